@@ -1,0 +1,14 @@
+//! The quantities that cross the interfaces of resilver: simulated time, bytes, rates and typed indexes.
+//!
+//! Nothing crosses an interface as a bare number. Each type is a transparent wrapper around one machine word, so the
+//! compiler keeps the meanings apart and the processor sees plain integers.
+
+mod bytes;
+mod index;
+mod rate;
+mod time;
+
+pub use bytes::Bytes;
+pub use index::{DeviceId, EndpointId, GroupId, ObjectId};
+pub use rate::BytesPerSecond;
+pub use time::{SimDuration, SimTime, TimeError};
