@@ -1,0 +1,195 @@
+//! A fabric of LogGP interfaces: full duplex, with separate send and receive queues, and a switch that never fills.
+//!
+//! A message of s bytes leaves its sender when the sender's interface is free, keeps it busy for g + (s - 1) G, reaches
+//! the receiver's interface after L, waits there for the messages that arrived before it, and is delivered (s - 1) G
+//! after the interface turned to it (Carns et al. 2016, section III-A). Undisturbed, that is L + (s - 1) G.
+
+use std::sync::Arc;
+
+use resilver_units::{Bytes, EndpointId, SimDuration, SimTime};
+
+use crate::{Fabric, LogGpTable, Message};
+
+/// The fabric's own events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogGpEvent {
+    /// The first byte of a message reaches its receiver's interface.
+    Arrive {
+        /// The receiver.
+        to: EndpointId,
+        /// Size of the message.
+        bytes: Bytes,
+        /// The message's token.
+        token: u64,
+    },
+    /// The last byte of a message has been received.
+    Deliver {
+        /// The message's token.
+        token: u64,
+    },
+}
+
+/// What one endpoint's interface did in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InterfaceUse {
+    /// Time its send side was busy.
+    pub send_busy: SimDuration,
+    /// Time its receive side was busy.
+    pub receive_busy: SimDuration,
+    /// Data sent, control messages included.
+    pub bytes_sent: Bytes,
+    /// Data received, control messages included.
+    pub bytes_received: Bytes,
+    /// Messages sent.
+    pub messages_sent: u64,
+    /// Messages whose reception began.
+    pub messages_received: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Interface {
+    send_idle_from: SimTime,
+    receive_idle_from: SimTime,
+    usage: InterfaceUse,
+}
+
+/// A fabric of LogGP interfaces around a switch that never fills.
+#[derive(Clone, Debug)]
+pub struct LogGp {
+    table: Arc<LogGpTable>,
+    interfaces: Vec<Interface>,
+}
+
+impl LogGp {
+    /// A fabric that joins `endpoints` idle interfaces.
+    pub fn new(table: Arc<LogGpTable>, endpoints: usize) -> Self {
+        LogGp { table, interfaces: vec![Interface::default(); endpoints] }
+    }
+
+    /// What each endpoint's interface did so far.
+    pub fn usage(&self) -> impl ExactSizeIterator<Item = InterfaceUse> + '_ {
+        self.interfaces.iter().map(|interface| interface.usage)
+    }
+}
+
+impl Fabric for LogGp {
+    type Event = LogGpEvent;
+
+    /// Messages between devices of one endpoint do not cross the network: they are delivered at once.
+    #[inline]
+    fn send(&mut self, now: SimTime, message: Message, mut schedule: impl FnMut(SimTime, LogGpEvent)) -> SimTime {
+        let Message { from, to, bytes, token } = message;
+        if from == to {
+            schedule(now, LogGpEvent::Deliver { token });
+            return now;
+        }
+        let cost = self.table.cost(bytes);
+        let interface = &mut self.interfaces[from.index()];
+        let start = interface.send_idle_from.max(now);
+        interface.send_idle_from = start + cost.occupancy;
+        interface.usage.send_busy += cost.occupancy;
+        interface.usage.bytes_sent += bytes;
+        interface.usage.messages_sent += 1;
+        schedule(start + cost.latency, LogGpEvent::Arrive { to, bytes, token });
+        interface.send_idle_from
+    }
+
+    #[inline]
+    fn execute(
+        &mut self,
+        now: SimTime,
+        event: LogGpEvent,
+        mut schedule: impl FnMut(SimTime, LogGpEvent),
+    ) -> Option<u64> {
+        match event {
+            LogGpEvent::Arrive { to, bytes, token } => {
+                let cost = self.table.cost(bytes);
+                let interface = &mut self.interfaces[to.index()];
+                let start = interface.receive_idle_from.max(now);
+                interface.receive_idle_from = start + cost.occupancy;
+                interface.usage.receive_busy += cost.occupancy;
+                interface.usage.bytes_received += bytes;
+                interface.usage.messages_received += 1;
+                schedule(start + cost.transfer, LogGpEvent::Deliver { token });
+                None
+            }
+            LogGpEvent::Deliver { token } => Some(token),
+        }
+    }
+
+    fn event_code(event: LogGpEvent) -> u64 {
+        match event {
+            LogGpEvent::Arrive { to, token, .. } => (u64::from(to.get()) << 1) ^ token.rotate_left(32),
+            LogGpEvent::Deliver { token } => !token,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loggp_table::tests::qdr;
+
+    /// Runs messages through a fabric of four endpoints; returns (delivery time in ps, token) in order of delivery.
+    fn deliver(messages: &[(u64, Message)]) -> Vec<(u64, u64)> {
+        let mut fabric = LogGp::new(Arc::new(qdr()), 4);
+        let mut pending: Vec<(SimTime, LogGpEvent)> = Vec::new();
+        for &(at, message) in messages {
+            fabric.send(SimTime::from_picoseconds(at), message, |time, event| pending.push((time, event)));
+        }
+        let mut delivered = Vec::new();
+        while !pending.is_empty() {
+            let next = (0..pending.len()).min_by_key(|&i| (pending[i].0, i)).unwrap();
+            let (now, event) = pending.remove(next);
+            if let Some(token) = fabric.execute(now, event, |time, event| pending.push((time, event))) {
+                delivered.push((now.picoseconds(), token));
+            }
+        }
+        delivered
+    }
+
+    fn message(from: u32, to: u32, bytes: u64, token: u64) -> Message {
+        Message { from: EndpointId::new(from), to: EndpointId::new(to), bytes: Bytes::new(bytes), token }
+    }
+
+    /// L of every row of the table, and (s - 1) G and g of a message of 64 KiB (served by the row of 128 KiB).
+    const LATENCY: u64 = 6_782_182;
+    const TRANSFER: u64 = 65_535 * 609;
+    const GAP: u64 = 1_856_250;
+
+    #[test]
+    fn an_undisturbed_message_takes_latency_and_transfer() {
+        assert_eq!(deliver(&[(0, message(0, 1, 65_536, 7))]), [(LATENCY + TRANSFER, 7)]);
+    }
+
+    #[test]
+    fn messages_of_one_sender_leave_one_after_another() {
+        let two = deliver(&[(0, message(0, 1, 65_536, 1)), (0, message(0, 2, 65_536, 2))]);
+        assert_eq!(two, [(LATENCY + TRANSFER, 1), (GAP + TRANSFER + LATENCY + TRANSFER, 2)]);
+    }
+
+    #[test]
+    fn messages_to_one_receiver_are_received_one_after_another() {
+        let two = deliver(&[(0, message(0, 3, 65_536, 1)), (0, message(1, 3, 65_536, 2))]);
+        assert_eq!(two, [(LATENCY + TRANSFER, 1), (LATENCY + GAP + TRANSFER + TRANSFER, 2)]);
+    }
+
+    #[test]
+    fn a_message_that_leaves_late_does_not_hold_up_one_that_arrives_first() {
+        // Sender 0 is busy with a message to 2, so its message to 3 arrives after that of sender 1, sent later.
+        let three = [(0, message(0, 2, 65_536, 1)), (0, message(0, 3, 65_536, 2)), (10, message(1, 3, 65_536, 3))];
+        let delivered = deliver(&three);
+        assert!(delivered.contains(&(10 + LATENCY + TRANSFER, 3)));
+    }
+
+    #[test]
+    fn sending_and_receiving_do_not_disturb_each_other() {
+        let both = deliver(&[(0, message(0, 1, 65_536, 1)), (0, message(1, 0, 65_536, 2))]);
+        assert_eq!(both, [(LATENCY + TRANSFER, 1), (LATENCY + TRANSFER, 2)]);
+    }
+
+    #[test]
+    fn a_message_within_one_endpoint_is_delivered_at_once() {
+        assert_eq!(deliver(&[(5, message(2, 2, 65_536, 9))]), [(5, 9)]);
+    }
+}
