@@ -1,0 +1,143 @@
+"""resilver predicts how a storage system heals.
+
+Build a study from a file or from objects, run it, and read tables:
+
+    >>> import resilver
+    >>> study = resilver.Study.load("study.toml")  # doctest: +SKIP
+    >>> results = resilver.execute(study, "runs/study")  # doctest: +SKIP
+    >>> results.to_pandas("runs")  # doctest: +SKIP
+
+Every name here is loaded when it is first used, so that the import itself is fast and needs no
+plotting library.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from resilver import catalog, estimate, importers, report, simulate, units
+    from resilver.errors import (
+        ConfigError,
+        Interrupted,
+        PlacementError,
+        ResilverError,
+        SimulationError,
+    )
+    from resilver.simulate import CrushMap, Progress, RunResult
+    from resilver.spec import (
+        Cluster,
+        DeviceTable,
+        Ensemble,
+        Fabric,
+        Failing,
+        Fault,
+        Histogram,
+        Objects,
+        Placement,
+        Population,
+        Recovery,
+        Redundancy,
+        Run,
+        Study,
+        System,
+    )
+    from resilver.study import Results, execute
+
+    __version__: str
+
+_HOMES = {
+    "resilver.errors": (
+        "ConfigError",
+        "Interrupted",
+        "PlacementError",
+        "ResilverError",
+        "SimulationError",
+    ),
+    "resilver.simulate": ("CrushMap", "Progress", "RunResult"),
+    "resilver.spec": (
+        "Cluster",
+        "DeviceTable",
+        "Ensemble",
+        "Fabric",
+        "Failing",
+        "Fault",
+        "Histogram",
+        "Objects",
+        "Placement",
+        "Population",
+        "Recovery",
+        "Redundancy",
+        "Run",
+        "Study",
+        "System",
+    ),
+    "resilver.study": ("Results", "execute"),
+}
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+_MODULES = ("catalog", "estimate", "importers", "report", "simulate", "units")
+
+__all__ = [
+    "Cluster",
+    "ConfigError",
+    "CrushMap",
+    "DeviceTable",
+    "Ensemble",
+    "Fabric",
+    "Failing",
+    "Fault",
+    "Histogram",
+    "Interrupted",
+    "Objects",
+    "Placement",
+    "PlacementError",
+    "Population",
+    "Progress",
+    "Recovery",
+    "Redundancy",
+    "ResilverError",
+    "Results",
+    "Run",
+    "RunResult",
+    "SimulationError",
+    "Study",
+    "System",
+    "__version__",
+    "catalog",
+    "estimate",
+    "execute",
+    "importers",
+    "report",
+    "simulate",
+    "units",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name == "__version__":
+        value: Any = _version()
+    elif name in _MODULE_OF:
+        value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"resilver.{name}")
+    else:
+        raise AttributeError(f"module 'resilver' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted({*globals(), *__all__})
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("resilver")
+    except PackageNotFoundError:
+        # A checkout on the path that was never installed.
+        return "0+uninstalled"

@@ -1,0 +1,15 @@
+"""The devices, networks and populations that ship with resilver, each with its source.
+
+>>> from resilver import catalog
+>>> catalog.list("devices")
+['jbod10-sata']
+>>> catalog.load("populations", "genomes1000").description
+'Files like those of the 1000 Genomes project: few, large, mean 64 MiB chunk 61.05 MiB.'
+"""
+
+from __future__ import annotations
+
+from resilver.catalog.entries import KINDS, CatalogEntry, load, read_data
+from resilver.catalog.entries import names as list
+
+__all__ = ["KINDS", "CatalogEntry", "list", "load", "read_data"]

@@ -1,0 +1,114 @@
+"""Finding and reading the entries of the catalog, which are TOML files in this package."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from resilver.errors import ConfigError, Problem, name_remedy, show
+
+KINDS = ("devices", "networks", "populations", "studies")
+"""What the catalog holds."""
+
+_SINGULAR = {
+    "devices": "device",
+    "networks": "network",
+    "populations": "population",
+    "studies": "study",
+}
+
+
+@dataclass(frozen=True)
+class CatalogEntry:
+    """An entry of the catalog.
+
+    Attributes:
+        kind: One of `KINDS`.
+        name: Its name, as a study file writes it.
+        description: What it is, in a sentence; empty for studies.
+        source: Where its figures are from; empty for studies.
+        content: The tables of its TOML file, without the two above.
+    """
+
+    kind: str
+    name: str
+    description: str
+    source: str
+    content: dict[str, Any]
+
+
+@cache
+def _names(kind: str) -> tuple[str, ...]:
+    if kind not in KINDS:
+        raise ConfigError(
+            Problem(
+                f"{show(kind)} is not a kind of catalog entry", name_remedy(kind, KINDS, "kinds")
+            )
+        )
+    folder = resources.files(__package__).joinpath(kind)
+    if not folder.is_dir():
+        return ()
+    return tuple(sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".toml")))
+
+
+def names(kind: str) -> list[str]:
+    """The names of the entries of a kind.
+
+    Args:
+        kind: ``devices``, ``networks``, ``populations`` or ``studies``.
+
+    Returns:
+        The names, sorted.
+
+    Raises:
+        ConfigError: There is no such kind.
+    """
+    return list(_names(kind))
+
+
+def load(kind: str, name: str) -> CatalogEntry:
+    """An entry of the catalog.
+
+    Args:
+        kind: ``devices``, ``networks``, ``populations`` or ``studies``.
+        name: Its name.
+
+    Returns:
+        The entry.
+
+    Raises:
+        ConfigError: There is no such kind or name; the message suggests the nearest.
+    """
+    known = _names(kind)
+    if name not in known:
+        raise ConfigError(
+            Problem(
+                f"the catalog has no {_SINGULAR[kind]} of this name",
+                name_remedy(name, known),
+                value=show(name),
+            )
+        )
+    content = tomllib.loads(read_data(kind, f"{name}.toml"))
+    return CatalogEntry(
+        kind=kind,
+        name=name,
+        description=str(content.pop("description", "")),
+        source=str(content.pop("source", "")),
+        content=content,
+    )
+
+
+def read_data(kind: str, file: str) -> str:
+    """The text of a file that stands beside the entries of a kind.
+
+    Args:
+        kind: One of `KINDS`.
+        file: The file's name.
+
+    Returns:
+        Its text.
+    """
+    return resources.files(__package__).joinpath(kind, file).read_text(encoding="utf-8")

@@ -1,0 +1,29 @@
+"""Readers of what other tools write: Ceph reports, netgauge tables and file-size histograms."""
+
+from __future__ import annotations
+
+from resilver.importers.ceph import (
+    ClusterReport,
+    GroupInfo,
+    GroupLoad,
+    OsdInfo,
+    PoolInfo,
+    read_report,
+)
+from resilver.importers.netgauge import LogGpRow, LogGpTable, read_netgauge
+from resilver.importers.sizes import read_sizes
+from resilver.importers.text import read_toml
+
+__all__ = [
+    "ClusterReport",
+    "GroupInfo",
+    "GroupLoad",
+    "LogGpRow",
+    "LogGpTable",
+    "OsdInfo",
+    "PoolInfo",
+    "read_netgauge",
+    "read_report",
+    "read_sizes",
+    "read_toml",
+]

@@ -1,0 +1,156 @@
+"""File-size histograms: plain text and CSV.
+
+Plain text has the line ``# total_count: N`` and then lines ``min max count``. CSV has the columns
+min, max, count, with or without a header that names them. A bin holds sizes from min up to, and
+without, max, in bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import NamedTuple
+
+from resilver.errors import show
+from resilver.importers.text import read_text, refuse
+from resilver.units import BYTES_MAX
+
+_TOTAL = re.compile(r"#\s*total_count\s*:\s*(\S*)\s*")
+_BINS_MAX = 1_000_000
+
+
+class Bin(NamedTuple):
+    """One bin of a histogram of file sizes.
+
+    Attributes:
+        min_bytes: The smallest size in it.
+        max_bytes: The first size past it.
+        file_count: How many files it holds, relative to the other bins.
+    """
+
+    min_bytes: int
+    max_bytes: int
+    file_count: int
+
+
+def read_sizes(path: Path) -> tuple[Bin, ...]:
+    """Read a histogram of file sizes.
+
+    Args:
+        path: The file, plain text or CSV.
+
+    Returns:
+        Its bins, sizes rising.
+
+    Raises:
+        ConfigError: The file cannot be read, is empty or has a bad line, which the message names.
+    """
+    return parse_sizes(read_text(path), str(path))
+
+
+def parse_sizes(text: str, place: str) -> tuple[Bin, ...]:
+    """Read a histogram of file sizes from text; see `read_sizes`.
+
+    Args:
+        text: The file's text.
+        place: Where it came from, for messages.
+
+    Returns:
+        Its bins, sizes rising.
+
+    Raises:
+        ConfigError: The text has no bins, or a bad line.
+    """
+    bins: list[Bin] = []
+    total: int | None = None
+    order = ("min", "max", "count")
+    for number, line in enumerate(text.splitlines(), start=1):
+        at = f"{place}, line {number}"
+        stripped = line.strip()
+        if stripped.startswith("#"):
+            match = _TOTAL.fullmatch(stripped)
+            if match:
+                total = _whole(match.group(1), "total_count", at)
+            continue
+        if not stripped:
+            continue
+        words = (
+            [word.strip() for word in stripped.split(",")] if "," in stripped else stripped.split()
+        )
+        names = tuple(word.strip("\"'").casefold() for word in words)
+        if not bins and sorted(names) == sorted(order):
+            order = (names[0], names[1], names[2])
+            continue
+        bins.append(_bin(words, order, bins[-1] if bins else None, at))
+        if len(bins) > _BINS_MAX:
+            refuse(at, f"more than {_BINS_MAX:,} bins", "merge bins")
+    if not bins:
+        refuse(
+            place,
+            "the histogram is empty",
+            "it needs at least one line with a bin's min, max and count",
+        )
+    counted = sum(item.file_count for item in bins)
+    if total is not None and total != counted:
+        refuse(
+            place,
+            f"total_count is {total}, but the bins' counts add up to {counted}",
+            "is the file complete?",
+        )
+    return tuple(bins)
+
+
+def check_bin(item: Bin, previous: Bin | None) -> tuple[str, str] | None:
+    """What is wrong with a bin, if anything.
+
+    Args:
+        item: The bin.
+        previous: The bin before it, or None for the first.
+
+    Returns:
+        The rule broken and the remedy, or None.
+    """
+    if item.min_bytes >= item.max_bytes:
+        return (
+            f"a bin's min is below its max, and {item.min_bytes} is not below {item.max_bytes}",
+            "a bin holds sizes from min up to, and without, max",
+        )
+    if previous is not None and item.min_bytes < previous.max_bytes:
+        return (
+            f"the bin from {item.min_bytes} overlaps the one before, up to {previous.max_bytes}",
+            "sort the bins by size and let each begin where the last ended or later",
+        )
+    if item.file_count == 0:
+        return "a bin's count must be at least 1", "leave empty bins out"
+    return None
+
+
+def _bin(words: list[str], order: tuple[str, str, str], previous: Bin | None, at: str) -> Bin:
+    if len(words) != 3:
+        refuse(at, f"{len(words)} values where a bin has three", "expected min, max and count")
+    cells = dict(zip(order, words, strict=True))
+    item = Bin(
+        _whole(cells["min"], "min", at, " of bytes"),
+        _whole(cells["max"], "max", at, " of bytes"),
+        _whole(cells["count"], "count", at),
+    )
+    wrong = check_bin(item, previous)
+    if wrong:
+        refuse(at, *wrong)
+    return item
+
+
+def _whole(word: str, name: str, at: str, of: str = "") -> int:
+    try:
+        value = Decimal(word) if len(word) <= 40 else None
+    except InvalidOperation:
+        value = None
+    if (
+        value is None
+        or not value.is_finite()
+        or not 0 <= value <= BYTES_MAX
+        or value != value.to_integral()
+    ):
+        refuse(at, f"{name} {show(word)} is not a whole number{of}, zero or more")
+    return int(value)

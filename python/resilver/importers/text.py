@@ -1,0 +1,197 @@
+"""Reading text, TOML and JSON files, with errors that name the file and the position."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, NoReturn
+
+from resilver.errors import ConfigError, Problem
+
+_TOML_POSITION = re.compile(
+    r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL
+)
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, without a byte order mark.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its whole text.
+
+    Raises:
+        ConfigError: It is missing, a folder, unreadable or not UTF-8.
+    """
+    return decode(read_bytes(path), path)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its whole content.
+
+    Raises:
+        ConfigError: It is missing, a folder or unreadable.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        refuse(
+            path,
+            "there is no such file",
+            "check the path; in a study file it is relative to the folder that the file is in",
+        )
+    except IsADirectoryError:
+        refuse(path, "this is a folder, not a file", "name a file in it")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        refuse(path, f"the file cannot be read: {reason}")
+
+
+def decode(data: bytes, path: Path) -> str:
+    """`data`, read from `path`, as UTF-8 text.
+
+    Args:
+        data: The bytes.
+        path: Where they came from, for the message.
+
+    Returns:
+        The text, without a byte order mark.
+
+    Raises:
+        ConfigError: The bytes are not UTF-8.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        refuse(
+            path,
+            f"the file is not UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}",
+            "save it as UTF-8",
+        )
+
+
+def parse_toml(text: str, path: Path) -> dict[str, Any]:
+    """The tables of a TOML document.
+
+    Args:
+        text: The document.
+        path: Where it came from, for the message.
+
+    Returns:
+        Its top-level table.
+
+    Raises:
+        ConfigError: A syntax error, with its line and column.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        match = _TOML_POSITION.match(str(error))
+        if match is None:
+            refuse(path, f"not valid TOML: {error}")
+        what, line, column = match.groups()
+        place = f"{path}, line {line}, column {column}" if line else f"{path}, at its end"
+        raise ConfigError(
+            Problem(f"not valid TOML: {what[0].lower()}{what[1:]}", place=place)
+        ) from None
+    except RecursionError:
+        refuse(path, "not usable TOML: its values are nested too deeply")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file; see `parse_toml`.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its top-level table.
+
+    Raises:
+        ConfigError: The file cannot be read, or has a syntax error.
+    """
+    return parse_toml(read_text(path), path)
+
+
+def parse_json(text: str, path: Path) -> Any:
+    """The value of a JSON document; NaN and infinities, which Python would accept, are refused.
+
+    Args:
+        text: The document.
+        path: Where it came from, for the message.
+
+    Returns:
+        The value.
+
+    Raises:
+        ConfigError: A syntax error, with its line, its column and what was expected there.
+    """
+
+    def number(digits: str) -> float:
+        value = float(digits)
+        if not math.isfinite(value):
+            raise _NotFinite(digits)
+        return value
+
+    def constant(name: str) -> NoReturn:
+        raise _NotFinite(name)
+
+    try:
+        return json.loads(text, parse_float=number, parse_constant=constant)
+    except json.JSONDecodeError as error:
+        place = f"{path}, line {error.lineno}, column {error.colno}"
+        cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        what = _lower(error.msg).replace("expecting", "expected")
+        if error.msg.startswith("Unterminated string"):
+            what = "the text that begins here has no closing quote"
+        remedy = "the file seems to be cut off; fetch it again" if cut else ""
+        raise ConfigError(Problem(f"not valid JSON: {what}", remedy, place=place)) from None
+    except _NotFinite as error:
+        position = text.find(error.token)
+        line = text.count("\n", 0, position) + 1
+        column = position - text.rfind("\n", 0, position)
+        place = f"{path}, line {line}, column {column}"
+        raise ConfigError(
+            Problem(
+                f"{error.token[:40]} is not a JSON number", "expected a finite number", place=place
+            )
+        ) from None
+    except RecursionError:
+        refuse(path, "not usable JSON: its values are nested too deeply")
+    except ValueError as error:  # An integer of more digits than Python converts.
+        refuse(path, f"not usable JSON: {_lower(str(error))}")
+
+
+def refuse(path: Path | str, rule: str, remedy: str = "") -> NoReturn:
+    """Raise a `ConfigError` about a file or a position in one.
+
+    Args:
+        path: The file, or text such as ``sizes.txt, line 3``.
+        rule: What is wrong.
+        remedy: What to do about it.
+
+    Raises:
+        ConfigError: Always.
+    """
+    raise ConfigError(Problem(rule, remedy, place=str(path)))
+
+
+class _NotFinite(Exception):
+    def __init__(self, token: str) -> None:
+        super().__init__(token)
+        self.token = token
+
+
+def _lower(message: str) -> str:
+    return message[:1].lower() + message[1:]

@@ -1,0 +1,43 @@
+"""The study file: one frozen model a section, and the study that they make.
+
+A quantity is given as text with its unit, ``"64 MiB"``, or as a value that `resilver.units` made;
+a bare number other than zero is an error, in Python as in a file.
+"""
+
+from __future__ import annotations
+
+from resilver.spec.cluster import CephCluster, Cluster
+from resilver.spec.device import DeviceTable
+from resilver.spec.ensemble import Ensemble
+from resilver.spec.fabric import Fabric
+from resilver.spec.faults import Failing, Fault
+from resilver.spec.placement import Placement
+from resilver.spec.population import Histogram, Objects, Population
+from resilver.spec.recovery import Recovery
+from resilver.spec.redundancy import Redundancy
+from resilver.spec.run import RESULTS_SCHEMA_VERSION, Run, run_key
+from resilver.spec.study import Study
+from resilver.spec.system import System, auto_group_count, placement_group_count
+
+__all__ = [
+    "RESULTS_SCHEMA_VERSION",
+    "CephCluster",
+    "Cluster",
+    "DeviceTable",
+    "Ensemble",
+    "Fabric",
+    "Failing",
+    "Fault",
+    "Histogram",
+    "Objects",
+    "Placement",
+    "Population",
+    "Recovery",
+    "Redundancy",
+    "Run",
+    "Study",
+    "System",
+    "auto_group_count",
+    "placement_group_count",
+    "run_key",
+]

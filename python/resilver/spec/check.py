@@ -1,0 +1,214 @@
+"""What must hold between the sections of one system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import TYPE_CHECKING, Any
+
+from resilver.errors import Problem, name_remedy, show
+from resilver.importers.ceph import ClusterReport
+from resilver.spec.cluster import Cluster
+from resilver.spec.faults import Fault
+from resilver.units import BYTES_MAX, format_bytes
+
+if TYPE_CHECKING:
+    from resilver.spec.placement import Placement
+    from resilver.spec.population import Population
+    from resilver.spec.redundancy import Redundancy
+
+_SYNTHETIC_KINDS = ("servers", "racks", "rows")
+_CEPH_KINDS = ("osds", "hosts", "racks", "rows")
+
+
+def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong between sections that are valid each on its own.
+
+    Args:
+        given: The names of the sections that the user wrote.
+        sections: The sections by name; None, or no entry, where there is none or it is not valid.
+
+    Returns:
+        The problems, with full keys.
+    """
+    cluster: Cluster | None = sections.get("cluster")
+    if cluster is None:
+        return []
+    faults = list(enumerate(sections.get("faults") or ()))
+    if cluster.ceph is not None:
+        problems = [
+            Problem("a real cluster's report says this already", f"remove [{name}]", key=name)
+            for name in ("population", "placement", "redundancy")
+            if name in given
+        ]
+        return problems + _ceph_fault_problems(cluster.ceph.report, faults)
+    problems = []
+    if "population" not in given:
+        problems.append(
+            Problem(
+                "a synthetic cluster needs a population",
+                'add [population] with histogram = "genomes1000" and bytes_per_server = "20 TiB"',
+                key="population",
+            )
+        )
+    placement, redundancy = sections.get("placement"), sections.get("redundancy")
+    if placement is not None:
+        problems += _domain_problems(cluster, placement, redundancy)
+    if sections.get("population") is not None:
+        problems += _volume_problems(cluster, sections["population"])
+    return problems + _fault_problems(cluster, faults)
+
+
+def _domain_problems(
+    cluster: Cluster, placement: Placement, redundancy: Redundancy | None
+) -> list[Problem]:
+    ring = placement.algorithm == "ring"
+    domain = placement.failure_domain or ("rack" if cluster.racks and not ring else "server")
+    counts = {"server": cluster.servers, "rack": cluster.racks, "row": cluster.rows}
+    count = counts[domain]
+    if count is None:
+        return [
+            Problem(
+                f"the cluster has no {domain}s",
+                f"add cluster.{domain}s, or use a failure domain that exists",
+                key="placement.failure_domain",
+                value=show(domain),
+            )
+        ]
+    if redundancy is not None and redundancy.replicas > count:
+        return [
+            Problem(
+                f"this needs {redundancy.replicas} failure domains of type '{domain}', "
+                f"and the cluster has {count}",
+                f"use at most {count} replicas, or more {domain}s",
+                key="redundancy.replicas",
+                value=show(redundancy.replicas),
+            )
+        ]
+    return []
+
+
+def _volume_problems(cluster: Cluster, population: Population) -> list[Problem]:
+    per_server = population.bytes_per_server
+    if per_server is not None and int(per_server) * (cluster.servers or 0) > BYTES_MAX:
+        return [
+            Problem(
+                f"{cluster.servers} servers would hold more than {format_bytes(BYTES_MAX)}",
+                "use a smaller volume",
+                key="population.bytes_per_server",
+            )
+        ]
+    return []
+
+
+def _fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
+    servers = cluster.servers or 0
+    counts = {"servers": cluster.servers, "racks": cluster.racks, "rows": cluster.rows}
+    problems: list[Problem] = []
+    named: set[int] = set()
+    drawn = 0
+    for index, fault in faults:
+        kind, targets = fault.fail.kind, fault.fail.targets
+        key = f"faults.{index}.fail.{kind}"
+        count = counts.get(kind)
+        if kind not in _SYNTHETIC_KINDS:
+            problems.append(
+                Problem(
+                    f"a synthetic cluster has no {kind}",
+                    "use servers, racks or rows",
+                    key=key,
+                    value=show(targets),
+                )
+            )
+            continue
+        if count is None:
+            problems.append(Problem(f"the cluster has no {kind}", f"add cluster.{kind}", key=key))
+            continue
+        members = servers // count
+        if isinstance(targets, int):
+            if targets > count:
+                problems.append(Problem(f"the cluster has {count}", key=key, value=show(targets)))
+            drawn += targets * members
+            continue
+        prefix = kind[:-1]
+        for name in targets:
+            number = _number_of(name, prefix, count)
+            if number is None:
+                problems.append(_unknown_member(key, name, prefix, count))
+            else:
+                named.update(range(number * members, (number + 1) * members))
+    return problems or _all_failed(drawn + len(named), servers, "servers")
+
+
+def _number_of(name: str, prefix: str, count: int) -> int | None:
+    """The number in a name such as ``server.3``, if there is such a member."""
+    head, _, digits = name.rpartition(".")
+    if head != prefix or not digits.isdecimal() or len(digits) > 9 or str(int(digits)) != digits:
+        return None
+    return int(digits) if int(digits) < count else None
+
+
+def _unknown_member(key: str, name: str, prefix: str, count: int) -> Problem:
+    names = f"{prefix}.0" if count == 1 else f"{prefix}.0 to {prefix}.{count - 1}"
+    return Problem(
+        f"there is no such {prefix}", f"the names are {names}", key=key, value=show(name)
+    )
+
+
+def _ceph_fault_problems(report: ClusterReport, faults: list[tuple[int, Fault]]) -> list[Problem]:
+    problems: list[Problem] = []
+    named: set[int] = set()
+    drawn = 0
+    for index, fault in faults:
+        kind, targets = fault.fail.kind, fault.fail.targets
+        key = f"faults.{index}.fail.{kind}"
+        if kind not in _CEPH_KINDS:
+            rule, remedy = "a real cluster's servers are its OSDs", "use osds, hosts, racks or rows"
+            problems.append(Problem(rule, remedy, key=key, value=show(targets)))
+            continue
+        members = ceph_members(report, kind)
+        if not members:
+            remedy = "use osds" if kind == "hosts" else "use osds or hosts"
+            problems.append(Problem(f"the report's map has no {kind}", remedy, key=key))
+        elif isinstance(targets, int):
+            # osd_ids has two names for an OSD whose name in the map is not osd.N.
+            distinct = {devices for devices in members.values()}
+            if targets > len(distinct):
+                rule = f"the cluster has {len(distinct)}"
+                problems.append(Problem(rule, key=key, value=show(targets)))
+            drawn += sum(sorted(map(len, distinct), reverse=True)[:targets])
+        else:
+            for name in targets:
+                if name in members:
+                    named.update(members[name])
+                    continue
+                rule = f"the report has no such {kind[:-1]}"
+                remedy = name_remedy(name, list(members))
+                problems.append(Problem(rule, remedy, key=key, value=show(name)))
+    return problems or _all_failed(drawn + len(named), len(report.osds), "OSDs")
+
+
+def ceph_members(report: ClusterReport, kind: str) -> dict[str, tuple[int, ...]]:
+    """The names of a kind of failure in a real cluster, each with the numbers of its OSDs.
+
+    Args:
+        report: The cluster.
+        kind: ``osds``, ``hosts``, ``racks`` or ``rows``.
+
+    Returns:
+        The names. An OSD goes by ``osd.N`` and by its name in the CRUSH map.
+    """
+    if kind == "osds":
+        return {name: (osd,) for name, osd in report.osd_ids.items()}
+    known = {osd.id for osd in report.osds}
+    buckets = report.buckets
+    return {
+        bucket.name: tuple(osd for osd in buckets.devices_under(bucket) if osd in known)
+        for bucket in buckets.of_kind(kind[:-1])
+    }
+
+
+def _all_failed(failed: int, servers: int, what: str) -> list[Problem]:
+    if failed < servers:
+        return []
+    rule = f"{failed} of {servers} {what} fail, and a rebuild needs one that does not"
+    return [Problem(rule, "let fewer fail", key="faults")]

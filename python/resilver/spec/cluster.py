@@ -1,0 +1,196 @@
+"""What exists and where it sits: a synthetic cluster of equal servers, or a real Ceph cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
+
+from resilver import catalog
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.ceph import ClusterReport, read_report
+from resilver.spec.device import DeviceTable, device_of
+from resilver.spec.fabric import Fabric
+from resilver.spec.section import Section, file_path
+
+SERVERS_MAX = 1_000_000
+"""The most servers of a synthetic cluster."""
+
+
+@dataclass(frozen=True)
+class CephCluster:
+    """A real cluster, read from its `ceph report`.
+
+    Attributes:
+        report: What the report says.
+        path: The report's file.
+    """
+
+    report: ClusterReport
+    path: Path = field(compare=False)
+
+
+def ceph_of(value: object, info: ValidationInfo) -> CephCluster | None:
+    """The cluster that a study file's ``ceph`` means.
+
+    Args:
+        value: The path of a report, a `CephCluster`, or None.
+        info: The validation it is part of, for the folder of relative paths.
+
+    Returns:
+        The cluster, or None for None.
+
+    Raises:
+        ConfigError: The report cannot be used.
+    """
+    if value is None or isinstance(value, CephCluster):
+        return value
+    path = file_path(value, info)
+    report = read_report(path)
+    cluster = CephCluster(report, path)
+    problems = [
+        Problem(
+            f'pool "{pool.name}" is erasure coded, and only replicated pools can be simulated',
+            "take a report of a cluster with replicated pools",
+            place=str(path),
+        )
+        for pool in report.pools
+        if pool.kind != "replicated"
+    ]
+    if problems:
+        raise ConfigError(problems)
+    # Reading the loads here reports a lack of them with the file's name, and before anything runs.
+    _ = report.loads
+    return cluster
+
+
+class Cluster(Section):
+    """The servers, their failure domains, devices and network.
+
+    Args:
+        servers: How many servers a synthetic cluster has.
+        racks: Failure domains above the server, each with equally many servers.
+        rows: Failure domains above the rack, each with equally many racks.
+        ceph: Instead of these: the `ceph report` of a real cluster. Its OSDs are the devices.
+        device: The disk of every server: a catalog name, ``{ file = ... }`` or a table.
+        fabric: The network.
+    """
+
+    servers: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=SERVERS_MAX,
+        description="How many servers there are.",
+        examples=[64],
+    )
+    racks: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        description="How many racks the servers stand in, evenly.",
+        examples=[4],
+    )
+    rows: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        description="How many rows the racks stand in, evenly.",
+        examples=[2],
+    )
+    ceph: Annotated[
+        CephCluster | None,
+        PlainValidator(ceph_of),
+        WithJsonSchema(
+            {"type": "string", "description": "The file of a real cluster's `ceph report`."}
+        ),
+    ] = None
+    device: Annotated[
+        DeviceTable,
+        PlainValidator(device_of, json_schema_input_type=str),
+        WithJsonSchema(
+            {
+                "description": "Every server's disk: a name of the catalog, a file or a table.",
+                "examples": ["jbod10-sata"],
+                "anyOf": [
+                    {"type": "string", "examples": catalog.list("devices")},
+                    {"type": "object"},
+                ],
+            }
+        ),
+    ] = Field(default="jbod10-sata", examples=["jbod10-sata"])  # type: ignore[assignment]
+    fabric: Fabric = Field(default_factory=Fabric, description="The network between servers.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.ceph is not None:
+            problems = [
+                Problem(
+                    "a real cluster's servers are the report's",
+                    "remove it",
+                    key=name,
+                    value=show(value),
+                )
+                for name in ("servers", "racks", "rows")
+                if (value := getattr(self, name)) is not None
+            ]
+        elif self.servers is None:
+            problems = [
+                Problem(
+                    "a cluster needs servers, or ceph", 'add servers = 64, or ceph = "report.json"'
+                )
+            ]
+        else:
+            problems = self._hierarchy_problems(self.servers)
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+    def _hierarchy_problems(self, servers: int) -> list[Problem]:
+        problems = []
+        if self.racks is not None and servers % self.racks:
+            problems.append(
+                Problem(
+                    f"racks hold equally many, and {servers} servers do not divide by {self.racks}",
+                    f"use a divisor of {servers}, or another number of servers",
+                    key="racks",
+                    value=show(self.racks),
+                )
+            )
+        if self.rows is not None and self.racks is None:
+            problems.append(
+                Problem("rows hold racks", "add racks", key="rows", value=show(self.rows))
+            )
+        elif self.rows is not None and self.racks is not None and self.racks % self.rows:
+            problems.append(
+                Problem(
+                    f"rows hold equally many, and {self.racks} racks do not divide by {self.rows}",
+                    f"use a divisor of {self.racks}, or another number of racks",
+                    key="rows",
+                    value=show(self.rows),
+                )
+            )
+        return problems
+
+    @property
+    def server_count(self) -> int:
+        """How many devices there are: servers of a synthetic cluster, OSDs of a real one."""
+        return len(self.ceph.report.osds) if self.ceph else self.servers or 0
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able: the report by its hash, the tables in full."""
+        ceph = (
+            {"label": self.ceph.report.label, "sha256": self.ceph.report.sha256}
+            if self.ceph
+            else None
+        )
+        return {
+            "servers": self.servers,
+            "racks": self.racks,
+            "rows": self.rows,
+            "ceph": ceph,
+            "device": self.device.content(),
+            "fabric": self.fabric.content(),
+        }

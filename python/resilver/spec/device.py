@@ -1,0 +1,149 @@
+"""The device of every server: a disk volume whose request times follow a measured table.
+
+Service time = overhead + size / rate + seek. The seek applies when the request's object differs
+from the previous request's, or when it does not begin within `sequential_gap` after that request's
+end. A request takes the seek of the largest size in `request_sizes` that is not above its own; a
+request below the first takes the first.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, ValidationInfo, model_validator
+
+from resilver import catalog
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.text import read_toml
+from resilver.spec.section import Section, file_path
+from resilver.units import Bytes, BytesPerSecond, Seconds
+
+_SIZES = ("4 KiB", "4 MiB")
+_SEEKS = ("3.5 ms", "11.7 ms")
+
+
+class DeviceTable(Section):
+    """The service-time table of a volume.
+
+    Args:
+        label: Its name in the catalog or the name of its file; no effect on results.
+        description: What it is.
+        source: Where its figures are from.
+        request_sizes: The sizes measured, rising.
+        sequential_gap: How far past the previous request's end a request may begin without a seek.
+        read_rate: The largest sequential rate of reads.
+        read_overhead: The fixed time of a read.
+        read_seek: The seek of a read, one a size.
+        write_rate: The largest sequential rate of writes.
+        write_overhead: The fixed time of a write.
+        write_seek: The seek of a write, one a size.
+    """
+
+    label: str = Field(default="", description="A name for the table.")
+    description: str = Field(default="", description="What it is.")
+    source: str = Field(default="", description="Where its figures are from.")
+    request_sizes: tuple[Bytes, ...] = Field(
+        min_length=1, description="The sizes measured, rising.", examples=[_SIZES]
+    )
+    sequential_gap: Bytes = Field(
+        default=Bytes(512),
+        description="How far past the previous request's end one may begin without a seek.",
+    )
+    read_rate: BytesPerSecond = Field(
+        description="The largest sequential read rate.", examples=["1542.1 MiB/s"]
+    )
+    read_overhead: Seconds = Field(description="The fixed time of a read.", examples=["23.67 us"])
+    read_seek: tuple[Seconds, ...] = Field(
+        description="The seek of a read, one a size.", examples=[_SEEKS]
+    )
+    write_rate: BytesPerSecond = Field(
+        description="The largest sequential write rate.", examples=["1511.7 MiB/s"]
+    )
+    write_overhead: Seconds = Field(description="The fixed time of a write.", examples=["29.67 us"])
+    write_seek: tuple[Seconds, ...] = Field(
+        description="The seek of a write, one a size.", examples=[_SEEKS]
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = []
+        sizes = self.request_sizes
+        if any(after <= before for before, after in pairwise(sizes)) or 0 in sizes:
+            problems.append(
+                Problem("the sizes must be above zero and rise", "sort them", key="request_sizes")
+            )
+        for name in ("read_seek", "write_seek"):
+            count = len(getattr(self, name))
+            if count != len(sizes):
+                problems.append(
+                    Problem(
+                        f"{count} seeks for {len(sizes)} request sizes",
+                        "give one seek a size",
+                        key=name,
+                    )
+                )
+        for name in ("read_rate", "write_rate"):
+            if getattr(self, name) <= 0:
+                problems.append(Problem("the rate must be above zero", key=name))
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able: in bytes, bytes per second and seconds."""
+        dumped = self.model_dump(mode="json", exclude={"description", "source"})
+        return {
+            key: [*value] if isinstance(value, tuple) else value for key, value in dumped.items()
+        }
+
+
+def device_of(value: object, info: ValidationInfo) -> DeviceTable:
+    """The table that a study file's ``device`` means.
+
+    Args:
+        value: A catalog name, ``{ file = "disk.toml" }``, an inline table or a `DeviceTable`.
+        info: The validation it is part of, for the folder of relative paths.
+
+    Returns:
+        The table.
+
+    Raises:
+        ConfigError: There is no such device, or its table has problems.
+    """
+    if isinstance(value, DeviceTable):
+        return value
+    if isinstance(value, str):
+        entry = catalog.load("devices", value)
+        about = {"label": value, "description": entry.description, "source": entry.source}
+        return DeviceTable.from_table({**entry.content, **about}, Path())
+    if not isinstance(value, dict):
+        raise ConfigError(
+            Problem(
+                "a device is a name of the catalog or a table",
+                'write "jbod10-sata", { file = "disk.toml" } or the table itself',
+                value=show(value),
+            )
+        )
+    if "file" not in value:
+        return DeviceTable.from_table(value, Path())
+    if len(value) > 1:
+        raise ConfigError(
+            Problem("a device from a file has no other keys", "put them into the file")
+        )
+    path = file_path(value["file"], info)
+    try:
+        return DeviceTable.from_table({"label": path.name, **read_toml(path)}, path.parent)
+    except ConfigError as error:
+        raise ConfigError(
+            problem
+            if problem.place
+            else Problem(problem.rule, problem.remedy, place=_in_file(path, problem))
+            for problem in error.problems
+        ) from None
+
+
+def _in_file(path: Path, problem: Problem) -> str:
+    value = "" if problem.value is None else f" = {problem.value}"
+    return f"{path}: {problem.key}{value}"

@@ -1,0 +1,147 @@
+"""Which systems a study runs, and with which seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.spec.section import Section, base_folder
+
+RUNS_MAX = 100_000
+"""The most runs of a study."""
+
+_FILE_KEYS = ("file", "netgauge")
+
+
+def seeds_of(value: object) -> tuple[int, ...]:
+    """The seeds that a study file's ``seeds`` means.
+
+    Args:
+        value: n for the seeds 1 to n, or a list of seeds.
+
+    Returns:
+        The seeds.
+
+    Raises:
+        ConfigError: It is neither, or a seed stands twice.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 1 <= value <= RUNS_MAX:
+            rule = f"at least 1 and at most {RUNS_MAX:,} seeds are needed"
+            raise ConfigError(Problem(rule, "such as seeds = 15", value=show(value)))
+        return tuple(range(1, value + 1))
+    if not isinstance(value, list | tuple) or not value or len(value) > RUNS_MAX:
+        rule = f"seeds are a number from 1 to {RUNS_MAX:,}, or a list of seeds"
+        raise ConfigError(Problem(rule, "write seeds = 15 or seeds = [1, 2, 3]", value=show(value)))
+    seen: set[int] = set()
+    for seed in value:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+            raise ConfigError(
+                Problem("a seed is a whole number from 0 to 2^63 - 1", value=show(seed))
+            )
+        if seed in seen:
+            raise ConfigError(
+                Problem(f"seed {seed} stands twice", "name each once: equal seeds give equal runs")
+            )
+        seen.add(seed)
+    return tuple(value)
+
+
+def sweep_of(value: object, info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
+    """The swept keys and their values; see `Ensemble`.
+
+    Args:
+        value: A table of dotted keys, each with a list of values.
+        info: The validation it is part of, for the folder of relative paths.
+
+    Returns:
+        The same, with tuples for lists and absolute paths for files.
+
+    Raises:
+        ConfigError: A key has no list, or an empty one.
+    """
+    if not isinstance(value, dict):
+        rule = "a sweep is a table of dotted keys with their values"
+        raise ConfigError(
+            Problem(rule, 'write { "cluster.servers" = [4, 8, 16] }', value=show(value))
+        )
+    problems = []
+    for key, values in value.items():
+        if isinstance(values, dict):
+            rule, remedy = (
+                "a swept key is one dotted name in quotes",
+                f'write {{ "{key}.{next(iter(values), "...")}" = [...] }}',
+            )
+        elif not isinstance(values, list | tuple) or not values:
+            rule, remedy = "a swept key needs a list of at least one value", "such as [4, 8, 16]"
+        else:
+            continue
+        problems.append(Problem(rule, remedy, key=f'"{key}"', value=show(values)))
+    if problems:
+        raise ConfigError(problems)
+    base = base_folder(info)
+    return {
+        str(key): tuple(_absolute_files(str(key), item, base) for item in values)
+        for key, values in value.items()
+    }
+
+
+def _absolute_files(key: str, value: Any, base: Path) -> Any:
+    """A swept value with the paths of files in it made absolute."""
+    if key == "cluster.ceph" and isinstance(value, str):
+        return str(base / value)
+    if isinstance(value, dict):
+        return {
+            name: str(base / item)
+            if isinstance(item, str) and (name in _FILE_KEYS or f"{key}.{name}" == "cluster.ceph")
+            else _absolute_files(f"{key}.{name}", item, base)
+            for name, item in value.items()
+        }
+    return value
+
+
+class Ensemble(Section):
+    """The sweep of systems times the ensemble of seeds.
+
+    Args:
+        title: What the study asks, in a sentence.
+        seeds: n for the seeds 1 to n, or a list.
+        sweep: Dotted keys with a list of values each; every combination is run.
+    """
+
+    title: str = Field(default="", strict=True, description="What the study asks, in a sentence.")
+    seeds: Annotated[
+        tuple[int, ...],
+        PlainValidator(seeds_of),
+        WithJsonSchema(
+            {
+                "description": "n for the seeds 1 to n, or a list of seeds.",
+                "examples": [15],
+                "default": 1,
+                "anyOf": [
+                    {"type": "integer", "minimum": 1, "maximum": RUNS_MAX},
+                    {
+                        "type": "array",
+                        "minItems": 1,
+                        "uniqueItems": True,
+                        "items": {"type": "integer", "minimum": 0},
+                    },
+                ],
+            }
+        ),
+    ] = (1,)
+    sweep: Annotated[
+        dict[str, tuple[Any, ...]],
+        PlainValidator(sweep_of),
+        WithJsonSchema(
+            {
+                "description": "Dotted keys with a list of values each; every combination is run.",
+                "examples": [{"cluster.servers": [4, 8, 16]}],
+                "type": "object",
+                "additionalProperties": {"type": "array", "minItems": 1},
+            }
+        ),
+    ] = Field(default_factory=dict)

@@ -1,0 +1,211 @@
+"""What every section of a study file shares: frozen models and problems in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo
+from pydantic_core import ErrorDetails
+
+from resilver.errors import ConfigError, Problem, name_remedy, show
+
+# The metaclass of pydantic's models is what a call such as Cluster(...) goes through, and nothing
+# else does.
+_ModelMeta: type = type(BaseModel)
+
+
+if TYPE_CHECKING:
+    _SectionBase = BaseModel
+else:
+
+    class _SectionMeta(_ModelMeta):
+        """Lets a model that is called raise `ConfigError`, as reading a study file does."""
+
+        def __call__(cls, *args, **values):
+            """Build and validate a section from keyword arguments."""
+            try:
+                return super().__call__(*args, **values)
+            except ValidationError as error:
+                raise ConfigError(problems_of(error, cls)) from None
+
+    class _SectionBase(BaseModel, metaclass=_SectionMeta):
+        pass
+
+
+class Section(_SectionBase):
+    """A table of the study file.
+
+    Build one from keyword arguments: ``Recovery(pipeline_buffer="16 MiB")``. A quantity is given as
+    text with its unit or as a value that `resilver.units` made; a bare number other than zero is an
+    error, here as in a study file.
+
+    Raises:
+        ConfigError: With every problem found.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    @classmethod
+    def from_table(cls, table: object, base: Path, key: str = "") -> Self:
+        """Validate a table as read from TOML.
+
+        Args:
+            table: The table.
+            base: The folder that relative paths in it are relative to.
+            key: Where the table stands in the file, for messages.
+
+        Returns:
+            The section.
+
+        Raises:
+            ConfigError: With every problem found.
+        """
+        try:
+            return cls.model_validate(table, context={"base": base})
+        except ValidationError as error:
+            raise ConfigError(problem.under(key) for problem in problems_of(error, cls)) from None
+        except RecursionError:
+            raise ConfigError(Problem("the values are nested too deeply", key=key)) from None
+
+
+def base_folder(info: ValidationInfo) -> Path:
+    """The folder of relative paths: the study file's, or the working folder in Python."""
+    context = info.context
+    return context["base"] if isinstance(context, dict) and "base" in context else Path.cwd()
+
+
+def file_path(value: object, info: ValidationInfo) -> Path:
+    """The absolute path that a study file's text means.
+
+    Raises:
+        ConfigError: It is not text.
+    """
+    if isinstance(value, Path):
+        return base_folder(info) / value
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ConfigError(Problem("a file is named by its path, as text", value=show(value)))
+    return base_folder(info) / Path(value).expanduser()
+
+
+def one_key(table: Mapping[object, object], known: tuple[str, ...]) -> str:
+    """The single key of an inline table that must have exactly one of `known`.
+
+    Raises:
+        ConfigError: It has another number of keys, or an unknown one.
+    """
+    for key in table:
+        if key not in known:
+            raise ConfigError(unknown_key(str(key), list(known)))
+    if len(table) != 1:
+        raise ConfigError(
+            Problem(
+                f"exactly one of {', '.join(known)} is needed", "keep one", value=show(dict(table))
+            )
+        )
+    return str(next(iter(table)))
+
+
+def unknown_key(key: str, known: list[str], value: str | None = None) -> Problem:
+    """The problem of a key that does not exist."""
+    return Problem("there is no such key", name_remedy(key, known, "keys"), key=key, value=value)
+
+
+def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
+    """The problems in a pydantic error, in words that need no knowledge of pydantic.
+
+    Args:
+        error: What validation raised.
+        model: The model that was validated.
+
+    Returns:
+        One problem or more for each entry, with keys relative to the model.
+    """
+    problems: list[Problem] = []
+    for detail in error.errors(include_url=False):
+        location = [str(part) for part in detail["loc"] if not str(part).startswith("function-")]
+        key = ".".join(location)
+        cause = detail.get("ctx", {}).get("error")
+        if isinstance(cause, ConfigError):
+            problems += [_located(problem, key) for problem in cause.problems]
+        elif detail["type"] == "extra_forbidden":
+            owner = _model_at(model, location[:-1])
+            known = list(owner.model_fields) if owner else []
+            found = unknown_key(location[-1], known, show(detail["input"]))
+            problems.append(found.under(".".join(location[:-1])))
+        elif detail["type"] == "missing":
+            problems.append(
+                Problem("this key is required", f"add it: {_how_to(model, location)}", key=key)
+            )
+        else:
+            problems.append(_plain(detail, key))
+    return problems
+
+
+def _located(problem: Problem, key: str) -> Problem:
+    return problem.under(key)
+
+
+def _model_at(model: type[BaseModel], location: list[str]) -> type[BaseModel] | None:
+    """The model of the table at a location, as far as plain annotations lead there."""
+    for part in location:
+        if part.isdecimal():
+            continue
+        field = model.model_fields.get(part)
+        if field is None:
+            return None
+        candidates = [field.annotation, *get_args(field.annotation)]
+        models = [
+            item for item in candidates if isinstance(item, type) and issubclass(item, BaseModel)
+        ]
+        if not models:
+            return None
+        model = models[0]
+    return model
+
+
+def _how_to(model: type[BaseModel], location: list[str]) -> str:
+    owner = _model_at(model, location[:-1])
+    field = owner.model_fields.get(location[-1]) if owner else None
+    if field is not None and field.examples:
+        return f"{location[-1]} = {show(field.examples[0])}"
+    return location[-1]
+
+
+_WORDS = {
+    "int_type": "a whole number is needed",
+    "int_from_float": "a whole number is needed",
+    "int_parsing": "a whole number is needed",
+    "bool_type": "true or false is needed",
+    "string_type": "text is needed",
+    "tuple_type": "a list is needed",
+    "list_type": "a list is needed",
+    "dict_type": "a table is needed",
+    "model_type": "a table is needed",
+    "model_attributes_type": "a table is needed",
+}
+
+
+def _plain(detail: ErrorDetails, key: str) -> Problem:
+    kind, context, value = detail["type"], detail.get("ctx", {}), detail["input"]
+    remedy = ""
+    if kind == "literal_error":
+        names = [
+            part.strip("'") for part in str(context["expected"]).replace(" or ", ", ").split(", ")
+        ]
+        rule, remedy = "this is not one of the choices", name_remedy(value, names, "choices")
+        if remedy.startswith("did you mean"):
+            remedy += " (choices: " + ", ".join(f'"{name}"' for name in names) + ")"
+    elif kind == "greater_than_equal":
+        rule = f"this must be at least {context['ge']}"
+    elif kind == "less_than_equal":
+        rule = f"this must be at most {context['le']}"
+    elif kind == "too_short":
+        rule = f"at least {context['min_length']} value is needed"
+    elif kind == "value_error":
+        rule = str(context.get("error", detail["msg"]))
+    else:
+        message = detail["msg"]
+        rule = _WORDS.get(kind, message[:1].lower() + message[1:])
+    return Problem(rule, remedy, key=key, value=show(value))

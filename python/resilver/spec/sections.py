@@ -1,0 +1,50 @@
+"""The sections that make up a system, which a study and each of its systems share."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import Field, ModelWrapValidatorHandler, model_validator
+
+from resilver.spec.cluster import Cluster
+from resilver.spec.faults import Fault
+from resilver.spec.placement import Placement
+from resilver.spec.population import Population
+from resilver.spec.recovery import Recovery
+from resilver.spec.redundancy import Redundancy
+from resilver.spec.section import Section
+
+
+class Sections(Section):
+    """The sections of a system; see `System` and `Study`."""
+
+    cluster: Cluster = Field(description="What exists, and where it sits.")
+    population: Population | None = Field(default=None, description="What is stored.")
+    placement: Placement | None = Field(default=None, description="Where each piece goes.")
+    redundancy: Redundancy | None = Field(
+        default=None, description="What a piece needs to survive."
+    )
+    faults: tuple[Fault, ...] = Field(default=(), description="What breaks.")
+    recovery: Recovery = Field(default_factory=Recovery, description="How it heals.")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _defaults(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Default placement and redundancy of a synthetic cluster, which do not count as given."""
+        if not isinstance(data, dict):
+            return handler(data)
+        given = {key: value for key, value in data.items() if value is not None}
+        cluster = given.get("cluster")
+        real = (
+            cluster.ceph is not None
+            if isinstance(cluster, Cluster)
+            else isinstance(cluster, dict) and "ceph" in cluster
+        )
+        defaults = {} if real else {"placement": Placement(), "redundancy": Redundancy()}
+        made = handler({**defaults, **given})
+        made.model_fields_set.intersection_update(given)
+        return made
+
+    def sections(self) -> dict[str, Any]:
+        """The sections of the system by name, None where there is none."""
+        return {name: getattr(self, name) for name in Sections.model_fields}

@@ -1,0 +1,251 @@
+"""A study: a system, swept over some of its keys, and an ensemble of seeds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.text import read_toml
+from resilver.spec.check import cross_problems
+from resilver.spec.ensemble import Ensemble
+from resilver.spec.run import Run, canonical_system, run_key
+from resilver.spec.section import Section, base_folder, unknown_key
+from resilver.spec.sections import Sections
+from resilver.spec.sweep import (
+    Point,
+    check_keys,
+    expand,
+    given_table,
+    has_path,
+    put,
+    read_section,
+)
+from resilver.spec.system import System
+from resilver.spec.tables import to_plain
+from resilver.spec.toml import split_override, write_toml
+
+
+class Study(Sections):
+    """A study file: the sections of a system, and which systems and seeds to run.
+
+    Args:
+        cluster: What exists.
+        population: What is stored; required unless the cluster is a real one.
+        placement: Where it goes.
+        redundancy: What it needs to survive.
+        faults: What fails.
+        recovery: How the system heals.
+        study: The sweep and the seeds.
+
+    Raises:
+        ConfigError: With every problem found, in any section and in any system of the sweep.
+
+    A swept key need not stand in its section; its first value stands in for it there.
+
+    >>> from resilver import Cluster, Ensemble, Fault, Population, Study
+    >>> study = Study(
+    ...     cluster=Cluster(servers=64),
+    ...     population=Population(histogram="genomes1000", bytes_per_server="20 TiB"),
+    ...     faults=[Fault(fail={"servers": 1})],
+    ...     study=Ensemble(seeds=5),
+    ... )
+    >>> len(study.runs())
+    5
+    """
+
+    study: Ensemble = Field(default_factory=Ensemble, description="Which systems and seeds to run.")
+    _points: tuple[Point, ...] = PrivateAttr(default=())
+    # The canonical JSON of each point's system, which keys and comparisons are made from.
+    _texts: tuple[str, ...] = PrivateAttr(default=())
+
+    @model_validator(mode="after")
+    def _expand(self, info: ValidationInfo) -> Self:
+        base = base_folder(info)
+        sections = {name: value for name, value in given_table(self).items() if name != "study"}
+        self._points = expand(sections, self.study, base)
+        self._texts = tuple(canonical_system(point.system) for point in self._points)
+        systems: dict[str, Point] = {}
+        for point, text in zip(self._points, self._texts, strict=True):
+            if systems.setdefault(text, point) is not point:
+                rule = f"two combinations are the same system: {show(dict(point.swept))}"
+                raise ConfigError(Problem(rule, "sweep each value once", key="study.sweep"))
+        return self
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
+        """Read a study file.
+
+        Args:
+            path: The TOML file. Paths in it are relative to its folder.
+            overrides: ``KEY=VALUE`` texts, such as ``cluster.servers=128``, that replace keys of
+                the file. The value is read as TOML, else as text. A swept key that is replaced is
+                no longer swept.
+
+        Returns:
+            The study.
+
+        Raises:
+            ConfigError: The file cannot be read, or with every problem in it.
+        """
+        file = Path(path).expanduser()
+        table: Mapping[str, Any] = read_toml(file)
+        problems: list[Problem] = []
+        for text in overrides:
+            try:
+                table = _override(table, text)
+            except ConfigError as error:
+                problems += error.problems
+        if problems:
+            raise ConfigError(problems)
+        return cls.from_dict(table, file.absolute().parent)
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any], base: Path | None = None) -> Self:
+        """Validate a study given as nested dictionaries, as a TOML file would be read.
+
+        Args:
+            table: The sections.
+            base: The folder that relative paths are relative to; the working folder by default.
+
+        Returns:
+            The study.
+
+        Raises:
+            ConfigError: With every problem found.
+        """
+        base = (base or Path.cwd()).absolute()
+        names = list(cls.model_fields)
+        problems = [
+            unknown_key(str(name), names)
+            if isinstance(value, dict | list)
+            else Problem(
+                "this key stands in no section", f"sections: {', '.join(names)}", str(name)
+            )
+            for name, value in table.items()
+            if name not in names
+        ]
+        written = table.get("study", {})
+        ensemble = Ensemble()
+        try:
+            read = Ensemble.from_table(written, base, "study")
+            check_keys(read)
+            ensemble = read
+        except ConfigError as error:
+            problems += error.problems
+        sections = _sections(table, ensemble, base, problems)
+        if not (isinstance(written, dict) and written.get("sweep")):
+            problems += cross_problems(set(table), sections)
+        if problems:
+            raise ConfigError(problems)
+        return cls.from_table({**sections, "study": ensemble}, base)
+
+    def resolved(self) -> dict[str, Any]:
+        """All that affects results, in SI units, with defaults filled in and files by content.
+
+        Returns:
+            A JSON-able dictionary with the sections of a system, as `System.resolved` gives them,
+            and ``study``: its title, seeds, swept values, and a hash of every system of the sweep.
+        """
+        system = System.model_construct(**self.sections())
+        digest = hashlib.sha256()
+        for text in self._texts:
+            digest.update(text.encode() + b"\n")
+        sweep = {
+            key: list(dict.fromkeys(point.swept[key] for point in self._points))
+            for key in self.study.sweep
+        }
+        ensemble = {
+            "title": self.study.title,
+            "seeds": list(self.study.seeds),
+            "sweep": sweep,
+            "systems_sha256": digest.hexdigest(),
+        }
+        return {**system.resolved(), "study": ensemble}
+
+    def to_toml(self) -> str:
+        """The study as a TOML file: quantities with units, defaults written out, paths absolute.
+
+        Returns:
+            Text from which `load` makes a study with the same runs. In a section that the sweep
+            changes, only the keys that were given are written, since the defaults of the rest may
+            depend on the swept ones.
+        """
+        swept = {key.split(".")[0] for key in self.study.sweep}
+        tables: dict[str, Any] = {}
+        for name, section in self.sections().items():
+            if section is None or (name in swept and name not in self.model_fields_set):
+                continue
+            if isinstance(section, Section) and name in swept:
+                tables[name] = to_plain(given_table(section))
+            else:
+                tables[name] = to_plain(section)
+        seeds = self.study.seeds
+        counted = seeds == tuple(range(1, len(seeds) + 1))
+        ensemble: dict[str, Any] = {"title": self.study.title} if self.study.title else {}
+        ensemble["seeds"] = len(seeds) if counted else list(seeds)
+        if self.study.sweep:
+            ensemble["sweep"] = to_plain(self.study.sweep)
+        return write_toml({**tables, "study": ensemble})
+
+    def runs(self) -> list[Run]:
+        """Every run of the study: the systems in sweep order, and for each its seeds in order."""
+        from resilver import __version__
+
+        runs = []
+        for point, text in zip(self._points, self._texts, strict=True):
+            runs += [
+                Run(point.system, dict(point.swept), seed, run_key(text, seed, __version__))
+                for seed in self.study.seeds
+            ]
+        return runs
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON schema of a study file, for editors; see `resilver.spec.schema`."""
+        from resilver.spec.schema import study_schema
+
+        return study_schema(cls)
+
+
+def _sections(
+    table: Mapping[str, Any], ensemble: Ensemble, base: Path, problems: list[Problem]
+) -> dict[str, Any]:
+    """The valid sections of a study file; the problems of the others are added to `problems`."""
+    tables: dict[str, Any] = {
+        name: table[name] for name in Sections.model_fields if table.get(name) is not None
+    }
+    for key, values in ensemble.sweep.items():
+        name, *rest = key.split(".")
+        # Deeper keys change a default, or a table that the section must have anyway.
+        if len(rest) < 2 and not has_path(tables.get(name), rest or ["."]):
+            try:
+                tables[name] = put(tables.get(name, {}), rest, values[0], key)
+            except ConfigError as error:
+                problems += error.problems
+    sections: dict[str, Any] = {}
+    for name, value in tables.items():
+        try:
+            sections[name] = read_section(name, value, base)
+        except ConfigError as error:
+            problems += error.problems
+    if "cluster" not in tables:
+        remedy = "add [cluster] with servers = 64"
+        problems.append(Problem("a study needs a cluster", remedy, key="cluster"))
+    return sections
+
+
+def _override(table: Mapping[str, Any], text: str) -> dict[str, Any]:
+    path, value = split_override(text)
+    changed: dict[str, Any] = put(dict(table), path, value, ".".join(path))
+    ensemble = changed.get("study")
+    sweep = ensemble.get("sweep") if isinstance(ensemble, dict) else None
+    key = ".".join(path)
+    if path[0] == "study" or not isinstance(ensemble, dict) or not isinstance(sweep, dict):
+        return changed
+    rest = {name: values for name, values in sweep.items() if name != key}
+    return {**changed, "study": {**ensemble, "sweep": rest}}

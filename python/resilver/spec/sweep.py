@@ -1,0 +1,299 @@
+"""Expanding a sweep: the systems of a study, one for every combination of the swept values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel
+
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.spec.ensemble import RUNS_MAX, Ensemble
+from resilver.spec.faults import Fault
+from resilver.spec.section import Section
+from resilver.spec.sections import Sections
+from resilver.spec.system import System
+from resilver.spec.tables import to_plain
+from resilver.spec.toml import write_value
+from resilver.units import Bytes, BytesPerSecond, Seconds
+
+Scalar: TypeAlias = int | float | str | bool
+"""What a swept key has for a value in tables of results."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One system of a sweep.
+
+    Attributes:
+        swept: The swept keys and their values here: quantities in SI units, files and catalog
+            entries by name.
+        system: The system.
+    """
+
+    swept: Mapping[str, Scalar]
+    system: System
+
+
+def section_models() -> dict[str, type[Section]]:
+    """The model of each section by name; of one fault, for ``faults``."""
+    models: dict[str, type[Section]] = {}
+    for name, field in Sections.model_fields.items():
+        kinds = [field.annotation, *getattr(field.annotation, "__args__", ())]
+        models[name] = next(kind for kind in kinds if _is_section(kind))
+    return models
+
+
+def _is_section(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Section)
+
+
+def given_table(section: Section) -> dict[str, Any]:
+    """A section's own keys, those that were given, with their validated values."""
+    given = section.model_fields_set
+    return {name: getattr(section, name) for name in type(section).model_fields if name in given}
+
+
+def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple[Point, ...]:
+    """The systems of a study.
+
+    Args:
+        sections: The sections that were given, as models.
+        ensemble: The sweep and the seeds.
+        base: The folder that relative paths in swept values are relative to.
+
+    Returns:
+        A point for every combination of swept values, the last key varying fastest; one point
+        without a sweep.
+
+    Raises:
+        ConfigError: A key does not exist, a combination is not a valid system, or there are too
+            many.
+    """
+    check_keys(ensemble)
+    keys = list(ensemble.sweep)
+    points: list[Point] = []
+    problems: list[Problem] = []
+    for values in itertools.product(*ensemble.sweep.values()):
+        at = ", ".join(f"{key} = {show(value)}" for key, value in zip(keys, values, strict=True))
+        try:
+            system = _system_at(sections, dict(zip(keys, values, strict=True)), base)
+        except ConfigError as error:
+            for problem in error.problems:
+                place = f"at {at}" if at else ""
+                place = ", ".join(part for part in (place, problem.place) if part)
+                problems.append(replace(problem, place=place))
+            continue
+        swept = {key: _scalar(system, key, value) for key, value in zip(keys, values, strict=True)}
+        points.append(Point(swept, system))
+    if problems:
+        raise ConfigError(problems)
+    return tuple(_with_one_type(points, keys))
+
+
+def check_keys(ensemble: Ensemble) -> None:
+    """Refuse a sweep with keys that do not exist, or with more runs than a study may have.
+
+    Args:
+        ensemble: The sweep and the seeds.
+
+    Raises:
+        ConfigError: With every such key.
+    """
+    runs = len(ensemble.seeds) * math.prod(len(values) for values in ensemble.sweep.values())
+    if runs > RUNS_MAX:
+        rule = f"the sweep has {runs:,} runs, and a study has at most {RUNS_MAX:,}"
+        raise ConfigError(
+            Problem(rule, "sweep fewer values, or use fewer seeds", key="study.sweep")
+        )
+    models = section_models()
+    known = [f"{name}.{field}" for name, model in models.items() for field in model.model_fields]
+    problems = []
+    for key in ensemble.sweep:
+        parts = key.split(".")
+        name = parts[0]
+        # A fault stands in a list, so its number follows the section: faults.0.fail.servers.
+        fields = (
+            parts[2:] if name == "faults" and parts[1:2] and parts[1].isdecimal() else parts[1:]
+        )
+        if name == "faults" and fields == parts[1:] and fields:
+            rule, remedy = (
+                "a fault is named by its place in the list",
+                "such as faults.0.fail.servers",
+            )
+            problems.append(Problem(rule, remedy, key=_swept_name(key)))
+        elif name not in models or (fields and fields[0] not in models[name].model_fields):
+            remedy = name_remedy(key, known + list(models), "keys")
+            problems.append(Problem("there is no such key to sweep", remedy, key=_swept_name(key)))
+        else:
+            inside = [other for other in ensemble.sweep if other.startswith(key + ".")]
+            problems += [
+                Problem(
+                    f'it is part of "{key}", which is swept too', "keep one", key=_swept_name(other)
+                )
+                for other in inside
+            ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def _swept_name(key: str) -> str:
+    return f'study.sweep."{key}"'
+
+
+def _system_at(sections: Mapping[str, Any], values: Mapping[str, Any], base: Path) -> System:
+    changed: dict[str, Any] = {}
+    for key, value in values.items():
+        name, *rest = key.split(".")
+        table = changed[name] if name in changed else _table_of(sections.get(name))
+        changed[name] = put(table, rest, value, key)
+    made: dict[str, Any] = dict(sections)
+    problems: list[Problem] = []
+    for name, table in changed.items():
+        try:
+            made[name] = read_section(name, table, base)
+        except ConfigError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigError(problems)
+    return System(**made)
+
+
+def _table_of(section: Any) -> Any:
+    if isinstance(section, Section):
+        return section
+    return list(section) if isinstance(section, tuple) else {}
+
+
+def read_section(name: str, table: object, base: Path) -> Any:
+    """Validate one section of a study file.
+
+    Args:
+        name: The section's name.
+        table: Its table, or for ``faults`` its list of tables. Values may be validated already.
+        base: The folder that relative paths in it are relative to.
+
+    Returns:
+        The section, or for ``faults`` a tuple of them.
+
+    Raises:
+        ConfigError: With every problem, by full key.
+    """
+    model = section_models()[name]
+    if name != "faults":
+        return table if isinstance(table, model) else model.from_table(table, base, name)
+    if not isinstance(table, list | tuple):
+        rule, remedy = "faults are a list of tables", "write [[faults]] with double brackets"
+        raise ConfigError(Problem(rule, remedy, key=name))
+    faults: list[Fault] = []
+    problems: list[Problem] = []
+    for index, item in enumerate(table):
+        try:
+            read = (
+                item if isinstance(item, Fault) else Fault.from_table(item, base, f"{name}.{index}")
+            )
+            faults.append(read)
+        except ConfigError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigError(problems)
+    return tuple(faults)
+
+
+def put(table: Any, path: list[str], value: Any, key: str) -> Any:
+    """A copy of a table with one value replaced.
+
+    Args:
+        table: The table, in which values may be validated already.
+        path: The parts of the key below the table; none replaces the whole.
+        value: The value.
+        key: The whole key, for the message.
+
+    Returns:
+        The changed copy.
+
+    Raises:
+        ConfigError: The path leads through something that is not a table.
+    """
+    if not path:
+        return value
+    head, *rest = path
+    if isinstance(table, Section):
+        # A value inside a key that was not given changes that key's default.
+        default = {head: getattr(table, head, None)} if rest else {}
+        table = {**default, **given_table(table)}
+    elif not isinstance(table, dict | list):
+        table = to_plain(table)
+    if isinstance(table, list):
+        if not head.isdecimal() or len(head) > 9 or int(head) >= len(table):
+            rule = f"the list has no item {head}" if table else "the list is empty"
+            raise ConfigError(Problem(rule, "count from 0", key=key))
+        index = int(head)
+        return [*table[:index], put(table[index], rest, value, key), *table[index + 1 :]]
+    if not isinstance(table, dict):
+        if table is not None and not rest and head:
+            rule = f"{show(table)} stands there, which has no key {head}"
+            raise ConfigError(Problem(rule, "write a table instead", key=key))
+        table = {}
+    return {**table, head: put(table.get(head, {} if rest else None), rest, value, key)}
+
+
+def has_path(table: Any, path: list[str]) -> bool:
+    """Whether a table as read from TOML has a value at a path."""
+    for part in path:
+        if isinstance(table, dict) and part in table:
+            table = table[part]
+        elif isinstance(table, list) and part.isdecimal() and int(part) < len(table):
+            table = table[int(part)]
+        else:
+            return False
+    return True
+
+
+def _scalar(system: System, key: str, given: Any) -> Scalar:
+    """What to write for a swept key: the validated value where it is one number or word."""
+    value: Any = system
+    for part in key.split("."):
+        if isinstance(value, tuple) and part.isdecimal():
+            value = value[int(part)]
+        elif isinstance(value, BaseModel):
+            value = getattr(value, part, None)
+        else:
+            value = None
+    if value is None:
+        value = given
+        for kind in (Bytes, Seconds, BytesPerSecond):
+            try:
+                value = kind.parse(given)
+                break
+            except ConfigError:
+                continue
+    label = getattr(value, "label", None) or getattr(getattr(value, "report", None), "label", None)
+    if isinstance(label, str) and label not in ("", "inline"):
+        return label
+    if isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    return write_value(to_plain(given))
+
+
+def _with_one_type(points: list[Point], keys: list[str]) -> Iterator[Point]:
+    """Give each swept key values of one type: text where numbers and words are mixed."""
+    types = {key: {type(point.swept[key]) for point in points} for key in keys}
+    for point in points:
+        swept: dict[str, Scalar] = {}
+        for key in keys:
+            value = point.swept[key]
+            if types[key] == {int, float}:
+                value = float(value)
+            elif len(types[key]) > 1:
+                value = value if isinstance(value, str) else write_value(value)
+            swept[key] = value
+        yield Point(swept, point.system)

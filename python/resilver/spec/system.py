@@ -1,0 +1,178 @@
+"""One system to simulate: its sections, and what follows from them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
+
+from resilver.errors import ConfigError
+from resilver.importers.ceph import ClusterReport, GroupLoad
+from resilver.importers.netgauge import LogGpRow
+from resilver.importers.sizes import Bin
+from resilver.spec.check import cross_problems
+from resilver.spec.device import DeviceTable
+from resilver.spec.population import WIDTH_BY_SERVERS
+from resilver.spec.sections import Sections
+
+
+class System(Sections):
+    """A storage system and what happens to it, complete and consistent.
+
+    Args:
+        cluster: What exists.
+        population: What is stored; None with `cluster.ceph`, whose groups' bytes are the report's.
+        placement: Where it goes; None with `cluster.ceph`, whose map and pools are the report's.
+        redundancy: What it needs to survive; None with `cluster.ceph`, whose pools have sizes.
+        faults: What fails.
+        recovery: How the system heals.
+    """
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = cross_problems(self.model_fields_set, self.sections())
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+    @property
+    def report(self) -> ClusterReport | None:
+        """The real cluster's report, or None for a synthetic cluster."""
+        return self.cluster.ceph.report if self.cluster.ceph else None
+
+    @property
+    def server_count(self) -> int:
+        """How many devices there are."""
+        return self.cluster.server_count
+
+    @property
+    def copies(self) -> int | None:
+        """Copies of each object, or None for a real cluster, whose pools may differ."""
+        return self.redundancy.replicas if self.redundancy else None
+
+    @property
+    def failure_domain(self) -> Literal["server", "rack", "row"] | None:
+        """What no two copies share, or None for a real cluster, whose rules say it."""
+        if self.placement is None:
+            return None
+        if self.placement.failure_domain is not None:
+            return self.placement.failure_domain
+        return "rack" if self.cluster.racks and self.placement.algorithm == "crush" else "server"
+
+    @property
+    def placement_group_count(self) -> int | None:
+        """How many placement groups there are, or None when each object is placed on its own."""
+        if self.report is not None:
+            return sum(pool.pg_num for pool in self.report.pools)
+        groups = self.placement.placement_groups if self.placement else None
+        if groups == "auto":
+            return auto_group_count(self.server_count, self.copies or 1)
+        return groups if isinstance(groups, int) else None
+
+    @property
+    def population_target_bytes(self) -> int | None:
+        """The volume before replication, or None when the population is a number of files."""
+        if self.report is not None:
+            return sum(load.bytes for load in self.report.loads)
+        population = self.population
+        if population is None:
+            return 0
+        if population.bytes_per_server is not None:
+            return int(population.bytes_per_server) * self.server_count
+        return None if population.bytes is None else int(population.bytes)
+
+    @property
+    def population_target_files(self) -> int | None:
+        """The number of files, or None when the population is a volume."""
+        return self.population.files if self.population else None
+
+    @property
+    def histogram_bins(self) -> tuple[Bin, ...]:
+        """The bins of file sizes; empty for a real cluster."""
+        return self.population.bins if self.population else ()
+
+    @property
+    def chunk_bytes(self) -> int | None:
+        """The size of chunks, or None when files are whole or striped."""
+        return self.population.cut.chunk_bytes if self.population else None
+
+    @property
+    def stripe_unit_bytes(self) -> int | None:
+        """The size of stripe units, or None when files are whole or chunked."""
+        return self.population.cut.stripe_unit_bytes if self.population else None
+
+    @property
+    def stripe_width(self) -> int | None:
+        """Over how many objects a file is striped, or None when it is not."""
+        width = self.population.cut.stripe_width if self.population else None
+        if width == WIDTH_BY_SERVERS:
+            return max(1, self.server_count // (self.copies or 1))
+        return width if isinstance(width, int) else None
+
+    @property
+    def device_table(self) -> DeviceTable:
+        """The service-time table of every server's volume."""
+        return self.cluster.device
+
+    @property
+    def loggp_rows(self) -> tuple[LogGpRow, ...]:
+        """The LogGP parameters by message size, in file order."""
+        return self.cluster.fabric.table.rows
+
+    @property
+    def group_loads(self) -> tuple[GroupLoad, ...]:
+        """What each group of a real cluster holds; empty for a synthetic one."""
+        return self.report.loads if self.report else ()
+
+    def resolved(self) -> dict[str, Any]:
+        """All that affects results, in SI units, with every default filled in.
+
+        Returns:
+            A JSON-able dictionary. External files are in it by content: tables and bins in full, a
+            report by its hash. ``label`` entries name where content came from and do not affect
+            results; `resilver.spec.run_key` leaves them out.
+        """
+        placement = self.placement.model_dump(mode="json") if self.placement else None
+        if placement is not None:
+            placement["failure_domain"] = self.failure_domain
+            placement["placement_groups"] = self.placement_group_count
+        population = self.population.content() if self.population else None
+        if population is not None and population["objects"]["stripe_width"] is not None:
+            population["objects"]["stripe_width"] = self.stripe_width
+        return {
+            "cluster": self.cluster.content(),
+            "population": population,
+            "placement": placement,
+            "redundancy": self.redundancy.model_dump(mode="json") if self.redundancy else None,
+            "faults": [fault.content() for fault in self.faults],
+            "recovery": self.recovery.model_dump(mode="json"),
+        }
+
+
+def placement_group_count(system: System) -> int | None:
+    """How many placement groups a system has; see `System.placement_group_count`."""
+    return system.placement_group_count
+
+
+def auto_group_count(servers: int, copies: int) -> int:
+    """The number of placement groups that ``"auto"`` means.
+
+    Args:
+        servers: How many servers there are.
+        copies: Copies of each object.
+
+    Returns:
+        Below 5 servers 128, below 10 512, below 50 4096; from there the least power of two that is
+        not below 100 x servers / copies.
+
+    Source: the rule reproduces Table II of the rebuild study, such as 65,536 groups at 1,024
+    servers; it is the advice Ceph's documentation of that time gave.
+
+    >>> auto_group_count(1024, 3)
+    65536
+    """
+    for below, count in ((5, 128), (10, 512), (50, 4096)):
+        if servers < below:
+            return count
+    least = -(-100 * servers // copies)
+    return 1 << (least - 1).bit_length()

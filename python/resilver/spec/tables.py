@@ -1,0 +1,110 @@
+"""Sections as plain TOML tables: quantities with units, files by path, catalog entries by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from resilver import catalog
+from resilver.importers.netgauge import LogGpTable
+from resilver.spec.cluster import CephCluster
+from resilver.spec.device import DeviceTable
+from resilver.spec.population import Histogram, Objects
+from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, exact_duration, exact_rate
+
+
+def to_plain(value: Any) -> Any:
+    """A section, or a value in one, as what a TOML file would hold.
+
+    Args:
+        value: A section, a quantity, content from a file or the catalog, a list, a table or a plain
+            value.
+
+    Returns:
+        Text, numbers, booleans, lists and dictionaries, from which validation makes an equal value.
+        Keys that are None are left out.
+    """
+    if isinstance(value, DeviceTable):
+        return _device(value)
+    if isinstance(value, BaseModel):
+        fields = {name: to_plain(getattr(value, name)) for name in type(value).model_fields}
+        return {name: item for name, item in fields.items() if item is not None}
+    if isinstance(value, dict):
+        return {str(key): to_plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, CephCluster):
+        return str(value.path)
+    if isinstance(value, LogGpTable):
+        return _loggp(value)
+    if isinstance(value, Histogram):
+        return _histogram(value)
+    if isinstance(value, Objects):
+        return _objects(value)
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    return _quantity(value)
+
+
+def _quantity(value: Any) -> Any:
+    if isinstance(value, Bytes):
+        return exact_bytes(value)
+    if isinstance(value, Seconds):
+        return exact_duration(value)
+    if isinstance(value, BytesPerSecond):
+        return exact_rate(value)
+    return value
+
+
+def _device(table: DeviceTable) -> Any:
+    if table.label in catalog.list("devices"):
+        from resilver.spec.cluster import Cluster
+
+        if Cluster.model_validate({"servers": 1, "device": table.label}).device == table:
+            return table.label
+    fields = {name: to_plain(getattr(table, name)) for name in type(table).model_fields}
+    return {name: item for name, item in fields.items() if item != ""}
+
+
+def _loggp(table: LogGpTable) -> Any:
+    if table.path is not None:
+        return {"netgauge": str(table.path)}
+    if table.label in catalog.list("networks"):
+        from resilver.spec.fabric import Fabric
+
+        if Fabric.model_validate({"table": table.label}).table.rows == table.rows:
+            return table.label
+    rows = [
+        [
+            exact_bytes(row.size_bytes),
+            exact_duration(row.latency_seconds),
+            exact_duration(row.gap_seconds),
+            exact_duration(row.gap_per_byte_seconds),
+        ]
+        for row in table.rows
+    ]
+    return {"rows": rows}
+
+
+def _histogram(histogram: Histogram) -> Any:
+    if histogram.path is not None:
+        return {"file": str(histogram.path)}
+    if histogram.label in catalog.list("populations"):
+        from resilver.spec.population import Population
+
+        shipped = Population.model_validate({"histogram": histogram.label, "files": 0}).histogram
+        if shipped is not None and shipped.bins == histogram.bins:
+            return histogram.label
+    return {
+        "bins": [
+            [exact_bytes(item.min_bytes), exact_bytes(item.max_bytes), item.file_count]
+            for item in histogram.bins
+        ]
+    }
+
+
+def _objects(cut: Objects) -> Any:
+    if cut.chunk_bytes is not None:
+        return {"chunk": exact_bytes(cut.chunk_bytes)}
+    if cut.stripe_unit_bytes is not None:
+        return {"stripe_unit": exact_bytes(cut.stripe_unit_bytes), "stripe_width": cut.stripe_width}
+    return "whole"

@@ -1,0 +1,138 @@
+"""What ships is usable, has its source, and says what the published figures say."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from resilver import catalog
+from resilver.errors import ConfigError
+from resilver.spec import Cluster, Population, Study
+from resilver.units import Bytes
+
+MIB, PIB = 2**20, 2**50
+
+
+def test_every_entry_but_a_study_has_a_description_and_a_source() -> None:
+    for kind in ("devices", "networks", "populations"):
+        assert catalog.list(kind)
+        for name in catalog.list(kind):
+            entry = catalog.load(kind, name)
+            assert entry.description and entry.source, name
+
+
+def test_every_device_network_and_population_is_valid_in_a_study() -> None:
+    for name in catalog.list("devices"):
+        assert Cluster(servers=4, device=name).device.label == name
+    for name in catalog.list("networks"):
+        cluster = Cluster(servers=4, fabric={"model": "loggp", "table": name})
+        assert cluster.fabric.table.label == name
+    for name in catalog.list("populations"):
+        assert Population(histogram=name, bytes="1 TiB").histogram is not None
+
+
+def test_every_study_that_ships_is_valid() -> None:
+    for name in catalog.list("studies"):
+        table = tomllib.loads(catalog.read_data("studies", f"{name}.toml"))
+        assert Study.from_dict(table).runs()
+
+
+def test_an_unknown_name_or_kind_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ConfigError, match='did you mean "genomes1000"'):
+        catalog.load("populations", "genome1000")
+    with pytest.raises(ConfigError, match='did you mean "devices"'):
+        catalog.list("device")
+    with pytest.raises(ConfigError, match="no device of this name"):
+        catalog.load("devices", "../devices/jbod10-sata")
+
+
+def test_the_device_table_is_the_published_one(shared_data: Path) -> None:
+    published = tomllib.loads((shared_data / "disk-jbod10.toml").read_text())
+    table = Cluster(servers=1).device
+    assert list(table.request_sizes) == published["request_sizes_bytes"]
+    for way in ("read", "write"):
+        seeks = [seek.picoseconds for seek in getattr(table, f"{way}_seek")]
+        assert seeks == [round(seek * 10**6) for seek in published[f"{way}_seek_us"]]
+        overhead = getattr(table, f"{way}_overhead").picoseconds
+        assert overhead == round(published[f"{way}_overhead_us"] * 10**6)
+        rate = published[f"{way}_rate_mib_per_s"] * MIB
+        assert getattr(table, f"{way}_rate") == pytest.approx(rate, rel=1e-15)
+    assert table.sequential_gap == 512
+
+
+def test_the_network_table_is_the_published_one(shared_data: Path) -> None:
+    from resilver.importers import read_netgauge
+
+    published = read_netgauge(shared_data / "loggp-qdr-infiniband.dat")
+    assert Cluster(servers=1).fabric.table.rows == published.rows
+
+
+def test_the_genomes_bins_are_the_published_ones_with_their_mean_chunk(shared_data: Path) -> None:
+    published = tomllib.loads((shared_data / "populations.toml").read_text())["genomes1000"]
+    population = Population(histogram="genomes1000", bytes="20 PiB")
+    bins = [[item.min_bytes, item.max_bytes, item.file_count] for item in population.bins]
+    assert bins == published["bins"]
+    assert population.cut.chunk_bytes == published["chunk_bytes"]
+    # The mean bytes of a chunk are the mean bytes of a file over its mean number of chunks. A size
+    # uniform in [a, b) fills ceil(size / c) chunks: (a + b) / (2 c) + 1/2 on average when a and b
+    # are multiples of the chunk size c, and 1 when b is not above c.
+    chunk = 64 * MIB
+    files = sum(item.file_count for item in population.bins)
+    volume = sum(
+        item.file_count * (item.min_bytes + item.max_bytes) / 2 for item in population.bins
+    )
+    chunks = sum(
+        item.file_count
+        * (1 if item.max_bytes <= chunk else (item.min_bytes + item.max_bytes) / (2 * chunk) + 0.5)
+        for item in population.bins
+    )
+    assert files == 9200
+    # Table II: 351,765,871 objects hold 20 PiB at 1,024 servers.
+    assert 20 * PIB / (volume / chunks) == pytest.approx(351_765_871, rel=1e-3)
+
+
+def test_the_mira_bins_follow_their_formula(shared_data: Path) -> None:
+    published = tomllib.loads((shared_data / "populations.toml").read_text())["mira"]
+    small, *rest = Population(histogram="mira", bytes="20 PiB").bins
+    # The catalog's counts are for 20,000 PiB; the formula splits the volume by
+    # exp(-(i - 38)^2 / 18) over bins whose mean size is 1.5 * 2^i.
+    scale = 1000
+    exponents = range(published["exponent_min"], published["exponent_max"] + 1)
+    weights = {
+        i: math.exp(
+            -((i - published["volume_peak_exponent"]) ** 2) / published["volume_spread_squared"]
+        )
+        for i in exponents
+    }
+    total = sum(weights.values())
+    expected = {i: weights[i] / total * scale * 20 * PIB / (1.5 * 2**i) for i in exponents}
+    by_exponent = {item.min_bytes.bit_length() - 1: item for item in rest}
+    for i in exponents:
+        count = by_exponent[i].file_count if i in by_exponent else 0
+        assert abs(count - expected[i]) <= 0.5, i
+        if i in by_exponent:
+            assert (by_exponent[i].min_bytes, by_exponent[i].max_bytes) == (2**i, 2 ** (i + 1))
+    assert small.max_bytes == published["small_file_max_bytes"]
+    assert small.file_count == published["small_files_per_20_pib"] * scale
+
+
+def test_mira_striped_over_341_servers_has_the_published_mean_object() -> None:
+    # A file striped in 4 MiB units makes min(units, 341) objects (1,024 servers, 3 copies); in a
+    # bin [2^i, 2^(i+1)) with i >= 22 it has 1.5 * 2^i / 4 MiB + 1/2 units on average, below that
+    # one. The paper: 60 PiB are 3.9 billion replicas of 16.5 MiB, so 20 PiB are 1.3 billion
+    # objects. In the bin from 1 to 2 GiB some files have more than 341 units and others fewer, so
+    # the mean of the minimum is a little below the minimum of the mean: 2 % is allowed.
+    population = Population(histogram="mira", bytes="20 PiB")
+    unit, width = population.cut.stripe_unit_bytes, 341
+    assert unit == Bytes(4 * MIB)
+    volume = objects = 0.0
+    for item in population.bins:
+        mean = (item.min_bytes + item.max_bytes) / 2
+        units = 1.0 if item.max_bytes <= unit else mean / unit + 0.5
+        volume += item.file_count * mean
+        objects += item.file_count * min(units, width)
+    assert 20 * PIB / (volume / objects) == pytest.approx(1.3e9, rel=0.02)
+    assert volume / objects == pytest.approx(16.5 * MIB, rel=0.02)

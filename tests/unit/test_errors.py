@@ -1,0 +1,62 @@
+"""Messages name the key, the value, the rule and the remedy, one problem a line."""
+
+from __future__ import annotations
+
+import pytest
+
+import resilver
+from resilver.errors import ConfigError, Problem, name_remedy, nearest, show
+
+
+def test_a_problem_reads_key_value_place_rule_remedy() -> None:
+    problem = Problem("it is too big", "use less", key="a.b", value="3", place="f.txt, line 2")
+    assert str(problem) == "a.b = 3: f.txt, line 2: it is too big; use less"
+    assert str(Problem("it is too big")) == "it is too big"
+    assert str(Problem("no", value="3").under("a").under("b")) == "b.a = 3: no"
+
+
+def test_an_error_has_a_line_a_problem_and_each_once() -> None:
+    error = ConfigError([Problem("one"), Problem("two"), Problem("one")])
+    assert str(error) == "one\ntwo"
+    many = ConfigError(Problem(f"problem {number}") for number in range(25))
+    assert str(many).splitlines()[-1] == "... and 5 more problems"
+
+
+def test_an_error_can_be_raised_by_validators_and_caught_as_resilvers() -> None:
+    assert issubclass(ConfigError, ValueError) and issubclass(ConfigError, resilver.ResilverError)
+
+
+def test_the_nearest_name_ignores_case_and_is_none_when_nothing_is_near() -> None:
+    assert nearest("Serverz", ["servers", "racks"]) == "servers"
+    assert nearest("x", ["servers", "racks"]) is None
+    assert name_remedy("x", ["servers"]) == 'valid names: "servers"'
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("20", '"20"'),
+        (True, "true"),
+        ({"servers": 1}, "{ servers = 1 }"),
+        ([1, "a"], '[1, "a"]'),
+    ],
+)
+def test_values_are_shown_as_toml_writes_them(value: object, text: str) -> None:
+    assert show(value) == text
+
+
+def test_an_integer_too_long_to_print_is_described() -> None:
+    assert show(10**5000) == "an integer of thousands of digits"
+
+
+def test_a_shown_value_stays_short() -> None:
+    assert len(show("x" * 10_000)) <= 72 and len(show(list(range(10_000)))) <= 72
+
+
+def test_every_public_name_that_needs_no_core_can_be_imported() -> None:
+    needs_core = {"CrushMap", "Progress", "RunResult", "simulate", "Results", "execute", "report"}
+    for name in set(resilver.__all__) - needs_core:
+        assert getattr(resilver, name) is not None
+    assert set(resilver.__all__) <= set(dir(resilver))
+    with pytest.raises(AttributeError):
+        _ = resilver.no_such_name

@@ -1,0 +1,117 @@
+"""netgauge's LogGP tables are read with their traps, and refused where they make no sense."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resilver.errors import ConfigError
+from resilver.importers import LogGpTable, read_netgauge
+from resilver.importers.netgauge import parse_netgauge
+
+
+def table(*rows: str, header: str = "") -> LogGpTable:
+    """A table of rows ``size L g G`` in a file with only these columns."""
+    text = "\n".join([header or "# size L g G", *rows])
+    return parse_netgauge(text, "test", "test.dat")
+
+
+def test_times_are_microseconds_exactly() -> None:
+    row = table("8 6.782182 1.077706 0.002206").rows[0]
+    # 6.782182 us is 6,782,182 ps, and 0.002206 us a byte are 2,206 ps a byte.
+    assert round(row.latency_seconds * 1e12) == 6_782_182
+    assert round(row.gap_seconds * 1e12) == 1_077_706
+    assert round(row.gap_per_byte_seconds * 1e12) == 2_206
+
+
+def test_a_file_without_a_header_has_netgauges_columns() -> None:
+    read = parse_netgauge("8 10 1 2 3 6.7 1.1 1.2 1.07 0.002 0.1\n", "t", "t.dat")
+    assert read.rows[0].size_bytes == 8 and read.rows[0].latency_seconds == pytest.approx(6.7e-6)
+
+
+def test_columns_are_found_by_name() -> None:
+    # netgauge itself begins with size; only a header line that does so and names G is taken.
+    (row,) = table("8 0.002 6.7 1.07", header="# size is in bytes\n# size G L g").rows
+    assert row.size_bytes == 8 and row.gap_seconds == pytest.approx(1.07e-6)
+    assert row.gap_per_byte_seconds == pytest.approx(2e-9)
+
+
+def test_a_row_without_a_fit_is_left_out_with_its_reason() -> None:
+    read = table("1 6.7 -nan -nan", "2 6.7 1.0 0.001")
+    assert [row.size_bytes for row in read.rows] == [2]
+    assert [(row.line, "could not fit" in row.reason) for row in read.skipped] == [(2, True)]
+
+
+def test_a_message_takes_the_first_row_that_is_strictly_larger() -> None:
+    read = table("4 1 1 0", "8 2 1 0", "8 3 1 0", "16 4 1 0")
+    latency = [round(read.row_for(size).latency_seconds * 1e6) for size in (3, 4, 7, 8, 15, 16, 99)]
+    # Size 8 stands twice: the first of the two serves 4 to 7, the second none.
+    assert latency == [1, 2, 2, 4, 4, 4, 4]
+
+
+def test_a_negative_gap_is_allowed_while_every_message_takes_time() -> None:
+    # Row 16 serves 8 bytes and more: -0.006 + 7 * 0.001 us is above zero; at -0.008 it is below.
+    assert len(table("8 1 1 0.001", "16 1 -0.006 0.001").rows) == 2
+    with pytest.raises(ConfigError, match=r"line 3: g .* negative for a message of s = 8 bytes"):
+        table("8 1 1 0.001", "16 1 -0.008 0.001")
+
+
+def test_a_row_that_serves_no_message_may_have_any_gap() -> None:
+    assert len(table("8 1 1 0.001", "8 1 -5 0.001", "16 1 1 0.001").rows) == 3
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([], "no usable row"),
+        (["1 6.7 -nan -nan"], "no usable row"),
+        (["8 1 1"], "line 2: 3 values for 4 columns"),
+        (["8 1 1 1 1"], "line 2: 5 values for 4 columns"),
+        (["0 1 1 1"], 'line 2: size "0" is not a positive whole number'),
+        (["-8 1 1 1"], "not a positive whole number"),
+        (["8.5 1 1 1"], "not a positive whole number"),
+        (["nan 1 1 1"], "not a positive whole number"),
+        (["8 x 1 1"], 'line 2: L "x" is not a number'),
+        (["8 inf 1 1"], "line 2: L inf is out of range"),
+        (["8 1 1e99 1"], "line 2: g 1e99 is out of range"),
+        (["8 1 1e999999999 1"], "line 2: g 1e999999999 is out of range"),
+        (["8 1 1 -0.1"], "line 2: G is negative"),
+        (["8 -1 1 0"], "line 2: L .* is negative"),
+        (["8 1 1 0", "4 1 1 0"], "line 3: size 4 is smaller than 8"),
+        (["x" * 20_000], "line 2: the line is too long"),
+    ],
+)
+def test_a_table_that_makes_no_sense_is_refused_with_its_line(rows: list[str], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        table(*rows)
+
+
+def test_a_header_without_a_needed_column_is_refused() -> None:
+    with pytest.raises(ConfigError, match="line 1: the header names no column L"):
+        table("1 1 1", header="# size g G")
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_table_or_refused_as_input(text: str) -> None:
+    try:
+        assert parse_netgauge(text, "any", "any.dat").rows
+    except ConfigError as error:
+        assert "any.dat" in str(error)
+
+
+def test_the_real_table_has_its_traps_where_science_says(shared_data: Path) -> None:
+    read = read_netgauge(shared_data / "loggp-qdr-infiniband.dat")
+    assert read.path == shared_data / "loggp-qdr-infiniband.dat"
+    # 28 lines of data, the first of which has no fit.
+    assert len(read.rows) == 27 and len(read.skipped) == 1
+    sizes = [row.size_bytes for row in read.rows]
+    twice = sizes.index(262144)
+    assert sizes[twice : twice + 2] == [262144, 262144]
+    eight = read.rows[sizes.index(8192)]
+    assert read.rows[twice].gap_seconds == eight.gap_seconds
+    assert read.row_for(131072) is read.rows[twice]
+    assert [row.size_bytes for row in read.rows if row.gap_seconds < 0] == [2**24, 2**25, 2**26]
+    assert read.row_for(2**30).size_bytes == 2**26
