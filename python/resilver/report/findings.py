@@ -1,0 +1,204 @@
+"""What each chart shows, said in a sentence that is computed from its data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from resilver.report.charts_data import (
+    BoxSummary,
+    Floats,
+    RateChart,
+    ServerChart,
+    TimelineChart,
+    descending,
+)
+from resilver.report.chord import Flows
+from resilver.report.source import SystemRuns, number
+from resilver.units import format_bytes, format_duration, format_rate
+
+_SAME = 1.02
+"""Medians within this factor are called the same: few seeds differ by as much by chance."""
+
+
+def percent(share: float) -> str:
+    """A share as a percentage of two significant digits, "0 %" only for nothing."""
+    value = 100.0 * share
+    if value == 0.0:
+        return "0 %"
+    if value < 0.1:
+        return "under 0.1 %"
+    return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
+
+
+def against(ratio: float, what: str) -> str:
+    """A ratio in words: `3.2 times the mean`, `4.0 % above the mean`, `equal to the mean`."""
+    if abs(ratio - 1.0) < 0.0005:
+        return f"equal to {what}"
+    if 0.5 < ratio < 1.5:
+        return f"{percent(abs(ratio - 1.0))} {'above' if ratio > 1.0 else 'below'} {what}"
+    return f"{ratio:.1f} times {what}" if ratio < 9.95 else f"{ratio:,.0f} times {what}"
+
+
+def rate_of(value: float) -> str:
+    """A rate for people."""
+    return format_rate(value)
+
+
+def size_of(value: float) -> str:
+    """A size for people."""
+    return format_bytes(round(value))
+
+
+def duration_of(value: float) -> str:
+    """A duration for people."""
+    return format_duration(value)
+
+
+def plural(count: float, noun: str) -> str:
+    """`1 server`, `2 servers`, with separators."""
+    return f"{count:,.0f} {noun}" + ("" if round(count) == 1 else "s")
+
+
+def rate_finding(chart: RateChart) -> str:
+    """How the rebuild rate changes over the swept axis, and its share of the ideal.
+
+    Args:
+        chart: The boxes, at least one.
+    """
+    boxes = [box for series in chart.series for box in series.boxes]
+    if len(boxes) == 1:
+        return _one_rate(boxes[0])
+    best = max(boxes, key=lambda box: box.median)
+    if len(chart.series) > 1:
+        worst = min(boxes, key=lambda box: box.median)
+        name = next(series.name for series in chart.series if best in series.boxes)
+        return (
+            f"Rebuild rate is highest, {rate_of(best.median)}, at {chart.key} = {best.label} with "
+            f"{name}; the lowest is {rate_of(worst.median)}"
+        )
+    first, last = boxes[0], boxes[-1]
+    if chart.ideal is not None:
+        share = last.median / float(chart.ideal[1][-1])
+        verb = "grows" if last.median > first.median else "falls"
+        return (
+            f"Rebuild rate {verb} to {rate_of(last.median)} at {last.label} servers, "
+            f"{percent(share)} of ideal"
+        )
+    worst = min(boxes, key=lambda box: box.median)
+    if best.median <= _SAME * worst.median:
+        return f"{chart.key} hardly changes the rebuild rate: about {rate_of(best.median)}"
+    return (
+        f"Rebuild rate is highest, {rate_of(best.median)}, at {chart.key} = {best.label}, and "
+        f"lowest, {rate_of(worst.median)}, at {worst.label}"
+    )
+
+
+def _one_rate(box: BoxSummary) -> str:
+    """The rate of a study of one system."""
+    if box.values.size == 1:
+        return f"The system rebuilds at {rate_of(box.median)} (one seed)"
+    return (
+        f"The system rebuilds at {rate_of(box.median)}; its {box.values.size} seeds lie between "
+        f"{rate_of(box.values[0])} and {rate_of(box.values[-1])}"
+    )
+
+
+def servers_finding(chart: ServerChart) -> str:
+    """How unevenly the rebuilt replicas fall on the survivors."""
+    objects = chart.rebuilt_objects
+    top = int(descending(objects)[0])
+    idle = int(np.count_nonzero(objects == 0))
+    mean = float(objects.mean())
+    text = f"{chart.names[top]} rebuilds {plural(float(objects[top]), 'replica')}"
+    text += f", {against(float(objects[top]) / mean, f'the mean of {mean:,.0f}')}"
+    if chart.groups is not None:
+        text += f", from {plural(float(chart.groups[top]), 'group')}"
+    if idle:
+        text += f"; {idle:,} of {len(objects):,} survivors rebuild nothing"
+    return text
+
+
+def finish_finding(chart: ServerChart) -> str:
+    """Who finishes last, and whether the bytes it rebuilds explain it."""
+    finish = chart.finish_seconds
+    if np.isnan(finish).all():
+        return "No server rebuilt anything"
+    last = int(np.nanargmax(finish))
+    text = f"{chart.names[last]} finishes last, at {duration_of(float(finish[last]))}"
+    busy = ~np.isnan(finish)
+    if np.count_nonzero(busy) < 2:
+        return text + ": it is the only server that rebuilds"
+    median = float(np.median(chart.rebuilt_bytes[busy]))
+    ratio = float(chart.rebuilt_bytes[last]) / median if median > 0.0 else 1.0
+    if int(np.argmax(chart.rebuilt_bytes)) == last:
+        return text + f": it rebuilds the most, {against(ratio, 'the median server')}"
+    if ratio > 1.1:
+        return text + f": what it rebuilds is {against(ratio, 'the median server')}"
+    return text + ", though others rebuild more: it waits for its sources"
+
+
+def transfers_finding(flow: Flows) -> str:
+    """Which arc receives most, and over how many pairs of servers the rebuild spreads."""
+    total = float(flow.matrix.sum())
+    if total <= 0.0:
+        return "No server sent anything"
+    top = int(np.argmax(flow.received))
+    return (
+        f"{flow.labels[top]} receives most, {percent(float(flow.received[top]) / total)} of all "
+        f"bytes; {plural(flow.pairs, 'pair')} of servers exchange {size_of(total)}"
+    )
+
+
+def timeline_finding(chart: TimelineChart) -> str:
+    """When half of the data is back, and how long the last tenth takes."""
+    if float(chart.rebuilt_bytes.sum()) <= 0.0:
+        return "Nothing was written"
+    half, most, end = (chart.seconds_until(share) for share in (0.5, 0.9, 1.0))
+    tail = (end - most) / end if end > 0.0 else 0.0
+    return (
+        f"Half of the data is back after {duration_of(half)}; the last tenth takes "
+        f"{percent(tail)} of the {duration_of(end)}"
+    )
+
+
+def busy_finding(chart: ServerChart) -> str:
+    """How busy the devices and links are, and which binds."""
+    device, link = chart.device_share, chart.link_share
+    if np.isnan(device).all():
+        return "The results do not say how busy the devices were"
+    top = int(np.nanargmax(device))
+    text = (
+        f"Devices are busy {percent(float(np.nanmean(device)))} of the rebuild on average; "
+        f"the busiest, {chart.names[top]}'s, {percent(float(device[top]))}"
+    )
+    if not np.isnan(link).all():
+        text += f", the busiest link {percent(float(np.nanmax(link)))}"
+    return text
+
+
+def nothing_rebuilt(point: SystemRuns) -> str | None:
+    """Why a system's median run rebuilt nothing, or None if it did rebuild."""
+    row = point.median
+    if (number(row, "rebuilt_objects") or 0.0) > 0.0:
+        return None
+    seed = row["seed"]
+    failed = row.get("failed_servers") or "the failed server"
+    if not number(row, "population_objects"):
+        return f"Nothing was rebuilt (seed {seed}): the system stores no objects."
+    if lost := number(row, "unrecoverable_objects"):
+        return (
+            f"Nothing was rebuilt (seed {seed}): {failed} took every copy of "
+            f"{plural(lost, 'object')} along, so no survivor could send them."
+        )
+    if undersized := number(row, "undersized_objects"):
+        return (
+            f"Nothing was rebuilt (seed {seed}): {plural(undersized, 'lost replica')} found no "
+            "device that may hold them, because too few failure domains are left."
+        )
+    return f"Nothing was rebuilt (seed {seed}): {failed} held no replica of any object."
+
+
+def largest_over_mean(values: Floats) -> float:
+    """The largest value over the mean: 1 for an even spread; NaN where the mean is 0."""
+    mean = float(np.mean(values)) if values.size else 0.0
+    return float(np.max(values)) / mean if mean > 0.0 else float("nan")

@@ -1,0 +1,68 @@
+"""Units of axes: one divisor and one unit name for a whole axis, chosen from its largest value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How an axis shows an SI quantity.
+
+    Args:
+        divisor: What one unit of the axis is in SI units.
+        unit: The unit's symbol, empty for a count.
+    """
+
+    divisor: float
+    unit: str
+
+
+_BYTES = ((2**50, "PiB"), (2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
+_SECONDS = ((86400.0, "days"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def byte_scale(largest: float) -> Scale:
+    """The binary unit in which `largest` bytes is at least 1."""
+    for size, unit in _BYTES:
+        if largest >= size:
+            return Scale(float(size), unit)
+    return Scale(1.0, "B")
+
+
+def rate_scale(largest: float) -> Scale:
+    """The binary unit a second in which `largest` bytes a second is at least 1."""
+    scale = byte_scale(largest)
+    return Scale(scale.divisor, f"{scale.unit}/s")
+
+
+def time_scale(largest: float) -> Scale:
+    """The unit of time in which `largest` seconds is at least 2: one tick says little."""
+    for seconds, unit in _SECONDS:
+        if largest >= 2.0 * seconds:
+            return Scale(seconds, unit)
+    return Scale(1e-6, "µs") if largest > 0.0 else Scale(1.0, "s")
+
+
+def integer_step(largest: float, ticks: int = 8) -> int:
+    """The least of 1, 2, 5, 10, 20, ... that divides 0 to `largest` into at most `ticks` steps."""
+    step = 1
+    while largest > step * ticks:
+        decade = 10 ** (len(str(step)) - 1)
+        step += decade if step == decade else 3 * decade if step == 2 * decade else step
+    return step
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Ticks around `low` to `high` of a logarithmic axis: 1, 2 and 5 of each decade, 1 if many."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1.0, 2.0, 5.0) if len(decades) <= 5 else (1.0,)
+    return [step * 10.0**decade for decade in decades for step in steps]
+
+
+def significant(value: float, digits: int = 7) -> float | None:
+    """The value as far as a page can show it, to so many digits; None where it is not finite."""
+    if not math.isfinite(value):
+        return None
+    return float(f"{value:.{digits}g}")

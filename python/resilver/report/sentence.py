@@ -1,0 +1,196 @@
+"""The study in a sentence or three: what the system is, what breaks, and what is swept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from resilver.report.findings import plural
+from resilver.report.source import (
+    ResultsLike,
+    SystemRuns,
+    format_swept,
+    number,
+    swept_keys,
+)
+from resilver.units import exact_bytes
+
+_SWEPT_SHOWN_MAX = 6
+_ONE_SIZE = "one size"
+"""The label of the histogram that `population.file_size` stands for."""
+
+
+def describe(results: ResultsLike, point: SystemRuns) -> str:
+    """The study in words, its swept values standing at those of `point`.
+
+    Args:
+        results: The study's results.
+        point: The system that stands for the study.
+
+    Returns:
+        Plain text of two to four short sentences.
+    """
+    study = with_swept(results.study, point.swept)
+    cluster = _section(study, "cluster")
+    parts = [_cluster(cluster, point), *_placement(study, point), _copies(study)]
+    sentences = [", ".join(part for part in parts if part) + "."]
+    if population := _population(_section(study, "population")):
+        sentences.append(population)
+    sentences.append(_faults(study, point))
+    if swept := _sweep(results):
+        sentences.append(swept)
+    return " ".join(sentences)
+
+
+def with_swept(study: dict[str, Any], swept: dict[str, Any]) -> dict[str, Any]:
+    """A copy of the study's sections with the swept values put in at their dotted keys."""
+    copy: dict[str, Any] = {
+        key: dict(value) if isinstance(value, dict) else value for key, value in study.items()
+    }
+    for key, value in swept.items():
+        section, _, rest = key.partition(".")
+        inner = copy.setdefault(section, {})
+        if isinstance(inner, dict):
+            _put(inner, rest.split("."), value)
+    return copy
+
+
+def _put(table: dict[str, Any], path: list[str], value: object) -> None:
+    """Set a value at a path of keys, copying each table on the way."""
+    head, *rest = path
+    if not rest:
+        table[head] = value
+        return
+    inner = table.get(head)
+    table[head] = dict(inner) if isinstance(inner, dict) else {}
+    _put(table[head], rest, value)
+
+
+def _section(study: dict[str, Any], name: str) -> dict[str, Any]:
+    """A section of the study, empty where it has none."""
+    value = study.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _name(value: object) -> str:
+    """The name of something given by name, by file or by an inline table."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        for key in ("label", "file", "netgauge"):
+            if isinstance(value.get(key), str):
+                return str(value[key]).replace("\\", "/").rsplit("/", 1)[-1]
+    return ""
+
+
+def _size(value: object) -> str:
+    """A size that is resolved to bytes, or still in words."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return exact_bytes(int(value))
+    return str(value)
+
+
+def _cluster(cluster: dict[str, Any], point: SystemRuns) -> str:
+    """What exists: a real cluster's devices, or synthetic servers in their racks and rows."""
+    count = point.devices or cluster.get("servers") or 0
+    if cluster.get("ceph"):
+        file = _name(cluster["ceph"])
+        return f"The cluster of {file}, {plural(count, 'OSD')}" if file else plural(count, "OSD")
+    text = plural(float(count), "server")
+    racks, rows = cluster.get("racks"), cluster.get("rows")
+    if racks:
+        text += f" in {plural(racks, 'rack')}"
+    if rows:
+        text += f" and {plural(rows, 'row')}"
+    device = _name(cluster.get("device"))
+    return text + (f" with {device} devices" if device else "")
+
+
+def _placement(study: dict[str, Any], point: SystemRuns) -> list[str]:
+    """How replicas find their places."""
+    placement = _section(study, "placement")
+    groups = number(point.median, "placement_groups")
+    algorithm = placement.get("algorithm")
+    words = []
+    if algorithm == "crush":
+        words.append(f"CRUSH with {placement.get('bucket', 'straw2')} buckets")
+    elif algorithm == "ring":
+        points = placement.get("ring_points")
+        words.append("a hash ring" + (f" of {points:,} points per server" if points else ""))
+    elif _section(study, "cluster").get("ceph"):
+        words.append("its own CRUSH map")
+    words.append(plural(groups, "placement group") if groups else "no placement groups")
+    return words
+
+
+def _copies(study: dict[str, Any]) -> str:
+    """How many replicas, and in which failure domains."""
+    replicas = _section(study, "redundancy").get("replicas")
+    if not replicas or _section(study, "cluster").get("ceph"):
+        return ""
+    domain = _section(study, "placement").get("failure_domain")
+    return plural(replicas, "replica") + (f", each on another {domain}" if domain else "")
+
+
+def _population(population: dict[str, Any]) -> str:
+    """What is stored."""
+    if not population:
+        return ""
+    histogram = population.get("histogram")
+    if isinstance(histogram, dict) and histogram.get("label") == _ONE_SIZE:
+        what = f"Files of {_size(histogram['bins'][0][0])} each"
+    elif histogram is not None:
+        what = f"Files sized as in {_name(histogram)}" if _name(histogram) else "Files"
+    elif population.get("file_size") is not None:
+        what = f"Files of {_size(population['file_size'])} each"
+    else:
+        what = "Files"
+    objects = population.get("objects")
+    if isinstance(objects, dict) and objects.get("chunk") is not None:
+        what += f" in objects of {_size(objects['chunk'])}"
+    elif isinstance(objects, dict) and objects.get("stripe_unit") is not None:
+        what += f" striped in units of {_size(objects['stripe_unit'])}"
+    if population.get("bytes_per_server") is not None:
+        amount = f"{_size(population['bytes_per_server'])} per server before replication"
+    elif population.get("bytes") is not None:
+        amount = f"{_size(population['bytes'])} before replication"
+    elif population.get("files") is not None:
+        amount = plural(population["files"], "file")
+    else:
+        amount = ""
+    return what + (f", {amount}." if amount else ".")
+
+
+_KINDS = {"servers": "server", "osds": "OSD", "hosts": "host", "racks": "rack", "rows": "row"}
+
+
+def _faults(study: dict[str, Any], point: SystemRuns) -> str:
+    """What breaks, at time zero."""
+    lost: list[str] = []
+    faults = study.get("faults")
+    for fault in faults if isinstance(faults, list) else []:
+        what = fault.get("fail") if isinstance(fault, dict) else None
+        for kind, value in what.items() if isinstance(what, dict) else ():
+            if isinstance(value, list | tuple):
+                lost += [str(name) for name in value]
+            elif isinstance(value, int):
+                lost.append(f"{plural(value, _KINDS.get(str(kind), str(kind)))} at random")
+    if not lost:
+        names = point.median.get("failed_servers")
+        return f"Lost at time zero: {names}." if names else "Nothing fails."
+    shown = lost[:_SWEPT_SHOWN_MAX]
+    more = f" and {len(lost) - len(shown):,} more" if len(lost) > len(shown) else ""
+    return f"Lost at time zero: {', '.join(shown)}{more}."
+
+
+def _sweep(results: ResultsLike) -> str:
+    """Which keys are swept over which values, and how many seeds each combination has."""
+    table = results.runs
+    seeds = len(set(table["seed"].to_pylist()))
+    words = []
+    for key in swept_keys(results):
+        values = [format_swept(key, value) for value in dict.fromkeys(table[key].to_pylist())]
+        if len(values) > _SWEPT_SHOWN_MAX:
+            values = [*values[:3], "…", values[-1]]
+        words.append(f"{key} over {', '.join(values)}")
+    runs = f"{plural(table.num_rows, 'run')}, {plural(seeds, 'seed')}"
+    return f"Swept: {'; '.join(words)} ({runs})." if words else f"{runs[0].upper()}{runs[1:]}."

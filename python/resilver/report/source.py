@@ -1,0 +1,160 @@
+"""What a report needs of a study's results, and which run stands for each system."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from resilver.errors import ConfigError
+from resilver.units import exact_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class ResultsLike(Protocol):
+    """The tables and records of one run folder; `resilver.study.Results` is one."""
+
+    @property
+    def runs(self) -> pa.Table:
+        """One row a run: its key, the swept values, the seed, then the metrics."""
+        ...
+
+    @property
+    def servers(self) -> pa.Table:
+        """One row a run and server."""
+        ...
+
+    @property
+    def transfers(self) -> pa.Table:
+        """One row a run, source and destination."""
+        ...
+
+    @property
+    def timeline(self) -> pa.Table:
+        """One row a run and interval of time."""
+        ...
+
+    @property
+    def study(self) -> dict[str, Any]:
+        """The study as resolved."""
+        ...
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Which version, host and command made the results."""
+        ...
+
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SystemRuns:
+    """The runs of one swept system, that is, of one combination of the swept values.
+
+    Args:
+        swept: The swept values by their dotted key; empty in a study without a sweep.
+        rows: The rows of the table `runs`, one a seed.
+        median: The row whose rebuild time is the median (the lower one of two).
+    """
+
+    swept: dict[str, Any]
+    rows: tuple[Row, ...]
+    median: Row
+
+    @property
+    def label(self) -> str:
+        """The swept values in words, such as `cluster.servers = 64`."""
+        if not self.swept:
+            return "the system"
+        return ", ".join(f"{key} = {format_swept(key, value)}" for key, value in self.swept.items())
+
+    @property
+    def devices(self) -> int:
+        """The number of devices of the system, 0 where the results do not say."""
+        return int(number(self.median, "servers") or 0)
+
+
+_BYTE_KEYS = frozenset(
+    {
+        "pipeline_buffer",
+        "receive_memory",
+        "send_memory",
+        "control_message",
+        "bytes",
+        "bytes_per_server",
+        "file_size",
+        "chunk",
+        "stripe_unit",
+    }
+)
+
+
+def is_bytes_key(key: str) -> bool:
+    """Whether the values of a study file's dotted key are sizes in bytes."""
+    return key.rsplit(".", 1)[-1] in _BYTE_KEYS
+
+
+def format_swept(key: str, value: object) -> str:
+    """One swept value for people: sizes with their unit, counts with separators."""
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, int) and is_bytes_key(key):
+        return exact_bytes(value)
+    if isinstance(value, int | float):
+        return f"{value:,}"
+    return str(value)
+
+
+def number(row: Row, column: str) -> float | None:
+    """A metric of a run as a number, or None where it is absent, null or not finite."""
+    value = row.get(column)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def swept_keys(results: ResultsLike) -> list[str]:
+    """The swept keys, in the order of their columns: those between `run` and `seed`."""
+    names = list(results.runs.column_names)
+    return names[names.index("run") + 1 : names.index("seed")]
+
+
+def systems(results: ResultsLike) -> list[SystemRuns]:
+    """The swept systems in the order of their first runs.
+
+    Raises:
+        ConfigError: There is no finished run to report on.
+    """
+    keys = swept_keys(results)
+    grouped: dict[tuple[object, ...], list[Row]] = {}
+    for row in results.runs.to_pylist():
+        grouped.setdefault(tuple(row[key] for key in keys), []).append(row)
+    if not grouped:
+        raise ConfigError(
+            "the run folder holds no finished run, and a report needs one; "
+            "finish the study with `resilver run`"
+        )
+    return [
+        SystemRuns(dict(zip(keys, values, strict=True)), tuple(rows), _median_row(rows))
+        for values, rows in grouped.items()
+    ]
+
+
+def largest(points: list[SystemRuns]) -> SystemRuns:
+    """The system that stands for the study: most devices, most bytes rebuilt, then the last."""
+    return max(
+        enumerate(points),
+        key=lambda item: (item[1].devices, number(item[1].median, "rebuilt_bytes") or 0.0, item[0]),
+    )[1]
+
+
+def _median_row(rows: list[Row]) -> Row:
+    """The run of median rebuild time; of two middle ones the lower, so that it did happen."""
+    timed = [row for row in rows if number(row, "rebuild_seconds") is not None]
+    if not timed:
+        return rows[0]
+    timed.sort(key=lambda row: (number(row, "rebuild_seconds"), row["seed"]))
+    return timed[(len(timed) - 1) // 2]

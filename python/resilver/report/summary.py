@@ -1,0 +1,141 @@
+"""The key figures of a study, for the terminal and for the head of the page."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+import numpy as np
+
+from resilver.report.charts_data import server_chart
+from resilver.report.findings import (
+    against,
+    duration_of,
+    largest_over_mean,
+    nothing_rebuilt,
+    percent,
+    rate_of,
+    size_of,
+)
+from resilver.report.source import ResultsLike, SystemRuns, largest, number, systems
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """One number worth knowing.
+
+    Args:
+        label: What it is, in a few words.
+        value: The number in the SI unit `unit`.
+        unit: "s", "B/s", "B", "1" (a share or ratio) or the noun of a count.
+        text: The number for people.
+        detail: Its spread or context; may be empty.
+    """
+
+    label: str
+    value: float
+    unit: str
+    text: str
+    detail: str = ""
+
+
+def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[KeyFigure]:
+    """The key figures of one system: medians over its seeds.
+
+    Args:
+        results: The study's results.
+        system: Which system; the largest swept one by default.
+
+    Returns:
+        The figures that the system has, most important first.
+
+    Raises:
+        ConfigError: There is no finished run.
+    """
+    point = system or largest(systems(results))
+    figures = [
+        _median(point, "rebuild_seconds", "Rebuild time", "s"),
+        _median(point, "aggregate_bytes_per_second", "Rebuild rate", "B/s"),
+        _median(point, "rebuilt_bytes", "Data rebuilt", "B"),
+        _median(point, "rebuilt_objects", "Replicas rebuilt", "replicas"),
+        _groups(point),
+        _spread(results, point),
+    ]
+    for name, label in (
+        ("unrecoverable_objects", "Objects lost for good"),
+        ("undersized_objects", "Replicas without a new home"),
+        ("remapped_bytes", "Moved though not lost"),
+    ):
+        unit = "B" if name.endswith("_bytes") else "objects"
+        figure = _median(point, name, label, unit)
+        if figure is not None and any(number(row, name) for row in point.rows):
+            figures.append(figure)
+    return [figure for figure in figures if figure is not None]
+
+
+def summary(results: ResultsLike) -> list[tuple[str, str]]:
+    """The key figures of the largest system as (label, value) pairs of words.
+
+    Args:
+        results: The study's results.
+
+    Returns:
+        Pairs such as ("Rebuild time", "5.2 h (5.1 h to 5.4 h)").
+
+    Raises:
+        ConfigError: There is no finished run.
+    """
+    return [
+        (figure.label, f"{figure.text} ({figure.detail})" if figure.detail else figure.text)
+        for figure in key_figures(results)
+    ]
+
+
+def _words(value: float, unit: str) -> str:
+    """A number of one of the units of `KeyFigure` for people."""
+    if unit == "s":
+        return duration_of(value)
+    if unit == "B/s":
+        return rate_of(value)
+    if unit == "B":
+        return size_of(value)
+    return f"{value:,.0f}"
+
+
+def _median(point: SystemRuns, name: str, label: str, unit: str) -> KeyFigure | None:
+    """The median of a metric over the seeds, with its range; None where no run has it."""
+    values = [value for row in point.rows if (value := number(row, name)) is not None]
+    if not values:
+        return None
+    middle = float(statistics.median(values))
+    text = _words(middle, unit)
+    low, high = _words(min(values), unit), _words(max(values), unit)
+    return KeyFigure(label, middle, unit, text, "" if low == high else f"{low} to {high}")
+
+
+def _groups(point: SystemRuns) -> KeyFigure | None:
+    """How many placement groups had a replica on what failed, of how many."""
+    figure = _median(point, "placement_groups_affected", "Groups affected", "groups")
+    total = number(point.median, "placement_groups")
+    if figure is None or not total:
+        return None
+    share = percent(figure.value / total)
+    detail = f"{share} of {total:,.0f}"
+    return KeyFigure(figure.label, figure.value, figure.unit, figure.text, detail)
+
+
+def _spread(results: ResultsLike, point: SystemRuns) -> KeyFigure | None:
+    """The busiest server's share of the work against the mean, in the median run."""
+    if nothing_rebuilt(point) is not None:
+        return None
+    chart = server_chart(results, point)
+    ratio = largest_over_mean(np.nan_to_num(chart.rebuilt_bytes))
+    if not np.isfinite(ratio):
+        return None
+    words, _, _ = against(ratio, "|").partition(" |")
+    if words == "equal to":
+        return KeyFigure("Busiest server", ratio, "1", "even", "all rebuild equally much")
+    detail = "the mean server's bytes"
+    if words.endswith(" above"):
+        words, detail = f"+{words.removesuffix(' above')}", f"over {detail}"
+    return KeyFigure("Busiest server", ratio, "1", words, detail)

@@ -1,0 +1,218 @@
+"""Results that no simulation made: small systems whose tables obey the conservation laws.
+
+A failed server's placement groups fall on random survivors. Each group's bytes are read at one
+survivor and written at another at a fixed rate, one group after the other, so that sent bytes,
+received bytes, transfers, the timeline and the metrics are sums of the same groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+OBJECT_BYTES = 64 * 2**20
+STREAM_BYTES_PER_SECOND = 0.4 * 2**30
+
+
+@dataclass
+class MemoryResults:
+    """The tables of a study, held in memory."""
+
+    runs: pa.Table
+    servers: pa.Table
+    transfers: pa.Table
+    timeline: pa.Table
+    study: dict[str, Any]
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+
+def results(
+    servers: tuple[int, ...] = (64,),
+    seeds: int = 5,
+    groups: int | None = 190,
+    pairs: int | None = None,
+    per_host: int = 1,
+    objects_per_group: int = 1800,
+    extra_swept: dict[str, list[Any]] | None = None,
+    prefix: str = "server.",
+) -> MemoryResults:
+    """A study of one or several sizes.
+
+    Args:
+        servers: The swept numbers of servers; a study of one size sweeps nothing.
+        seeds: Seeds of each size.
+        groups: Placement groups on the failed server; None for a system without groups.
+        pairs: Transfers of a system without groups; by default every pair of survivors.
+        per_host: Servers on a host.
+        objects_per_group: Mean objects of a transfer; 0 for an empty system.
+        extra_swept: A second swept key with its values.
+        prefix: How servers are named.
+    """
+    swept: dict[str, list[Any]] = {}
+    if len(servers) > 1:
+        swept["cluster.servers"] = list(servers)
+    swept |= extra_swept or {}
+    tables: dict[str, list[dict[str, Any]]] = {
+        "runs": [], "servers": [], "transfers": [], "timeline": [],
+    }  # fmt: skip
+    others = [(key, value) for key, values in (extra_swept or {}).items() for value in values]
+    for size in servers:
+        for other in others or [None]:
+            for seed in range(1, seeds + 1):
+                rank = others.index(other) if other else 0
+                random = np.random.default_rng([size, seed, rank])
+                values = {"cluster.servers": size} if len(servers) > 1 else {}
+                values |= dict([other]) if other else {}
+                flows = _flows(random, size, groups, pairs, objects_per_group)
+                names = [f"{prefix}{index}" for index in range(size)]
+                hosts = [f"host{index // per_host}" for index in range(size)]
+                _add_run(tables, f"{size:06d}{rank:02d}{seed:04d}".ljust(32, "f"), values, seed,
+                         names, hosts, flows, groups)  # fmt: skip
+    study = {
+        "cluster": {"servers": servers[-1], "device": {"label": "jbod10-sata"}},
+        "population": {
+            "histogram": {"label": "genomes1000", "bins": [[0, 4096, 1]]},
+            "objects": {"chunk": 64 * 2**20, "stripe_unit": None, "stripe_width": None},
+            "bytes_per_server": 20 * 2**40,
+        },
+        "placement": {
+            "algorithm": "crush", "bucket": "straw", "failure_domain": "server",
+            "placement_groups": "auto" if groups else "none",
+        },
+        "redundancy": {"replicas": 3},
+        "faults": [{"at": 0.0, "fail": {"servers": 1}}],
+        "study": {"seeds": list(range(1, seeds + 1)), "sweep": swept},
+    }  # fmt: skip
+    provenance = {
+        "resilver_version": "0.1.0", "schema_version": 1, "python": "3.11.7", "platform": "Linux",
+        "host": "example", "command": ["resilver", "run", "study.toml"],
+        "started": "2026-01-02T03:04:05+00:00", "finished": "2026-01-02T03:05:05+00:00",
+    }  # fmt: skip
+    made = {
+        name: pa.Table.from_pylist(rows, schema=_schema(name, swept, rows))
+        for name, rows in tables.items()
+    }
+    return MemoryResults(**made, study=study, provenance=provenance)
+
+
+def _flows(
+    random: np.random.Generator, size: int, groups: int | None, pairs: int | None, objects: int
+) -> list[tuple[int, int, int]]:
+    """(source, destination, objects) of each group or pair; server 0 is the failed one."""
+    if objects == 0:
+        return []
+    if groups is None and pairs is None:
+        ends = [(s, d) for s in range(1, size) for d in range(1, size) if s != d]
+    else:
+        ends = [
+            tuple(1 + random.choice(size - 1, 2, replace=False))
+            for _ in range(groups or pairs or 0)
+        ]
+    counts = np.maximum(1, random.poisson(objects, len(ends)))
+    return [(int(s), int(d), int(n)) for (s, d), n in zip(ends, counts, strict=True)]
+
+
+def _add_run(
+    tables: dict[str, list[dict[str, Any]]], run: str, swept: dict[str, Any], seed: int,
+    names: list[str], hosts: list[str], flows: list[tuple[int, int, int]], groups: int | None,
+) -> None:  # fmt: skip
+    """Add the rows of one run to all four tables."""
+    size = len(names)
+    sent, received = np.zeros(size, dtype=int), np.zeros(size, dtype=int)
+    gained = np.zeros(size, dtype=int)
+    between: dict[tuple[int, int], int] = {}
+    for source, destination, count in flows:
+        sent[source] += count
+        received[destination] += count
+        gained[destination] += 1
+        between[source, destination] = between.get((source, destination), 0) + count
+    finish = received * OBJECT_BYTES / STREAM_BYTES_PER_SECOND
+    end = float(finish.max())
+    total = int(received.sum())
+    for index in range(size):
+        rebuilt = int(received[index])
+        tables["servers"].append({
+            "run": run, "server": index, "name": names[index], "host": hosts[index],
+            "failed": index == 0,
+            "placement_groups_gained": int(gained[index]) if groups is not None else None,
+            "rebuilt_objects": rebuilt, "rebuilt_bytes": rebuilt * OBJECT_BYTES,
+            "sent_objects": int(sent[index]), "sent_bytes": int(sent[index]) * OBJECT_BYTES,
+            "finish_seconds": float(finish[index]) if rebuilt else None,
+            "device_busy_seconds": 0.9 * float(finish[index]),
+            "device_bytes_read": int(sent[index]) * OBJECT_BYTES,
+            "device_bytes_written": rebuilt * OBJECT_BYTES,
+            "link_busy_seconds": 0.1 * float(finish[index]),
+        })  # fmt: skip
+    for (source, destination), count in sorted(between.items()):
+        tables["transfers"].append({
+            "run": run, "source": source, "destination": destination,
+            "objects": count, "bytes": count * OBJECT_BYTES,
+        })  # fmt: skip
+    _add_timeline(tables["timeline"], run, finish, total * OBJECT_BYTES)
+    tables["runs"].append({
+        "run": run, **swept, "seed": seed, "digest": f"{int(run[:12]):016x}", "events": 9 * total,
+        "simulated_seconds": end, "servers": size, "failed_servers": names[0],
+        "population_files": 9 * total, "population_objects": 20 * total,
+        "population_bytes": 20 * total * OBJECT_BYTES, "affected_objects": total,
+        "rebuilt_objects": total, "rebuilt_bytes": total * OBJECT_BYTES,
+        "unrecoverable_objects": 0, "undersized_objects": 0, "remapped_objects": 0,
+        "remapped_bytes": 0, "rebuild_seconds": end,
+        "aggregate_bytes_per_second": total * OBJECT_BYTES / end if end else None,
+        "placement_groups": None if groups is None else 4096,
+        "placement_groups_affected": groups if total else None,
+        "wall_seconds": 1.25, "peak_rss_bytes": 100 * 2**20,
+    })  # fmt: skip
+
+
+def _add_timeline(
+    rows: list[dict[str, Any]], run: str, finish: np.ndarray, total_bytes: int
+) -> None:
+    """Add 200 intervals: every server writes at its constant rate until it has finished."""
+    end = float(finish.max())
+    if end == 0.0:
+        return
+    edges = np.linspace(0.0, end, 201)
+    done = np.array([np.minimum(finish, edge).sum() for edge in edges]) * STREAM_BYTES_PER_SECOND
+    whole = np.rint(done / done[-1] * total_bytes).astype(int)
+    for at in range(200):
+        active = int((finish > edges[at]).sum())
+        rows.append({
+            "run": run, "start_seconds": float(edges[at]),
+            "duration_seconds": float(edges[at + 1] - edges[at]),
+            "in_flight_bytes": float(active * 2**30),
+            "rebuilt_bytes": int(whole[at + 1] - whole[at]),
+        })  # fmt: skip
+
+
+def _schema(name: str, swept: dict[str, list[Any]], rows: list[dict[str, Any]]) -> pa.Schema:
+    """The columns of a table: those of its rows, or of an empty one the contract's."""
+    kinds = {
+        "transfers": {
+            "source": pa.int32(), "destination": pa.int32(), "objects": pa.int64(),
+            "bytes": pa.int64(),
+        },
+        "timeline": {
+            "start_seconds": pa.float64(), "duration_seconds": pa.float64(),
+            "in_flight_bytes": pa.float64(), "rebuilt_bytes": pa.int64(),
+        },
+        "servers": {
+            "server": pa.int32(), "name": pa.string(), "host": pa.string(), "failed": pa.bool_(),
+            "placement_groups_gained": pa.int64(), "rebuilt_objects": pa.int64(),
+            "rebuilt_bytes": pa.int64(), "sent_objects": pa.int64(), "sent_bytes": pa.int64(),
+            "finish_seconds": pa.float64(), "device_busy_seconds": pa.float64(),
+            "device_bytes_read": pa.int64(), "device_bytes_written": pa.int64(),
+            "link_busy_seconds": pa.float64(),
+        },
+    }  # fmt: skip
+    if name in kinds:
+        return pa.schema([("run", pa.string()), *kinds[name].items()])
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+    fields = []
+    for column in rows[0]:
+        known = [types[type(row[column])] for row in rows if row[column] is not None]
+        absent = pa.float64() if column.endswith("second") else pa.int64()
+        fields.append((column, known[0] if known else absent))
+    return pa.schema(fields)

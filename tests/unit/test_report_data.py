@@ -1,0 +1,239 @@
+"""The numbers behind the charts are those of the tables, and no two charts disagree."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
+
+from report_fixture import MemoryResults, results
+
+from resilver.errors import ConfigError
+from resilver.report import charts, findings
+from resilver.report.charts_data import (
+    TIMELINE_INTERVALS_MAX,
+    TimelineChart,
+    box_summary,
+    rate_chart,
+    server_chart,
+    timeline_chart,
+)
+from resilver.report.chord import ARCS_MAX, RIBBONS_MAX, Flows, chord, flows
+from resilver.report.scales import byte_scale, integer_step, log_ticks, time_scale
+from resilver.report.source import largest, systems
+
+
+def replaced(of: MemoryResults, table: str, **columns: Any) -> MemoryResults:
+    """The results with some columns of a table replaced by a constant or a list."""
+    rows = getattr(of, table).to_pylist()
+    for at, row in enumerate(rows):
+        for name, value in columns.items():
+            row[name] = value[at] if isinstance(value, list) else value
+    made = type(getattr(of, table)).from_pylist(rows, schema=getattr(of, table).schema)
+    return MemoryResults(**{**vars(of), table: made})
+
+
+def test_a_box_has_the_quartiles_and_whiskers_of_tukey() -> None:
+    # Of 1..8 and 100, linear interpolation puts the quartiles at ranks 2, 4 and 6: 3, 5, 7. The
+    # reach is 1.5 * (7 - 3) = 6, so whiskers end at the last values in [-3, 13]: 1 and 8.
+    values = [100.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
+    box = box_summary(4.0, "4", [(value, seed) for seed, value in enumerate(values, 1)])
+    assert (box.q1, box.median, box.q3, box.low, box.high) == (3.0, 5.0, 7.0, 1.0, 8.0)
+    assert list(box.values) == sorted(values)
+    assert box.seeds == (9, 8, 7, 6, 5, 4, 3, 2, 1)
+
+
+def test_the_run_that_stands_for_a_system_has_the_median_rebuild_time() -> None:
+    # Five seeds with times 50, 10, 40, 20, 30: the median is 30, that of seed 5. With the fifth
+    # unknown, the two middle ones of 10, 20, 40, 50 are 20 and 40; the lower is seed 4's.
+    made = replaced(results(seeds=5), "runs", rebuild_seconds=[50.0, 10.0, 40.0, 20.0, 30.0])
+    assert systems(made)[0].median["seed"] == 5
+    made = replaced(made, "runs", rebuild_seconds=[50.0, 10.0, 40.0, 20.0, None])
+    assert systems(made)[0].median["seed"] == 4
+
+
+def test_the_ideal_line_is_proportional_to_servers_from_the_smallest_median() -> None:
+    made = results(servers=(4, 8, 32), seeds=3)
+    chart = rate_chart(systems(made))
+    base = chart.series[0].boxes[0].median
+    assert chart.ideal is not None
+    assert list(chart.ideal[0]) == [4.0, 8.0, 32.0]
+    # 8 servers are twice and 32 are eight times the smallest system.
+    assert list(chart.ideal[1]) == pytest.approx([base, 2 * base, 8 * base])
+
+
+def test_a_sweep_of_words_has_no_ideal_and_stands_at_ranks() -> None:
+    chart = rate_chart(systems(results(extra_swept={"recovery.source": ["random", "primary"]})))
+    assert chart.ideal is None and not chart.numeric
+    assert [(box.x, box.label) for box in chart.series[0].boxes] == [
+        (0.0, "random"), (1.0, "primary"),
+    ]  # fmt: skip
+
+
+def test_servers_are_the_axis_and_other_keys_the_series() -> None:
+    made = results(servers=(8, 16), seeds=2, extra_swept={"placement.bucket": ["straw", "straw2"]})
+    chart = rate_chart(systems(made))
+    assert chart.key == "cluster.servers"
+    names = [series.name for series in chart.series]
+    assert names == ["placement.bucket = straw", "placement.bucket = straw2"]
+    assert all([box.x for box in series.boxes] == [8.0, 16.0] for series in chart.series)
+
+
+def test_a_run_without_a_rate_is_counted_and_left_out() -> None:
+    made = results(seeds=3)
+    rates = made.runs["aggregate_bytes_per_second"].to_pylist()
+    made = replaced(made, "runs", aggregate_bytes_per_second=[None, *rates[1:]])
+    chart = rate_chart(systems(made))
+    assert chart.missing == 1
+    assert chart.series[0].boxes[0].values.size == 2
+
+
+def test_failed_servers_are_in_no_chart() -> None:
+    made = results()
+    chart = server_chart(made, largest(systems(made)))
+    assert len(chart.names) == 63 and "server.0" not in chart.names
+
+
+def test_all_charts_of_one_run_add_up_to_its_metrics() -> None:
+    # The fixture's server of most groups, its transfers and its timeline are sums of one list, so
+    # every chart's total must be the metric of the run.
+    made = results(servers=(300,), groups=None, pairs=900, seeds=1)
+    point = largest(systems(made))
+    total = point.median["rebuilt_bytes"]
+    assert server_chart(made, point).rebuilt_bytes.sum() == total
+    assert timeline_chart(made, point).rebuilt_bytes.sum() == total
+    assert flows(made, point).matrix.sum() == total
+
+
+def test_a_long_timeline_is_merged_without_losing_bytes_or_time() -> None:
+    made = results(seeds=1)
+    count = 4 * TIMELINE_INTERVALS_MAX + 1
+    rows = [
+        {
+            "run": made.runs["run"][0].as_py(), "start_seconds": 2.0 * at, "duration_seconds": 2.0,
+            "in_flight_bytes": float(at), "rebuilt_bytes": at,
+        }
+        for at in range(count)
+    ]  # fmt: skip
+    made.timeline = made.timeline.from_pylist(rows, schema=made.timeline.schema)
+    chart = timeline_chart(made, systems(made)[0])
+    assert chart.start_seconds.size <= TIMELINE_INTERVALS_MAX
+    assert chart.duration_seconds.sum() == 2.0 * count
+    assert chart.rebuilt_bytes.sum() == count * (count - 1) // 2
+    # The time mean of bytes in flight is unchanged: the mean of 0 .. count - 1.
+    area = (chart.in_flight_bytes * chart.duration_seconds).sum()
+    assert area / chart.duration_seconds.sum() == pytest.approx((count - 1) / 2)
+
+
+def test_shares_of_a_rebuild_are_interpolated_within_an_interval() -> None:
+    # 30 bytes in 0..10 s, then 10 bytes in 10..20 s. Half of 40 is reached at 20/30 of the first
+    # interval, nine tenths (36) at 6/10 of the second.
+    chart = TimelineChart(
+        np.array([0.0, 10.0]), np.array([10.0, 10.0]), np.zeros(2), np.array([30.0, 10.0])
+    )
+    assert chart.seconds_until(0.5) == pytest.approx(20.0 / 3.0)
+    assert chart.seconds_until(0.9) == pytest.approx(16.0)
+
+
+@pytest.mark.parametrize(
+    ("servers", "groups", "per_host", "kind"),
+    [(64, 190, 1, "server"), (88, 140, 8, "host"), (1024, 190, 1, "block of servers"),
+     (64, None, 1, "block of servers")],
+)  # fmt: skip
+def test_a_chord_diagram_stays_legible_and_says_how_it_merges(
+    servers: int, groups: int | None, per_host: int, kind: str
+) -> None:
+    made = results((servers,), seeds=1, groups=groups, per_host=per_host, objects_per_group=50)
+    flow = flows(made, systems(made)[0])
+    assert flow.kind == kind
+    assert len(flow.labels) <= ARCS_MAX and np.count_nonzero(flow.matrix) <= RIBBONS_MAX
+    # Merging moves no bytes: the total is the run's.
+    assert flow.matrix.sum() == systems(made)[0].median["rebuilt_bytes"]
+
+
+def test_blocks_are_named_by_their_first_and_last_server() -> None:
+    made = results((64,), seeds=1, groups=None, objects_per_group=50)
+    flow = flows(made, systems(made)[0])
+    # 63 servers that all exchange data make 63 * 62 ribbons, so blocks double until at most 400
+    # ribbons remain: blocks of 4 give 16 * 16 = 256, blocks of 2 would give 32 * 32 less one.
+    assert flow.servers_per_arc == 4
+    assert flow.labels[0] == "server.0-3" and flow.labels[-1] == "server.60-63"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.integers(1, 10**15)), max_size=40)
+)
+def test_a_chord_diagram_fills_the_circle_in_proportion(flow_list: list[Any]) -> None:
+    matrix = np.zeros((8, 8))
+    for source, destination, count in flow_list:
+        matrix[source, destination] += count
+    diagram = chord(Flows(tuple("abcdefgh"), matrix, 1, "server", len(flow_list)))
+    if not flow_list:
+        assert diagram.arcs == () and diagram.ribbons == ()
+        return
+    # Arcs do not overlap and stay within one turn; each is as wide as its share of sent plus
+    # received bytes, of which the whole diagram has twice the total.
+    ends = [angle for arc in diagram.arcs for angle in (arc.start, arc.turn, arc.end)]
+    assert ends == sorted(ends) and ends[0] >= 0.0 and ends[-1] <= 2.0 * math.pi + 1e-9
+    drawn = sum(arc.end - arc.start for arc in diagram.arcs)
+    for arc in diagram.arcs:
+        own = (matrix[arc.index].sum() + matrix[:, arc.index].sum()) / (2.0 * matrix.sum())
+        assert arc.end - arc.start == pytest.approx(own * drawn, abs=1e-9)
+    assert sum(ribbon.bytes for ribbon in diagram.ribbons) == matrix.sum()
+    for ribbon in diagram.ribbons:
+        assert all(math.hypot(x, y) < 1.0 for _, points in ribbon.outline for x, y in points)
+
+
+def test_axes_have_units_in_which_numbers_are_readable() -> None:
+    assert (byte_scale(3 * 2**30).unit, byte_scale(1023).unit) == ("GiB", "B")
+    assert (time_scale(7200.0).unit, time_scale(7199.0).unit, time_scale(1e-9).unit) == (
+        "h", "min", "µs",
+    )  # fmt: skip
+    # The least of 1, 2, 5, 10, ... with at most 8 steps: 8 -> 1, 9 -> 2, 17 -> 5, 41 -> 10.
+    assert [integer_step(top) for top in (8, 9, 17, 41, 81, 161)] == [1, 2, 5, 10, 20, 50]
+    ticks = log_ticks(0.9, 30.0)
+    assert ticks[0] <= 0.9 and ticks[-1] >= 30.0 and 20.0 in ticks
+
+
+def test_an_unknown_chart_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match=r"'pie' is not a chart; choose one of rate, servers"):
+        charts.chart(results(seeds=1), "pie")
+
+
+def test_an_empty_system_has_a_reason_instead_of_charts() -> None:
+    made = results(objects_per_group=0)
+    point = systems(made)[0]
+    assert charts.of_system(made, point) == [] and charts.of_study([point]) == []
+    assert "stores no objects" in str(findings.nothing_rebuilt(point))
+    for name in charts.NAMES:
+        with pytest.raises(ConfigError, match="cannot be drawn"):
+            charts.chart(made, name)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "reason"),
+    [
+        ({"unrecoverable_objects": 7}, "took every copy of 7 objects along"),
+        ({"undersized_objects": 1}, "1 lost replica found no device"),
+        ({}, "held no replica of any object"),
+    ],
+)
+def test_why_nothing_was_rebuilt_is_told_apart(metrics: dict[str, int], reason: str) -> None:
+    made = results(objects_per_group=0, seeds=1)
+    made = replaced(made, "runs", population_objects=100, **metrics)
+    assert reason in str(findings.nothing_rebuilt(systems(made)[0]))
+
+
+def test_a_folder_without_runs_is_refused() -> None:
+    made = results(seeds=1)
+    made.runs = made.runs.slice(0, 0)
+    with pytest.raises(ConfigError, match="holds no finished run"):
+        systems(made)

@@ -1,0 +1,213 @@
+"""What a report says in words is computed from its data and true of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
+
+from report_fixture import results
+
+from resilver.errors import ConfigError
+from resilver.report import charts, figure, findings, key_figures, summary, write_html
+from resilver.report.charts_data import ServerChart, TimelineChart
+from resilver.report.html import SYSTEMS_MAX, render
+from resilver.report.provenance import seed_ranges, study_digest
+from resilver.report.sentence import describe
+from resilver.report.source import largest, systems
+from resilver.report.tables import ROWS_CARRIED_MAX, Column, Table, to_csv, to_html
+
+GIB = 2**30
+
+
+def servers(**changes: object) -> ServerChart:
+    """Three survivors, of which c rebuilds nothing."""
+    values: dict[str, object] = {
+        "names": ("a", "b", "c"),
+        "rebuilt_objects": np.array([2.0, 10.0, 0.0]),
+        "rebuilt_bytes": np.array([2.0, 10.0, 0.0]) * GIB,
+        "groups": np.array([1.0, 5.0, 0.0]),
+        "finish_seconds": np.array([40.0, 90.0, np.nan]),
+        "device_share": np.array([0.2, 0.9, 0.1]),
+        "link_share": np.array([0.05, 0.25, 0.0]),
+    }
+    return ServerChart(**(values | changes))  # type: ignore[arg-type]
+
+
+def test_the_servers_finding_names_the_busiest_and_counts_the_idle() -> None:
+    # The mean of 2, 10 and 0 is 4, and 10 is 2.5 times that.
+    assert findings.servers_finding(servers()) == (
+        "b rebuilds 10 replicas, 2.5 times the mean of 4, from 5 groups; "
+        "1 of 3 survivors rebuild nothing"
+    )
+
+
+def test_the_finish_finding_tells_load_from_waiting() -> None:
+    # b has most bytes, 10 GiB; the median of those that rebuild is (2 + 10) / 2 = 6.
+    assert findings.finish_finding(servers()) == (
+        "b finishes last, at 1 min 30 s: it rebuilds the most, 1.7 times the median server"
+    )
+    late = servers(finish_seconds=np.array([120.0, 90.0, np.nan]))
+    assert findings.finish_finding(late).endswith(
+        "though others rebuild more: it waits for its sources"
+    )
+
+
+def test_the_timeline_finding_gives_the_half_and_the_tail() -> None:
+    # 90 bytes in 0..60 s and 10 in 60..120 s: half is reached at 50/90 of a minute, 33.3 s, and
+    # the last tenth takes the second minute, half of the two.
+    chart = TimelineChart(
+        np.array([0.0, 60.0]), np.array([60.0, 60.0]), np.zeros(2), np.array([90.0, 10.0])
+    )
+    assert findings.timeline_finding(chart) == (
+        "Half of the data is back after 33.3 s; the last tenth takes 50 % of the 2 min 0 s"
+    )
+
+
+def test_the_rate_finding_gives_the_share_of_ideal() -> None:
+    made = results(servers=(8, 64), seeds=3)
+    points = systems(made)
+    (chart,) = charts.of_study(points)
+    rows = made.runs.to_pylist()
+    small, large = (
+        sorted(row["aggregate_bytes_per_second"] for row in rows if row["servers"] == size)[1]
+        for size in (8, 64)
+    )
+    share = large / (8 * small)
+    assert chart.heading == (
+        f"Rebuild rate grows to {large / GIB:.1f} GiB/s at 64 servers, {100 * share:.0f} % of ideal"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [(1.0, "equal to x"), (1.04, "4.0 % above x"), (0.9, "10 % below x"), (3.21, "3.2 times x"),
+     (12.3, "12 times x")],
+)  # fmt: skip
+def test_ratios_read_as_people_say_them(ratio: float, words: str) -> None:
+    assert findings.against(ratio, "x") == words
+
+
+def test_the_sentence_says_what_the_system_is_and_what_breaks() -> None:
+    made = results(servers=(16, 64), seeds=2)
+    text = describe(made, largest(systems(made)))
+    assert text == (
+        "64 servers with jbod10-sata devices, CRUSH with straw buckets, 4,096 placement groups, "
+        "3 replicas, each on another server. Files sized as in genomes1000 in objects of 64 MiB, "
+        "20 TiB per server before replication. Lost at time zero: 1 server at random. "
+        "Swept: cluster.servers over 16, 64 (4 runs, 2 seeds)."
+    )
+
+
+def test_the_sentence_of_a_real_cluster_names_its_file_and_its_lost_osds() -> None:
+    made = results(seeds=1, servers=(88,))
+    made.study = {
+        "cluster": {"ceph": {"label": "report.json"}, "servers": None}, "population": None,
+        "placement": None, "redundancy": None,
+        "faults": [{"at": 0.0, "fail": {"osds": ["osd.12"]}}],
+        "study": {"title": ""},
+    }  # fmt: skip
+    text = describe(made, systems(made)[0])
+    assert text.startswith("The cluster of report.json, 88 OSDs, its own CRUSH map")
+    assert "Lost at time zero: osd.12." in text
+
+
+def test_key_figures_are_medians_with_their_range() -> None:
+    made = results(seeds=3)
+    times = sorted(made.runs["rebuild_seconds"].to_pylist())
+    first = key_figures(made)[0]
+    assert (first.label, first.value, first.unit) == ("Rebuild time", times[1], "s")
+    low, high = (findings.duration_of(value) for value in (times[0], times[2]))
+    assert first.detail == f"{low} to {high}"
+    assert dict(summary(made))["Rebuild time"] == f"{first.text} ({low} to {high})"
+
+
+def test_losses_are_key_figures_only_when_there_are_any() -> None:
+    made = results(seeds=2)
+    assert "Objects lost for good" not in dict(summary(made))
+    rows = made.runs.to_pylist()
+    rows[0]["unrecoverable_objects"] = 5
+    made.runs = made.runs.from_pylist(rows, schema=made.runs.schema)
+    assert "Objects lost for good" in dict(summary(made))
+
+
+def test_a_figure_in_a_notebook_is_titled_with_its_finding() -> None:
+    made = results(seeds=2)
+    title = figure(made, "finish").layout.title.text
+    assert "finishes last, at" in unescape(title.replace("<br>", " "))
+
+
+def test_a_table_is_bounded_on_the_page_and_in_its_csv() -> None:
+    rows = [(f"s{at}", at) for at in range(ROWS_CARRIED_MAX + 5)]
+    table = Table((Column("name", "server", "text"), Column("bytes", "data", "bytes")), rows)
+    assert to_html(table, "x").count("<tr>") == 1 + 40
+    assert f"of {ROWS_CARRIED_MAX + 5:,} rows" in to_html(table, "x")
+    assert len(to_csv(table).splitlines()) == 1 + ROWS_CARRIED_MAX
+
+
+def test_a_csv_keeps_si_numbers_and_leaves_missing_values_empty() -> None:
+    columns = (Column("name", "server", "text"), Column("finish_seconds", "after", "seconds"))
+    table = Table(columns, [('a "b", c', 1.5), ("d", None), ("e", float("nan"))])
+    read = list(csv.reader(io.StringIO(to_csv(table))))
+    assert read == [["name", "finish_seconds"], ['a "b", c', "1.5"], ["d", ""], ["e", ""]]
+
+
+def test_names_from_a_file_cannot_become_markup() -> None:
+    # A Ceph report may name a host anything; in the page such a name must stay text, and no
+    # name may end the script element that holds the figures.
+    page = render(results(seeds=1, prefix="</script><img src=x onerror=alert(1)>"))
+    assert "<img src=x" not in page
+    for name in ("figures", "csv"):
+        found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page)
+        assert found is not None and json.loads(found[1])
+
+
+def test_equal_results_make_equal_pages() -> None:
+    assert render(results(seeds=2)) == render(results(seeds=2))
+
+
+def test_a_long_sweep_keeps_the_page_small_and_says_what_it_leaves_out() -> None:
+    made = results(servers=tuple(range(8, 8 + 3 * SYSTEMS_MAX)), seeds=1, objects_per_group=2)
+    page = render(made)
+    assert page.count("<option") == SYSTEMS_MAX
+    assert f"{SYSTEMS_MAX} of {3 * SYSTEMS_MAX} systems are on this page" in page
+    assert f"selected>cluster.servers = {7 + 3 * SYSTEMS_MAX}</option>" in page
+
+
+def test_a_page_of_many_servers_and_pairs_stays_below_ten_megabytes() -> None:
+    made = results((2000,), groups=None, pairs=60_000, seeds=1, objects_per_group=3)
+    assert len(render(made).encode()) < 10_000_000
+
+
+def test_an_empty_system_has_a_page_that_says_why() -> None:
+    page = render(results(objects_per_group=0))
+    assert "the system stores no objects" in page
+    assert "No run rebuilt anything" in page
+
+
+def test_a_page_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot be written .* choose another file with -o"):
+        write_html(results(seeds=1), tmp_path / "absent" / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_seeds_read_as_ranges() -> None:
+    assert seed_ranges([3, 1, 2, 7, 9, 10, 1]) == "1 to 3, 7, 9, 10"
+
+
+def test_the_digest_of_a_study_depends_on_every_run() -> None:
+    made = results(seeds=3)
+    before = study_digest(made)
+    rows = made.runs.to_pylist()
+    rows[2]["digest"] = "0" * 16
+    made.runs = made.runs.from_pylist(rows, schema=made.runs.schema)
+    assert study_digest(made) != before
