@@ -1,8 +1,20 @@
 //! The native module `resilver._core`: conversions between Python and the core, and the one mapping of errors.
+//!
+//! Nothing is decided here: `simulate.py` says what a system is made of, and the crates of the core do the work.
+
+mod config;
+mod crush;
+mod errors;
+mod simulation;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<crush::CrushMap>()?;
+    module.add_class::<simulation::Simulation>()?;
+    module.add_function(wrap_pyfunction!(simulation::choose_failed, module)?)?;
+    module.add_function(wrap_pyfunction!(crush::group_of_name, module)?)?;
+    errors::register(module)
 }

@@ -1,0 +1,270 @@
+//! From the JSON that `simulate.py` writes to the core's configuration.
+
+use std::sync::Arc;
+
+use pyo3::PyErr;
+use resilver_device::{DirectionFigures, DiskTable, DiskTableRow};
+use resilver_fabric::{LogGpRow, LogGpTable};
+use resilver_placement::crush::CrushMap;
+use resilver_placement::pool::{Pool, PoolKind};
+use resilver_placement::ring::{HashRing, RingWalk};
+use resilver_population::{Bin, Decomposition, Extent, Histogram};
+use resilver_system::{
+    Algorithm, Contents, CrushPlacement, GroupContents, PlacedPool, Placement, RebuildPolicy, SourceChoice, SystemConfig,
+};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
+use serde::Deserialize;
+
+use crate::errors::{config_error, placement_error};
+
+/// One system, as `simulate.py` describes it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SystemJson {
+    seed: u64,
+    endpoint_of: Vec<u32>,
+    failed: Vec<u32>,
+    disk: DiskJson,
+    fabric: Vec<FabricRowJson>,
+    recovery: RecoveryJson,
+    placement: PlacementJson,
+    population: PopulationJson,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DiskJson {
+    read_bytes_per_second: f64,
+    write_bytes_per_second: f64,
+    read_overhead_seconds: f64,
+    write_overhead_seconds: f64,
+    sequential_gap_bytes: u64,
+    request_bytes: Vec<u64>,
+    read_seek_seconds: Vec<f64>,
+    write_seek_seconds: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FabricRowJson {
+    size_bytes: u64,
+    latency_seconds: f64,
+    gap_seconds: f64,
+    gap_per_byte_seconds: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecoveryJson {
+    pipeline_buffer: u64,
+    pipelining: bool,
+    receive_memory: u64,
+    send_memory: u64,
+    control_message: u64,
+    source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlacementJson {
+    groups: Option<u32>,
+    domain_of: Option<Vec<u32>>,
+    ring: Option<RingJson>,
+    crush: Option<CrushJson>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RingJson {
+    domain_of: Vec<u32>,
+    points: u32,
+    copies: usize,
+    successors: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CrushJson {
+    reweight: Vec<u32>,
+    is_up: Vec<bool>,
+    pools: Vec<PoolJson>,
+}
+
+/// A pool of a cluster.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PoolJson {
+    id: i64,
+    pg_num: u32,
+    pgp_num: u32,
+    size: u32,
+    rule: u32,
+    hashpspool: bool,
+    erasure: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case")]
+enum PopulationJson {
+    Files { bins: Vec<(u64, u64, u64)>, objects: ObjectsJson, extent: ExtentJson },
+    Groups { objects: Vec<u64>, bytes: Vec<u64> },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case")]
+enum ObjectsJson {
+    Whole {},
+    Chunked { chunk: u64 },
+    Striped { unit: u64, width: u64 },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+enum ExtentJson {
+    Files(u64),
+    Bytes(u64),
+}
+
+/// Builds the core's configuration.
+pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemConfig, PyErr> {
+    let system: SystemJson = serde_json::from_str(json).map_err(config_error)?;
+    Ok(SystemConfig {
+        seed: system.seed,
+        endpoint_of: system.endpoint_of.into_iter().map(EndpointId::new).collect(),
+        failed: system.failed.into_iter().map(DeviceId::new).collect(),
+        disk: Arc::new(disk_table(&system.disk)?),
+        fabric: Arc::new(loggp_table(&system.fabric)?),
+        source: source_choice(&system.recovery.source)?,
+        policy: RebuildPolicy {
+            pipeline_buffer: Bytes::new(system.recovery.pipeline_buffer),
+            pipelining: system.recovery.pipelining,
+            receive_memory: Bytes::new(system.recovery.receive_memory),
+            send_memory: Bytes::new(system.recovery.send_memory),
+            control_message: Bytes::new(system.recovery.control_message),
+        },
+        placement: placement(system.placement, map)?,
+        contents: contents(system.population)?,
+    })
+}
+
+fn source_choice(name: &str) -> Result<SourceChoice, PyErr> {
+    match name {
+        "primary" => Ok(SourceChoice::Primary),
+        "random" => Ok(SourceChoice::Random),
+        "least_loaded" => Ok(SourceChoice::LeastLoaded),
+        _ => Err(config_error(format!(
+            "recovery.source = '{name}' is not known: choose 'primary', 'random' or 'least_loaded'"
+        ))),
+    }
+}
+
+fn disk_table(disk: &DiskJson) -> Result<DiskTable, PyErr> {
+    let figures = |rate, overhead| -> Result<DirectionFigures, PyErr> {
+        let rate = BytesPerSecond::new(rate)
+            .ok_or_else(|| config_error(format!("cluster.device rate = {rate} B/s: it must be finite and above zero")))?;
+        Ok(DirectionFigures { rate, overhead: SimDuration::from_seconds(overhead).map_err(config_error)? })
+    };
+    let seeks = disk.read_seek_seconds.iter().zip(&disk.write_seek_seconds);
+    let rows = disk.request_bytes.iter().zip(seeks).map(|(&request, (&read, &write))| {
+        Ok(DiskTableRow {
+            request: Bytes::new(request),
+            read_seek: SimDuration::from_seconds(read).map_err(config_error)?,
+            write_seek: SimDuration::from_seconds(write).map_err(config_error)?,
+        })
+    });
+    DiskTable::new(
+        figures(disk.read_bytes_per_second, disk.read_overhead_seconds)?,
+        figures(disk.write_bytes_per_second, disk.write_overhead_seconds)?,
+        Bytes::new(disk.sequential_gap_bytes),
+        rows.collect::<Result<_, PyErr>>()?,
+    )
+    .map_err(config_error)
+}
+
+fn loggp_table(rows: &[FabricRowJson]) -> Result<LogGpTable, PyErr> {
+    let rows = rows.iter().map(|row| {
+        Ok(LogGpRow {
+            size: Bytes::new(row.size_bytes),
+            latency: SimDuration::from_seconds(row.latency_seconds).map_err(config_error)?,
+            gap_picoseconds: (row.gap_seconds * 1e12).round() as i64,
+            gap_per_byte_picoseconds: SimDuration::from_seconds(row.gap_per_byte_seconds)
+                .map_err(config_error)?
+                .picoseconds(),
+        })
+    });
+    LogGpTable::new(rows.collect::<Result<_, PyErr>>()?).map_err(config_error)
+}
+
+fn placement(placement: PlacementJson, map: Option<Arc<CrushMap>>) -> Result<Placement, PyErr> {
+    let algorithm = match (placement.ring, placement.crush, map) {
+        (Some(ring), None, None) => Algorithm::Ring {
+            is_out: vec![false; ring.domain_of.len()],
+            ring: Arc::new(HashRing::new(
+                ring.domain_of,
+                ring.points,
+                if ring.successors { RingWalk::Successors } else { RingWalk::Rehash },
+            )),
+            copies: ring.copies,
+        },
+        (None, Some(crush), Some(map)) => {
+            let pools = crush.pools.iter().map(|pool| placed_pool(pool, &map)).collect::<Result<_, PyErr>>()?;
+            Algorithm::Crush(CrushPlacement { map, pools, reweight: crush.reweight, is_up: crush.is_up })
+        }
+        _ => return Err(config_error("placement needs a ring, or CRUSH with a map")),
+    };
+    Ok(Placement { groups: placement.groups, algorithm, domain_of: placement.domain_of })
+}
+
+/// A pool with the rule of the map that places it.
+pub fn placed_pool(json: &PoolJson, map: &CrushMap) -> Result<PlacedPool, PyErr> {
+    let rule = map.rule_by_id(json.rule).cloned().ok_or_else(|| {
+        let known: Vec<String> = map.rules().iter().map(|rule| rule.id.to_string()).collect();
+        placement_error(format!(
+            "pool {} uses rule {}, which the map does not have; its rules are {}",
+            json.id,
+            json.rule,
+            known.join(", ")
+        ))
+    })?;
+    Ok(PlacedPool { pool: pool(json), rule })
+}
+
+/// A pool.
+pub fn pool(json: &PoolJson) -> Pool {
+    Pool {
+        id: json.id,
+        pg_num: json.pg_num,
+        pgp_num: json.pgp_num,
+        size: json.size,
+        rule: json.rule,
+        hashpspool: json.hashpspool,
+        kind: if json.erasure { PoolKind::Erasure } else { PoolKind::Replicated },
+    }
+}
+
+fn contents(population: PopulationJson) -> Result<Contents, PyErr> {
+    match population {
+        PopulationJson::Groups { objects, bytes } => Ok(Contents::Groups(
+            objects
+                .into_iter()
+                .zip(bytes)
+                .map(|(objects, bytes)| GroupContents { objects, bytes: Bytes::new(bytes) })
+                .collect(),
+        )),
+        PopulationJson::Files { bins, objects, extent } => {
+            let bins: Vec<Bin> = bins.into_iter().map(|(min, max, count)| Bin { min, max, count }).collect();
+            Ok(Contents::Files {
+                histogram: Histogram::new(&bins).map_err(config_error)?,
+                decomposition: match objects {
+                    ObjectsJson::Whole {} => Decomposition::Whole,
+                    ObjectsJson::Chunked { chunk } => Decomposition::Chunked { chunk: Bytes::new(chunk) },
+                    ObjectsJson::Striped { unit, width } => Decomposition::Striped { unit: Bytes::new(unit), width },
+                },
+                extent: match extent {
+                    ExtentJson::Files(files) => Extent::Files(files),
+                    ExtentJson::Bytes(bytes) => Extent::Volume(Bytes::new(bytes)),
+                },
+            })
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The one mapping of the core's errors to Python's.
+//!
+//! `simulate.py` turns these into the classes of `resilver.errors`, adding what it knows of the study.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use resilver_system::SystemError;
+
+create_exception!(_core, CoreConfigError, PyException, "A part of the system cannot be built as asked.");
+create_exception!(_core, CorePlacementError, PyException, "A map, a rule or a pool cannot be used.");
+create_exception!(_core, CoreSimulationError, PyException, "A run cannot go on, or broke a law.");
+
+/// Adds the exceptions to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("CoreConfigError", py.get_type::<CoreConfigError>())?;
+    module.add("CorePlacementError", py.get_type::<CorePlacementError>())?;
+    module.add("CoreSimulationError", py.get_type::<CoreSimulationError>())
+}
+
+/// A part of the system cannot be built as asked.
+pub fn config_error(error: impl ToString) -> PyErr {
+    CoreConfigError::new_err(error.to_string())
+}
+
+/// A map, a rule or a pool cannot be used.
+pub fn placement_error(error: impl ToString) -> PyErr {
+    CorePlacementError::new_err(error.to_string())
+}
+
+/// What went wrong in a run: what the study asked for, or the run itself.
+pub fn system_error(error: SystemError) -> PyErr {
+    match error {
+        SystemError::Kernel(_) | SystemError::Conservation(_) => CoreSimulationError::new_err(error.to_string()),
+        _ => config_error(error),
+    }
+}

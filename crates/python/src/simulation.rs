@@ -1,0 +1,138 @@
+//! A run, stepped from Python so that progress shows and Ctrl-C is heard.
+
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use resilver_system::{DeviceOutcome, Phase, Report};
+use resilver_units::SimTime;
+
+use crate::config::system_config;
+use crate::crush::CrushMap;
+use crate::errors::{CoreSimulationError, system_error};
+
+/// A run under way.
+///
+/// Made from the JSON that `simulate.py` writes, and the CRUSH map where the placement is by CRUSH.
+#[pyclass(module = "resilver._core")]
+pub struct Simulation {
+    simulation: resilver_system::Simulation,
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    #[pyo3(signature = (system, map=None))]
+    fn new(py: Python<'_>, system: &str, map: Option<&CrushMap>) -> PyResult<Self> {
+        let config = system_config(system, map.map(CrushMap::shared))?;
+        let simulation = py.detach(|| resilver_system::Simulation::new(config)).map_err(system_error)?;
+        Ok(Simulation { simulation })
+    }
+
+    /// Works on for a fraction of a second; returns (phase, fraction of it done).
+    fn advance(&mut self, py: Python<'_>) -> PyResult<(&'static str, f64)> {
+        py.detach(|| self.simulation.advance()).map_err(system_error)?;
+        let phase = match self.simulation.phase() {
+            Phase::Placing => "placing",
+            Phase::Scanning => "scanning",
+            Phase::Rebuilding => "rebuilding",
+            Phase::Done => "done",
+        };
+        Ok((phase, self.simulation.fraction()))
+    }
+
+    /// What the finished run has to tell: a dictionary of numbers, and of columns as NumPy arrays.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let report = self.simulation.report().ok_or_else(|| CoreSimulationError::new_err("the run is not done yet"))?;
+        let dict = PyDict::new(py);
+        set_totals(&dict, report)?;
+        dict.set_item("servers", servers(py, report)?)?;
+        dict.set_item("transfers", transfers(py, report)?)?;
+        dict.set_item("timeline", timeline(py, report)?)?;
+        dict.set_item("interfaces", interfaces(py, report)?)?;
+        Ok(dict)
+    }
+}
+
+/// Chooses `count` of `among` components at random; `fault` numbers the fault within the study.
+#[pyfunction]
+pub fn choose_failed(seed: u64, fault: u64, among: u32, count: u32) -> Vec<u32> {
+    resilver_system::choose_failed(seed, fault, among, count)
+}
+
+fn set_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {
+    let outcome = &report.outcome;
+    let losses = outcome.losses;
+    dict.set_item("digest", report.digest.to_string())?;
+    dict.set_item("events", report.events)?;
+    dict.set_item("simulated_seconds", outcome.ended_at.seconds())?;
+    dict.set_item("population_files", report.has_files.then_some(report.population.files))?;
+    dict.set_item("population_objects", report.population.objects)?;
+    dict.set_item("population_bytes", report.population.bytes.get())?;
+    dict.set_item("affected_objects", losses.affected_objects)?;
+    dict.set_item("unrecoverable_objects", losses.unrecoverable_objects)?;
+    dict.set_item("undersized_objects", losses.undersized_replicas)?;
+    dict.set_item("rebuilt_objects", outcome.rebuilt_replicas)?;
+    dict.set_item("rebuilt_bytes", outcome.rebuilt_bytes.get())?;
+    dict.set_item("remapped_objects", outcome.remapped_replicas)?;
+    dict.set_item("remapped_bytes", outcome.remapped_bytes.get())?;
+    dict.set_item("rebuild_seconds", outcome.rebuilt_at.seconds())?;
+    dict.set_item("placement_groups", report.groups.as_ref().map(|groups| groups.groups))?;
+    dict.set_item("placement_groups_affected", report.groups.as_ref().map(|groups| groups.affected))
+}
+
+fn servers<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let devices = &report.outcome.devices;
+    let integers = |value: fn(&DeviceOutcome) -> u64| -> Vec<i64> { devices.iter().map(|d| value(d) as i64).collect() };
+    let finish = devices.iter().map(|d| d.finished_at.map_or(f64::NAN, SimTime::seconds));
+    let gained = report.groups.as_ref().map(|groups| groups.gained.iter().map(|&count| i64::from(count)));
+    let columns = PyDict::new(py);
+    columns.set_item("failed", devices.iter().map(|d| d.is_failed).collect::<Vec<bool>>().into_pyarray(py))?;
+    columns.set_item("placement_groups_gained", gained.map(|gained| gained.collect::<Vec<i64>>().into_pyarray(py)))?;
+    columns.set_item("rebuilt_objects", integers(|d| d.received_replicas).into_pyarray(py))?;
+    columns.set_item("rebuilt_bytes", integers(|d| d.received_bytes.get()).into_pyarray(py))?;
+    columns.set_item("sent_objects", integers(|d| d.sent_replicas).into_pyarray(py))?;
+    columns.set_item("sent_bytes", integers(|d| d.sent_bytes.get()).into_pyarray(py))?;
+    columns.set_item("finish_seconds", finish.collect::<Vec<f64>>().into_pyarray(py))?;
+    let busy = devices.iter().map(|d| d.disk.busy.seconds());
+    columns.set_item("device_busy_seconds", busy.collect::<Vec<f64>>().into_pyarray(py))?;
+    columns.set_item("device_bytes_read", integers(|d| d.disk.bytes_read.get()).into_pyarray(py))?;
+    columns.set_item("device_bytes_written", integers(|d| d.disk.bytes_written.get()).into_pyarray(py))?;
+    Ok(columns)
+}
+
+fn transfers<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let transfers = &report.outcome.transfers;
+    let columns = PyDict::new(py);
+    let source = transfers.iter().map(|t| t.source.get() as i32);
+    columns.set_item("source", source.collect::<Vec<i32>>().into_pyarray(py))?;
+    let destination = transfers.iter().map(|t| t.destination.get() as i32);
+    columns.set_item("destination", destination.collect::<Vec<i32>>().into_pyarray(py))?;
+    let objects = transfers.iter().map(|t| t.replicas as i64);
+    columns.set_item("objects", objects.collect::<Vec<i64>>().into_pyarray(py))?;
+    let bytes = transfers.iter().map(|t| t.bytes.get() as i64);
+    columns.set_item("bytes", bytes.collect::<Vec<i64>>().into_pyarray(py))?;
+    Ok(columns)
+}
+
+fn timeline<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let intervals = &report.outcome.timeline;
+    let columns = PyDict::new(py);
+    let start = intervals.iter().map(|interval| interval.start.seconds());
+    columns.set_item("start_seconds", start.collect::<Vec<f64>>().into_pyarray(py))?;
+    let duration = intervals.iter().map(|interval| interval.duration.seconds());
+    columns.set_item("duration_seconds", duration.collect::<Vec<f64>>().into_pyarray(py))?;
+    let level = intervals.iter().map(|interval| interval.mean_level);
+    columns.set_item("in_flight_bytes", level.collect::<Vec<f64>>().into_pyarray(py))?;
+    let amount = intervals.iter().map(|interval| interval.amount as i64);
+    columns.set_item("rebuilt_bytes", amount.collect::<Vec<i64>>().into_pyarray(py))?;
+    Ok(columns)
+}
+
+fn interfaces<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    let send = report.interfaces.iter().map(|interface| interface.send_busy.seconds());
+    columns.set_item("send_busy_seconds", send.collect::<Vec<f64>>().into_pyarray(py))?;
+    let receive = report.interfaces.iter().map(|interface| interface.receive_busy.seconds());
+    columns.set_item("receive_busy_seconds", receive.collect::<Vec<f64>>().into_pyarray(py))?;
+    Ok(columns)
+}

@@ -1,0 +1,169 @@
+//! What a simulation is made of.
+
+use std::sync::Arc;
+
+use resilver_device::DiskTable;
+use resilver_fabric::LogGpTable;
+use resilver_placement::crush::{CrushMap, Rule, Scratch};
+use resilver_placement::inverse::FailedSet;
+use resilver_placement::layout::object_position;
+use resilver_placement::pool::Pool;
+use resilver_placement::ring::HashRing;
+use resilver_population::{Decomposition, Extent, Histogram};
+use resilver_units::{DeviceId, EndpointId, GroupId, ObjectId};
+
+use crate::rebuild::RebuildPolicy;
+use crate::scan::GroupContents;
+use crate::work::SourceChoice;
+
+/// One storage system and what fails in it.
+#[derive(Clone, Debug)]
+pub struct SystemConfig {
+    /// Key of every random draw.
+    pub seed: u64,
+    /// The endpoint of each device.
+    pub endpoint_of: Vec<EndpointId>,
+    /// The devices that fail at time zero.
+    pub failed: Vec<DeviceId>,
+    /// Every device's service times.
+    pub disk: Arc<DiskTable>,
+    /// The network's parameters.
+    pub fabric: Arc<LogGpTable>,
+    /// How recovery goes about its work.
+    pub policy: RebuildPolicy,
+    /// Where new homes pull from.
+    pub source: SourceChoice,
+    /// Where each piece goes.
+    pub placement: Placement,
+    /// What is stored.
+    pub contents: Contents,
+}
+
+/// What is stored.
+#[derive(Clone, Debug)]
+pub enum Contents {
+    /// Files drawn from a histogram.
+    Files {
+        /// Sizes of files.
+        histogram: Histogram,
+        /// How files divide into objects.
+        decomposition: Decomposition,
+        /// How much is stored.
+        extent: Extent,
+    },
+    /// Placement groups of which count and volume are known; one entry a group.
+    Groups(Vec<GroupContents>),
+}
+
+/// Where each piece goes: the unit that is placed, and the algorithm that places it.
+#[derive(Clone, Debug)]
+pub struct Placement {
+    /// How many placement groups objects share, or `None` where each object is placed on its own.
+    pub groups: Option<u32>,
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// The failure domain of each device, where copies must lie in different ones.
+    pub domain_of: Option<Vec<u32>>,
+}
+
+/// An algorithm that places groups or objects.
+#[derive(Clone, Debug)]
+pub enum Algorithm {
+    /// A hash ring.
+    Ring {
+        /// The ring.
+        ring: Arc<HashRing>,
+        /// Copies of each object.
+        copies: usize,
+        /// Whether each device is out, and left out of every set.
+        is_out: Vec<bool>,
+    },
+    /// CRUSH.
+    Crush(CrushPlacement),
+}
+
+/// CRUSH over the pools of a cluster.
+#[derive(Clone, Debug)]
+pub struct CrushPlacement {
+    /// The map.
+    pub map: Arc<CrushMap>,
+    /// The pools, whose groups are numbered one pool behind another.
+    pub pools: Vec<PlacedPool>,
+    /// The reweight of each device, 16.16.
+    pub reweight: Vec<u32>,
+    /// Whether each device is up; sets leave out devices that are not.
+    pub is_up: Vec<bool>,
+}
+
+/// A pool and the rule that places it.
+#[derive(Clone, Debug)]
+pub struct PlacedPool {
+    /// The pool.
+    pub pool: Pool,
+    /// Its rule.
+    pub rule: Rule,
+}
+
+/// Working memory of one thread that places.
+#[derive(Default)]
+pub struct PlaceScratch {
+    crush: Scratch,
+    items: Vec<i32>,
+}
+
+impl Algorithm {
+    /// Appends the devices of a group.
+    pub fn place_group(&self, group: GroupId, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
+        match self {
+            Algorithm::Ring { ring, copies, is_out } => {
+                let object = ObjectId::new(u64::from(group.get()));
+                ring.place(object, *copies, |device| is_out[device.index()], set);
+            }
+            Algorithm::Crush(crush) => {
+                let mut placement_seed = group.get();
+                for placed in &crush.pools {
+                    if placement_seed < placed.pool.pg_num {
+                        let input = placed.pool.placement_seed(placement_seed);
+                        crush.place(placed, input, scratch, set);
+                        return;
+                    }
+                    placement_seed -= placed.pool.pg_num;
+                }
+                unreachable!("group {} lies beyond the last pool", group.get());
+            }
+        }
+    }
+
+    /// Appends the devices of an object that is placed on its own.
+    pub fn place_object(&self, object: ObjectId, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
+        match self {
+            Algorithm::Ring { ring, copies, is_out } => {
+                ring.place(object, *copies, |device| is_out[device.index()], set);
+            }
+            Algorithm::Crush(crush) => crush.place(&crush.pools[0], object_position(object), scratch, set),
+        }
+    }
+
+    /// The same algorithm after a failure: failed devices are marked out.
+    ///
+    /// A ring passes over devices that are out; CRUSH turns away from devices whose reweight is zero.
+    pub fn without(&self, failed: &FailedSet) -> Algorithm {
+        let mut after = self.clone();
+        for device in failed.devices() {
+            match &mut after {
+                Algorithm::Ring { is_out, .. } => is_out[device.index()] = true,
+                Algorithm::Crush(crush) => crush.reweight[device.index()] = 0,
+            }
+        }
+        after
+    }
+}
+
+impl CrushPlacement {
+    fn place(&self, placed: &PlacedPool, input: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
+        let copies = placed.pool.size as usize;
+        self.map.place(&placed.rule, input, copies, &self.reweight, &mut scratch.crush, &mut scratch.items);
+        let is_up = |&item: &i32| usize::try_from(item).is_ok_and(|device| self.is_up.get(device) == Some(&true));
+        set.extend(scratch.items.iter().copied().filter(is_up).map(|item| DeviceId::new(item as u32)));
+    }
+}

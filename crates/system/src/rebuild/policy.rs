@@ -1,0 +1,47 @@
+//! How recovery goes about its work.
+
+use resilver_units::Bytes;
+
+use crate::SystemError;
+use crate::work::WorkList;
+
+/// Most buffers of one object: a buffer's number shares a message's token with the pull's.
+const BUFFER_LIMIT: u64 = 1 << 31;
+
+/// How recovery goes about its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RebuildPolicy {
+    /// Size of a buffer: the unit of requests, reads, transfers and writes.
+    pub pipeline_buffer: Bytes,
+    /// Whether a destination asks for further buffers before the one under way is written.
+    pub pipelining: bool,
+    /// Memory of each device for data asked for and not yet written.
+    pub receive_memory: Bytes,
+    /// Memory of each device for data being read or sent.
+    pub send_memory: Bytes,
+    /// Size of a request on the wire.
+    pub control_message: Bytes,
+}
+
+impl RebuildPolicy {
+    /// Checks that the buffers of `work` can be numbered and fit into memory.
+    ///
+    /// # Errors
+    /// When they do not.
+    pub(super) fn check(self, work: &WorkList) -> Result<(), SystemError> {
+        let buffer = self.pipeline_buffer.get();
+        if buffer == 0 {
+            return Err(SystemError::EmptyBuffer);
+        }
+        for (pool, memory) in [("receive_memory", self.receive_memory), ("send_memory", self.send_memory)] {
+            if memory < self.pipeline_buffer {
+                return Err(SystemError::BufferTooLarge { pool, buffer, memory: memory.get() });
+            }
+        }
+        let largest = work.pulls.iter().map(|pull| pull.size).max().unwrap_or(Bytes::ZERO);
+        if largest.pieces_of(self.pipeline_buffer) > BUFFER_LIMIT {
+            return Err(SystemError::TooManyBuffers { buffer, object: largest.get() });
+        }
+        Ok(())
+    }
+}

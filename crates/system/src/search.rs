@@ -1,0 +1,163 @@
+//! From a population and a failure to the work there is, whatever the kind of population and of placement.
+
+use resilver_kernel::{Purpose, Stream};
+use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse, RehashInverse, SuccessorInverse};
+use resilver_placement::ring::RingWalk;
+use resilver_population::{Files, RangeTotals, file_of};
+
+use crate::SystemError;
+use crate::config::{Algorithm, Contents, SystemConfig};
+use crate::forward::ForwardInverse;
+use crate::scan::{FileScan, Scanned, scan_groups};
+use crate::work::WorkList;
+
+const FILE_SIZE: Purpose = Purpose::named("filesize");
+
+/// What the groups of a system went through.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupOutcome {
+    /// How many groups there are.
+    pub groups: u32,
+    /// How many had a failed device.
+    pub affected: u32,
+    /// How many groups each device gained.
+    pub gained: Vec<u32>,
+}
+
+/// What a scan found.
+pub(crate) struct Found {
+    pub work: WorkList,
+    pub population: RangeTotals,
+    pub groups: Option<GroupOutcome>,
+}
+
+/// A scan over one kind of population with one kind of inverse.
+pub(crate) trait Scan: Send + Sync {
+    fn advance(&mut self);
+    fn fraction(&self) -> f64;
+    fn is_complete(&self) -> bool;
+    fn finish(self: Box<Self>, config: &SystemConfig) -> Result<Found, SystemError>;
+}
+
+impl<D, I> Scan for FileScan<D, I>
+where
+    D: Fn(u64) -> [u64; 4] + Send + Sync,
+    I: Inverse + AsGroups + Send,
+{
+    fn advance(&mut self) {
+        FileScan::advance(self);
+    }
+
+    fn fraction(&self) -> f64 {
+        FileScan::fraction(self)
+    }
+
+    fn is_complete(&self) -> bool {
+        FileScan::is_complete(self)
+    }
+
+    fn finish(self: Box<Self>, config: &SystemConfig) -> Result<Found, SystemError> {
+        let (inverse, Scanned { totals, affected }) = FileScan::finish(*self);
+        let mut scratch = I::Scratch::default();
+        let devices = config.endpoint_of.len();
+        let work = WorkList::build(config.seed, devices, config.source, &affected, |object, relocation| {
+            inverse.relocate(object, &mut scratch, relocation);
+        })?;
+        let groups = inverse.as_groups().map(|groups| group_outcome(groups, devices));
+        Ok(Found { work, population: totals, groups })
+    }
+}
+
+/// Whether an inverse knows of placement groups.
+pub(crate) trait AsGroups {
+    fn as_groups(&self) -> Option<&GroupInverse> {
+        None
+    }
+}
+
+impl AsGroups for GroupInverse {
+    fn as_groups(&self) -> Option<&GroupInverse> {
+        Some(self)
+    }
+}
+
+impl AsGroups for RehashInverse {}
+impl AsGroups for SuccessorInverse {}
+impl AsGroups for ForwardInverse {}
+
+fn group_outcome(inverse: &GroupInverse, devices: usize) -> GroupOutcome {
+    let mut gained = vec![0; devices];
+    for (_, relocation) in inverse.affected_groups() {
+        for home in &relocation.homes {
+            gained[home.index()] += 1;
+        }
+    }
+    GroupOutcome { groups: inverse.group_count(), affected: inverse.affected_groups().len() as u32, gained }
+}
+
+/// A population of known groups needs no scan: the affected groups' objects are all there is to list.
+pub(crate) struct GroupScan {
+    inverse: GroupInverse,
+    is_complete: bool,
+}
+
+impl Scan for GroupScan {
+    fn advance(&mut self) {
+        self.is_complete = true;
+    }
+
+    fn fraction(&self) -> f64 {
+        f64::from(u8::from(self.is_complete))
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    fn finish(self: Box<Self>, config: &SystemConfig) -> Result<Found, SystemError> {
+        let Contents::Groups(contents) = &config.contents else {
+            unreachable!("a scan of groups is made for contents in groups only");
+        };
+        let rows = self.inverse.affected_groups();
+        let Scanned { totals, affected } = scan_groups(contents, rows.iter().map(|(group, _)| group.get()));
+        let devices = config.endpoint_of.len();
+        let work = WorkList::build(config.seed, devices, config.source, &affected, |object, relocation| {
+            let group = file_of(object) as u32;
+            let row = rows.binary_search_by_key(&group, |(group, _)| group.get()).expect("the group is affected");
+            relocation.clone_from(&rows[row].1);
+        })?;
+        Ok(Found { work, population: totals, groups: Some(group_outcome(&self.inverse, devices)) })
+    }
+}
+
+impl GroupScan {
+    /// A search of the groups that `inverse` finds affected.
+    pub(crate) fn new(inverse: GroupInverse) -> Self {
+        GroupScan { inverse, is_complete: false }
+    }
+}
+
+/// The files of a population, each drawn from its own block of one random stream.
+pub(crate) fn files(
+    config: &SystemConfig,
+) -> Result<Files<impl Fn(u64) -> [u64; 4] + Send + Sync + use<>>, SystemError> {
+    let Contents::Files { histogram, decomposition, extent } = &config.contents else {
+        unreachable!("files are asked for only where the contents are files");
+    };
+    let stream = Stream::new(config.seed, 0, FILE_SIZE);
+    Ok(Files::new(histogram.clone(), *decomposition, *extent, move |file| stream.block(file))?)
+}
+
+pub(crate) fn scan_of_objects(config: &SystemConfig, failed: &FailedSet) -> Result<Box<dyn Scan>, SystemError> {
+    let files = files(config)?;
+    Ok(match &config.placement.algorithm {
+        Algorithm::Ring { ring, copies, is_out } if !is_out.contains(&true) => {
+            let (ring, failed) = (ring.clone(), failed.clone());
+            match ring.walk() {
+                RingWalk::Rehash => Box::new(FileScan::new(files, RehashInverse::new(ring, *copies, failed))),
+                RingWalk::Successors => Box::new(FileScan::new(files, SuccessorInverse::new(ring, *copies, failed))),
+            }
+        }
+        algorithm => Box::new(FileScan::new(files, ForwardInverse::new(algorithm.clone(), failed.clone()))),
+    })
+}

@@ -1,0 +1,215 @@
+//! One run from its configuration to its outcome, in steps short enough to show progress and to stop between.
+
+use std::sync::Arc;
+
+use resilver_device::Disk;
+use resilver_fabric::{InterfaceUse, LogGp};
+use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
+use resilver_placement::inverse::{FailedSet, GroupInverse};
+use resilver_placement::layout::GroupTable;
+use resilver_population::RangeTotals;
+use resilver_units::{Bytes, DeviceId, GroupId, SimTime};
+
+use crate::SystemError;
+use crate::checker::check_domains;
+use crate::config::{Contents, PlaceScratch, SystemConfig};
+use crate::groups::place_in_parallel;
+use crate::outcome::Outcome;
+use crate::rebuild::{EventOf, Rebuild, Wiring};
+use crate::scan::FileScan;
+use crate::search::{Found, GroupOutcome, GroupScan, Scan, files, scan_of_objects};
+
+/// Groups that one step places.
+const GROUPS_A_STEP: u32 = 8192;
+/// Events that one step executes.
+const EVENTS_A_STEP: u64 = 1 << 20;
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Working out where the placement groups are.
+    Placing,
+    /// Looking through the population for the affected objects.
+    Scanning,
+    /// Moving data.
+    Rebuilding,
+    /// Nothing is left to do.
+    Done,
+}
+
+/// What a finished run has to tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// What the population adds up to.
+    pub population: RangeTotals,
+    /// Whether the population is made of files.
+    pub has_files: bool,
+    /// What recovery did.
+    pub outcome: Outcome,
+    /// What each endpoint's interface did.
+    pub interfaces: Vec<InterfaceUse>,
+    /// What the groups went through, where there are any.
+    pub groups: Option<GroupOutcome>,
+    /// Digest of all events and of the work they did.
+    pub digest: Digest,
+    /// How many events were executed.
+    pub events: u64,
+}
+
+enum Stage {
+    Placing(GroupTable),
+    Scanning(Box<dyn Scan>),
+    Rebuilding(Box<Running>),
+    Done,
+}
+
+struct Running {
+    rebuild: Rebuild<LogGp, Disk>,
+    schedule: Schedule<EventOf<LogGp>>,
+    bytes: Bytes,
+    population: RangeTotals,
+    groups: Option<GroupOutcome>,
+}
+
+/// A run under way.
+pub struct Simulation {
+    config: SystemConfig,
+    failed: FailedSet,
+    stage: Stage,
+    report: Option<Report>,
+}
+
+impl Simulation {
+    /// A run of a system that has not begun.
+    ///
+    /// # Errors
+    /// When the population cannot be built.
+    pub fn new(config: SystemConfig) -> Result<Self, SystemError> {
+        let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
+        let stage = match config.placement.groups {
+            Some(_) => Stage::Placing(GroupTable::new()),
+            None => Stage::Scanning(scan_of_objects(&config, &failed)?),
+        };
+        Ok(Simulation { config, failed, stage, report: None })
+    }
+
+    /// What the run is doing.
+    pub fn phase(&self) -> Phase {
+        match self.stage {
+            Stage::Placing(_) => Phase::Placing,
+            Stage::Scanning(_) => Phase::Scanning,
+            Stage::Rebuilding(_) => Phase::Rebuilding,
+            Stage::Done => Phase::Done,
+        }
+    }
+
+    /// How much of the present phase is done, from 0 to 1.
+    pub fn fraction(&self) -> f64 {
+        match &self.stage {
+            Stage::Placing(table) => {
+                f64::from(table.len()) / f64::from(self.config.placement.groups.unwrap_or(1).max(1))
+            }
+            Stage::Scanning(scan) => scan.fraction(),
+            Stage::Rebuilding(running) => {
+                running.rebuild.bytes_written().get() as f64 / (running.bytes.get().max(1)) as f64
+            }
+            Stage::Done => 1.0,
+        }
+    }
+
+    /// What the finished run has to tell; `None` until it is done.
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
+    }
+
+    /// Works on for a fraction of a second.
+    ///
+    /// # Errors
+    /// When the system cannot be simulated, or broke a conservation law.
+    pub fn advance(&mut self) -> Result<(), SystemError> {
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Placing(table) => self.place(table)?,
+            Stage::Scanning(mut scan) => {
+                scan.advance();
+                if scan.is_complete() { self.begin_rebuild(scan)? } else { Stage::Scanning(scan) }
+            }
+            Stage::Rebuilding(mut running) => {
+                match run(&mut running.rebuild, &mut running.schedule, Limit::events(EVENTS_A_STEP))? {
+                    ExitReason::Drained => {
+                        self.report = Some(self.finish(*running)?);
+                        Stage::Done
+                    }
+                    _ => Stage::Rebuilding(running),
+                }
+            }
+            Stage::Done => Stage::Done,
+        };
+        Ok(())
+    }
+
+    fn place(&self, mut table: GroupTable) -> Result<Stage, SystemError> {
+        let groups = self.config.placement.groups.unwrap_or(0);
+        let first = table.len();
+        let count = GROUPS_A_STEP.min(groups - first);
+        let algorithm = &self.config.placement.algorithm;
+        table.append(&place_in_parallel(count, PlaceScratch::default, |group, scratch, set| {
+            algorithm.place_group(GroupId::new(first + group.get()), scratch, set);
+        }));
+        if table.len() < groups {
+            return Ok(Stage::Placing(table));
+        }
+        let after = algorithm.without(&self.failed);
+        let mut scratch = PlaceScratch::default();
+        let inverse = GroupInverse::new(&table, &self.failed, |group, set| {
+            after.place_group(group, &mut scratch, set);
+        });
+        if let Some(domain_of) = &self.config.placement.domain_of {
+            check_domains(&table, &inverse, domain_of)?;
+        }
+        Ok(Stage::Scanning(match &self.config.contents {
+            Contents::Groups(_) => Box::new(GroupScan::new(inverse)),
+            Contents::Files { .. } => Box::new(FileScan::new(files(&self.config)?, inverse)),
+        }))
+    }
+
+    fn begin_rebuild(&self, scan: Box<dyn Scan>) -> Result<Stage, SystemError> {
+        let config = &self.config;
+        let Found { work, population, groups } = scan.finish(config)?;
+        let bytes = work.bytes();
+        let devices = config.endpoint_of.len();
+        let endpoints = config.endpoint_of.iter().map(|endpoint| endpoint.index() + 1).max().unwrap_or(0);
+        let is_failed = (0..devices as u32).map(|device| self.failed.contains(DeviceId::new(device))).collect();
+        let mut rebuild = Rebuild::new(
+            config.policy,
+            Wiring { endpoint_of: config.endpoint_of.clone(), is_failed },
+            LogGp::new(config.fabric.clone(), endpoints),
+            (0..devices).map(|_| Disk::new(Arc::clone(&config.disk))).collect(),
+            work,
+        )?;
+        let mut schedule = Schedule::new();
+        rebuild.start(&mut schedule);
+        Ok(Stage::Rebuilding(Box::new(Running { rebuild, schedule, bytes, population, groups })))
+    }
+
+    fn finish(&self, running: Running) -> Result<Report, SystemError> {
+        let Running { rebuild, schedule, population, groups, .. } = running;
+        let interfaces: Vec<InterfaceUse> = rebuild.fabric().usage().collect();
+        let ended_at: SimTime = schedule.now();
+        let outcome = rebuild.finish(ended_at)?;
+        // The events tell what moved and when; the rest of what a run found is folded in behind them.
+        let mut digest = schedule.digest();
+        let losses = outcome.losses;
+        for word in [
+            population.objects,
+            population.bytes.get(),
+            losses.affected_objects,
+            losses.lost_replicas,
+            outcome.rebuilt_bytes.get(),
+            outcome.remapped_bytes.get(),
+        ] {
+            digest.fold(word);
+        }
+        let has_files = matches!(self.config.contents, Contents::Files { .. });
+        Ok(Report { population, has_files, outcome, interfaces, groups, digest, events: schedule.executed() })
+    }
+}

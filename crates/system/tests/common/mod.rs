@@ -1,0 +1,112 @@
+//! The published tables, and a way to run a rebuild from a list of (object, size, sources, home).
+
+#![allow(dead_code)]
+
+use std::sync::Arc;
+
+use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow};
+use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
+use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
+use resilver_placement::layout::Relocation;
+use resilver_system::{AffectedObject, EventOf, Outcome, Rebuild, RebuildPolicy, SourceChoice, Wiring, WorkList};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration};
+
+/// The volume of data/disk-jbod10.toml, with its seeks multiplied by `seek_factor`.
+pub fn jbod(seek_factor: f64) -> Arc<DiskTable> {
+    let microseconds = |us: f64| SimDuration::from_seconds(us * 1e-6).unwrap();
+    let figures = |rate: f64, overhead: f64| DirectionFigures {
+        rate: BytesPerSecond::new(rate * 1_048_576.0).unwrap(),
+        overhead: microseconds(overhead),
+    };
+    let read = [3475.6, 3470.0, 3486.2, 3531.2, 3608.6, 3741.0, 3988.9, 4530.2, 5644.2, 7922.0, 11700.3];
+    let write = [499.5, 509.0, 514.7, 525.9, 546.4, 588.3, 663.1, 621.8, 539.1, 3179.5, 6108.8];
+    let rows = (0..11)
+        .map(|i| DiskTableRow {
+            request: Bytes::kibibytes(4 << i),
+            read_seek: microseconds(read[i] * seek_factor),
+            write_seek: microseconds(write[i] * seek_factor),
+        })
+        .collect();
+    Arc::new(DiskTable::new(figures(1542.1, 23.67), figures(1511.7, 29.67), Bytes::new(512), rows).unwrap())
+}
+
+/// The rows of data/loggp-qdr-infiniband.dat that serve control messages and buffers of 64 KiB and more.
+pub fn qdr() -> Arc<LogGpTable> {
+    let rows = [
+        (128, 1_094_414, 852),
+        (256, 1_114_874, 8),
+        (131_072, 1_856_250, 609),
+        (262_144, 1_014_836, 446),
+        (262_144, 12_367_868, 497),
+        (8_388_608, 13_069_435, 497),
+        (16_777_216, -9_934_403, 513),
+        (33_554_432, -17_247_905, 516),
+        (67_108_864, -17_796_392, 516),
+    ];
+    let row = |(size, gap_picoseconds, gap_per_byte_picoseconds)| LogGpRow {
+        size: Bytes::new(size),
+        latency: SimDuration::from_picoseconds(6_782_182),
+        gap_picoseconds,
+        gap_per_byte_picoseconds,
+    };
+    Arc::new(LogGpTable::new(rows.map(row).to_vec()).unwrap())
+}
+
+/// The paper's protocol: 16 MiB buffers, pipelined, 1 GiB of memory each way.
+pub fn policy() -> RebuildPolicy {
+    RebuildPolicy {
+        pipeline_buffer: Bytes::mebibytes(16),
+        pipelining: true,
+        receive_memory: Bytes::gibibytes(1),
+        send_memory: Bytes::gibibytes(1),
+        control_message: Bytes::new(64),
+    }
+}
+
+/// One object to restore: its size, the devices that hold it beside the failed one, and its new home.
+#[derive(Clone, Debug)]
+pub struct Task {
+    pub bytes: u64,
+    pub holders: Vec<u32>,
+    pub home: u32,
+}
+
+/// Restores `tasks` on `devices` devices, the last of which failed, in steps of `step` events.
+pub fn restore(
+    devices: u32,
+    tasks: &[Task],
+    policy: RebuildPolicy,
+    source: SourceChoice,
+    disk: Arc<DiskTable>,
+    step: u64,
+) -> (Outcome, Digest) {
+    let failed = DeviceId::new(devices - 1);
+    let affected: Vec<AffectedObject> = (0u64..)
+        .zip(tasks)
+        .map(|(number, task)| AffectedObject { object: ObjectId::new(number), size: Bytes::new(task.bytes) })
+        .collect();
+    let relocate = |object: ObjectId, relocation: &mut Relocation| {
+        let task = &tasks[object.get() as usize];
+        let holders: Vec<DeviceId> = task.holders.iter().copied().map(DeviceId::new).collect();
+        let before: Vec<DeviceId> = holders.iter().copied().chain([failed]).collect();
+        let after: Vec<DeviceId> = holders.iter().copied().chain([DeviceId::new(task.home)]).collect();
+        relocation.set(&before, &after, |device| device == failed);
+    };
+    let work = WorkList::build(1, devices as usize, source, &affected, relocate).unwrap();
+    let wiring = Wiring {
+        endpoint_of: (0..devices).map(EndpointId::new).collect(),
+        is_failed: (0..devices).map(|device| device == devices - 1).collect(),
+    };
+    let disks = (0..devices).map(|_| Disk::new(disk.clone())).collect();
+    let mut rebuild = Rebuild::new(policy, wiring, LogGp::new(qdr(), devices as usize), disks, work).unwrap();
+    let mut schedule: Schedule<EventOf<LogGp>> = Schedule::new();
+    rebuild.start(&mut schedule);
+    while run(&mut rebuild, &mut schedule, Limit::events(step)).unwrap() != ExitReason::Drained {}
+    let digest = schedule.digest();
+    (rebuild.finish(schedule.now()).unwrap(), digest)
+}
+
+/// Rebuilt data over rebuild time, in GiB/s.
+pub fn gibibytes_per_second(outcome: &Outcome) -> f64 {
+    outcome.rebuilt_bytes.get() as f64 / outcome.rebuilt_at.seconds() / (1u64 << 30) as f64
+}

@@ -1,0 +1,233 @@
+"""A system in the core's words: the JSON that the native module reads, and the names its numbers stand for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from resilver.errors import ConfigError
+from resilver.importers.ceph import ClusterReport, PoolInfo
+from resilver.spec import System
+from resilver.spec.check import ceph_members
+
+ChooseFailed = Callable[[int, int, int, int], Sequence[int]]
+"""(seed, fault, among, count) -> the numbers of the components that fail, rising."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device of the core by its number there.
+
+    Attributes:
+        number: The core's number: a server's number, or an OSD's id.
+        name: Its name.
+        host: The server or host it is in.
+    """
+
+    number: int
+    name: str
+    host: str
+
+
+def devices(system: System) -> list[Device]:
+    """The devices of a system, by number; a real cluster's ids may have gaps."""
+    report = system.report
+    if report is None:
+        return [
+            Device(number, f"server.{number}", f"server.{number}")
+            for number in range(system.server_count)
+        ]
+    return [Device(osd.id, osd.name, osd.host or osd.name) for osd in report.osds]
+
+
+def failed_devices(system: System, seed: int, choose: ChooseFailed) -> list[int]:
+    """The numbers of the devices that fail at time zero, rising.
+
+    Args:
+        system: The system, whose faults name components or say how many.
+        seed: The seed of the run, which decides where a fault says how many.
+        choose: The core's draw.
+
+    Returns:
+        The numbers, each once.
+    """
+    failed: set[int] = set()
+    for index, fault in enumerate(system.faults):
+        kind, targets = fault.fail.kind, fault.fail.targets
+        members = _members(system, kind)
+        if isinstance(targets, int):
+            # An OSD may go by two names, and is to be drawn once.
+            distinct = sorted(set(members.values()))
+            chosen = choose(seed, index, len(distinct), targets)
+            failed.update(number for component in chosen for number in distinct[component])
+        else:
+            failed.update(number for name in targets for number in members[name])
+    return sorted(failed)
+
+
+def _members(system: System, kind: str) -> dict[str, tuple[int, ...]]:
+    if system.report is not None:
+        return ceph_members(system.report, kind)
+    servers = system.server_count
+    counts = {"servers": servers, "racks": system.cluster.racks, "rows": system.cluster.rows}
+    count = counts[kind] or 1
+    size = servers // count
+    return {
+        f"{kind[:-1]}.{number}": tuple(range(number * size, (number + 1) * size))
+        for number in range(count)
+    }
+
+
+def core_json(system: System, seed: int, failed: Sequence[int]) -> str:
+    """The system as the native module reads it.
+
+    Args:
+        system: The system.
+        seed: The key of every random draw.
+        failed: The numbers of the devices that fail at time zero.
+
+    Returns:
+        JSON text: sizes in bytes, times in seconds.
+    """
+    recovery = system.recovery
+    return json.dumps(
+        {
+            "seed": seed,
+            "endpoint_of": endpoints(system),
+            "failed": list(failed),
+            "disk": _disk(system),
+            "fabric": [
+                {
+                    "size_bytes": int(row.size_bytes),
+                    "latency_seconds": float(row.latency_seconds),
+                    "gap_seconds": float(row.gap_seconds),
+                    "gap_per_byte_seconds": float(row.gap_per_byte_seconds),
+                }
+                for row in system.loggp_rows
+            ],
+            "recovery": {
+                "pipeline_buffer": int(recovery.pipeline_buffer),
+                "pipelining": recovery.pipelining,
+                "receive_memory": int(recovery.receive_memory),
+                "send_memory": int(recovery.send_memory),
+                "control_message": int(recovery.control_message),
+                "source": recovery.source,
+            },
+            "placement": _placement(system),
+            "population": _population(system),
+        }
+    )
+
+
+def endpoints(system: System) -> list[int]:
+    """The number of the network endpoint of every device number; OSDs of one host share one."""
+    known = devices(system)
+    hosts: dict[str, int] = {}
+    endpoint_of = [0] * (max((device.number for device in known), default=-1) + 1)
+    for device in known:
+        endpoint_of[device.number] = hosts.setdefault(device.host, len(hosts))
+    return endpoint_of
+
+
+def _disk(system: System) -> dict[str, Any]:
+    table = system.device_table
+    return {
+        "read_bytes_per_second": float(table.read_rate),
+        "write_bytes_per_second": float(table.write_rate),
+        "read_overhead_seconds": float(table.read_overhead),
+        "write_overhead_seconds": float(table.write_overhead),
+        "sequential_gap_bytes": int(table.sequential_gap),
+        "request_bytes": [int(size) for size in table.request_sizes],
+        "read_seek_seconds": [float(seek) for seek in table.read_seek],
+        "write_seek_seconds": [float(seek) for seek in table.write_seek],
+    }
+
+
+def failure_domains(system: System) -> list[int] | None:
+    """The failure domain of every server of a synthetic cluster; None for a real one, whose rules say it."""
+    domain = system.failure_domain
+    if domain is None:
+        return None
+    servers = system.server_count
+    counts = {"server": servers, "rack": system.cluster.racks, "row": system.cluster.rows}
+    size = servers // (counts[domain] or servers)
+    return [server // size for server in range(servers)]
+
+
+def _placement(system: System) -> dict[str, Any]:
+    domain_of = failure_domains(system)
+    described: dict[str, Any] = {"groups": system.placement_group_count, "domain_of": domain_of}
+    report, placement = system.report, system.placement
+    if report is not None:
+        described["crush"] = {
+            "reweight": report.reweights,
+            "is_up": up_flags(report),
+            "pools": [pool_json(pool) for pool in report.pools],
+        }
+    elif placement is not None and placement.algorithm == "ring":
+        described["ring"] = {
+            "domain_of": domain_of,
+            "points": placement.ring_points,
+            "copies": system.copies,
+            "successors": placement.ring_walk == "successors",
+        }
+    else:
+        groups = system.placement_group_count or 1
+        pool = PoolInfo(1, "objects", groups, groups, system.copies or 1, 0, True, "replicated")
+        described["crush"] = {
+            "reweight": [0x10000] * system.server_count,
+            "is_up": [True] * system.server_count,
+            "pools": [pool_json(pool)],
+        }
+    return described
+
+
+def up_flags(report: ClusterReport) -> list[bool]:
+    """Whether each device number from 0 to the highest OSD's is up."""
+    flags = [False] * (max((osd.id for osd in report.osds), default=-1) + 1)
+    for osd in report.osds:
+        flags[osd.id] = osd.up
+    return flags
+
+
+def pool_json(pool: PoolInfo) -> dict[str, Any]:
+    """A pool as the native module reads it."""
+    return {
+        "id": pool.id,
+        "pg_num": pool.pg_num,
+        "pgp_num": pool.pgp_num,
+        "size": pool.size,
+        "rule": pool.rule_id,
+        "hashpspool": pool.hashpspool,
+        "erasure": pool.kind == "erasure",
+    }
+
+
+def _population(system: System) -> dict[str, Any]:
+    if system.report is not None:
+        loads = system.group_loads
+        return {
+            "kind": "groups",
+            "objects": [load.objects for load in loads],
+            "bytes": [load.bytes for load in loads],
+        }
+    volume, files = system.population_target_bytes, system.population_target_files
+    if volume is None and files is None:
+        raise ConfigError("population needs bytes_per_server, bytes or files")
+    return {
+        "kind": "files",
+        "bins": [[int(b.min_bytes), int(b.max_bytes), b.file_count] for b in system.histogram_bins],
+        "objects": _objects(system),
+        "extent": {"files": files} if volume is None else {"bytes": volume},
+    }
+
+
+def _objects(system: System) -> dict[str, Any]:
+    if system.chunk_bytes is not None:
+        return {"kind": "chunked", "chunk": int(system.chunk_bytes)}
+    if system.stripe_unit_bytes is not None:
+        unit, width = int(system.stripe_unit_bytes), system.stripe_width
+        return {"kind": "striped", "unit": unit, "width": width}
+    return {"kind": "whole"}
