@@ -155,15 +155,9 @@ mod tests {
     #[test]
     fn what_is_not_a_time_is_refused() {
         assert!(matches!(SimDuration::from_seconds(-1.0), Err(TimeError::NotATime(_))));
-        assert!(matches!(
-            SimDuration::from_seconds(f64::NAN),
-            Err(TimeError::NotATime(_))
-        ));
+        assert!(matches!(SimDuration::from_seconds(f64::NAN), Err(TimeError::NotATime(_))));
         // 2^64 ps is 18,446,744.07 s.
-        assert!(matches!(
-            SimDuration::from_seconds(18_446_745.0),
-            Err(TimeError::BeyondHorizon(_))
-        ));
+        assert!(matches!(SimDuration::from_seconds(18_446_745.0), Err(TimeError::BeyondHorizon(_))));
         assert!(SimDuration::from_seconds(18_446_743.0).is_ok());
     }
 }

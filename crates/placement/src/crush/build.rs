@@ -1,0 +1,209 @@
+//! Maps from a few numbers: a flat cluster, or one of racks and rows.
+
+use super::bucket::BucketKind;
+use super::draft::{BUCKET_LIMIT, DEVICE_LIMIT, Draft, DraftBucket, DraftDevice};
+use super::error::MapError;
+use super::map::CrushMap;
+use super::rule::{Choose, Rule, Step};
+use super::tunables::Tunables;
+
+/// The type that separates the copies in a map built from a few numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Copies are on different servers.
+    Server,
+    /// Copies are in different racks.
+    Rack,
+    /// Copies are in different rows.
+    Row,
+}
+
+/// Type ids of the maps built here.
+const RACK: i32 = 1;
+const ROW: i32 = 2;
+const ROOT: i32 = 3;
+/// A weight of 1.
+const ONE: u32 = 0x1_0000;
+
+impl Level {
+    /// The level of this name.
+    ///
+    /// # Arguments
+    /// * `name` - `server`, `rack` or `row`.
+    ///
+    /// # Returns
+    /// The level, or `None` for any other name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "server" => Some(Self::Server),
+            "rack" => Some(Self::Rack),
+            "row" => Some(Self::Row),
+            _ => None,
+        }
+    }
+
+    fn type_id(self) -> i32 {
+        match self {
+            Self::Server => 0,
+            Self::Rack => RACK,
+            Self::Row => ROW,
+        }
+    }
+}
+
+impl CrushMap {
+    /// One root bucket of equal servers, and a rule that spreads copies over servers.
+    ///
+    /// Devices are named `server.0` on, the root `default` (id -1), the rule `replicated` (id 0). Each server weighs 1, or
+    /// less where that many would exceed what a bucket may weigh.
+    ///
+    /// # Arguments
+    /// * `servers` - number of servers, below 2^24.
+    /// * `kind` - how the root chooses.
+    /// * `tunables` - the map's tunables.
+    ///
+    /// # Returns
+    /// The map.
+    ///
+    /// # Panics
+    /// If `servers` is 2^24 or more.
+    ///
+    /// # Examples
+    /// ```
+    /// use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
+    /// let map = CrushMap::flat(64, BucketKind::Straw, Tunables::HAMMER);
+    /// assert_eq!(map.device_name(63), "server.63");
+    /// ```
+    #[must_use]
+    pub fn flat(servers: u32, kind: BucketKind, tunables: Tunables) -> Self {
+        let mut draft = with_servers(servers, tunables, Level::Server);
+        let items = (0..servers as i32).map(|server| (server, server_weight(servers))).collect();
+        draft.buckets.push(root(kind, items));
+        draft.finish().expect("a flat map of fewer than 2^24 servers is valid")
+    }
+
+    /// Servers spread evenly over racks, and racks over rows, with a rule that spreads copies over one of these.
+    ///
+    /// Servers `server.0` on fill `rack.0` first; racks fill `row.0` first. The root is `default`, id -1.
+    ///
+    /// # Arguments
+    /// * `servers` - number of servers, a multiple of `racks`.
+    /// * `racks` - number of racks, a multiple of `rows`.
+    /// * `rows` - number of rows, if there are any.
+    /// * `kind` - how every bucket chooses.
+    /// * `tunables` - the map's tunables.
+    /// * `failure_domain` - what separates the copies.
+    ///
+    /// # Returns
+    /// The map.
+    ///
+    /// # Errors
+    /// Servers or racks do not divide evenly, a number is zero or too large, or the failure domain is a row without rows.
+    ///
+    /// # Examples
+    /// ```
+    /// use resilver_placement::crush::{BucketKind, CrushMap, Level, Tunables};
+    /// let map =
+    ///     CrushMap::hierarchical(64, 4, Some(2), BucketKind::Straw, Tunables::HAMMER, Level::Rack).unwrap();
+    /// assert_eq!(map.domains_of(map.rule_by_id(0).unwrap()), ("rack".to_owned(), 4));
+    /// ```
+    pub fn hierarchical(
+        servers: u32,
+        racks: u32,
+        rows: Option<u32>,
+        kind: BucketKind,
+        tunables: Tunables,
+        failure_domain: Level,
+    ) -> Result<Self, MapError> {
+        if servers >= DEVICE_LIMIT as u32 {
+            let rule = format!("a map holds fewer than {DEVICE_LIMIT} servers");
+            return Err(MapError::invalid("servers", servers, rule, "lower it"));
+        }
+        let groups = racks.saturating_add(rows.unwrap_or(0));
+        if groups >= BUCKET_LIMIT as u32 {
+            let rule = format!("a map holds fewer than {BUCKET_LIMIT} racks and rows");
+            return Err(MapError::invalid("racks", racks, rule, "lower it"));
+        }
+        even("servers", servers, "racks", racks)?;
+        if let Some(rows) = rows {
+            even("racks", racks, "rows", rows)?;
+        } else if failure_domain == Level::Row {
+            let rule = "a failure domain of rows needs rows";
+            return Err(MapError::invalid("failure_domain", "row", rule, "say how many rows, or choose rack"));
+        }
+        let mut draft = with_servers(servers, tunables, failure_domain);
+        let server_items = (0..servers as i32).map(|server| (server, server_weight(servers))).collect();
+        let mut groups = grouped(&mut draft, kind, ("rack", RACK), racks, server_items);
+        if let Some(rows) = rows {
+            groups = grouped(&mut draft, kind, ("row", ROW), rows, groups);
+        }
+        draft.buckets.push(root(kind, groups));
+        draft.finish()
+    }
+}
+
+/// Weight of one server, such that all together stay below what a bucket may weigh.
+fn server_weight(servers: u32) -> u32 {
+    ONE.min(u32::MAX / servers.max(1)).max(1)
+}
+
+/// Whether `parts` divides `whole`, both above zero.
+fn even(whole_name: &str, whole: u32, parts_name: &str, parts: u32) -> Result<(), MapError> {
+    if parts == 0 {
+        let rule = format!("there is at least one of {parts_name}");
+        return Err(MapError::invalid(parts_name, parts, rule, format!("leave {parts_name} out or give 1 or more")));
+    }
+    if whole == 0 || !whole.is_multiple_of(parts) {
+        let rule = format!("{parts_name} = {parts} must hold equally many {whole_name}, at least one each");
+        let remedy = format!("make {whole_name} a multiple of {parts}");
+        return Err(MapError::invalid(whole_name, whole, rule, remedy));
+    }
+    Ok(())
+}
+
+/// The devices, types and rule of a map of servers.
+fn with_servers(servers: u32, tunables: Tunables, failure_domain: Level) -> Draft {
+    let mut draft = Draft::new();
+    draft.tunables = tunables;
+    let device = |id| DraftDevice { id, name: format!("server.{id}"), class: None };
+    draft.devices = (0..servers as i32).map(device).collect();
+    let types = [(0, "server"), (RACK, "rack"), (ROW, "row"), (ROOT, "root")];
+    draft.types = types.map(|(id, name)| (id, name.to_owned())).to_vec();
+    let type_id = failure_domain.type_id();
+    let choose = Choose { firstn: true, leaf: type_id != 0, count: 0, type_id };
+    draft.rules.push(Rule {
+        id: 0,
+        name: "replicated".to_owned(),
+        ruleset: 0,
+        pool_kind: 1,
+        min_size: 1,
+        max_size: 100,
+        steps: vec![Step::Take(-1), Step::Choose(choose), Step::Emit],
+    });
+    draft
+}
+
+fn root(kind: BucketKind, items: Vec<(i32, u32)>) -> DraftBucket {
+    DraftBucket { id: -1, name: "default".to_owned(), type_id: ROOT, kind, items }
+}
+
+/// Adds `count` buckets that share `items` evenly; returns them as items for the level above.
+fn grouped(
+    draft: &mut Draft,
+    kind: BucketKind,
+    (type_name, type_id): (&str, i32),
+    count: u32,
+    items: Vec<(i32, u32)>,
+) -> Vec<(i32, u32)> {
+    let share = items.len() / count as usize;
+    let mut groups = Vec::new();
+    for (index, items) in items.chunks(share).enumerate() {
+        // The root is -1 and comes last.
+        let id = -2 - draft.buckets.len() as i32;
+        groups.push((id, items.iter().map(|item| item.1).sum()));
+        let name = format!("{type_name}.{index}");
+        draft.buckets.push(DraftBucket { id, name, type_id, kind, items: items.to_vec() });
+    }
+    groups
+}

@@ -1,0 +1,37 @@
+//! CRUSH, bit for bit: maps, rules and the choice of devices, as Ceph's clusters do it.
+//!
+//! A [`CrushMap`] comes from `ceph osd crush dump` or `ceph report` ([`CrushMap::from_json`]), from the text of
+//! `crushtool --decompile` ([`CrushMap::from_text`]), or from a few numbers ([`CrushMap::flat`],
+//! [`CrushMap::hierarchical`]). [`CrushMap::place`] maps an input to devices.
+
+mod bucket;
+mod build;
+mod choose;
+mod class;
+mod draft;
+mod draw;
+mod error;
+mod firstn;
+pub mod hash;
+mod indep;
+mod json;
+mod lexer;
+mod ln;
+mod map;
+mod rule;
+mod straw;
+mod text;
+mod topology;
+mod tunables;
+mod weight_set;
+mod write;
+
+pub use bucket::{Bucket, BucketKind};
+pub use build::Level;
+pub use choose::Scratch;
+pub use draw::Lanes;
+pub use error::MapError;
+pub use map::CrushMap;
+pub use rule::{Choose, NONE, Rule, Step};
+pub use tunables::Tunables;
+pub use weight_set::WeightSets;

@@ -1,0 +1,96 @@
+//! Rules: the steps by which a map turns an input into devices.
+
+/// The hole that an indep rule leaves where it finds no device.
+pub const NONE: i32 = 0x7fff_ffff;
+
+/// One step of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Start from this bucket (or device).
+    Take(i32),
+    /// Replace each item in hand by items chosen below it.
+    Choose(Choose),
+    /// Append the items in hand to the result.
+    Emit,
+    /// Do nothing.
+    Noop,
+    /// Attempts per copy for the steps that follow; zero leaves the map's tunable.
+    SetChooseTries(i32),
+    /// Attempts below the failure domain; zero leaves the map's tunable.
+    SetChooseleafTries(i32),
+    /// Retries in the same bucket.
+    SetChooseLocalTries(i32),
+    /// Retries by permutation.
+    SetChooseLocalFallbackTries(i32),
+    /// The tunable `chooseleaf_vary_r` for the steps that follow.
+    SetChooseleafVaryR(i32),
+    /// The tunable `chooseleaf_stable` for the steps that follow.
+    SetChooseleafStable(i32),
+}
+
+/// A choose step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choose {
+    /// Whether results are compacted (firstn, replicas) or keep their positions (indep, erasure codes).
+    pub firstn: bool,
+    /// Whether to go on to a device below each chosen item (chooseleaf).
+    pub leaf: bool,
+    /// How many items; zero or below counts back from the number of copies asked for.
+    pub count: i32,
+    /// Type of the items to choose; 0 is a device.
+    pub type_id: i32,
+}
+
+/// A rule of a CRUSH map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// The rule's id.
+    pub id: u32,
+    /// The rule's name.
+    pub name: String,
+    /// The number by which pools of older clusters name the rule; equal to the id in later ones.
+    pub ruleset: u32,
+    /// The kind of pool it serves: 1 replicated, 3 erasure coded.
+    pub pool_kind: u8,
+    /// Smallest number of copies it serves.
+    pub min_size: u32,
+    /// Largest number of copies it serves.
+    pub max_size: u32,
+    /// The steps in order.
+    pub steps: Vec<Step>,
+}
+
+impl Step {
+    /// The step that sets something to `value`, by the name that maps use.
+    ///
+    /// # Arguments
+    /// * `name` - `set_choose_tries`, `set_chooseleaf_tries`, ...
+    /// * `value` - the number to set.
+    ///
+    /// # Returns
+    /// The step, or `None` for any other name.
+    pub(crate) fn setting(name: &str, value: i32) -> Option<Self> {
+        match name {
+            "set_choose_tries" => Some(Self::SetChooseTries(value)),
+            "set_chooseleaf_tries" => Some(Self::SetChooseleafTries(value)),
+            "set_choose_local_tries" => Some(Self::SetChooseLocalTries(value)),
+            "set_choose_local_fallback_tries" => Some(Self::SetChooseLocalFallbackTries(value)),
+            "set_chooseleaf_vary_r" => Some(Self::SetChooseleafVaryR(value)),
+            "set_chooseleaf_stable" => Some(Self::SetChooseleafStable(value)),
+            _ => None,
+        }
+    }
+
+    /// The name and value of a step that sets something, else `None`.
+    pub(crate) fn as_setting(self) -> Option<(&'static str, i32)> {
+        match self {
+            Self::SetChooseTries(value) => Some(("set_choose_tries", value)),
+            Self::SetChooseleafTries(value) => Some(("set_chooseleaf_tries", value)),
+            Self::SetChooseLocalTries(value) => Some(("set_choose_local_tries", value)),
+            Self::SetChooseLocalFallbackTries(value) => Some(("set_choose_local_fallback_tries", value)),
+            Self::SetChooseleafVaryR(value) => Some(("set_chooseleaf_vary_r", value)),
+            Self::SetChooseleafStable(value) => Some(("set_chooseleaf_stable", value)),
+            Self::Take(_) | Self::Choose(_) | Self::Emit | Self::Noop => None,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Real clusters: the maps and reports that clusters dumped, and where those clusters put their data.
+//!
+//! The dumps are not part of the project. The tests look for them in the folder `RESILVER_SHARED_DATA`, else in
+//! `shared/data` beside the checkout, and skip with a reason where they are absent.
+
+use std::path::PathBuf;
+
+use resilver_placement::crush::{CrushMap, Scratch};
+use resilver_placement::pool::Pool;
+use serde_json::Value;
+
+/// The text of a dump, or `None` with a reason printed.
+fn dump(name: &str) -> Option<String> {
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let folder = std::env::var_os("RESILVER_SHARED_DATA").map_or_else(beside, PathBuf::from);
+    let path = folder.join("ceph").join(name);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Some(text),
+        Err(error) => {
+            println!("skipped: {name} is not readable ({error}); set RESILVER_SHARED_DATA");
+            None
+        }
+    }
+}
+
+/// 16.16 reweight of each device, from the OSD list of a report.
+fn reweights(report: &Value) -> Vec<u32> {
+    let osds = report["osdmap"]["osds"].as_array().unwrap();
+    let largest = osds.iter().map(|osd| osd["osd"].as_u64().unwrap()).max().unwrap() as usize;
+    let mut reweights = vec![0; largest + 1];
+    for osd in osds {
+        // Dumps print weights with six digits, and the fixed-point numbers lie 1.5e-5 apart.
+        let weight = osd["weight"].as_f64().unwrap();
+        reweights[osd["osd"].as_u64().unwrap() as usize] = (weight * 65536.0).round() as u32;
+    }
+    reweights
+}
+
+// Rule: every placement group of a cluster of 88 OSDs, reweights and all, is where the cluster says it is.
+#[test]
+fn every_group_of_a_real_cluster() {
+    let Some(text) = dump("ceph-report-jewel-88osd.json") else { return };
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let map = CrushMap::from_json(&text).unwrap();
+    let pools = Pool::all_from_json(&text, &map).unwrap();
+    let reweights = reweights(&report);
+    let (mut scratch, mut up) = (Scratch::new(), Vec::new());
+    let groups = report["pgmap"]["pg_stats"].as_array().unwrap();
+    for group in groups {
+        let (pool, ps) = group["pgid"].as_str().unwrap().split_once('.').unwrap();
+        let pool = pools.iter().find(|candidate| candidate.id.to_string() == pool).unwrap();
+        let ps = u32::from_str_radix(ps, 16).unwrap();
+        pool.up_set(&map, ps, &reweights, |_| true, &mut scratch, &mut up).unwrap();
+        let expected: Vec<i32> = serde_json::from_value(group["up"].clone()).unwrap();
+        assert_eq!(up, expected, "group {}", group["pgid"]);
+    }
+    assert_eq!(groups.len(), 4096);
+}
+
+// Rule: all dumps load, also those with old field names, compatible weight sets or choose_args, and what is in them is
+// where they say: devices under the root, hosts above devices, a host-target-weight copy never a device's parent.
+#[test]
+fn every_dump_loads() {
+    let json = [
+        "ceph-report-compat-two-pools.json",
+        "ceph-report-compat.json",
+        "ceph-report-small.json",
+        "ceph-crushmap-rules-order.json",
+        "sample-ceph-crushmap.json",
+    ];
+    for name in json {
+        let Some(text) = dump(name) else { return };
+        let map = CrushMap::from_json(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for device in map.devices() {
+            let host = map.ancestor(device, "host").unwrap_or_else(|| panic!("{name}: {device} has no host"));
+            assert!(!map.item_name(host).ends_with("-target-weight"), "{name}: {device}");
+        }
+    }
+    for name in ["ceph-crushmap-rules-order.txt", "sample-ceph-crushmap-compat.txt", "sample-ceph-crushmap.txt"] {
+        let Some(text) = dump(name) else { return };
+        let map = CrushMap::from_text(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(map.device_count() >= 3, "{name}");
+    }
+}
+
+// Rule: a map in text and the same map in JSON place alike. The two forms of these dumps round weights differently only
+// where no decimal of three places is exact, and both carry their choose_args.
+#[test]
+fn text_and_json_agree() {
+    for name in ["sample-ceph-crushmap", "ceph-crushmap-rules-order"] {
+        let (Some(text), Some(json)) = (dump(&format!("{name}.txt")), dump(&format!("{name}.json"))) else { return };
+        let (text, json) = (CrushMap::from_text(&text).unwrap(), CrushMap::from_json(&json).unwrap());
+        for bucket in json.buckets() {
+            let twin = text.bucket(bucket.id()).unwrap();
+            assert_eq!((twin.name(), twin.kind(), twin.items()), (bucket.name(), bucket.kind(), bucket.items()));
+        }
+        let (mut scratch, mut left, mut right) = (Scratch::new(), Vec::new(), Vec::new());
+        let sets = [1, 2, 3, 4, 5, 6];
+        for x in 0..200 {
+            for pool in sets {
+                text.place_with(&text.rules()[0], x, 3, &[], text.weight_sets_for(pool), &mut scratch, &mut left);
+                let rule = json.rule_by_name(&text.rules()[0].name).unwrap();
+                json.place_with(rule, x, 3, &[], json.weight_sets_for(pool), &mut scratch, &mut right);
+                assert_eq!(left, right, "{name}: x {x}, pool {pool}");
+            }
+        }
+    }
+}
+
+// Rule: a report cut off anywhere is an error, never a panic.
+#[test]
+fn truncated_dumps_are_errors() {
+    let Some(text) = dump("ceph-report-small.json") else { return };
+    for end in (0..text.trim_end().len()).step_by(97) {
+        if let Some(part) = text.get(..end) {
+            assert!(CrushMap::from_json(part).is_err(), "cut at {end}");
+        }
+    }
+    let Some(text) = dump("sample-ceph-crushmap.txt") else { return };
+    for end in 0..text.len() {
+        let _ = CrushMap::from_text(&text[..end]);
+    }
+}
