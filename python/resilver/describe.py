@@ -1,4 +1,4 @@
-"""A system in the core's words: the JSON that the native module reads, and the names its numbers stand for."""
+"""A system in the core's words: the JSON that the native module reads, and what its numbers name."""
 
 from __future__ import annotations
 
@@ -146,7 +146,11 @@ def _disk(system: System) -> dict[str, Any]:
 
 
 def failure_domains(system: System) -> list[int] | None:
-    """The failure domain of every server of a synthetic cluster; None for a real one, whose rules say it."""
+    """The failure domain of every server of a synthetic cluster.
+
+    Returns:
+        A number a server; None for a real cluster, whose rules say it.
+    """
     domain = system.failure_domain
     if domain is None:
         return None

@@ -6,7 +6,8 @@ from typing import Any
 
 from resilver.spec import System
 
-# Measured with `python3 dev.py bench` on two cores of an AMD EPYC at about 4 GHz; good to a factor of two elsewhere.
+# Measured with `python3 dev.py bench` on two cores of an AMD EPYC; good to a factor of two there
+# and elsewhere.
 _EVENTS_PER_SECOND = 2.0e7
 _EVENTS_PER_BUFFER = 7
 _OBJECTS_PER_SECOND_GROUPS = 6.0e8
@@ -26,8 +27,9 @@ def estimate(system: System) -> dict[str, Any]:
         system: The system.
 
     Returns:
-        ``objects`` to look through, ``replicas_to_move``, ``bytes_to_move``, ``buffers``, ``events``, ``seconds`` of
-        wall time and ``memory_bytes`` at the peak. Counts are expectations; times are good to a factor of two.
+        ``objects`` to look through, ``replicas_to_move``, ``bytes_to_move``, ``buffers``,
+        ``events``, ``seconds`` of wall time and ``memory_bytes`` at the peak. Counts are
+        expectations; times are good to a factor of two.
     """
     files, objects, volume = _population(system)
     devices = max(system.server_count, 1)

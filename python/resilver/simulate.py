@@ -72,7 +72,8 @@ def simulate(
 
     Args:
         system: The system.
-        seed: The key of every random draw, 0 to 2^64 - 1. The same system and seed give the same result anywhere.
+        seed: The key of every random draw, 0 to 2^64 - 1. The same system and seed give the same
+            result anywhere.
         progress: Told several times a second how far the run is; answers whether to go on.
 
     Returns:
@@ -110,7 +111,7 @@ def simulate(
     return _result(system, failed, report)
 
 
-def _map_of(system: System) -> Any:
+def _map_of(system: System) -> _core.CrushMap | None:
     """The core's CRUSH map of a system, or None for a ring."""
     placement, cluster = system.placement, system.cluster
     if system.report is not None:
@@ -194,7 +195,7 @@ class CrushMap:
     [(0, 'replicated')]
     """
 
-    def __init__(self, core: Any) -> None:
+    def __init__(self, core: _core.CrushMap) -> None:
         self.core = core
 
     @classmethod
@@ -225,13 +226,11 @@ class CrushMap:
 
     def rules(self) -> list[tuple[int, str]]:
         """The rules, as (id, name)."""
-        rules: list[tuple[int, str]] = self.core.rules()
-        return rules
+        return self.core.rules()
 
     def device_name(self, device: int) -> str:
         """The name of a device."""
-        name: str = self.core.device_name(device)
-        return name
+        return self.core.device_name(device)
 
     def map_rule(
         self,
@@ -255,8 +254,7 @@ class CrushMap:
             PlacementError: The map has no such rule.
         """
         with _errors():
-            sets: npt.NDArray[np.int32] = self.core.map_rule(rule_id, inputs, copies, reweight)
-        return sets
+            return self.core.map_rule(rule_id, inputs, copies, reweight)
 
 
 def group_up_sets(report: ClusterReport, pool_id: int) -> npt.NDArray[np.int32]:
@@ -275,10 +273,9 @@ def group_up_sets(report: ClusterReport, pool_id: int) -> npt.NDArray[np.int32]:
     pool = _pool(report, pool_id)
     crush = CrushMap.from_json(report.crushmap)
     with _errors(report.label):
-        sets: npt.NDArray[np.int32] = crush.core.group_up_sets(
+        return crush.core.group_up_sets(
             json.dumps(describe.pool_json(pool)), report.reweights, describe.up_flags(report)
         )
-    return sets
 
 
 def object_group(pool: PoolInfo, name: str) -> int:
@@ -288,8 +285,7 @@ def object_group(pool: PoolInfo, name: str) -> int:
         pool: The pool.
         name: The object's name.
     """
-    group: int = _core.group_of_name(json.dumps(describe.pool_json(pool)), name.encode())
-    return group
+    return _core.group_of_name(json.dumps(describe.pool_json(pool)), name.encode())
 
 
 def _pool(report: ClusterReport, pool_id: int) -> PoolInfo:

@@ -219,14 +219,28 @@ fn relocate_on_ring(
 
 /// The inverse of placement of each object on a hash ring on which every copy has a position of its own.
 ///
-/// An object's first draws, one a copy, are nearly always of different devices, and then they are its set; only an object
-/// that drew a failure domain twice is placed in full.
+/// Whether a failed device owns a position is one bit of a table that stays in the first-level cache. An object's first
+/// draws, one a copy, are always looked at by placement, so a bit among them settles it. A further draw counts only when
+/// earlier draws fell into one failure domain; where one of those has the bit, the object is placed in full.
 #[derive(Clone, Debug)]
 pub struct RehashInverse {
     ring: Arc<HashRing>,
     copies: usize,
     failed: FailedSet,
+    /// How many draws are looked at, or `None` where every object is placed in full.
+    draws: Option<usize>,
+    /// Positions that failed devices own, as sorted intervals with both ends included.
+    intervals: Vec<(u32, u32)>,
+    /// One bit for each stretch of positions: whether a failed device owns some of it.
+    stretches: Bits,
 }
+
+/// Bits of a position that number its stretch in [`RehashInverse`]: a table of 8 KiB.
+const OWNED_STRETCH_BITS: u32 = 16;
+/// The largest chance, for one object, of needing more draws than are looked at.
+const NEGLIGIBLE: f64 = 1e-18;
+/// Most draws looked at; where more would be needed, rings are small and placing every object is cheap.
+const DRAWS_MAX: usize = 16;
 
 impl RehashInverse {
     /// Prepares the answer for one set of failed devices.
@@ -235,27 +249,50 @@ impl RehashInverse {
     /// When the ring's copies follow one another instead.
     pub fn new(ring: Arc<HashRing>, copies: usize, failed: FailedSet) -> Self {
         assert_eq!(ring.walk(), RingWalk::Rehash, "every copy must have a position of its own");
-        RehashInverse { ring, copies, failed }
+        let intervals = ring.affected_intervals(1, |device| failed.contains(device));
+        let mut stretches = Bits::new(1 << OWNED_STRETCH_BITS);
+        for &(start, end) in &intervals {
+            for stretch in start >> (32 - OWNED_STRETCH_BITS)..=end >> (32 - OWNED_STRETCH_BITS) {
+                stretches.set(stretch as usize);
+            }
+        }
+        let draws = sufficient_draws(ring.largest_domain_share(), copies);
+        RehashInverse { ring, copies, failed, draws, intervals, stretches }
+    }
+
+    /// Whether a failed device owns a position.
+    #[inline]
+    fn is_owned(&self, position: u32) -> bool {
+        if !self.stretches.get((position >> (32 - OWNED_STRETCH_BITS)) as usize) {
+            return false;
+        }
+        let next = self.intervals.partition_point(|&(start, _)| start <= position);
+        next > 0 && position <= self.intervals[next - 1].1
+    }
+
+    /// Whether an object had a copy on a failed device, by placing it.
+    fn is_placed_on_failed(&self, object: ObjectId, set: &mut Vec<DeviceId>) -> bool {
+        self.ring.place(object, self.copies, |_| false, set);
+        set.iter().any(|&device| self.failed.contains(device))
     }
 
     /// Whether an object had a copy on a failed device.
     #[inline]
-    fn is_affected(&self, object: ObjectId, drawn: &mut Vec<DeviceId>) -> bool {
-        drawn.clear();
-        for copy in 0..self.copies as u64 {
-            let device = self.ring.owner(copy_position(object, copy));
-            // The first draw of a failed device is always part of the set.
-            if self.failed.contains(device) {
-                return true;
-            }
-            if self.ring.is_domain_used(device, drawn) {
-                self.ring.place(object, self.copies, |_| false, drawn);
-                return drawn.iter().any(|&device| self.failed.contains(device));
-            }
-            drawn.push(device);
-        }
-        false
+    fn is_affected(&self, object: ObjectId, draws: usize, set: &mut Vec<DeviceId>) -> bool {
+        let is_hit = (0..draws as u64).any(|draw| self.is_owned(copy_position(object, draw)));
+        is_hit && self.is_placed_on_failed(object, set)
     }
+}
+
+/// How many draws to look at, so that placement needs a further one with a chance of at most [`NEGLIGIBLE`].
+///
+/// Placement needs draw number d (from 0) only if the d draws before it fell into fewer domains than there are copies,
+/// that is, all into some set of `copies - 1` domains. With n = 1 / `largest_share` equal domains there are at most
+/// n^(copies - 1) such sets, and d draws all fall into a given one with the chance ((copies - 1) / n)^d.
+fn sufficient_draws(largest_share: f64, copies: usize) -> Option<usize> {
+    let others = copies.saturating_sub(1) as f64;
+    let sets = (1.0 / largest_share).powf(others);
+    (copies.max(1)..=DRAWS_MAX).find(|&draws| sets * (others * largest_share).powi(draws as i32) <= NEGLIGIBLE)
 }
 
 impl Inverse for RehashInverse {
@@ -263,10 +300,10 @@ impl Inverse for RehashInverse {
 
     #[inline]
     fn affected_in(&self, first: ObjectId, count: u64, scratch: &mut Self::Scratch, found: &mut Vec<ObjectId>) {
-        for object in (first.get()..first.get() + count).map(ObjectId::new) {
-            if self.is_affected(object, &mut scratch.0) {
-                found.push(object);
-            }
+        let objects = (first.get()..first.get() + count).map(ObjectId::new);
+        match self.draws {
+            Some(draws) => found.extend(objects.filter(|&object| self.is_affected(object, draws, &mut scratch.0))),
+            None => found.extend(objects.filter(|&object| self.is_placed_on_failed(object, &mut scratch.0))),
         }
     }
 
@@ -292,7 +329,7 @@ mod tests {
             })
             .collect();
         assert_eq!(found, forward);
-        // Two of 40 devices hold a copy of about 2 x 3/40 of the objects.
+        // Two of 40 devices, and 50 of 1,024, hold a copy of about 3 x 2/40 = 3 x 50/1024 = 0.15 of the objects.
         assert!((found.len() as f64 / 50_000.0 - 0.15).abs() < 0.03);
         let mut relocation = Relocation::default();
         for &object in &found {
@@ -309,6 +346,24 @@ mod tests {
         equals_forward(&successors, &SuccessorInverse::new(successors.clone(), 3, failed.clone()), &failed);
         let rehash = Arc::new(HashRing::new((0..40).collect(), 128, RingWalk::Rehash));
         equals_forward(&rehash, &RehashInverse::new(rehash.clone(), 3, failed.clone()), &failed);
+    }
+
+    #[test]
+    fn a_ring_of_many_devices_is_looked_at_by_few_draws_to_the_same_answer() {
+        // 1,024 equal shares: n^2 (2/n)^d <= 1e-18 needs d = 9: 1,048,576 x (1/512)^9 = 4.3e-19. Shares of a ring of 64
+        // points a device are uneven, and the largest, about 1.5 times the mean, needs a draw more.
+        let ring = Arc::new(HashRing::new((0..1024).collect(), 64, RingWalk::Rehash));
+        let failed = FailedSet::new(1024, &(0..50).map(|i| DeviceId::new(i * 20)).collect::<Vec<_>>());
+        let inverse = RehashInverse::new(ring.clone(), 3, failed.clone());
+        assert!((9..=11).contains(&inverse.draws.unwrap()), "{:?}", inverse.draws);
+        equals_forward(&ring, &inverse, &failed);
+    }
+
+    #[test]
+    fn a_small_ring_is_placed_object_by_object() {
+        assert_eq!(sufficient_draws(1.0 / 8.0, 3), None);
+        assert_eq!(sufficient_draws(1.0 / 1024.0, 3), Some(9));
+        assert_eq!(sufficient_draws(1.0 / 1024.0, 1), Some(1));
     }
 
     #[test]

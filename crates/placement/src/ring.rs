@@ -61,8 +61,8 @@ impl HashRing {
         if let Some(&first) = points.first() {
             points.push(Point { position: u32::MAX, device: first.device });
         }
-        // Four stretches a point: nearly always the first or second point looked at is the one.
-        let stretch_bits = (4 * points.len()).next_power_of_two().trailing_zeros().clamp(1, 24);
+        // About one stretch a point: the first or second point looked at is nearly always the one.
+        let stretch_bits = points.len().next_power_of_two().trailing_zeros().clamp(1, 24);
         let stretch_shift = 32 - stretch_bits;
         let mut stretch_start = Vec::with_capacity(1 << stretch_bits);
         let mut next = 0;
@@ -111,6 +111,17 @@ impl HashRing {
         self.walk_from(self.first_point(position), copies, failed, found);
     }
 
+    /// The largest share of the ring that one failure domain owns, from 0 to 1.
+    pub(crate) fn largest_domain_share(&self) -> f64 {
+        let mut owned = vec![0u64; self.domain_of.iter().max().map_or(0, |&domain| domain as usize + 1)];
+        let mut previous = 0;
+        for point in &self.points {
+            owned[self.domain_of[point.device as usize] as usize] += u64::from(point.position) - previous;
+            previous = u64::from(point.position);
+        }
+        owned.into_iter().max().unwrap_or(0) as f64 / f64::from(u32::MAX)
+    }
+
     /// The device of the first point at or after a position.
     #[inline]
     pub(crate) fn owner(&self, position: u32) -> DeviceId {
@@ -127,7 +138,7 @@ impl HashRing {
     #[inline]
     fn first_point(&self, position: u32) -> usize {
         let mut index = self.stretch_start[(position >> self.stretch_shift) as usize] as usize;
-        // The first step is taken without a branch, which would be mispredicted every fourth time.
+        // The first step is taken without a branch, which would be mispredicted every other time.
         index += usize::from(self.points[index].position < position);
         while self.points[index].position < position {
             index += 1;

@@ -35,6 +35,8 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     sentences = [", ".join(part for part in parts if part) + "."]
     if population := _population(_section(study, "population")):
         sentences.append(population)
+    if shares := _even_shares(cluster.get("ceph")):
+        sentences.append(shares)
     sentences.append(_faults(study, point))
     if swept := _sweep(results):
         sentences.append(swept)
@@ -103,6 +105,19 @@ def _cluster(cluster: dict[str, Any], point: SystemRuns) -> str:
         text += f" and {plural(rows, 'row')}"
     device = _name(cluster.get("device"))
     return text + (f" with {device} devices" if device else "")
+
+
+def _even_shares(ceph: object) -> str:
+    """What a real cluster's report leaves out, if it does."""
+    if not isinstance(ceph, dict):
+        return ""
+    groups, measured = ceph.get("groups"), ceph.get("groups_measured")
+    if not isinstance(groups, int) or not isinstance(measured, int) or measured == groups:
+        return ""
+    return (
+        f"The report states the bytes of {measured:,} of {groups:,} groups; "
+        "the others hold even shares of what is left of its sum."
+    )
 
 
 def _placement(study: dict[str, Any], point: SystemRuns) -> list[str]:

@@ -182,7 +182,12 @@ class Cluster(Section):
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: the report by its hash, the tables in full."""
         ceph = (
-            {"label": self.ceph.report.label, "sha256": self.ceph.report.sha256}
+            {
+                "label": self.ceph.report.label,
+                "sha256": self.ceph.report.sha256,
+                "groups": len(self.ceph.report.loads),
+                "groups_measured": sum(load.measured for load in self.ceph.report.loads),
+            }
             if self.ceph
             else None
         )

@@ -1,0 +1,145 @@
+"""`resilver check`: is a study right, what is it exactly, and what will it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from resilver.cli.console import output, print_json
+from resilver.units import format_bytes, format_duration
+
+if TYPE_CHECKING:
+    from resilver.spec import Run
+
+
+# A sweep of more points than this is not read in a terminal.
+_POINTS_SHOWN = 40
+
+# What a row of the table holds: the cost of one run, in the width of a terminal.
+_COLUMNS = {
+    "runs": "runs",
+    "objects": "objects",
+    "bytes_to_move": "to move",
+    "events": "events",
+    "seconds": "a run takes",
+    "memory_bytes": "memory",
+}
+
+
+def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
+    """Validate, resolve and estimate.
+
+    Args:
+        study_file: the study file.
+        settings: overrides as KEY=VALUE.
+        as_json: print JSON instead of text.
+    """
+    from resilver.spec import Study
+
+    study = Study.load(study_file, overrides=settings)
+    runs = study.runs()
+    points = estimates(runs)
+    if as_json:
+        print_json(
+            {"study": study.resolved(), "runs": len({run.key for run in runs}), "estimate": points}
+        )
+        return
+    console = output()
+    syntax = Syntax(study.to_toml(), "toml", theme="ansi_dark", background_color="default")
+    console.print(syntax if console.is_terminal else Text(study.to_toml()), soft_wrap=True)
+    console.print(_table(points) if len(points) > 1 else _list(points[0]))
+    if len(points) > _POINTS_SHOWN:
+        console.print(f"and {len(points) - _POINTS_SHOWN} more points; --json has them all")
+    console.print()
+    console.print(Text(_total(points, len({run.key for run in runs}))), soft_wrap=True)
+
+
+def estimates(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """The estimated cost of each swept point.
+
+    Args:
+        runs: the study's runs, in order.
+
+    Returns:
+        For each point, its swept values, the number of its runs, and the estimate of one run.
+    """
+    from resilver.estimate import estimate
+
+    points: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        name = repr(run.swept)
+        if name not in points:
+            points[name] = {
+                "swept": dict(run.swept),
+                "runs": 0,
+                "servers": run.system.server_count,
+                "placement_groups": run.system.placement_group_count,
+                **estimate(run.system),
+            }
+        points[name]["runs"] += 1
+    return list(points.values())
+
+
+def _table(points: Sequence[Mapping[str, Any]]) -> Table:
+    """A row a point: its swept values, then what one of its runs is expected to cost."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    swept = list(points[0]["swept"])
+    for name in [*swept, *(_COLUMNS[key] for key in _COLUMNS)]:
+        table.add_column(name, justify="right", no_wrap=True)
+    for point in points[:_POINTS_SHOWN]:
+        cells = [str(point["swept"][key]) for key in swept]
+        table.add_row(*cells, *(_words(key, point.get(key)) for key in _COLUMNS))
+    return table
+
+
+def _list(point: Mapping[str, Any]) -> Table:
+    """The only point of a study, a line a figure."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column(style="bold")
+    for key, value in point.items():
+        if key != "swept":
+            table.add_row(_heading(key), _words(key, value))
+    return table
+
+
+def _heading(name: str) -> str:
+    """What a figure of the estimate is called in a line of its own."""
+    if name in ("seconds", "memory_bytes"):
+        return {"seconds": "Time of a run", "memory_bytes": "Memory of a run"}[name]
+    words = name.replace("_", " ")
+    return words[0].upper() + words[1:]
+
+
+def _words(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if name.endswith("seconds"):
+        return format_duration(value)
+    if "bytes" in name:
+        return format_bytes(value)
+    return _counted(value) if isinstance(value, (int, float)) else str(value)
+
+
+def _counted(value: float) -> str:
+    """An expected count: every digit while there are few, then three of them and an SI prefix."""
+    if value < 100_000:
+        return f"{value:,.0f}"
+    for size, name in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if value >= size:
+            return f"{value / size:.3g} {name}"
+    return f"{value / 1e3:.0f},000"
+
+
+def _total(points: Sequence[Mapping[str, Any]], runs: int) -> str:
+    seconds = sum(point.get("seconds", 0.0) * point["runs"] for point in points)
+    text = f"The study is valid: {runs} {'run' if runs == 1 else 'runs'}"
+    if seconds:
+        text += f", about {format_duration(seconds)} of one processor"
+    return text + "."

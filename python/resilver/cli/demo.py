@@ -1,0 +1,36 @@
+"""`resilver demo`: the main job on an example that ships."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from resilver.cli.console import print_json
+from resilver.cli.run import perform
+from resilver.cli.summary import print_summary
+
+
+def demo(
+    output: Path | None, workers: int | None, *, as_json: bool, quiet: bool, verbose: bool
+) -> None:
+    """Execute the demo study, print its summary and write its report page.
+
+    Args:
+        output: the run folder; by default runs/demo.
+        workers: parallel processes; by default one a processor.
+        as_json: print the runs as JSON instead of the summary.
+        quiet: print neither progress nor summary.
+        verbose: print one line for each run that ends.
+    """
+    from resilver.report import write_html
+    from resilver.spec import Study
+
+    folder = output if output is not None else Path("runs") / "demo"
+    with as_file(files("resilver.catalog") / "studies" / "demo.toml") as path:
+        study = Study.load(path)
+    results = perform(study, folder, workers, quiet=quiet, verbose=verbose)
+    page = write_html(results, folder / "report.html")
+    if as_json:
+        print_json(results.to_records())
+    elif not quiet:
+        print_summary(results, next_command=f"open {page} in a browser")

@@ -1,0 +1,89 @@
+"""`resilver run`: perform a study and say what came of it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resilver.cli.console import print_json, say
+from resilver.cli.progress import StudyDisplay
+from resilver.cli.summary import print_summary
+from resilver.study import Results, execute
+
+if TYPE_CHECKING:
+    from resilver.spec import Study
+
+
+def run(
+    study_file: Path,
+    settings: list[str],
+    output: Path | None,
+    workers: int | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Load, execute, and print the summary or the runs as JSON.
+
+    Args:
+        study_file: the study file.
+        settings: overrides as KEY=VALUE.
+        output: the run folder; by default runs/ and the study file's stem.
+        workers: parallel processes; by default one a processor.
+        as_json: print the runs as JSON.
+        quiet: print neither progress nor summary.
+        verbose: print one line for each run that ends.
+    """
+    from resilver.spec import Study
+
+    study = Study.load(study_file, overrides=settings)
+    folder = output if output is not None else Path("runs") / study_file.stem
+    results = perform(study, folder, workers, quiet=quiet, verbose=verbose)
+    if as_json:
+        print_json(results.to_records())
+    elif not quiet:
+        print_summary(results, next_command=f"resilver report {shown(folder)}")
+
+
+def perform(
+    study: Study, folder: Path, workers: int | None, *, quiet: bool, verbose: bool
+) -> Results:
+    """Execute a study with progress on stderr.
+
+    Args:
+        study: the study.
+        folder: the run folder.
+        workers: parallel processes; by default one a processor.
+        quiet: print nothing.
+        verbose: print one line for each run that ends.
+
+    Returns:
+        The results.
+    """
+    command = ["resilver", *sys.argv[1:]]
+    display = StudyDisplay(quiet=quiet, verbose=verbose)
+    with display:
+        results = execute(study, folder, workers=workers, progress=display, command=command)
+    if not quiet:
+        total = len(set(results.provenance["run_keys"]))
+        # A folder that is complete already needs no execution, and then nothing was shown.
+        reused = total if display.reused is None else display.reused
+        if reused:
+            say(f"{reused} of {total} runs were in {shown(folder)} already and have been reused")
+    return results
+
+
+def shown(path: Path) -> str:
+    """A path as a person would type it in a shell.
+
+    Args:
+        path: the path.
+
+    Returns:
+        The path, quoted if it has to be.
+    """
+    import shlex
+
+    return shlex.quote(str(path))

@@ -1,0 +1,108 @@
+"""What a person reads in the terminal when a study is done."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from resilver.cli.console import output
+from resilver.study import Results
+from resilver.units import format_bytes, format_duration, format_rate
+
+# A sweep of more points than this is better read on the page or in the tables.
+_POINTS_SHOWN = 40
+
+
+def print_summary(results: Results, *, next_command: str | None = None) -> None:
+    """Print the study in words, its key figures, and a row a swept point.
+
+    Args:
+        results: finished results.
+        next_command: what the reader may want to type next.
+    """
+    from resilver.report.sentence import describe
+    from resilver.report.source import largest, systems
+    from resilver.report.summary import key_figures
+
+    console = output()
+    points = systems(results)
+    console.print()
+    _print_wrapped(console, describe(results, largest(points)))
+    console.print()
+    if results.swept_keys:
+        console.print(_points_table(results, points[:_POINTS_SHOWN], spread=console.width >= 100))
+        if len(points) > _POINTS_SHOWN:
+            hidden = len(points) - _POINTS_SHOWN
+            console.print(f"  and {hidden} more points, all in {results.folder}/runs.parquet")
+        console.print()
+        console.print(Text(f"Key figures at {largest(points).label}", style="bold"))
+    figures = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    figures.add_column(style="dim")
+    figures.add_column(style="bold")
+    figures.add_column()
+    for figure in key_figures(results):
+        figures.add_row(figure.label, figure.text, figure.detail)
+    if not all(row.get("rebuilt_objects") for row in largest(points).rows):
+        figures.add_row("Note", "nothing to rebuild", "no replica was lost")
+    console.print(figures)
+    console.print()
+    _print_whereabouts(console, results, next_command)
+
+
+def _print_wrapped(console: Console, text: str) -> None:
+    for line in textwrap.wrap(text, width=min(console.width, 100)):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _points_table(results: Results, points: list[Any], *, spread: bool) -> Table:
+    """A row a swept point; the quartiles only where the terminal is wide enough for them."""
+    from resilver.report.source import format_swept
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for key in results.swept_keys:
+        table.add_column(key, justify="right", overflow="fold")
+    table.add_column("runs", justify="right")
+    for heading in ("rebuild time", "rebuild rate"):
+        table.add_column(heading, justify="right")
+        if spread:
+            table.add_column("quartiles", style="dim", justify="right")
+    for point in points:
+        times = _median_and_quartiles(point.rows, "rebuild_seconds", format_duration)
+        rates = _median_and_quartiles(point.rows, "aggregate_bytes_per_second", format_rate)
+        cells = [format_swept(key, value) for key, value in point.swept.items()]
+        table.add_row(
+            *cells, str(len(point.rows)), *(times + rates if spread else (times[0], rates[0]))
+        )
+    return table
+
+
+def _median_and_quartiles(rows: Any, column: str, words: Any) -> tuple[str, str]:
+    values = [row[column] for row in rows if row[column] is not None]
+    if not values:
+        return "-", ""
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    spread = f"{words(float(low))} - {words(float(high))}" if len(values) > 1 else ""
+    return words(float(middle)), spread
+
+
+def _print_whereabouts(console: Console, results: Results, next_command: str | None) -> None:
+    lines = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    lines.add_column(style="dim", no_wrap=True)
+    lines.add_column(no_wrap=True, overflow="ignore")
+    cost = results.runs["wall_seconds"].to_pylist()
+    memory = [value for value in results.runs["peak_rss_bytes"].to_pylist() if value]
+    seconds = [value for value in cost if value is not None]
+    if seconds:
+        longest = f"longest run {format_duration(max(seconds))}"
+        peak = f", {format_bytes(max(memory))} of memory" if memory else ""
+        lines.add_row("Cost", f"{format_duration(sum(seconds))} of simulation, {longest}{peak}")
+    lines.add_row("Results", f"{results.folder}")
+    if next_command:
+        lines.add_row("Next", next_command)
+    console.print(lines, soft_wrap=True)

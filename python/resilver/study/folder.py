@@ -1,0 +1,392 @@
+"""The run folder: who may write it, what it says about itself, and its tables put together."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from resilver.errors import ConfigError
+from resilver.study.files import TEMPORARY_PREFIX, replace_file, replace_text
+from resilver.study.shards import Shards
+from resilver.study.tables import (
+    SHARD_SCHEMAS,
+    TABLE_NAMES,
+    swept_columns,
+    with_swept,
+    write_parquet,
+)
+
+if TYPE_CHECKING:
+    from resilver.spec import Run, Study
+
+PROVENANCE_FILE = "provenance.json"
+STUDY_FILE = "study.toml"
+SHARDS_FOLDER = "shards"
+_LOCK_FILE = ".lock"
+
+# A run's shard takes tens of kilobytes; a device that cannot take one mebibyte is full.
+_PROBE_BYTES = 1 << 20
+
+
+class RunFolder:
+    """A run folder that this process may write, for as long as the lock is held.
+
+    Use as a context manager; `prepare` checks everything that can be checked before a run starts.
+
+    Args:
+        path: the folder, made if it does not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.shards = Shards(path / SHARDS_FOLDER)
+        self.provenance: dict[str, Any] = {}
+        self._lock: int | None = None
+
+    def __enter__(self) -> RunFolder:
+        """Make the folder if need be and lock it.
+
+        Raises:
+            ConfigError: it cannot be written, holds other things, or another process writes it.
+        """
+        try:
+            self._refuse_foreign()
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._take_lock()
+        except OSError as error:
+            raise ConfigError(_cannot_write(self.path, error)) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the lock back."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _refuse_foreign(self) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise ConfigError(
+                f"output folder {str(self.path)!r} is a file; choose a folder with -o DIR"
+            )
+        if not self.path.exists() or (self.path / PROVENANCE_FILE).exists():
+            return
+        own = {_LOCK_FILE, STUDY_FILE, SHARDS_FOLDER}
+        for entry in sorted(self.path.iterdir()):
+            if entry.name not in own and not entry.name.startswith(TEMPORARY_PREFIX):
+                raise ConfigError(
+                    f"output folder {str(self.path)!r} holds {entry.name!r} and no results of "
+                    "resilver; choose an empty or new folder with -o DIR"
+                )
+
+    def _take_lock(self) -> None:
+        descriptor = os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                holder = os.read(descriptor, 200).decode("utf-8", "replace").strip()
+                os.close(descriptor)
+                raise ConfigError(
+                    f"output folder {str(self.path)!r} is being written by another resilver "
+                    f"({holder or 'unknown process'}); wait for it, or choose another with -o DIR"
+                ) from error
+            if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                os.close(descriptor)
+                raise
+            # Some cluster file systems are mounted without locks. Shards are still published by
+            # rename, so two runs at once waste work there but do not corrupt anything.
+        self._lock = descriptor
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+
+    def prepare(self, study: Study, runs: Sequence[Run], command: Sequence[str]) -> None:
+        """Check that the folder is this study's and say so in it.
+
+        Args:
+            study: the study about to run.
+            runs: its runs, in order.
+            command: the command line, for the record.
+
+        Raises:
+            ConfigError: the folder belongs to another study, or cannot be written.
+        """
+        previous = self._previous()
+        keys = [run.key for run in runs]
+        # Through JSON and back, so that it compares with what the folder's file says.
+        resolved = json.loads(json.dumps(study.resolved(), allow_nan=False))
+        if previous:
+            self._refuse_other_study(previous, resolved, keys)
+        same = bool(previous) and previous.get("run_keys") == keys
+        if same and previous["study"] == resolved:
+            self.provenance = previous
+        else:
+            self.provenance = _fresh_provenance(resolved, runs, command)
+        if self.is_current():
+            return
+        self.provenance["state"] = "incomplete"
+        self.provenance["command"] = list(command)
+        try:
+            self._probe_space()
+            self.shards.folder.mkdir(exist_ok=True)
+            self.shards.discard_unfinished()
+            for path in self.path.glob(f"{TEMPORARY_PREFIX}*"):
+                path.unlink(missing_ok=True)
+            replace_text(self.path / STUDY_FILE, study.to_toml())
+            self._write_provenance()
+        except OSError as error:
+            raise ConfigError(_cannot_write(self.path, error)) from error
+
+    def _previous(self) -> dict[str, Any]:
+        try:
+            return read_provenance(self.path)
+        except FileNotFoundError:
+            return {}
+
+    def _refuse_other_study(
+        self, previous: Mapping[str, Any], resolved: Mapping[str, Any], keys: Sequence[str]
+    ) -> None:
+        # A study that contains every run of the folder extends it, and finished runs are reused.
+        if set(previous["run_keys"]) <= set(keys):
+            return
+        here = current_version()
+        if previous["resilver_version"] != here:
+            difference = f"made by resilver {previous['resilver_version']}, and this is {here}"
+        else:
+            difference = _difference(previous["study"], resolved)
+        raise ConfigError(
+            f"output folder {str(self.path)!r} belongs to another study: {difference}; "
+            "choose another folder with -o DIR"
+        )
+
+    def _probe_space(self) -> None:
+        probe = self.path / f"{TEMPORARY_PREFIX}probe-{os.getpid()}"
+        try:
+            with probe.open("wb") as file:
+                file.write(bytes(_PROBE_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            probe.unlink(missing_ok=True)
+
+    def is_current(self) -> bool:
+        """Whether the tables of every run are there, whole, and described by the provenance."""
+        if self.provenance.get("state") != "complete":
+            return False
+        try:
+            for name in TABLE_NAMES:
+                known = self.provenance["tables"][name]
+                if _digest(self.path / f"{name}.parquet") != known["sha256"]:
+                    return False
+            return (self.path / STUDY_FILE).exists()
+        except (OSError, KeyError):
+            return False
+
+    def finish(
+        self, runs: Sequence[Run], finished: set[str], failures: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Put the finished runs' tables together and record what they are.
+
+        Args:
+            runs: the study's runs, in order.
+            finished: keys of the runs that have a shard.
+            failures: run, seed, swept values and message of every run that failed.
+
+        Raises:
+            OSError: the folder cannot be written, or its device is full.
+        """
+        present = [run for run in runs if run.key in finished]
+        keys = list(dict.fromkeys(run.key for run in present))
+        self._put_together(runs, present, keys)
+        complete = len(present) == len(runs)
+        costs = {key: self.shards.cost(key) for key in keys}
+        self.provenance.update(
+            state="complete" if complete else "incomplete",
+            finished=_timestamp(),
+            failures=list(failures),
+            runs={
+                key: {"wall_seconds": cost.wall_seconds, "peak_rss_bytes": cost.peak_rss_bytes}
+                for key, cost in costs.items()
+            },
+            tables={
+                name: {
+                    "bytes": (self.path / f"{name}.parquet").stat().st_size,
+                    "sha256": _digest(self.path / f"{name}.parquet"),
+                }
+                for name in TABLE_NAMES
+            },
+        )
+        # The provenance is replaced last: only tables that it describes count as results.
+        self._write_provenance()
+
+    def _put_together(
+        self, runs: Sequence[Run], present: Sequence[Run], keys: Sequence[str]
+    ) -> None:
+        rows = [self.shards.table("runs", run.key) for run in present]
+        table = pa.concat_tables(rows) if rows else SHARD_SCHEMAS["runs"].empty_table()
+        # A swept column's type follows from all values of the sweep, so that the tables of an
+        # interrupted sweep have the columns of the whole one.
+        positions = [index for index, run in enumerate(runs) if run.key in set(keys)]
+        swept = swept_columns([run.swept for run in runs])
+        table = with_swept(
+            table, {key: c.take(pa.array(positions, pa.int64())) for key, c in swept.items()}
+        )
+        replace_file(
+            self.path / "runs.parquet",
+            lambda path: write_parquet(path, [table], table.schema),
+        )
+        for name in TABLE_NAMES[1:]:
+            shards = (self.shards.table(name, key) for key in keys)
+            self._replace_table(name, shards)
+
+    def _replace_table(self, name: str, shards: Iterator[pa.Table]) -> None:
+        replace_file(
+            self.path / f"{name}.parquet",
+            lambda path: write_parquet(path, shards, SHARD_SCHEMAS[name]),
+        )
+
+    def _write_provenance(self) -> None:
+        text = json.dumps(self.provenance, indent=1, sort_keys=True, allow_nan=False) + "\n"
+        replace_text(self.path / PROVENANCE_FILE, text)
+
+
+def read_provenance(folder: Path) -> dict[str, Any]:
+    """The provenance of a run folder.
+
+    Args:
+        folder: the run folder.
+
+    Returns:
+        The content of its provenance.json.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ConfigError: it cannot be read or is not a provenance.
+    """
+    path = folder / PROVENANCE_FILE
+    try:
+        provenance = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"{str(path)!r} cannot be read ({error}); choose another folder with -o DIR"
+        ) from error
+    wanted = {"resilver_version", "study", "run_keys", "swept_keys", "state"}
+    missing = wanted - set(provenance) if isinstance(provenance, dict) else wanted
+    if missing:
+        raise ConfigError(
+            f"{str(path)!r} is not the provenance of a run folder: it has no "
+            f"{sorted(missing)[0]!r}; choose another folder"
+        )
+    return dict(provenance)
+
+
+def current_version() -> str:
+    """The version of resilver that runs."""
+    from resilver import __version__
+
+    return str(__version__)
+
+
+def _fresh_provenance(
+    resolved: Mapping[str, Any], runs: Sequence[Run], command: Sequence[str]
+) -> dict[str, Any]:
+    from resilver.spec import RESULTS_SCHEMA_VERSION
+
+    return {
+        "resilver_version": current_version(),
+        "schema_version": RESULTS_SCHEMA_VERSION,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "host": socket.gethostname(),
+        "processors": os.cpu_count(),
+        "command": list(command),
+        "started": _timestamp(),
+        "finished": None,
+        "state": "incomplete",
+        "study": resolved,
+        "run_keys": [run.key for run in runs],
+        "swept_keys": list(runs[0].swept) if runs else [],
+        "failures": [],
+        "runs": {},
+        "tables": {},
+    }
+
+
+def _timestamp() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _cannot_write(path: Path, error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"output folder {str(path)!r} cannot be written: {reason}; choose another with -o DIR"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    """The keys in which two resolved studies differ, in words."""
+    old, new = dict(_flat(there)), dict(_flat(here))
+    changed = [key for key in dict.fromkeys([*old, *new]) if old.get(key) != new.get(key)]
+    # Titles and names of content do not change what is computed, and a hash tells a person nothing.
+    silent = ("title", "label", "sha256", "systems_sha256")
+    changed = [key for key in changed if key.rpartition(".")[2] not in silent] or changed
+    words = [
+        f"{key} is {_short(old.get(key))} there and {_short(new.get(key))} here"
+        for key in changed[:3]
+    ]
+    if len(changed) > 3:
+        words.append(f"and {len(changed) - 3} more keys differ")
+    return ", ".join(words) if words else "its runs are others"
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, item in value.items():
+        name = f"{prefix}{key}"
+        if isinstance(item, Mapping) and item:
+            yield from _flat(item, f"{name}.")
+        else:
+            yield name, item
+
+
+def _short(value: Any) -> str:
+    text = "absent" if value is None else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+@contextlib.contextmanager
+def open_run_folder(
+    path: Path, study: Study, runs: Sequence[Run], command: Sequence[str]
+) -> Iterator[RunFolder]:
+    """Lock and prepare a run folder for a study.
+
+    Args:
+        path: the folder.
+        study: the study about to run.
+        runs: its runs, in order.
+        command: the command line, for the record.
+
+    Yields:
+        The folder, ready for shards.
+
+    Raises:
+        ConfigError: it cannot be written, is locked, or belongs to another study.
+    """
+    with RunFolder(path) as folder:
+        folder.prepare(study, runs, command)
+        yield folder

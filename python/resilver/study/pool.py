@@ -1,0 +1,256 @@
+"""A pool of worker processes that survives the death of any of them."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from multiprocessing.connection import Connection
+from typing import IO, Any
+
+from resilver import errors
+from resilver.errors import ResilverError, SimulationError
+
+
+class WorkerDied(SimulationError):
+    """The process that performed a run ended without an answer."""
+
+
+class UnexpectedFailure(SimulationError):
+    """A run ended with an error that resilver does not know: a bug.
+
+    Attributes:
+        details: the traceback in the worker.
+    """
+
+    def __init__(self, message: str, details: str = "") -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class LocalPool(Executor):
+    """Worker processes on this machine behind the `concurrent.futures` interface.
+
+    It differs from `ProcessPoolExecutor` where a sweep needs it to: a worker that is killed fails
+    its own task only, tasks report progress and can be asked to stop, a worker ends by itself when
+    its parent is killed, and workers never import the caller's main module, so that a plain script
+    can use the pool without a guard.
+
+    Args:
+        workers: the number of processes, at least 1.
+        environment: variables added to the workers' environment.
+    """
+
+    def __init__(self, workers: int, environment: dict[str, str] | None = None) -> None:
+        self.workers = workers
+        self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+        self._slots = [_Slot(self._tasks, environment or {}) for _ in range(workers)]
+        for slot in self._slots:
+            slot.thread.start()
+
+    def submit(  # type: ignore[override]
+        self, function: str, /, *arguments: Any
+    ) -> Future[Any]:
+        """Have a worker call a function.
+
+        Args:
+            function: "package.module:function"; it is called with the arguments and, last, a
+                `report(phase, fraction) -> bool` that says whether to go on.
+            arguments: picklable arguments.
+
+        Returns:
+            The future result.
+        """
+        task = _Task(function, arguments)
+        self._tasks.put(task)
+        return task.future
+
+    def under_way(self) -> dict[Future[Any], tuple[str, float]]:
+        """Phase and fraction of the tasks that workers are performing."""
+        result = {}
+        for slot in self._slots:
+            task = slot.task
+            if task is not None:
+                result[task.future] = slot.progress
+        return result
+
+    def stop(self) -> None:
+        """Ask the workers to stop what they are doing; their tasks end with `Interrupted`."""
+        for slot in self._slots:
+            slot.stop()
+
+    def kill(self) -> None:
+        """End the worker processes at once."""
+        for slot in self._slots:
+            slot.kill()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the workers once they have finished what they are doing.
+
+        Args:
+            wait: return only when they have ended.
+            cancel_futures: drop tasks that no worker has begun.
+        """
+        if cancel_futures:
+            _drain(self._tasks)
+        for _ in self._slots:
+            self._tasks.put(None)
+        if wait:
+            for slot in self._slots:
+                slot.thread.join()
+
+
+class _Task:
+    def __init__(self, function: str, arguments: tuple[Any, ...]) -> None:
+        self.function = function
+        self.arguments = arguments
+        self.future: Future[Any] = Future()
+
+
+class _Slot:
+    """One worker process and the thread that waits for it."""
+
+    def __init__(self, tasks: queue.SimpleQueue[_Task | None], environment: dict[str, str]) -> None:
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.task: _Task | None = None
+        self.progress = ("starting", 0.0)
+        self._tasks = tasks
+        self._environment = environment
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+        self._messages: IO[bytes] | None = None
+        self._sending = threading.Lock()
+        self._stopping = False
+
+    def stop(self) -> None:
+        with self._sending:
+            self._stopping = True
+            if self._connection is not None:
+                _try(lambda connection: connection.send("stop"), self._connection)
+
+    def kill(self) -> None:
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def _serve(self) -> None:
+        # Workers inherit this thread's signal mask, so that a Ctrl-C in their first moments, before
+        # they ignore it, does not end them. Python delivers the parent's own to its main thread.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        while (task := self._tasks.get()) is not None:
+            if not task.future.set_running_or_notify_cancel():
+                continue
+            self.progress = ("starting", 0.0)
+            self.task = task
+            try:
+                value = self._perform(task)
+            except BaseException as error:
+                self.task = None
+                task.future.set_exception(error)
+            else:
+                self.task = None
+                task.future.set_result(value)
+        self._end()
+
+    def _perform(self, task: _Task) -> Any:
+        try:
+            if self._process is None:
+                self._start()
+            assert self._connection is not None
+            with self._sending:
+                self._connection.send((task.function, task.arguments))
+                if self._stopping:
+                    self._connection.send("stop")
+            while True:
+                kind, *content = self._connection.recv()
+                if kind != "progress":
+                    break
+                self.progress = (content[0], content[1])
+        except (EOFError, ConnectionError):
+            raise WorkerDied(self._post_mortem()) from None
+        if kind == "error":
+            raise _rebuilt(*content[0])
+        return content[0]
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        code = f"from resilver.study.worker import main; main({theirs.fileno()})"
+        search_path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+        self._messages = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the worker
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", code],
+            pass_fds=[theirs.fileno()],
+            env={**os.environ, **self._environment, "PYTHONPATH": search_path},
+            stdin=subprocess.DEVNULL,
+            stdout=self._messages,
+            stderr=self._messages,
+        )
+        theirs.close()
+        with self._sending:
+            self._connection = Connection(ours.detach())
+
+    def _end(self) -> str:
+        """Close the pipe, wait for the process, and return the last thing it printed."""
+        with self._sending:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+        last = ""
+        if self._process is not None:
+            self._process.wait()
+        if self._messages is not None:
+            self._messages.seek(0)
+            lines = self._messages.read().decode("utf-8", "replace").strip().splitlines()
+            last = lines[-1] if lines else ""
+            self._messages.close()
+        self._messages = None
+        return last
+
+    def _post_mortem(self) -> str:
+        process = self._process
+        last = self._end()
+        self._process = None
+        code = process.returncode if process is not None else None
+        if code is not None and code < 0:
+            name = signal.Signals(-code).name
+            message = f"its worker process was killed by {name}"
+            if -code == signal.SIGKILL:
+                message += " (the system kills processes so when memory runs out)"
+        else:
+            message = f"its worker process ended with exit code {code}"
+        return f"{message}: {last}" if last else message
+
+
+def _rebuilt(kind: str, message: str, details: str) -> Exception:
+    """The worker's error as an exception of this process."""
+    if kind == "OSError":
+        return OSError(message)
+    known = getattr(errors, kind, None)
+    if isinstance(known, type) and issubclass(known, ResilverError):
+        return known(message)
+    return UnexpectedFailure(message, details)
+
+
+def _try(action: Callable[[Connection], object], connection: Connection) -> None:
+    try:
+        action(connection)
+    except OSError:
+        # The worker is dying; the thread that waits for it says so.
+        return
+
+
+def _drain(tasks: queue.SimpleQueue[_Task | None]) -> None:
+    while True:
+        try:
+            task = tasks.get_nowait()
+        except queue.Empty:
+            return
+        if task is not None:
+            task.future.cancel()

@@ -1,0 +1,153 @@
+"""Results of a study, read from its run folder."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from resilver.errors import ConfigError
+from resilver.study.folder import read_provenance
+from resilver.study.tables import COSTS, TABLE_NAMES, read_parquet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Results:
+    """The tables of a study and what is known about how they came to be.
+
+    Args:
+        folder: a run folder.
+        provenance: the content of its provenance.json.
+
+    Example:
+        >>> results = Results.open("runs/demo")  # doctest: +SKIP
+        >>> results.to_pandas("runs")["rebuild_seconds"].median()  # doctest: +SKIP
+    """
+
+    def __init__(self, folder: Path, provenance: dict[str, Any]) -> None:
+        self.folder = folder
+        self.provenance = provenance
+
+    @classmethod
+    def open(cls, folder: str | Path, *, partial: bool = False) -> Results:
+        """Open a run folder.
+
+        Args:
+            folder: where `resilver run` or `execute` put its results.
+            partial: accept a sweep that was interrupted; its tables hold the finished runs.
+
+        Returns:
+            The results; tables are read when they are asked for.
+
+        Raises:
+            ConfigError: there is no such folder, it is no run folder, or the sweep is incomplete.
+        """
+        path = Path(folder)
+        if not path.is_dir():
+            raise ConfigError(
+                f"run folder {str(path)!r} does not exist; "
+                f"make it with `resilver run STUDY.toml -o {path}`"
+            )
+        try:
+            provenance = read_provenance(path)
+        except FileNotFoundError as error:
+            raise ConfigError(
+                f"{str(path)!r} is not a run folder: it has no provenance.json; "
+                "give a folder that `resilver run` wrote"
+            ) from error
+        if provenance["state"] != "complete" and not partial:
+            total = len(set(provenance["run_keys"]))
+            raise ConfigError(
+                f"run folder {str(path)!r} is incomplete: {len(provenance['runs'])} of {total} "
+                "runs are in its tables; finish it by calling `resilver run` again"
+            )
+        missing = [name for name in TABLE_NAMES if not (path / f"{name}.parquet").exists()]
+        if missing:
+            raise ConfigError(
+                f"run folder {str(path)!r} has no {missing[0]}.parquet; "
+                "put it together again by calling `resilver run`"
+            )
+        return cls(path, provenance)
+
+    @property
+    def study(self) -> dict[str, Any]:
+        """The study as resolved: every default filled in, quantities as SI numbers."""
+        return dict(self.provenance["study"])
+
+    @property
+    def swept_keys(self) -> list[str]:
+        """The keys that the study sweeps, which are columns of `runs`."""
+        return list(self.provenance["swept_keys"])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run of the study is in the tables."""
+        return bool(self.provenance["state"] == "complete")
+
+    @cached_property
+    def runs(self) -> pa.Table:
+        """A row a run: key, swept keys, seed, metrics, and what the run cost to simulate."""
+        table = self._read("runs")
+        costs = self.provenance["runs"]
+        for field in COSTS:
+            values = [costs.get(key, {}).get(field.name) for key in table["run"].to_pylist()]
+            table = table.append_column(field, pa.array(values, type=field.type))
+        return table
+
+    @cached_property
+    def servers(self) -> pa.Table:
+        """A row a run and server."""
+        return self._read("servers")
+
+    @cached_property
+    def transfers(self) -> pa.Table:
+        """A row a run, source and destination."""
+        return self._read("transfers")
+
+    @cached_property
+    def timeline(self) -> pa.Table:
+        """A row a run and interval."""
+        return self._read("timeline")
+
+    def to_pandas(self, name: str) -> pd.DataFrame:
+        """One table as a pandas data frame.
+
+        Args:
+            name: "runs", "servers", "transfers" or "timeline".
+
+        Returns:
+            The data frame.
+
+        Raises:
+            ConfigError: there is no such table, or pandas is not installed.
+        """
+        if name not in TABLE_NAMES:
+            raise ConfigError(f"table {name!r} does not exist; choose one of {TABLE_NAMES}")
+        try:
+            return getattr(self, name).to_pandas()
+        except ImportError as error:
+            raise ConfigError(
+                "to_pandas needs pandas; install it with `pip install pandas`"
+            ) from error
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """The runs as flat dictionaries, as `resilver run --json` prints them.
+
+        Returns:
+            One dictionary a run; a metric that its system does not have is None.
+        """
+        return list(self.runs.to_pylist())
+
+    def _read(self, name: str) -> pa.Table:
+        path = self.folder / f"{name}.parquet"
+        try:
+            return read_parquet(path)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise ConfigError(
+                f"{str(path)!r} cannot be read ({error}); "
+                "put it together again by calling `resilver run`"
+            ) from error

@@ -1,0 +1,221 @@
+"""Shards: the finished runs of a folder, one directory a run, named by the run's key."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from resilver.study.files import TEMPORARY_PREFIX, sync_file, sync_folder
+from resilver.study.tables import (
+    SHARD_SCHEMAS,
+    TABLE_NAMES,
+    read_parquet,
+    run_row,
+    shard_table,
+    write_parquet,
+)
+
+_COST_FILE = "cost.json"
+
+
+class RunOutput(Protocol):
+    """What a simulation hands to the store: `resilver.simulate.RunResult` satisfies it."""
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """Metric values by name."""
+
+    @property
+    def servers(self) -> pa.Table:
+        """A row a server, without the `run` column."""
+
+    @property
+    def transfers(self) -> pa.Table:
+        """A row a source and destination, without the `run` column."""
+
+    @property
+    def timeline(self) -> pa.Table:
+        """A row an interval, without the `run` column."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run cost to simulate, measured and so different every time.
+
+    Attributes:
+        wall_seconds: time spent in the simulation.
+        peak_rss_bytes: largest resident memory of the worker during the run; null where the
+            operating system does not tell.
+    """
+
+    wall_seconds: float
+    peak_rss_bytes: int | None
+
+
+class Shards:
+    """The shards of one run folder.
+
+    Args:
+        folder: the `shards` directory inside a run folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, key: str, seed: int, output: RunOutput, cost: Cost) -> None:
+        """Store a finished run, whole or not at all.
+
+        Args:
+            key: the run's key.
+            seed: the run's seed.
+            output: the simulation's metrics and tables.
+            cost: what the run cost.
+
+        Raises:
+            OSError: the folder cannot be written, or its device is full.
+            SimulationError: the output does not fit the tables' schema.
+        """
+        tables = {"runs": run_row(key, seed, output.metrics)}
+        for name in TABLE_NAMES[1:]:
+            tables[name] = shard_table(name, key, getattr(output, name))
+        temporary = self.folder / f"{TEMPORARY_PREFIX}{key}-{os.getpid()}"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir()
+        try:
+            self._fill(temporary, tables, cost)
+            self._publish(temporary, key)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+
+    def _fill(self, temporary: Path, tables: dict[str, pa.Table], cost: Cost) -> None:
+        contents: dict[str, dict[str, Any]] = {}
+        for name, table in tables.items():
+            path = temporary / f"{name}.parquet"
+            write_parquet(path, [table], SHARD_SCHEMAS[name])
+            sync_file(path)
+            contents[path.name] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
+        record = {
+            "wall_seconds": cost.wall_seconds,
+            "peak_rss_bytes": cost.peak_rss_bytes,
+            "files": contents,
+        }
+        cost_path = temporary / _COST_FILE
+        cost_path.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        sync_file(cost_path)
+        sync_folder(temporary)
+
+    def _publish(self, temporary: Path, key: str) -> None:
+        final = self.folder / key
+        try:
+            os.rename(temporary, final)
+        except OSError:
+            # A rename onto a directory that has content fails. A worker whose parent was killed can
+            # finish the run that the next call has started too: both computed the same bytes, so
+            # the first to arrive stays. Whatever stands there unreadable gives way.
+            if not final.exists():
+                raise
+            if self.is_intact(key):
+                shutil.rmtree(temporary, ignore_errors=True)
+                return
+            shutil.rmtree(final)
+            os.rename(temporary, final)
+        sync_folder(self.folder)
+
+    def is_intact(self, key: str) -> bool:
+        """Whether a run is stored and every byte of it is as it was written.
+
+        Args:
+            key: the run's key.
+
+        Returns:
+            False if the shard is missing or damaged, and then the run has to be done again.
+        """
+        folder = self.folder / key
+        try:
+            files = self._record(key)["files"]
+            for name in TABLE_NAMES:
+                path = folder / f"{name}.parquet"
+                if path.stat().st_size != files[path.name]["bytes"]:
+                    return False
+                if _digest(path) != files[path.name]["sha256"]:
+                    return False
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        return True
+
+    def finished(self, keys: list[str], progress: Callable[[int], None]) -> set[str]:
+        """The runs that need not be done again.
+
+        Args:
+            keys: run keys to look for.
+            progress: told the number of keys looked at after each.
+
+        Returns:
+            The keys whose shards are intact.
+        """
+        intact = set()
+        for count, key in enumerate(keys, start=1):
+            if self.is_intact(key):
+                intact.add(key)
+            progress(count)
+        return intact
+
+    def discard_unfinished(self) -> None:
+        """Remove what killed workers left half written."""
+        for path in sorted(self.folder.glob(f"{TEMPORARY_PREFIX}*")):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def discard(self, key: str) -> None:
+        """Remove one shard, so that its run is done again.
+
+        Args:
+            key: the run's key.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(self.folder / key)
+
+    def table(self, name: str, key: str) -> pa.Table:
+        """One table of one run.
+
+        Args:
+            name: one of `TABLE_NAMES`.
+            key: the run's key.
+
+        Returns:
+            The table in the shard's schema.
+        """
+        return read_parquet(self.folder / key / f"{name}.parquet")
+
+    def cost(self, key: str) -> Cost:
+        """What a finished run cost.
+
+        Args:
+            key: the run's key.
+
+        Returns:
+            Its wall time and peak memory.
+        """
+        record = self._record(key)
+        return Cost(record["wall_seconds"], record["peak_rss_bytes"])
+
+    def _record(self, key: str) -> dict[str, Any]:
+        text = (self.folder / key / _COST_FILE).read_text(encoding="utf-8")
+        record = json.loads(text)
+        if not isinstance(record, dict):
+            raise ValueError(f"{_COST_FILE} is not a table")
+        return record
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,275 @@
+"""The result tables: their columns, their order and the bytes they are written as."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from resilver.errors import SimulationError
+
+TABLE_NAMES = ("runs", "servers", "transfers", "timeline")
+
+_COUNT = pa.int64()
+_REAL = pa.float64()
+_TEXT = pa.string()
+
+METRICS = pa.schema(
+    [
+        ("digest", _TEXT),
+        ("events", _COUNT),
+        ("simulated_seconds", _REAL),
+        ("servers", _COUNT),
+        ("failed_servers", _TEXT),
+        ("population_files", _COUNT),
+        ("population_objects", _COUNT),
+        ("population_bytes", _COUNT),
+        ("affected_objects", _COUNT),
+        ("rebuilt_objects", _COUNT),
+        ("rebuilt_bytes", _COUNT),
+        ("unrecoverable_objects", _COUNT),
+        ("undersized_objects", _COUNT),
+        ("remapped_objects", _COUNT),
+        ("remapped_bytes", _COUNT),
+        ("rebuild_seconds", _REAL),
+        ("aggregate_bytes_per_second", _REAL),
+        ("placement_groups", _COUNT),
+        ("placement_groups_affected", _COUNT),
+        ("requests_completed", _COUNT),
+        ("requests_lost", _COUNT),
+        ("read_bytes_per_second", _REAL),
+        ("write_bytes_per_second", _REAL),
+        ("throughput_bytes_per_second", _REAL),
+        ("mean_delay_seconds", _REAL),
+        ("p50_delay_seconds", _REAL),
+        ("p99_delay_seconds", _REAL),
+        ("mean_hops", _REAL),
+        ("packets_delivered", _COUNT),
+        ("packets_dropped", _COUNT),
+        ("packets_queued_fraction", _REAL),
+        ("link_busy_fraction", _REAL),
+        ("link_busy_fraction_max", _REAL),
+        ("device_busy_fraction", _REAL),
+        ("device_busy_fraction_max", _REAL),
+        ("device_bytes_read", _COUNT),
+        ("device_bytes_written", _COUNT),
+    ]
+)
+
+COSTS = pa.schema([("wall_seconds", _REAL), ("peak_rss_bytes", _COUNT)])
+
+_SERVERS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("server", pa.int32()),
+        ("name", _TEXT),
+        ("host", _TEXT),
+        ("failed", pa.bool_()),
+        ("placement_groups_gained", _COUNT),
+        ("rebuilt_objects", _COUNT),
+        ("rebuilt_bytes", _COUNT),
+        ("sent_objects", _COUNT),
+        ("sent_bytes", _COUNT),
+        ("finish_seconds", _REAL),
+        ("device_busy_seconds", _REAL),
+        ("device_bytes_read", _COUNT),
+        ("device_bytes_written", _COUNT),
+        ("link_busy_seconds", _REAL),
+    ]
+)
+_TRANSFERS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("source", pa.int32()),
+        ("destination", pa.int32()),
+        ("objects", _COUNT),
+        ("bytes", _COUNT),
+    ]
+)
+_TIMELINE = pa.schema(
+    [
+        ("run", _TEXT),
+        ("start_seconds", _REAL),
+        ("duration_seconds", _REAL),
+        ("in_flight_bytes", _REAL),
+        ("rebuilt_bytes", _COUNT),
+    ]
+)
+_RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])
+
+# A shard's tables depend on the run's key alone, so a shard holds no swept column: the same run may
+# belong to two sweeps over different keys. Swept columns are added when tables are put together.
+SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
+    "runs": _RUNS,
+    "servers": _SERVERS,
+    "transfers": _TRANSFERS,
+    "timeline": _TIMELINE,
+}
+
+_SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "servers": ("server",),
+    "transfers": ("source", "destination"),
+    "timeline": ("start_seconds",),
+}
+
+# Rows gathered before a row group is written: large enough to compress well, small enough that a
+# sweep of any size is put together in bounded memory.
+_ROWS_PER_GROUP = 1 << 20
+
+
+def run_row(key: str, seed: int, metrics: Mapping[str, Any]) -> pa.Table:
+    """The one-row table of a run.
+
+    Args:
+        key: the run's key.
+        seed: the run's seed.
+        metrics: values by metric name; a metric that is left out is null.
+
+    Returns:
+        A table of one row in the `runs` schema of a shard.
+
+    Raises:
+        SimulationError: a metric that the schema does not know, or of another type.
+    """
+    unknown = sorted(set(metrics) - set(METRICS.names) - {"seed"})
+    if unknown:
+        raise SimulationError(
+            f"metric {unknown[0]!r} is not a column of the runs table; add it to the schema"
+        )
+    values: dict[str, Any] = {"run": key, "seed": seed}
+    values.update({name: _plain(metrics.get(name)) for name in METRICS.names})
+    try:
+        return pa.Table.from_pylist([values], schema=_RUNS)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise SimulationError(f"a metric of run {key} has the wrong type: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    """A metric as Parquet and JSON can both carry it: NaN means there is no value."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value
+
+
+def shard_table(name: str, key: str, table: pa.Table) -> pa.Table:
+    """A simulation's table in the shard's schema and order.
+
+    Args:
+        name: "servers", "transfers" or "timeline".
+        key: the run's key, which becomes the first column.
+        table: the columns of the schema except `run`.
+
+    Returns:
+        The table with its columns in schema order, cast, and its rows sorted.
+
+    Raises:
+        SimulationError: a column is missing, unknown or of a type that cannot be cast.
+    """
+    schema = SHARD_SCHEMAS[name]
+    wanted = schema.names[1:]
+    if set(table.column_names) != set(wanted):
+        difference = sorted(set(table.column_names) ^ set(wanted))
+        raise SimulationError(f"table {name!r}: column {difference[0]!r} is missing or unknown")
+    if table.num_rows > 1:
+        table = table.sort_by([(column, "ascending") for column in _SORT_COLUMNS[name]])
+    run = pa.chunked_array([pa.repeat(pa.scalar(key), table.num_rows)])
+    columns = [run, *(table.column(column) for column in wanted)]
+    try:
+        return pa.table(columns, names=schema.names).cast(schema)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, ValueError) as error:
+        raise SimulationError(f"table {name!r} of run {key}: {error}") from error
+
+
+def swept_columns(swept: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
+    """One column a swept key, typed by all of its values.
+
+    Args:
+        swept: for each run its swept keys and values, in run order.
+
+    Returns:
+        Columns by key: int64 if every value is an integer, float64 if every value is a number,
+        bool if every value is one, and text otherwise.
+    """
+    keys = list(swept[0]) if swept else []
+    return {key: _typed([row[key] for row in swept]) for key in keys}
+
+
+def _typed(values: list[Any]) -> pa.Array:
+    if all(isinstance(value, bool) for value in values):
+        return pa.array(values, type=pa.bool_())
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
+    if numbers and all(isinstance(value, int) for value in values):
+        return pa.array(values, type=_COUNT)
+    if numbers:
+        return pa.array([float(value) for value in values], type=_REAL)
+    return pa.array([value if isinstance(value, str) else str(value) for value in values], _TEXT)
+
+
+def with_swept(rows: pa.Table, swept: Mapping[str, pa.Array]) -> pa.Table:
+    """The runs table with its swept columns after the run's key.
+
+    Args:
+        rows: one row a run in a shard's `runs` schema.
+        swept: columns of the same length by swept key.
+
+    Returns:
+        The table with columns `run`, the swept keys, `seed`, metrics.
+    """
+    for position, (key, column) in enumerate(swept.items()):
+        # A swept key always has a dot in it (section.field), so it never hides a metric.
+        rows = rows.add_column(1 + position, pa.field(key, column.type), column)
+    return rows
+
+
+def write_parquet(path: Path, tables: Iterable[pa.Table], schema: pa.Schema) -> None:
+    """Write tables after one another as one Parquet file whose bytes depend on their rows alone.
+
+    The compression and its level are fixed, the file carries no time, path or host, and row groups
+    are cut at row counts that follow from the tables alone.
+
+    Args:
+        path: the file to write.
+        tables: tables of `schema`, in order.
+        schema: the file's columns.
+    """
+    with pq.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        compression_level=3,
+        version="2.6",
+        use_dictionary=["run"],
+        write_page_checksum=True,
+    ) as writer:
+        waiting: list[pa.Table] = []
+        rows = 0
+        for table in tables:
+            waiting.append(table)
+            rows += table.num_rows
+            if rows >= _ROWS_PER_GROUP:
+                writer.write_table(pa.concat_tables(waiting), row_group_size=_ROWS_PER_GROUP)
+                waiting, rows = [], 0
+        if rows:
+            writer.write_table(pa.concat_tables(waiting), row_group_size=_ROWS_PER_GROUP)
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """Read one table, with the checksums of its pages verified.
+
+    Args:
+        path: a Parquet file.
+
+    Returns:
+        The table.
+
+    Raises:
+        OSError, pa.ArrowInvalid: the file cannot be read or is damaged.
+    """
+    # A single file is read as such: `pq.read_table` would take `key=value` folders in the path for
+    # partition columns.
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        return file.read()

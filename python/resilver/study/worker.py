@@ -1,0 +1,111 @@
+"""The worker process: performs one task after another for the pool that started it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import queue
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from resilver import errors
+
+# A message costs tens of microseconds, and a person cannot follow more than a few a second.
+_SECONDS_BETWEEN_REPORTS = 0.1
+
+Report = Callable[[str, float], bool]
+
+
+class Reporter:
+    """Tells the pool how far a task is, and the task whether to go on.
+
+    Args:
+        connection: the pipe to the pool.
+        stop: set when the pool asks the task to stop.
+    """
+
+    def __init__(self, connection: Connection, stop: threading.Event) -> None:
+        self._connection = connection
+        self._stop = stop
+        self._phase = ""
+        self._next = 0.0
+
+    def __call__(self, phase: str, fraction: float) -> bool:
+        """Report progress.
+
+        Args:
+            phase: what the task is doing.
+            fraction: how much of that phase is done, 0 to 1.
+
+        Returns:
+            False if the task is to stop.
+        """
+        moment = time.monotonic()
+        if phase != self._phase or moment >= self._next:
+            self._phase = phase
+            self._next = moment + _SECONDS_BETWEEN_REPORTS
+            self._connection.send(("progress", phase, fraction))
+        return not self._stop.is_set()
+
+
+def main(descriptor: int) -> None:
+    """Serve tasks until the pool closes the pipe.
+
+    Args:
+        descriptor: the file descriptor of this end of the pipe.
+    """
+    # Ctrl-C reaches every process of the terminal's group; the pool alone decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = Connection(descriptor)
+    inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    stop = threading.Event()
+    threading.Thread(target=_listen, args=(connection, inbox, stop), daemon=True).start()
+    while True:
+        function, arguments = inbox.get()
+        connection.send(_answer(function, arguments, Reporter(connection, stop)))
+
+
+def _listen(connection: Connection, inbox: queue.SimpleQueue[Any], stop: threading.Event) -> None:
+    while True:
+        try:
+            message = connection.recv()
+        except (EOFError, OSError):
+            # The pool is gone, perhaps killed: nobody waits for the answer, and the folder may
+            # already belong to the next call. Half-written shards are swept up by that call.
+            os._exit(1)
+        if message == "stop":
+            stop.set()
+        else:
+            inbox.put(message)
+
+
+def _answer(function: str, arguments: tuple[Any, ...], report: Report) -> tuple[str, Any]:
+    try:
+        return ("done", load(function)(*arguments, report))
+    except errors.ResilverError as error:
+        return ("error", (type(error).__name__, str(error), ""))
+    except OSError as error:
+        return ("error", ("OSError", str(error), traceback.format_exc()))
+    except BaseException as error:
+        # A panic of the native core arrives as a BaseException; it must end this run only.
+        text = f"{type(error).__name__}: {error}"
+        return ("error", ("unexpected", text, traceback.format_exc()))
+
+
+def load(name: str) -> Callable[..., Any]:
+    """The function with a dotted name.
+
+    Args:
+        name: "package.module:function".
+
+    Returns:
+        The function.
+    """
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return found

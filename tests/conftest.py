@@ -1,0 +1,35 @@
+"""What all tests share: places, real inputs, and the same surroundings everywhere."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Random examples are the same in every run, so that a failure is about the change and not about
+# luck; machines differ in speed, so no example has a deadline.
+settings.register_profile("resilver", derandomize=True, deadline=None, print_blob=True)
+settings.load_profile("resilver")
+
+# Rich and Typer read these, and would colour or wrap what the tests compare.
+for name in ("FORCE_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real inputs; a test that needs it is skipped where it is absent."""
+    folder = Path(os.environ.get("RESILVER_SHARED_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("the real inputs are absent: set RESILVER_SHARED_DATA to their folder")
+    return folder

@@ -1,0 +1,184 @@
+"""Every how-to page does what it says: its commands and its Python run, in an empty folder.
+
+A page is a script. ```console blocks give commands after `$ `; lines below a command must appear
+in its output, in order, where `...` stands for anything. ```python blocks of a page share their
+names. Comments before a block direct the test: `<!-- file: NAME -->` writes the block to a file,
+`<!-- data: PATH as NAME -->` gives a real input, and `<!-- not run: REASON -->` leaves a block
+out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(path for path in (ROOT / "docs" / "how-to").glob("*.md") if path.stem != "index")
+TOKEN = re.compile(
+    r"^<!-- (?P<word>file|data|not run): (?P<value>.*?) -->$"
+    r"|^```(?P<language>\w*)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    kind: str
+    text: str
+    name: str = ""
+
+
+def steps_of(page: str) -> list[Step]:
+    """The runnable steps of a page; a block that is neither run nor excused is an error."""
+    steps: list[Step] = []
+    directive = ("", "")
+    for token in TOKEN.finditer(page):
+        if token["word"] == "data":
+            source, name = token["value"].split(" as ")
+            steps.append(Step("data", source, name))
+        elif token["word"]:
+            directive = (token["word"], token["value"])
+        else:
+            word, value = directive
+            directive = ("", "")
+            if word == "file":
+                steps.append(Step("file", token["body"], value))
+            elif word == "not run":
+                continue
+            elif token["language"] in ("console", "python"):
+                steps.append(Step(token["language"], token["body"]))
+            else:
+                raise ValueError(
+                    f"a block of {token['language'] or 'no language'} is neither run nor marked"
+                )
+    return steps
+
+
+def commands_of(block: str) -> list[tuple[str, list[str]]]:
+    """The commands of a console block, each with the lines that its output must contain."""
+    commands: list[tuple[str, list[str]]] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            commands.append((line[2:], []))
+        elif line.strip():
+            commands[-1][1].append(line.rstrip())
+    return commands
+
+
+def environment() -> dict[str, str]:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {
+        **os.environ,
+        "PATH": path,
+        "PYTHONPATH": str(ROOT / "python"),
+        "NO_COLOR": "1",
+        "COLUMNS": "120",
+    }
+
+
+def run_command(command: str, expected: list[str], folder: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, (
+        f"`{command}` ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    )
+    pattern = r"[\s\S]*?".join(
+        r"^[ \t]*" + re.escape(line.strip()).replace(re.escape("..."), ".*?") + r"[ \t]*$"
+        for line in expected
+    )
+    assert re.search(pattern, done.stdout, re.MULTILINE), (
+        f"`{command}` printed otherwise:\n{done.stdout}"
+    )
+
+
+def run_python(source: str, folder: Path) -> None:
+    # Workers of a process pool import the main module again, hence a file with a guard and not
+    # `python -c`.
+    script = folder / "page.py"
+    body = "".join(
+        f"    {line}" if line.strip() else line for line in source.splitlines(keepends=True)
+    )
+    script.write_text(f'if __name__ == "__main__":\n{body}', encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, script.name],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, (
+        f"the Python of the page failed:\n{source}\n{done.stdout}\n{done.stderr}"
+    )
+
+
+def run_page(page: str, folder: Path, shared_data: Path | None) -> int:
+    """Run a page; return how many commands and Python blocks it had."""
+    count, earlier, pending = 0, "", ""
+    for step in [*steps_of(page), Step("end", "")]:
+        if step.kind == "python":
+            # Blocks with nothing between them run as one script.
+            count += 1
+            pending += step.text
+            continue
+        if pending:
+            run_python(earlier + pending, folder)
+            earlier, pending = earlier + pending, ""
+        if step.kind == "file":
+            (folder / step.name).write_text(step.text, encoding="utf-8")
+        elif step.kind == "data":
+            assert shared_data is not None
+            (folder / step.name).symlink_to(shared_data / step.text)
+        elif step.kind == "console":
+            for command, expected in commands_of(step.text):
+                count += 1
+                run_command(command, expected, folder)
+    return count
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_page_does_what_it_says(path: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    text = path.read_text(encoding="utf-8")
+    needs_data = any(step.kind == "data" for step in steps_of(text))
+    data = request.getfixturevalue("shared_data") if needs_data else None
+    assert run_page(text, tmp_path, data) > 0, "a how-to page has something to do"
+
+
+def test_a_command_that_fails_fails_its_page(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="ended with 3"):
+        run_page("```console\n$ exit 3\n```\n", tmp_path, None)
+
+
+def test_output_that_differs_fails_its_page(tmp_path: Path) -> None:
+    page = "```console\n$ printf 'one\\ntwo 7 s\\nthree\\n'\none\ntwo ... s\n```\n"
+    assert run_page(page, tmp_path, None) == 1
+    with pytest.raises(AssertionError, match="printed otherwise"):
+        run_page(page.replace("two ... s", "four"), tmp_path, None)
+
+
+def test_python_that_fails_fails_its_page(tmp_path: Path) -> None:
+    page = "```python\nx = 1\n```\n\n```python\nassert x == 1\n```\n"
+    assert run_page(page, tmp_path, None) == 2
+    with pytest.raises(AssertionError, match="Python of the page failed"):
+        run_page(page.replace("x == 1", "x == 2"), tmp_path, None)
+
+
+def test_a_block_is_run_or_says_why_not(tmp_path: Path) -> None:
+    block = "```toml\na = 1\n```\n"
+    with pytest.raises(ValueError, match="neither run nor marked"):
+        run_page(block, tmp_path, None)
+    assert run_page("<!-- not run: shows a table -->\n" + block, tmp_path, None) == 0
+    assert run_page("<!-- file: a.toml -->\n" + block, tmp_path, None) == 0
+    assert (tmp_path / "a.toml").read_text(encoding="utf-8") == "a = 1\n"

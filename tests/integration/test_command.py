@@ -1,0 +1,339 @@
+"""The whole command on the native core: runs, resumption, bad input, and a real cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from resilver.importers import read_report
+from resilver.study.tables import METRICS, TABLE_NAMES
+
+SMALL = """
+[cluster]
+servers = 16
+device = "jbod10-sata"
+fabric = { model = "loggp", table = "qdr-infiniband" }
+[population]
+histogram = "genomes1000"
+objects = { chunk = "64 MiB" }
+bytes_per_server = "256 GiB"
+[placement]
+algorithm = "crush"
+bucket = "straw"
+[redundancy]
+replicas = 3
+[[faults]]
+at = "0 s"
+fail = { servers = 1 }
+[study]
+seeds = 2
+sweep = { "cluster.servers" = [8, 16] }
+"""
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def arguments(*words: object) -> list[str]:
+    main = "from resilver.cli import main; main()"
+    return [sys.executable, "-c", main, *map(str, words)]
+
+
+def command(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        arguments(*words),
+        env=environment(),
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+    )
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLE_NAMES}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+def test_json_is_a_flat_object_a_run_with_every_metric(small: Path, tmp_path: Path) -> None:
+    done = command("run", small, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    # Two swept values times two seeds, the values varying slower.
+    assert [(row["cluster.servers"], row["seed"]) for row in rows] == [
+        (8, 1),
+        (8, 2),
+        (16, 1),
+        (16, 2),
+    ]
+    for row in rows:
+        assert set(METRICS.names) | {"wall_seconds", "peak_rss_bytes"} <= set(row)
+        assert row["rebuilt_bytes"] > 0
+        expected = row["rebuilt_bytes"] / row["rebuild_seconds"]
+        assert row["aggregate_bytes_per_second"] == pytest.approx(expected, rel=1e-9)
+    assert (tmp_path / "runs" / "small" / "runs.parquet").exists()
+
+
+def test_tables_and_digests_are_equal_on_repeat_and_with_any_number_of_workers(
+    small: Path, tmp_path: Path
+) -> None:
+    for name, workers in (("a", 1), ("b", 2), ("c", 1)):
+        done = command("run", small, "-o", name, "--workers", workers, "-q", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert tables(tmp_path / "a") == tables(tmp_path / "b") == tables(tmp_path / "c")
+
+
+def test_servers_transfers_and_timeline_sum_up_to_the_run(small: Path, tmp_path: Path) -> None:
+    from resilver.study import Results
+
+    assert command("run", small, "-o", "a", "-q", cwd=tmp_path).returncode == 0
+    results = Results.open(tmp_path / "a")
+    # Kept in the order of their first rows, which is the order of the runs.
+    servers, transfers, timeline = (
+        results.to_pandas(name).groupby("run", sort=False) for name in TABLE_NAMES[1:]
+    )
+    runs = results.to_pandas("runs").set_index("run")
+    for column in ("rebuilt_objects", "rebuilt_bytes", "device_bytes_read", "device_bytes_written"):
+        assert (servers[column].sum() == runs[column]).all(), column
+    assert (servers["sent_bytes"].sum() == runs["rebuilt_bytes"]).all()
+    assert (transfers["bytes"].sum() == runs["rebuilt_bytes"]).all()
+    assert (timeline["rebuilt_bytes"].sum() == runs["rebuilt_bytes"]).all()
+    assert (servers["finish_seconds"].max() == runs["rebuild_seconds"]).all()
+
+
+def test_a_summary_goes_to_stdout_and_messages_to_stderr(small: Path, tmp_path: Path) -> None:
+    first = command("run", small, cwd=tmp_path)
+    assert "Rebuild time" in first.stdout
+    assert "resilver report runs/small" in first.stdout
+    assert first.stderr == ""
+    again = command("run", small, "-v", cwd=tmp_path)
+    assert "4 of 4 runs were in runs/small already and have been reused" in again.stderr
+    assert again.stdout == first.stdout
+    verbose = command("run", small, "-v", "-o", "b", cwd=tmp_path)
+    assert "1/4 cluster.servers=8 seed=" in verbose.stderr
+
+
+def test_an_interrupt_exits_with_130_and_the_next_call_does_the_rest(
+    small: Path, tmp_path: Path
+) -> None:
+    words = ["run", small, "--set", "study.seeds=12", "-v", "-o"]
+    process = subprocess.Popen(
+        arguments(*words, "a", "--workers", 2),
+        env=environment(),
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "run the same command again to do the rest" in messages
+    assert "Traceback" not in messages
+    again = command(*words, "a", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "already and have been reused" in again.stderr
+    assert command(*words, "b", cwd=tmp_path).returncode == 0
+    assert tables(tmp_path / "a") == tables(tmp_path / "b")
+
+
+@pytest.mark.parametrize("delay", [1.0, 2.0])
+def test_a_killed_sweep_resumes_to_the_same_bytes(
+    small: Path, tmp_path: Path, delay: float
+) -> None:
+    words = ["run", small, "--set", "study.seeds=6", "-q", "-o"]
+    process = subprocess.Popen(arguments(*words, "a"), env=environment(), cwd=tmp_path)
+    time.sleep(delay)
+    process.kill()
+    process.wait()
+    assert command(*words, "a", cwd=tmp_path).returncode == 0
+    assert command(*words, "b", cwd=tmp_path).returncode == 0
+    assert tables(tmp_path / "a") == tables(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("cluster.sevrers=4", "servers"),
+        ("cluster.servers=0", "cluster.servers"),
+        ("population.bytes_per_server=20", "unit"),
+        ('population.bytes_per_server="20 s"', "population.bytes_per_server"),
+        ('population.bytes_per_server="-1 TiB"', "population.bytes_per_server"),
+        ("population.bytes_per_server=nan", "population.bytes_per_server"),
+        ("redundancy.replicas=9", "redundancy.replicas"),
+        ("study.seeds=0", "study.seeds"),
+        ("nonsense", "KEY=VALUE"),
+    ],
+)
+def test_bad_settings_exit_with_two_and_name_the_key(
+    small: Path, tmp_path: Path, setting: str, words: str
+) -> None:
+    for name in ("run", "check"):
+        done = command(name, small, "--set", setting, cwd=tmp_path)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert done.stdout == ""
+        assert done.stderr.startswith("error: ")
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
+    # Nothing was begun.
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("content", [None, "", "[cluster", "servers = 3\n", "\x00"])
+def test_a_file_that_is_no_study_exits_with_two(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "x.toml"
+    if content is not None:
+        path.write_text(content)
+    done = command("check", path, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+
+
+def test_an_unwritable_folder_exits_with_two(small: Path, tmp_path: Path) -> None:
+    done = command("run", small, "-o", "/proc/resilver", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
+
+
+def test_an_empty_system_is_a_result(small: Path, tmp_path: Path) -> None:
+    settings = ["--set", "population.bytes_per_server=0", "--set", "study.sweep={}"]
+    done = command("run", small, *settings, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for row in json.loads(done.stdout):
+        assert row["rebuilt_objects"] == 0
+        assert row["rebuild_seconds"] == 0.0
+        assert row["aggregate_bytes_per_second"] is None
+    assert "nothing" in command("run", small, *settings, cwd=tmp_path).stdout
+
+
+def test_check_estimates_every_point(small: Path, tmp_path: Path) -> None:
+    done = command("check", small, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["runs"] == 4
+    assert [point["swept"]["cluster.servers"] for point in answer["estimate"]] == [8, 16]
+    assert answer["study"]["redundancy"]["replicas"] == 3
+    text = command("check", small, cwd=tmp_path)
+    assert text.returncode == 0
+    assert "The study is valid: 4 runs" in text.stdout
+
+
+def test_the_resolved_study_file_is_the_same_study(small: Path, tmp_path: Path) -> None:
+    assert command("run", small, "-o", "a", "-q", cwd=tmp_path).returncode == 0
+    again = command("run", tmp_path / "a" / "study.toml", "-o", "a", cwd=tmp_path)
+    assert "4 of 4 runs were in a already" in again.stderr
+
+
+def test_a_report_is_written_with_its_figures(small: Path, tmp_path: Path) -> None:
+    assert command("run", small, "-o", "a", "-q", cwd=tmp_path).returncode == 0
+    done = command("report", "a", "-o", "p.html", "--figures", "f", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert (tmp_path / answer["report"]).read_text(encoding="utf-8").lstrip().startswith("<!")
+    assert answer["figures"]
+    assert all((tmp_path / path).stat().st_size > 1000 for path in answer["figures"])
+
+
+def test_the_demo_runs_and_is_reused(tmp_path: Path) -> None:
+    first = command("demo", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert "Rebuild time" in first.stdout
+    assert (tmp_path / "runs" / "demo" / "report.html").exists()
+    again = command("demo", "--json", cwd=tmp_path)
+    assert "5 of 5 runs were in runs/demo already" in again.stderr
+    assert len(json.loads(again.stdout)) == 5
+
+
+@pytest.fixture
+def report(shared_data: Path) -> Path:
+    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+
+
+def stated_up_sets(report: Path) -> dict[str, list[int]]:
+    stats = json.loads(report.read_text())["pgmap"]["pg_stats"]
+    return {group["pgid"]: group["up"] for group in stats}
+
+
+def test_every_group_of_a_real_cluster_is_where_the_cluster_says(
+    report: Path, tmp_path: Path
+) -> None:
+    done = command("place", report, "--groups", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert {row["pgid"]: row["up"] for row in rows} == stated_up_sets(report)
+    keys = [(int(p), int(n, 16)) for p, n in (row["pgid"].split(".") for row in rows)]
+    assert keys == sorted(keys)
+
+
+@pytest.mark.oracle
+def test_mappings_are_crushtools_own_lines(shared_data: Path, tmp_path: Path) -> None:
+    if shutil.which("crushtool") is None:
+        pytest.skip("crushtool is absent: install ceph-base")
+    text = shared_data / "ceph" / "sample-ceph-crushmap.txt"
+    subprocess.run(["crushtool", "-c", text, "-o", tmp_path / "map"], check=True)
+    options = ["--rule", "3", "--num-rep", "3", "--min-x", "0", "--max-x", "1023"]
+    theirs = subprocess.run(
+        ["crushtool", "-i", tmp_path / "map", "--test", *options, "--show-mappings"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    ours = command("place", text, *options, "--show-mappings", cwd=tmp_path)
+    assert ours.returncode == 0, ours.stderr
+    assert ours.stdout == theirs.stdout
+    assert ours.stdout.count("\n") == 1024
+
+
+def test_an_object_is_in_the_group_that_ceph_says(report: Path, tmp_path: Path) -> None:
+    # `ceph osd map` prints the hash 0x7fc1f406 for an object "foo": of 4,096 groups, that is 0x406.
+    done = command("place", report, "--pool", "3", "--object", "foo", "--json", cwd=tmp_path)
+    answer = json.loads(done.stdout)
+    assert answer["pgid"] == "3.406"
+    assert answer["up"] == stated_up_sets(report)["3.406"]
+
+
+def test_a_real_cluster_loses_an_osd(report: Path, tmp_path: Path) -> None:
+    path = tmp_path / "real.toml"
+    path.write_text(
+        f'[cluster]\nceph = "{report}"\ndevice = "jbod10-sata"\n'
+        'fabric = { model = "loggp", table = "qdr-infiniband" }\n'
+        f'[[faults]]\nat = "0 s"\nfail = {{ osds = ["osd.12"] }}\n'
+    )
+    done = command("run", path, "--json", "-o", "a", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    held = {pgid for pgid, up in stated_up_sets(report).items() if 12 in up}
+    assert row["placement_groups_affected"] == len(held)
+    # Every group that osd.12 was in has lost one replica of all its bytes. The published report
+    # states the bytes of some groups and the sum of all; the others hold even shares of the rest.
+    loads = {f"{load.pool}.{load.number:x}": load.bytes for load in read_report(report).loads}
+    assert row["rebuilt_bytes"] == sum(loads[pgid] for pgid in held)
+    total = json.loads(report.read_text())["pgmap"]["pg_stats_sum"]["stat_sum"]["num_bytes"]
+    assert row["population_bytes"] == sum(loads.values()) == total
+
+
+def test_an_osd_that_does_not_exist_exits_with_two(report: Path, tmp_path: Path) -> None:
+    path = tmp_path / "real.toml"
+    path.write_text(f'[cluster]\nceph = "{report}"\n[[faults]]\nfail = {{ osds = ["osd.1200"] }}\n')
+    done = command("check", path, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "osd.1200" in done.stderr

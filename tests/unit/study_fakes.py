@@ -1,0 +1,157 @@
+"""A study whose runs take no native core: what the store and the executor are tested with.
+
+A system is a dictionary of what its run does, so that a test can have a run sleep, fail or die.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from resilver import errors
+
+SIMULATOR = "tests.unit.study_fakes:simulate"
+
+
+@dataclass(frozen=True)
+class FakeRun:
+    """What `resilver.spec.Run` is to the executor."""
+
+    system: Mapping[str, Any]
+    swept: Mapping[str, Any]
+    seed: int
+    key: str
+
+
+class FakeStudy:
+    """What `resilver.spec.Study` is to the executor.
+
+    Args:
+        seeds: the seeds of every point.
+        sweep: values by dotted key.
+        behaviour: what every run does; see `simulate`.
+    """
+
+    def __init__(
+        self,
+        seeds: Sequence[int] = (1, 2, 3),
+        sweep: Mapping[str, Sequence[Any]] | None = None,
+        **behaviour: Any,
+    ) -> None:
+        self.seeds = list(seeds)
+        self.sweep = dict(sweep or {})
+        self.behaviour = behaviour
+
+    def resolved(self) -> dict[str, Any]:
+        """The study as a JSON-able dictionary."""
+        return {
+            "cluster": {"servers": 4, **{k: v for k, v in self.behaviour.items() if k == "racks"}},
+            "study": {"seeds": self.seeds, "sweep": self.sweep},
+        }
+
+    def to_toml(self) -> str:
+        """The study as a file."""
+        return f"[study]\nseeds = {self.seeds}\n"
+
+    def runs(self) -> list[FakeRun]:
+        """Every point of the sweep with every seed."""
+        result = []
+        for values in itertools.product(*self.sweep.values()):
+            swept = dict(zip(self.sweep, values, strict=True))
+            for seed in self.seeds:
+                identity = json.dumps([swept, seed, self.behaviour.get("racks")], sort_keys=True)
+                key = hashlib.sha256(identity.encode()).hexdigest()[:32]
+                result.append(FakeRun({**self.behaviour, **swept}, swept, seed, key))
+        return result
+
+
+def simulate(
+    system: Mapping[str, Any], seed: int, progress: Callable[[Any], bool] | None = None
+) -> Any:
+    """A run that does as its system says.
+
+    Args:
+        system: `seconds` it takes, `error`, `die` or `crash` the seeds that end so, `log` a file
+            that gets a line a run.
+        seed: the seed.
+        progress: as in `resilver.simulate.simulate`.
+
+    Returns:
+        Metrics and tables that follow from the seed.
+    """
+    if "log" in system:
+        with open(system["log"], "a", encoding="ascii") as file:
+            file.write(f"{seed}\n")
+    steps = 20
+    for step in range(steps):
+        time.sleep(system.get("seconds", 0.0) / steps)
+        state = SimpleNamespace(phase="rebuilding", fraction=step / steps)
+        if progress is not None and not progress(state):
+            raise errors.Interrupted("stopped")
+    if seed in system.get("error", ()):
+        raise errors.SimulationError("the books do not balance")
+    if seed in system.get("crash", ()):
+        raise ZeroDivisionError("division by zero")
+    if seed in system.get("die", ()):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return output(seed)
+
+
+def output(seed: int) -> Any:
+    """Metrics and tables that follow from the seed alone."""
+    draws = np.random.default_rng(seed)
+    servers = 4
+    rebuilt = draws.integers(1, 1 << 30, servers)
+    metrics = {
+        "digest": f"{seed:032x}",
+        "events": int(draws.integers(1, 1000)),
+        "servers": servers,
+        "rebuilt_bytes": int(rebuilt.sum()),
+        "rebuilt_objects": servers,
+        "rebuild_seconds": float(draws.random()),
+        "aggregate_bytes_per_second": float(draws.random()) * 1e9,
+    }
+    counts = pa.array(rebuilt, pa.int64())
+    reals = pa.array(draws.random(servers))
+    ids = pa.array(range(servers), pa.int32())
+    table = pa.table(
+        {
+            "server": ids,
+            "name": [f"server.{index}" for index in range(servers)],
+            "host": [f"server.{index}" for index in range(servers)],
+            "failed": [index == 0 for index in range(servers)],
+            "placement_groups_gained": pa.nulls(servers, pa.int64()),
+            "rebuilt_objects": counts,
+            "rebuilt_bytes": counts,
+            "sent_objects": counts,
+            "sent_bytes": counts,
+            "finish_seconds": reals,
+            "device_busy_seconds": reals,
+            "device_bytes_read": counts,
+            "device_bytes_written": counts,
+            "link_busy_seconds": reals,
+        }
+    )
+    transfers = pa.table(
+        {"source": ids, "destination": ids, "objects": counts, "bytes": counts}
+    ).take(pa.array([3, 1, 2, 0]))
+    timeline = pa.table(
+        {
+            "start_seconds": pa.array([0.0, 1.0]),
+            "duration_seconds": pa.array([1.0, 1.0]),
+            "in_flight_bytes": pa.array([5.0, 2.5]),
+            "rebuilt_bytes": pa.array([3, 4], pa.int64()),
+        }
+    )
+    return SimpleNamespace(metrics=metrics, servers=table, transfers=transfers, timeline=timeline)

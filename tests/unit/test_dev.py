@@ -1,0 +1,314 @@
+"""dev.py makes what is missing, repeats nothing that is done, and says what a machine lacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import dev
+from tools import checkout
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def bare_machine(folder: Path, **programs: str) -> dict[str, str]:
+    """An environment whose PATH has nothing but a few named shell scripts."""
+    commands = folder / "commands"
+    commands.mkdir(parents=True)
+    for name, script in programs.items():
+        (commands / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (commands / name).chmod(0o755)
+    return {"PATH": str(commands), "HOME": str(folder)}
+
+
+def small_checkout(folder: Path) -> Path:
+    """As much of a checkout as dev.py reads before it builds."""
+    place = folder / "checkout"
+    shutil.copytree(ROOT / "tools", place / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("dev.py", "Cargo.toml", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, place / name)
+    (place / "crates").mkdir()
+    return place
+
+
+def run_dev(folder: Path, env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(small_checkout(folder) / "dev.py"), *words]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("programs", "lacking", "remedy"),
+    [
+        ({}, "cargo is not on PATH", "rustup"),
+        ({"cargo": "echo 'cargo 1.60.0 (d1fd9fe2c 2022-03-01)'"}, "1.60.0 is too old", "rustup"),
+        ({"cargo": "echo 'cargo 9.0.0'"}, "no C linker", "apt-get install build-essential"),
+        ({"cargo": "echo broken >&2; exit 1", "cc": ""}, "`cargo --version` failed: broken", ""),
+    ],
+)
+def test_what_a_machine_lacks_is_said_before_anything_is_made(
+    tmp_path: Path, programs: dict[str, str], lacking: str, remedy: str
+) -> None:
+    done = run_dev(tmp_path, bare_machine(tmp_path, **programs), "run")
+    assert done.returncode == 2
+    assert lacking in done.stderr and remedy in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "checkout" / ".venv").exists()
+
+
+def test_cargo_is_found_where_rustup_puts_it(tmp_path: Path) -> None:
+    """A non-login shell has no ~/.cargo/bin on its PATH; the next thing missing is then named."""
+    env = bare_machine(tmp_path)
+    home = bare_machine(tmp_path / "elsewhere", cargo="echo 'cargo 9.0.0'")["PATH"]
+    (tmp_path / ".cargo").mkdir()
+    (tmp_path / ".cargo" / "bin").symlink_to(home)
+    assert "no C linker" in run_dev(tmp_path, env, "run").stderr
+
+
+class Recorder:
+    """Stands for `run`: remembers commands, makes an interpreter as `venv` would, can fail."""
+
+    def __init__(self) -> None:
+        self.commands: list[Sequence[str]] = []
+        self.ends_with: BaseException | None = None
+
+    def __call__(self, command: Sequence[str], env: dict[str, str]) -> int:
+        self.commands.append(command)
+        if self.ends_with is not None:
+            raise self.ends_with
+        if "venv" in command:
+            checkout.BIN.mkdir(parents=True, exist_ok=True)
+            (checkout.BIN / "python").touch()
+        return 0
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout of its own for the functions of tools/checkout.py."""
+    folder = small_checkout(tmp_path)
+    monkeypatch.setattr(checkout, "ROOT", folder)
+    monkeypatch.setattr(checkout, "VENV", folder / ".venv")
+    monkeypatch.setattr(checkout, "BIN", folder / ".venv" / "bin")
+    monkeypatch.setattr(checkout, "BUILD", folder / ".build")
+    monkeypatch.setattr(checkout, "VENV_STAMP", folder / ".venv" / "stamp.json")
+    monkeypatch.setattr(checkout, "CORE_STAMP", folder / ".build" / "core.json")
+    return folder
+
+
+@pytest.fixture
+def tools(place: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
+    recorder = Recorder()
+    monkeypatch.setattr(checkout, "run", recorder)
+    return recorder
+
+
+def test_an_environment_is_made_once(place: Path, tools: Recorder) -> None:
+    first = checkout.make_environment({})
+    assert checkout.make_environment({}) == first
+    assert len(tools.commands) == 1
+
+
+@pytest.mark.parametrize("damage", ["stamp lost", "stamp torn", "moved", "no interpreter"])
+def test_a_half_made_or_moved_environment_is_made_again(
+    place: Path, tools: Recorder, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    first = checkout.make_environment({})
+    if damage == "stamp lost":
+        checkout.VENV_STAMP.unlink()
+    elif damage == "stamp torn":
+        checkout.VENV_STAMP.write_text('{"python": "3.1', encoding="utf-8")
+    elif damage == "moved":
+        checkout.VENV_STAMP.write_text(json.dumps({**first, "root": "elsewhere"}), encoding="utf-8")
+    else:
+        (checkout.BIN / "python").unlink()
+    second = checkout.make_environment({})
+    assert len(tools.commands) == 2
+    assert second["made"] != first["made"]
+
+
+def test_a_python_without_ensurepip_is_told_which_package_has_it(
+    place: Path, tools: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    with pytest.raises(checkout.DevError, match=r"apt-get install python3\.\d+-venv") as problem:
+        checkout.make_environment({})
+    assert problem.value.code == 2
+    assert not tools.commands
+
+
+def test_packages_are_installed_only_when_absent(place: Path, tools: Recorder) -> None:
+    """The second call asks nobody, so it works without a network; an extra asks for itself."""
+
+    def install(*extras: str) -> int:
+        checkout.install(checkout.make_environment({}), extras, {})
+        return sum("pip" in command for command in tools.commands)
+
+    assert install() == 1
+    assert install() == 1
+    assert install("docs") == 2
+    assert install() == install("docs") == 2
+    with (place / "constraints.txt").open("a") as pins:
+        pins.write("# another pin\n")
+    assert install() == 3
+
+
+@pytest.mark.parametrize(
+    ("end", "environments"), [(checkout.DevError("no network"), 1), (KeyboardInterrupt(), 2)]
+)
+def test_a_failed_install_is_not_taken_for_done(
+    place: Path, tools: Recorder, end: BaseException, environments: int
+) -> None:
+    """A pip that fails leaves the environment as it was; a killed one may not, so it is remade."""
+    stamp = checkout.make_environment({})
+    tools.ends_with = end
+    with pytest.raises(type(end)):
+        checkout.install(stamp, (), {})
+    tools.ends_with = None
+    checkout.install(checkout.make_environment({}), (), {})
+    assert sum("pip" in command for command in tools.commands) == 2
+    assert sum("venv" in command for command in tools.commands) == environments
+    checkout.install(checkout.make_environment({}), (), {})
+    assert sum("pip" in command for command in tools.commands) == 2
+
+
+def test_the_core_depends_on_sources_and_compiler_but_not_on_tests(place: Path) -> None:
+    source = place / "crates" / "kernel" / "src" / "lib.rs"
+    for folder in ("src", "tests", "benches"):
+        (place / "crates" / "kernel" / folder).mkdir(parents=True)
+    source.write_text("fn a() {}", encoding="utf-8")
+    before = checkout.core_inputs("cargo 1", 7.0, "")
+    (place / "crates" / "kernel" / "tests" / "t.rs").write_text("fn t() {}", encoding="utf-8")
+    (place / "crates" / "kernel" / "benches" / "b.rs").write_text("fn b() {}", encoding="utf-8")
+    assert checkout.core_inputs("cargo 1", 7.0, "") == before
+    assert checkout.core_inputs("cargo 2", 7.0, "") != before
+    assert checkout.core_inputs("cargo 1", 8.0, "") != before, (
+        "another environment lacks the package"
+    )
+    source.write_text("fn b() {}", encoding="utf-8")
+    assert checkout.core_inputs("cargo 1", 7.0, "") != before
+
+
+def test_a_second_dev_waits_for_the_first(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entered = threading.Event()
+
+    def second() -> None:
+        with checkout.locked():
+            entered.set()
+
+    thread = threading.Thread(target=second)
+    with checkout.locked():
+        thread.start()
+        assert not entered.wait(0.3)
+    thread.join(10)
+    assert entered.is_set()
+    assert "waiting" in capsys.readouterr().out
+
+
+CARGO = """
+running 3 tests
+...
+test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s
+
+test result: {state}. 4 passed; {failed} failed; 1 ignored; 0 measured; 0 filtered out; in 1s
+"""
+
+
+def test_cargo_binaries_are_added_up() -> None:
+    # 3 + 4 passed, 0 + 0 failed, 0 + 1 ignored, in two binaries.
+    closing = "cargo test: ok. 7 passed; 0 failed; 1 ignored; in 2 binaries"
+    assert dev.cargo_summary(CARGO.format(state="ok", failed=0)) == (7, closing)
+    assert (
+        "FAILED. 7 passed; 2 failed" in dev.cargo_summary(CARGO.format(state="FAILED", failed=2))[1]
+    )
+    assert dev.cargo_summary("error: could not compile")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("closing", "passed"),
+    [
+        ("== 12 passed, 3 skipped in 4.20s ==", 12),
+        ("2 failed, 5 passed in 61.00s (0:01:01)", 5),
+        ("no tests ran in 0.1s", 0),
+    ],
+)
+def test_pytest_closing_line_is_kept(closing: str, passed: int) -> None:
+    count, line = dev.pytest_summary(f"SKIPPED [1] a.py: in 3 parts\n{closing}\n")
+    assert count == passed
+    assert line == f"pytest: {closing.strip('= ')}"
+
+
+def python_that(source: str) -> list[str]:
+    return [sys.executable, "-c", source]
+
+
+def test_a_runner_in_which_nothing_passed_fails(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    env = dict(os.environ)
+    steps = dev.Steps()
+    dev.counted(steps, python_that("print('1 passed in 0.1s')"), env, dev.pytest_summary)
+    with pytest.raises(checkout.DevError, match="no test that passed"):
+        dev.counted(steps, python_that("print('5 skipped in 0.1s')"), env, dev.pytest_summary)
+    broken = python_that("print('1 passed in 0.1s'); raise SystemExit(3)")
+    with pytest.raises(checkout.DevError, match="exit code 3"):
+        dev.counted(steps, broken, env, dev.pytest_summary)
+
+
+def failing() -> None:
+    raise checkout.DevError("it broke")
+
+
+def test_the_first_failure_stops_unless_told_to_keep_going(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done: list[str] = []
+    with pytest.raises(checkout.DevError):
+        dev.Steps().step("one", failing)
+    steps = dev.Steps(keep_going=True)
+    steps.step("one", failing)
+    steps.step("two", lambda: done.append("two"))
+    assert steps.report("both") == 1
+    assert done == ["two"]
+    printed = capsys.readouterr().out
+    assert "FAILED: it broke" in printed
+
+
+def test_only_does_the_named_steps_and_refuses_unknown_names() -> None:
+    done: list[str] = []
+    steps = dev.Steps(only=["two"])
+    for name in ("one", "two"):
+        steps.step(name, lambda name=name: done.append(name))
+    assert done == ["two"] and steps.report("") == 0
+    steps = dev.Steps(only=["three"])
+    steps.step("one", lambda: None)
+    with pytest.raises(checkout.DevError, match="the steps are one"):
+        steps.report("")
+
+
+def test_words_for_other_programs_are_passed_on() -> None:
+    assert dev.parse(["run", "--help"])[1] == ["--help"]
+    assert dev.parse(["test", "-k", "crush", "--keep-going"])[1] == ["-k", "crush"]
+    assert dev.parse(["bench", "hold"])[0].names == ["hold"]
+    for wrong in (["lint", "--fixx"], ["bench", "--what"], ["bild"], []):
+        with pytest.raises(SystemExit) as stop:
+            dev.parse(wrong)
+        assert stop.value.code == 2
+
+
+def test_ci_ends_as_the_tests_end(tmp_path: Path) -> None:
+    """.ci/run installs nothing where nothing is missing, and its exit code is dev.py's."""
+    programs = dict.fromkeys(("chromium", "chromedriver", "crushtool", "osdmaptool", "cc"), "")
+    programs["apt-get"] = "echo must not be called; exit 1"
+    programs["python3"] = 'case "$1" in -c) exit 0;; *) echo "called: $*"; exit 7;; esac'
+    env = bare_machine(tmp_path, **programs)
+    env["PATH"] += os.pathsep + os.defpath
+    done = subprocess.run(
+        [str(ROOT / ".ci" / "run"), "-k", "x"], env=env, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 7
+    assert done.stdout == "called: dev.py test -k x\n"

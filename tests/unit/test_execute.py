@@ -1,0 +1,293 @@
+"""Executing a study: parallel, resumable, interruptible, and the same tables however it went."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resilver.errors import ConfigError, Interrupted
+from resilver.study import Incomplete, Results, StudyProgress, execute
+from resilver.study.tables import TABLE_NAMES
+from tests.unit.study_fakes import SIMULATOR, FakeStudy
+
+
+def tables(folder: Path) -> dict[str, bytes]:
+    """The bytes of the four tables."""
+    return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLE_NAMES}
+
+
+def perform(study: FakeStudy, folder: Path, **options: Any) -> Results:
+    """Execute with the fake simulator, in this process unless the test asks for workers."""
+    options.setdefault("workers", 0)
+    return execute(study, folder, simulator=SIMULATOR, **options)  # type: ignore[arg-type]
+
+
+def test_tables_hold_every_run_in_the_order_of_the_study(tmp_path: Path) -> None:
+    study = FakeStudy(seeds=[5, 2], sweep={"cluster.servers": [8, 4]})
+    runs = perform(study, tmp_path / "a").runs
+    # The sweep's values vary slower than the seeds: (8, 5), (8, 2), (4, 5), (4, 2).
+    assert runs["cluster.servers"].to_pylist() == [8, 8, 4, 4]
+    assert runs["seed"].to_pylist() == [5, 2, 5, 2]
+    assert runs.column_names[:3] == ["run", "cluster.servers", "seed"]
+
+
+def test_costs_are_joined_to_the_runs_and_kept_out_of_the_parquet_file(tmp_path: Path) -> None:
+    results = perform(FakeStudy(seconds=0.05), tmp_path / "a")
+    # Each run sleeps 0.05 s, so its wall time is at least that.
+    assert min(results.runs["wall_seconds"].to_pylist()) >= 0.05
+    # An interpreter with Arrow takes well over 10 MiB.
+    assert min(results.runs["peak_rss_bytes"].to_pylist()) > 10 * 2**20
+    assert b"wall_seconds" not in tables(tmp_path / "a")["runs"]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_any_number_of_workers_gives_the_same_bytes(tmp_path: Path, workers: int) -> None:
+    study = FakeStudy(seeds=range(6), sweep={"cluster.servers": [4, 8]})
+    perform(study, tmp_path / "here")
+    perform(study, tmp_path / "pool", workers=workers)
+    assert tables(tmp_path / "pool") == tables(tmp_path / "here")
+
+
+def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    perform(FakeStudy(seeds=[1, 2], log=str(log)), tmp_path / "a")
+    perform(FakeStudy(seeds=[1, 2], log=str(log)), tmp_path / "a")
+    assert log.read_text().split() == ["1", "2"]
+
+
+def test_more_seeds_extend_a_folder(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    perform(FakeStudy(seeds=[1, 2], log=str(log)), tmp_path / "a")
+    results = perform(FakeStudy(seeds=[1, 2, 3], log=str(log)), tmp_path / "a")
+    assert log.read_text().split() == ["1", "2", "3"]
+    assert results.runs.num_rows == 3
+    perform(FakeStudy(seeds=[1, 2, 3]), tmp_path / "b")
+    assert tables(tmp_path / "a") == tables(tmp_path / "b")
+
+
+def test_a_damaged_shard_is_done_again(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    study = FakeStudy(seeds=[1, 2, 3], log=str(log))
+    perform(study, tmp_path / "a")
+    before = tables(tmp_path / "a")
+    shard = tmp_path / "a" / "shards" / study.runs()[1].key / "servers.parquet"
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    shard.write_bytes(content)
+    (tmp_path / "a" / "runs.parquet").unlink()
+    perform(study, tmp_path / "a")
+    assert log.read_text().split() == ["1", "2", "3", "2"]
+    assert tables(tmp_path / "a") == before
+
+
+def test_one_run_of_two_equal_points_is_done_once(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    study = FakeStudy(seeds=[1], sweep={"a.b": ["x", "x"]}, log=str(log))
+    results = perform(study, tmp_path / "a")
+    assert log.read_text().split() == ["1"]
+    assert results.runs.num_rows == 2
+    assert results.servers.num_rows == 4
+
+
+def test_an_error_in_one_run_leaves_the_others(tmp_path: Path) -> None:
+    with pytest.raises(Incomplete, match="1 of 3 runs failed") as caught:
+        perform(FakeStudy(error=[2]), tmp_path / "a")
+    # The same run would fail again, so calling again does not help.
+    assert not caught.value.resumable
+    assert "seed=2: the books do not balance" in str(caught.value)
+    results = Results.open(tmp_path / "a", partial=True)
+    assert results.runs["seed"].to_pylist() == [1, 3]
+    with pytest.raises(ConfigError, match=r"incomplete: 2 of 3 runs"):
+        Results.open(tmp_path / "a")
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_unknown_error_asks_to_be_reported(tmp_path: Path, workers: int) -> None:
+    with pytest.raises(Incomplete, match="please report it") as caught:
+        perform(FakeStudy(crash=[1]), tmp_path / "a", workers=workers)
+    assert "division by zero" in str(caught.value)
+    assert "seed=1" in str(caught.value)
+
+
+def test_a_worker_that_is_killed_fails_its_run_only(tmp_path: Path) -> None:
+    study = FakeStudy(seeds=range(1, 7), die=[3])
+    with pytest.raises(Incomplete, match="killed by SIGKILL") as caught:
+        perform(study, tmp_path / "a", workers=2)
+    assert caught.value.resumable
+    assert [failure["seed"] for failure in caught.value.failures] == [3]
+    results = Results.open(tmp_path / "a", partial=True)
+    assert results.runs["seed"].to_pylist() == [1, 2, 4, 5, 6]
+    # The run did not depend on its worker's death: done again without it, the study is whole.
+    perform(FakeStudy(seeds=range(1, 7)), tmp_path / "a")
+    perform(FakeStudy(seeds=range(1, 7)), tmp_path / "b")
+    assert tables(tmp_path / "a") == tables(tmp_path / "b")
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_interrupt_keeps_finished_runs_and_says_how_to_go_on(
+    tmp_path: Path, workers: int
+) -> None:
+    study = FakeStudy(seeds=range(1, 41), seconds=0.2)
+
+    def interrupt_after_two(progress: StudyProgress) -> None:
+        if progress.counts.done == 2 and progress.finished_label:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(Interrupted, match="run the same command again"):
+        perform(study, tmp_path / "a", workers=workers, progress=interrupt_after_two)
+    results = Results.open(tmp_path / "a", partial=True)
+    assert 2 <= results.runs.num_rows < 40
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_stuck_worker_is_killed_at_the_second_interrupt(tmp_path: Path) -> None:
+    # A run of one step of 60 s never looks at the stop request within the test.
+    study = FakeStudy(seeds=[1], seconds=1200)
+    timers = [threading.Timer(s, os.kill, (os.getpid(), signal.SIGINT)) for s in (2.0, 2.5)]
+    for timer in timers:
+        timer.start()
+    begin = time.monotonic()
+    with pytest.raises(Interrupted, match="0 of 1 runs"):
+        perform(study, tmp_path / "a", workers=1)
+    assert time.monotonic() - begin < 8.0
+
+
+def test_progress_never_falls_and_ends_at_one(tmp_path: Path) -> None:
+    seen: list[StudyProgress] = []
+    fractions: list[float] = []
+
+    def note(progress: StudyProgress) -> None:
+        seen.append(progress)
+        fractions.append(progress.fraction)
+
+    perform(FakeStudy(seeds=[1, 2], seconds=0.1), tmp_path / "a", progress=note)
+    assert fractions[0] == 0.0
+    assert fractions[-1] == 1.0
+    assert {state.finished_label for state in seen} == {None, "seed=1", "seed=2"}
+
+
+def test_a_failing_progress_function_leaves_no_worker_behind(tmp_path: Path) -> None:
+    def fail(progress: StudyProgress) -> None:
+        if progress.under_way:
+            raise RuntimeError("display lost")
+
+    with pytest.raises(RuntimeError, match="display lost"):
+        perform(FakeStudy(seconds=30), tmp_path / "a", workers=2, progress=fail)
+    assert _children(os.getpid()) == []
+
+
+SWEEP = """
+import sys
+from tests.unit.study_fakes import SIMULATOR, FakeStudy
+from resilver.study import execute
+study = FakeStudy(seeds=range(1, 13), sweep={"cluster.servers": [4, 8]}, seconds=0.1)
+print("begin", flush=True)
+execute(study, sys.argv[1], workers=2, simulator=SIMULATOR)
+"""
+
+
+@pytest.mark.parametrize("delay", [0.2, 0.8, 1.2, 1.8])
+def test_a_sweep_killed_at_any_moment_resumes_to_the_same_bytes(
+    tmp_path: Path, delay: float
+) -> None:
+    # 24 runs of 0.1 s on 2 workers that take about 0.7 s to start: the delays fall before the
+    # workers are up, in the first runs, in the middle, and around the end.
+    study = FakeStudy(seeds=range(1, 13), sweep={"cluster.servers": [4, 8]}, seconds=0.1)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SWEEP, str(tmp_path / "killed")],
+        env=environment,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(delay)
+    process.kill()
+    process.wait()
+    perform(FakeStudy(seeds=study.seeds, sweep=study.sweep), tmp_path / "killed")
+    perform(FakeStudy(seeds=study.seeds, sweep=study.sweep), tmp_path / "whole")
+    assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
+
+
+KILL_AT_RENAME = """
+import os, signal, sys
+from tests.unit.study_fakes import SIMULATOR, FakeStudy
+from resilver.study import execute
+left = int(sys.argv[2])
+def watch(event, arguments):
+    global left
+    if event == "os.rename":
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(watch)
+execute(FakeStudy(), sys.argv[1], workers=0, simulator=SIMULATOR)
+"""
+
+
+def test_a_study_killed_at_any_of_its_renames_resumes_to_the_same_bytes(tmp_path: Path) -> None:
+    # Everything a folder says appears by a rename: study.toml, provenance, 3 shards, 4 tables, and
+    # the provenance again, which makes 10. The eleventh kill never comes.
+    perform(FakeStudy(), tmp_path / "whole")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    codes = []
+    for renames in range(11):
+        folder = tmp_path / str(renames)
+        command = [sys.executable, "-c", KILL_AT_RENAME, str(folder), str(renames)]
+        codes.append(subprocess.run(command, env=environment, check=False).returncode)
+        perform(FakeStudy(), folder)
+        assert tables(folder) == tables(tmp_path / "whole"), renames
+        assert not list(folder.rglob(".unfinished-*")), renames
+    assert codes == [-signal.SIGKILL] * 10 + [0]
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    code = SWEEP.replace("seconds=0.1", "seconds=60")
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "a")], env=environment)
+    workers: list[int] = []
+    deadline = time.monotonic() + 20
+    while len(workers) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+        workers = _children(process.pid)
+    process.kill()
+    process.wait()
+    assert len(workers) == 2
+    while any(_runs(worker) for worker in workers) and time.monotonic() < deadline + 5:
+        time.sleep(0.05)
+    assert not any(_runs(worker) for worker in workers)
+
+
+def test_the_provenance_says_what_made_the_tables(tmp_path: Path) -> None:
+    study = FakeStudy()
+    perform(study, tmp_path / "a", command=["resilver", "run", "x.toml"])
+    provenance = json.loads((tmp_path / "a" / "provenance.json").read_text())
+    assert provenance["command"] == ["resilver", "run", "x.toml"]
+    assert provenance["state"] == "complete"
+    assert provenance["run_keys"] == [run.key for run in study.runs()]
+    assert set(provenance["runs"]) == set(provenance["run_keys"])
+
+
+def _children(pid: int) -> list[int]:
+    listing = subprocess.run(
+        ["ps", "--ppid", str(pid), "-o", "pid=,comm="], capture_output=True, text=True, check=False
+    )
+    lines = [line.split() for line in listing.stdout.splitlines()]
+    return [int(number) for number, name, *_ in lines if name.startswith("python")]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"

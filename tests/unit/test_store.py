@@ -1,0 +1,233 @@
+"""The run folder: one study, one writer, whole tables, and clear words when it cannot be used."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from resilver.errors import ConfigError, SimulationError
+from resilver.study import Incomplete, Results, execute
+from resilver.study.folder import RunFolder
+from resilver.study.shards import Cost, Shards
+from resilver.study.tables import METRICS, run_row, shard_table, swept_columns, write_parquet
+from tests.unit.study_fakes import SIMULATOR, FakeStudy, output
+
+
+def perform(study: FakeStudy, folder: Path) -> Results:
+    return execute(study, folder, workers=0, simulator=SIMULATOR)  # type: ignore[arg-type]
+
+
+def test_a_file_as_output_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("hello")
+    with pytest.raises(ConfigError, match="is a file; choose a folder with -o DIR"):
+        perform(FakeStudy(), tmp_path / "a")
+    assert (tmp_path / "a").read_text() == "hello"
+
+
+def test_a_folder_below_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("hello")
+    with pytest.raises(ConfigError, match="cannot be written: Not a directory"):
+        perform(FakeStudy(), tmp_path / "a" / "b")
+
+
+def test_a_folder_of_other_things_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("hello")
+    with pytest.raises(ConfigError, match=r"holds 'thesis.tex' and no results"):
+        perform(FakeStudy(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_an_unwritable_folder_is_refused(tmp_path: Path) -> None:
+    # A user that may write anything would write here too; procfs refuses everybody.
+    with pytest.raises(ConfigError, match="cannot be written"):
+        perform(FakeStudy(), Path("/proc/resilver"))
+
+
+def test_another_study_is_refused_with_the_difference(tmp_path: Path) -> None:
+    perform(FakeStudy(racks=2), tmp_path / "a")
+    with pytest.raises(ConfigError) as caught:
+        perform(FakeStudy(racks=4), tmp_path / "a")
+    assert "cluster.racks is 2 there and 4 here" in str(caught.value)
+    assert "choose another folder with -o DIR" in str(caught.value)
+
+
+def test_fewer_seeds_are_another_study(tmp_path: Path) -> None:
+    # The tables of the folder would lose a run that somebody may count on.
+    perform(FakeStudy(seeds=[1, 2, 3]), tmp_path / "a")
+    with pytest.raises(ConfigError, match=r"study.seeds is \[1, 2, 3\] there and \[1, 2\] here"):
+        perform(FakeStudy(seeds=[1, 2]), tmp_path / "a")
+
+
+def test_another_version_is_named(tmp_path: Path) -> None:
+    perform(FakeStudy(), tmp_path / "a")
+    path = tmp_path / "a" / "provenance.json"
+    provenance = json.loads(path.read_text())
+    provenance["resilver_version"] = "0.0.1"
+    provenance["run_keys"] = ["0" * 32]
+    path.write_text(json.dumps(provenance))
+    with pytest.raises(ConfigError, match=r"made by resilver 0\.0\.1, and this is"):
+        perform(FakeStudy(), tmp_path / "a")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", "\xff"])
+def test_a_provenance_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "provenance.json").write_text(content, encoding="latin-1")
+    with pytest.raises(ConfigError, match=r"provenance\.json"):
+        perform(FakeStudy(), tmp_path)
+    with pytest.raises(ConfigError, match=r"provenance\.json"):
+        Results.open(tmp_path)
+
+
+def test_two_writers_at_once_are_refused(tmp_path: Path) -> None:
+    with (
+        RunFolder(tmp_path / "a"),
+        pytest.raises(ConfigError, match=f"process {os.getpid()} on"),
+    ):
+        perform(FakeStudy(), tmp_path / "a")
+    perform(FakeStudy(), tmp_path / "a")
+
+
+def test_a_full_device_is_found_before_anything_runs(tmp_path: Path) -> None:
+    # A limit on the size of files stands for a full device: the probe is larger than it.
+    code = (
+        "import resource, signal, sys\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, 1 << 18))\n"
+        "from tests.unit.study_fakes import SIMULATOR, FakeStudy\n"
+        "from resilver.errors import ConfigError\n"
+        "from resilver.study import execute\n"
+        "try:\n"
+        f"    execute(FakeStudy(log={str(tmp_path / 'log')!r}), sys.argv[1], workers=0,\n"
+        "            simulator=SIMULATOR)\n"
+        "except ConfigError as error:\n"
+        "    print(error)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "cannot be written: File too large" in run.stdout
+    assert not (tmp_path / "log").exists()
+
+
+def test_a_device_that_fills_up_stops_the_sweep_and_keeps_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes = []
+    write = Shards.write
+
+    def fill_up(self: Shards, key: str, *arguments: object) -> None:
+        writes.append(key)
+        if len(writes) == 2:
+            raise OSError(28, "No space left on device")
+        write(self, key, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Shards, "write", fill_up)
+    with pytest.raises(Incomplete, match="No space left on device") as caught:
+        perform(FakeStudy(seeds=range(1, 10)), tmp_path / "a")
+    # The third run would have failed like the second, so it was not begun.
+    assert len(writes) == 2
+    assert caught.value.resumable
+    assert caught.value.finished == 1
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    with pytest.raises(Incomplete):
+        perform(FakeStudy(error=[1]), tmp_path / "a")
+    left = tmp_path / "a" / "shards" / ".unfinished-0123-99"
+    left.mkdir()
+    (left / "runs.parquet").write_text("half")
+    (tmp_path / "a" / ".unfinished-runs.parquet-99").write_text("half")
+    perform(FakeStudy(), tmp_path / "a")
+    assert not list((tmp_path / "a").rglob(".unfinished*"))
+
+
+def test_a_shard_that_is_there_already_stays(tmp_path: Path) -> None:
+    shards = Shards(tmp_path)
+    shards.write("k", 1, output(1), Cost(1.0, None))
+    shards.write("k", 1, output(1), Cost(2.0, 5))
+    assert shards.cost("k") == Cost(1.0, None)
+    assert [path.name for path in tmp_path.iterdir()] == ["k"]
+
+
+def test_opening_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="does not exist; make it with `resilver run"):
+        Results.open(tmp_path / "none")
+    with pytest.raises(ConfigError, match="is not a run folder"):
+        Results.open(tmp_path)
+    perform(FakeStudy(), tmp_path / "a")
+    (tmp_path / "a" / "timeline.parquet").unlink()
+    with pytest.raises(ConfigError, match=r"has no timeline\.parquet"):
+        Results.open(tmp_path / "a")
+
+
+def test_a_damaged_table_is_named_when_it_is_read(tmp_path: Path) -> None:
+    results = perform(FakeStudy(), tmp_path / "a")
+    (tmp_path / "a" / "servers.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ConfigError, match=r"servers\.parquet' cannot be read"):
+        _ = results.servers
+
+
+def test_tables_are_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    results = perform(FakeStudy(), tmp_path / "a")
+    (total,) = duckdb.connect().execute(
+        f"select sum(s.rebuilt_bytes), sum(distinct r.rebuilt_bytes) from "
+        f"'{tmp_path}/a/servers.parquet' s join '{tmp_path}/a/runs.parquet' r using (run)"
+    ).fetchall()
+    # The fake simulation rebuilds on each server what its runs row sums up.
+    assert total[0] == total[1]
+    assert results.to_pandas("runs")["rebuilt_bytes"].sum() == total[0]
+    with pytest.raises(ConfigError, match="table 'links' does not exist"):
+        results.to_pandas("links")
+
+
+def test_rows_are_sorted_and_typed_by_the_schema(tmp_path: Path) -> None:
+    # The fake hands its transfers over in the order 3, 1, 2, 0.
+    results = perform(FakeStudy(seeds=[1]), tmp_path / "a")
+    assert results.transfers["source"].to_pylist() == [0, 1, 2, 3]
+    schema = pq.read_schema(tmp_path / "a" / "transfers.parquet")
+    assert schema.field("source").type == pa.int32()
+    assert schema.field("bytes").type == pa.int64()
+
+
+def test_every_metric_is_a_column_and_absent_ones_are_null() -> None:
+    row = run_row("k", 7, {"events": 3, "mean_hops": float("nan")}).to_pylist()[0]
+    assert list(row) == ["run", "seed", *METRICS.names]
+    assert (row["events"], row["mean_hops"], row["digest"]) == (3, None, None)
+
+
+def test_a_metric_the_schema_does_not_know_is_refused() -> None:
+    with pytest.raises(SimulationError, match="'hops' is not a column"):
+        run_row("k", 7, {"hops": 3})
+
+
+def test_a_table_with_another_column_is_refused() -> None:
+    table = output(1).timeline.rename_columns(["start", "duration_seconds", "x", "y"])
+    with pytest.raises(SimulationError, match="is missing or unknown"):
+        shard_table("timeline", "k", table)
+
+
+def test_a_swept_column_has_the_type_of_all_its_values() -> None:
+    rows = [{"a": 1, "b": 1, "c": "auto", "d": True}, {"a": 2, "b": 0.5, "c": 512, "d": False}]
+    types = {key: column.type for key, column in swept_columns(rows).items()}
+    assert types == {"a": pa.int64(), "b": pa.float64(), "c": pa.string(), "d": pa.bool_()}
+
+
+def test_row_groups_depend_on_rows_and_not_on_how_they_arrive(tmp_path: Path) -> None:
+    table = pa.table({"run": pa.array(["k"] * 1000), "bytes": pa.array(range(1000))})
+    write_parquet(tmp_path / "whole", [table], table.schema)
+    parts = [table.slice(start, 100) for start in range(0, 1000, 100)]
+    write_parquet(tmp_path / "parts", parts, table.schema)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()

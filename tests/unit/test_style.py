@@ -1,0 +1,276 @@
+"""House style as tests: sizes, arrows between rooms, words that must not appear.
+
+A limit may be exceeded only by what `TOLERATED` lists, at the size given there: that size may
+fall and never rise.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE_LINES, FUNCTION_LINES = 400, 70
+
+# "path" or "path::function" -> its present number of lines. Lower a number when it falls, remove it
+# at the limit.
+TOLERATED: dict[str, int] = {}
+
+# Each crate may depend on these and on no other of ours (docs: CONTRIBUTING.md, "Where things
+# are").
+PARTS = {"device", "fabric", "placement", "population", "redundancy"}
+ARROWS: dict[str, set[str]] = {
+    "units": set(),
+    "kernel": {"units"},
+    "placement": {"units"},
+    "population": {"units"},
+    "redundancy": {"units"},
+    "device": {"units", "kernel"},
+    "fabric": {"units", "kernel"},
+    "system": {"units", "kernel", *PARTS},
+    "python": {"units", "kernel", "system", *PARTS},
+}
+
+# Imported only inside the function that needs them: `import resilver` and `resilver --help` stay
+# quick.
+HEAVY = {"matplotlib", "plotly", "pandas", "duckdb", "dask", "distributed"}
+
+
+@cache
+def files() -> tuple[Path, ...]:
+    """All files of the project: tracked, or new and not ignored."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout, so the project's files cannot be told from others")
+    paths = (ROOT / name for name in sorted(set(listed.stdout.split("\0"))) if name)
+    return tuple(path for path in paths if path.is_file())
+
+
+def of_kind(*suffixes: str) -> list[Path]:
+    return [path for path in files() if path.suffix in suffixes]
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def without_text(rust: str) -> str:
+    """Rust source with comments, strings and character literals blanked, line ends kept."""
+    pattern = (
+        r'//[^\n]*|/\*.*?\*/|b?r(?P<hash>#*)".*?"(?P=hash)|b?"(?:\\.|[^"\\])*"'
+        r"|b?'(?:\\(?:x..|u\{[^}]*\}|.)|[^'\\])'"
+    )
+    return re.sub(
+        pattern, lambda found: re.sub(r"[^\n]", " ", found.group()), rust, flags=re.DOTALL
+    )
+
+
+def rust_functions(source: str) -> Iterator[tuple[str, int]]:
+    """Each function of Rust source with its number of lines, from `fn` to its closing brace."""
+    code = without_text(source)
+    for found in re.finditer(r"\bfn\s+(\w+)", code):
+        depth, position = 0, found.end()
+        while position < len(code):
+            sign = code[position]
+            # A `;` outside of all brackets ends a declaration without a body; inside, it is an
+            # array's length.
+            if sign == ";" and depth == 0:
+                break
+            if sign in "([":
+                depth += 1
+            elif sign in ")]":
+                depth -= 1
+            elif sign == "{":
+                break
+            position += 1
+        if position == len(code) or code[position] == ";":
+            continue
+        depth, end = 0, position
+        for end in range(position, len(code)):
+            depth += {"{": 1, "}": -1}.get(code[end], 0)
+            if depth == 0:
+                break
+        yield found.group(1), code.count("\n", found.start(), end) + 1
+
+
+def python_functions(source: str) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            yield node.name, node.end_lineno - node.lineno + 1
+
+
+def sizes() -> Iterator[tuple[str, int, int]]:
+    """Everything with a limit, as (name, lines, limit)."""
+    for path in of_kind(".py", ".rs"):
+        text = path.read_text(encoding="utf-8")
+        yield name_of(path), text.count("\n"), FILE_LINES
+        functions = python_functions if path.suffix == ".py" else rust_functions
+        for function, lines in functions(text):
+            yield f"{name_of(path)}::{function}", lines, FUNCTION_LINES
+
+
+def test_files_and_functions_stay_small() -> None:
+    measured = list(sizes())
+    over = {
+        name: f"{lines} lines, the limit is {TOLERATED.get(name, limit)}"
+        for name, lines, limit in measured
+        if lines > TOLERATED.get(name, limit)
+    }
+    assert not over, f"split what has two subjects: {over}"
+
+
+def test_the_list_of_exceptions_only_shrinks() -> None:
+    largest: dict[str, int] = {}
+    for name, lines, _ in sizes():
+        largest[name] = max(lines, largest.get(name, 0))
+    stale = {
+        name: largest.get(name, 0)
+        for name, lines in TOLERATED.items()
+        if largest.get(name) != lines
+    }
+    assert not stale, f"TOLERATED must say the present sizes: {stale}"
+
+
+def test_the_measure_counts_lines_of_rust_functions() -> None:
+    # By hand: `long` spans its lines 1 to 4, `short` one; the trait's declaration has no body;
+    # braces in text do not count.
+    source = (
+        'fn long(a: [u8; 2]) {\n    let s = "}{{";\n    // }\n}\n'
+        "trait T { fn none(&self) -> [u8; 4]; }\nfn short() { '{'; }\n"
+    )
+    assert list(rust_functions(source)) == [("long", 4), ("short", 1)]
+
+
+def crates() -> list[Path]:
+    return [path for path in files() if re.fullmatch(r"crates/\w+/Cargo\.toml", name_of(path))]
+
+
+@pytest.mark.parametrize("manifest", crates(), ids=lambda path: path.parent.name)
+def test_arrows_between_crates(manifest: Path) -> None:
+    """A crate depends only on crates below it; what only its tests use is free."""
+    crate = manifest.parent.name
+    table = tomllib.loads(manifest.read_text(encoding="utf-8"))
+    dependencies = {*table.get("dependencies", {}), *table.get("build-dependencies", {})}
+    ours = {name.removeprefix("resilver-") for name in dependencies if name.startswith("resilver-")}
+    assert crate in ARROWS, f"say in ARROWS what the crate {crate} may depend on"
+    assert ours <= ARROWS[crate], f"{crate} may not depend on {sorted(ours - ARROWS[crate])}"
+    assert crate == "python" or not {"pyo3", "numpy"} & dependencies, (
+        "only crates/python knows Python"
+    )
+
+
+def test_rust_core_has_no_outside() -> None:
+    """No file, network, clock or thread-local generator in the crates that hold the models."""
+    outside = re.compile(
+        r"\bstd::(fs|net|process|env)\b|\b(Instant|SystemTime)::now\b|\bthread_rng\b|\bpyo3\b"
+    )
+    for path in of_kind(".rs"):
+        crate, inner = re.match(r"crates/(\w+)/(\w+)|.*", name_of(path)).groups()  # type: ignore[union-attr]
+        if crate in (None, "python") or inner != "src":
+            continue
+        shipped = without_text(path.read_text(encoding="utf-8")).split("#[cfg(test)]")[0]
+        found = outside.search(shipped)
+        assert found is None, f"{name_of(path)} uses {found.group()}"  # type: ignore[union-attr]
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """The modules that a piece of Python imports, relative ones with their dots."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def package() -> list[Path]:
+    return [path for path in of_kind(".py") if name_of(path).startswith("python/resilver/")]
+
+
+def test_only_simulate_calls_the_core() -> None:
+    for path in package():
+        names = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+        core = sorted(name for name in names if "_core" in name.split("."))
+        assert not core or path.name == "simulate.py", f"{name_of(path)} imports {core}"
+
+
+def test_report_reads_results_and_never_simulates() -> None:
+    for path in package():
+        if not name_of(path).startswith("python/resilver/report/"):
+            continue
+        for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
+            parts = name.split(".")
+            assert "simulate" not in parts and "execute" not in parts, (
+                f"{name_of(path)} imports {name}"
+            )
+
+
+def test_heavy_packages_are_imported_where_they_are_used() -> None:
+    for path in package():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        top = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        heavy = {name.split(".")[0] for node in top for name in imports(node)} & HEAVY
+        assert not heavy, f"{name_of(path)} imports {sorted(heavy)} at its top"
+
+
+def test_words_that_must_not_appear() -> None:
+    """No path of the machine it was written on, no registry address, no note to oneself."""
+    # Put together from pieces, so that this file does not contain them.
+    folders = "|".join(["wo" + "rk", "ro" + "ot", "tm" + "p", "fa" + "rm"])
+    hosts = "|".join(["python" + "hosted", "npm" + "js", "crates[.]io-" + "index", "go" + "proxy"])
+    banned = re.compile(
+        rf"(?<![\w.~*}})\]-])/(?:{folders})(?:/|\b)|{hosts}|\b(?:TO"
+        + r"DO|FIX"
+        + r"ME|XX"
+        + r"X)\b"
+    )
+    for path in files():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            found = banned.search(line)
+            assert found is None, f"{name_of(path)}:{number} contains {found.group()!r}"  # type: ignore[union-attr]
+
+
+def test_no_lock_file_is_committed() -> None:
+    locks = {
+        "Cargo.lock",
+        "uv.lock",
+        "poetry.lock",
+        "Pipfile.lock",
+        "package-lock.json",
+        "pdm.lock",
+    }
+    assert not [name_of(path) for path in files() if path.name in locks]
+
+
+def test_direct_dependencies_are_pinned_exactly_and_alike() -> None:
+    """pyproject.toml pins with ==, constraints.txt says the same, and Cargo.toml pins with =."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = settings["project"]["optional-dependencies"].values()
+    direct = [
+        *settings["project"]["dependencies"],
+        *settings["build-system"]["requires"],
+        *(pin for extra in extras for pin in extra),
+    ]
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    tested = {line for line in lines if line and not line.startswith("#")}
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in tested)
+    assert set(direct) <= tested, f"not in constraints.txt: {sorted(set(direct) - tested)}"
+
+    cargo = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    for name, wanted in cargo["workspace"]["dependencies"].items():
+        version = wanted if isinstance(wanted, str) else wanted.get("version", "=")
+        assert version.startswith("="), f"{name} = {version!r} is not pinned exactly"
