@@ -1,4 +1,4 @@
-"""A system in the core's words: the JSON that the native module reads, and what its numbers name."""
+"""A system in the core's words: the JSON the native module reads, and what its numbers name."""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ use resilver_placement::pool::{Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, GroupContents, PlacedPool, Placement, RebuildPolicy, SourceChoice, SystemConfig,
+    Algorithm, Contents, CrushPlacement, GroupContents, PlacedPool, Placement, RebuildPolicy, SourceChoice,
+    SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
 use serde::Deserialize;
@@ -160,8 +161,9 @@ fn source_choice(name: &str) -> Result<SourceChoice, PyErr> {
 
 fn disk_table(disk: &DiskJson) -> Result<DiskTable, PyErr> {
     let figures = |rate, overhead| -> Result<DirectionFigures, PyErr> {
-        let rate = BytesPerSecond::new(rate)
-            .ok_or_else(|| config_error(format!("cluster.device rate = {rate} B/s: it must be finite and above zero")))?;
+        let rate = BytesPerSecond::new(rate).ok_or_else(|| {
+            config_error(format!("cluster.device rate = {rate} B/s: it must be finite and above zero"))
+        })?;
         Ok(DirectionFigures { rate, overhead: SimDuration::from_seconds(overhead).map_err(config_error)? })
     };
     let seeks = disk.read_seek_seconds.iter().zip(&disk.write_seek_seconds);

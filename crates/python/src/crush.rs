@@ -29,7 +29,8 @@ fn wrap(map: crush::CrushMap) -> CrushMap {
 }
 
 fn bucket_kind(name: &str) -> PyResult<BucketKind> {
-    BucketKind::from_name(name).ok_or_else(|| placement_error(format!("placement.bucket = '{name}' is not a bucket kind")))
+    BucketKind::from_name(name)
+        .ok_or_else(|| placement_error(format!("placement.bucket = '{name}' is not a bucket kind")))
 }
 
 fn tunables(name: &str) -> PyResult<Tunables> {

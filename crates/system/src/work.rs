@@ -2,6 +2,7 @@
 
 use resilver_kernel::{Purpose, Stream};
 use resilver_placement::layout::Relocation;
+use resilver_redundancy::{Repair, Replicas};
 use resilver_units::{Bytes, DeviceId, ObjectId};
 
 use crate::SystemError;
@@ -88,8 +89,10 @@ impl WorkList {
         let mut relocation = Relocation::default();
         for &AffectedObject { object, size } in affected {
             relocate(object, &mut relocation);
-            list.losses.count(&relocation);
-            if relocation.survivors.is_empty() || relocation.homes.is_empty() {
+            let repair = repair_of(&relocation);
+            list.losses.count(&relocation, repair);
+            let moved = (repair.rebuilt + repair.remapped) as usize;
+            if moved == 0 {
                 continue;
             }
             let holders_start = list.holders.len() as u32;
@@ -103,8 +106,8 @@ impl WorkList {
                 SourceChoice::LeastLoaded => list.holders.extend_from_slice(&relocation.survivors),
             }
             let holder_count = (list.holders.len() - holders_start as usize) as u16;
-            for (rank, &destination) in relocation.homes.iter().enumerate() {
-                let is_rebuild = rank < relocation.rebuilt();
+            for (rank, &destination) in relocation.homes[..moved].iter().enumerate() {
+                let is_rebuild = rank < repair.rebuilt as usize;
                 list.pulls.push(Pull { object, size, destination, holders_start, holder_count, is_rebuild });
             }
             if list.pulls.len() > u32::MAX as usize || list.holders.len() > u32::MAX as usize {
@@ -157,17 +160,21 @@ impl WorkList {
 }
 
 impl Losses {
-    fn count(&mut self, relocation: &Relocation) {
+    fn count(&mut self, relocation: &Relocation, repair: Repair) {
         self.affected_objects += 1;
         self.lost_replicas += u64::from(relocation.lost);
-        self.replicas_to_rebuild += relocation.rebuilt() as u64;
-        self.undersized_replicas += relocation.undersized() as u64;
-        self.remapped_replicas += relocation.remapped() as u64;
-        if relocation.is_unrecoverable() {
-            self.unrecoverable_objects += 1;
-            self.unrecoverable_replicas += u64::from(relocation.lost);
-        }
+        self.replicas_to_rebuild += u64::from(repair.rebuilt);
+        self.undersized_replicas += u64::from(repair.undersized);
+        self.remapped_replicas += u64::from(repair.remapped);
+        self.unrecoverable_replicas += u64::from(repair.unrecoverable);
+        self.unrecoverable_objects += u64::from(repair.unrecoverable > 0);
     }
+}
+
+/// What becomes of the copies of an object, or of a group, that goes from one set of devices to another.
+pub(crate) fn repair_of(relocation: &Relocation) -> Repair {
+    let (survivors, homes) = (relocation.survivors.len() as u32, relocation.homes.len() as u32);
+    Replicas.repair(survivors, relocation.lost, homes)
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
         results: finished results.
         next_command: what the reader may want to type next.
     """
+    from resilver.report.findings import nothing_rebuilt
     from resilver.report.sentence import describe
     from resilver.report.source import largest, systems
     from resilver.report.summary import key_figures
@@ -48,9 +49,9 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     figures.add_column()
     for figure in key_figures(results):
         figures.add_row(figure.label, figure.text, figure.detail)
-    if not all(row.get("rebuilt_objects") for row in largest(points).rows):
-        figures.add_row("Note", "nothing to rebuild", "no replica was lost")
     console.print(figures)
+    if reason := nothing_rebuilt(largest(points)):
+        _print_wrapped(console, reason)
     console.print()
     _print_whereabouts(console, results, next_command)
 

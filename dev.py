@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""The one entry for a checkout: build, run, test, lint, bench and document it.
+
+    python3 dev.py run                    build, then `resilver demo`
+    python3 dev.py run check STUDY.toml   build, then any other resilver command
+    python3 dev.py test                   everything a change must pass
+    python3 dev.py test -k crush          only these Python tests (any pytest arguments)
+    python3 dev.py test --only cargo      only the named steps; --keep-going does the rest
+    python3 dev.py lint [--fix]           formatting, lints and types; --fix repairs them
+    python3 dev.py bench [NAME...]        benches, each prints its goal beside its rate
+    python3 dev.py docs                   the documentation, into docs/_build/html
+
+It needs Python 3.11 or later, Rust and a C linker, and nothing installed from a package index:
+it makes `.venv` itself, from the pins in pyproject.toml and constraints.txt, and does again only
+what changed. It writes only inside the checkout (pip and cargo keep their download caches where
+they always do), and works without a network once everything is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from tools.checkout import BIN, INTERRUPTED, ROOT, STEP_FAILED, DevError, display, prepare, run, say
+
+
+def run_captured(command: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
+    """Run a tool and show its output as it comes; return its exit code and plain output."""
+    parts: list[bytes] = []
+    with subprocess.Popen(
+        command, env=env, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as child:
+        assert child.stdout is not None
+        # Chunks rather than lines: pytest's dots have no line end until a row is full.
+        while chunk := os.read(child.stdout.fileno(), 65536):
+            parts.append(chunk)
+            sys.stdout.buffer.write(chunk)
+            sys.stdout.buffer.flush()
+    text = b"".join(parts).decode("utf-8", "replace")
+    return child.returncode, re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
+
+
+def cargo_summary(output: str) -> tuple[int, str]:
+    """Return how many Rust tests passed, and one closing line for all of cargo's test binaries."""
+    lines = re.findall(
+        r"^test result: (\w+)\. (\d+) passed; (\d+) failed; (\d+) ignored", output, re.MULTILINE
+    )
+    passed, failed, ignored = (sum(int(line[column]) for line in lines) for column in (1, 2, 3))
+    state = "ok" if lines and all(line[0] == "ok" for line in lines) else "FAILED"
+    counts = f"{passed} passed; {failed} failed; {ignored} ignored"
+    return passed, f"cargo test: {state}. {counts}; in {len(lines)} binaries"
+
+
+def pytest_summary(output: str) -> tuple[int, str]:
+    """Return how many Python tests passed, and pytest's own closing line."""
+    closing = re.findall(r"^=*\s*(.*\bin [\d.]+s\b.*?)\s*=*$", output, re.MULTILINE)
+    line = closing[-1] if closing else "no closing line: pytest did not finish"
+    passed = re.search(r"(\d+) passed", line)
+    return int(passed.group(1)) if passed else 0, f"pytest: {line}"
+
+
+@dataclass
+class Steps:
+    """The steps of a command, timed; the first failure ends it unless told to keep going."""
+
+    keep_going: bool = False
+    only: Sequence[str] = ()
+    offered: list[str] = field(default_factory=list)
+    rows: list[tuple[str, float, str]] = field(default_factory=list)
+    closing: list[str] = field(default_factory=list)
+
+    def step(self, name: str, action: Callable[[], object]) -> None:
+        """Do one step; remember its time and how it ended."""
+        self.offered.append(name)
+        if self.only and name not in self.only:
+            return
+        say(f"--- {name}")
+        start, ended = time.monotonic(), "ok"
+        try:
+            action()
+        except DevError as problem:
+            ended = f"FAILED: {problem}"
+            if not self.keep_going or problem.code != STEP_FAILED:
+                raise
+        except KeyboardInterrupt:
+            ended = "interrupted"
+            raise
+        finally:
+            self.rows.append((name, time.monotonic() - start, ended))
+
+    def report(self, title: str) -> int:
+        """Print the steps with their times, then the test runners' closing lines."""
+        if unknown := sorted(set(self.only) - set(self.offered)):
+            raise DevError(
+                f"no step is called {unknown[0]!r}; the steps are {', '.join(self.offered)}", 2
+            )
+        say(f"\n{title}")
+        for name, seconds, ended in self.rows:
+            print(f"  {name:<14} {seconds:7.1f} s  {ended}")
+        for line in self.closing:
+            print(line, flush=True)
+        return 0 if self.rows and all(row[2] == "ok" for row in self.rows) else STEP_FAILED
+
+
+def counted(
+    steps: Steps,
+    command: Sequence[str],
+    env: dict[str, str],
+    summary: Callable[[str], tuple[int, str]],
+) -> None:
+    """Run a test runner; it fails on a failing test, and also when no test passed at all."""
+    code, output = run_captured(command, env)
+    passed, line = summary(output)
+    steps.closing.append(line)
+    if code != 0:
+        raise DevError(f"`{display(command)}` ended with exit code {code}")
+    if passed == 0:
+        raise DevError(f"`{display(command)}` ran no test that passed")
+
+
+# ---------------------------------------------------------------------- the commands
+
+
+def command_run(arguments: Sequence[str]) -> int:
+    """Build, then run `resilver demo` with these arguments, or the command they name."""
+    env = prepare()
+    words = list(arguments[1:] if arguments[:1] == ["--"] else arguments)
+    if not words or words[0].startswith("-"):
+        words = ["demo", *words]
+    # In place of this process, so that Ctrl-C and exit codes are resilver's own.
+    os.execve(BIN / "resilver", ["resilver", *words], env)
+
+
+def lint_steps(steps: Steps, env: dict[str, str], fix: bool = False) -> None:
+    """Formatting, lints and types of both languages."""
+    check = [] if fix else ["--check"]
+    repair = ["--fix"] if fix else []
+    clippy = ["--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]
+    steps.step("format", lambda: run(["ruff", "format", "--quiet", *check, "."], env))
+    steps.step("ruff", lambda: run(["ruff", "check", "--quiet", *repair, "."], env))
+    steps.step("mypy", lambda: run(["mypy"], env))
+    steps.step("rustfmt", lambda: run(["cargo", "fmt", "--all", *check], env))
+    steps.step("clippy", lambda: run(["cargo", "clippy", *clippy], env))
+
+
+def documentation(env: dict[str, str]) -> None:
+    """Build the documentation; a warning is an error, and no network is used."""
+    places = ["-d", "docs/_build/doctrees", "docs", "docs/_build/html"]
+    run(["sphinx-build", "-W", "--keep-going", "--quiet", "-b", "html", *places], env)
+
+
+def command_test(arguments: Sequence[str], steps: Steps) -> int:
+    """Everything a change must pass; with pytest arguments, only those Python tests."""
+    selected = list(arguments[1:] if arguments[:1] == ["--"] else arguments)
+    colour = "always" if sys.stdout.isatty() else "never"
+    workers = (
+        []
+        if any(word.startswith(("-n", "--numprocesses")) for word in selected)
+        else ["-n", "auto"]
+    )
+    pytest = ["pytest", f"--color={'yes' if colour == 'always' else 'no'}", *workers, *selected]
+    cargo = ["cargo", "test", "--workspace", "--quiet", "--color", colour]
+    if steps.keep_going:
+        cargo.append("--no-fail-fast")
+    start = time.monotonic()
+    env = prepare(("dev", "docs"))
+    steps.rows.append(("prepare", time.monotonic() - start, "ok"))
+    if not selected:
+        lint_steps(steps, env)
+        steps.step("docs", lambda: documentation(env))
+        steps.step("cargo", lambda: counted(steps, cargo, env, cargo_summary))
+    steps.step("pytest", lambda: counted(steps, pytest, env, pytest_summary))
+    return steps.report("dev.py test" + (" (a selection of the Python tests)" if selected else ""))
+
+
+def command_lint(steps: Steps, fix: bool) -> int:
+    """Formatting, lints and types, without building the core."""
+    lint_steps(steps, prepare(("dev",), core=False), fix)
+    return steps.report("dev.py lint")
+
+
+def command_bench(names: Sequence[str], steps: Steps) -> int:
+    """Run the benches whose names contain any of these words; each prints goal and rate."""
+    env = prepare(("dev",))
+
+    def wanted(stem: str) -> bool:
+        return not names or any(name in stem for name in names)
+
+    for path in sorted((ROOT / "crates").glob("*/benches/*.rs")):
+        package = f"resilver-{path.parent.parent.name}"
+        command = ["cargo", "bench", "--quiet", "-p", package, "--bench", path.stem]
+        if wanted(path.stem):
+            steps.step(f"{package}/{path.stem}", partial(run, command, env))
+    for path in sorted((ROOT / "benches").glob("*.py")):
+        if wanted(path.stem):
+            steps.step(path.name, partial(run, ["python", str(path)], env))
+    if not steps.rows:
+        named = " or ".join(names) or "anything"
+        raise DevError(f"no bench is called like {named}; see crates/*/benches and benches/", 2)
+    return steps.report("dev.py bench")
+
+
+def command_docs() -> int:
+    """Build the documentation and say where it is."""
+    documentation(prepare(("docs",), core=False))
+    print(f"{ROOT / 'docs' / '_build' / 'html' / 'index.html'}")
+    return 0
+
+
+def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Split the command line into our options and the words that another program gets."""
+    parser = argparse.ArgumentParser(
+        prog="dev.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    commands = parser.add_subparsers(
+        dest="command", required=True, metavar="run | test | lint | bench | docs"
+    )
+    commands.add_parser(
+        "run", add_help=False, help="build, then `resilver demo` or the command given"
+    )
+    test = commands.add_parser(
+        "test", help="everything a change must pass; other arguments are pytest's"
+    )
+    lint = commands.add_parser("lint", help="formatting, lints and types")
+    lint.add_argument("--fix", action="store_true", help="repair what can be repaired")
+    bench = commands.add_parser("bench", help="benches, each with its goal beside its rate")
+    bench.add_argument(
+        "names", nargs="*", help="only benches whose name contains one of these words"
+    )
+    for sub in (test, lint):
+        sub.add_argument(
+            "--only",
+            action="append",
+            default=[],
+            metavar="STEP",
+            help="only this step (repeatable)",
+        )
+    for sub in (test, lint, bench):
+        sub.add_argument("--keep-going", action="store_true", help="go on after a step that failed")
+    commands.add_parser("docs", help="build the documentation")
+    if arguments[:1] == ["run"]:
+        # All words after `run` are resilver's, --help among them.
+        return argparse.Namespace(command="run"), list(arguments[1:])
+    options, rest = parser.parse_known_args(arguments)
+    if rest and options.command != "test":
+        parser.error(f"dev.py {options.command} does not know {' '.join(rest)}")
+    return options, rest
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do what the command line says; return the exit code."""
+    options, rest = parse(arguments)
+    steps = Steps(getattr(options, "keep_going", False), getattr(options, "only", ()))
+    # A `timeout` or a CI that gives up ends us as Ctrl-C does, and the tool under way with us.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        if options.command == "run":
+            return command_run(rest)
+        if options.command == "test":
+            return command_test(rest, steps)
+        if options.command == "lint":
+            return command_lint(steps, options.fix)
+        if options.command == "bench":
+            return command_bench(options.names, steps)
+        return command_docs()
+    except DevError as problem:
+        if steps.rows and problem.code == STEP_FAILED:
+            steps.report(f"dev.py {options.command}: stopped")
+        print(f"dev.py: {problem}", file=sys.stderr)
+        return problem.code
+    except KeyboardInterrupt:
+        print("dev.py: interrupted; run it again to go on", file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
