@@ -7,9 +7,11 @@ docs/models/placement.md, docs/models/rebuild.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 
 import numpy as np
 
@@ -129,10 +131,11 @@ class Ring:
             for point in points
         )
 
-    def on_from(self, position: int) -> list[int]:
-        """The servers of all points, in order, from the first at or after a position."""
-        behind = [server for at, server in self.points if at >= position]
-        return behind + [server for at, server in self.points if at < position]
+    def on_from(self, position: int) -> Iterator[int]:
+        """The servers of all points, once around, from the first at or after a position."""
+        first = bisect_left(self.points, (position, 0))
+        for step in range(len(self.points)):
+            yield self.points[(first + step) % len(self.points)][1]
 
     def place(self, number: int, out: Set[int]) -> list[int]:
         """The servers of a number's copies, leaving out those that are out.
@@ -143,18 +146,19 @@ class Ring:
         """
         found: list[int] = []
         position = upper_half(mix(number))
-        attempts = 0 if self.successors else self.copies + 50
-        for attempt in range(attempts):
+        for attempt in range(0 if self.successors else self.copies + 50):
             # The step between attempts; attempt 0 is the number's own position.
             position = upper_half(mix(number ^ attempt * 0xD6E8FEB86659FD93 % 2**64))
-            self.add(self.on_from(position)[:1], out, found)
-        self.add(self.on_from(position), out, found)
+            self._add(islice(self.on_from(position), 1), out, found)
+        self._add(self.on_from(position), out, found)
         return found
 
-    def add(self, servers: list[int], out: Set[int], found: list[int]) -> None:
+    def _add(self, servers: Iterable[int], out: Set[int], found: list[int]) -> None:
         """Add servers that are in and not found yet, up to the number of copies."""
         for server in servers:
-            if len(found) < self.copies and server not in out and server not in found:
+            if len(found) == self.copies:
+                return
+            if server not in out and server not in found:
                 found.append(server)
 
 

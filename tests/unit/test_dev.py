@@ -302,7 +302,7 @@ def test_words_for_other_programs_are_passed_on() -> None:
 
 def test_ci_ends_as_the_tests_end(tmp_path: Path) -> None:
     """.ci/run installs nothing where nothing is missing, and its exit code is dev.py's."""
-    programs = dict.fromkeys(("chromium", "chromedriver", "crushtool", "osdmaptool", "cc"), "")
+    programs = dict.fromkeys(("chromium", "crushtool", "osdmaptool", "cc"), "")
     programs["apt-get"] = "echo must not be called; exit 1"
     programs["python3"] = 'case "$1" in -c) exit 0;; *) echo "called: $*"; exit 7;; esac'
     env = bare_machine(tmp_path, **programs)

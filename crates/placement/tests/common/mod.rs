@@ -134,6 +134,12 @@ pub fn random_map(seed: u64) -> RandomMap {
     let rules = writer.rules(classes && devices.iter().flatten().next().is_some(), has_racks);
     writer.choose_args();
     let Writer { text, mut random, .. } = writer;
+    let reweights = random_reweights(&devices, &mut random);
+    RandomMap { text, rules, copies: 1 + random.below(7) as usize, reweights }
+}
+
+/// Some devices out and some in part, but never all of them out, since the tester says nothing about such a map.
+fn random_reweights(devices: &[Vec<i32>], random: &mut Random) -> Vec<(i32, f32)> {
     let mut reweights = Vec::new();
     for &device in devices.iter().flatten() {
         match random.below(8) {
@@ -142,11 +148,10 @@ pub fn random_map(seed: u64) -> RandomMap {
             _ => {}
         }
     }
-    // The tester says nothing about a map whose devices are all out.
     if reweights.iter().filter(|entry| entry.1 == 0.0).count() == devices.iter().flatten().count() {
         reweights.clear();
     }
-    RandomMap { text, rules, copies: 1 + random.below(7) as usize, reweights }
+    reweights
 }
 
 struct Writer {
