@@ -8,10 +8,12 @@ docs/models/placement.md, docs/models/rebuild.md).
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +54,8 @@ class Losses:
     affected_objects: int = 0
     unrecoverable_objects: int = 0
     undersized_copies: int = 0
-    affected_groups: set[int] = field(default_factory=set)
+    affected_groups: int = 0
+    groups_gained: Counter[int] = field(default_factory=Counter)
     pulls: list[Pull] = field(default_factory=list)
 
 
@@ -95,26 +98,28 @@ def object_sizes(system: System, size: int) -> list[int]:
 
 
 def failed_servers(system: System, seed: int) -> set[int]:
-    """The servers that fail: those named, and those drawn.
-
-    The draw of fault number i is the beginning of a shuffle by stream i of "failure".
-    """
+    """The servers that fail: those named, and those drawn."""
     servers, failed = system.server_count, set()
     counts = {"servers": servers, "racks": system.cluster.racks, "rows": system.cluster.rows}
     for number, fault in enumerate(system.faults):
         count = counts[fault.fail.kind] or 1
-        targets, chosen = fault.fail.targets, []
+        targets = fault.fail.targets
         if isinstance(targets, int):
-            stream, urn = Stream(seed, "failure", number), list(range(count))
-            for place in range(min(targets, count)):
-                other = place + stream.below(count - place)
-                urn[place], urn[other] = urn[other], urn[place]
-                chosen.append(urn[place])
+            chosen = choose(seed, number, list(range(count)), targets)
         else:
             chosen = [int(name.split(".")[1]) for name in targets]
         size = servers // count
         failed.update(one * size + within for one in chosen for within in range(size))
     return failed
+
+
+def choose(seed: int, fault: int, urn: list[Any], count: int) -> list[Any]:
+    """What fault number `fault` draws: the beginning of a shuffle, by its stream of "failure"."""
+    stream = Stream(seed, "failure", fault)
+    for place in range(min(count, len(urn))):
+        other = place + stream.below(len(urn) - place)
+        urn[place], urn[other] = urn[other], urn[place]
+    return urn[:count]
 
 
 class Ring:
@@ -225,7 +230,9 @@ def crush_text(system: System) -> str:
     return "\n".join(lines)
 
 
-def _bucket(kind: str, name: str, number: int, alg: str | None, items: list[tuple[str, int]]) -> str:
+def _bucket(
+    kind: str, name: str, number: int, alg: str | None, items: list[tuple[str, int]]
+) -> str:
     inside = " ".join(f"item {item} weight {weight}.000" for item, weight in items)
     return f"{kind} {name} {{ id {number} alg {alg} hash 0 {inside} }}"
 
@@ -261,14 +268,20 @@ class Layout:
         """The group of an object: the lower half of its hash, modulo the number of groups."""
         return None if self.groups is None else mix(number) % 2**32 % self.groups
 
-    def servers_of(self, number: int, out: frozenset[int]) -> list[int]:
+    def set_of_group(self, group: int, out: frozenset[int]) -> list[int]:
+        """The servers of a group's copies.
+
+        On a ring, a group stands like an object of that number. With CRUSH, groups belong to pool
+        1, whose number is hashed in with theirs.
+        """
+        return self.place(group if self.is_ring else jenkins_of_two(group, 1), out)
+
+    def set_of_object(self, number: int, out: frozenset[int]) -> list[int]:
         """The servers of an object's copies."""
         group = self.group_of(number)
-        if self.is_ring:
-            # A group stands on the ring like an object of that number.
-            return self.place(number if group is None else group, out)
-        # Groups belong to pool 1, whose number is hashed in with theirs.
-        return self.place(upper_half(mix(number)) if group is None else jenkins_of_two(group, 1), out)
+        if group is not None:
+            return self.set_of_group(group, out)
+        return self.place(number if self.is_ring else upper_half(mix(number)), out)
 
 
 def find_losses(system: System, seed: int) -> Losses:
@@ -285,20 +298,22 @@ def find_losses(system: System, seed: int) -> Losses:
         for place, size in enumerate(object_sizes(system, file_size)):
             losses.objects += 1
             number = file * OBJECTS_A_FILE + place
-            before = layout.servers_of(number, frozenset())
-            after = layout.servers_of(number, failed)
+            before = layout.set_of_object(number, frozenset())
+            after = layout.set_of_object(number, failed)
             if failed.isdisjoint(before):
                 assert after == before, f"object {number} moves from {before} to {after}"
                 continue
             losses.affected_objects += 1
-            group = layout.group_of(number)
-            if group is not None:
-                losses.affected_groups.add(group)
-            _relocate(system, seed, (number, size), (before, after), failed, losses)
+            relocate(system, seed, (number, size), (before, after), failed, losses)
+    for group in range(layout.groups or 0):
+        before = layout.set_of_group(group, frozenset())
+        if not failed.isdisjoint(before):
+            losses.affected_groups += 1
+            losses.groups_gained.update(set(layout.set_of_group(group, failed)) - set(before))
     return losses
 
 
-def _relocate(
+def relocate(
     system: System,
     seed: int,
     object_and_size: tuple[int, int],

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from resilver.spec import System
+from tests.reference.ceph_losses import failed_osds, find_ceph_losses
 from tests.reference.losses import Losses, Pull, failed_servers, find_losses
 
 PICOSECONDS = 10**12
@@ -60,7 +61,7 @@ class Network:
     def cost(self, size: int) -> tuple[int, int, int]:
         """(L, (s - 1) G, g + (s - 1) G) of a message, by the first row that is strictly larger."""
         row = next((row for row in self.rows if row.size_bytes > size), self.rows[-1])
-        transfer = (size - 1) * picoseconds(row.gap_per_byte_seconds)
+        transfer = max(size - 1, 0) * picoseconds(row.gap_per_byte_seconds)
         return (
             picoseconds(row.latency_seconds),
             transfer,
@@ -68,7 +69,14 @@ class Network:
         )
 
     def send(self, sender: int, receiver: int, size: int, delivered: Callable[[], None]) -> int:
-        """Queue a message; returns when its sender is done with it."""
+        """Queue a message between endpoints; returns when its sender is done with it.
+
+        What stays within one endpoint does not cross the network.
+        """
+        if sender == receiver:
+            self.seen["message within a host"] += 1
+            self.clock.at(self.clock.now, delivered)
+            return self.clock.now
         latency, _, occupancy = self.cost(size)
         start = max(self.clock.now, self.send_free[sender])
         self.seen["send interface busy"] += start > self.clock.now
@@ -107,8 +115,11 @@ class Disk:
             self.seen["sequential request"] += 1
         else:
             seeks = table.read_seek if is_read else table.write_seek
-            not_above = [seek for least, seek in zip(table.request_sizes, seeks, strict=True)
-                         if least <= size]
+            not_above = [
+                seek
+                for least, seek in zip(table.request_sizes, seeks, strict=True)
+                if least <= size
+            ]
             service += picoseconds(not_above[-1] if not_above else seeks[0])
         self.seen["disk busy"] += self.free > self.clock.now
         self.head = (number, offset + size)
@@ -138,11 +149,12 @@ class Buffer:
 
 
 @dataclass
-class Server:
-    """A server: as a source, what it was asked for; as a destination, what it still has to ask for.
+class Device:
+    """A device: as a source, what it was asked for; as a destination, what it still has to ask for.
 
     Attributes:
         number: Its number.
+        endpoint: The network interface it is behind, which OSDs of one host share.
         disk: Its disk.
         waiting: Requests that its memory has no room for yet.
         send_held: Bytes being read or sent.
@@ -155,14 +167,15 @@ class Server:
     """
 
     number: int
+    endpoint: int
     disk: Disk
-    waiting: deque[tuple[Buffer, Server]] = field(default_factory=deque)
+    waiting: deque[tuple[Buffer, Device]] = field(default_factory=deque)
     send_held: int = 0
     assigned: int = 0
     to_ask: deque[Buffer] = field(default_factory=deque)
     receive_held: int = 0
     outstanding: int = 0
-    source: Server | None = None
+    source: Device | None = None
     finished: int | None = None
 
 
@@ -172,9 +185,9 @@ class Outcome:
 
     Attributes:
         losses: What the failure asked for.
-        failed: The servers that failed.
-        servers: What each server did, by number.
-        link_busy: How long each server's interface was busy, sending and receiving together.
+        failed: The devices that failed.
+        devices: What each device did, by number.
+        link_busy: How long each endpoint's interface was busy, sending and receiving together.
         copies: Copies and bytes moved, by whether they replace lost ones.
         bytes: See `copies`.
         transfers: (copies, bytes) by (source, destination).
@@ -188,7 +201,7 @@ class Outcome:
 
     losses: Losses
     failed: set[int]
-    servers: list[Server]
+    devices: list[Device]
     link_busy: Counter[int]
     copies: Counter[bool] = field(default_factory=Counter)
     bytes: Counter[bool] = field(default_factory=Counter)
@@ -202,29 +215,25 @@ class Outcome:
 class Rebuild:
     """Every new home pulls its objects: request, read, send, write, buffer by buffer."""
 
-    def __init__(self, system: System, seed: int) -> None:
+    def __init__(self, system: System, losses: Losses, failed: set[int], hosts: list[int]) -> None:
         self.recovery, self.clock, seen = system.recovery, Clock(), Counter[str]()
         self.network = Network(system, self.clock, seen)
-        self.servers = [
-            Server(number, Disk(system, self.clock, seen)) for number in range(system.server_count)
+        self.devices = [
+            Device(number, host, Disk(system, self.clock, seen))
+            for number, host in enumerate(hosts)
         ]
-        self.outcome = Outcome(
-            find_losses(system, seed),
-            failed_servers(system, seed),
-            self.servers,
-            self.network.busy,
-            seen=seen,
-        )
+        self.outcome = Outcome(losses, failed, self.devices, self.network.busy, seen=seen)
         for pull in self.outcome.losses.pulls:
-            self.servers[pull.destination].to_ask.extend(self.buffers_of(pull))
+            self.devices[pull.destination].to_ask.extend(self.buffers_of(pull))
 
     def buffers_of(self, pull: Pull) -> list[Buffer]:
-        """The buffers of a pull: full ones, and at last what is left."""
+        """The buffers of a pull: full ones, and at last what is left; one for an empty object."""
         size = self.recovery.pipeline_buffer
         buffers = [
             Buffer(pull, offset, min(size, pull.size - offset))
-            for offset in range(0, pull.size, size)
+            for offset in range(0, max(pull.size, 1), size)
         ]
+        self.outcome.seen["empty object"] += pull.size == 0
         self.outcome.seen["several buffers"] += len(buffers) > 1
         self.outcome.seen["partial last buffer"] += len(buffers) > 1 and buffers[-1].size < size
         self.outcome.seen["object below 4 KiB"] += pull.size < 4096
@@ -232,13 +241,13 @@ class Rebuild:
 
     def run(self) -> Outcome:
         """Rebuild everything."""
-        for server in self.servers:
-            self.ask(server)
+        for device in self.devices:
+            self.ask(device)
         self.clock.run()
         self.outcome.ended_at, self.outcome.events = self.clock.now, self.clock.executed
         return self.outcome
 
-    def ask(self, destination: Server) -> None:
+    def ask(self, destination: Device) -> None:
         """A destination asks for its next buffers, as many as its memory takes."""
         while destination.to_ask:
             buffer = destination.to_ask[0]
@@ -254,12 +263,12 @@ class Rebuild:
                 destination.source = self.choose_source(buffer.pull)
             self.request(destination.source, destination, buffer)
 
-    def choose_source(self, pull: Pull) -> Server:
+    def choose_source(self, pull: Pull) -> Device:
         """The holder with the least assigned and not sent; of equals, the first in placement order.
 
         With the other two choices, one holder is listed.
         """
-        holders = [self.servers[number] for number in pull.holders]
+        holders = [self.devices[number] for number in pull.holders]
         self.outcome.seen["choice of holders"] += len(holders) > 1
         source = min(holders, key=lambda holder: holder.assigned)
         source.assigned += pull.size
@@ -267,7 +276,7 @@ class Rebuild:
         self.outcome.transfers[source.number, pull.destination] = (copies + 1, amount + pull.size)
         return source
 
-    def request(self, source: Server, destination: Server, buffer: Buffer) -> None:
+    def request(self, source: Device, destination: Device, buffer: Buffer) -> None:
         """The control message that asks a source for a buffer."""
 
         def requested() -> None:
@@ -275,9 +284,9 @@ class Rebuild:
             self.read_what_fits(source)
 
         size = self.recovery.control_message
-        self.network.send(destination.number, source.number, size, requested)
+        self.network.send(destination.endpoint, source.endpoint, size, requested)
 
-    def read_what_fits(self, source: Server) -> None:
+    def read_what_fits(self, source: Device) -> None:
         """A source reads for those who wait, in order, until one does not fit into its memory."""
         while source.waiting:
             buffer, destination = source.waiting[0]
@@ -289,7 +298,7 @@ class Rebuild:
             done = source.disk.submit("read", buffer.pull.object, buffer.offset, buffer.size)
             self.clock.at(done, lambda b=buffer, d=destination: self.send(source, d, b))
 
-    def send(self, source: Server, destination: Server, buffer: Buffer) -> None:
+    def send(self, source: Device, destination: Device, buffer: Buffer) -> None:
         """A buffer that was read goes to its destination; once sent, its memory is free."""
 
         def sent() -> None:
@@ -298,11 +307,14 @@ class Rebuild:
             self.read_what_fits(source)
 
         done = self.network.send(
-            source.number, destination.number, buffer.size, lambda: self.write(destination, buffer)
+            source.endpoint,
+            destination.endpoint,
+            buffer.size,
+            lambda: self.write(destination, buffer),
         )
         self.clock.at(done, sent)
 
-    def write(self, destination: Server, buffer: Buffer) -> None:
+    def write(self, destination: Device, buffer: Buffer) -> None:
         """A buffer that has arrived is written; then its destination may ask for more."""
 
         def written() -> None:
@@ -325,10 +337,20 @@ class Rebuild:
 
 
 def rebuild(system: System, seed: int) -> Outcome:
-    """One run of a synthetic cluster.
+    """One run.
 
     Args:
-        system: The system, which every server has an interface and a disk of its own in.
+        system: The system: a synthetic cluster, of which every server is an endpoint, or a real
+            one, of which every host is.
         seed: The seed of every draw.
     """
-    return Rebuild(system, seed).run()
+    report = system.report
+    if report is None:
+        losses, failed = find_losses(system, seed), failed_servers(system, seed)
+        return Rebuild(system, losses, failed, list(range(system.server_count))).run()
+    # Endpoints are numbered as OSDs first name their hosts; numbers without an OSD have no traffic.
+    hosts = {osd.id: osd.host or osd.name for osd in report.osds}
+    names = list(dict.fromkeys(hosts.values()))
+    endpoints = [names.index(hosts.get(number, names[0])) for number in range(max(hosts) + 1)]
+    losses, failed = find_ceph_losses(system, seed), failed_osds(system, seed)
+    return Rebuild(system, losses, failed, endpoints).run()

@@ -238,7 +238,7 @@ pub struct RehashInverse {
 /// Bits of a position that number its stretch in [`RehashInverse`]: a table of 8 KiB.
 const OWNED_STRETCH_BITS: u32 = 16;
 /// The largest chance, for one object, of needing more draws than are looked at.
-const NEGLIGIBLE: f64 = 1e-18;
+pub(crate) const NEGLIGIBLE: f64 = 1e-18;
 /// Most draws looked at; where more would be needed, rings are small and placing every object is cheap.
 const DRAWS_MAX: usize = 16;
 
@@ -289,7 +289,7 @@ impl RehashInverse {
 /// Placement needs draw number d (from 0) only if the d draws before it fell into fewer domains than there are copies,
 /// that is, all into some set of `copies - 1` domains. With n = 1 / `largest_share` equal domains there are at most
 /// n^(copies - 1) such sets, and d draws all fall into a given one with the chance ((copies - 1) / n)^d.
-fn sufficient_draws(largest_share: f64, copies: usize) -> Option<usize> {
+pub(crate) fn sufficient_draws(largest_share: f64, copies: usize) -> Option<usize> {
     let others = copies.saturating_sub(1) as f64;
     let sets = (1.0 / largest_share).powf(others);
     (copies.max(1)..=DRAWS_MAX).find(|&draws| sets * (others * largest_share).powi(draws as i32) <= NEGLIGIBLE)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use resilver_device::DiskTable;
 use resilver_fabric::LogGpTable;
-use resilver_placement::crush::{CrushMap, Rule, Scratch};
+use resilver_placement::crush::{CrushMap, FlatScreen, Rule, Scratch};
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::object_position;
 use resilver_placement::pool::Pool;
@@ -15,6 +15,9 @@ use resilver_units::{DeviceId, EndpointId, GroupId, ObjectId};
 use crate::rebuild::RebuildPolicy;
 use crate::scan::GroupContents;
 use crate::work::SourceChoice;
+
+/// The reweight of a device that is in, 16.16.
+const REWEIGHT_FULL: u32 = 0x10000;
 
 /// One storage system and what fails in it.
 #[derive(Clone, Debug)]
@@ -144,6 +147,20 @@ impl Algorithm {
         }
     }
 
+    /// A cheap test of which objects cannot be on a failed device, where the algorithm has one.
+    pub(crate) fn flat_screen(&self, failed: &FailedSet) -> Option<FlatScreen> {
+        match self {
+            Algorithm::Ring { .. } => None,
+            Algorithm::Crush(crush) => {
+                // A device that is in by part may turn inputs away that it wins, and others then take more attempts.
+                let is_all_in = crush.reweight.iter().all(|&reweight| reweight == REWEIGHT_FULL);
+                let placed = &crush.pools[0];
+                let targets = failed.devices().map(|device| device.get() as i32).collect();
+                FlatScreen::new(&crush.map, &placed.rule, placed.pool.size as usize, targets).filter(|_| is_all_in)
+            }
+        }
+    }
+
     /// The same algorithm after a failure: failed devices are marked out.
     ///
     /// A ring passes over devices that are out; CRUSH turns away from devices whose reweight is zero.
@@ -159,10 +176,19 @@ impl Algorithm {
     }
 }
 
+impl PlaceScratch {
+    /// Whether an object may be on one of the devices a screen looks for.
+    pub(crate) fn may_hit(&self, screen: &FlatScreen, object: ObjectId) -> bool {
+        screen.may_hit(object_position(object), &self.crush)
+    }
+}
+
 impl CrushPlacement {
     fn place(&self, placed: &PlacedPool, input: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
         let copies = placed.pool.size as usize;
-        self.map.place(&placed.rule, input, copies, &self.reweight, &mut scratch.crush, &mut scratch.items);
+        let weight_sets = self.map.weight_sets_for(placed.pool.id);
+        let PlaceScratch { crush, items } = scratch;
+        self.map.place_with(&placed.rule, input, copies, &self.reweight, weight_sets, crush, items);
         let is_up = |&item: &i32| usize::try_from(item).is_ok_and(|device| self.is_up.get(device) == Some(&true));
         set.extend(scratch.items.iter().copied().filter(is_up).map(|item| DeviceId::new(item as u32)));
     }

@@ -1,7 +1,9 @@
 //! The plain inverse: ask the forward question for every object, before and after the failure.
 //!
-//! It serves every algorithm that has no faster inverse, and is what the faster ones are held against.
+//! It serves every algorithm that has no faster inverse, and is what the faster ones are held against. Where CRUSH places
+//! objects from one flat bucket, a screen spares most objects that question.
 
+use resilver_placement::crush::FlatScreen;
 use resilver_placement::inverse::{FailedSet, Inverse};
 use resilver_placement::layout::Relocation;
 use resilver_units::{DeviceId, ObjectId};
@@ -13,12 +15,19 @@ pub struct ForwardInverse {
     before: Algorithm,
     after: Algorithm,
     failed: FailedSet,
+    screen: Option<FlatScreen>,
 }
 
 impl ForwardInverse {
     /// Compares where `algorithm` places objects before and after the failure.
     pub fn new(algorithm: Algorithm, failed: FailedSet) -> Self {
-        ForwardInverse { after: algorithm.without(&failed), before: algorithm, failed }
+        let screen = algorithm.flat_screen(&failed);
+        ForwardInverse { after: algorithm.without(&failed), before: algorithm, failed, screen }
+    }
+
+    /// The same without the screen, to hold the screen against.
+    pub fn plain(algorithm: Algorithm, failed: FailedSet) -> Self {
+        ForwardInverse { screen: None, ..ForwardInverse::new(algorithm, failed) }
     }
 }
 
@@ -35,6 +44,9 @@ impl Inverse for ForwardInverse {
 
     fn affected_in(&self, first: ObjectId, count: u64, scratch: &mut ForwardScratch, found: &mut Vec<ObjectId>) {
         for object in (first.get()..first.get() + count).map(ObjectId::new) {
+            if self.screen.as_ref().is_some_and(|screen| !scratch.place.may_hit(screen, object)) {
+                continue;
+            }
             scratch.before.clear();
             self.before.place_object(object, &mut scratch.place, &mut scratch.before);
             if scratch.before.iter().any(|&device| self.failed.contains(device)) {
@@ -49,5 +61,43 @@ impl Inverse for ForwardInverse {
         self.before.place_object(object, &mut scratch.place, &mut scratch.before);
         self.after.place_object(object, &mut scratch.place, &mut scratch.after);
         relocation.set(&scratch.before, &scratch.after, |device| self.failed.contains(device));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
+    use resilver_placement::pool::{Pool, PoolKind};
+
+    use super::*;
+    use crate::config::{CrushPlacement, PlacedPool};
+
+    #[test]
+    fn the_screen_changes_nothing_but_the_time() {
+        let servers = 150;
+        let map = CrushMap::flat(servers, BucketKind::Straw, Tunables::JEWEL);
+        let rule = map.rule_by_id(0).unwrap().clone();
+        let kind = PoolKind::Replicated;
+        let pool = Pool { id: 1, pg_num: 1, pgp_num: 1, size: 3, rule: 0, hashpspool: true, kind };
+        let algorithm = Algorithm::Crush(CrushPlacement {
+            map: Arc::new(map),
+            pools: vec![PlacedPool { pool, rule }],
+            reweight: vec![0x10000; servers as usize],
+            is_up: vec![true; servers as usize],
+        });
+        let failed = FailedSet::new(servers as usize, &[DeviceId::new(4), DeviceId::new(99)]);
+        let found = |inverse: ForwardInverse| {
+            let (mut scratch, mut found) = (ForwardScratch::default(), Vec::new());
+            inverse.affected_in(ObjectId::new(5000), 50_000, &mut scratch, &mut found);
+            found
+        };
+        let screened = ForwardInverse::new(algorithm.clone(), failed.clone());
+        assert!(screened.screen.is_some());
+        let screened = found(screened);
+        assert_eq!(screened, found(ForwardInverse::plain(algorithm, failed)));
+        // Two of 150 servers hold a copy of about 3 x 2/150 = 4 % of the objects: 2,000, standard deviation 44.
+        assert!((screened.len() as i64 - 2000).abs() < 250, "{}", screened.len());
     }
 }

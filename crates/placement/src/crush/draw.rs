@@ -8,6 +8,7 @@
 use super::bucket::Straw2Weights;
 use super::hash::rjenkins1_3;
 use super::ln::{DRAWS, Distances, LAST_ORDERED, distance};
+use super::screen::ATTEMPTS_MAX;
 
 /// Which instructions the inner loops use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +65,8 @@ impl DrawBuffers {
 
 /// Defines one function compiled for each instruction set, and the choice among the copies.
 macro_rules! multiversion {
-    ($name:ident, $body:ident, ($($arg:ident : $type:ty),*), $result:ty) => {
-        fn $name(lanes: Lanes, $($arg: $type),*) -> $result {
+    ($visibility:vis $name:ident, $body:ident, ($($arg:ident : $type:ty),*), $result:ty) => {
+        $visibility fn $name(lanes: Lanes, $($arg: $type),*) -> $result {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2")]
@@ -140,6 +141,30 @@ fn first_at_least_body(low: &[u32], bound: u32) -> usize {
     0
 }
 
+/// Fills `draws` with the low 16 bits of one item's hash for attempts 0, 1, 2 and so on.
+#[inline(always)]
+fn hash_attempts_body(x: u32, id: u32, draws: &mut [u32; ATTEMPTS_MAX]) {
+    for (attempt, draw) in draws.iter_mut().enumerate() {
+        *draw = rjenkins1_3(x, id, attempt as u32) & (DRAWS as u32 - 1);
+    }
+}
+
+/// Whether any item's draw has a better (smaller) rank than `rank`; ends at the first block that has one.
+#[inline(always)]
+fn first_better_body(x: u32, r: u32, ids: &[i32], ranks: &[u32; DRAWS], rank: u32) -> bool {
+    const BLOCK: usize = 32;
+    ids.chunks(BLOCK).any(|ids| {
+        ids.iter().fold(false, |found, &id| found | (ranks[rjenkins1_3(x, id as u32, r) as usize & (DRAWS - 1)] < rank))
+    })
+}
+
+multiversion!(pub(crate) hash_attempts, hash_attempts_body, (x: u32, id: u32, draws: &mut [u32; ATTEMPTS_MAX]), ());
+multiversion!(
+    pub(crate) first_better,
+    first_better_body,
+    (x: u32, r: u32, ids: &[i32], ranks: &[u32; DRAWS], rank: u32),
+    bool
+);
 multiversion!(hash_items, hash_items_body, (x: u32, r: u32, ids: &[i32], low: &mut [u32]), u32);
 multiversion!(scale_straws, scale_straws_body, (low: &[u32], straws: &[u32], keys: &mut [u64]), u64);
 multiversion!(

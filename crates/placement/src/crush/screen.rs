@@ -1,0 +1,144 @@
+//! A cheap test that an input cannot map to any of a few devices, for a rule over one flat bucket of equal weights.
+//!
+//! Placing an input on a flat bucket hashes every item for every attempt. To learn that a given device is *not* chosen takes
+//! far less: its own draw must be close to the best possible to win an attempt at all, and where it is, the first item
+//! found with a better one ends the matter.
+
+use super::choose::Scratch;
+use super::draw::{first_better, hash_attempts};
+use super::ln::{DRAWS, Distances};
+use super::map::CrushMap;
+use super::rule::{Rule, Step};
+use crate::inverse::{NEGLIGIBLE, sufficient_draws};
+
+/// Most attempts that are hashed at once.
+pub(crate) const ATTEMPTS_MAX: usize = 16;
+
+/// Tells, for a rule over one flat bucket of equal weights, which inputs cannot map to any of the `targets`.
+///
+/// It errs to the safe side but for a chance of 10^-18 an input: an input that it passes may still miss the targets.
+#[derive(Clone, Debug)]
+pub struct FlatScreen {
+    targets: Vec<i32>,
+    items: Vec<i32>,
+    /// How many attempts are looked at.
+    attempts: usize,
+    /// For each 16-bit draw its rank, 0 for the best; draws that tie have one rank.
+    ranks: Box<[u32; DRAWS]>,
+    /// The worst rank that still has a chance to win an attempt.
+    worst_rank: u32,
+}
+
+impl FlatScreen {
+    /// The screen of `rule` for `copies` copies, or `None` where the rule or the map is of another kind.
+    ///
+    /// It serves rules that take a straw or straw2 bucket of devices of equal weight and choose all copies from it
+    /// (firstn), under tunables without the permutation fallback.
+    #[must_use]
+    pub fn new(map: &CrushMap, rule: &Rule, copies: usize, targets: Vec<i32>) -> Option<Self> {
+        let [Step::Take(root), Step::Choose(choose), Step::Emit] = rule.steps[..] else {
+            return None;
+        };
+        let bucket = map.bucket(root)?;
+        let is_plain = choose.firstn && choose.type_id == 0 && choose.count <= 0 && map.weight_sets().is_empty();
+        let is_flat = bucket.items.iter().all(|&item| item >= 0);
+        if !is_plain || !is_flat || map.tunables().choose_local_fallback_tries > 0 {
+            return None;
+        }
+        let quality = bucket.draw_quality()?;
+        let attempts = sufficient_draws(1.0 / bucket.items.len() as f64, copies).filter(|&n| n <= ATTEMPTS_MAX)?;
+        let others = bucket.items.len() as f64 - 1.0;
+        // A draw that all others stay below with a chance under NEGLIGIBLE cannot win: (share below)^others.
+        let share = (NEGLIGIBLE.ln() / others).exp();
+        let ranks = ranks_of(&quality);
+        let worst_rank = ranks[((share * DRAWS as f64) as usize).min(DRAWS - 1)];
+        Some(FlatScreen { targets, items: bucket.items.clone(), attempts, ranks, worst_rank })
+    }
+
+    /// Whether input `x` may map to one of the targets.
+    #[must_use]
+    pub fn may_hit(&self, x: u32, scratch: &Scratch) -> bool {
+        let mut draws = [0; ATTEMPTS_MAX];
+        self.targets.iter().any(|&target| {
+            hash_attempts(scratch.lanes(), x, target as u32, &mut draws);
+            draws[..self.attempts].iter().zip(0..).any(|(&draw, attempt)| {
+                let rank = self.ranks[draw as usize & (DRAWS - 1)];
+                rank <= self.worst_rank && !first_better(scratch.lanes(), x, attempt, &self.items, &self.ranks, rank)
+            })
+        })
+    }
+}
+
+/// The rank of every draw from how good it is, larger being better.
+fn ranks_of(quality: &[u64]) -> Box<[u32; DRAWS]> {
+    let mut sorted = quality.to_vec();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    sorted.dedup();
+    let rank = |quality: &u64| sorted.partition_point(|better| better > quality) as u32;
+    let ranks: Box<[u32]> = quality.iter().map(rank).collect();
+    ranks.try_into().expect("one rank a draw")
+}
+
+impl super::bucket::Bucket {
+    /// How good each 16-bit draw is in this bucket, larger being better, where its items have equal weights.
+    fn draw_quality(&self) -> Option<Vec<u64>> {
+        match &self.shape {
+            super::bucket::Shape::Straw { equal: true, .. } => Some((0..DRAWS as u64).collect()),
+            super::bucket::Shape::Straw2(weights) if weights.equal => {
+                let weight = u64::from(weights.weights[0]);
+                let distances = Distances::shared();
+                Some((0..DRAWS as u32).map(|draw| u64::MAX - distances.exact(draw) / weight).collect())
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crush::{BucketKind, Lanes, Tunables};
+
+    fn screened(kind: BucketKind, servers: u32, targets: &[i32]) -> (f64, usize) {
+        let map = CrushMap::flat(servers, kind, Tunables::JEWEL);
+        let rule = map.rule_by_id(0).unwrap();
+        let screen = FlatScreen::new(&map, rule, 3, targets.to_vec()).unwrap();
+        let (mut placed, mut passed, mut hits) = (Vec::new(), 0, 0);
+        for lanes in Lanes::available() {
+            let mut scratch = Scratch::with_lanes(lanes);
+            for x in 0..20_000u32 {
+                let x = x.wrapping_mul(0x9e37_79b9);
+                map.place(rule, x, 3, &[], &mut scratch, &mut placed);
+                let is_hit = placed.iter().any(|device| targets.contains(device));
+                let may_hit = screen.may_hit(x, &scratch);
+                assert!(may_hit || !is_hit, "input {x} maps to {placed:?} and was screened out");
+                passed += usize::from(may_hit);
+                hits += usize::from(is_hit);
+            }
+        }
+        (passed as f64 / (20_000.0 * Lanes::available().len() as f64), hits)
+    }
+
+    // Rule: nothing that maps to a target is screened out, and little else is passed. Of 200 servers three draws hit two
+    // targets with a chance of 6/200 = 0.03, and ten draws win with 20/200 = 0.1.
+    #[test]
+    fn no_hit_is_screened_out_and_most_misses_are() {
+        for kind in [BucketKind::Straw, BucketKind::Straw2] {
+            let (passed, hits) = screened(kind, 200, &[17, 111]);
+            assert!(hits > 1000, "{hits}");
+            assert!((0.03..0.15).contains(&passed), "{passed}");
+        }
+    }
+
+    // Rule: what the screen does not understand, it does not serve.
+    #[test]
+    fn other_maps_have_no_screen() {
+        let hierarchy =
+            CrushMap::hierarchical(64, 8, None, BucketKind::Straw, Tunables::JEWEL, crate::crush::Level::Rack).unwrap();
+        assert!(FlatScreen::new(&hierarchy, hierarchy.rule_by_id(0).unwrap(), 3, vec![1]).is_none());
+        let legacy = CrushMap::flat(64, BucketKind::Straw, Tunables::ARGONAUT);
+        assert!(FlatScreen::new(&legacy, legacy.rule_by_id(0).unwrap(), 3, vec![1]).is_none());
+        let small = CrushMap::flat(4, BucketKind::Straw, Tunables::JEWEL);
+        assert!(FlatScreen::new(&small, small.rule_by_id(0).unwrap(), 3, vec![1]).is_none());
+    }
+}

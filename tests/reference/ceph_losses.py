@@ -1,0 +1,102 @@
+"""What a failure asks for in a real cluster, in plain Python: group by group, before and after.
+
+The pools' groups are numbered one pool behind another. Only a group's objects and bytes are known
+(docs/models/rebuild.md, "Real clusters").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+import numpy as np
+
+from resilver.importers.ceph import PoolInfo
+from resilver.simulate import CrushMap
+from resilver.spec import System
+from tests.reference.draws import HALF_WORD, jenkins_of_two
+from tests.reference.losses import OBJECTS_A_FILE, Losses, choose, relocate
+
+
+def failed_osds(system: System, seed: int) -> set[int]:
+    """The OSDs that fail: those named, and those drawn from all of a kind in rising order."""
+    report = system.report
+    assert report is not None
+    failed: set[int] = set()
+    for number, fault in enumerate(system.faults):
+        kind, targets = fault.fail.kind, fault.fail.targets
+        if kind == "osds":
+            members = {f"osd.{osd.id}": (osd.id,) for osd in report.osds}
+        else:
+            buckets = report.buckets.of_kind(kind[:-1])
+            members = {one.name: report.buckets.devices_under(one) for one in buckets}
+        if isinstance(targets, int):
+            chosen = choose(seed, number, sorted(members.values()), targets)
+        else:
+            chosen = [members[name] for name in targets]
+        failed.update(osd for group in chosen for osd in group)
+    return failed
+
+
+def crush_input(pool: PoolInfo, group: int) -> int:
+    """The CRUSH input of a group: its number reduced by `pgp_num`, mixed with the pool's.
+
+    The reduction is such that a pool that grows keeps its first groups: the number's low bits, one
+    bit fewer where they name a group that does not exist yet.
+    """
+    bins = 1
+    while bins < pool.pgp_num:
+        bins *= 2
+    reduced = group % bins
+    if reduced >= pool.pgp_num:
+        reduced = group % (bins // 2)
+    if pool.hashpspool:
+        return jenkins_of_two(reduced, pool.id)
+    return (reduced + pool.id) % HALF_WORD
+
+
+class UpSets:
+    """The up set of every group: what the pool's rule gives, without OSDs that are down."""
+
+    def __init__(self, system: System) -> None:
+        assert system.report is not None
+        self.report = system.report
+        self.map = CrushMap.from_json(self.report.crushmap)
+
+    def place(self, pool: PoolInfo, group: int, out: Set[int]) -> list[int]:
+        """The OSDs of a group's copies; those that are out have reweight zero."""
+        osds = {osd.id: osd for osd in self.report.osds}
+        reweight = np.zeros(max(osds) + 1, np.uint32)
+        for osd in osds.values():
+            reweight[osd.id] = 0 if osd.id in out else osd.reweight
+        inputs = np.array([crush_input(pool, group)], np.uint32)
+        chosen = self.map.map_rule(pool.rule_id, inputs, pool.size, reweight)
+        return [int(osd) for osd in chosen[0] if osd >= 0 and osds[int(osd)].up]
+
+
+def find_ceph_losses(system: System, seed: int) -> Losses:
+    """What was lost, and who has to fetch what: one object of each affected group in turn."""
+    losses, up_sets = Losses(), UpSets(system)
+    failed, affected = frozenset(failed_osds(system, seed)), []
+    down = {osd.id for osd in up_sets.report.osds if not osd.up}
+    pools = {pool.id: pool for pool in up_sets.report.pools}
+    for index, load in enumerate(system.group_loads):
+        losses.objects += load.objects
+        losses.bytes += load.bytes
+        before = up_sets.place(pools[load.pool], load.number, frozenset())
+        after = up_sets.place(pools[load.pool], load.number, failed)
+        if failed.isdisjoint(before):
+            # A group's set may have a place that an OSD which is down leaves empty.
+            assert after == before or failed & down, f"{load} moves from {before} to {after}"
+            continue
+        losses.affected_groups += 1
+        losses.groups_gained.update(set(after) - set(before))
+        affected.append((index, load, (before, after)))
+    for turn in range(max((load.objects for _, load, _ in affected), default=0)):
+        for index, load, sets in affected:
+            if turn < load.objects:
+                # The group's bytes are shared evenly; what is left over goes to the first ones.
+                size = load.bytes // load.objects + (turn < load.bytes % load.objects)
+                losses.affected_objects += 1
+                number = index * OBJECTS_A_FILE + turn
+                relocate(system, seed, (number, size), sets, failed, losses)
+    return losses

@@ -1,0 +1,80 @@
+"""Holds a run of the core against its twin, in everything that both state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from resilver.simulate import RunResult, simulate
+from resilver.spec import System
+from tests.reference.rebuild_twin import Outcome, rebuild
+
+
+def picoseconds(seconds: float | None) -> int | None:
+    """A time of the core's, exact while runs last less than a quarter of an hour.
+
+    A double of 1,000 s is off by at most 2^-53 of it, which is 0.11 ps.
+    """
+    return None if seconds is None else round(seconds * 1e12)
+
+
+def assert_equal_runs(system: System, seed: int) -> Outcome:
+    """Run both sides, compare them exactly, and return the twin's outcome."""
+    core, twin = simulate(system, seed), rebuild(system, seed)
+    assert_equal_metrics(core, twin, system)
+    pairs = {(t["source"], t["destination"]): t for t in core.transfers.to_pylist()}
+    assert {pair: (t["objects"], t["bytes"]) for pair, t in pairs.items()} == twin.transfers
+    rows = core.servers.to_pylist()
+    assert len(rows) == system.server_count
+    for row in rows:
+        expected = expected_row(twin, row["server"])
+        if system.placement_group_count is None:
+            expected["placement_groups_gained"] = None
+        for name in ("finish_seconds", "device_busy_seconds"):
+            row[name] = picoseconds(row[name])
+        # The link's time is the mean of sending and receiving: two of it make a whole number.
+        row["link_busy_seconds"] = picoseconds(2 * row["link_busy_seconds"])
+        assert {name: row[name] for name in expected} == expected, f"device {row['server']}"
+    return twin
+
+
+def assert_equal_metrics(core: RunResult, twin: Outcome, system: System) -> None:
+    """Compare the totals of a run."""
+    losses, groups = twin.losses, system.placement_group_count
+    expected = {
+        "population_files": losses.files if system.report is None else None,
+        "population_objects": losses.objects,
+        "population_bytes": losses.bytes,
+        "placement_groups": groups,
+        "placement_groups_affected": None if groups is None else losses.affected_groups,
+        "affected_objects": losses.affected_objects,
+        "unrecoverable_objects": losses.unrecoverable_objects,
+        "undersized_objects": losses.undersized_copies,
+        "rebuilt_objects": twin.copies[True],
+        "rebuilt_bytes": twin.bytes[True],
+        "remapped_objects": twin.copies[False],
+        "remapped_bytes": twin.bytes[False],
+        "events": twin.events,
+    }
+    assert {name: core.metrics[name] for name in expected} == expected
+    assert picoseconds(core.metrics["rebuild_seconds"]) == twin.rebuilt_at
+    assert picoseconds(core.metrics["simulated_seconds"]) == twin.ended_at
+
+
+def expected_row(twin: Outcome, number: int) -> dict[str, Any]:
+    """What the core's table of servers should say of a device; times in picoseconds."""
+    device = twin.devices[number]
+    received = [what for pair, what in twin.transfers.items() if pair[1] == number]
+    sent = [what for pair, what in twin.transfers.items() if pair[0] == number]
+    return {
+        "failed": number in twin.failed,
+        "placement_groups_gained": twin.losses.groups_gained[number],
+        "rebuilt_objects": sum(copies for copies, _ in received),
+        "rebuilt_bytes": sum(amount for _, amount in received),
+        "sent_objects": sum(copies for copies, _ in sent),
+        "sent_bytes": sum(amount for _, amount in sent),
+        "finish_seconds": device.finished,
+        "device_busy_seconds": device.disk.busy,
+        "device_bytes_read": device.disk.bytes["read"],
+        "device_bytes_written": device.disk.bytes["write"],
+        "link_busy_seconds": twin.link_busy[device.endpoint],
+    }

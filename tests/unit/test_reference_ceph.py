@@ -1,0 +1,153 @@
+"""The core's runs of a real cluster's report equal those of the plain-Python twin."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resilver import Study
+from tests.reference.compare import assert_equal_runs
+
+ONE = 0x10000
+# Five hosts of two OSDs; there is no OSD 5.
+HOSTS = {"a": [0, 1], "b": [2, 3], "c": [4, 6], "d": [7, 8], "e": [9, 10]}
+OSDS = sorted(osd for members in HOSTS.values() for osd in members)
+TYPES = {"osd": 0, "host": 1, "root": 10}
+# Bytes and objects of a group, by its number modulo 6: none, empty objects, fewer bytes than
+# objects, one object of many buffers, many small ones, and shares that do not come out even.
+LOADS = [(0, 0), (0, 3), (2, 5), (7_000_001, 1), (50_000, 20), (10_000_019, 7)]
+
+
+def bucket(number: int, name: str, kind: str, items: dict[int, int]) -> dict[str, Any]:
+    return {
+        "id": number,
+        "name": name,
+        "type_id": TYPES[kind],
+        "type_name": kind,
+        "weight": sum(items.values()),
+        "alg": "straw2",
+        "hash": "rjenkins1",
+        "items": [
+            {"id": item, "weight": weight, "pos": place}
+            for place, (item, weight) in enumerate(items.items())
+        ],
+    }
+
+
+def rule(number: int, operation: str, kind: str) -> dict[str, Any]:
+    return {
+        "rule_id": number,
+        "rule_name": f"rule-{number}",
+        "ruleset": number,
+        "type": 1,
+        "min_size": 1,
+        "max_size": 10,
+        "steps": [
+            {"op": "take", "item": -1, "item_name": "default"},
+            {"op": operation, "num": 0, "type": kind},
+            {"op": "emit"},
+        ],
+    }
+
+
+def pool(number: int, groups: int, placed: int, size: int, crush_rule: int) -> dict[str, Any]:
+    return {
+        "pool": number,
+        "pool_name": f"pool-{number}",
+        "type": 1,
+        "size": size,
+        "crush_rule": crush_rule,
+        "pg_num": groups,
+        "pg_placement_num": placed,
+        # The second pool is of a cluster that knew no hashpspool yet.
+        "flags_names": "hashpspool" if number == 2 else "",
+    }
+
+
+def report(osds_as_domains: bool) -> dict[str, Any]:
+    """A report of two pools; the second one's copies may share a host when OSDs are the domains."""
+    # OSD 4 weighs double in CRUSH, OSD 7 has a reweight, OSD 10 is down.
+    weight = {osd: ONE * (2 if osd == 4 else 1) for osd in OSDS}
+    buckets = [bucket(-1, "default", "root", {-2 - place: 2 * ONE for place in range(len(HOSTS))})]
+    for place, (name, members) in enumerate(HOSTS.items()):
+        buckets.append(bucket(-2 - place, name, "host", {osd: weight[osd] for osd in members}))
+    pools = [pool(2, 24, 24, 3, 0), pool(5, 90, 70, 2, 1 if osds_as_domains else 0)]
+    return {
+        "osdmap": {
+            "pools": pools,
+            "osds": [
+                {"osd": osd, "up": int(osd != 10), "in": 1, "weight": 0.7 if osd == 7 else 1.0}
+                for osd in OSDS
+            ],
+        },
+        "crushmap": {
+            "devices": [{"id": osd, "name": f"osd.{osd}"} for osd in OSDS],
+            "types": [{"type_id": number, "name": name} for name, number in TYPES.items()],
+            "buckets": buckets,
+            "rules": [rule(0, "chooseleaf_firstn", "host"), rule(1, "choose_firstn", "osd")],
+            "tunables": {
+                "choose_local_tries": 0,
+                "choose_local_fallback_tries": 0,
+                "choose_total_tries": 50,
+                "chooseleaf_descend_once": 1,
+                "chooseleaf_vary_r": 1,
+                "chooseleaf_stable": 1,
+                "straw_calc_version": 1,
+            },
+        },
+        "pgmap": {
+            "pg_stats": [
+                {
+                    "pgid": f"{one['pool']}.{group:x}",
+                    "up": [],
+                    "acting": [],
+                    "stat_sum": {
+                        "num_bytes": LOADS[group % 6][0],
+                        "num_objects": LOADS[group % 6][1],
+                    },
+                }
+                for one in pools
+                for group in range(one["pg_num"])
+            ]
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("fail", "source", "osds_as_domains"),
+    [
+        ({"osds": 1}, "primary", True),
+        ({"osds": ["osd.4"]}, "least_loaded", True),
+        ({"osds": 3}, "random", False),
+        ({"hosts": 1}, "least_loaded", False),
+        ({"hosts": ["a"]}, "primary", True),
+    ],
+)
+def test_a_real_cluster_equals_its_twin(
+    tmp_path: Path, fail: dict[str, Any], source: str, osds_as_domains: bool
+) -> None:
+    (tmp_path / "report.json").write_text(json.dumps(report(osds_as_domains)), encoding="utf-8")
+    study = Study.from_dict(
+        {
+            "cluster": {"ceph": "report.json"},
+            "faults": [{"fail": fail}],
+            "recovery": {
+                "pipeline_buffer": "1 MiB",
+                "receive_memory": "2 MiB",
+                "send_memory": "3 MiB",
+                "source": source,
+            },
+            "study": {"seeds": [3]},
+        },
+        base=tmp_path,
+    )
+    run = study.runs()[0]
+    twin = assert_equal_runs(run.system, run.seed)
+    assert twin.copies[True] > 20 and twin.seen["empty object"] and twin.seen["several buffers"]
+    # A copy comes from its own host only where a host may hold two.
+    assert osds_as_domains or not twin.seen["message within a host"]
+    if fail == {"osds": ["osd.4"]}:
+        assert twin.seen["message within a host"]
