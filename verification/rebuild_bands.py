@@ -112,6 +112,11 @@ def count_checks(groups: list[dict[str, Any]]) -> list[Check]:
     ]
 
 
+def figure(value: float) -> str:
+    """A count in full, anything smaller to four digits."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
 def main() -> int:
     """Print every check; return 1 if one does not hold."""
     groups, ring = rows_of("rebuild-flat-groups"), rows_of("rebuild-ring")
@@ -120,8 +125,8 @@ def main() -> int:
     for check in checks:
         verdict = "" if check.holds else "   OUT OF BAND"
         print(
-            f"{check.what:34} {check.paper:>12} {check.ours:>14,.4g}  "
-            f"{check.low:,.4g} to {check.high:,.4g}{verdict}"
+            f"{check.what:34} {check.paper:>12} {figure(check.ours):>14}  "
+            f"{figure(check.low)} to {figure(check.high)}{verdict}"
         )
     return 0 if all(check.holds for check in checks) else 1
 

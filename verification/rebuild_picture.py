@@ -64,7 +64,7 @@ def main() -> None:
         color=GREY,
         linestyle="--",
         linewidth=1,
-        label="ideal: linear from 4 servers",
+        label="linear from 4 servers",
     )
     draw(axes, "rebuild-ring", "every object placed on its own", BLUE)
     draw(axes, "rebuild-flat-groups", "CRUSH with placement groups", ORANGE)

@@ -115,7 +115,7 @@ def core_json(system: System, seed: int, failed: Sequence[int]) -> str:
                 "control_message": int(recovery.control_message),
                 "source": recovery.source,
             },
-            "placement": _placement(system),
+            "placement": _placement(system, failed),
             "population": _population(system),
         }
     )
@@ -160,14 +160,17 @@ def failure_domains(system: System) -> list[int] | None:
     return [server // size for server in range(servers)]
 
 
-def _placement(system: System) -> dict[str, Any]:
+def _placement(system: System, failed: Sequence[int]) -> dict[str, Any]:
     domain_of = failure_domains(system)
     described: dict[str, Any] = {"groups": system.placement_group_count, "domain_of": domain_of}
     report, placement = system.report, system.placement
     if report is not None:
+        # An OSD whose failure is studied held its data until then, also where the report has it down
+        # already: what it takes to mark it out is asked.
+        is_up = [up or number in set(failed) for number, up in enumerate(up_flags(report))]
         described["crush"] = {
             "reweight": report.reweights,
-            "is_up": up_flags(report),
+            "is_up": is_up,
             "pools": [pool_json(pool) for pool in report.pools],
         }
     elif placement is not None and placement.algorithm == "ring":

@@ -329,11 +329,14 @@ def relocate(
     if not survivors:
         losses.unrecoverable_objects += 1
         return
-    losses.undersized_copies += max(0, lost - len(homes))
+    # A survivor that leaves the set needs a home as much as a lost copy does, and is served first.
+    leaving = [server for server in survivors if server not in after]
+    rebuilt = min(lost, max(0, len(homes) - len(leaving)))
+    losses.undersized_copies += lost - rebuilt
     holders = survivors
     if system.recovery.source == "primary":
         holders = survivors[:1]
     elif system.recovery.source == "random":
         holders = [survivors[Stream(seed, "source", number).below(len(survivors))]]
     for rank, home in enumerate(homes):
-        losses.pulls.append(Pull(number, size, home, holders, rank < lost))
+        losses.pulls.append(Pull(number, size, home, holders, rank < rebuilt))

@@ -124,6 +124,8 @@ def report(osds_as_domains: bool) -> dict[str, Any]:
         ({"osds": 3}, "random", False),
         ({"hosts": 1}, "least_loaded", False),
         ({"hosts": ["a"]}, "primary", True),
+        # OSD 10 is down already.
+        ({"osds": ["osd.10"]}, "primary", True),
     ],
 )
 def test_a_real_cluster_equals_its_twin(

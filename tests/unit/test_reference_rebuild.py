@@ -124,6 +124,16 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
         ),
         BOTH_FULL,
     ),
+    "racks-too-few-for-a-set": (
+        # A survivor leaves some sets and no third rack takes its place: [5, 7, 1] becomes [5, 0].
+        described(
+            8,
+            cluster={"racks": 4},
+            placement={"tunables": "bobtail"},
+            faults=[{"fail": {"servers": ["server.2", "server.7"]}}],
+        ),
+        BOTH_FULL,
+    ),
     "straw2-rows-a-rack-fails": (
         described(
             12,

@@ -34,6 +34,8 @@ pub struct Relocation {
     pub survivors: Vec<DeviceId>,
     /// Devices that the object's set gains, in placement order.
     pub homes: Vec<DeviceId>,
+    /// Survivors that are not in the object's set any more: their copies move though they were not lost.
+    pub leaving: Vec<DeviceId>,
     /// Copies lost to the failure.
     pub lost: u32,
 }
@@ -43,8 +45,10 @@ impl Relocation {
     pub fn set(&mut self, before: &[DeviceId], after: &[DeviceId], failed: impl Fn(DeviceId) -> bool) {
         self.survivors.clear();
         self.homes.clear();
+        self.leaving.clear();
         self.survivors.extend(before.iter().copied().filter(|&device| !failed(device)));
         self.homes.extend(after.iter().copied().filter(|device| !before.contains(device)));
+        self.leaving.extend(self.survivors.iter().copied().filter(|device| !after.contains(device)));
         self.lost = (before.len() - self.survivors.len()) as u32;
     }
 }
@@ -117,7 +121,7 @@ mod tests {
     #[test]
     fn a_set_that_changes_beyond_the_failure_has_more_homes_than_losses() {
         let two = relocation(&[4, 7, 1], &[4, 8, 9], &[7]);
-        assert_eq!((two.lost, two.homes), (1, devices(&[8, 9])));
+        assert_eq!((two.lost, two.homes, two.leaving), (1, devices(&[8, 9]), devices(&[1])));
     }
 
     #[test]

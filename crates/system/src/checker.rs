@@ -6,7 +6,6 @@ use resilver_units::{DeviceId, GroupId};
 use thiserror::Error;
 
 use crate::outcome::Outcome;
-use crate::work::repair_of;
 
 /// A conservation law that a run broke. It is a bug of the model, never of the study.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -69,17 +68,9 @@ pub fn check_domains(before: &GroupTable, inverse: &GroupInverse, domain_of: &[u
     };
     let sets_before = (0..before.len()).map(|group| domains(&mut before.set(GroupId::new(group)).iter().copied()));
     let sets_after = inverse.affected_groups().iter().map(|(_, relocation)| {
-        domains(
-            &mut relocation
-                .survivors
-                .iter()
-                .chain(&relocation.homes[..repair_of(relocation).rebuilt as usize])
-                .copied(),
-        )
+        let staying = relocation.survivors.iter().filter(|device| !relocation.leaving.contains(device));
+        domains(&mut staying.chain(&relocation.homes).copied())
     });
-    // Where copies move beside the lost ones, survivors leave their places, and the two lists are not one set.
-    let is_plain = inverse.affected_groups().iter().map(|(_, relocation)| repair_of(relocation).remapped == 0);
-    let sets_after = sets_after.zip(is_plain).filter_map(|(set, is_plain)| is_plain.then_some(set));
     match sets_before.chain(sets_after).find(|(domains, copies)| domains != copies) {
         Some((domains, copies)) => Err(ConservationError {
             law: "the copies of a group lie in different failure domains",

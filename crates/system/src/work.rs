@@ -173,8 +173,8 @@ impl Losses {
 
 /// What becomes of the copies of an object, or of a group, that goes from one set of devices to another.
 pub(crate) fn repair_of(relocation: &Relocation) -> Repair {
-    let (survivors, homes) = (relocation.survivors.len() as u32, relocation.homes.len() as u32);
-    Replicas.repair(survivors, relocation.lost, homes)
+    let Relocation { survivors, homes, leaving, lost } = relocation;
+    Replicas.repair(survivors.len() as u32, leaving.len() as u32, *lost, homes.len() as u32)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,8 @@ def _points_table(results: Results, points: list[Any], *, spread: bool) -> Table
     from resilver.report.source import format_swept
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for key in results.swept_keys:
-        table.add_column(key, justify="right", overflow="fold")
+    for heading in _short_names(results.swept_keys):
+        table.add_column(heading, justify="right", overflow="fold")
     table.add_column("runs", justify="right")
     for heading in ("rebuild time", "rebuild rate"):
         table.add_column(heading, justify="right")
@@ -81,6 +82,12 @@ def _points_table(results: Results, points: list[Any], *, spread: bool) -> Table
             *cells, str(len(point.rows)), *(times + rates if spread else (times[0], rates[0]))
         )
     return table
+
+
+def _short_names(keys: Sequence[str]) -> list[str]:
+    """The last words of dotted keys, where they tell the keys apart; else the whole keys."""
+    last = [key.rpartition(".")[2] for key in keys]
+    return last if len(set(last)) == len(last) else list(keys)
 
 
 def _median_and_quartiles(rows: Any, column: str, words: Any) -> tuple[str, str]:
