@@ -222,7 +222,7 @@ def test_an_empty_system_is_a_result(small: Path, tmp_path: Path) -> None:
         assert row["rebuilt_objects"] == 0
         assert row["rebuild_seconds"] == 0.0
         assert row["aggregate_bytes_per_second"] is None
-    assert "nothing" in command("run", small, *settings, cwd=tmp_path).stdout
+    assert "Nothing was rebuilt" in command("run", small, *settings, cwd=tmp_path).stdout
 
 
 def test_check_estimates_every_point(small: Path, tmp_path: Path) -> None:

@@ -182,10 +182,14 @@ def test_a_damaged_table_is_named_when_it_is_read(tmp_path: Path) -> None:
 def test_tables_are_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     results = perform(FakeStudy(), tmp_path / "a")
-    (total,) = duckdb.connect().execute(
-        f"select sum(s.rebuilt_bytes), sum(distinct r.rebuilt_bytes) from "
-        f"'{tmp_path}/a/servers.parquet' s join '{tmp_path}/a/runs.parquet' r using (run)"
-    ).fetchall()
+    (total,) = (
+        duckdb.connect()
+        .execute(
+            f"select sum(s.rebuilt_bytes), sum(distinct r.rebuilt_bytes) from "
+            f"'{tmp_path}/a/servers.parquet' s join '{tmp_path}/a/runs.parquet' r using (run)"
+        )
+        .fetchall()
+    )
     # The fake simulation rebuilds on each server what its runs row sums up.
     assert total[0] == total[1]
     assert results.to_pandas("runs")["rebuilt_bytes"].sum() == total[0]
