@@ -165,8 +165,8 @@ def _placement(system: System, failed: Sequence[int]) -> dict[str, Any]:
     described: dict[str, Any] = {"groups": system.placement_group_count, "domain_of": domain_of}
     report, placement = system.report, system.placement
     if report is not None:
-        # An OSD whose failure is studied held its data until then, also where the report has it down
-        # already: what it takes to mark it out is asked.
+        # An OSD whose failure is studied held its data until then, also where the report has it
+        # down already: what it takes to mark it out is asked.
         is_up = [up or number in set(failed) for number, up in enumerate(up_flags(report))]
         described["crush"] = {
             "reweight": report.reweights,
