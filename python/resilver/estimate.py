@@ -12,7 +12,9 @@ _EVENTS_PER_SECOND = 2.0e7
 _EVENTS_PER_BUFFER = 7
 _OBJECTS_PER_SECOND_GROUPS = 6.0e8
 _OBJECTS_PER_SECOND_RING = 4.0e7
-_DRAWS_PER_SECOND = 4.0e8
+_OBJECTS_PER_SECOND_SCREENED = 7.0e6
+_DRAWS_PER_SECOND = 8.0e8
+_DEVICES_SCREENED = 32
 _FILES_PER_SECOND = 1.2e8
 _SECONDS_TO_START = 0.3
 _BYTES_TO_START = 120e6
@@ -120,4 +122,8 @@ def _placing_seconds(system: System, objects: float, devices: int, copies: float
         return groups * draws / _DRAWS_PER_SECOND + looking
     if is_ring:
         return objects / _OBJECTS_PER_SECOND_RING
-    return objects * draws / _DRAWS_PER_SECOND
+    placing = objects * draws / _DRAWS_PER_SECOND
+    if system.cluster.racks is None and devices >= _DEVICES_SCREENED:
+        # One flat bucket: a screen settles most objects, and only the others are placed.
+        return min(placing, objects / _OBJECTS_PER_SECOND_SCREENED)
+    return placing

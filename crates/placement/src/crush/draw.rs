@@ -8,7 +8,6 @@
 use super::bucket::Straw2Weights;
 use super::hash::rjenkins1_3;
 use super::ln::{DRAWS, Distances, LAST_ORDERED, distance};
-use super::screen::ATTEMPTS_MAX;
 
 /// Which instructions the inner loops use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,9 +142,10 @@ fn first_at_least_body(low: &[u32], bound: u32) -> usize {
 
 /// Fills `draws` with the low 16 bits of one item's hash for attempts 0, 1, 2 and so on.
 #[inline(always)]
-fn hash_attempts_body(x: u32, id: u32, draws: &mut [u32; ATTEMPTS_MAX]) {
-    for (attempt, draw) in draws.iter_mut().enumerate() {
-        *draw = rjenkins1_3(x, id, attempt as u32) & (DRAWS as u32 - 1);
+fn hash_attempts_body(x: u32, id: u32, draws: &mut [u32]) {
+    // A slice rather than an array: of a loop whose length it knows, the compiler makes a straight line and no vectors.
+    for (draw, attempt) in draws.iter_mut().zip(0u32..) {
+        *draw = rjenkins1_3(x, id, attempt) & (DRAWS as u32 - 1);
     }
 }
 
@@ -153,12 +153,26 @@ fn hash_attempts_body(x: u32, id: u32, draws: &mut [u32; ATTEMPTS_MAX]) {
 #[inline(always)]
 fn first_better_body(x: u32, r: u32, ids: &[i32], ranks: &[u32; DRAWS], rank: u32) -> bool {
     const BLOCK: usize = 32;
-    ids.chunks(BLOCK).any(|ids| {
-        ids.iter().fold(false, |found, &id| found | (ranks[rjenkins1_3(x, id as u32, r) as usize & (DRAWS - 1)] < rank))
-    })
+    let mut draws = [0; BLOCK];
+    // Loops rather than `any`: a closure that is not inlined is compiled without the wide instructions.
+    for ids in ids.chunks(BLOCK) {
+        // Hashing and looking up are two loops: the first is made of vectors only where it does nothing else.
+        let draws = &mut draws[..ids.len()];
+        for (draw, &id) in draws.iter_mut().zip(ids) {
+            *draw = rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1);
+        }
+        let mut found = false;
+        for &draw in &*draws {
+            found |= ranks[draw as usize & (DRAWS - 1)] < rank;
+        }
+        if found {
+            return true;
+        }
+    }
+    false
 }
 
-multiversion!(pub(crate) hash_attempts, hash_attempts_body, (x: u32, id: u32, draws: &mut [u32; ATTEMPTS_MAX]), ());
+multiversion!(pub(crate) hash_attempts, hash_attempts_body, (x: u32, id: u32, draws: &mut [u32]), ());
 multiversion!(
     pub(crate) first_better,
     first_better_body,
