@@ -110,7 +110,8 @@ def servers_finding(chart: ServerChart) -> str:
     idle = int(np.count_nonzero(objects == 0))
     mean = float(objects.mean())
     text = f"{chart.names[top]} rebuilds {plural(float(objects[top]), 'replica')}"
-    mean_text = f"{mean:,.1f}" if mean < 9.95 else f"{mean:,.0f}"
+    # A mean of half a replica must not be called 0.
+    mean_text = f"{mean:,.0f}" if mean == round(mean) or mean > 10 else f"{mean:,.1f}"
     text += f", {against(float(objects[top]) / mean, f'the mean of {mean_text}')}"
     if chart.groups is not None:
         text += f", from {plural(float(chart.groups[top]), 'group')}"
