@@ -51,19 +51,24 @@ def failed_devices(system: System, seed: int, choose: ChooseFailed) -> list[int]
         choose: The core's draw.
 
     Returns:
-        The numbers, each once.
+        The numbers, each once. Named components fail first, then those that are drawn.
     """
+    faults = [
+        (index, fault.fail.kind, fault.fail.targets) for index, fault in enumerate(system.faults)
+    ]
     failed: set[int] = set()
-    for index, fault in enumerate(system.faults):
-        kind, targets = fault.fail.kind, fault.fail.targets
-        members = _members(system, kind)
-        if isinstance(targets, int):
-            # An OSD may go by two names, and is to be drawn once.
-            distinct = sorted(set(members.values()))
-            chosen = choose(seed, index, len(distinct), targets)
-            failed.update(number for component in chosen for number in distinct[component])
-        else:
+    for _, kind, targets in faults:
+        if not isinstance(targets, int):
+            members = _members(system, kind)
             failed.update(number for name in targets for number in members[name])
+    for index, kind, targets in faults:
+        if isinstance(targets, int):
+            # An OSD may go by two names, and is to be drawn once. What failed cannot fail again,
+            # so a draw is among the components that still have all their devices.
+            components = sorted(set(_members(system, kind).values()))
+            whole = [devices for devices in components if failed.isdisjoint(devices)]
+            chosen = choose(seed, index, len(whole), targets)
+            failed.update(number for component in chosen for number in whole[component])
     return sorted(failed)
 
 
@@ -167,7 +172,8 @@ def _placement(system: System, failed: Sequence[int]) -> dict[str, Any]:
     if report is not None:
         # An OSD whose failure is studied held its data until then, also where the report has it
         # down already: what it takes to mark it out is asked.
-        is_up = [up or number in set(failed) for number, up in enumerate(up_flags(report))]
+        lost = set(failed)
+        is_up = [up or number in lost for number, up in enumerate(up_flags(report))]
         described["crush"] = {
             "reweight": report.reweights,
             "is_up": is_up,
@@ -182,7 +188,16 @@ def _placement(system: System, failed: Sequence[int]) -> dict[str, Any]:
         }
     else:
         groups = system.placement_group_count or 1
-        pool = PoolInfo(1, "objects", groups, groups, system.copies or 1, 0, True, "replicated")
+        pool = PoolInfo(
+            id=1,
+            name="objects",
+            pg_num=groups,
+            pgp_num=groups,
+            size=system.copies or 1,
+            rule_id=0,
+            hashpspool=True,
+            kind="replicated",
+        )
         described["crush"] = {
             "reweight": [0x10000] * system.server_count,
             "is_up": [True] * system.server_count,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -111,6 +111,33 @@ def simulate(
     return _result(system, failed, report)
 
 
+def validate(systems: Iterable[System]) -> None:
+    """Check what only the core can tell before a run: that real clusters' CRUSH maps can be used.
+
+    Args:
+        systems: Systems, each valid in itself.
+
+    Raises:
+        PlacementError: The map is not one, or a pool's rule is not in it.
+    """
+    reports = {report.sha256: report for system in systems if (report := system.report)}
+    for report in reports.values():
+        _validate_map(report)
+
+
+def _validate_map(report: ClusterReport) -> None:
+    with _errors(report.label):
+        crush = CrushMap(_core.CrushMap.from_json(report.crushmap))
+    rules = {rule_id for rule_id, _ in crush.rules()}
+    for pool in report.pools:
+        if pool.rule_id not in rules:
+            known = ", ".join(str(rule_id) for rule_id in sorted(rules)) or "none"
+            raise PlacementError(
+                f"{report.label}: pool '{pool.name}' uses CRUSH rule {pool.rule_id}, which the map "
+                f"does not have; its rules are {known}; fetch the report again"
+            )
+
+
 def _map_of(system: System) -> _core.CrushMap | None:
     """The core's CRUSH map of a system, or None for a ring."""
     placement, cluster = system.placement, system.cluster
@@ -133,6 +160,7 @@ def _map_of(system: System) -> _core.CrushMap | None:
 
 def _result(system: System, failed: list[int], report: dict[str, Any]) -> RunResult:
     devices = describe.devices(system)
+    lost = set(failed)
     numbers = np.array([device.number for device in devices], dtype=np.int32)
     servers: dict[str, Any] = {
         name: None if column is None else column[numbers]
@@ -144,7 +172,7 @@ def _result(system: System, failed: list[int], report: dict[str, Any]) -> RunRes
     metrics: dict[str, int | float | str | None] = {
         **{k: v for k, v in report.items() if k not in ("transfers", "timeline")},
         "servers": len(devices),
-        "failed_servers": ",".join(d.name for d in devices if d.number in set(failed)),
+        "failed_servers": ",".join(device.name for device in devices if device.number in lost),
         **_rates(report, servers, interfaces),
     }
     gained = servers["placement_groups_gained"]
@@ -248,7 +276,8 @@ class CrushMap:
             reweight: The reweight of each device, 16.16 fixed point; all in when None.
 
         Returns:
-            Devices, shape (n, copies), -1 where none was found.
+            Devices, shape (n, copies): 2147483647 where an indep rule leaves a hole, and -1 after the
+            end of a mapping that is short.
 
         Raises:
             PlacementError: The map has no such rule.
@@ -265,7 +294,8 @@ def group_up_sets(report: ClusterReport, pool_id: int) -> npt.NDArray[np.int32]:
         pool_id: The pool's number.
 
     Returns:
-        OSDs, shape (pg_num, size), in placement order, -1 where a set is short.
+        OSDs, shape (pg_num, size), in placement order: 2147483647 for a hole in a set of an erasure
+        pool, and -1 after the end of a set that is short.
 
     Raises:
         PlacementError: The cluster has no such pool, or its map cannot be used.

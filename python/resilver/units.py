@@ -54,6 +54,9 @@ DURATION_UNITS: dict[str, Fraction] = {
 BYTES_MAX = 2**63 - 1
 """The largest size: result tables hold sizes as signed 64-bit integers."""
 
+VOLUME_MAX = 2**62
+"""The most data a system may hold before replication, 4 EiB: the core adds sizes in 64 bits."""
+
 SECONDS_MAX = 18_446_744
 """The longest duration: the core counts picoseconds in an unsigned 64-bit integer, 213 days."""
 
@@ -248,33 +251,6 @@ class BytesPerSecond(_Quantity, float):
                 Problem("the largest rate is 8 EiB/s less one byte", value=show(value))
             )
         return cls(exact)
-
-
-def parse_bytes(text: object) -> Bytes:
-    """The number of bytes that `text` says; see `Bytes.parse`.
-
-    >>> parse_bytes("64 MiB")
-    67108864
-    """
-    return Bytes.parse(text)
-
-
-def parse_duration_seconds(text: object) -> Seconds:
-    """The number of seconds that `text` says; see `Seconds.parse`.
-
-    >>> parse_duration_seconds("2 min")
-    120.0
-    """
-    return Seconds.parse(text)
-
-
-def parse_rate_bytes_per_second(text: object) -> BytesPerSecond:
-    """The bytes per second that `text` says; see `BytesPerSecond.parse`.
-
-    >>> parse_rate_bytes_per_second("1.5 GiB/s")
-    1610612736.0
-    """
-    return BytesPerSecond.parse(text)
 
 
 def exact_bytes(count: int) -> str:

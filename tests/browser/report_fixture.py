@@ -87,7 +87,7 @@ def results(
         "study": {"seeds": list(range(1, seeds + 1)), "sweep": swept},
     }  # fmt: skip
     provenance = {
-        "resilver_version": "0.1.0", "schema_version": 1, "python": "3.11.7", "platform": "Linux",
+        "resilver_version": "0.1.0", "schema_version": 2, "python": "3.11.7", "platform": "Linux",
         "host": "example", "command": ["resilver", "run", "study.toml"],
         "started": "2026-01-02T03:04:05+00:00", "finished": "2026-01-02T03:05:05+00:00",
     }  # fmt: skip
@@ -139,6 +139,7 @@ def _add_run(
             "failed": index == 0,
             "placement_groups_gained": int(gained[index]) if groups is not None else None,
             "rebuilt_objects": rebuilt, "rebuilt_bytes": rebuilt * OBJECT_BYTES,
+            "remapped_objects": 0, "remapped_bytes": 0,
             "sent_objects": int(sent[index]), "sent_bytes": int(sent[index]) * OBJECT_BYTES,
             "finish_seconds": float(finish[index]) if rebuilt else None,
             "device_busy_seconds": 0.9 * float(finish[index]),
@@ -158,7 +159,7 @@ def _add_run(
         "population_files": 9 * total, "population_objects": 20 * total,
         "population_bytes": 20 * total * OBJECT_BYTES, "affected_objects": total,
         "rebuilt_objects": total, "rebuilt_bytes": total * OBJECT_BYTES,
-        "unrecoverable_objects": 0, "undersized_objects": 0, "remapped_objects": 0,
+        "unrecoverable_objects": 0, "undersized_replicas": 0, "remapped_objects": 0,
         "remapped_bytes": 0, "rebuild_seconds": end,
         "aggregate_bytes_per_second": total * OBJECT_BYTES / end if end else None,
         "placement_groups": None if groups is None else 4096,
@@ -201,7 +202,8 @@ def _schema(name: str, swept: dict[str, list[Any]], rows: list[dict[str, Any]]) 
         "servers": {
             "server": pa.int32(), "name": pa.string(), "host": pa.string(), "failed": pa.bool_(),
             "placement_groups_gained": pa.int64(), "rebuilt_objects": pa.int64(),
-            "rebuilt_bytes": pa.int64(), "sent_objects": pa.int64(), "sent_bytes": pa.int64(),
+            "rebuilt_bytes": pa.int64(), "remapped_objects": pa.int64(),
+            "remapped_bytes": pa.int64(), "sent_objects": pa.int64(), "sent_bytes": pa.int64(),
             "finish_seconds": pa.float64(), "device_busy_seconds": pa.float64(),
             "device_bytes_read": pa.int64(), "device_bytes_written": pa.int64(),
             "link_busy_seconds": pa.float64(),

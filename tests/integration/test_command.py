@@ -40,6 +40,19 @@ seeds = 2
 sweep = { "cluster.servers" = [8, 16] }
 """
 
+# Four devices, and a rule for erasure codes, which leaves holes where it finds no device.
+STRIPS = (
+    "".join(f"device {number} osd.{number}\n" for number in range(4))
+    + "type 0 osd\ntype 1 root\n"
+    + "root default {\n\tid -1\n\talg straw2\n\thash 0\n"
+    + "".join(f"\titem osd.{number} weight 1.000\n" for number in range(4))
+    + "}\nrule strips {\n\tid 0\n\ttype erasure\n\tmin_size 1\n\tmax_size 10\n"
+    + "\tstep take default\n\tstep choose indep 0 type osd\n\tstep emit\n}\n"
+)
+
+# What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
+HOLE = 2_147_483_647
+
 
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -284,23 +297,67 @@ def test_every_group_of_a_real_cluster_is_where_the_cluster_says(
     assert keys == sorted(keys)
 
 
-@pytest.mark.oracle
-def test_mappings_are_crushtools_own_lines(shared_data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["replicated", "erasure"])
+def test_an_osd_that_is_down_leaves_a_hole_only_in_an_erasure_pool(
+    report: Path, tmp_path: Path, kind: str
+) -> None:
+    document = json.loads(report.read_text())
+    if kind == "erasure":
+        document["osdmap"]["pools"][0]["type"] = 3
+        for rule in document["crushmap"]["rules"]:
+            rule["type"] = 3
+            for step in rule["steps"]:
+                step["op"] = step["op"].replace("firstn", "indep")
+    path = tmp_path / "report.json"
+    sets = []
+    for up in (1, 0):
+        for osd in document["osdmap"]["osds"]:
+            osd["up"] = up if osd["osd"] == 12 else 1
+        path.write_text(json.dumps(document))
+        done = command("place", path, "--groups", "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        sets.append([row["up"] for row in json.loads(done.stdout)])
+    before, after = sets
+    assert any(12 in devices for devices in before)
+    # Copies move up; strips keep their positions, and 2147483647 is what Ceph writes for none.
+    if kind == "replicated":
+        assert after == [[osd for osd in devices if osd != 12] for devices in before]
+    else:
+        assert after == [[HOLE if osd == 12 else osd for osd in devices] for devices in before]
+
+
+def assert_mappings_are_crushtools(text: Path, options: list[str], folder: Path) -> str:
+    """Hold every line of both commands together, and return them."""
     if shutil.which("crushtool") is None:
         pytest.skip("crushtool is absent: install ceph-base")
-    text = shared_data / "ceph" / "sample-ceph-crushmap.txt"
-    subprocess.run(["crushtool", "-c", text, "-o", tmp_path / "map"], check=True)
-    options = ["--rule", "3", "--num-rep", "3", "--min-x", "0", "--max-x", "1023"]
+    subprocess.run(["crushtool", "-c", text, "-o", folder / "map"], check=True)
+    options = [*options, "--min-x", "0", "--max-x", "1023"]
     theirs = subprocess.run(
-        ["crushtool", "-i", tmp_path / "map", "--test", *options, "--show-mappings"],
+        ["crushtool", "-i", folder / "map", "--test", *options, "--show-mappings"],
         capture_output=True,
         text=True,
         check=True,
     )
-    ours = command("place", text, *options, "--show-mappings", cwd=tmp_path)
+    ours = command("place", text, *options, "--show-mappings", cwd=folder)
     assert ours.returncode == 0, ours.stderr
     assert ours.stdout == theirs.stdout
     assert ours.stdout.count("\n") == 1024
+    return ours.stdout
+
+
+@pytest.mark.oracle
+def test_mappings_are_crushtools_own_lines(shared_data: Path, tmp_path: Path) -> None:
+    text = shared_data / "ceph" / "sample-ceph-crushmap.txt"
+    assert_mappings_are_crushtools(text, ["--rule", "3", "--num-rep", "3"], tmp_path)
+
+
+@pytest.mark.oracle
+def test_holes_are_crushtools_own_too(tmp_path: Path) -> None:
+    text = tmp_path / "map.txt"
+    text.write_text(STRIPS)
+    options = ["--rule", "0", "--num-rep", "6"]
+    # Six strips on four devices leave two holes an input.
+    assert assert_mappings_are_crushtools(text, options, tmp_path).count(str(HOLE)) == 2 * 1024
 
 
 def test_an_object_is_in_the_group_that_ceph_says(report: Path, tmp_path: Path) -> None:

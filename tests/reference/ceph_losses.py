@@ -22,7 +22,8 @@ def failed_osds(system: System, seed: int) -> set[int]:
     report = system.report
     assert report is not None
     failed: set[int] = set()
-    for number, fault in enumerate(system.faults):
+    order = sorted(enumerate(system.faults), key=lambda one: isinstance(one[1].fail.targets, int))
+    for number, fault in order:
         kind, targets = fault.fail.kind, fault.fail.targets
         if kind == "osds":
             members = {f"osd.{osd.id}": (osd.id,) for osd in report.osds}
@@ -30,7 +31,8 @@ def failed_osds(system: System, seed: int) -> set[int]:
             buckets = report.buckets.of_kind(kind[:-1])
             members = {one.name: report.buckets.devices_under(one) for one in buckets}
         if isinstance(targets, int):
-            chosen = choose(seed, number, sorted(members.values()), targets)
+            whole = [group for group in sorted(members.values()) if failed.isdisjoint(group)]
+            chosen = choose(seed, number, whole, targets)
         else:
             chosen = [members[name] for name in targets]
         failed.update(osd for group in chosen for osd in group)

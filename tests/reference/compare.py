@@ -48,7 +48,7 @@ def assert_equal_metrics(core: RunResult, twin: Outcome, system: System) -> None
         "placement_groups_affected": None if groups is None else losses.affected_groups,
         "affected_objects": losses.affected_objects,
         "unrecoverable_objects": losses.unrecoverable_objects,
-        "undersized_objects": losses.undersized_copies,
+        "undersized_replicas": losses.undersized_copies,
         "rebuilt_objects": twin.copies[True],
         "rebuilt_bytes": twin.bytes[True],
         "remapped_objects": twin.copies[False],
@@ -63,13 +63,16 @@ def assert_equal_metrics(core: RunResult, twin: Outcome, system: System) -> None
 def expected_row(twin: Outcome, number: int) -> dict[str, Any]:
     """What the core's table of servers should say of a device; times in picoseconds."""
     device = twin.devices[number]
-    received = [what for pair, what in twin.transfers.items() if pair[1] == number]
+    rebuilt = twin.received.get((number, True), (0, 0))
+    remapped = twin.received.get((number, False), (0, 0))
     sent = [what for pair, what in twin.transfers.items() if pair[0] == number]
     return {
         "failed": number in twin.failed,
         "placement_groups_gained": twin.losses.groups_gained[number],
-        "rebuilt_objects": sum(copies for copies, _ in received),
-        "rebuilt_bytes": sum(amount for _, amount in received),
+        "rebuilt_objects": rebuilt[0],
+        "rebuilt_bytes": rebuilt[1],
+        "remapped_objects": remapped[0],
+        "remapped_bytes": remapped[1],
         "sent_objects": sum(copies for copies, _ in sent),
         "sent_bytes": sum(amount for _, amount in sent),
         "finish_seconds": device.finished,

@@ -101,15 +101,18 @@ def failed_servers(system: System, seed: int) -> set[int]:
     """The servers that fail: those named, and those drawn."""
     servers, failed = system.server_count, set()
     counts = {"servers": servers, "racks": system.cluster.racks, "rows": system.cluster.rows}
-    for number, fault in enumerate(system.faults):
-        count = counts[fault.fail.kind] or 1
+    # What is drawn is drawn among what is still whole once the named ones have failed.
+    order = sorted(enumerate(system.faults), key=lambda one: isinstance(one[1].fail.targets, int))
+    for number, fault in order:
+        size = servers // (counts[fault.fail.kind] or 1)
+        members = [range(first, first + size) for first in range(0, servers, size)]
         targets = fault.fail.targets
         if isinstance(targets, int):
-            chosen = choose(seed, number, list(range(count)), targets)
+            whole = [group for group in members if failed.isdisjoint(group)]
+            chosen = choose(seed, number, whole, targets)
         else:
-            chosen = [int(name.split(".")[1]) for name in targets]
-        size = servers // count
-        failed.update(one * size + within for one in chosen for within in range(size))
+            chosen = [members[int(name.split(".")[1])] for name in targets]
+        failed.update(server for group in chosen for server in group)
     return failed
 
 

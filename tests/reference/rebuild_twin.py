@@ -191,8 +191,7 @@ class Outcome:
         copies: Copies and bytes moved, by whether they replace lost ones.
         bytes: See `copies`.
         transfers: (copies, bytes) by (source, destination).
-        received: Copies by destination.
-        sent: Copies by source.
+        received: Copies and bytes by (destination, whether they replace lost ones).
         rebuilt_at: When the last lost copy was back.
         ended_at: When the last event happened.
         events: How many events there were.
@@ -206,6 +205,7 @@ class Outcome:
     copies: Counter[bool] = field(default_factory=Counter)
     bytes: Counter[bool] = field(default_factory=Counter)
     transfers: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    received: dict[tuple[int, bool], tuple[int, int]] = field(default_factory=dict)
     rebuilt_at: int = 0
     ended_at: int = 0
     events: int = 0
@@ -332,6 +332,9 @@ class Rebuild:
         """A copy is complete."""
         self.outcome.copies[pull.replaces_lost] += 1
         self.outcome.bytes[pull.replaces_lost] += pull.size
+        to = (pull.destination, pull.replaces_lost)
+        copies, amount = self.outcome.received.get(to, (0, 0))
+        self.outcome.received[to] = (copies + 1, amount + pull.size)
         if pull.replaces_lost:
             self.outcome.rebuilt_at = self.clock.now
 

@@ -134,6 +134,8 @@ def output(seed: int) -> Any:
             "placement_groups_gained": pa.nulls(servers, pa.int64()),
             "rebuilt_objects": counts,
             "rebuilt_bytes": counts,
+            "remapped_objects": pa.array([0] * servers, pa.int64()),
+            "remapped_bytes": pa.array([0] * servers, pa.int64()),
             "sent_objects": counts,
             "sent_bytes": counts,
             "finish_seconds": reals,

@@ -191,8 +191,14 @@ def test_a_large_run_weighs_more_than_a_small_one() -> None:
     assert Work({}).fraction({}) == 1.0
 
 
+# What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
+HOLE = 2_147_483_647
+
+
 class FakeMap:
-    """Puts input x on devices x, x + 1, ... of ten; input 3 comes up one short."""
+    """Puts input x on devices x, x + 1, ... of ten; input 3 comes up one short, input 4 in its
+    first place has a hole.
+    """
 
     text = ""
 
@@ -210,6 +216,7 @@ class FakeMap:
         assert rule == 4
         rows = (xs[:, None].astype(np.int64) + np.arange(copies)) % 10
         rows[xs == 3, -1] = -1
+        rows[xs == 4, 0] = HOLE
         return rows.astype(np.int32)
 
     def device_name(self, device: int) -> str:
@@ -241,13 +248,17 @@ def text_map(tmp_path: Path) -> Path:
 def test_mappings_are_printed_as_crushtool_prints_them(
     text_map: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--num-rep", "3", "--min-x", "2", "--max-x", "3", "--show-mappings"]
+    # What is short ends early; a hole stays, for the position of a strip is its meaning.
+    options = ["--num-rep", "3", "--min-x", "2", "--max-x", "4", "--show-mappings"]
     assert cli.run(["place", str(text_map), "--rule", "ssd", *options]) == 0
-    assert capsys.readouterr().out == "CRUSH rule 4 x 2 [2,3,4]\nCRUSH rule 4 x 3 [3,4]\n"
+    assert capsys.readouterr().out == (
+        "CRUSH rule 4 x 2 [2,3,4]\nCRUSH rule 4 x 3 [3,4]\nCRUSH rule 4 x 4 [2147483647,5,6]\n"
+    )
     assert cli.run(["place", str(text_map), "--rule", "4", *options, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [
         {"rule": 4, "x": 2, "devices": [2, 3, 4]},
         {"rule": 4, "x": 3, "devices": [3, 4]},
+        {"rule": 4, "x": 4, "devices": [HOLE, 5, 6]},
     ]
 
 
@@ -255,14 +266,14 @@ def test_mappings_are_printed_as_crushtool_prints_them(
 def test_without_mappings_the_devices_shares_are_counted(
     text_map: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # Inputs 0 to 9 on 2 of 10 devices each give every device 2, less the one that input 3 misses,
-    # which is device 4.
+    # Inputs 0 to 9 on 2 of 10 devices each give every device 2, less the ones that inputs 3 and 4
+    # miss, both device 4.
     arguments = ["--rule", "4", "--num-rep", "2", "--min-x", "0", "--max-x", "9"]
     assert cli.run(["place", str(text_map), *arguments]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "rule 4, 10 inputs, 2 copies, 1 short"
+    assert lines[0] == "rule 4, 10 inputs, 2 copies, 2 short"
     counts = {name: int(count) for name, count in (line.split() for line in lines[1:])}
-    assert counts == {f"osd.{device}": 1 if device == 4 else 2 for device in range(10)}
+    assert counts == {f"osd.{device}": 2 for device in range(10) if device != 4}
 
 
 @pytest.mark.usefixtures("fake_core")

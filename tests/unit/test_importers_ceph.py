@@ -192,6 +192,23 @@ def test_groups_that_hold_more_than_the_sum_are_a_contradiction(tmp_path: Path) 
         _ = read(tmp_path, report).loads
 
 
+def test_groups_that_hold_more_than_the_core_can_add_up_are_refused(tmp_path: Path) -> None:
+    # Groups 1 to 3 hold 101 + 102 + 103 = 306 bytes, so that 2^62 - 306 in group 0 make 4 EiB.
+    path = "pgmap.pg_stats.0.stat_sum.num_bytes"
+    fitting = read(tmp_path, changed(path, 2**62 - 306))
+    assert sum(load.bytes for load in fitting.loads) == 2**62
+    with pytest.raises(ConfigError, match=r"hold 4611686018427387905 B, and at most 4.0 EiB can"):
+        _ = read(tmp_path, changed(path, 2**62 - 305)).loads
+
+
+def test_the_largest_object_is_the_largest_even_share_of_a_group(tmp_path: Path) -> None:
+    # 100 / 1, 101 / 2, 102 / 3 and 103 / 4 bytes an object.
+    assert read(tmp_path, REPORT).largest_object_bytes == 100
+    # 301 bytes in two objects are 151 and 150.
+    uneven = changed("pgmap.pg_stats.1.stat_sum.num_bytes", 301)
+    assert read(tmp_path, uneven).largest_object_bytes == 151
+
+
 def test_a_report_without_a_pgmap_places_but_has_no_loads(tmp_path: Path) -> None:
     report = read(tmp_path, changed("pgmap", None))
     assert report.groups == ()
@@ -228,7 +245,13 @@ def test_the_newer_spelling_pg_map_is_the_same(tmp_path: Path) -> None:
         ("pgmap.pg_stats.0.pgid", "7.1", r"expected a group that stands once"),
         ("pgmap.pg_stats.0.up", ["x"], r"up\[0\] = \"x\": expected an integer"),
         ("pgmap.pg_stats.0.stat_sum.num_bytes", -5, r"num_bytes = -5: expected an integer of at"),
-        ("crushmap.buckets.0.id", 1, r"expected an integer from -2147483647 to -1"),
+        ("crushmap.buckets.0.id", 1, r"expected an integer from -1048575 to -1"),
+        ("crushmap.buckets.0.id", -(2**20), r"id = -1048576: expected an integer from -1048575"),
+        ("crushmap.buckets.1.items.0.id", 2**24, r"expected an integer from -1048575 to 16777215"),
+        ("crushmap.devices.0.id", 2**24, r"id = 16777216: expected an integer from 0 to 16777215"),
+        ("osdmap.osds.0.osd", 2**24, r"osd = 16777216: expected an integer from 0 to 16777215"),
+        # A list with a reweight for each number up to this one would take 16 GiB.
+        ("osdmap.osds.0.osd", 2**31 - 1, r"osd = 2147483647: expected an integer from 0 to 1677"),
         ("crushmap.buckets.1.id", -1, r"expected a bucket number that stands once"),
         ("crushmap.buckets.0.items", None, r'expected a member named "items"'),
         ("crushmap.devices.0.name", 5, r"devices\[0\].name = 5: expected text"),

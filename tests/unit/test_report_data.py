@@ -222,7 +222,7 @@ def test_an_empty_system_has_a_reason_instead_of_charts() -> None:
     ("metrics", "reason"),
     [
         ({"unrecoverable_objects": 7}, "took every copy of 7 objects along"),
-        ({"undersized_objects": 1}, "1 lost replica found no device"),
+        ({"undersized_replicas": 1}, "1 lost replica found no device"),
         ({}, "held no replica of any object"),
     ],
 )

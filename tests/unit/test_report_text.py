@@ -22,9 +22,10 @@ from resilver.report import charts, figure, findings, key_figures, summary, writ
 from resilver.report.charts_data import ServerChart, TimelineChart
 from resilver.report.html import SYSTEMS_MAX, render
 from resilver.report.provenance import seed_ranges, study_digest
-from resilver.report.sentence import describe
+from resilver.report.sentence import describe, with_swept
 from resilver.report.source import largest, systems
 from resilver.report.tables import ROWS_CARRIED_MAX, Column, Table, to_csv, to_html
+from resilver.units import format_duration
 
 GIB = 2**30
 
@@ -121,12 +122,47 @@ def test_the_sentence_of_a_real_cluster_names_its_file_and_its_lost_osds() -> No
     assert "Lost at time zero: osd.12." in text
 
 
+def test_the_sentence_has_the_swept_size_and_not_the_one_that_the_sweep_began_with() -> None:
+    made = results(seeds=1, extra_swept={"population.file_size": [2**30, 2**40]})
+    made.study["population"]["histogram"] = {
+        "label": "one size", "bins": [[2**30, 2**30 + 1, 1]],
+    }  # fmt: skip
+    small, large = systems(made)
+    assert "Files of 1 GiB each in objects of 64 MiB" in describe(made, small)
+    assert "Files of 1 TiB each in objects of 64 MiB" in describe(made, large)
+
+
+@pytest.mark.parametrize(
+    ("values", "first", "last"),
+    [
+        ([1, 3], "1 server at random", "3 servers at random"),
+        # Lists of names stand as TOML in a column, and so do numbers beside them.
+        (['["server.5"]', '["server.5", "server.7"]'], "server.5", "server.5, server.7"),
+        (["2", '["server.7"]'], "2 servers at random", "server.7"),
+    ],
+)
+def test_the_sentence_has_the_swept_fault(values: list[object], first: str, last: str) -> None:
+    made = results(seeds=1, extra_swept={"faults.0.fail.servers": values})
+    for point, lost in zip(systems(made), (first, last), strict=True):
+        assert f"Lost at time zero: {lost}." in describe(made, point)
+
+
+def test_swept_values_go_into_a_copy_at_keys_and_positions() -> None:
+    study = {"a": {"b": 1, "c": 2}, "faults": [{"fail": {"servers": 1}}, {"fail": {"racks": 1}}]}
+    swept = {"a.b": 5, "new.key": 6, "faults.1.fail.racks": 7, "faults.9.fail.racks": 8}
+    assert with_swept(study, swept) == {
+        "a": {"b": 5, "c": 2}, "new": {"key": 6},
+        "faults": [{"fail": {"servers": 1}}, {"fail": {"racks": 7}}],
+    }  # fmt: skip
+    assert study["a"] == {"b": 1, "c": 2} and study["faults"][1] == {"fail": {"racks": 1}}
+
+
 def test_key_figures_are_medians_with_their_range() -> None:
     made = results(seeds=3)
     times = sorted(made.runs["rebuild_seconds"].to_pylist())
     first = key_figures(made)[0]
     assert (first.label, first.value, first.unit) == ("Rebuild time", times[1], "s")
-    low, high = (findings.duration_of(value) for value in (times[0], times[2]))
+    low, high = (format_duration(value) for value in (times[0], times[2]))
     assert first.detail == f"{low} to {high}"
     assert dict(summary(made))["Rebuild time"] == f"{first.text} ({low} to {high})"
 

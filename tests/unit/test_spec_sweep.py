@@ -91,7 +91,11 @@ def test_defaults_follow_the_swept_algorithm() -> None:
 
 def test_populations_can_be_swept_by_name_and_file(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("0 4096 10\n")
-    table = {**BASE, "study": {"sweep": {"population.histogram": ["mira", {"file": "mine.txt"}]}}}
+    table = {
+        **BASE,
+        "population": {"histogram": "mira", "bytes": "20 TiB"},
+        "study": {"sweep": {"population.histogram": ["mira", {"file": "mine.txt"}]}},
+    }
     study = Study.from_dict(table, tmp_path)
     assert [run.swept["population.histogram"] for run in study.runs()] == ["mira", "mine.txt"]
     # The cut into objects is each population's own default.
@@ -111,7 +115,11 @@ def test_a_sweep_built_in_python_is_the_same() -> None:
 
 
 def test_the_content_of_swept_files_is_in_the_resolved_study(tmp_path: Path) -> None:
-    table = {**BASE, "study": {"sweep": {"population.histogram": [{"file": "a.txt"}]}}}
+    table = {
+        **BASE,
+        "population": {"histogram": "mira", "files": 1},
+        "study": {"sweep": {"population.histogram": [{"file": "a.txt"}]}},
+    }
     resolved = []
     for text in ("0 10 1\n", "0 11 1\n"):
         (tmp_path / "a.txt").write_text(text)

@@ -23,9 +23,6 @@ from resilver.units import (
     format_bytes,
     format_duration,
     format_rate,
-    parse_bytes,
-    parse_duration_seconds,
-    parse_rate_bytes_per_second,
 )
 
 
@@ -55,9 +52,9 @@ from resilver.units import (
 def test_a_size_is_exactly_the_number_of_bytes_it_says(text: object, count: int | None) -> None:
     if count is None:
         with pytest.raises(ConfigError, match="whole number of bytes"):
-            parse_bytes(text)
+            Bytes.parse(text)
     else:
-        assert parse_bytes(text) == count
+        assert Bytes.parse(text) == count
 
 
 @pytest.mark.parametrize(
@@ -71,16 +68,16 @@ def test_a_size_is_exactly_the_number_of_bytes_it_says(text: object, count: int 
     ],
 )
 def test_a_duration_is_the_nearest_float_to_what_it_says(text: str, seconds: float) -> None:
-    assert parse_duration_seconds(text) == seconds
+    assert Seconds.parse(text) == seconds
 
 
 def test_both_letters_for_micro_mean_micro() -> None:
-    assert parse_duration_seconds("3 \u00b5s") == parse_duration_seconds("3 \u03bcs") == 3e-6
+    assert Seconds.parse("3 \u00b5s") == Seconds.parse("3 \u03bcs") == 3e-6
 
 
 def test_a_duration_is_exact_to_the_picosecond() -> None:
     # 11700.3 us is 11,700,300,000 ps, although 0.0117003 has no exact binary form.
-    assert parse_duration_seconds("11700.3 us").picoseconds == 11_700_300_000
+    assert Seconds.parse("11700.3 us").picoseconds == 11_700_300_000
 
 
 @pytest.mark.parametrize(
@@ -95,7 +92,7 @@ def test_a_duration_is_exact_to_the_picosecond() -> None:
     ],
 )
 def test_a_rate_in_bits_is_an_eighth_of_the_rate_in_bytes(text: str, rate: float) -> None:
-    assert parse_rate_bytes_per_second(text) == rate
+    assert BytesPerSecond.parse(text) == rate
 
 
 @pytest.mark.parametrize(
@@ -131,7 +128,7 @@ def test_a_rate_in_bits_is_an_eighth_of_the_rate_in_bytes(text: str, rate: float
 )
 def test_a_size_that_could_be_misread_is_refused_with_the_remedy(value: object, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        parse_bytes(value)
+        Bytes.parse(value)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +143,7 @@ def test_a_size_that_could_be_misread_is_refused_with_the_remedy(value: object, 
 )
 def test_a_duration_that_could_be_misread_is_refused(text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        parse_duration_seconds(text)
+        Seconds.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -160,31 +157,31 @@ def test_a_duration_that_could_be_misread_is_refused(text: str, says: str) -> No
 )
 def test_a_rate_that_could_be_misread_is_refused(text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        parse_rate_bytes_per_second(text)
+        BytesPerSecond.parse(text)
 
 
 def test_a_parsed_quantity_parses_to_itself_and_not_to_another_kind() -> None:
-    assert parse_bytes(Bytes(5)) == 5
+    assert Bytes.parse(Bytes(5)) == 5
     with pytest.raises(ConfigError):
-        parse_bytes(Seconds(5))
+        Bytes.parse(Seconds(5))
     with pytest.raises(ConfigError):
-        parse_duration_seconds(BytesPerSecond(5))
+        Seconds.parse(BytesPerSecond(5))
 
 
 @given(st.integers(min_value=0, max_value=BYTES_MAX))
 def test_a_size_written_out_reads_back_equal(count: int) -> None:
-    assert parse_bytes(exact_bytes(count)) == count
+    assert Bytes.parse(exact_bytes(count)) == count
 
 
 @given(st.floats(min_value=0, max_value=1.8e7, allow_subnormal=False))
 def test_a_duration_written_out_reads_back_equal(seconds: float) -> None:
     seconds = 0.0 if seconds < 1e-15 else seconds
-    assert parse_duration_seconds(exact_duration(seconds)) == seconds
+    assert Seconds.parse(exact_duration(seconds)) == seconds
 
 
 @given(st.floats(min_value=1e-6, max_value=1e15))
 def test_a_rate_written_out_reads_back_equal(rate: float) -> None:
-    assert parse_rate_bytes_per_second(exact_rate(rate)) == rate
+    assert BytesPerSecond.parse(exact_rate(rate)) == rate
 
 
 @given(
@@ -195,14 +192,14 @@ def test_parsing_rounds_once_from_the_exact_value(number: object, unit: str) -> 
     exact = Fraction(str(number)) * DURATION_UNITS[unit]
     if exact > 18_446_744:
         with pytest.raises(ConfigError):
-            parse_duration_seconds(f"{number} {unit}")
+            Seconds.parse(f"{number} {unit}")
     else:
-        assert parse_duration_seconds(f"{number} {unit}") == float(exact)
+        assert Seconds.parse(f"{number} {unit}") == float(exact)
 
 
 @given(st.text(max_size=30))
 def test_any_text_parses_or_is_refused_as_input(text: str) -> None:
-    for parse in (parse_bytes, parse_duration_seconds, parse_rate_bytes_per_second):
+    for parse in (Bytes.parse, Seconds.parse, BytesPerSecond.parse):
         try:
             value = parse(text)
         except ConfigError:

@@ -118,7 +118,7 @@ impl DiskTable {
 pub(crate) mod tests {
     use super::*;
 
-    /// Four rows of the volume in data/disk-jbod10.toml: 4 KiB, 16 KiB, 2 MiB and 4 MiB.
+    /// Four rows of the volume in the catalog's jbod10-sata: 4 KiB, 16 KiB, 2 MiB and 4 MiB.
     pub(crate) fn jbod() -> DiskTable {
         let row = |request, read_us: f64, write_us: f64| DiskTableRow {
             request,
@@ -140,7 +140,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_buffer_of_16_mebibytes_takes_what_the_closed_form_says() {
-        // science.md section 1: (10.399 + 11.700) ms to read and (10.614 + 6.109) ms to write 16 MiB with a seek.
+        // docs/models/device.md: (10.399 + 11.700) ms to read and (10.614 + 6.109) ms to write 16 MiB with a seek.
         let buffer = Bytes::mebibytes(16);
         let milliseconds = |direction, sequential| jbod().service_time(direction, buffer, sequential).seconds() * 1e3;
         assert!((milliseconds(Direction::Read, true) - 10.399).abs() < 5e-4);

@@ -117,7 +117,7 @@ impl LogGpTable {
 pub(crate) mod tests {
     use super::*;
 
-    /// Rows of data/loggp-qdr-infiniband.dat, with its duplicated size and its negative g.
+    /// Rows of the catalog's qdr-infiniband, with its duplicated size and its negative g.
     pub(crate) fn qdr() -> LogGpTable {
         let row = |size, gap_picoseconds, gap_per_byte_picoseconds| LogGpRow {
             size: Bytes::new(size),

@@ -37,11 +37,6 @@ impl FailedSet {
     pub fn devices(&self) -> impl Iterator<Item = DeviceId> + '_ {
         (0..self.failed.len() as u32).map(DeviceId::new).filter(|&device| self.contains(device))
     }
-
-    /// How many devices there are, failed or not.
-    pub fn device_count(&self) -> usize {
-        self.failed.len()
-    }
 }
 
 /// Finds the objects that a set of failed devices touches, and where they go.
@@ -72,6 +67,45 @@ impl Bits {
     #[inline]
     fn get(&self, index: usize) -> bool {
         self.0[index / 64] >> (index % 64) & 1 == 1
+    }
+}
+
+/// Positions of a ring as sorted intervals, with a bit for each stretch of the ring that settles most positions.
+///
+/// `BITS` leading bits of a position number its stretch. They are part of the type, so that the test of one position has
+/// no shift to load.
+#[derive(Clone, Debug)]
+struct Stretches<const BITS: u32> {
+    /// Sorted intervals, with both ends included.
+    intervals: Vec<(u32, u32)>,
+    /// One bit for each stretch of positions: whether an interval lies in it, whole or in part.
+    touched: Bits,
+}
+
+impl<const BITS: u32> Stretches<BITS> {
+    fn new(intervals: Vec<(u32, u32)>) -> Self {
+        let mut touched = Bits::new(1 << BITS);
+        for &(start, end) in &intervals {
+            for stretch in Self::stretch_of(start)..=Self::stretch_of(end) {
+                touched.set(stretch);
+            }
+        }
+        Stretches { intervals, touched }
+    }
+
+    #[inline]
+    fn stretch_of(position: u32) -> usize {
+        (position >> (u32::BITS - BITS)) as usize
+    }
+
+    /// Whether a position lies in one of the intervals.
+    #[inline]
+    fn contains(&self, position: u32) -> bool {
+        if !self.touched.get(Self::stretch_of(position)) {
+            return false;
+        }
+        let next = self.intervals.partition_point(|&(start, _)| start <= position);
+        next > 0 && position <= self.intervals[next - 1].1
     }
 }
 
@@ -149,10 +183,8 @@ pub struct SuccessorInverse {
     ring: Arc<HashRing>,
     copies: usize,
     failed: FailedSet,
-    /// Positions from which a failed device is reached, as sorted intervals with both ends included.
-    intervals: Vec<(u32, u32)>,
-    /// One bit for each stretch of positions: whether an affected interval lies in it, whole or in part.
-    stretches: Bits,
+    /// Positions from which a failed device is reached.
+    affected: Stretches<STRETCH_BITS>,
 }
 
 /// Bits of a position that number its stretch: 2^21 stretches are a table of 256 KiB, which stays in the cache.
@@ -166,23 +198,7 @@ impl SuccessorInverse {
     pub fn new(ring: Arc<HashRing>, copies: usize, failed: FailedSet) -> Self {
         assert_eq!(ring.walk(), RingWalk::Successors, "only successors can be listed by stretches of the ring");
         let intervals = ring.affected_intervals(copies, |device| failed.contains(device));
-        let mut stretches = Bits::new(1 << STRETCH_BITS);
-        for &(start, end) in &intervals {
-            for stretch in start >> (32 - STRETCH_BITS)..=end >> (32 - STRETCH_BITS) {
-                stretches.set(stretch as usize);
-            }
-        }
-        SuccessorInverse { ring, copies, failed, intervals, stretches }
-    }
-
-    /// Whether an object at this position had a copy on a failed device.
-    #[inline]
-    fn is_affected(&self, position: u32) -> bool {
-        if !self.stretches.get((position >> (32 - STRETCH_BITS)) as usize) {
-            return false;
-        }
-        let next = self.intervals.partition_point(|&(start, _)| start <= position);
-        next > 0 && position <= self.intervals[next - 1].1
+        SuccessorInverse { ring, copies, failed, affected: Stretches::new(intervals) }
     }
 }
 
@@ -193,7 +209,7 @@ impl Inverse for SuccessorInverse {
     fn affected_in(&self, first: ObjectId, count: u64, _: &mut Self::Scratch, found: &mut Vec<ObjectId>) {
         for object in first.get()..first.get() + count {
             // Spelled out as in `object_position`, so that a run of objects shares one loop.
-            if self.is_affected((mix(object) >> 32) as u32) {
+            if self.affected.contains((mix(object) >> 32) as u32) {
                 found.push(ObjectId::new(object));
             }
         }
@@ -229,10 +245,8 @@ pub struct RehashInverse {
     failed: FailedSet,
     /// How many draws are looked at, or `None` where every object is placed in full.
     draws: Option<usize>,
-    /// Positions that failed devices own, as sorted intervals with both ends included.
-    intervals: Vec<(u32, u32)>,
-    /// One bit for each stretch of positions: whether a failed device owns some of it.
-    stretches: Bits,
+    /// Positions that failed devices own.
+    owned: Stretches<OWNED_STRETCH_BITS>,
 }
 
 /// Bits of a position that number its stretch in [`RehashInverse`]: a table of 8 KiB.
@@ -249,25 +263,9 @@ impl RehashInverse {
     /// When the ring's copies follow one another instead.
     pub fn new(ring: Arc<HashRing>, copies: usize, failed: FailedSet) -> Self {
         assert_eq!(ring.walk(), RingWalk::Rehash, "every copy must have a position of its own");
-        let intervals = ring.affected_intervals(1, |device| failed.contains(device));
-        let mut stretches = Bits::new(1 << OWNED_STRETCH_BITS);
-        for &(start, end) in &intervals {
-            for stretch in start >> (32 - OWNED_STRETCH_BITS)..=end >> (32 - OWNED_STRETCH_BITS) {
-                stretches.set(stretch as usize);
-            }
-        }
+        let owned = Stretches::new(ring.affected_intervals(1, |device| failed.contains(device)));
         let draws = sufficient_draws(ring.largest_domain_share(), copies);
-        RehashInverse { ring, copies, failed, draws, intervals, stretches }
-    }
-
-    /// Whether a failed device owns a position.
-    #[inline]
-    fn is_owned(&self, position: u32) -> bool {
-        if !self.stretches.get((position >> (32 - OWNED_STRETCH_BITS)) as usize) {
-            return false;
-        }
-        let next = self.intervals.partition_point(|&(start, _)| start <= position);
-        next > 0 && position <= self.intervals[next - 1].1
+        RehashInverse { ring, copies, failed, draws, owned }
     }
 
     /// Whether an object had a copy on a failed device, by placing it.
@@ -279,7 +277,7 @@ impl RehashInverse {
     /// Whether an object had a copy on a failed device.
     #[inline]
     fn is_affected(&self, object: ObjectId, draws: usize, set: &mut Vec<DeviceId>) -> bool {
-        let is_hit = (0..draws as u64).any(|draw| self.is_owned(copy_position(object, draw)));
+        let is_hit = (0..draws as u64).any(|draw| self.owned.contains(copy_position(object, draw)));
         is_hit && self.is_placed_on_failed(object, set)
     }
 }

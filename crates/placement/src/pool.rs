@@ -3,8 +3,6 @@
 //! Source: the placement of RADOS (S. Weil et al., "RADOS: A Scalable, Reliable Storage Service for Petabyte-scale Storage
 //! Clusters", PDSW'07), with the `hashpspool` seed of Ceph 0.64 and later.
 
-use serde::Deserialize;
-
 use crate::crush::{CrushMap, MapError, NONE, Scratch};
 use crate::hash::{rjenkins_bytes, rjenkins1_2};
 
@@ -87,28 +85,7 @@ impl Pool {
     /// The group's number in the pool, below `pg_num`.
     #[must_use]
     pub fn group_of_object(&self, name: &[u8]) -> u32 {
-        self.group_of_hash(rjenkins_bytes(name))
-    }
-
-    /// The placement group of an object in a namespace.
-    ///
-    /// # Arguments
-    /// * `namespace` - the object's namespace; empty for none.
-    /// * `key` - the object's locator key, or its name if it has none.
-    ///
-    /// # Returns
-    /// The group's number in the pool, below `pg_num`.
-    #[must_use]
-    pub fn group_of_key(&self, namespace: &[u8], key: &[u8]) -> u32 {
-        if namespace.is_empty() {
-            return self.group_of_object(key);
-        }
-        // The separator is the ASCII unit separator.
-        self.group_of_hash(rjenkins_bytes(&[namespace, &[0x1f], key].concat()))
-    }
-
-    fn group_of_hash(&self, hash: u32) -> u32 {
-        stable_mod(hash, self.pg_num, mask_of(self.pg_num))
+        stable_mod(rjenkins_bytes(name), self.pg_num, mask_of(self.pg_num))
     }
 
     /// The up set of a placement group: the devices that should serve it, first the primary.
@@ -147,93 +124,63 @@ impl Pool {
         }
         Ok(())
     }
-
-    /// Reads every pool of a cluster.
-    ///
-    /// # Arguments
-    /// * `text` - the JSON of `ceph report` or of `ceph osd dump`.
-    /// * `map` - the cluster's CRUSH map, to find the rules of pools that name a ruleset.
-    ///
-    /// # Returns
-    /// The pools in the report's order.
-    ///
-    /// # Errors
-    /// The text is not such JSON, or a pool has no rule, no groups or no copies.
-    pub fn all_from_json(text: &str, map: &CrushMap) -> Result<Vec<Pool>, MapError> {
-        let json_error = |error: serde_json::Error| MapError::Json { message: error.to_string() };
-        let report: JsonReport = serde_json::from_str(text).map_err(json_error)?;
-        let pools = report.osdmap.map_or(report.pools, |osdmap| osdmap.pools);
-        pools.into_iter().map(|pool| pool.checked(map)).collect()
-    }
 }
 
-#[derive(Deserialize)]
-struct JsonReport {
-    #[serde(default)]
-    osdmap: Option<JsonOsdMap>,
-    #[serde(default)]
-    pools: Vec<JsonPool>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[derive(Deserialize)]
-struct JsonOsdMap {
-    #[serde(default)]
-    pools: Vec<JsonPool>,
-}
+    /// Four OSDs under one root, and a rule of each mode that places on all of them.
+    const MAP: &str = "
+        device 0 osd.0  device 1 osd.1  device 2 osd.2  device 3 osd.3
+        type 0 osd  type 1 root
+        root default { id -1 alg straw2 hash 0
+            item osd.0 weight 1.0  item osd.1 weight 1.0  item osd.2 weight 1.0  item osd.3 weight 1.0 }
+        rule copies { id 0 type replicated step take default step choose firstn 0 type osd step emit }
+        rule strips { id 1 type erasure step take default step choose indep 0 type osd step emit }";
 
-#[derive(Deserialize)]
-struct JsonPool {
-    pool: i64,
-    #[serde(rename = "type")]
-    kind: u8,
-    size: u32,
-    pg_num: u32,
-    pg_placement_num: u32,
-    #[serde(default)]
-    flags_names: String,
-    #[serde(default)]
-    crush_rule: Option<u32>,
-    #[serde(default)]
-    crush_ruleset: Option<u32>,
-}
-
-impl JsonPool {
-    fn checked(self, map: &CrushMap) -> Result<Pool, MapError> {
-        let field = |what: &str| format!("pool {}: {what}", self.pool);
-        let kind = match self.kind {
-            1 => PoolKind::Replicated,
-            3 => PoolKind::Erasure,
-            other => {
-                let rule = "a pool is replicated (1) or erasure coded (3)";
-                return Err(MapError::invalid(field("type"), other, rule, "leave the pool out"));
-            }
+    /// The up sets of all groups of a pool of this kind and size while osd.2 is down.
+    fn up_sets(kind: PoolKind, rule: u32, size: u32) -> Vec<(Vec<i32>, Vec<i32>)> {
+        let map = CrushMap::from_text(MAP).unwrap();
+        let pool = Pool { id: 1, pg_num: 32, pgp_num: 32, size, rule, hashpspool: true, kind };
+        let mut scratch = Scratch::new();
+        let mut up_set = |ps, down| {
+            let mut up = Vec::new();
+            pool.up_set(&map, ps, &[], |device| device != down, &mut scratch, &mut up).unwrap();
+            up
         };
-        for (what, value) in [("size", self.size), ("pg_num", self.pg_num), ("pg_placement_num", self.pg_placement_num)]
-        {
-            // A pool has at most a few hundred thousand groups; the limit only keeps nonsense from filling memory.
-            if !(1..=1 << 24).contains(&value) {
-                let rule = "it is from 1 to 16777216";
-                return Err(MapError::invalid(field(what), value, rule, "correct the dump"));
+        (0..32).map(|ps| (up_set(ps, -1), up_set(ps, 2))).collect()
+    }
+
+    // Rule: the strips of an erasure pool keep their positions, with a hole where the device is down.
+    #[test]
+    fn a_device_that_is_down_leaves_a_hole_in_an_erasure_pool() {
+        for (before, after) in up_sets(PoolKind::Erasure, 1, 4) {
+            // Four strips on four devices: osd.2 holds one in every group.
+            assert!(before.contains(&2));
+            let holes: Vec<i32> = before.iter().map(|&device| if device == 2 { NONE } else { device }).collect();
+            assert_eq!(after, holes);
+        }
+    }
+
+    // Rule: a position for which CRUSH finds no device is a hole too. Five strips on four devices leave exactly one.
+    #[test]
+    fn an_erasure_pool_wider_than_the_cluster_has_a_hole() {
+        for (before, _) in up_sets(PoolKind::Erasure, 1, 5) {
+            assert_eq!(before.len(), 5);
+            assert_eq!(before.iter().filter(|&&device| device == NONE).count(), 1);
+        }
+    }
+
+    // Rule: the copies of a replicated pool move up, also where the rule is one that leaves holes.
+    #[test]
+    fn a_device_that_is_down_shortens_the_set_of_a_replicated_pool() {
+        for rule in [0, 1] {
+            for (before, after) in up_sets(PoolKind::Replicated, rule, 5) {
+                assert_eq!(before.len(), 4);
+                let rest: Vec<i32> = before.into_iter().filter(|&device| device != 2).collect();
+                assert_eq!(after, rest);
             }
         }
-        let rule = match (self.crush_rule, self.crush_ruleset) {
-            (Some(rule), _) => map.rule_by_id(rule),
-            (None, Some(ruleset)) => map.rule_for_pool(ruleset, self.kind, self.size),
-            (None, None) => None,
-        };
-        let Some(rule) = rule else {
-            let named = self.crush_rule.or(self.crush_ruleset).map_or("nothing".to_owned(), |rule| rule.to_string());
-            let rule = "a pool's rule is one of the map that serves its kind and size";
-            return Err(MapError::invalid(field("crush_rule"), named, rule, "choose an existing rule"));
-        };
-        Ok(Pool {
-            id: self.pool,
-            pg_num: self.pg_num,
-            pgp_num: self.pg_placement_num,
-            size: self.size,
-            rule: rule.id,
-            hashpspool: self.flags_names.split(',').any(|flag| flag == "hashpspool"),
-            kind,
-        })
     }
 }

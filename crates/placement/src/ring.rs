@@ -75,11 +75,6 @@ impl HashRing {
         HashRing { points, stretch_start, stretch_shift, domain_of, walk }
     }
 
-    /// How many devices the ring joins.
-    pub fn device_count(&self) -> usize {
-        self.domain_of.len()
-    }
-
     /// The number of points on the ring.
     pub fn point_count(&self) -> usize {
         self.points.len().saturating_sub(1)

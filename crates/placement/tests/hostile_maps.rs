@@ -1,7 +1,7 @@
 //! Maps that no cluster made: each is refused with a message that names the field, the value, the rule and the remedy.
 
 use resilver_placement::crush::{BucketKind, CrushMap, Level, Scratch, Tunables};
-use resilver_placement::pool::Pool;
+use resilver_placement::pool::{Pool, PoolKind};
 
 /// A JSON map with these buckets and rule steps.
 fn json(buckets: &str, steps: &str) -> String {
@@ -103,18 +103,13 @@ fn uneven_clusters() {
     assert!(build(8, 4, None, Level::Row).unwrap_err().to_string().contains("rows"));
 }
 
-// Rule: a pool without groups, or whose rule the map lacks, is refused.
+// Rule: a pool whose rule the map lacks is refused when a group is placed.
 #[test]
-fn bad_pools() {
+fn a_pool_without_its_rule() {
     let map = CrushMap::flat(3, BucketKind::Straw2, Tunables::JEWEL);
-    let pool = |pg_num: &str, rule: &str| {
-        let text = format!(
-            r#"{{"pools": [{{"pool": 1, "type": 1, "size": 3, "pg_num": {pg_num}, "pg_placement_num": 8, "crush_rule": {rule}}}]}}"#
-        );
-        Pool::all_from_json(&text, &map)
-    };
-    assert_eq!(pool("8", "0").unwrap()[0].pg_num, 8);
-    assert!(pool("0", "0").unwrap_err().to_string().contains("pool 1: pg_num = 0"));
-    assert!(pool("8", "7").unwrap_err().to_string().contains("pool 1: crush_rule = 7"));
-    assert!(pool("NaN", "0").is_err());
+    let kind = PoolKind::Replicated;
+    let pool = Pool { id: 1, pg_num: 8, pgp_num: 8, size: 3, rule: 7, hashpspool: true, kind };
+    let (mut scratch, mut up) = (Scratch::new(), Vec::new());
+    let error = pool.up_set(&map, 0, &[], |_| true, &mut scratch, &mut up).unwrap_err();
+    assert!(error.to_string().contains("pool 1: rule = 7"), "{error}");
 }

@@ -2,9 +2,13 @@
 //!
 //! Skips with a reason where `osdmaptool` or `crushtool` is not installed.
 
+#[path = "common/pools.rs"]
+mod pools;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pools::pools_of;
 use resilver_placement::crush::{CrushMap, Scratch};
 use resilver_placement::pool::Pool;
 
@@ -22,7 +26,7 @@ fn cluster(folder: &Path, osds: &str, pg_bits: &str, pgp_bits: &str) -> Option<(
     let map = CrushMap::from_text(&run("crushtool", &["-d", "crush"], folder)?).unwrap();
     let dump = run("osdmaptool", &["map", "--dump", "json"], folder)?;
     let dump = &dump[dump.find('{').unwrap()..=dump.rfind('}').unwrap()];
-    let pool = Pool::all_from_json(dump, &map).unwrap().remove(0);
+    let pool = pools_of(dump, &map).remove(0);
     Some((map, pool))
 }
 

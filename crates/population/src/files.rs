@@ -80,11 +80,6 @@ impl<D: Fn(u64) -> [u64; 4]> Files<D> {
         self.decomposition
     }
 
-    /// How much is stored.
-    pub fn extent(&self) -> Extent {
-        self.extent
-    }
-
     /// About how many files there are, to show progress against; exact where a number of files was asked for.
     pub fn expected_files(&self) -> u64 {
         match self.extent {

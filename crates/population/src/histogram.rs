@@ -18,7 +18,7 @@ pub struct Bin {
 /// A histogram of file sizes, ready to draw from.
 ///
 /// A file's size is drawn by choosing a bin in proportion to its count, then a size uniformly within the bin; a size of
-/// zero becomes one byte (data/populations.toml, the sampling rule).
+/// zero becomes one byte (docs/models/population.md).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     bins: Vec<Bin>,
@@ -77,11 +77,6 @@ impl Histogram {
         let volume: f64 =
             self.bins.iter().map(|bin| bin.count as f64 * (bin.min as f64 + (bin.max - 1) as f64) / 2.0).sum();
         volume / total
-    }
-
-    /// The bins that count files.
-    pub fn bins(&self) -> &[Bin] {
-        &self.bins
     }
 }
 

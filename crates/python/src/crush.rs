@@ -6,7 +6,6 @@ use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use resilver_placement::crush::{self, BucketKind, Level, Scratch, Tunables};
-use resilver_system::{Algorithm, CrushPlacement, PlaceScratch, place_in_parallel};
 
 use crate::config::{self, PoolJson, placed_pool};
 use crate::errors::{config_error, placement_error};
@@ -68,12 +67,8 @@ impl CrushMap {
         profile: &str,
         failure_domain: &str,
     ) -> PyResult<Self> {
-        let level = match failure_domain {
-            "server" => Level::Server,
-            "rack" => Level::Rack,
-            "row" => Level::Row,
-            _ => return Err(placement_error(format!("placement.failure_domain = '{failure_domain}' is not a level"))),
-        };
+        let level = Level::from_name(failure_domain)
+            .ok_or_else(|| placement_error(format!("placement.failure_domain = '{failure_domain}' is not a level")))?;
         crush::CrushMap::hierarchical(servers, racks, rows, bucket_kind(bucket)?, tunables(profile)?, level)
             .map(wrap)
             .map_err(placement_error)
@@ -84,20 +79,9 @@ impl CrushMap {
         self.map.rules().iter().map(|rule| (rule.id, rule.name.clone())).collect()
     }
 
-    /// One more than the largest device id.
-    #[getter]
-    fn max_device(&self) -> i32 {
-        self.map.max_device()
-    }
-
     /// A device's name.
     fn device_name(&self, device: i32) -> String {
         self.map.device_name(device)
-    }
-
-    /// The name of the bucket of a type above a device, where it has one.
-    fn ancestor(&self, device: i32, type_name: &str) -> Option<String> {
-        self.map.ancestor(device, type_name).map(|bucket| self.map.item_name(bucket))
     }
 
     /// The type of the failure domains of a rule, and how many of them it can reach.
@@ -106,7 +90,9 @@ impl CrushMap {
         Ok(self.map.domains_of(rule))
     }
 
-    /// Maps inputs by a rule: an array of shape (inputs, copies), -1 where no device was found.
+    /// Maps inputs by a rule: an array of shape (inputs, copies).
+    ///
+    /// A hole that an indep rule leaves is 2147483647, as Ceph writes it; after the end of a short mapping comes -1.
     #[pyo3(signature = (rule, inputs, copies, reweight=None))]
     fn map_rule<'py>(
         &self,
@@ -124,19 +110,22 @@ impl CrushMap {
         };
         let mut sets = Array2::from_elem((inputs.len(), copies), -1);
         py.detach(|| {
+            // Without a pool, crushtool takes the weights of pool 0 where the map has them.
+            let weight_sets = self.map.weight_sets_for(0);
             let (mut scratch, mut found) = (Scratch::default(), Vec::new());
             for (&input, mut row) in inputs.iter().zip(sets.rows_mut()) {
-                self.map.place(rule, input, copies, &reweight, &mut scratch, &mut found);
+                self.map.place_with(rule, input, copies, &reweight, weight_sets, &mut scratch, &mut found);
                 for (slot, &device) in row.iter_mut().zip(&found) {
-                    *slot = if device == crush::NONE { -1 } else { device };
+                    *slot = device;
                 }
             }
         });
         Ok(sets.into_pyarray(py))
     }
 
-    /// The up sets of all groups of a pool: an array of shape (pg_num, size), -1 where a set is short.
+    /// The up sets of all groups of a pool: an array of shape (pg_num, size).
     ///
+    /// A hole in the set of an erasure pool is 2147483647, as Ceph writes it; after the end of a short set comes -1.
     /// `pool` is the JSON of one pool; `reweight` (16.16) and `is_up` have an entry a device.
     fn group_up_sets<'py>(
         &self,
@@ -146,21 +135,20 @@ impl CrushMap {
         is_up: Vec<bool>,
     ) -> PyResult<Bound<'py, PyArray2<i32>>> {
         let pool: PoolJson = serde_json::from_str(pool).map_err(config_error)?;
-        let placed = placed_pool(&pool, &self.map)?;
-        let (groups, size) = (placed.pool.pg_num, placed.pool.size as usize);
-        let crush = CrushPlacement { map: self.shared(), pools: vec![placed], reweight, is_up };
-        let algorithm = Algorithm::Crush(crush);
-        let table = py.detach(|| {
-            place_in_parallel(groups, PlaceScratch::default, |group, scratch, set| {
-                algorithm.place_group(group, scratch, set);
-            })
-        });
-        let mut sets = Array2::from_elem((groups as usize, size), -1);
-        for (group, mut row) in (0..groups).zip(sets.rows_mut()) {
-            for (slot, device) in row.iter_mut().zip(table.set(resilver_units::GroupId::new(group))) {
-                *slot = device.get() as i32;
+        let pool = placed_pool(&pool, &self.map)?.pool;
+        let is_up = |device: i32| usize::try_from(device).is_ok_and(|device| is_up.get(device) == Some(&true));
+        let mut sets = Array2::from_elem((pool.pg_num as usize, pool.size as usize), -1);
+        py.detach(|| {
+            let (mut scratch, mut up) = (Scratch::default(), Vec::new());
+            for (ps, mut row) in (0..pool.pg_num).zip(sets.rows_mut()) {
+                pool.up_set(&self.map, ps, &reweight, is_up, &mut scratch, &mut up)?;
+                for (slot, &device) in row.iter_mut().zip(&up) {
+                    *slot = device;
+                }
             }
-        }
+            Ok(())
+        })
+        .map_err(|error: crush::MapError| placement_error(error))?;
         Ok(sets.into_pyarray(py))
     }
 }

@@ -70,7 +70,7 @@ fn set_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {
     dict.set_item("population_bytes", report.population.bytes.get())?;
     dict.set_item("affected_objects", losses.affected_objects)?;
     dict.set_item("unrecoverable_objects", losses.unrecoverable_objects)?;
-    dict.set_item("undersized_objects", losses.undersized_replicas)?;
+    dict.set_item("undersized_replicas", losses.undersized_replicas)?;
     dict.set_item("rebuilt_objects", outcome.rebuilt_replicas)?;
     dict.set_item("rebuilt_bytes", outcome.rebuilt_bytes.get())?;
     dict.set_item("remapped_objects", outcome.remapped_replicas)?;
@@ -88,8 +88,10 @@ fn servers<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>
     let columns = PyDict::new(py);
     columns.set_item("failed", devices.iter().map(|d| d.is_failed).collect::<Vec<bool>>().into_pyarray(py))?;
     columns.set_item("placement_groups_gained", gained.map(|gained| gained.collect::<Vec<i64>>().into_pyarray(py)))?;
-    columns.set_item("rebuilt_objects", integers(|d| d.received_replicas).into_pyarray(py))?;
-    columns.set_item("rebuilt_bytes", integers(|d| d.received_bytes.get()).into_pyarray(py))?;
+    columns.set_item("rebuilt_objects", integers(|d| d.rebuilt_replicas).into_pyarray(py))?;
+    columns.set_item("rebuilt_bytes", integers(|d| d.rebuilt_bytes.get()).into_pyarray(py))?;
+    columns.set_item("remapped_objects", integers(|d| d.remapped_replicas).into_pyarray(py))?;
+    columns.set_item("remapped_bytes", integers(|d| d.remapped_bytes.get()).into_pyarray(py))?;
     columns.set_item("sent_objects", integers(|d| d.sent_replicas).into_pyarray(py))?;
     columns.set_item("sent_bytes", integers(|d| d.sent_bytes.get()).into_pyarray(py))?;
     columns.set_item("finish_seconds", finish.collect::<Vec<f64>>().into_pyarray(py))?;

@@ -35,6 +35,11 @@ pub fn check(outcome: &Outcome) -> Result<(), ConservationError> {
         ("every byte read is sent", total(|d| d.disk.bytes_read.get()), total(|d| d.sent_bytes.get())),
         ("every byte sent is received", total(|d| d.sent_bytes.get()), total(|d| d.received_bytes.get())),
         ("every byte received is written", total(|d| d.received_bytes.get()), total(|d| d.disk.bytes_written.get())),
+        (
+            "every byte received is of a copy rebuilt or remapped",
+            total(|d| d.received_bytes.get()),
+            total(|d| d.rebuilt_bytes.get() + d.remapped_bytes.get()),
+        ),
         ("what the transfers add up to was received", moved, outcome.transfers.iter().map(|t| t.bytes.get()).sum()),
         ("every copy to rebuild was rebuilt", losses.replicas_to_rebuild, outcome.rebuilt_replicas),
         ("every copy that moves has moved", losses.remapped_replicas, outcome.remapped_replicas),

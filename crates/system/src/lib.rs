@@ -13,10 +13,10 @@ mod simulation;
 mod work;
 
 pub use checker::ConservationError;
-pub use config::{Algorithm, Contents, CrushPlacement, PlaceScratch, PlacedPool, Placement, SystemConfig};
+pub use config::{Algorithm, Contents, CrushPlacement, PlacedPool, Placement, SystemConfig};
 pub use faults::choose_failed;
 pub use forward::ForwardInverse;
-pub use groups::place_in_parallel;
+
 pub use outcome::{DeviceOutcome, Outcome, Transfer};
 pub use rebuild::{EventOf, Rebuild, RebuildPolicy, Wiring};
 pub use scan::{AffectedObject, FileScan, GroupContents, Scanned, scan_groups};

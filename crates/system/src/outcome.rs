@@ -11,9 +11,15 @@ use crate::work::Losses;
 pub struct DeviceOutcome {
     /// Whether it failed at the start.
     pub is_failed: bool,
-    /// Copies it received, rebuilt or remapped.
-    pub received_replicas: u64,
-    /// Data it received and wrote.
+    /// Copies it received in place of lost ones.
+    pub rebuilt_replicas: u64,
+    /// Data of those copies.
+    pub rebuilt_bytes: Bytes,
+    /// Copies it received that moved though they were not lost.
+    pub remapped_replicas: u64,
+    /// Data of those copies.
+    pub remapped_bytes: Bytes,
+    /// Data it received, whatever for.
     pub received_bytes: Bytes,
     /// Copies it was the source of.
     pub sent_replicas: u64,
@@ -61,7 +67,7 @@ pub struct Outcome {
     pub devices: Vec<DeviceOutcome>,
     /// By source, then destination; pairs without traffic left out.
     pub transfers: Vec<Transfer>,
-    /// Level: data requested but not yet written. Amount: data written.
+    /// Level: data requested but not yet written. Amount: data written in place of lost copies.
     pub timeline: Vec<Interval>,
     /// Data still in the memory pools when the last event was over; zero.
     pub memory_held_at_end: Bytes,

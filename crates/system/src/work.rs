@@ -118,24 +118,9 @@ impl WorkList {
         Ok(list)
     }
 
-    /// How many copies are pulled.
-    pub fn len(&self) -> usize {
-        self.pulls.len()
-    }
-
-    /// Whether nothing has to be moved.
-    pub fn is_empty(&self) -> bool {
-        self.pulls.is_empty()
-    }
-
     /// The data to be moved.
     pub fn bytes(&self) -> Bytes {
         self.pulls.iter().map(|pull| pull.size).sum()
-    }
-
-    /// How many buffers of a size the data to be moved divides into; an empty object still takes one.
-    pub fn buffer_count(&self, buffer: Bytes) -> u64 {
-        self.pulls.iter().map(|pull| pull.size.pieces_of(buffer).max(1)).sum()
     }
 
     /// A counting sort, which keeps the order of each destination's pulls.

@@ -34,7 +34,7 @@ fn a_long_pipelined_transfer_runs_at_the_rate_of_the_slowest_part() {
 
 #[test]
 fn one_tebibyte_between_two_servers_moves_at_one_and_a_half_gibibytes_a_second() {
-    // science.md section 1: 1.44 to 1.53 GiB/s.
+    // docs/models/device.md: 1.44 to 1.53 GiB/s.
     let rate = pair(1024 * GIB, policy());
     assert!((1.44..1.53).contains(&rate), "{rate}");
 }
@@ -60,7 +60,7 @@ fn a_single_buffer_of_all_the_memory_is_not_pipelined_either() {
 
 #[test]
 fn where_every_buffer_seeks_a_survivor_restores_what_the_closed_form_says() {
-    // science.md section 1: 16 MiB / ((10.399 + 11.700) + (10.614 + 6.109) ms) = 0.4025 GiB/s.
+    // docs/models/device.md: 16 MiB / ((10.399 + 11.700) + (10.614 + 6.109) ms) = 0.4025 GiB/s.
     let rate = neighbours(4000, 1.0);
     assert!((rate / 0.4025 - 1.0).abs() < 0.005, "{rate}");
 }

@@ -48,14 +48,6 @@ impl Bytes {
         self.0 == 0
     }
 
-    /// The sum, or `None` past 2^64 bytes.
-    pub const fn checked_add(self, other: Bytes) -> Option<Bytes> {
-        match self.0.checked_add(other.0) {
-            Some(sum) => Some(Bytes(sum)),
-            None => None,
-        }
-    }
-
     /// How many pieces of at most `piece` bytes this divides into; zero bytes divide into none.
     pub const fn pieces_of(self, piece: Bytes) -> u64 {
         self.0.div_ceil(piece.0)

@@ -40,10 +40,12 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
         settings: overrides as KEY=VALUE.
         as_json: print JSON instead of text.
     """
+    from resilver.simulate import validate
     from resilver.spec import Study
 
     study = Study.load(study_file, overrides=settings)
     runs = study.runs()
+    validate(run.system for run in runs)
     points = estimates(runs)
     if as_json:
         print_json(

@@ -14,7 +14,6 @@ from rich.text import Text
 
 from resilver.errors import ConfigError, Interrupted, PlacementError, ResilverError
 
-EXIT_DONE = 0
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INCOMPLETE = 3

@@ -24,6 +24,9 @@ _INPUTS_PER_BATCH = 1 << 16
 # CRUSH inputs are 32-bit numbers.
 _INPUT_MAX = 2**32 - 1
 
+# What Ceph prints where a strip of an erasure-coded group has no device (CRUSH_ITEM_NONE).
+_HOLE = 2**31 - 1
+
 # What a compiled map begins with: CRUSH_MAGIC 0x00010000, little-endian (Ceph, crush/crush.h).
 _BINARY_MAGIC = b"\x00\x00\x01\x00"
 
@@ -213,8 +216,9 @@ def _print_counts(crush: CrushMap, rule: int, request: PlaceRequest) -> None:
     counts: dict[int, int] = {}
     short = 0
     for _, devices in _mappings(crush, rule, request):
-        short += len(devices) < request.copies
-        for device in devices:
+        found = [device for device in devices if device != _HOLE]
+        short += len(found) < request.copies
+        for device in found:
             counts[device] = counts.get(device, 0) + 1
     inputs = request.last - request.first + 1
     sys.stdout.write(f"rule {rule}, {inputs:,} inputs, {request.copies} copies, {short:,} short\n")
@@ -232,8 +236,8 @@ def _rule(rules: Sequence[tuple[int, str]], wanted: str) -> int:
 
 
 def _present(devices: Any) -> list[int]:
-    """The devices of a mapping; a place that CRUSH could not fill is -1 and is left out."""
-    return [int(device) for device in devices if device >= 0]
+    """A mapping without the -1 that pads a short one; holes stay, for a position has a meaning."""
+    return [int(device) for device in devices if device != -1]
 
 
 def _bracketed(devices: Sequence[int]) -> str:

@@ -11,7 +11,11 @@ from functools import cached_property
 
 from resilver.importers.jsonpath import Node
 
-_ID_MAX = 2**31 - 1
+DEVICE_ID_MAX = 2**24 - 1
+"""The largest number of a device. The core keeps a row a number, used or not, so it bounds them."""
+
+BUCKET_ID_MIN = -(2**20) + 1
+"""The lowest number of a bucket, for the same reason."""
 
 
 @dataclass(frozen=True)
@@ -107,16 +111,18 @@ def read_buckets(crushmap: Node) -> BucketTree:
     """
     buckets: dict[int, Bucket] = {}
     for node in crushmap.at("buckets").items():
-        bucket_id = node.at("id").integer(-_ID_MAX, -1)
+        bucket_id = node.at("id").integer(BUCKET_ID_MIN, -1)
         if bucket_id in buckets:
             node.at("id").fail("a bucket number that stands once")
         name = node.at("name").text()
-        items = tuple(item.at("id").integer(-_ID_MAX, _ID_MAX) for item in node.at("items").items())
+        items = tuple(
+            item.at("id").integer(BUCKET_ID_MIN, DEVICE_ID_MAX) for item in node.at("items").items()
+        )
         buckets[bucket_id] = Bucket(bucket_id, name, node.at("type_name").text(), items)
     plain = tuple(bucket for bucket in buckets.values() if "~" not in bucket.name)
     devices = crushmap.get("devices")
     names = tuple(
-        (node.at("id").integer(0, _ID_MAX), node.at("name").text())
+        (node.at("id").integer(0, DEVICE_ID_MAX), node.at("name").text())
         for node in (devices.items() if devices else ())
     )
     return BucketTree(plain, names)

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from resilver.importers.buckets import BucketTree, read_buckets
+from resilver.importers.buckets import DEVICE_ID_MAX, BucketTree, read_buckets
 from resilver.importers.jsonpath import Node
 from resilver.importers.text import decode, parse_json, read_bytes, refuse
 
-_ID_MAX = 2**31 - 1
+_HOLE = 2**31 - 1
+"""What stands in the set of an erasure-coded pool where no OSD does."""
+
 _PGID = re.compile(r"([0-9]{1,18})\.([0-9a-f]{1,8})")
 _FLAG_HASHPSPOOL = 1
 _KINDS = {1: "replicated", 3: "erasure"}
@@ -150,6 +152,12 @@ class ClusterReport:
 
         return group_loads(self)
 
+    @cached_property
+    def largest_object_bytes(self) -> int:
+        """The largest object of any group, whose objects share its bytes evenly; 0 without any."""
+        sizes = (-(-load.bytes // load.objects) for load in self.loads if load.objects)
+        return max(sizes, default=0)
+
 
 @dataclass(frozen=True)
 class GroupLoad:
@@ -277,7 +285,7 @@ def _rule(pool: Node, crushmap: Node) -> int:
 def _osds(osdmap: Node, buckets: BucketTree) -> tuple[OsdInfo, ...]:
     osds: dict[int, OsdInfo] = {}
     for node in osdmap.at("osds").items():
-        osd_id = node.at("osd").integer(0, _ID_MAX)
+        osd_id = node.at("osd").integer(0, DEVICE_ID_MAX)
         if osd_id in osds:
             node.at("osd").fail("an OSD number that stands once")
         weight_node = node.get("weight")
@@ -338,8 +346,7 @@ def _groups(pgmap: Node, pools: tuple[PoolInfo, ...]) -> tuple[GroupInfo, ...]:
 
 
 def _members(node: Node | None) -> tuple[int, ...]:
-    # 2^31 - 1 stands for a hole in the set of an erasure-coded pool.
-    return tuple(item.integer(0, _ID_MAX) for item in node.items()) if node else ()
+    return tuple(item.integer(0, _HOLE) for item in node.items()) if node else ()
 
 
 def _total(node: Node | None) -> tuple[int, int | None] | None:

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from resilver.importers.ceph import ClusterReport, GroupInfo, GroupLoad
 from resilver.importers.text import refuse
+from resilver.units import VOLUME_MAX, format_bytes
 
 OBJECT_BYTES = 4 * 2**20
 """An object's size where a report counts none: block devices and CephFS use 4 MiB objects."""
@@ -28,7 +29,7 @@ def group_loads(report: ClusterReport) -> tuple[GroupLoad, ...]:
         One load a group, by pool and number.
 
     Raises:
-        ConfigError: Groups are left out and no sum says what they hold.
+        ConfigError: Groups are left out and no sum says what they hold, or all hold too much.
     """
     stated = {
         (group.pool, group.number): group for group in report.groups if group.bytes is not None
@@ -47,6 +48,13 @@ def group_loads(report: ClusterReport) -> tuple[GroupLoad, ...]:
             loads.append(
                 GroupLoad(pool.id, number, size, _object_count(size, objects), group is not None)
             )
+    held = sum(load.bytes for load in loads)
+    if held > VOLUME_MAX:
+        refuse(
+            report.label,
+            f"its groups hold {held} B, and at most {format_bytes(VOLUME_MAX)} can be simulated",
+            "check pgmap.pg_stats[].stat_sum.num_bytes and the sums of pools",
+        )
     return tuple(loads)
 
 

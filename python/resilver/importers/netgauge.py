@@ -86,17 +86,6 @@ class LogGpTable:
     skipped: tuple[SkippedRow, ...] = ()
     path: Path | None = field(default=None, compare=False)
 
-    def row_for(self, message_bytes: int) -> LogGpRow:
-        """The row that serves a message.
-
-        Args:
-            message_bytes: Its size.
-
-        Returns:
-            The first row strictly larger than the message, or the last row.
-        """
-        return next((row for row in self.rows if row.size_bytes > message_bytes), self.rows[-1])
-
 
 def read_netgauge(path: Path) -> LogGpTable:
     """Read a LogGP table written by netgauge.
@@ -211,8 +200,8 @@ def check_rows(rows: Sequence[LogGpRow]) -> Iterator[tuple[int, str, str]]:
     """What is wrong with the rows of a LogGP table.
 
     A row may have a negative g, as a fit over large messages can, so long as no message that the
-    row serves gets a negative delivery time or keeps an interface busy for a negative time. With
-    G not negative, the smallest message that a row serves decides.
+    row serves keeps an interface busy for a negative time. With G not negative, the smallest
+    message that a row serves decides. L is the time of a message's way, and never negative.
 
     Args:
         rows: The rows in order.
@@ -229,10 +218,11 @@ def check_rows(rows: Sequence[LogGpRow]) -> Iterator[tuple[int, str, str]]:
             yield index, rule, "sort the rows by size"
         if row.gap_per_byte_seconds < 0:
             yield index, "G is negative, so that a longer message would take less time", remedy
+        if row.latency_seconds < 0:
+            yield index, "L is negative, so that a message would arrive before it is sent", remedy
         wait = (smallest - 1) * row.gap_per_byte_seconds
         serves = row.size_bytes > smallest or index == len(rows) - 1
-        for name, base in (("g", row.gap_seconds), ("L", row.latency_seconds)):
-            if serves and base + wait < 0:
-                rule = f"{name} + (s - 1) G is negative for a message of s = {smallest} bytes"
-                yield index, f"{rule}, which this row serves", remedy
+        if serves and row.gap_seconds + wait < 0:
+            rule = f"g + (s - 1) G is negative for a message of s = {smallest} bytes"
+            yield index, f"{rule}, which this row serves", remedy
         smallest = max(smallest, row.size_bytes)

@@ -39,19 +39,9 @@ def against(ratio: float, what: str) -> str:
     return f"{ratio:.1f} times {what}" if ratio < 9.95 else f"{ratio:,.0f} times {what}"
 
 
-def rate_of(value: float) -> str:
-    """A rate for people."""
-    return format_rate(value)
-
-
 def size_of(value: float) -> str:
     """A size for people."""
     return format_bytes(round(value))
-
-
-def duration_of(value: float) -> str:
-    """A duration for people."""
-    return format_duration(value)
 
 
 def plural(count: float, noun: str) -> str:
@@ -73,33 +63,33 @@ def rate_finding(chart: RateChart) -> str:
         worst = min(boxes, key=lambda box: box.median)
         name = next(series.name for series in chart.series if best in series.boxes)
         return (
-            f"Rebuild rate is highest, {rate_of(best.median)}, at {chart.key} = {best.label} with "
-            f"{name}; the lowest is {rate_of(worst.median)}"
+            f"Rebuild rate is highest, {format_rate(best.median)}, at {chart.key} = {best.label} "
+            f"with {name}; the lowest is {format_rate(worst.median)}"
         )
     first, last = boxes[0], boxes[-1]
     if chart.ideal is not None:
         share = last.median / float(chart.ideal[1][-1])
         verb = "grows" if last.median > first.median else "falls"
         return (
-            f"Rebuild rate {verb} to {rate_of(last.median)} at {last.label} servers, "
+            f"Rebuild rate {verb} to {format_rate(last.median)} at {last.label} servers, "
             f"{percent(share)} of ideal"
         )
     worst = min(boxes, key=lambda box: box.median)
     if best.median <= _SAME * worst.median:
-        return f"{chart.key} hardly changes the rebuild rate: about {rate_of(best.median)}"
+        return f"{chart.key} hardly changes the rebuild rate: about {format_rate(best.median)}"
     return (
-        f"Rebuild rate is highest, {rate_of(best.median)}, at {chart.key} = {best.label}, and "
-        f"lowest, {rate_of(worst.median)}, at {worst.label}"
+        f"Rebuild rate is highest, {format_rate(best.median)}, at {chart.key} = {best.label}, and "
+        f"lowest, {format_rate(worst.median)}, at {worst.label}"
     )
 
 
 def _one_rate(box: BoxSummary) -> str:
     """The rate of a study of one system."""
     if box.values.size == 1:
-        return f"The system rebuilds at {rate_of(box.median)} (one seed)"
+        return f"The system rebuilds at {format_rate(box.median)} (one seed)"
     return (
-        f"The system rebuilds at {rate_of(box.median)}; its {box.values.size} seeds lie between "
-        f"{rate_of(box.values[0])} and {rate_of(box.values[-1])}"
+        f"The system rebuilds at {format_rate(box.median)}; its {box.values.size} seeds lie "
+        f"between {format_rate(box.values[0])} and {format_rate(box.values[-1])}"
     )
 
 
@@ -126,7 +116,7 @@ def finish_finding(chart: ServerChart) -> str:
     if np.isnan(finish).all():
         return "No server rebuilt anything"
     last = int(np.nanargmax(finish))
-    text = f"{chart.names[last]} finishes last, at {duration_of(float(finish[last]))}"
+    text = f"{chart.names[last]} finishes last, at {format_duration(float(finish[last]))}"
     busy = ~np.isnan(finish)
     if np.count_nonzero(busy) < 2:
         return text + ": it is the only server that rebuilds"
@@ -158,8 +148,8 @@ def timeline_finding(chart: TimelineChart) -> str:
     half, most, end = (chart.seconds_until(share) for share in (0.5, 0.9, 1.0))
     tail = (end - most) / end if end > 0.0 else 0.0
     return (
-        f"Half of the data is back after {duration_of(half)}; the last tenth takes "
-        f"{percent(tail)} of the {duration_of(end)}"
+        f"Half of the data is back after {format_duration(half)}; the last tenth takes "
+        f"{percent(tail)} of the {format_duration(end)}"
     )
 
 
@@ -192,7 +182,7 @@ def nothing_rebuilt(point: SystemRuns) -> str | None:
             f"Nothing was rebuilt (seed {seed}): {failed} took every copy of "
             f"{plural(lost, 'object')} along, so no survivor could send them."
         )
-    if undersized := number(row, "undersized_objects"):
+    if undersized := number(row, "undersized_replicas"):
         return (
             f"Nothing was rebuilt (seed {seed}): {plural(undersized, 'lost replica')} found no "
             "device that may hold them, because too few failure domains are left."

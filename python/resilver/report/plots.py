@@ -17,6 +17,7 @@ from resilver.report.charts_data import (
 )
 from resilver.report.scales import byte_scale, integer_step, rate_scale, significant, time_scale
 from resilver.report.style import BLUE, GREEN, GREY, ORANGE
+from resilver.units import format_duration
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -177,7 +178,7 @@ def finish_figure(chart: ServerChart) -> Figure:
     time, size = time_scale(float(finish.max())), byte_scale(float(rebuilt.max()))
     order = descending(finish)
     texts = [
-        f"{text_of(chart.names[busy[i]])}<br>{findings.duration_of(float(finish[i]))}, "
+        f"{text_of(chart.names[busy[i]])}<br>{format_duration(float(finish[i]))}, "
         f"{findings.size_of(float(rebuilt[i]))}"
         for i in range(busy.size)
     ]

@@ -9,9 +9,7 @@ from resilver.report.source import ResultsLike
 
 _RECORDED = (
     ("resilver_version", "resilver"),
-    ("version", "resilver"),
     ("schema_version", "Schema of results"),
-    ("results_schema_version", "Schema of results"),
     ("python", "Python"),
     ("platform", "Platform"),
     ("host", "Host"),

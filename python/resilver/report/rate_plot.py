@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resilver.report import findings
 from resilver.report.charts_data import RateChart, RateSeries
 from resilver.report.plots import empty_figure, faint, plain, text_of
 from resilver.report.rate_layout import RateLayout, jitter, rate_layout
 from resilver.report.scales import log_ticks, rate_scale, significant
 from resilver.report.style import GREY, SERIES, SERIES_MARKS
+from resilver.units import format_rate
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -85,7 +85,7 @@ def _add_boxes(figure: Figure, series: RateSeries, rank: int, layout: RateLayout
         (
             x + 0.3 * slot * aside,
             float(value),
-            f"{box.label}, seed {seed}: {findings.rate_of(float(value))}",
+            f"{box.label}, seed {seed}: {format_rate(float(value))}",
         )
         for x, box in zip(xs, series.boxes, strict=True)
         for value, seed, aside in zip(box.values, box.seeds, jitter(box.values.size), strict=True)
@@ -125,7 +125,7 @@ def _one_system(chart: RateChart) -> Figure:
         x=plain(box.values, scale.divisor),
         y=plain(0.24 * jitter(box.values.size)),
         text=[
-            f"seed {seed}: {findings.rate_of(float(value))}"
+            f"seed {seed}: {format_rate(float(value))}"
             for value, seed in zip(box.values, box.seeds, strict=True)
         ],
         hoverinfo="text",

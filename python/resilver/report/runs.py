@@ -12,7 +12,7 @@ _METRICS = (
     Column("rebuilt_bytes", "data rebuilt", "bytes"),
     Column("rebuilt_objects", "replicas rebuilt", "count"),
     Column("unrecoverable_objects", "lost for good", "count"),
-    Column("undersized_objects", "without a new home", "count"),
+    Column("undersized_replicas", "without a new home", "count"),
     Column("placement_groups_affected", "groups affected", "count"),
     Column("events", "events", "count"),
     Column("wall_seconds", "time to simulate", "seconds"),

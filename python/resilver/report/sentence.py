@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 from resilver.report.findings import plural
@@ -45,26 +46,24 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
 
 def with_swept(study: dict[str, Any], swept: dict[str, Any]) -> dict[str, Any]:
     """A copy of the study's sections with the swept values put in at their dotted keys."""
-    copy: dict[str, Any] = {
-        key: dict(value) if isinstance(value, dict) else value for key, value in study.items()
-    }
+    copy: dict[str, Any] = study
     for key, value in swept.items():
-        section, _, rest = key.partition(".")
-        inner = copy.setdefault(section, {})
-        if isinstance(inner, dict):
-            _put(inner, rest.split("."), value)
+        copy = _put(copy, key.split("."), value)
     return copy
 
 
-def _put(table: dict[str, Any], path: list[str], value: object) -> None:
-    """Set a value at a path of keys, copying each table on the way."""
+def _put(place: object, path: list[str], value: object) -> Any:
+    """A copy of a table or list with a value set at a path of keys and of positions in lists."""
+    if not path:
+        return value
     head, *rest = path
-    if not rest:
-        table[head] = value
-        return
-    inner = table.get(head)
-    table[head] = dict(inner) if isinstance(inner, dict) else {}
-    _put(table[head], rest, value)
+    if isinstance(place, list | tuple):
+        items = list(place)
+        if head.isdecimal() and int(head) < len(items):
+            items[int(head)] = _put(items[int(head)], rest, value)
+        return items
+    table = place if isinstance(place, dict) else {}
+    return {**table, head: _put(table.get(head), rest, value)}
 
 
 def _section(study: dict[str, Any], name: str) -> dict[str, Any]:
@@ -151,12 +150,13 @@ def _population(population: dict[str, Any]) -> str:
     if not population:
         return ""
     histogram = population.get("histogram")
-    if isinstance(histogram, dict) and histogram.get("label") == _ONE_SIZE:
+    # A swept size stands beside the histogram that the first of its values resolved to.
+    if population.get("file_size") is not None:
+        what = f"Files of {_size(population['file_size'])} each"
+    elif isinstance(histogram, dict) and histogram.get("label") == _ONE_SIZE:
         what = f"Files of {_size(histogram['bins'][0][0])} each"
     elif histogram is not None:
         what = f"Files sized as in {_name(histogram)}" if _name(histogram) else "Files"
-    elif population.get("file_size") is not None:
-        what = f"Files of {_size(population['file_size'])} each"
     else:
         what = "Files"
     objects = population.get("objects")
@@ -184,7 +184,8 @@ def _faults(study: dict[str, Any], point: SystemRuns) -> str:
     faults = study.get("faults")
     for fault in faults if isinstance(faults, list) else []:
         what = fault.get("fail") if isinstance(fault, dict) else None
-        for kind, value in what.items() if isinstance(what, dict) else ():
+        for kind, given in what.items() if isinstance(what, dict) else ():
+            value = _targets(given)
             if isinstance(value, list | tuple):
                 lost += [str(name) for name in value]
             elif isinstance(value, int):
@@ -195,6 +196,16 @@ def _faults(study: dict[str, Any], point: SystemRuns) -> str:
     shown = lost[:_SWEPT_SHOWN_MAX]
     more = f" and {len(lost) - len(shown):,} more" if len(lost) > len(shown) else ""
     return f"Lost at time zero: {', '.join(shown)}{more}."
+
+
+def _targets(value: object) -> object:
+    """What fails, of one kind: a number, or names. A sweep over lists of names has them as TOML."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return [value]
 
 
 def _sweep(results: ResultsLike) -> str:

@@ -10,14 +10,13 @@ import numpy as np
 from resilver.report.charts_data import server_chart
 from resilver.report.findings import (
     against,
-    duration_of,
     largest_over_mean,
     nothing_rebuilt,
     percent,
-    rate_of,
     size_of,
 )
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, systems
+from resilver.units import format_duration, format_rate
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
     ]
     for name, label in (
         ("unrecoverable_objects", "Objects lost for good"),
-        ("undersized_objects", "Replicas without a new home"),
+        ("undersized_replicas", "Replicas without a new home"),
         ("remapped_bytes", "Moved though not lost"),
     ):
         unit = "B" if name.endswith("_bytes") else "objects"
@@ -94,9 +93,9 @@ def summary(results: ResultsLike) -> list[tuple[str, str]]:
 def _words(value: float, unit: str) -> str:
     """A number of one of the units of `KeyFigure` for people."""
     if unit == "s":
-        return duration_of(value)
+        return format_duration(value)
     if unit == "B/s":
-        return rate_of(value)
+        return format_rate(value)
     if unit == "B":
         return size_of(value)
     return f"{value:,.0f}"

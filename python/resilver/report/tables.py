@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from resilver.report.findings import duration_of, percent, rate_of, size_of
+from resilver.report.findings import percent, size_of
+from resilver.units import format_duration, format_rate
 
 ROWS_SHOWN_MAX = 40
 """Rows of a chart's table on the page; its CSV has the rest."""
@@ -51,8 +52,8 @@ class Table:
 _WORDS: dict[str, Callable[[float], str]] = {
     "count": lambda value: f"{value:,.0f}",
     "bytes": size_of,
-    "seconds": duration_of,
-    "rate": rate_of,
+    "seconds": format_duration,
+    "rate": format_rate,
     "share": percent,
     "number": lambda value: f"{value:,.4g}",
 }

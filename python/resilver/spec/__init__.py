@@ -11,13 +11,14 @@ from resilver.spec.device import DeviceTable
 from resilver.spec.ensemble import Ensemble
 from resilver.spec.fabric import Fabric
 from resilver.spec.faults import Failing, Fault
+from resilver.spec.objects import Objects
 from resilver.spec.placement import Placement
-from resilver.spec.population import Histogram, Objects, Population
+from resilver.spec.population import Histogram, Population
 from resilver.spec.recovery import Recovery
 from resilver.spec.redundancy import Redundancy
 from resilver.spec.run import RESULTS_SCHEMA_VERSION, Run, run_key
 from resilver.spec.study import Study
-from resilver.spec.system import System, auto_group_count, placement_group_count
+from resilver.spec.system import System, auto_group_count
 
 __all__ = [
     "RESULTS_SCHEMA_VERSION",
@@ -38,6 +39,5 @@ __all__ = [
     "Study",
     "System",
     "auto_group_count",
-    "placement_group_count",
     "run_key",
 ]

@@ -9,12 +9,19 @@ from resilver.errors import Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport
 from resilver.spec.cluster import Cluster
 from resilver.spec.faults import Fault
-from resilver.units import BYTES_MAX, format_bytes
+from resilver.units import Bytes, exact_bytes
 
 if TYPE_CHECKING:
     from resilver.spec.placement import Placement
     from resilver.spec.population import Population
+    from resilver.spec.recovery import Recovery
     from resilver.spec.redundancy import Redundancy
+
+BUFFERS_MAX = 2**31
+"""The most pipeline buffers of an object: the core numbers them in 31 bits of a message."""
+
+RING_POINTS_MAX = 2**27
+"""The most points on a hash ring, of all servers together: their 8 bytes each then take 1 GiB."""
 
 _SYNTHETIC_KINDS = ("servers", "racks", "rows")
 _CEPH_KINDS = ("osds", "hosts", "racks", "rows")
@@ -40,7 +47,9 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
             for name in ("population", "placement", "redundancy")
             if name in given
         ]
-        return problems + _ceph_fault_problems(cluster.ceph.report, faults)
+        report = cluster.ceph.report
+        problems += _buffer_problems(report.largest_object_bytes, sections.get("recovery"))
+        return problems + _ceph_fault_problems(report, faults)
     problems = []
     if "population" not in given:
         problems.append(
@@ -51,10 +60,16 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
             )
         )
     placement, redundancy = sections.get("placement"), sections.get("redundancy")
+    population = sections.get("population")
     if placement is not None:
         problems += _domain_problems(cluster, placement, redundancy)
-    if sections.get("population") is not None:
-        problems += _volume_problems(cluster, sections["population"])
+        problems += _ring_problems(cluster, placement)
+    if population is not None:
+        problems += _volume_problems(cluster, population)
+    if population is not None and redundancy is not None:
+        width = population.cut.width(cluster.server_count, redundancy.replicas)
+        largest = population.cut.largest(_largest_file(cluster, population), width)
+        problems += _buffer_problems(largest, sections.get("recovery"))
     return problems + _fault_problems(cluster, faults)
 
 
@@ -89,15 +104,49 @@ def _domain_problems(
 
 def _volume_problems(cluster: Cluster, population: Population) -> list[Problem]:
     per_server = population.bytes_per_server
-    if per_server is not None and int(per_server) * (cluster.servers or 0) > BYTES_MAX:
-        return [
-            Problem(
-                f"{cluster.servers} servers would hold more than {format_bytes(BYTES_MAX)}",
-                "use a smaller volume",
-                key="population.bytes_per_server",
-            )
-        ]
-    return []
+    if per_server is None:
+        return []
+    volume, holder = int(per_server) * cluster.server_count, f"{cluster.servers} servers"
+    problems = population.volume_problems(volume, "bytes_per_server", holder)
+    return [problem.under("population") for problem in problems]
+
+
+def _largest_file(cluster: Cluster, population: Population) -> int:
+    """The largest file there can be: drawing stops before a file would pass a given volume."""
+    volume = population.bytes
+    if population.bytes_per_server is not None:
+        volume = Bytes(population.bytes_per_server * cluster.server_count)
+    size = population.largest_file_bytes
+    return size if volume is None else min(size, volume)
+
+
+def _ring_problems(cluster: Cluster, placement: Placement) -> list[Problem]:
+    points = (placement.ring_points or 0) * cluster.server_count
+    if points <= RING_POINTS_MAX:
+        return []
+    return [
+        Problem(
+            f"{cluster.servers} servers would have {points} points, "
+            f"and a ring has at most 2^27 = {RING_POINTS_MAX}",
+            f"use at most {RING_POINTS_MAX // cluster.server_count} points a server",
+            key="placement.ring_points",
+            value=show(placement.ring_points),
+        )
+    ]
+
+
+def _buffer_problems(object_bytes: int, recovery: Recovery | None) -> list[Problem]:
+    if recovery is None or object_bytes <= BUFFERS_MAX * recovery.pipeline_buffer:
+        return []
+    return [
+        Problem(
+            f"an object of {exact_bytes(object_bytes)} would take more than "
+            f"2^31 = {BUFFERS_MAX} buffers",
+            f"use at least {-(-object_bytes // BUFFERS_MAX)} B, or smaller objects",
+            key="recovery.pipeline_buffer",
+            value=show(exact_bytes(recovery.pipeline_buffer)),
+        )
+    ]
 
 
 def _fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:

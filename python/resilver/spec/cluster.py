@@ -18,6 +18,9 @@ from resilver.spec.section import Section, file_path
 SERVERS_MAX = 1_000_000
 """The most servers of a synthetic cluster."""
 
+BUCKETS_MAX = 2**20 - 1
+"""The most buckets of a CRUSH map, its root among them; the core numbers them in 20 bits."""
+
 
 @dataclass(frozen=True)
 class CephCluster:
@@ -172,6 +175,12 @@ class Cluster(Section):
                     value=show(self.rows),
                 )
             )
+        buckets = (self.racks or 0) + (self.rows or 0) + 1
+        if not problems and buckets > BUCKETS_MAX:
+            rule = f"racks, rows and their root are {buckets} buckets, and a map has at most "
+            remedy = "use fewer racks or rows"
+            value = show(self.racks)
+            problems.append(Problem(f"{rule}{BUCKETS_MAX}", remedy, key="racks", value=value))
         return problems
 
     @property

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.sizes import Bin, check_bin, read_sizes
-from resilver.spec.section import Section, file_path, one_key, unknown_key
-from resilver.units import BYTES_MAX, Bytes
-
-WIDTH_BY_SERVERS = "servers // copies"
-"""The stripe width that grows with the system: an object for each server that a copy has."""
+from resilver.spec.objects import FILE_OBJECTS_MAX, OBJECTS_SCHEMA, Objects, objects_of
+from resilver.spec.section import Section, file_path, one_key
+from resilver.units import BYTES_MAX, VOLUME_MAX, Bytes, exact_bytes, format_bytes
 
 CHUNK_DEFAULT = Bytes(64 * 2**20)
+
+FILE_BYTES_MAX = 2**50
+"""The largest file, 1 PiB: thousands of them still add up within the 64 bits of the core's sums."""
+
+FILES_MAX = 2**36
+"""The most files: the other 36 bits of an object's identifier number its file."""
+
+_PIB, _EIB = exact_bytes(FILE_BYTES_MAX), exact_bytes(VOLUME_MAX)
 
 
 @dataclass(frozen=True)
@@ -35,23 +43,17 @@ class Histogram:
     bins: tuple[Bin, ...]
     path: Path | None = field(default=None, compare=False)
 
+    @cached_property
+    def largest_bytes(self) -> int:
+        """The largest size that can be drawn; a size of zero counts as one byte."""
+        return max((item.max_bytes - 1 for item in self.bins), default=1) or 1
 
-@dataclass(frozen=True)
-class Objects:
-    """How a file is cut into objects; exactly one of the three ways.
-
-    Attributes:
-        chunk_bytes: Cut into chunks of this size, the last one shorter; None otherwise.
-        stripe_unit_bytes: Dealt round robin in units of this size over `stripe_width` objects; None
-            otherwise.
-        stripe_width: How many objects, or ``servers // copies``; None unless striped.
-
-    With all three None, a file is one object.
-    """
-
-    chunk_bytes: Bytes | None = None
-    stripe_unit_bytes: Bytes | None = None
-    stripe_width: int | Literal["servers // copies"] | None = None
+    @cached_property
+    def mean_bytes(self) -> Fraction:
+        """The expected size of a file, the sizes of each bin being equally likely."""
+        total = sum(item.file_count for item in self.bins)
+        twice = sum(i.file_count * (i.min_bytes + i.max_bytes - 1) for i in self.bins)
+        return Fraction(twice, max(1, 2 * total))
 
 
 def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
@@ -125,64 +127,6 @@ def _bin(row: object) -> Bin:
     return Bin(Bytes.parse(row[0]), Bytes.parse(row[1]), count)
 
 
-def objects_of(value: object) -> Objects | None:
-    """The cut that a study file's ``objects`` means.
-
-    Args:
-        value: ``"whole"``, ``{ chunk = "64 MiB" }``, ``{ stripe_unit = "4 MiB", stripe_width = 341
-            }`` or `Objects`.
-
-    Returns:
-        The cut, or None for None.
-
-    Raises:
-        ConfigError: It is none of these.
-    """
-    if value is None or isinstance(value, Objects):
-        return value
-    if value == "whole":
-        return Objects()
-    ways = (
-        'write "whole", { chunk = "64 MiB" } '
-        'or { stripe_unit = "4 MiB", stripe_width = "servers // copies" }'
-    )
-    if not isinstance(value, dict) or not value:
-        raise ConfigError(
-            Problem("files are kept whole, chunked or striped", ways, value=show(value))
-        )
-    known = ["chunk", "stripe_unit", "stripe_width"]
-    problems = [
-        unknown_key(str(key), known, show(item)) for key, item in value.items() if key not in known
-    ]
-    if problems:
-        raise ConfigError(problems)
-    if set(value) == {"chunk"}:
-        return Objects(chunk_bytes=_positive(value["chunk"], "chunk"))
-    if set(value) != {"stripe_unit", "stripe_width"}:
-        raise ConfigError(
-            Problem("files are chunked or striped, and a stripe has a unit and a width", ways)
-        )
-    width = value["stripe_width"]
-    if width != WIDTH_BY_SERVERS and (
-        isinstance(width, bool) or not isinstance(width, int) or not 1 <= width < 2**31
-    ):
-        rule = f'a stripe width is a whole number of objects or "{WIDTH_BY_SERVERS}"'
-        raise ConfigError(Problem(rule, key="stripe_width", value=show(width)))
-    return Objects(
-        stripe_unit_bytes=_positive(value["stripe_unit"], "stripe_unit"), stripe_width=width
-    )
-
-
-def _positive(value: object, key: str) -> Bytes:
-    try:
-        size = Bytes.parse(value)
-    except ConfigError as error:
-        raise ConfigError(problem.under(key) for problem in error.problems) from None
-    if size == 0:
-        raise ConfigError(Problem("the size must be above zero", key=key, value=show(value)))
-    return size
-
-
 _HISTOGRAM_SCHEMA: dict[str, Any] = {
     "description": "The sizes of files: a name of the catalog, a file, or [min, max, count] bins.",
     "examples": ["genomes1000"],
@@ -204,31 +148,6 @@ _HISTOGRAM_SCHEMA: dict[str, Any] = {
                 }
             },
             "required": ["bins"],
-            "additionalProperties": False,
-        },
-    ],
-}
-
-_OBJECTS_SCHEMA: dict[str, Any] = {
-    "description": "How files are cut. Default: the catalog population's way, else 64 MiB chunks.",
-    "examples": [{"chunk": "64 MiB"}, "whole"],
-    "anyOf": [
-        {"const": "whole"},
-        {
-            "type": "object",
-            "properties": {"chunk": {"type": "string"}},
-            "required": ["chunk"],
-            "additionalProperties": False,
-        },
-        {
-            "type": "object",
-            "properties": {
-                "stripe_unit": {"type": "string"},
-                "stripe_width": {
-                    "anyOf": [{"type": "integer", "minimum": 1}, {"const": WIDTH_BY_SERVERS}]
-                },
-            },
-            "required": ["stripe_unit", "stripe_width"],
             "additionalProperties": False,
         },
     ],
@@ -258,7 +177,7 @@ class Population(Section):
         default=None, description="Every file has this size.", examples=["1 TiB"]
     )
     objects: Annotated[
-        Objects | None, PlainValidator(objects_of), WithJsonSchema(_OBJECTS_SCHEMA)
+        Objects | None, PlainValidator(objects_of), WithJsonSchema(OBJECTS_SCHEMA)
     ] = None
     bytes_per_server: Bytes | None = Field(
         default=None,
@@ -272,7 +191,7 @@ class Population(Section):
         default=None,
         strict=True,
         ge=0,
-        le=2**62,
+        json_schema_extra={"maximum": FILES_MAX},
         description="The volume, as a number of files.",
         examples=[1],
     )
@@ -310,9 +229,86 @@ class Population(Section):
             problems.append(
                 Problem("the counts add up to more than 2^63", "scale them down", key="histogram")
             )
+        if not problems:
+            problems = self._size_problems()
         if problems:
             raise ConfigError(problems)
         return self
+
+    def _size_problems(self) -> list[Problem]:
+        """What is larger than the core can number or add up."""
+        problems = []
+        if self.files is not None and self.files > FILES_MAX:
+            problems.append(
+                Problem(
+                    f"a population has at most 2^36 = {FILES_MAX} files",
+                    "use fewer, larger files",
+                    key="files",
+                    value=show(self.files),
+                )
+            )
+        size = self.largest_file_bytes
+        if size > FILE_BYTES_MAX:
+            key, value = "file_size", show(exact_bytes(size))
+            if self.histogram:
+                key, value = "histogram", show(self.histogram.label)
+            rule = f"the largest file has {size} B, and a file has at most {_PIB}"
+            problems.append(Problem(rule, "split such files into several", key=key, value=value))
+            return problems
+        if self.bytes is not None:
+            problems += self.volume_problems(int(self.bytes), "bytes")
+        if self.files is not None and self.files * size > VOLUME_MAX:
+            rule = f"files of up to {format_bytes(size)} could hold more than {_EIB}"
+            value = show(self.files)
+            problems.append(Problem(rule, "use fewer or smaller files", key="files", value=value))
+        cut = self.cut
+        # A width that follows the servers is far below the limit, and one object stands for it.
+        width = cut.stripe_width if isinstance(cut.stripe_width, int) else 1
+        objects = cut.count(size, width)
+        if objects > FILE_OBJECTS_MAX:
+            chunked = cut.chunk_bytes is not None
+            piece = cut.chunk_bytes or cut.stripe_unit_bytes or Bytes(0)
+            problems.append(
+                Problem(
+                    f"a file of {format_bytes(size)} would be {objects} objects, "
+                    f"and a file has at most 2^28 = {FILE_OBJECTS_MAX}",
+                    "use larger chunks" if chunked else "use larger units or a smaller width",
+                    key="objects.chunk" if chunked else "objects.stripe_unit",
+                    value=show(exact_bytes(piece)),
+                )
+            )
+        return problems
+
+    def volume_problems(self, volume: int, key: str, holder: str = "a system") -> list[Problem]:
+        """What is wrong with a volume.
+
+        Args:
+            volume: The bytes before replication.
+            key: The key that gives it.
+            holder: What holds it, for the message.
+        """
+        value = show(exact_bytes(getattr(self, key)))
+        if volume > VOLUME_MAX:
+            rule = f"{holder} would hold more than {_EIB}"
+            return [Problem(rule, "use a smaller volume", key=key, value=value)]
+        mean = self.mean_file_bytes
+        if volume and volume >= (FILES_MAX + 1) * mean:
+            rule = (
+                f"in files of {format_bytes(float(mean))} on average this is more than "
+                f"2^36 = {FILES_MAX} files"
+            )
+            return [Problem(rule, "use a smaller volume or larger files", key=key, value=value)]
+        return []
+
+    @property
+    def largest_file_bytes(self) -> int:
+        """The largest size that a file can have."""
+        return self.histogram.largest_bytes if self.histogram else int(self.file_size or 1)
+
+    @property
+    def mean_file_bytes(self) -> Fraction:
+        """The expected size of a file."""
+        return self.histogram.mean_bytes if self.histogram else Fraction(self.file_size or 1)
 
     @property
     def cut(self) -> Objects:

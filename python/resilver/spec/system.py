@@ -12,7 +12,6 @@ from resilver.importers.netgauge import LogGpRow
 from resilver.importers.sizes import Bin
 from resilver.spec.check import cross_problems
 from resilver.spec.device import DeviceTable
-from resilver.spec.population import WIDTH_BY_SERVERS
 from resilver.spec.sections import Sections
 
 
@@ -104,10 +103,9 @@ class System(Sections):
     @property
     def stripe_width(self) -> int | None:
         """Over how many objects a file is striped, or None when it is not."""
-        width = self.population.cut.stripe_width if self.population else None
-        if width == WIDTH_BY_SERVERS:
-            return max(1, self.server_count // (self.copies or 1))
-        return width if isinstance(width, int) else None
+        if self.stripe_unit_bytes is None or self.population is None:
+            return None
+        return self.population.cut.width(self.server_count, self.copies or 1)
 
     @property
     def device_table(self) -> DeviceTable:
@@ -147,11 +145,6 @@ class System(Sections):
             "faults": [fault.content() for fault in self.faults],
             "recovery": self.recovery.model_dump(mode="json"),
         }
-
-
-def placement_group_count(system: System) -> int | None:
-    """How many placement groups a system has; see `System.placement_group_count`."""
-    return system.placement_group_count
 
 
 def auto_group_count(servers: int, copies: int) -> int:

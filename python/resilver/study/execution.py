@@ -66,6 +66,7 @@ def execute(
 
     Raises:
         ConfigError: the folder cannot take the results; nothing has been run.
+        PlacementError: a real cluster's CRUSH map cannot be used; nothing has been run.
         Interrupted: Ctrl-C; finished runs are kept.
         Incomplete: some runs failed; the others are kept.
 
@@ -78,6 +79,10 @@ def execute(
             f"workers = {workers}: must be 0 or more; leave it out for one a processor"
         )
     runs = study.runs()
+    if simulator is None:
+        from resilver.simulate import validate
+
+        validate(run.system for run in runs)
     path = Path(folder)
     line = list(command) if command is not None else [Path(sys.argv[0]).name, *sys.argv[1:]]
     with open_run_folder(path, study, runs, line) as run_folder:

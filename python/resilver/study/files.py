@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,19 @@ from pathlib import Path
 # Everything unfinished carries this prefix, so that the next start can remove what a killed process
 # left behind and no reader mistakes it for a result.
 TEMPORARY_PREFIX = ".unfinished-"
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes.
+
+    Args:
+        path: the file.
+
+    Returns:
+        64 hexadecimal digits.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sync_file(path: Path) -> None:

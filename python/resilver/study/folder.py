@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import platform
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from resilver.errors import ConfigError
-from resilver.study.files import TEMPORARY_PREFIX, replace_file, replace_text
+from resilver.study.files import TEMPORARY_PREFIX, replace_file, replace_text, sha256_of
 from resilver.study.shards import Shards
 from resilver.study.tables import (
     SHARD_SCHEMAS,
@@ -187,7 +186,7 @@ class RunFolder:
         try:
             for name in TABLE_NAMES:
                 known = self.provenance["tables"][name]
-                if _digest(self.path / f"{name}.parquet") != known["sha256"]:
+                if sha256_of(self.path / f"{name}.parquet") != known["sha256"]:
                     return False
             return (self.path / STUDY_FILE).exists()
         except (OSError, KeyError):
@@ -222,7 +221,7 @@ class RunFolder:
             tables={
                 name: {
                     "bytes": (self.path / f"{name}.parquet").stat().st_size,
-                    "sha256": _digest(self.path / f"{name}.parquet"),
+                    "sha256": sha256_of(self.path / f"{name}.parquet"),
                 }
                 for name in TABLE_NAMES
             },
@@ -237,7 +236,8 @@ class RunFolder:
         table = pa.concat_tables(rows) if rows else SHARD_SCHEMAS["runs"].empty_table()
         # A swept column's type follows from all values of the sweep, so that the tables of an
         # interrupted sweep have the columns of the whole one.
-        positions = [index for index, run in enumerate(runs) if run.key in set(keys)]
+        stored = set(keys)
+        positions = [index for index, run in enumerate(runs) if run.key in stored]
         swept = swept_columns([run.swept for run in runs])
         table = with_swept(
             table, {key: c.take(pa.array(positions, pa.int64())) for key, c in swept.items()}
@@ -332,11 +332,6 @@ def _timestamp() -> str:
 def _cannot_write(path: Path, error: OSError) -> str:
     reason = error.strerror or str(error)
     return f"output folder {str(path)!r} cannot be written: {reason}; choose another with -o DIR"
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:

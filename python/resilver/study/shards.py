@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
@@ -14,7 +13,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from resilver.study.files import TEMPORARY_PREFIX, sync_file, sync_folder
+from resilver.study.files import TEMPORARY_PREFIX, sha256_of, sync_file, sync_folder
 from resilver.study.tables import (
     SHARD_SCHEMAS,
     TABLE_NAMES,
@@ -103,7 +102,7 @@ class Shards:
             path = temporary / f"{name}.parquet"
             write_parquet(path, [table], SHARD_SCHEMAS[name])
             sync_file(path)
-            contents[path.name] = {"bytes": path.stat().st_size, "sha256": _digest(path)}
+            contents[path.name] = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
         record = {
             "wall_seconds": cost.wall_seconds,
             "peak_rss_bytes": cost.peak_rss_bytes,
@@ -147,7 +146,7 @@ class Shards:
                 path = folder / f"{name}.parquet"
                 if path.stat().st_size != files[path.name]["bytes"]:
                     return False
-                if _digest(path) != files[path.name]["sha256"]:
+                if sha256_of(path) != files[path.name]["sha256"]:
                     return False
         except (OSError, ValueError, KeyError, TypeError):
             return False
@@ -214,8 +213,3 @@ class Shards:
         if not isinstance(record, dict):
             raise ValueError(f"{_COST_FILE} is not a table")
         return record
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -62,11 +62,6 @@ impl Moments {
         (self.count > 1).then(|| self.squares / (self.count - 1) as f64)
     }
 
-    /// The sample standard deviation; `None` of fewer than two values.
-    pub fn standard_deviation(&self) -> Option<f64> {
-        self.variance().map(f64::sqrt)
-    }
-
     /// The smallest value; `None` of no values.
     pub fn min(&self) -> Option<f64> {
         (self.count > 0).then_some(self.min)

@@ -25,29 +25,6 @@ fn mix(a: &mut u32, b: &mut u32, c: &mut u32) {
     *c = c.wrapping_sub(*a).wrapping_sub(*b) ^ (*b >> 15);
 }
 
-/// `rjenkins1` of one word.
-///
-/// # Arguments
-/// * `a` - the word.
-///
-/// # Returns
-/// A 32-bit hash.
-///
-/// # Examples
-/// ```
-/// use resilver_placement::hash::{rjenkins1_1, rjenkins1_2};
-/// assert_ne!(rjenkins1_1(1), rjenkins1_2(1, 0));
-/// ```
-#[inline(always)]
-#[must_use]
-pub fn rjenkins1_1(a: u32) -> u32 {
-    let mut hash = SEED ^ a;
-    let (mut a, mut b, mut x, mut y) = (a, a, PAD_X, PAD_Y);
-    mix(&mut b, &mut x, &mut hash);
-    mix(&mut y, &mut a, &mut hash);
-    hash
-}
-
 /// `rjenkins1` of two words: the reweight test, and the seed of a placement group.
 ///
 /// # Arguments
@@ -104,29 +81,6 @@ pub fn rjenkins1_4(a: u32, b: u32, c: u32, d: u32) -> u32 {
     mix(&mut y, &mut b, &mut hash);
     mix(&mut c, &mut x, &mut hash);
     mix(&mut y, &mut d, &mut hash);
-    hash
-}
-
-/// `rjenkins1` of five words. No bucket uses it; it completes the family.
-///
-/// # Arguments
-/// * `a`, `b`, `c`, `d`, `e` - the words, in order.
-///
-/// # Returns
-/// A 32-bit hash.
-#[inline(always)]
-#[must_use]
-pub fn rjenkins1_5(a: u32, b: u32, c: u32, d: u32, e: u32) -> u32 {
-    let mut hash = SEED ^ a ^ b ^ c ^ d ^ e;
-    let (mut a, mut b, mut c, mut d, mut e, mut x, mut y) = (a, b, c, d, e, PAD_X, PAD_Y);
-    mix(&mut a, &mut b, &mut hash);
-    mix(&mut c, &mut d, &mut hash);
-    mix(&mut e, &mut x, &mut hash);
-    mix(&mut y, &mut a, &mut hash);
-    mix(&mut b, &mut x, &mut hash);
-    mix(&mut y, &mut c, &mut hash);
-    mix(&mut d, &mut x, &mut hash);
-    mix(&mut y, &mut e, &mut hash);
     hash
 }
 

@@ -27,7 +27,6 @@ pub struct CrushMap {
     rules: Vec<Rule>,
     tunables: Tunables,
     weight_sets: BTreeMap<i64, WeightSets>,
-    ids_by_name: BTreeMap<String, i32>,
     parents: BTreeMap<i32, i32>,
 }
 
@@ -44,8 +43,6 @@ impl CrushMap {
         tunables: Tunables,
         weight_sets: BTreeMap<i64, WeightSets>,
     ) -> Self {
-        let devices = device_names.iter().map(|(&id, name)| (name.clone(), id));
-        let ids_by_name = devices.chain(buckets.iter().map(|bucket| (bucket.name.clone(), bucket.id))).collect();
         let mut parents = BTreeMap::new();
         // A device of a map with classes has several parents; where it *is* is the one that is no copy of another.
         for copies in [false, true] {
@@ -65,7 +62,6 @@ impl CrushMap {
             rules,
             tunables,
             weight_sets,
-            ids_by_name,
             parents,
         }
     }
@@ -83,39 +79,10 @@ impl CrushMap {
         &self.buckets
     }
 
-    /// The bucket of this name, if the map has it.
-    #[must_use]
-    pub fn bucket_by_name(&self, name: &str) -> Option<&Bucket> {
-        self.bucket(*self.ids_by_name.get(name)?)
-    }
-
     /// The rule of this id, if the map has it.
     #[must_use]
     pub fn rule_by_id(&self, id: u32) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.id == id)
-    }
-
-    /// The rule of this name, if the map has it.
-    #[must_use]
-    pub fn rule_by_name(&self, name: &str) -> Option<&Rule> {
-        self.rules.iter().find(|rule| rule.name == name)
-    }
-
-    /// The rule by which a pool of an older cluster places: the first of its ruleset, kind and size.
-    ///
-    /// # Arguments
-    /// * `ruleset` - the pool's `crush_ruleset`.
-    /// * `pool_kind` - 1 replicated, 3 erasure coded.
-    /// * `size` - the pool's number of copies.
-    ///
-    /// # Returns
-    /// The rule, or `None` if none serves such a pool.
-    #[must_use]
-    pub fn rule_for_pool(&self, ruleset: u32, pool_kind: u8, size: u32) -> Option<&Rule> {
-        let serves = |rule: &&Rule| {
-            rule.ruleset == ruleset && rule.pool_kind == pool_kind && (rule.min_size..=rule.max_size).contains(&size)
-        };
-        self.rules.iter().find(serves)
     }
 
     /// Every rule, in the map's order.
@@ -136,12 +103,6 @@ impl CrushMap {
         self.device_limit
     }
 
-    /// The number of devices that some bucket holds. Ids may have gaps, so it can be less than [`max_device`](Self::max_device).
-    #[must_use]
-    pub fn device_count(&self) -> usize {
-        self.parents.range(0..).count()
-    }
-
     /// Ids of the devices that some bucket holds, ascending.
     #[must_use]
     pub fn devices(&self) -> Vec<i32> {
@@ -152,17 +113,6 @@ impl CrushMap {
     #[must_use]
     pub fn device_name(&self, device: i32) -> String {
         self.device_names.get(&device).cloned().unwrap_or_else(|| format!("osd.{device}"))
-    }
-
-    /// The id of a device by name, also `osd.N` for one that a bucket holds but nothing declares.
-    #[must_use]
-    pub fn device_by_name(&self, name: &str) -> Option<i32> {
-        if let Some(&id) = self.ids_by_name.get(name) {
-            return (id >= 0).then_some(id);
-        }
-        let id = name.strip_prefix("osd.")?.parse().ok()?;
-        let undeclared = self.parents.contains_key(&id) && !self.device_names.contains_key(&id);
-        (id >= 0 && undeclared).then_some(id)
     }
 
     /// The class of a device (`hdd`, `ssd`), if it has one.

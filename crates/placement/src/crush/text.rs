@@ -58,7 +58,7 @@ impl CrushMap {
     ///     root default { id -1 alg straw2 hash 0 item osd.0 weight 1.000 }
     ///     rule data { id 0 type replicated step take default step choose firstn 0 type osd step emit }
     /// ").unwrap();
-    /// assert_eq!(map.device_by_name("osd.0"), Some(0));
+    /// assert_eq!(map.devices(), [0]);
     /// let error = CrushMap::from_text("device zero osd.0").unwrap_err();
     /// assert_eq!(error.to_string(), "line 1, column 8: found 'zero', expected a device's id");
     /// ```

@@ -1,4 +1,4 @@
-//! Questions about where things are: what a bucket holds, which rack a device is in, how many failure domains a rule has.
+//! Questions about where things are: which rack a device is in, how many failure domains a rule has.
 
 use std::collections::BTreeSet;
 
@@ -34,18 +34,6 @@ impl CrushMap {
             }
             item = self.parent_of(item)?;
         }
-    }
-
-    /// The devices below a bucket, ascending, each once; a device itself is below itself.
-    ///
-    /// # Arguments
-    /// * `item` - a bucket or device.
-    ///
-    /// # Returns
-    /// Device ids.
-    #[must_use]
-    pub fn devices_under(&self, item: i32) -> Vec<i32> {
-        self.below(item, false).into_iter().filter(|&item| item >= 0).collect()
     }
 
     /// The failure domains among which a rule spreads copies, for telling why a placement must come up short.

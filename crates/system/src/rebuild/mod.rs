@@ -310,7 +310,9 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         receiver.buffers_held -= 1;
         self.bytes_written += bytes;
         self.timeline.add(now, -(bytes.get() as i64));
-        self.timeline.record(now, bytes.get());
+        if self.work.pulls[buffer.pull as usize].is_rebuild {
+            self.timeline.record(now, bytes.get());
+        }
         self.devices[destination.index()].finished_at = Some(now);
         let state = &mut self.states[buffer.pull as usize];
         state.buffers_left -= 1;
@@ -324,12 +326,16 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         let source = self.states[pull as usize].source;
         let Pull { size, destination, is_rebuild, .. } = self.work.pulls[pull as usize];
         self.devices[source as usize].sent_replicas += 1;
-        self.devices[destination.index()].received_replicas += 1;
+        let device = &mut self.devices[destination.index()];
         if is_rebuild {
+            device.rebuilt_replicas += 1;
+            device.rebuilt_bytes += size;
             self.rebuilt_replicas += 1;
             self.rebuilt_bytes += size;
             self.rebuilt_at = now;
         } else {
+            device.remapped_replicas += 1;
+            device.remapped_bytes += size;
             self.remapped_replicas += 1;
             self.remapped_bytes += size;
         }

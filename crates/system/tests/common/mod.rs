@@ -11,7 +11,7 @@ use resilver_placement::layout::Relocation;
 use resilver_system::{AffectedObject, EventOf, Outcome, Rebuild, RebuildPolicy, SourceChoice, Wiring, WorkList};
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration};
 
-/// The volume of data/disk-jbod10.toml, with its seeks multiplied by `seek_factor`.
+/// The volume of the catalog's jbod10-sata, with its seeks multiplied by `seek_factor`.
 pub fn jbod(seek_factor: f64) -> Arc<DiskTable> {
     let microseconds = |us: f64| SimDuration::from_seconds(us * 1e-6).unwrap();
     let figures = |rate: f64, overhead: f64| DirectionFigures {
@@ -30,7 +30,7 @@ pub fn jbod(seek_factor: f64) -> Arc<DiskTable> {
     Arc::new(DiskTable::new(figures(1542.1, 23.67), figures(1511.7, 29.67), Bytes::new(512), rows).unwrap())
 }
 
-/// The rows of data/loggp-qdr-infiniband.dat that serve control messages and buffers of 64 KiB and more.
+/// The rows of the catalog's qdr-infiniband that serve control messages and buffers of 64 KiB and more.
 pub fn qdr() -> Arc<LogGpTable> {
     let rows = [
         (128, 1_094_414, 852),
