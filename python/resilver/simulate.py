@@ -276,8 +276,8 @@ class CrushMap:
             reweight: The reweight of each device, 16.16 fixed point; all in when None.
 
         Returns:
-            Devices, shape (n, copies): 2147483647 where an indep rule leaves a hole, and -1 after the
-            end of a mapping that is short.
+            Devices, shape (n, copies): 2147483647 where an indep rule leaves a hole, and -1 after
+            the end of a mapping that is short.
 
         Raises:
             PlacementError: The map has no such rule.

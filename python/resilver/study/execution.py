@@ -133,7 +133,7 @@ class _Execution:
         self.work = Work(_expected_costs(self.unique.values(), self.simulator))
 
     def perform(self, workers: int) -> None:
-        self.finished = self.folder.shards.finished(list(self.unique), lambda _: None)
+        self.finished = self.folder.shards.finished(self.unique)
         self.counts.reused = len(self.finished)
         self.work.found(self.finished)
         for key in self.unique:

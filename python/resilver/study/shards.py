@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -152,22 +152,16 @@ class Shards:
             return False
         return True
 
-    def finished(self, keys: list[str], progress: Callable[[int], None]) -> set[str]:
+    def finished(self, keys: Iterable[str]) -> set[str]:
         """The runs that need not be done again.
 
         Args:
             keys: run keys to look for.
-            progress: told the number of keys looked at after each.
 
         Returns:
             The keys whose shards are intact.
         """
-        intact = set()
-        for count, key in enumerate(keys, start=1):
-            if self.is_intact(key):
-                intact.add(key)
-            progress(count)
-        return intact
+        return {key for key in keys if self.is_intact(key)}
 
     def discard_unfinished(self) -> None:
         """Remove what killed workers left half written."""
