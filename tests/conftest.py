@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# A shell that starts the tests in the background has them ignore interrupts, and so would every
+# process that they start and interrupt on purpose.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Random examples are the same in every run, so that a failure is about the change and not about
 # luck; machines differ in speed, so no example has a deadline.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 from html import unescape
 from pathlib import Path
@@ -247,3 +250,23 @@ def test_the_digest_of_a_study_depends_on_every_run() -> None:
     rows[2]["digest"] = "0" * 16
     made.runs = made.runs.from_pylist(rows, schema=made.runs.schema)
     assert study_digest(made) != before
+
+
+def test_a_link_is_followed_and_a_pipe_is_written_into(tmp_path: Path) -> None:
+    target, link, pipe = tmp_path / "page.html", tmp_path / "link.html", tmp_path / "pipe"
+    target.write_text("old", encoding="utf-8")
+    link.symlink_to(target)
+    assert write_html(results(seeds=1), link) == link
+    assert link.is_symlink() and target.stat().st_size > 10_000
+    os.mkfifo(pipe)
+    with subprocess.Popen(["wc", "-c", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        write_html(results(seeds=1), pipe)
+        counted, _ = reader.communicate(timeout=60)
+    assert pipe.is_fifo() and int(counted.split()[0]) > 10_000
+
+
+def test_a_study_without_faults_says_that_nothing_fails() -> None:
+    run = results(seeds=1)
+    row = {**systems(run)[0].median, "rebuilt_objects": 0, "failed_servers": ""}
+    point = dataclasses.replace(systems(run)[0], rows=(row,), median=row)
+    assert "nothing fails" in (findings.nothing_rebuilt(point) or "")

@@ -199,6 +199,7 @@ def read_report(path: Path) -> ClusterReport:
     if not document.has("osdmap") or not document.has("crushmap"):
         missing = "osdmap" if not document.has("osdmap") else "crushmap"
         refuse(path, f'there is no "{missing}"', "expected the JSON that `ceph report` prints")
+    _refuse_exceptions(document.at("osdmap"), path)
     crushmap = document.at("crushmap")
     buckets = read_buckets(crushmap)
     pools = _pools(document.at("osdmap"), crushmap)
@@ -216,6 +217,20 @@ def read_report(path: Path) -> ClusterReport:
         pool_totals=_pool_totals(pgmap) if pgmap else (),
         total=_total(pgmap.get("pg_stats_sum")) if pgmap else None,
     )
+
+
+def _refuse_exceptions(osdmap: Node, path: Path) -> None:
+    """Refuse a map whose groups are not all where CRUSH puts them, rather than answer wrongly."""
+    for key in ("pg_upmap", "pg_upmap_items", "pg_upmap_primaries"):
+        entries = osdmap.get(key)
+        count = sum(1 for _ in entries.items()) if entries is not None else 0
+        if count:
+            refuse(
+                path,
+                f"osdmap.{key} moves {count} placement groups away from where CRUSH puts them, "
+                "and these exceptions are not applied yet",
+                "take a report of a cluster without them (balancer off, or in crush-compat mode)",
+            )
 
 
 def _pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:

@@ -174,6 +174,8 @@ def nothing_rebuilt(point: SystemRuns) -> str | None:
     if (number(row, "rebuilt_objects") or 0.0) > 0.0:
         return None
     seed = row["seed"]
+    if not row.get("failed_servers") and number(row, "population_objects"):
+        return f"Nothing was rebuilt (seed {seed}): nothing fails in this study."
     failed = row.get("failed_servers") or "the failed server"
     if not number(row, "population_objects"):
         return f"Nothing was rebuilt (seed {seed}): the system stores no objects."

@@ -83,7 +83,8 @@ def write_html(results: ResultsLike, path: str | Path) -> Path:
 
     Args:
         results: The study's results.
-        path: The file to write; it is replaced in one step, so that no half page is ever read.
+        path: The file to write; it is replaced in one step, so that no half page is ever read. A
+            link is followed, and what is no file (a pipe, a device) is written into.
 
     Returns:
         The path.
@@ -93,12 +94,18 @@ def write_html(results: ResultsLike, path: str | Path) -> Path:
     """
     target = Path(path)
     text = render(results)
-    partial = target.with_name(f".{target.name}.partial")
+    place = target.resolve()
+    partial = place.with_name(f".{place.name}.partial")
+    is_special = place.exists() and not place.is_file() and not place.is_dir()
     try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(target)
+        if is_special:
+            place.write_text(text, encoding="utf-8")
+        else:
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(place)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        if not is_special:
+            partial.unlink(missing_ok=True)
         raise ConfigError(
             f"report = {str(target)!r} cannot be written ({error.strerror}); "
             "choose another file with -o"
