@@ -1,4 +1,4 @@
-"""The native core's Python face; `simulate.py` is its only caller."""
+"""The native core's Python face; `resilver.simulate` is its only caller."""
 
 from typing import Any
 
@@ -32,9 +32,6 @@ class CrushMap:
         copies: int,
         reweight: npt.NDArray[np.uint32] | None = None,
     ) -> npt.NDArray[np.int32]: ...
-    def group_up_sets(
-        self, pool: str, reweight: list[int], is_up: list[bool]
-    ) -> npt.NDArray[np.int32]: ...
 
 class Simulation:
     def __init__(self, system: str, map: CrushMap | None = None) -> None: ...
@@ -43,3 +40,6 @@ class Simulation:
 
 def choose_failed(seed: int, fault: int, among: int, count: int) -> list[int]: ...
 def group_of_name(pool: str, name: bytes) -> int: ...
+def group_up_sets(
+    map: CrushMap, pool: str, reweight: list[int], is_up: list[bool]
+) -> npt.NDArray[np.int32]: ...

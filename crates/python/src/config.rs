@@ -1,4 +1,4 @@
-//! From the JSON that `simulate.py` writes to the core's configuration.
+//! From the JSON that `resilver.simulate` writes to the core's configuration.
 
 use std::sync::Arc;
 
@@ -6,19 +6,18 @@ use pyo3::PyErr;
 use resilver_device::{DirectionFigures, DiskTable, DiskTableRow};
 use resilver_fabric::{LogGpRow, LogGpTable};
 use resilver_placement::crush::CrushMap;
-use resilver_placement::pool::{Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, GroupContents, PlacedPool, Placement, RebuildPolicy, SourceChoice,
-    SystemConfig,
+    Algorithm, Contents, CrushPlacement, GroupContents, Placement, RebuildPolicy, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
 use serde::Deserialize;
 
-use crate::errors::{config_error, placement_error};
+use crate::errors::config_error;
+use crate::pools::{PoolJson, placed_pool};
 
-/// One system, as `simulate.py` describes it.
+/// One system, as `resilver.simulate` describes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SystemJson {
@@ -89,19 +88,6 @@ struct CrushJson {
     reweight: Vec<u32>,
     is_up: Vec<bool>,
     pools: Vec<PoolJson>,
-}
-
-/// A pool of a cluster.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PoolJson {
-    id: i64,
-    pg_num: u32,
-    pgp_num: u32,
-    size: u32,
-    rule: u32,
-    hashpspool: bool,
-    erasure: bool,
 }
 
 #[derive(Deserialize)]
@@ -215,33 +201,6 @@ fn placement(placement: PlacementJson, map: Option<Arc<CrushMap>>) -> Result<Pla
         _ => return Err(config_error("placement needs a ring, or CRUSH with a map")),
     };
     Ok(Placement { groups: placement.groups, algorithm, domain_of: placement.domain_of })
-}
-
-/// A pool with the rule of the map that places it.
-pub fn placed_pool(json: &PoolJson, map: &CrushMap) -> Result<PlacedPool, PyErr> {
-    let rule = map.rule_by_id(json.rule).cloned().ok_or_else(|| {
-        let known: Vec<String> = map.rules().iter().map(|rule| rule.id.to_string()).collect();
-        placement_error(format!(
-            "pool {} uses rule {}, which the map does not have; its rules are {}",
-            json.id,
-            json.rule,
-            known.join(", ")
-        ))
-    })?;
-    Ok(PlacedPool { pool: pool(json), rule })
-}
-
-/// A pool.
-pub fn pool(json: &PoolJson) -> Pool {
-    Pool {
-        id: json.id,
-        pg_num: json.pg_num,
-        pgp_num: json.pgp_num,
-        size: json.size,
-        rule: json.rule,
-        hashpspool: json.hashpspool,
-        kind: if json.erasure { PoolKind::Erasure } else { PoolKind::Replicated },
-    }
 }
 
 fn contents(population: PopulationJson) -> Result<Contents, PyErr> {

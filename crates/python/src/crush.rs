@@ -7,8 +7,7 @@ use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use resilver_placement::crush::{self, BucketKind, Level, Scratch, Tunables};
 
-use crate::config::{self, PoolJson, placed_pool};
-use crate::errors::{config_error, placement_error};
+use crate::errors::placement_error;
 
 /// A CRUSH map.
 #[pyclass(frozen, module = "resilver._core")]
@@ -122,40 +121,4 @@ impl CrushMap {
         });
         Ok(sets.into_pyarray(py))
     }
-
-    /// The up sets of all groups of a pool: an array of shape (pg_num, size).
-    ///
-    /// A hole in the set of an erasure pool is 2147483647, as Ceph writes it; after the end of a short set comes -1.
-    /// `pool` is the JSON of one pool; `reweight` (16.16) and `is_up` have an entry a device.
-    fn group_up_sets<'py>(
-        &self,
-        py: Python<'py>,
-        pool: &str,
-        reweight: Vec<u32>,
-        is_up: Vec<bool>,
-    ) -> PyResult<Bound<'py, PyArray2<i32>>> {
-        let pool: PoolJson = serde_json::from_str(pool).map_err(config_error)?;
-        let pool = placed_pool(&pool, &self.map)?.pool;
-        let is_up = |device: i32| usize::try_from(device).is_ok_and(|device| is_up.get(device) == Some(&true));
-        let mut sets = Array2::from_elem((pool.pg_num as usize, pool.size as usize), -1);
-        py.detach(|| {
-            let (mut scratch, mut up) = (Scratch::default(), Vec::new());
-            for (ps, mut row) in (0..pool.pg_num).zip(sets.rows_mut()) {
-                pool.up_set(&self.map, ps, &reweight, is_up, &mut scratch, &mut up)?;
-                for (slot, &device) in row.iter_mut().zip(&up) {
-                    *slot = device;
-                }
-            }
-            Ok(())
-        })
-        .map_err(|error: crush::MapError| placement_error(error))?;
-        Ok(sets.into_pyarray(py))
-    }
-}
-
-/// The number, within its pool, of the group that an object of this name belongs to; `pool` is the JSON of a pool.
-#[pyfunction]
-pub fn group_of_name(pool: &str, name: &[u8]) -> PyResult<u32> {
-    let json: PoolJson = serde_json::from_str(pool).map_err(config_error)?;
-    Ok(config::pool(&json).group_of_object(name))
 }

@@ -1,6 +1,6 @@
 //! The one mapping of the core's errors to Python's.
 //!
-//! `simulate.py` turns these into the classes of `resilver.errors`, adding what it knows of the study.
+//! `resilver.simulate` turns these into the classes of `resilver.errors`, adding what it knows of the study.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;

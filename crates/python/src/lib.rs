@@ -1,10 +1,11 @@
 //! The native module `resilver._core`: conversions between Python and the core, and the one mapping of errors.
 //!
-//! Nothing is decided here: `simulate.py` says what a system is made of, and the crates of the core do the work.
+//! Nothing is decided here: `resilver.simulate` says what a system is made of, and the crates of the core do the work.
 
 mod config;
 mod crush;
 mod errors;
+mod pools;
 mod simulation;
 
 use pyo3::prelude::*;
@@ -15,6 +16,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_function(wrap_pyfunction!(simulation::choose_failed, module)?)?;
-    module.add_function(wrap_pyfunction!(crush::group_of_name, module)?)?;
+    module.add_function(wrap_pyfunction!(pools::group_up_sets, module)?)?;
+    module.add_function(wrap_pyfunction!(pools::group_of_name, module)?)?;
     errors::register(module)
 }

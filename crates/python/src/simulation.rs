@@ -12,7 +12,7 @@ use crate::errors::{CoreSimulationError, system_error};
 
 /// A run under way.
 ///
-/// Made from the JSON that `simulate.py` writes, and the CRUSH map where the placement is by CRUSH.
+/// Made from the JSON that `resilver.simulate` writes, and the CRUSH map where the placement is by CRUSH.
 #[pyclass(module = "resilver._core")]
 pub struct Simulation {
     simulation: resilver_system::Simulation,

@@ -1,10 +1,8 @@
-"""The one caller of the native core: runs a system, and places groups and objects."""
+"""Runs of a system."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from resilver import _core, describe
-from resilver.errors import ConfigError, Interrupted, PlacementError, SimulationError
-from resilver.importers.ceph import ClusterReport, PoolInfo
+from resilver.errors import Interrupted, PlacementError
+from resilver.importers.ceph import ClusterReport
+from resilver.simulate.core_errors import core_errors
+from resilver.simulate.crush import CrushMap
 from resilver.spec import System
-
-version: str = _core.__version__
-"""The version of the native core, which is the package's."""
 
 
 @dataclass(frozen=True)
@@ -49,20 +46,6 @@ class RunResult:
     servers: pa.Table
     transfers: pa.Table
     timeline: pa.Table
-
-
-@contextmanager
-def _errors(where: str = "") -> Iterator[None]:
-    """Turn the core's errors into resilver's."""
-    prefix = f"{where}: " if where else ""
-    try:
-        yield
-    except _core.CoreConfigError as error:
-        raise ConfigError(f"{prefix}{error}") from None
-    except _core.CorePlacementError as error:
-        raise PlacementError(f"{prefix}{error}") from None
-    except _core.CoreSimulationError as error:
-        raise SimulationError(f"{prefix}{error}") from None
 
 
 def simulate(
@@ -100,7 +83,7 @@ def simulate(
     """
     failed = describe.failed_devices(system, seed, _core.choose_failed)
     text = describe.core_json(system, seed, failed)
-    with _errors(f"seed {seed}"):
+    with core_errors(f"seed {seed}"):
         simulation = _core.Simulation(text, _map_of(system))
         phase, fraction = "starting", 0.0
         while phase != "done":
@@ -126,7 +109,7 @@ def validate(systems: Iterable[System]) -> None:
 
 
 def _validate_map(report: ClusterReport) -> None:
-    with _errors(report.label):
+    with core_errors(report.label):
         crush = CrushMap(_core.CrushMap.from_json(report.crushmap))
     rules = {rule_id for rule_id, _ in crush.rules()}
     for pool in report.pools:
@@ -213,114 +196,3 @@ def _rates(
         "device_bytes_read": int(servers["device_bytes_read"].sum()),
         "device_bytes_written": int(servers["device_bytes_written"].sum()),
     }
-
-
-class CrushMap:
-    """A CRUSH map.
-
-    >>> rules = CrushMap.flat(8).rules()
-    >>> rules
-    [(0, 'replicated')]
-    """
-
-    def __init__(self, core: _core.CrushMap) -> None:
-        self.core = core
-
-    @classmethod
-    def from_json(cls, text: str) -> CrushMap:
-        """Read Ceph's JSON: `ceph osd crush dump`, or the ``crushmap`` of `ceph report`.
-
-        Raises:
-            PlacementError: It is not a map, or one that cannot be used.
-        """
-        with _errors():
-            return cls(_core.CrushMap.from_json(text))
-
-    @classmethod
-    def from_text(cls, text: str) -> CrushMap:
-        """Read the text that `crushtool -d` writes.
-
-        Raises:
-            PlacementError: It is not a map, with line and column, or one that cannot be used.
-        """
-        with _errors():
-            return cls(_core.CrushMap.from_text(text))
-
-    @classmethod
-    def flat(cls, servers: int, bucket: str = "straw2", tunables: str = "jewel") -> CrushMap:
-        """A map of equal servers in one bucket, and a rule ``replicated`` over them."""
-        with _errors():
-            return cls(_core.CrushMap.flat(servers, bucket, tunables))
-
-    def rules(self) -> list[tuple[int, str]]:
-        """The rules, as (id, name)."""
-        return self.core.rules()
-
-    def device_name(self, device: int) -> str:
-        """The name of a device."""
-        return self.core.device_name(device)
-
-    def map_rule(
-        self,
-        rule_id: int,
-        inputs: npt.NDArray[np.uint32],
-        copies: int,
-        reweight: npt.NDArray[np.uint32] | None = None,
-    ) -> npt.NDArray[np.int32]:
-        """Map inputs by a rule.
-
-        Args:
-            rule_id: The rule.
-            inputs: CRUSH inputs, shape (n,).
-            copies: How many devices to choose for each.
-            reweight: The reweight of each device, 16.16 fixed point; all in when None.
-
-        Returns:
-            Devices, shape (n, copies): 2147483647 where an indep rule leaves a hole, and -1 after
-            the end of a mapping that is short.
-
-        Raises:
-            PlacementError: The map has no such rule.
-        """
-        with _errors():
-            return self.core.map_rule(rule_id, inputs, copies, reweight)
-
-
-def group_up_sets(report: ClusterReport, pool_id: int) -> npt.NDArray[np.int32]:
-    """Where each group of a pool is, as the cluster's map says.
-
-    Args:
-        report: The cluster.
-        pool_id: The pool's number.
-
-    Returns:
-        OSDs, shape (pg_num, size), in placement order: 2147483647 for a hole in a set of an erasure
-        pool, and -1 after the end of a set that is short.
-
-    Raises:
-        PlacementError: The cluster has no such pool, or its map cannot be used.
-    """
-    pool = _pool(report, pool_id)
-    crush = CrushMap.from_json(report.crushmap)
-    with _errors(report.label):
-        return crush.core.group_up_sets(
-            json.dumps(describe.pool_json(pool)), report.reweights, describe.up_flags(report)
-        )
-
-
-def object_group(pool: PoolInfo, name: str) -> int:
-    """The number, within its pool, of the group that an object belongs to.
-
-    Args:
-        pool: The pool.
-        name: The object's name.
-    """
-    return _core.group_of_name(json.dumps(describe.pool_json(pool)), name.encode())
-
-
-def _pool(report: ClusterReport, pool_id: int) -> PoolInfo:
-    for pool in report.pools:
-        if pool.id == pool_id:
-            return pool
-    known = ", ".join(f"{pool.id} ({pool.name})" for pool in report.pools)
-    raise PlacementError(f"{report.label}: there is no pool {pool_id}; the pools are {known}")

@@ -1,0 +1,20 @@
+"""The one caller of the native core: runs systems, and places groups and objects."""
+
+from resilver import _core
+from resilver.simulate.crush import CrushMap
+from resilver.simulate.pools import group_up_sets, object_group
+from resilver.simulate.run import Progress, RunResult, simulate, validate
+
+__all__ = [
+    "CrushMap",
+    "Progress",
+    "RunResult",
+    "group_up_sets",
+    "object_group",
+    "simulate",
+    "validate",
+    "version",
+]
+
+version: str = _core.__version__
+"""The version of the native core, which is the package's."""
