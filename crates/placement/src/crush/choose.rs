@@ -182,7 +182,10 @@ impl CrushMap {
                 | Step::SetChooseLocalTries(_)
                 | Step::SetChooseLocalFallbackTries(_)
                 | Step::SetChooseleafVaryR(_)
-                | Step::SetChooseleafStable(_) => placement.tries.set(step),
+                | Step::SetChooseleafStable(_)
+                | Step::SetMsrDescents(_)
+                | Step::SetMsrCollisionTries(_) => placement.tries.set(step),
+                Step::ChooseMsr { .. } => {}
             }
         }
     }

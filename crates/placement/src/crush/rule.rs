@@ -10,6 +10,13 @@ pub enum Step {
     Take(i32),
     /// Replace each item in hand by items chosen below it.
     Choose(Choose),
+    /// Replace the bucket in hand by `count` items of a type below it, in a multi-step-retry rule (Ceph 19 and later).
+    ChooseMsr {
+        /// How many items; zero means as many as are asked for.
+        count: i32,
+        /// Type of the items to choose; 0 is a device.
+        type_id: i32,
+    },
     /// Append the items in hand to the result.
     Emit,
     /// Do nothing.
@@ -26,6 +33,10 @@ pub enum Step {
     SetChooseleafVaryR(i32),
     /// The tunable `chooseleaf_stable` for the steps that follow.
     SetChooseleafStable(i32),
+    /// Descents a multi-step-retry rule tries for each position; zero leaves the map's tunable.
+    SetMsrDescents(i32),
+    /// Draws a multi-step-retry descent makes at each step before it gives up; zero leaves the map's tunable.
+    SetMsrCollisionTries(i32),
 }
 
 /// A choose step.
@@ -50,7 +61,7 @@ pub struct Rule {
     pub name: String,
     /// The number by which pools of older clusters name the rule; equal to the id in later ones.
     pub ruleset: u32,
-    /// The kind of pool it serves: 1 replicated, 3 erasure coded.
+    /// The kind of pool it serves: 1 replicated, 3 erasure coded, 4 and 5 the same with multi-step retries (MSR).
     pub pool_kind: u8,
     /// Smallest number of copies it serves.
     pub min_size: u32,
@@ -77,6 +88,8 @@ impl Step {
             "set_choose_local_fallback_tries" => Some(Self::SetChooseLocalFallbackTries(value)),
             "set_chooseleaf_vary_r" => Some(Self::SetChooseleafVaryR(value)),
             "set_chooseleaf_stable" => Some(Self::SetChooseleafStable(value)),
+            "set_msr_descents" => Some(Self::SetMsrDescents(value)),
+            "set_msr_collision_tries" => Some(Self::SetMsrCollisionTries(value)),
             _ => None,
         }
     }
@@ -90,7 +103,9 @@ impl Step {
             Self::SetChooseLocalFallbackTries(value) => Some(("set_choose_local_fallback_tries", value)),
             Self::SetChooseleafVaryR(value) => Some(("set_chooseleaf_vary_r", value)),
             Self::SetChooseleafStable(value) => Some(("set_chooseleaf_stable", value)),
-            Self::Take(_) | Self::Choose(_) | Self::Emit | Self::Noop => None,
+            Self::SetMsrDescents(value) => Some(("set_msr_descents", value)),
+            Self::SetMsrCollisionTries(value) => Some(("set_msr_collision_tries", value)),
+            Self::Take(_) | Self::Choose(_) | Self::ChooseMsr { .. } | Self::Emit | Self::Noop => None,
         }
     }
 }

@@ -19,12 +19,19 @@ pub struct Tunables {
     pub straw_calc_version: u32,
     /// Which bucket kinds the map's editors may create, a bit each. Placement does not read it.
     pub allowed_bucket_algs: u32,
+    /// Descents a multi-step-retry rule tries for each position (Ceph 19 and later).
+    pub msr_descents: u32,
+    /// Draws such a descent makes at each step before it gives up.
+    pub msr_collision_tries: u32,
 }
 
 /// Bits of the bucket kinds every release allowed: uniform (1), list (2) and straw (4).
 const LEGACY_ALGS: u32 = (1 << 1) | (1 << 2) | (1 << 4);
 /// The same with straw2 (5).
 const HAMMER_ALGS: u32 = LEGACY_ALGS | (1 << 5);
+
+/// What a map without tunables for multi-step retries means by them.
+const MSR_DEFAULT: u32 = 100;
 
 impl Tunables {
     /// The behaviour of Ceph 0.48 "argonaut", also called legacy; what a text map without tunables means.
@@ -37,6 +44,8 @@ impl Tunables {
         chooseleaf_stable: 0,
         straw_calc_version: 0,
         allowed_bucket_algs: LEGACY_ALGS,
+        msr_descents: MSR_DEFAULT,
+        msr_collision_tries: MSR_DEFAULT,
     };
     /// Ceph 0.56 "bobtail": no local retries, more descents.
     pub const BOBTAIL: Self = Self {
@@ -89,6 +98,8 @@ impl Tunables {
             "chooseleaf_stable" => Some(&mut self.chooseleaf_stable),
             "straw_calc_version" => Some(&mut self.straw_calc_version),
             "allowed_bucket_algs" => Some(&mut self.allowed_bucket_algs),
+            "msr_descents" => Some(&mut self.msr_descents),
+            "msr_collision_tries" => Some(&mut self.msr_collision_tries),
             _ => None,
         }
     }

@@ -117,6 +117,9 @@ impl CrushMap {
                     let type_name = self.type_name(choose.type_id);
                     writeln!(text, "\tstep {leaf} {mode} {} type {type_name}", choose.count)?;
                 }
+                Step::ChooseMsr { count, type_id } => {
+                    writeln!(text, "\tstep choosemsr {count} type {}", self.type_name(type_id))?;
+                }
                 Step::Emit => writeln!(text, "\tstep emit")?,
                 Step::Noop => writeln!(text, "\tstep noop")?,
                 _ => {
