@@ -3,6 +3,10 @@
 //! A copy goes to the device of the first point at or after the copy's position (Karger et al. 1997; with virtual nodes as
 //! in Carns et al. 2016, section V-B). Where the further copies of an object go is a choice of two, [`RingWalk`].
 
+mod table;
+
+pub use table::PointTable;
+
 use resilver_units::{DeviceId, ObjectId};
 
 use crate::layout::{mix, object_position};
