@@ -2,6 +2,7 @@
 //!
 //! Nothing is decided here: `resilver.simulate` says what a system is made of, and the crates of the core do the work.
 
+mod affected;
 mod config;
 mod crush;
 mod errors;
@@ -15,6 +16,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<simulation::Simulation>()?;
+    module.add_class::<affected::AffectedSearch>()?;
     module.add_function(wrap_pyfunction!(simulation::choose_failed, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_up_sets, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_of_name, module)?)?;

@@ -1,5 +1,6 @@
 //! One storage system, composed of placement, population, devices and a fabric, and how it heals after a failure.
 
+mod affected;
 mod checker;
 mod config;
 mod faults;
@@ -12,6 +13,7 @@ mod search;
 mod simulation;
 mod work;
 
+pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
 pub use config::{Algorithm, Contents, CrushPlacement, PlacedPool, Placement, SystemConfig};
 pub use faults::choose_failed;

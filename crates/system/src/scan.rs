@@ -91,7 +91,17 @@ where
         self.next_file = block_start + BLOCK_PARTS * PART_FILES;
     }
 
-    /// The inverse, and what was found.
+    /// The inverse.
+    pub fn inverse(&self) -> &I {
+        &self.inverse
+    }
+
+    /// The affected objects found since they were last taken, in the order of the population.
+    pub fn take_affected(&mut self) -> Vec<AffectedObject> {
+        std::mem::take(&mut self.scanned.affected)
+    }
+
+    /// The inverse, and what was found and not taken.
     pub fn finish(self) -> (I, Scanned) {
         (self.inverse, self.scanned)
     }
@@ -140,17 +150,27 @@ pub fn scan_groups(contents: &[GroupContents], affected: impl Iterator<Item = u3
         scanned.totals.bytes += group.bytes;
     }
     let rounds = affected.clone().map(|group| contents[group as usize].objects).max().unwrap_or(0);
-    for round in 0..rounds {
+    group_rounds(contents, affected, 0..rounds, &mut scanned.affected);
+    scanned
+}
+
+/// Appends the objects of a range of the rounds of [`scan_groups`].
+pub(crate) fn group_rounds(
+    contents: &[GroupContents],
+    affected: impl Iterator<Item = u32> + Clone,
+    rounds: Range<u64>,
+    objects_found: &mut Vec<AffectedObject>,
+) {
+    for round in rounds {
         for group in affected.clone() {
             let GroupContents { objects, bytes } = contents[group as usize];
             if round < objects {
                 let size = bytes.get() / objects + u64::from(round < bytes.get() % objects);
                 let object = ObjectId::new(first_object(u64::from(group)).get() + round);
-                scanned.affected.push(AffectedObject { object, size: Bytes::new(size) });
+                objects_found.push(AffectedObject { object, size: Bytes::new(size) });
             }
         }
     }
-    scanned
 }
 
 #[cfg(test)]

@@ -2,12 +2,15 @@
 
 use resilver_kernel::{Purpose, Stream};
 use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse, RehashInverse, SuccessorInverse};
+use resilver_placement::layout::GroupTable;
 use resilver_placement::ring::RingWalk;
 use resilver_population::{Files, RangeTotals, file_of};
 
 use crate::SystemError;
-use crate::config::{Algorithm, Contents, SystemConfig};
+use crate::checker::check_domains;
+use crate::config::{Algorithm, Contents, PlaceScratch, SystemConfig};
 use crate::forward::ForwardInverse;
+use crate::groups::place_in_parallel;
 use crate::scan::{FileScan, Scanned, scan_groups};
 use crate::work::WorkList;
 
@@ -130,17 +133,8 @@ impl Scan for GroupScan {
     }
 }
 
-impl GroupScan {
-    /// A search of the groups that `inverse` finds affected.
-    pub(crate) fn new(inverse: GroupInverse) -> Self {
-        GroupScan { inverse, is_complete: false }
-    }
-}
-
 /// The files of a population, each drawn from its own block of one random stream.
-pub(crate) fn files(
-    config: &SystemConfig,
-) -> Result<Files<impl Fn(u64) -> [u64; 4] + Send + Sync + use<>>, SystemError> {
+fn files(config: &SystemConfig) -> Result<Files<impl Fn(u64) -> [u64; 4] + Send + Sync + use<>>, SystemError> {
     let Contents::Files { histogram, decomposition, extent } = &config.contents else {
         unreachable!("files are asked for only where the contents are files");
     };
@@ -148,16 +142,103 @@ pub(crate) fn files(
     Ok(Files::new(histogram.clone(), *decomposition, *extent, move |file| stream.block(file))?)
 }
 
+/// Takes whichever scan a system needs, by its own type.
+pub(crate) trait Visitor {
+    /// What becomes of the scan.
+    type Result;
+
+    /// A scan of files.
+    fn files<D, I>(self, scan: FileScan<D, I>) -> Self::Result
+    where
+        D: Fn(u64) -> [u64; 4] + Send + Sync + 'static,
+        I: Inverse + AsGroups + Send + 'static;
+
+    /// A search of groups of known contents.
+    fn groups(self, inverse: GroupInverse, config: &SystemConfig) -> Self::Result;
+}
+
+/// Boxes a scan for a simulation.
+struct Boxed;
+
+impl Visitor for Boxed {
+    type Result = Box<dyn Scan>;
+
+    fn files<D, I>(self, scan: FileScan<D, I>) -> Box<dyn Scan>
+    where
+        D: Fn(u64) -> [u64; 4] + Send + Sync + 'static,
+        I: Inverse + AsGroups + Send + 'static,
+    {
+        Box::new(scan)
+    }
+
+    fn groups(self, inverse: GroupInverse, _: &SystemConfig) -> Box<dyn Scan> {
+        Box::new(GroupScan { inverse, is_complete: false })
+    }
+}
+
+/// The scan of a system whose objects are placed each on its own.
 pub(crate) fn scan_of_objects(config: &SystemConfig, failed: &FailedSet) -> Result<Box<dyn Scan>, SystemError> {
+    visit_objects(config, failed, Boxed)
+}
+
+/// The scan of a system whose groups stand in `table`.
+///
+/// # Errors
+/// When the placement breaks a law, or the population cannot be built.
+pub(crate) fn scan_of_groups(
+    config: &SystemConfig,
+    failed: &FailedSet,
+    table: &GroupTable,
+) -> Result<Box<dyn Scan>, SystemError> {
+    visit_groups(config, failed, table, Boxed)
+}
+
+/// Places the groups of a system, where it has any, and hands its scan to a visitor.
+pub(crate) fn visit_scan<V: Visitor>(
+    config: &SystemConfig,
+    failed: &FailedSet,
+    visitor: V,
+) -> Result<V::Result, SystemError> {
+    let Some(groups) = config.placement.groups else {
+        return visit_objects(config, failed, visitor);
+    };
+    let algorithm = &config.placement.algorithm;
+    let table = place_in_parallel(groups, PlaceScratch::default, |group, scratch, set| {
+        algorithm.place_group(group, scratch, set);
+    });
+    visit_groups(config, failed, &table, visitor)
+}
+
+fn visit_objects<V: Visitor>(config: &SystemConfig, failed: &FailedSet, visitor: V) -> Result<V::Result, SystemError> {
     let files = files(config)?;
     Ok(match &config.placement.algorithm {
         Algorithm::Ring { ring, copies, is_out } if !is_out.contains(&true) => {
             let (ring, failed) = (ring.clone(), failed.clone());
             match ring.walk() {
-                RingWalk::Rehash => Box::new(FileScan::new(files, RehashInverse::new(ring, *copies, failed))),
-                RingWalk::Successors => Box::new(FileScan::new(files, SuccessorInverse::new(ring, *copies, failed))),
+                RingWalk::Rehash => visitor.files(FileScan::new(files, RehashInverse::new(ring, *copies, failed))),
+                RingWalk::Successors => {
+                    visitor.files(FileScan::new(files, SuccessorInverse::new(ring, *copies, failed)))
+                }
             }
         }
-        algorithm => Box::new(FileScan::new(files, ForwardInverse::new(algorithm.clone(), failed.clone()))),
+        algorithm => visitor.files(FileScan::new(files, ForwardInverse::new(algorithm.clone(), failed.clone()))),
+    })
+}
+
+fn visit_groups<V: Visitor>(
+    config: &SystemConfig,
+    failed: &FailedSet,
+    table: &GroupTable,
+    visitor: V,
+) -> Result<V::Result, SystemError> {
+    let after = config.placement.algorithm.without(failed);
+    let mut scratch = PlaceScratch::default();
+    let inverse = GroupInverse::new(table, failed, |group, set| after.place_group(group, &mut scratch, set));
+    if let Some(domain_of) = &config.placement.domain_of {
+        check_domains(table, &inverse, domain_of)?;
+    }
+    Ok(match &config.contents {
+        Contents::Groups(_) => visitor.groups(inverse, config),
+        Contents::Files { .. } => visitor.files(FileScan::new(files(config)?, inverse)),
     })
 }

@@ -5,19 +5,17 @@ use std::sync::Arc;
 use resilver_device::Disk;
 use resilver_fabric::{InterfaceUse, LogGp};
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
-use resilver_placement::inverse::{FailedSet, GroupInverse};
+use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::GroupTable;
 use resilver_population::RangeTotals;
 use resilver_units::{Bytes, DeviceId, GroupId, SimTime};
 
 use crate::SystemError;
-use crate::checker::check_domains;
 use crate::config::{Contents, PlaceScratch, SystemConfig};
 use crate::groups::place_in_parallel;
 use crate::outcome::Outcome;
 use crate::rebuild::{EventOf, Rebuild, Wiring};
-use crate::scan::FileScan;
-use crate::search::{Found, GroupOutcome, GroupScan, Scan, files, scan_of_objects};
+use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
 
 /// Groups that one step places.
 const GROUPS_A_STEP: u32 = 8192;
@@ -158,18 +156,7 @@ impl Simulation {
         if table.len() < groups {
             return Ok(Stage::Placing(table));
         }
-        let after = algorithm.without(&self.failed);
-        let mut scratch = PlaceScratch::default();
-        let inverse = GroupInverse::new(&table, &self.failed, |group, set| {
-            after.place_group(group, &mut scratch, set);
-        });
-        if let Some(domain_of) = &self.config.placement.domain_of {
-            check_domains(&table, &inverse, domain_of)?;
-        }
-        Ok(Stage::Scanning(match &self.config.contents {
-            Contents::Groups(_) => Box::new(GroupScan::new(inverse)),
-            Contents::Files { .. } => Box::new(FileScan::new(files(&self.config)?, inverse)),
-        }))
+        Ok(Stage::Scanning(scan_of_groups(&self.config, &self.failed, &table)?))
     }
 
     fn begin_rebuild(&self, scan: Box<dyn Scan>) -> Result<Stage, SystemError> {

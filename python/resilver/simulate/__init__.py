@@ -1,6 +1,7 @@
 """The one caller of the native core: runs systems, and places groups and objects."""
 
 from resilver import _core
+from resilver.simulate.affected import affected, affected_batches, affected_groups
 from resilver.simulate.crush import CrushMap
 from resilver.simulate.pools import group_up_sets, object_group
 from resilver.simulate.run import Progress, RunResult, simulate, validate
@@ -9,6 +10,9 @@ __all__ = [
     "CrushMap",
     "Progress",
     "RunResult",
+    "affected",
+    "affected_batches",
+    "affected_groups",
     "group_up_sets",
     "object_group",
     "simulate",

@@ -84,7 +84,7 @@ def simulate(
     failed = describe.failed_devices(system, seed, _core.choose_failed)
     text = describe.core_json(system, seed, failed)
     with core_errors(f"seed {seed}"):
-        simulation = _core.Simulation(text, _map_of(system))
+        simulation = _core.Simulation(text, map_of(system))
         phase, fraction = "starting", 0.0
         while phase != "done":
             phase, fraction = simulation.advance()
@@ -121,7 +121,7 @@ def _validate_map(report: ClusterReport) -> None:
             )
 
 
-def _map_of(system: System) -> _core.CrushMap | None:
+def map_of(system: System) -> _core.CrushMap | None:
     """The core's CRUSH map of a system, or None for a ring."""
     placement, cluster = system.placement, system.cluster
     if system.report is not None:

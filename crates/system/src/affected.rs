@@ -1,0 +1,229 @@
+//! Which objects a failure touches, in batches, without a simulation: sizes, survivors and new homes.
+//!
+//! The population is scanned block after block and never held; what is held is one block's affected objects. Blocks are
+//! scanned, and their objects relocated, by all threads, and merged in order.
+
+use rayon::prelude::*;
+use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse};
+use resilver_placement::layout::Relocation;
+use resilver_population::file_of;
+use resilver_units::ObjectId;
+
+use crate::SystemError;
+use crate::config::{Contents, SystemConfig};
+use crate::scan::{AffectedObject, FileScan, GroupContents, group_rounds};
+use crate::search::{Visitor, visit_scan};
+
+/// Most objects in a batch: a few ten megabytes.
+const BATCH_OBJECTS: usize = 1 << 20;
+/// Objects that one thread relocates at a time.
+const PART_OBJECTS: usize = 1 << 13;
+
+/// Affected objects, column by column; row i's survivors are `survivors[survivor_ends[i - 1]..survivor_ends[i]]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AffectedBatch {
+    /// Identifiers of the objects.
+    pub objects: Vec<u64>,
+    /// Sizes in bytes.
+    pub sizes: Vec<u64>,
+    /// Devices that keep a copy, in placement order, of all rows.
+    pub survivors: Vec<u32>,
+    /// Where each row's survivors end.
+    pub survivor_ends: Vec<u32>,
+    /// Devices that the objects' sets gain, of all rows.
+    pub homes: Vec<u32>,
+    /// Where each row's homes end.
+    pub home_ends: Vec<u32>,
+    /// Copies lost.
+    pub lost: Vec<u32>,
+}
+
+impl AffectedBatch {
+    fn push(&mut self, affected: AffectedObject, relocation: &Relocation) {
+        self.objects.push(affected.object.get());
+        self.sizes.push(affected.size.get());
+        self.survivors.extend(relocation.survivors.iter().map(|device| device.get()));
+        self.survivor_ends.push(self.survivors.len() as u32);
+        self.homes.extend(relocation.homes.iter().map(|device| device.get()));
+        self.home_ends.push(self.homes.len() as u32);
+        self.lost.push(relocation.lost);
+    }
+
+    fn append(&mut self, part: &AffectedBatch) {
+        let (survivors, homes) = (self.survivors.len() as u32, self.homes.len() as u32);
+        self.objects.extend_from_slice(&part.objects);
+        self.sizes.extend_from_slice(&part.sizes);
+        self.survivors.extend_from_slice(&part.survivors);
+        self.survivor_ends.extend(part.survivor_ends.iter().map(|end| end + survivors));
+        self.homes.extend_from_slice(&part.homes);
+        self.home_ends.extend(part.home_ends.iter().map(|end| end + homes));
+        self.lost.extend_from_slice(&part.lost);
+    }
+}
+
+/// A source of affected objects, a step at a time.
+trait Search: Send + Sync {
+    /// The affected objects of the next stretch of the population.
+    fn advance(&mut self) -> Vec<AffectedObject>;
+    fn is_complete(&self) -> bool;
+    fn fraction(&self) -> f64;
+    /// Where the copies of affected objects go.
+    fn relocate(&self, affected: &[AffectedObject]) -> AffectedBatch;
+}
+
+impl<D, I> Search for FileScan<D, I>
+where
+    D: Fn(u64) -> [u64; 4] + Send + Sync,
+    I: Inverse + Send,
+{
+    fn advance(&mut self) -> Vec<AffectedObject> {
+        FileScan::advance(self);
+        self.take_affected()
+    }
+
+    fn is_complete(&self) -> bool {
+        FileScan::is_complete(self)
+    }
+
+    fn fraction(&self) -> f64 {
+        FileScan::fraction(self)
+    }
+
+    fn relocate(&self, affected: &[AffectedObject]) -> AffectedBatch {
+        relocate_in_parallel(affected, |object, scratch, relocation| {
+            self.inverse().relocate(object, scratch, relocation);
+        })
+    }
+}
+
+/// Affected groups of which only counts and volumes are known; objects are those of [`group_rounds`].
+struct GroupSearch {
+    inverse: GroupInverse,
+    contents: Vec<GroupContents>,
+    next_round: u64,
+    rounds: u64,
+}
+
+impl GroupSearch {
+    fn new(inverse: GroupInverse, contents: Vec<GroupContents>) -> Self {
+        let rows = inverse.affected_groups().iter();
+        let rounds = rows.map(|(group, _)| contents[group.index()].objects).max().unwrap_or(0);
+        GroupSearch { inverse, contents, next_round: 0, rounds }
+    }
+}
+
+impl Search for GroupSearch {
+    fn advance(&mut self) -> Vec<AffectedObject> {
+        let rows = self.inverse.affected_groups();
+        let step = (BATCH_OBJECTS / rows.len().max(1)).max(1) as u64;
+        let rounds = self.next_round..self.rounds.min(self.next_round.saturating_add(step));
+        self.next_round = rounds.end;
+        let mut affected = Vec::new();
+        group_rounds(&self.contents, rows.iter().map(|(group, _)| group.get()), rounds, &mut affected);
+        affected
+    }
+
+    fn is_complete(&self) -> bool {
+        self.next_round >= self.rounds
+    }
+
+    fn fraction(&self) -> f64 {
+        self.next_round as f64 / self.rounds.max(1) as f64
+    }
+
+    fn relocate(&self, affected: &[AffectedObject]) -> AffectedBatch {
+        let rows = self.inverse.affected_groups();
+        relocate_in_parallel(affected, |object, (), relocation| {
+            let group = file_of(object) as u32;
+            let row = rows.binary_search_by_key(&group, |(group, _)| group.get()).expect("the group is affected");
+            relocation.clone_from(&rows[row].1);
+        })
+    }
+}
+
+fn relocate_in_parallel<S: Default>(
+    affected: &[AffectedObject],
+    relocate: impl Fn(ObjectId, &mut S, &mut Relocation) + Sync,
+) -> AffectedBatch {
+    let parts: Vec<AffectedBatch> = affected
+        .par_chunks(PART_OBJECTS)
+        .map(|chunk| {
+            let (mut scratch, mut relocation) = (S::default(), Relocation::default());
+            let mut part = AffectedBatch::default();
+            for &affected in chunk {
+                relocate(affected.object, &mut scratch, &mut relocation);
+                part.push(affected, &relocation);
+            }
+            part
+        })
+        .collect();
+    let mut batch = AffectedBatch::default();
+    for part in &parts {
+        batch.append(part);
+    }
+    batch
+}
+
+/// Boxes whichever scan a system needs.
+struct Boxed;
+
+impl Visitor for Boxed {
+    type Result = Box<dyn Search>;
+
+    fn files<D, I>(self, scan: FileScan<D, I>) -> Box<dyn Search>
+    where
+        D: Fn(u64) -> [u64; 4] + Send + Sync + 'static,
+        I: Inverse + crate::search::AsGroups + Send + 'static,
+    {
+        Box::new(scan)
+    }
+
+    fn groups(self, inverse: GroupInverse, config: &SystemConfig) -> Box<dyn Search> {
+        let Contents::Groups(contents) = &config.contents else {
+            unreachable!("a search of groups is made for contents in groups only");
+        };
+        Box::new(GroupSearch::new(inverse, contents.clone()))
+    }
+}
+
+/// A search for the objects that the failure of a system touches, under way.
+pub struct AffectedSearch {
+    search: Box<dyn Search>,
+    /// Found and not handed out yet, from `next` on.
+    pending: Vec<AffectedObject>,
+    next: usize,
+}
+
+impl AffectedSearch {
+    /// A search that has not begun; where objects share placement groups, those are placed here.
+    ///
+    /// # Errors
+    /// When the population cannot be built, or the placement breaks a law.
+    pub fn new(config: SystemConfig) -> Result<Self, SystemError> {
+        let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
+        let search = visit_scan(&config, &failed, Boxed)?;
+        Ok(AffectedSearch { search, pending: Vec::new(), next: 0 })
+    }
+
+    /// Whether every affected object was handed out.
+    pub fn is_complete(&self) -> bool {
+        self.next == self.pending.len() && self.search.is_complete()
+    }
+
+    /// About how much of the population has been searched, from 0 to 1.
+    pub fn fraction(&self) -> f64 {
+        self.search.fraction()
+    }
+
+    /// Works on for a fraction of a second; gives the objects found, at most 2^20, often none.
+    pub fn advance(&mut self) -> AffectedBatch {
+        if self.next == self.pending.len() && !self.search.is_complete() {
+            self.pending = self.search.advance();
+            self.next = 0;
+        }
+        let end = self.pending.len().min(self.next + BATCH_OBJECTS);
+        let batch = self.search.relocate(&self.pending[self.next..end]);
+        self.next = end;
+        batch
+    }
+}

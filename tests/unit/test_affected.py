@@ -1,0 +1,162 @@
+"""`affected` equals the plain forward answer: every object placed before and after, none skipped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from resilver import Study
+from resilver.errors import ConfigError, Interrupted
+from resilver.importers import read_report
+from resilver.simulate import affected, affected_batches, affected_groups
+from resilver.spec import System
+from tests.reference.ceph_losses import UpSets
+from tests.reference.losses import OBJECTS_A_FILE, Layout, file_sizes, object_sizes
+from tests.unit.test_reference_ceph import report
+
+MIXED = {"bins": [["0 B", "4 KiB", 40], ["4 KiB", "2 MiB", 30], ["2 MiB", "20 MiB", 8]]}
+KINDS: dict[str, dict[str, Any]] = {
+    "rehash": {"algorithm": "ring", "ring_points": 32, "placement_groups": "none"},
+    "successors": {
+        "algorithm": "ring",
+        "ring_points": 32,
+        "placement_groups": "none",
+        "ring_walk": "successors",
+    },
+    "crush": {"algorithm": "crush", "placement_groups": "none"},
+    "straw": {"algorithm": "crush", "bucket": "straw", "placement_groups": "none"},
+    "groups": {"algorithm": "crush", "placement_groups": 64},
+    "ring-groups": {"algorithm": "ring", "ring_points": 32, "placement_groups": 50},
+}
+
+
+def system_of(placement: dict[str, Any], servers: int = 12, racks: int | None = None) -> System:
+    """A cluster of 200 files, about 500 objects."""
+    cluster: dict[str, Any] = {"servers": servers}
+    if racks is not None:
+        cluster["racks"] = racks
+    study = Study.from_dict(
+        {
+            "cluster": cluster,
+            "population": {"histogram": MIXED, "objects": {"chunk": "3 MiB"}, "files": 200},
+            "placement": placement,
+            "redundancy": {"replicas": 3},
+            "faults": [{"fail": {"servers": 1}}],
+        }
+    )
+    return study.runs()[0].system
+
+
+def forward(system: System, failed: set[int], seed: int) -> list[dict[str, Any]]:
+    """The rows, from the plain-Python twin's placement of every object."""
+    layout, rows = Layout(system), []
+    for file, file_size in enumerate(file_sizes(system, seed)):
+        for place, size in enumerate(object_sizes(system, file_size)):
+            number = file * OBJECTS_A_FILE + place
+            before = layout.set_of_object(number, frozenset())
+            if failed.isdisjoint(before):
+                continue
+            after = layout.set_of_object(number, frozenset(failed))
+            rows.append(row(before, after, failed) | {"object": number, "size_bytes": size})
+    return rows
+
+
+def row(before: list[int], after: list[int], failed: set[int]) -> dict[str, Any]:
+    return {
+        "survivors": [device for device in before if device not in failed],
+        "homes": [device for device in after if device not in before],
+        "lost": sum(device in failed for device in before),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=8, deadline=None)
+@given(failed=st.sets(st.integers(0, 11), max_size=12), seed=st.integers(1, 1000))
+def test_rows_equal_the_forward_answer(kind: str, failed: set[int], seed: int) -> None:
+    # Rule: for none, some or all devices failed, the rows are those of placing every object.
+    system = system_of(KINDS[kind])
+    assert affected(system, sorted(failed), seed=seed).to_pylist() == forward(system, failed, seed)
+
+
+@pytest.mark.parametrize("kind", ["rehash", "successors"])
+def test_a_larger_ring_equals_the_forward_answer(kind: str) -> None:
+    # Rule: the same where the ring is large enough that few objects are looked at twice. Three of 60
+    # servers hold a copy of about 3 x 3/60 = 15 % of the objects.
+    system = system_of(KINDS[kind], servers=60)
+    table = affected(system, [7, 8, 59])
+    assert table.to_pylist() == forward(system, {7, 8, 59}, 1)
+    assert table.num_rows > 20
+
+
+def test_racks_and_servers_go_by_their_names() -> None:
+    # Rule: every name stands for its devices: rack 1 of 3 holds servers 4 to 7 of 12.
+    system = system_of(KINDS["crush"], racks=3)
+    by_number = affected(system, [0, 4, 5, 6, 7])
+    assert by_number.num_rows > 0
+    for names in (["server.0", "rack.1"], ["server=0", "rack=1"], [0, "rack=rack.1", "server.5"]):
+        assert affected(system, names).equals(by_number)
+
+
+@pytest.mark.parametrize(
+    ("failed", "expected"),
+    [
+        (["server.12"], "did you mean 'server.1"),
+        (["disk"], "names are such as"),
+        ([12], "the numbers are from 0 to 11"),
+        ([-1], "the numbers are from 0 to 11"),
+        ([True], "no device has this number"),
+        ("server.1", "it is a list"),
+    ],
+)
+def test_what_is_not_there_is_refused_with_a_remedy(failed: Any, expected: str) -> None:
+    # Rule: an unknown name or number is refused before anything runs, and the message says more.
+    with pytest.raises(ConfigError, match="failed = ") as caught:
+        affected_batches(system_of(KINDS["crush"]), failed)
+    assert expected in str(caught.value)
+
+
+def test_a_search_can_be_stopped() -> None:
+    # Rule: progress is asked after every step, and its no ends the search.
+    with pytest.raises(Interrupted):
+        affected(system_of(KINDS["rehash"]), [1], progress=lambda _: False)
+
+
+@pytest.mark.parametrize("names", [["osd.4"], ["host=h1"], ["osd.4", "osd.10"]])
+def test_a_real_cluster_s_groups_equal_the_forward_answer(tmp_path: Path, names: list[str]) -> None:
+    # Rule: for a report, every group is placed before and after; objects are its share of bytes.
+    described = report(osds_as_domains=True)
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(described))
+    system = _system_of_report(path)
+    cluster = read_report(path)
+    if names == ["host=h1"]:
+        host = next(osd.host for osd in cluster.osds if osd.id == 4)
+        names, failed = [f"host={host}"], {osd.id for osd in cluster.osds if osd.host == host}
+    else:
+        failed = {int(name.split(".")[1]) for name in names}
+    sets, expected = UpSets(system, failed), []
+    pools = {pool.id: pool for pool in cluster.pools}
+    for load in cluster.loads:
+        before = sets.place(pools[load.pool], load.number, frozenset())
+        after = sets.place(pools[load.pool], load.number, failed)
+        if not failed.isdisjoint(before):
+            what = {"pool": load.pool, "group": load.number}
+            held = {"bytes": load.bytes, "objects": load.objects}
+            expected.append(what | held | row(before, after, failed))
+    assert expected
+    groups = affected_groups(cluster, names)
+    assert groups.to_pylist() == expected
+    objects = affected(system, names)
+    assert objects.num_rows == pa.compute.sum(groups["objects"]).as_py()
+    assert pa.compute.sum(objects["size_bytes"]) == pa.compute.sum(groups["bytes"])
+
+
+def _system_of_report(path: Path) -> System:
+    description = {"cluster": {"ceph": str(path)}, "faults": [{"fail": {"osds": 1}}]}
+    return Study.from_dict(description).runs()[0].system
