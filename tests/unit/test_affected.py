@@ -1,4 +1,4 @@
-"""`affected` equals the plain forward answer: every object placed before and after, none skipped."""
+"""`affected` equals the plain forward answer: every object placed before and after."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -86,7 +86,7 @@ def test_rows_equal_the_forward_answer(kind: str, failed: set[int], seed: int) -
 
 @pytest.mark.parametrize("kind", ["rehash", "successors"])
 def test_a_larger_ring_equals_the_forward_answer(kind: str) -> None:
-    # Rule: the same where the ring is large enough that few objects are looked at twice. Three of 60
+    # Rule: the same where the ring is large enough that few draws meet. Three of 60
     # servers hold a copy of about 3 x 3/60 = 15 % of the objects.
     system = system_of(KINDS[kind], servers=60)
     table = affected(system, [7, 8, 59])
@@ -106,7 +106,7 @@ def test_racks_and_servers_go_by_their_names() -> None:
 @pytest.mark.parametrize(
     ("failed", "expected"),
     [
-        (["server.12"], "did you mean 'server.1"),
+        (["server.12"], "did you mean 'server."),
         (["disk"], "names are such as"),
         ([12], "the numbers are from 0 to 11"),
         ([-1], "the numbers are from 0 to 11"),
@@ -127,7 +127,7 @@ def test_a_search_can_be_stopped() -> None:
         affected(system_of(KINDS["rehash"]), [1], progress=lambda _: False)
 
 
-@pytest.mark.parametrize("names", [["osd.4"], ["host=h1"], ["osd.4", "osd.10"]])
+@pytest.mark.parametrize("names", [["osd.4"], ["host=a"], ["osd.4", "osd.10"], ["a"]])
 def test_a_real_cluster_s_groups_equal_the_forward_answer(tmp_path: Path, names: list[str]) -> None:
     # Rule: for a report, every group is placed before and after; objects are its share of bytes.
     described = report(osds_as_domains=True)
@@ -135,11 +135,16 @@ def test_a_real_cluster_s_groups_equal_the_forward_answer(tmp_path: Path, names:
     path.write_text(json.dumps(described))
     system = _system_of_report(path)
     cluster = read_report(path)
-    if names == ["host=h1"]:
-        host = next(osd.host for osd in cluster.osds if osd.id == 4)
-        names, failed = [f"host={host}"], {osd.id for osd in cluster.osds if osd.host == host}
-    else:
-        failed = {int(name.split(".")[1]) for name in names}
+    hosts = {
+        f"host={osd.host}": {o.id for o in cluster.osds if o.host == osd.host}
+        for osd in cluster.osds
+    }
+    failed = set().union(
+        *(
+            hosts.get(name) or hosts.get(f"host={name}") or {int(name.split(".")[1])}
+            for name in names
+        )
+    )
     sets, expected = UpSets(system, failed), []
     pools = {pool.id: pool for pool in cluster.pools}
     for load in cluster.loads:
@@ -153,10 +158,10 @@ def test_a_real_cluster_s_groups_equal_the_forward_answer(tmp_path: Path, names:
     groups = affected_groups(cluster, names)
     assert groups.to_pylist() == expected
     objects = affected(system, names)
-    assert objects.num_rows == pa.compute.sum(groups["objects"]).as_py()
-    assert pa.compute.sum(objects["size_bytes"]) == pa.compute.sum(groups["bytes"])
+    assert objects.num_rows == pc.sum(groups["objects"]).as_py()
+    assert pc.sum(objects["size_bytes"]) == pc.sum(groups["bytes"])
 
 
 def _system_of_report(path: Path) -> System:
-    description = {"cluster": {"ceph": str(path)}, "faults": [{"fail": {"osds": 1}}]}
-    return Study.from_dict(description).runs()[0].system
+    description = {"cluster": {"ceph": path.name}, "faults": [{"fail": {"osds": 1}}]}
+    return Study.from_dict(description, base=path.parent).runs()[0].system
