@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -149,25 +148,36 @@ class Ring:
         """The servers of a number's copies, leaving out those that are out.
 
         With successors, copies go on along the ring from the number's own position. Otherwise each
-        has a position of its own, a copy that finds no new server takes the next of them, and only
-        after fifty more than there are copies does the search go on along the ring.
+        has a position of its own, from which it goes on along the ring where it meets a server
+        found before. Copies whose servers are out go on along the ring from one position more.
         """
+        if self.successors:
+            return self._first(self.on_from(self.position(number, 0)), out, [], self.copies)
         found: list[int] = []
-        position = upper_half(mix(number))
-        for attempt in range(0 if self.successors else self.copies + 50):
-            # The step between attempts; attempt 0 is the number's own position.
-            position = upper_half(mix(number ^ attempt * 0xD6E8FEB86659FD93 % 2**64))
-            self._add(islice(self.on_from(position), 1), out, found)
-        self._add(self.on_from(position), out, found)
-        return found
+        for draw in range(self.copies):
+            servers = self.on_from(self.position(number, draw))
+            found = self._first(servers, frozenset(), found, len(found) + 1)
+        kept = [server for server in found if server not in out]
+        if len(kept) == self.copies:
+            return kept
+        return self._first(self.on_from(self.position(number, self.copies)), out, kept, self.copies)
 
-    def _add(self, servers: Iterable[int], out: Set[int], found: list[int]) -> None:
-        """Add servers that are in and not found yet, up to the number of copies."""
+    def position(self, number: int, draw: int) -> int:
+        """The position of a number's draw: two halves of one hash, then of the next."""
+        word = mix(number ^ draw // 2 * 0xD6E8FEB86659FD93 % 2**64)
+        return word % 2**32 if draw % 2 else upper_half(word)
+
+    def _first(
+        self, servers: Iterable[int], out: Set[int], found: list[int], count: int
+    ) -> list[int]:
+        """Those found, and after them servers that are in and new, up to a count."""
+        found = list(found)
         for server in servers:
-            if len(found) == self.copies:
-                return
+            if len(found) == count:
+                break
             if server not in out and server not in found:
                 found.append(server)
+        return found
 
 
 # What each release's tunables are, in the words of `crushtool`; those left out are zero.

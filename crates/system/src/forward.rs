@@ -42,8 +42,8 @@ pub struct ForwardScratch {
 impl Inverse for ForwardInverse {
     type Scratch = ForwardScratch;
 
-    fn affected_in(&self, first: ObjectId, count: u64, scratch: &mut ForwardScratch, found: &mut Vec<ObjectId>) {
-        for object in (first.get()..first.get() + count).map(ObjectId::new) {
+    fn affected_among(&self, objects: &[u64], scratch: &mut ForwardScratch, found: &mut Vec<ObjectId>) {
+        for object in objects.iter().copied().map(ObjectId::new) {
             if self.screen.as_ref().is_some_and(|screen| !scratch.place.may_hit(screen, object)) {
                 continue;
             }
@@ -69,6 +69,7 @@ mod tests {
     use std::sync::Arc;
 
     use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
+    use resilver_placement::inverse::affected_in;
     use resilver_placement::pool::{Pool, PoolKind};
 
     use super::*;
@@ -90,7 +91,7 @@ mod tests {
         let failed = FailedSet::new(servers as usize, &[DeviceId::new(4), DeviceId::new(99)]);
         let found = |inverse: ForwardInverse| {
             let (mut scratch, mut found) = (ForwardScratch::default(), Vec::new());
-            inverse.affected_in(ObjectId::new(5000), 50_000, &mut scratch, &mut found);
+            affected_in(&inverse, ObjectId::new(5000), 50_000, &mut scratch, &mut found);
             found
         };
         let screened = ForwardInverse::new(algorithm.clone(), failed.clone());

@@ -112,20 +112,51 @@ where
     }
 
     fn scan_range(&self, range: Range<u64>) -> Scanned {
-        let mut scratch = I::Scratch::default();
-        let mut found = Vec::new();
-        let mut affected = Vec::new();
         let decomposition = self.files.decomposition();
-        let totals = self.files.visit(range, |file, size| {
-            let first = first_object(file);
-            self.inverse.affected_in(first, decomposition.object_count(size), &mut scratch, &mut found);
-            for object in found.drain(..) {
-                debug_assert_eq!(file_of(object), file);
-                let index = object.get() - first.get();
-                affected.push(AffectedObject { object, size: decomposition.object_size(size, index) });
+        let first_file = range.start;
+        let mut sizes = Vec::with_capacity((range.end - range.start) as usize);
+        let totals = self.files.visit(range, |_, size| sizes.push(size));
+        let mut listed = Listed { inverse: &self.inverse, scratch: I::Scratch::default(), found: Vec::new() };
+        // Files of few objects are many, so the objects of several are listed and asked together.
+        let mut objects: Vec<u64> = Vec::with_capacity(LISTED);
+        for (file, &size) in (first_file..).zip(&sizes) {
+            let first = first_object(file).get();
+            let end = first + decomposition.object_count(size);
+            let mut next = first;
+            while next < end {
+                let stop = end.min(next + (LISTED - objects.len()) as u64);
+                objects.extend(next..stop);
+                next = stop;
+                if objects.len() == LISTED {
+                    listed.ask(&mut objects);
+                }
             }
-        });
-        Scanned { totals, affected }
+        }
+        listed.ask(&mut objects);
+        let sized = |object: ObjectId| {
+            let file = file_of(object);
+            let index = object.get() - first_object(file).get();
+            let size = decomposition.object_size(sizes[(file - first_file) as usize], index);
+            AffectedObject { object, size }
+        };
+        Scanned { totals, affected: listed.found.into_iter().map(sized).collect() }
+    }
+}
+
+/// Objects whose inverse is asked together: enough for its wide loops, few enough for the first-level cache.
+const LISTED: usize = 1024;
+
+/// Lists of objects on their way through an inverse.
+struct Listed<'a, I: Inverse> {
+    inverse: &'a I,
+    scratch: I::Scratch,
+    found: Vec<ObjectId>,
+}
+
+impl<I: Inverse> Listed<'_, I> {
+    fn ask(&mut self, objects: &mut Vec<u64>) {
+        self.inverse.affected_among(objects, &mut self.scratch, &mut self.found);
+        objects.clear();
     }
 }
 
@@ -183,8 +214,8 @@ mod tests {
     struct Sevenths;
     impl Inverse for Sevenths {
         type Scratch = ();
-        fn affected_in(&self, first: ObjectId, count: u64, _: &mut (), found: &mut Vec<ObjectId>) {
-            found.extend((first.get()..first.get() + count).filter(|o| o % 7 == 0).map(ObjectId::new));
+        fn affected_among(&self, objects: &[u64], _: &mut (), found: &mut Vec<ObjectId>) {
+            found.extend(objects.iter().copied().filter(|o| o % 7 == 0).map(ObjectId::new));
         }
         fn relocate(&self, _: ObjectId, _: &mut (), _: &mut Relocation) {}
     }
