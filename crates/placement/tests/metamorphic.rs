@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use resilver_placement::crush::{BucketKind, CrushMap, Level, Scratch, Tunables};
+use resilver_placement::crush::{BucketKind, Choose, CrushMap, Level, NONE, Rule, Scratch, Step, Tunables};
 
 /// Devices of each input from 0, `copies` each.
 fn placements(map: &CrushMap, copies: usize, reweight: &[u32], inputs: u32) -> Vec<Vec<i32>> {
-    let rule = map.rule_by_id(0).unwrap();
+    placements_by(map, map.rule_by_id(0).unwrap(), copies, reweight, inputs)
+}
+
+/// The same by a rule that the map need not hold.
+fn placements_by(map: &CrushMap, rule: &Rule, copies: usize, reweight: &[u32], inputs: u32) -> Vec<Vec<i32>> {
     let mut scratch = Scratch::new();
     let place = |x| {
         let mut devices = Vec::new();
@@ -16,6 +20,21 @@ fn placements(map: &CrushMap, copies: usize, reweight: &[u32], inputs: u32) -> V
     };
     (0..inputs).map(place).collect()
 }
+
+/// The map's rule with other steps than take and emit, and for another kind of pool.
+fn rule_of(map: &CrushMap, pool_kind: u8, steps: &[Step]) -> Rule {
+    let own = &map.rules()[0];
+    let steps = [&[own.steps[0]], steps, &[Step::Emit]].concat();
+    Rule { pool_kind, steps, ..own.clone() }
+}
+
+/// `chooseleaf indep 0 type TYPE`.
+fn leaf_indep(type_id: i32) -> Step {
+    Step::Choose(Choose { firstn: false, leaf: true, count: 0, type_id })
+}
+
+const KINDS: [BucketKind; 6] =
+    [BucketKind::Uniform, BucketKind::List, BucketKind::Tree, BucketKind::Straw, BucketKind::Straw2, BucketKind::Vring];
 
 /// A map of one straw2 bucket with these weights.
 fn straw2_of(weights: &[f64]) -> CrushMap {
@@ -53,12 +72,51 @@ proptest! {
         }
     }
 
-    // Rule: no two copies share a failure domain, whatever the kind of bucket, the tunables and the reweights.
+    // Rule: an item added to a straw2 bucket takes data only to itself; the same read backwards, one removed gives up only what
+    // it had.
+    #[test]
+    fn one_item_more_takes_only_to_itself(weights in prop::collection::vec(0.1f64..10.0, 2..40)) {
+        let added = weights.len() as i32 - 1;
+        let before = placements(&straw2_of(&weights[..weights.len() - 1]), 1, &[], 2_000);
+        for (before, after) in before.iter().zip(placements(&straw2_of(&weights), 1, &[], 2_000)) {
+            prop_assert!(*before == after || after == [added], "{before:?} -> {after:?}");
+        }
+    }
+
+    // Rule: in an indep rule, every position that its first attempt fills keeps its device when another device goes out,
+    // whatever the kind of bucket. Draws do not depend on reweights, and positions before it that meet the out device give up
+    // places and take none at the first attempt. (Later attempts may take what the out device's position gave up.)
+    #[test]
+    fn indep_keeps_positions(
+        kind in prop::sample::select(KINDS.to_vec()), profile in prop::sample::select(vec!["argonaut", "firefly", "jewel"]),
+        racks in 3u32..12, share in 1u32..5, copies in 2usize..8, out: prop::sample::Index,
+    ) {
+        let tunables = Tunables::profile(profile).unwrap();
+        let map = CrushMap::hierarchical(racks * share, racks, None, kind, tunables, Level::Rack).unwrap();
+        let out = out.index((racks * share) as usize);
+        let mut reweight = vec![0x1_0000; (racks * share) as usize];
+        reweight[out] = 0;
+        let rule = rule_of(&map, 3, &[leaf_indep(1)]);
+        let once = rule_of(&map, 3, &[Step::SetChooseTries(1), leaf_indep(1)]);
+        let first = placements_by(&map, &once, copies, &[], 300);
+        let before = placements_by(&map, &rule, copies, &[], 300);
+        let after = placements_by(&map, &rule, copies, &reweight, 300);
+        for ((first, before), after) in first.iter().zip(&before).zip(&after) {
+            prop_assert_eq!(after.len(), copies);
+            prop_assert!(!after.contains(&(out as i32)));
+            for position in (0..copies).filter(|&position| first[position] != NONE) {
+                prop_assert_eq!(first[position], before[position]);
+                if before[position] != out as i32 {
+                    prop_assert_eq!(before[position], after[position], "{:?} -> {:?}", before, after);
+                }
+            }
+        }
+    }
+
+    // Rule: no two copies share a failure domain, whatever the kind of bucket, the mode, the tunables and the reweights.
     #[test]
     fn copies_are_in_different_racks(
-        kind in prop::sample::select(vec![
-            BucketKind::Uniform, BucketKind::List, BucketKind::Tree, BucketKind::Straw, BucketKind::Straw2,
-        ]),
+        kind in prop::sample::select(KINDS.to_vec()),
         profile in prop::sample::select(vec!["argonaut", "bobtail", "firefly", "hammer", "jewel"]),
         racks in 1u32..9,
         share in 1u32..6,
@@ -66,7 +124,15 @@ proptest! {
     ) {
         let tunables = Tunables::profile(profile).unwrap();
         let map = CrushMap::hierarchical(racks * share, racks, None, kind, tunables, Level::Rack).unwrap();
-        for devices in placements(&map, 3, &out, 300) {
+        let msr = [Step::ChooseMsr { count: 0, type_id: 1 }, Step::ChooseMsr { count: 1, type_id: 0 }];
+        let rules = [
+            map.rules()[0].clone(),
+            rule_of(&map, 3, &[leaf_indep(1)]),
+            rule_of(&map, 4, &msr),
+            rule_of(&map, 5, &msr),
+        ];
+        for mut devices in rules.iter().flat_map(|rule| placements_by(&map, rule, 3, &out, 60)) {
+            devices.retain(|&device| device != NONE);
             let domains: BTreeSet<_> = devices.iter().map(|&device| map.ancestor(device, "rack").unwrap()).collect();
             prop_assert_eq!(domains.len(), devices.len());
             for &device in &devices {

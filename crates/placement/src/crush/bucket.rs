@@ -2,6 +2,7 @@
 
 use super::error::MapError;
 use super::straw::straw_lengths;
+use super::vring::Ring;
 
 /// How a bucket chooses among its items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,13 +17,15 @@ pub enum BucketKind {
     Straw,
     /// The longest straw wins, straws drawn from an exponential distribution (exactly fair).
     Straw2,
+    /// A hash ring with 1,024 virtual nodes a weight of one; no release of Ceph knows it.
+    Vring,
 }
 
 impl BucketKind {
     /// The kind of this name.
     ///
     /// # Arguments
-    /// * `name` - `uniform`, `list`, `tree`, `straw` or `straw2`.
+    /// * `name` - `uniform`, `list`, `tree`, `straw`, `straw2` or `vring`.
     ///
     /// # Returns
     /// The kind, or `None` for any other name.
@@ -40,6 +43,7 @@ impl BucketKind {
             "tree" => Some(Self::Tree),
             "straw" => Some(Self::Straw),
             "straw2" => Some(Self::Straw2),
+            "vring" => Some(Self::Vring),
             _ => None,
         }
     }
@@ -53,6 +57,7 @@ impl BucketKind {
             Self::Tree => "tree",
             Self::Straw => "straw",
             Self::Straw2 => "straw2",
+            Self::Vring => "vring",
         }
     }
 }
@@ -90,6 +95,8 @@ pub(crate) enum Shape {
     Straw { straws: Vec<u32>, equal: bool },
     /// Weights and reciprocals.
     Straw2(Straw2Weights),
+    /// The items' points on a ring.
+    Vring(Ring),
 }
 
 /// One bucket of a CRUSH map: a host, a rack, a root.
@@ -161,6 +168,7 @@ impl Bucket {
                 Shape::Straw { straws, equal }
             }
             BucketKind::Straw2 => Shape::Straw2(Straw2Weights::new(weights.clone())),
+            BucketKind::Vring => Shape::Vring(Ring::new(items)),
         };
         let items = items.iter().map(|&(item, _)| item).collect();
         Ok(Self { id, name, type_id, kind, items, weights, total, shape })

@@ -6,6 +6,7 @@ use super::error::MapError;
 use super::map::CrushMap;
 use super::rule::{Choose, Rule, Step};
 use super::tunables::Tunables;
+use super::vring::{POINTS, POINTS_LIMIT};
 
 /// The type that separates the copies in a map built from a few numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,7 +79,7 @@ impl CrushMap {
     #[must_use]
     pub fn flat(servers: u32, kind: BucketKind, tunables: Tunables) -> Self {
         let mut draft = with_servers(servers, tunables, Level::Server);
-        let items = (0..servers as i32).map(|server| (server, server_weight(servers))).collect();
+        let items = (0..servers as i32).map(|server| (server, server_weight(servers, kind))).collect();
         draft.buckets.push(root(kind, items));
         draft.finish().expect("a flat map of fewer than 2^24 servers is valid")
     }
@@ -133,7 +134,7 @@ impl CrushMap {
             return Err(MapError::invalid("failure_domain", "row", rule, "say how many rows, or choose rack"));
         }
         let mut draft = with_servers(servers, tunables, failure_domain);
-        let server_items = (0..servers as i32).map(|server| (server, server_weight(servers))).collect();
+        let server_items = (0..servers as i32).map(|server| (server, server_weight(servers, kind))).collect();
         let mut groups = grouped(&mut draft, kind, ("rack", RACK), racks, server_items);
         if let Some(rows) = rows {
             groups = grouped(&mut draft, kind, ("row", ROW), rows, groups);
@@ -143,9 +144,14 @@ impl CrushMap {
     }
 }
 
-/// Weight of one server, such that all together stay below what a bucket may weigh.
-fn server_weight(servers: u32) -> u32 {
-    ONE.min(u32::MAX / servers.max(1)).max(1)
+/// Weight of one server, such that all together stay below what a bucket of this kind may weigh.
+fn server_weight(servers: u32, kind: BucketKind) -> u32 {
+    let weight = ONE.min(u32::MAX / servers.max(1)).max(1);
+    match kind {
+        // A quarter of a map's points for each of its levels (servers, racks, rows), so that all of them have room.
+        BucketKind::Vring => weight.min((POINTS_LIMIT / 4 / POINTS * ONE / servers.max(1)).max(1)),
+        _ => weight,
+    }
 }
 
 /// Whether `parts` divides `whole`, both above zero.

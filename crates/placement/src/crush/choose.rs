@@ -8,7 +8,9 @@ use super::draw::{self, DrawBuffers, Lanes};
 use super::hash::{rjenkins1_2, rjenkins1_3, rjenkins1_4};
 use super::ln::Distances;
 use super::map::CrushMap;
+use super::msr::MsrWork;
 use super::rule::{Choose, Rule, Step};
+use super::tunables::Tunables;
 use super::weight_set::WeightSets;
 
 /// Marks a position that an indep step has not filled yet.
@@ -22,6 +24,7 @@ pub struct Scratch {
     in_hand: Vec<i32>,
     chosen: Vec<i32>,
     leaves: Vec<i32>,
+    msr: MsrWork,
     inner: Inner,
 }
 
@@ -59,7 +62,19 @@ impl Scratch {
     pub fn with_lanes(lanes: Lanes) -> Self {
         let lanes = if Lanes::available().contains(&lanes) { lanes } else { Lanes::Portable };
         let inner = Inner { lanes, draws: DrawBuffers::default(), permutation: Vec::new(), swaps: Vec::new() };
-        Self { in_hand: Vec::new(), chosen: Vec::new(), leaves: Vec::new(), inner }
+        Self { in_hand: Vec::new(), chosen: Vec::new(), leaves: Vec::new(), msr: MsrWork::default(), inner }
+    }
+
+    /// Runs `body` with a placement, as a test that draws by itself needs it.
+    #[cfg(test)]
+    pub(super) fn with_placement<T>(
+        &mut self,
+        map: &CrushMap,
+        x: u32,
+        reweight: &[u32],
+        body: impl FnOnce(&mut Placement<'_, '_>) -> T,
+    ) -> T {
+        body(&mut Placement::new(map, x, reweight, None, &mut self.inner))
     }
 
     /// The instructions in use.
@@ -149,19 +164,13 @@ impl CrushMap {
         out: &mut Vec<i32>,
     ) {
         out.clear();
-        let Scratch { in_hand, chosen, leaves, inner } = scratch;
+        let Scratch { in_hand, chosen, leaves, msr, inner } = scratch;
         in_hand.clear();
-        let tunables = self.tunables();
-        let tries = Tries {
-            total: tunables.choose_total_tries + 1,
-            leaf: 0,
-            local: tunables.choose_local_tries,
-            fallback: tunables.choose_local_fallback_tries,
-            vary_r: tunables.chooseleaf_vary_r,
-            stable: tunables.chooseleaf_stable != 0,
-        };
-        let distances = Distances::shared();
-        let mut placement = Placement { map: self, x, reweight, weight_sets, distances, inner, tries };
+        let mut placement = Placement::new(self, x, reweight, weight_sets, inner);
+        if rule.is_msr() {
+            placement.msr(rule, copies, msr, out);
+            return;
+        }
         for &step in &rule.steps {
             match step {
                 Step::Take(item) => {
@@ -176,22 +185,32 @@ impl CrushMap {
                     out.extend(in_hand.iter().take(copies - out.len()));
                     in_hand.clear();
                 }
-                Step::Noop => {}
+                // Outside multi-step-retry rules Ceph passes over `choosemsr` and what sets its retries.
+                Step::Noop | Step::ChooseMsr { .. } | Step::SetMsrDescents(_) | Step::SetMsrCollisionTries(_) => {}
                 Step::SetChooseTries(_)
                 | Step::SetChooseleafTries(_)
                 | Step::SetChooseLocalTries(_)
                 | Step::SetChooseLocalFallbackTries(_)
                 | Step::SetChooseleafVaryR(_)
-                | Step::SetChooseleafStable(_)
-                | Step::SetMsrDescents(_)
-                | Step::SetMsrCollisionTries(_) => placement.tries.set(step),
-                Step::ChooseMsr { .. } => {}
+                | Step::SetChooseleafStable(_) => placement.tries.set(step),
             }
         }
     }
 }
 
 impl Tries {
+    /// What the map's tunables say, before any step of a rule.
+    pub(super) fn new(tunables: &Tunables) -> Self {
+        Tries {
+            total: tunables.choose_total_tries + 1,
+            leaf: 0,
+            local: tunables.choose_local_tries,
+            fallback: tunables.choose_local_fallback_tries,
+            vary_r: tunables.chooseleaf_vary_r,
+            stable: tunables.chooseleaf_stable != 0,
+        }
+    }
+
     /// Obeys a step that sets something; numbers out of range change nothing.
     fn set(&mut self, step: Step) {
         let set = |target: &mut u32, value: i32, least: i32| {
@@ -211,7 +230,19 @@ impl Tries {
     }
 }
 
-impl<'m> Placement<'m, '_> {
+impl<'m, 's> Placement<'m, 's> {
+    /// A placement before its first step, under the map's tunables.
+    fn new(
+        map: &'m CrushMap,
+        x: u32,
+        reweight: &'s [u32],
+        weight_sets: Option<&'m WeightSets>,
+        inner: &'s mut Inner,
+    ) -> Self {
+        let tries = Tries::new(map.tunables());
+        Self { map, x, reweight, weight_sets, distances: Distances::shared(), inner, tries }
+    }
+
     /// Runs one choose step from every bucket in hand; `leaves` receives the devices of a chooseleaf step.
     fn choose(&mut self, choose: Choose, copies: usize, in_hand: &[i32], chosen: &mut Vec<i32>, leaves: &mut Vec<i32>) {
         chosen.clear();
@@ -251,6 +282,8 @@ impl<'m> Placement<'m, '_> {
         let x = self.x;
         let index = match &bucket.shape {
             Shape::Uniform => return self.permuted(bucket, r),
+            // As in the other kinds, the first item stands for all where none has weight.
+            Shape::Vring(ring) => return ring.choose(x, r).unwrap_or(bucket.items[0]),
             Shape::List { sums } => list_index(bucket, sums, x, r),
             Shape::Tree { nodes } => tree_index(bucket, nodes, x, r),
             Shape::Straw { straws, equal } => {

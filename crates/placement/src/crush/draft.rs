@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::bucket::{Bucket, BucketKind, Straw2Weights};
 use super::error::MapError;
 use super::map::CrushMap;
+use super::msr::check_msr;
 use super::rule::{Rule, Step};
 use super::tunables::Tunables;
+use super::vring::check_points;
 use super::weight_set::{BucketArguments, WeightSets};
 
 /// Device ids stay below this: memory that grows with the largest id stays small.
@@ -77,6 +79,7 @@ impl Draft {
         let slots = self.check_buckets()?;
         self.check_acyclic(&slots)?;
         self.check_rules(&slots, device_limit)?;
+        check_points(&self.buckets)?;
         let weight_sets = self.weight_sets(&slots)?;
         let version = self.tunables.straw_calc_version;
         let build = |bucket: DraftBucket| {
@@ -243,6 +246,7 @@ impl Draft {
     /// Rules take what exists, choose types that exist, and retry a bounded number of times.
     fn check_rules(&self, slots: &[u32], device_limit: i32) -> Result<(), MapError> {
         for rule in &self.rules {
+            check_msr(rule)?;
             let name = &rule.name;
             for (position, &step) in rule.steps.iter().enumerate() {
                 let field = |what: &str| format!("rule {name}: step {}: {what}", position + 1);
@@ -262,6 +266,15 @@ impl Draft {
                         }
                         if choose.count.unsigned_abs() > TRIES_LIMIT {
                             return Err(over_limit(field("count"), choose.count, TRIES_LIMIT));
+                        }
+                    }
+                    Step::ChooseMsr { count, type_id } => {
+                        if type_id != 0 && !self.types.iter().any(|&(id, _)| id == type_id) {
+                            let rule = "a rule chooses a type of the map";
+                            return Err(MapError::invalid(field("type"), type_id, rule, "declare the type"));
+                        }
+                        if count.unsigned_abs() > TRIES_LIMIT {
+                            return Err(over_limit(field("count"), count, TRIES_LIMIT));
                         }
                     }
                     _ => {

@@ -18,12 +18,16 @@ mod json;
 mod lexer;
 mod ln;
 mod map;
+mod msr;
+#[cfg(test)]
+mod msr_twin;
 mod rule;
 mod screen;
 mod straw;
 mod text;
 mod topology;
 mod tunables;
+mod vring;
 mod weight_set;
 mod write;
 

@@ -33,9 +33,9 @@ pub enum Step {
     SetChooseleafVaryR(i32),
     /// The tunable `chooseleaf_stable` for the steps that follow.
     SetChooseleafStable(i32),
-    /// Descents a multi-step-retry rule tries for each position; zero leaves the map's tunable.
+    /// Descents that a multi-step-retry rule tries in each of its blocks.
     SetMsrDescents(i32),
-    /// Draws a multi-step-retry descent makes at each step before it gives up; zero leaves the map's tunable.
+    /// Draws that such a descent makes for an item that nothing else uses before it gives up.
     SetMsrCollisionTries(i32),
 }
 

@@ -174,10 +174,10 @@ impl Writer {
             self.sizes.push((self.next_id, items.len()));
         }
         let level = weight(&mut self.random).replace("0.0", "0.1").replace('0', "1");
-        for item in items {
+        for (index, item) in items.into_iter().enumerate() {
             let own = match alg {
                 "uniform" => Some("1.000".to_owned()),
-                "tree" | "list" => Some(level.clone()),
+                "tree" if index == 0 => Some(level.clone()),
                 _ if inner && self.random.below(4) > 0 => None,
                 _ => Some(weight(&mut self.random)),
             };
