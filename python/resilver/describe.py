@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from resilver.errors import ConfigError
-from resilver.importers.ceph import ClusterReport, PoolInfo
+from resilver.importers.ceph import PoolInfo
 from resilver.spec import System
 from resilver.spec.check import ceph_members
 
@@ -173,10 +173,11 @@ def _placement(system: System, failed: Sequence[int]) -> dict[str, Any]:
         # An OSD whose failure is studied held its data until then, also where the report has it
         # down already: what it takes to mark it out is asked.
         lost = set(failed)
-        is_up = [up or number in lost for number, up in enumerate(up_flags(report))]
+        is_up = [up or number in lost for number, up in enumerate(report.up_flags)]
         described["crush"] = {
             "reweight": report.reweights,
             "is_up": is_up,
+            "affinity": report.affinities,
             "pools": [pool_json(pool) for pool in report.pools],
         }
     elif placement is not None and placement.algorithm == "ring":
@@ -201,17 +202,10 @@ def _placement(system: System, failed: Sequence[int]) -> dict[str, Any]:
         described["crush"] = {
             "reweight": [0x10000] * system.server_count,
             "is_up": [True] * system.server_count,
+            "affinity": [],
             "pools": [pool_json(pool)],
         }
     return described
-
-
-def up_flags(report: ClusterReport) -> list[bool]:
-    """Whether each device number from 0 to the highest OSD's is up."""
-    flags = [False] * (max((osd.id for osd in report.osds), default=-1) + 1)
-    for osd in report.osds:
-        flags[osd.id] = osd.up
-    return flags
 
 
 def pool_json(pool: PoolInfo) -> dict[str, Any]:
@@ -224,6 +218,8 @@ def pool_json(pool: PoolInfo) -> dict[str, Any]:
         "rule": pool.rule_id,
         "hashpspool": pool.hashpspool,
         "erasure": pool.kind == "erasure",
+        "object_hash": pool.object_hash,
+        "exceptions": asdict(pool.exceptions),
     }
 
 

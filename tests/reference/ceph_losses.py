@@ -6,7 +6,7 @@ The pools' groups are numbered one pool behind another. Only a group's objects a
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 
 import numpy as np
 
@@ -56,8 +56,38 @@ def crush_input(pool: PoolInfo, group: int) -> int:
     return (reduced + pool.id) % HALF_WORD
 
 
+def excepted(pool: PoolInfo, group: int, out: Set[int], chosen: list[int]) -> list[int]:
+    """A set of copies after the upmap tables, given which OSDs are out."""
+    tables = pool.exceptions
+    chosen = list(chosen)
+    whole = dict(tables.upmap).get(group)
+    if whole is not None:
+        if out.intersection(whole):
+            return chosen
+        chosen = list(whole)
+    for old, new in dict(tables.upmap_items).get(group, ()):
+        if old in chosen and new not in chosen and new not in out:
+            chosen[chosen.index(old)] = new
+    first = dict(tables.upmap_primaries).get(group)
+    if first in chosen and first not in out:
+        place = chosen.index(first)
+        chosen[0], chosen[place] = chosen[place], chosen[0]
+    return chosen
+
+
+def primary_first(seed: int, affinity: Mapping[int, int], chosen: list[int]) -> list[int]:
+    """The copies with the primary in front: the first that takes the part, else the first of all.
+
+    An OSD of affinity a takes it with probability a / 2^16, drawn by a hash of group and OSD.
+    """
+    for osd in chosen:
+        if jenkins_of_two(seed, osd) // 2**16 < affinity[osd]:
+            return [osd, *(other for other in chosen if other != osd)]
+    return chosen
+
+
 class UpSets:
-    """The up set of every group: what the pool's rule gives, without OSDs that are down.
+    """The up set of every group: what the OSD map says, without OSDs that are down.
 
     An OSD whose failure is studied held its data until then, also where the report has it down.
     """
@@ -68,15 +98,24 @@ class UpSets:
         self.up = {osd.id for osd in self.report.osds if osd.up or osd.id in failed}
         self.map = CrushMap.from_json(self.report.crushmap)
 
+    def led_elsewhere(self, pool: PoolInfo) -> set[int]:
+        """The groups that an upmap entry may lead away from an OSD before it fails."""
+        tables = pool.exceptions
+        return {group for group, _ in (*tables.upmap, *tables.upmap_items)}
+
     def place(self, pool: PoolInfo, group: int, out: Set[int]) -> list[int]:
         """The OSDs of a group's copies; those that are out have reweight zero."""
         osds = {osd.id: osd for osd in self.report.osds}
         reweight = np.zeros(max(osds) + 1, np.uint32)
         for osd in osds.values():
             reweight[osd.id] = 0 if osd.id in out else osd.reweight
-        inputs = np.array([crush_input(pool, group)], np.uint32)
-        chosen = self.map.map_rule(pool.rule_id, inputs, pool.size, reweight)
-        return [int(osd) for osd in chosen[0] if int(osd) in self.up]
+        seed = crush_input(pool, group)
+        inputs = np.array([seed], np.uint32)
+        (row,) = self.map.map_rule(pool.rule_id, inputs, pool.size, reweight)
+        zero = {osd for osd in range(len(reweight)) if not reweight[osd]}
+        chosen = excepted(pool, group, zero, [int(osd) for osd in row if 0 <= osd < 2**31 - 1])
+        running = [osd for osd in chosen if osd in self.up]
+        return primary_first(seed, {osd.id: osd.affinity for osd in osds.values()}, running)
 
 
 def find_ceph_losses(system: System, seed: int) -> Losses:
@@ -90,9 +129,12 @@ def find_ceph_losses(system: System, seed: int) -> Losses:
         before = up_sets.place(pools[load.pool], load.number, frozenset())
         after = up_sets.place(pools[load.pool], load.number, failed)
         if failed.isdisjoint(before):
-            assert after == before, f"{load} moves from {before} to {after}"
-            continue
-        losses.affected_groups += 1
+            excepted = load.number in up_sets.led_elsewhere(pools[load.pool])
+            assert set(after) == set(before) or excepted, f"{load}: from {before} to {after}"
+            if not before or set(after) <= set(before):
+                continue
+        else:
+            losses.affected_groups += 1
         losses.groups_gained.update(set(after) - set(before))
         affected.append((index, load, (before, after)))
     for turn in range(max((load.objects for _, load, _ in affected), default=0)):
@@ -100,7 +142,7 @@ def find_ceph_losses(system: System, seed: int) -> Losses:
             if turn < load.objects:
                 # The group's bytes are shared evenly; what is left over goes to the first ones.
                 size = load.bytes // load.objects + (turn < load.bytes % load.objects)
-                losses.affected_objects += 1
+                losses.affected_objects += not failed.isdisjoint(sets[0])
                 number = index * OBJECTS_A_FILE + turn
                 relocate(system, seed, (number, size), sets, failed, losses)
     return losses

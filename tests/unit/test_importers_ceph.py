@@ -327,10 +327,3 @@ def test_the_cut_down_reports_are_read_but_state_no_bytes(shared_data: Path, nam
     assert report.groups
     with pytest.raises(ConfigError, match="no sum for the others"):
         _ = report.loads
-
-
-@pytest.mark.parametrize("key", ["pg_upmap", "pg_upmap_items", "pg_upmap_primaries"])
-def test_exceptions_to_crush_are_refused_rather_than_ignored(tmp_path: Path, key: str) -> None:
-    assert read(tmp_path, changed(f"osdmap.{key}", [])).pools
-    with pytest.raises(ConfigError, match=rf"osdmap\.{key} moves 2 placement groups away"):
-        read(tmp_path, changed(f"osdmap.{key}", [{"pgid": "7.0"}, {"pgid": "7.1"}]))

@@ -1,7 +1,7 @@
 //! Maps that no cluster made: each is refused with a message that names the field, the value, the rule and the remedy.
 
 use resilver_placement::crush::{BucketKind, CrushMap, Level, Scratch, Tunables};
-use resilver_placement::pool::{Pool, PoolKind};
+use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 
 /// A JSON map with these buckets and rule steps.
 fn json(buckets: &str, steps: &str) -> String {
@@ -107,9 +107,8 @@ fn uneven_clusters() {
 #[test]
 fn a_pool_without_its_rule() {
     let map = CrushMap::flat(3, BucketKind::Straw2, Tunables::JEWEL);
-    let kind = PoolKind::Replicated;
-    let pool = Pool { id: 1, pg_num: 8, pgp_num: 8, size: 3, rule: 7, hashpspool: true, kind };
-    let (mut scratch, mut up) = (Scratch::new(), Vec::new());
-    let error = pool.up_set(&map, 0, &[], |_| true, &mut scratch, &mut up).unwrap_err();
+    let (kind, exceptions) = (PoolKind::Replicated, Exceptions::default());
+    let pool = Pool { id: 1, pg_num: 8, pgp_num: 8, size: 3, rule: 7, hashpspool: true, kind, exceptions };
+    let error = pool.rule_in(&map).unwrap_err();
     assert!(error.to_string().contains("pool 1: rule = 7"), "{error}");
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use pools::pools_of;
 use resilver_placement::crush::{CrushMap, Scratch};
-use resilver_placement::pool::Pool;
+use resilver_placement::pool::{Osds, Pool};
 
 fn run(tool: &str, arguments: &[&str], folder: &Path) -> Option<String> {
     let output = Command::new(tool).args(arguments).current_dir(folder).output().ok()?;
@@ -71,7 +71,8 @@ fn groups_to_up_sets() {
         for line in output.lines().filter(|line| line.starts_with("1.")) {
             let (pgid, rest) = line.split_once('\t').unwrap();
             let ps = u32::from_str_radix(&pgid[2..], 16).unwrap();
-            pool.up_set(&map, ps, &[], |_| true, &mut scratch, &mut up).unwrap();
+            let osds = Osds { reweight: &[], is_up: &[true; 11], affinity: &[] };
+            pool.up_set(&map, pool.rule_in(&map).unwrap(), ps, osds, &mut scratch, &mut up);
             let list: Vec<String> = up.iter().map(i32::to_string).collect();
             assert!(rest.starts_with(&format!("[{}]", list.join(","))), "{line}: {up:?}");
             groups += 1;

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use pools::pools_of;
 use resilver_placement::crush::{CrushMap, Scratch};
+use resilver_placement::pool::Osds;
 use serde_json::Value;
 
 /// The text of a dump, or `None` with a reason printed.
@@ -47,13 +48,15 @@ fn every_group_of_a_real_cluster() {
     let map = CrushMap::from_json(&text).unwrap();
     let pools = pools_of(&text, &map);
     let reweights = reweights(&report);
+    let is_up = vec![true; reweights.len()];
     let (mut scratch, mut up) = (Scratch::new(), Vec::new());
     let groups = report["pgmap"]["pg_stats"].as_array().unwrap();
     for group in groups {
         let (pool, ps) = group["pgid"].as_str().unwrap().split_once('.').unwrap();
         let pool = pools.iter().find(|candidate| candidate.id.to_string() == pool).unwrap();
         let ps = u32::from_str_radix(ps, 16).unwrap();
-        pool.up_set(&map, ps, &reweights, |_| true, &mut scratch, &mut up).unwrap();
+        let osds = Osds { reweight: &reweights, is_up: &is_up, affinity: &[] };
+        pool.up_set(&map, pool.rule_in(&map).unwrap(), ps, osds, &mut scratch, &mut up);
         let expected: Vec<i32> = serde_json::from_value(group["up"].clone()).unwrap();
         assert_eq!(up, expected, "group {}", group["pgid"]);
     }

@@ -87,6 +87,7 @@ struct RingJson {
 struct CrushJson {
     reweight: Vec<u32>,
     is_up: Vec<bool>,
+    affinity: Vec<u32>,
     pools: Vec<PoolJson>,
 }
 
@@ -196,7 +197,8 @@ fn placement(placement: PlacementJson, map: Option<Arc<CrushMap>>) -> Result<Pla
         },
         (None, Some(crush), Some(map)) => {
             let pools = crush.pools.iter().map(|pool| placed_pool(pool, &map)).collect::<Result<_, PyErr>>()?;
-            Algorithm::Crush(CrushPlacement { map, pools, reweight: crush.reweight, is_up: crush.is_up })
+            let CrushJson { reweight, is_up, affinity, .. } = crush;
+            Algorithm::Crush(CrushPlacement { map, pools, reweight, is_up, affinity })
         }
         _ => return Err(config_error("placement needs a ring, or CRUSH with a map")),
     };

@@ -18,7 +18,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<affected::AffectedSearch>()?;
     module.add_function(wrap_pyfunction!(simulation::choose_failed, module)?)?;
-    module.add_function(wrap_pyfunction!(pools::group_up_sets, module)?)?;
+    module.add_function(wrap_pyfunction!(pools::group_sets, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_of_name, module)?)?;
     errors::register(module)
 }

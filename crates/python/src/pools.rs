@@ -1,15 +1,19 @@
 //! Pools and their groups for Python.
 
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray2};
+use numpy::ndarray::{Array1, Array2};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
+use rayon::prelude::*;
 use resilver_placement::crush::{self, Scratch};
-use resilver_placement::pool::{Pool, PoolKind};
+use resilver_placement::pool::{Exceptions, GroupSets, ObjectHash, Osds, Pool, PoolKind};
 use resilver_system::PlacedPool;
 use serde::Deserialize;
 
 use crate::crush::CrushMap;
 use crate::errors::{config_error, placement_error};
+
+/// Groups that one task places: some milliseconds of work, so that tasks are few and every thread has some.
+const GROUPS_A_TASK: usize = 1024;
 
 /// A pool of a cluster.
 #[derive(Deserialize)]
@@ -22,6 +26,20 @@ pub struct PoolJson {
     rule: u32,
     hashpspool: bool,
     erasure: bool,
+    object_hash: u32,
+    #[serde(default)]
+    exceptions: ExceptionsJson,
+}
+
+/// The exceptions of a pool, each with the number of its group before it.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct ExceptionsJson {
+    upmap: Vec<(u32, Vec<i32>)>,
+    upmap_items: Vec<(u32, Vec<(i32, i32)>)>,
+    upmap_primaries: Vec<(u32, i32)>,
+    pg_temp: Vec<(u32, Vec<i32>)>,
+    primary_temp: Vec<(u32, i32)>,
 }
 
 /// A pool with the rule of the map that places it.
@@ -40,6 +58,7 @@ pub fn placed_pool(json: &PoolJson, map: &crush::CrushMap) -> Result<PlacedPool,
 
 /// A pool.
 pub fn pool_of(json: &PoolJson) -> Pool {
+    let exceptions = &json.exceptions;
     Pool {
         id: json.id,
         pg_num: json.pg_num,
@@ -48,43 +67,103 @@ pub fn pool_of(json: &PoolJson) -> Pool {
         rule: json.rule,
         hashpspool: json.hashpspool,
         kind: if json.erasure { PoolKind::Erasure } else { PoolKind::Replicated },
+        exceptions: Exceptions {
+            upmap: exceptions.upmap.iter().cloned().collect(),
+            upmap_items: exceptions.upmap_items.iter().cloned().collect(),
+            upmap_primaries: exceptions.upmap_primaries.iter().copied().collect(),
+            pg_temp: exceptions.pg_temp.iter().cloned().collect(),
+            primary_temp: exceptions.primary_temp.iter().copied().collect(),
+        },
     }
 }
 
-/// The up sets of all groups of a pool: an array of shape (pg_num, size).
+/// The sets of all groups of a pool, and their primaries.
+struct SetColumns {
+    up: Array2<i32>,
+    acting: Array2<i32>,
+    up_primary: Array1<i32>,
+    acting_primary: Array1<i32>,
+}
+
+/// What Python gets of [`SetColumns`]: up, acting, up primary, acting primary.
+type SetArrays<'py> =
+    (Bound<'py, PyArray2<i32>>, Bound<'py, PyArray2<i32>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i32>>);
+
+/// The up and acting sets of all groups of a pool, of shape (pg_num, size) or wider where an exception's set is longer, and
+/// the primaries of both, of shape (pg_num,).
 ///
-/// A hole in the set of an erasure pool is 2147483647, as Ceph writes it; after the end of a short set comes -1.
-/// `pool` is the JSON of one pool; `reweight` (16.16) and `is_up` have an entry a device.
+/// A hole in the set of an erasure pool is 2147483647, as Ceph writes it; after the end of a short set comes -1, which also
+/// is the primary of a group without one. `pool` is the JSON of one pool; `reweight`, `affinity` (16.16) and `is_up` have an
+/// entry a device.
 #[pyfunction]
-pub fn group_up_sets<'py>(
+pub fn group_sets<'py>(
     py: Python<'py>,
     map: &CrushMap,
     pool: &str,
     reweight: Vec<u32>,
     is_up: Vec<bool>,
-) -> PyResult<Bound<'py, PyArray2<i32>>> {
+    affinity: Vec<u32>,
+) -> PyResult<SetArrays<'py>> {
     let map = map.shared();
     let pool: PoolJson = serde_json::from_str(pool).map_err(config_error)?;
-    let pool = placed_pool(&pool, &map)?.pool;
-    let is_up = |device: i32| usize::try_from(device).is_ok_and(|device| is_up.get(device) == Some(&true));
-    let mut sets = Array2::from_elem((pool.pg_num as usize, pool.size as usize), -1);
-    py.detach(|| {
-        let (mut scratch, mut up) = (Scratch::default(), Vec::new());
-        for (ps, mut row) in (0..pool.pg_num).zip(sets.rows_mut()) {
-            pool.up_set(&map, ps, &reweight, is_up, &mut scratch, &mut up)?;
-            for (slot, &device) in row.iter_mut().zip(&up) {
-                *slot = device;
-            }
-        }
-        Ok(())
-    })
-    .map_err(|error: crush::MapError| placement_error(error))?;
-    Ok(sets.into_pyarray(py))
+    let placed = placed_pool(&pool, &map)?;
+    let osds = Osds { reweight: &reweight, is_up: &is_up, affinity: &affinity };
+    let columns = py.detach(|| set_columns(&map, &placed, osds));
+    Ok((
+        columns.up.into_pyarray(py),
+        columns.acting.into_pyarray(py),
+        columns.up_primary.into_pyarray(py),
+        columns.acting_primary.into_pyarray(py),
+    ))
 }
 
-/// The number, within its pool, of the group that an object of this name belongs to; `pool` is the JSON of a pool.
+/// Places all groups, each thread some of them; a group's answer depends on nothing but itself.
+fn set_columns(map: &crush::CrushMap, placed: &PlacedPool, osds: Osds<'_>) -> SetColumns {
+    let PlacedPool { pool, rule } = placed;
+    let groups = pool.pg_num as usize;
+    let up_width = pool.exceptions.longest_up().max(pool.size as usize);
+    let acting_width = pool.exceptions.longest_acting().max(pool.size as usize);
+    let (mut up, mut acting) = (vec![-1; groups * up_width], vec![-1; groups * acting_width]);
+    let (mut up_primary, mut acting_primary) = (vec![-1; groups], vec![-1; groups]);
+    up.par_chunks_mut(GROUPS_A_TASK * up_width)
+        .zip(acting.par_chunks_mut(GROUPS_A_TASK * acting_width))
+        .zip(up_primary.par_chunks_mut(GROUPS_A_TASK).zip(acting_primary.par_chunks_mut(GROUPS_A_TASK)))
+        .enumerate()
+        .for_each(|(task, ((up, acting), (up_primary, acting_primary)))| {
+            let (mut scratch, mut sets) = (Scratch::default(), GroupSets::default());
+            let rows = up.chunks_mut(up_width).zip(acting.chunks_mut(acting_width));
+            let primaries = up_primary.iter_mut().zip(acting_primary);
+            for (group, ((up, acting), (up_primary, acting_primary))) in rows.zip(primaries).enumerate() {
+                let ps = (task * GROUPS_A_TASK + group) as u32;
+                pool.group_sets(map, rule, ps, osds, &mut scratch, &mut sets);
+                up[..sets.up.len()].copy_from_slice(&sets.up);
+                acting[..sets.acting.len()].copy_from_slice(&sets.acting);
+                (*up_primary, *acting_primary) = (sets.up_primary, sets.acting_primary);
+            }
+        });
+    let table = |cells, width| Array2::from_shape_vec((groups, width), cells).expect("a cell a group and place");
+    SetColumns {
+        up: table(up, up_width),
+        acting: table(acting, acting_width),
+        up_primary: Array1::from_vec(up_primary),
+        acting_primary: Array1::from_vec(acting_primary),
+    }
+}
+
+/// The number, within its pool, of the group of an object; `pool` is the JSON of a pool, and `key` the object's locator key,
+/// which is its name where it has none of its own.
 #[pyfunction]
-pub fn group_of_name(pool: &str, name: &[u8]) -> PyResult<u32> {
+pub fn group_of_name(pool: &str, namespace: &[u8], key: &[u8]) -> PyResult<u32> {
     let json: PoolJson = serde_json::from_str(pool).map_err(config_error)?;
-    Ok(pool_of(&json).group_of_object(name))
+    let hash = match json.object_hash {
+        1 => ObjectHash::Linux,
+        2 => ObjectHash::Rjenkins,
+        other => {
+            return Err(placement_error(format!(
+                "pool {}: object_hash = {other}: 1 (linux) and 2 (rjenkins) are known; ask for groups instead of objects",
+                json.id
+            )));
+        }
+    };
+    Ok(pool_of(&json).group_of_locator(hash, namespace, key))
 }

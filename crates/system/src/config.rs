@@ -7,7 +7,7 @@ use resilver_fabric::LogGpTable;
 use resilver_placement::crush::{CrushMap, FlatScreen, Rule, Scratch};
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::object_position;
-use resilver_placement::pool::Pool;
+use resilver_placement::pool::{Osds, Pool};
 use resilver_placement::ring::HashRing;
 use resilver_population::{Decomposition, Extent, Histogram};
 use resilver_units::{DeviceId, EndpointId, GroupId, ObjectId};
@@ -96,6 +96,8 @@ pub struct CrushPlacement {
     pub reweight: Vec<u32>,
     /// Whether each device is up; sets leave out devices that are not.
     pub is_up: Vec<bool>,
+    /// The primary affinity of each device, 16.16; full beyond the end.
+    pub affinity: Vec<u32>,
 }
 
 /// A pool and the rule that places it.
@@ -126,8 +128,7 @@ impl Algorithm {
                 let mut placement_seed = group.get();
                 for placed in &crush.pools {
                     if placement_seed < placed.pool.pg_num {
-                        let input = placed.pool.placement_seed(placement_seed);
-                        crush.place(placed, input, scratch, set);
+                        crush.place_group(placed, placement_seed, scratch, set);
                         return;
                     }
                     placement_seed -= placed.pool.pg_num;
@@ -135,6 +136,19 @@ impl Algorithm {
                 unreachable!("group {} lies beyond the last pool", group.get());
             }
         }
+    }
+
+    /// The groups that exceptions may lead elsewhere than the algorithm, in rising order.
+    pub fn excepted_groups(&self) -> Vec<GroupId> {
+        let Algorithm::Crush(crush) = self else { return Vec::new() };
+        let mut first = 0;
+        let mut groups = Vec::new();
+        for Pool { pg_num, exceptions, .. } in crush.pools.iter().map(|placed| &placed.pool) {
+            // An entry may outlive its group.
+            groups.extend(exceptions.upmapped().filter(|ps| ps < pg_num).map(|ps| GroupId::new(first + ps)));
+            first += pg_num;
+        }
+        groups
     }
 
     /// Appends the devices of an object that is placed on its own.
@@ -184,6 +198,15 @@ impl PlaceScratch {
 }
 
 impl CrushPlacement {
+    /// A group of a pool, with the pool's exceptions to CRUSH.
+    fn place_group(&self, placed: &PlacedPool, ps: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
+        let osds = Osds { reweight: &self.reweight, is_up: &self.is_up, affinity: &self.affinity };
+        let PlaceScratch { crush, items } = scratch;
+        placed.pool.up_set(&self.map, &placed.rule, ps, osds, crush, items);
+        let devices = scratch.items.iter().copied().filter(|&item| osds.is_up(item));
+        set.extend(devices.map(|item| DeviceId::new(item as u32)));
+    }
+
     fn place(&self, placed: &PlacedPool, input: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
         let copies = placed.pool.size as usize;
         let weight_sets = self.map.weight_sets_for(placed.pool.id);

@@ -70,7 +70,7 @@ mod tests {
 
     use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
     use resilver_placement::inverse::affected_in;
-    use resilver_placement::pool::{Pool, PoolKind};
+    use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 
     use super::*;
     use crate::config::{CrushPlacement, PlacedPool};
@@ -80,13 +80,14 @@ mod tests {
         let servers = 150;
         let map = CrushMap::flat(servers, BucketKind::Straw, Tunables::JEWEL);
         let rule = map.rule_by_id(0).unwrap().clone();
-        let kind = PoolKind::Replicated;
-        let pool = Pool { id: 1, pg_num: 1, pgp_num: 1, size: 3, rule: 0, hashpspool: true, kind };
+        let (kind, exceptions) = (PoolKind::Replicated, Exceptions::default());
+        let pool = Pool { id: 1, pg_num: 1, pgp_num: 1, size: 3, rule: 0, hashpspool: true, kind, exceptions };
         let algorithm = Algorithm::Crush(CrushPlacement {
             map: Arc::new(map),
             pools: vec![PlacedPool { pool, rule }],
             reweight: vec![0x10000; servers as usize],
             is_up: vec![true; servers as usize],
+            affinity: vec![],
         });
         let failed = FailedSet::new(servers as usize, &[DeviceId::new(4), DeviceId::new(99)]);
         let found = |inverse: ForwardInverse| {

@@ -5,6 +5,7 @@ use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse, RehashInvers
 use resilver_placement::layout::GroupTable;
 use resilver_placement::ring::RingWalk;
 use resilver_population::{Files, RangeTotals, file_of};
+use resilver_units::DeviceId;
 
 use crate::SystemError;
 use crate::checker::check_domains;
@@ -90,7 +91,7 @@ impl AsGroups for ForwardInverse {}
 
 fn group_outcome(inverse: &GroupInverse, devices: usize) -> GroupOutcome {
     let mut gained = vec![0; devices];
-    for (_, relocation) in inverse.affected_groups() {
+    for (_, relocation) in inverse.affected_groups().iter().chain(inverse.moved_groups()) {
         for home in &relocation.homes {
             gained[home.index()] += 1;
         }
@@ -121,7 +122,9 @@ impl Scan for GroupScan {
         let Contents::Groups(contents) = &config.contents else {
             unreachable!("a scan of groups is made for contents in groups only");
         };
-        let rows = self.inverse.affected_groups();
+        // Groups that only move come where their numbers are, so that destinations take all in the order of the population.
+        let mut rows = [self.inverse.affected_groups(), self.inverse.moved_groups()].concat();
+        rows.sort_by_key(|(group, _)| group.get());
         let Scanned { totals, affected } = scan_groups(contents, rows.iter().map(|(group, _)| group.get()));
         let devices = config.endpoint_of.len();
         let work = WorkList::build(config.seed, devices, config.source, &affected, |object, relocation| {
@@ -233,7 +236,9 @@ fn visit_groups<V: Visitor>(
 ) -> Result<V::Result, SystemError> {
     let after = config.placement.algorithm.without(failed);
     let mut scratch = PlaceScratch::default();
-    let inverse = GroupInverse::new(table, failed, |group, set| after.place_group(group, &mut scratch, set));
+    let mut place = |group, set: &mut Vec<DeviceId>| after.place_group(group, &mut scratch, set);
+    let excepted = config.placement.algorithm.excepted_groups();
+    let inverse = GroupInverse::new(table, failed, &mut place).with_moved(table, excepted, &mut place);
     if let Some(domain_of) = &config.placement.domain_of {
         check_domains(table, &inverse, domain_of)?;
     }

@@ -146,7 +146,7 @@ impl WorkList {
 
 impl Losses {
     fn count(&mut self, relocation: &Relocation, repair: Repair) {
-        self.affected_objects += 1;
+        self.affected_objects += u64::from(relocation.lost > 0);
         self.lost_replicas += u64::from(relocation.lost);
         self.replicas_to_rebuild += u64::from(repair.rebuilt);
         self.undersized_replicas += u64::from(repair.undersized);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use common::{jbod, policy, qdr};
 use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
-use resilver_placement::pool::{Pool, PoolKind};
+use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
@@ -29,12 +29,14 @@ fn crush(servers: u32, copies: u32) -> Algorithm {
         rule: 0,
         hashpspool: true,
         kind: PoolKind::Replicated,
+        exceptions: Exceptions::default(),
     };
     Algorithm::Crush(CrushPlacement {
         map: Arc::new(map),
         pools: vec![PlacedPool { pool, rule }],
         reweight: vec![0x10000; servers as usize],
         is_up: vec![true; servers as usize],
+        affinity: vec![],
     })
 }
 

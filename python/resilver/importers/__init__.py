@@ -7,7 +7,10 @@ from resilver.importers.ceph import (
     GroupInfo,
     GroupLoad,
     OsdInfo,
+    OsdUsage,
+    PoolExceptions,
     PoolInfo,
+    read_cluster,
     read_report,
 )
 from resilver.importers.netgauge import LogGpRow, LogGpTable, read_netgauge
@@ -21,7 +24,10 @@ __all__ = [
     "LogGpRow",
     "LogGpTable",
     "OsdInfo",
+    "OsdUsage",
+    "PoolExceptions",
     "PoolInfo",
+    "read_cluster",
     "read_netgauge",
     "read_report",
     "read_sizes",

@@ -3,16 +3,27 @@
 from resilver import _core
 from resilver.simulate.affected import affected, affected_batches, affected_groups
 from resilver.simulate.crush import CrushMap
-from resilver.simulate.pools import group_up_sets, object_group
+from resilver.simulate.pools import (
+    GroupSets,
+    StatedGroups,
+    compare_stated,
+    group_sets,
+    group_up_sets,
+    object_group,
+)
 from resilver.simulate.run import Progress, RunResult, simulate, validate
 
 __all__ = [
     "CrushMap",
+    "GroupSets",
     "Progress",
     "RunResult",
+    "StatedGroups",
     "affected",
     "affected_batches",
     "affected_groups",
+    "compare_stated",
+    "group_sets",
     "group_up_sets",
     "object_group",
     "simulate",

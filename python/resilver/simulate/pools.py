@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,60 @@ from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap
 
 
+@dataclass(frozen=True)
+class GroupSets:
+    """Where each group of a pool is.
+
+    Attributes:
+        up: The OSDs that should serve each group, shape (pg_num, size), or wider where an upmap
+            entry is longer; 2147483647 for a hole in a set of an erasure pool, and -1 after the
+            end of a set that is short.
+        acting: The OSDs that serve it at present, likewise; wider where a temporary set is longer.
+        up_primary: The primary of each up set, shape (pg_num,); -1 for none.
+        acting_primary: The primary of each acting set, likewise.
+    """
+
+    up: npt.NDArray[np.int32]
+    acting: npt.NDArray[np.int32]
+    up_primary: npt.NDArray[np.int32]
+    acting_primary: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class StatedGroups:
+    """How the sets that a cluster states compare with those that its map gives.
+
+    Attributes:
+        compared: How many groups the report states.
+        up: The groups whose stated up set is another.
+        acting: The groups whose stated acting set is another.
+    """
+
+    compared: int
+    up: tuple[str, ...]
+    acting: tuple[str, ...]
+
+
+def group_sets(report: ClusterReport, pool_id: int) -> GroupSets:
+    """Where each group of a pool is, as the cluster's OSD map says.
+
+    CRUSH, then the exceptions: upmap entries, OSDs that are down, primary affinity, temporary sets.
+
+    Args:
+        report: The cluster.
+        pool_id: The pool's number.
+
+    Returns:
+        The up and acting sets and their primaries.
+
+    Raises:
+        PlacementError: The cluster has no such pool, or its map cannot be used.
+    """
+    return _sets(report, CrushMap.from_json(report.crushmap), _pool(report, pool_id))
+
+
 def group_up_sets(report: ClusterReport, pool_id: int) -> npt.NDArray[np.int32]:
-    """Where each group of a pool is, as the cluster's map says.
+    """The up set of each group of a pool; see `group_sets`.
 
     Args:
         report: The cluster.
@@ -28,25 +81,75 @@ def group_up_sets(report: ClusterReport, pool_id: int) -> npt.NDArray[np.int32]:
     Raises:
         PlacementError: The cluster has no such pool, or its map cannot be used.
     """
-    pool = _pool(report, pool_id)
+    return group_sets(report, pool_id).up
+
+
+def compare_stated(report: ClusterReport) -> StatedGroups:
+    """Compare the sets that ``pg_stats`` states with those that the OSD map gives.
+
+    They differ where the dumps were taken of different states of the cluster, or were edited.
+
+    Args:
+        report: The cluster.
+
+    Returns:
+        How many groups were compared, and the names of those that differ.
+
+    Raises:
+        PlacementError: The map cannot be used.
+    """
     crush = CrushMap.from_json(report.crushmap)
-    with core_errors(report.label):
-        return _core.group_up_sets(
-            crush.core,
-            json.dumps(describe.pool_json(pool)),
-            report.reweights,
-            describe.up_flags(report),
-        )
+    pools = {pool.id: pool for pool in report.pools}
+    found = {
+        pool: _sets(report, crush, pools[pool]) for pool in {one.pool for one in report.groups}
+    }
+    up = [one for one in report.groups if one.up != _members(found[one.pool].up[one.number])]
+    acting = [
+        one for one in report.groups if one.acting != _members(found[one.pool].acting[one.number])
+    ]
+    return StatedGroups(
+        compared=len(report.groups),
+        up=tuple(one.pgid for one in up),
+        acting=tuple(one.pgid for one in acting),
+    )
 
 
-def object_group(pool: PoolInfo, name: str) -> int:
+def object_group(pool: PoolInfo, name: str, namespace: str = "", key: str = "") -> int:
     """The number, within its pool, of the group that an object belongs to.
 
     Args:
         pool: The pool.
         name: The object's name.
+        namespace: Its namespace, if it has one.
+        key: Its locator key, if it has one; objects of one key are in one group.
+
+    Raises:
+        PlacementError: The pool hashes names in a way that is not known.
+
+    >>> pool = PoolInfo(1, "rbd", 4096, 4096, 3, 0, True, "replicated")
+    >>> hex(object_group(pool, "foo"))
+    '0x406'
     """
-    return _core.group_of_name(json.dumps(describe.pool_json(pool)), name.encode())
+    with core_errors():
+        return _core.group_of_name(
+            json.dumps(describe.pool_json(pool)), namespace.encode(), (key or name).encode()
+        )
+
+
+def _sets(report: ClusterReport, crush: CrushMap, pool: PoolInfo) -> GroupSets:
+    with core_errors(report.label):
+        up, acting, up_primary, acting_primary = _core.group_sets(
+            crush.core,
+            json.dumps(describe.pool_json(pool)),
+            report.reweights,
+            report.up_flags,
+            report.affinities,
+        )
+    return GroupSets(up, acting, up_primary, acting_primary)
+
+
+def _members(row: npt.NDArray[np.int32]) -> tuple[int, ...]:
+    return tuple(int(osd) for osd in row if osd != -1)
 
 
 def _pool(report: ClusterReport, pool_id: int) -> PoolInfo:

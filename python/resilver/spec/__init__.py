@@ -6,7 +6,8 @@ a bare number other than zero is an error, in Python as in a file.
 
 from __future__ import annotations
 
-from resilver.spec.cluster import CephCluster, Cluster
+from resilver.spec.ceph import CephCluster
+from resilver.spec.cluster import Cluster
 from resilver.spec.device import DeviceTable
 from resilver.spec.ensemble import Ensemble
 from resilver.spec.fabric import Fabric

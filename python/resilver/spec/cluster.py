@@ -2,71 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.ceph import ClusterReport, read_report
+from resilver.spec.ceph import CEPH_SCHEMA, CephCluster, ceph_of
 from resilver.spec.device import DeviceTable, device_of
 from resilver.spec.fabric import Fabric
-from resilver.spec.section import Section, file_path
+from resilver.spec.section import Section
 
 SERVERS_MAX = 1_000_000
 """The most servers of a synthetic cluster."""
 
 BUCKETS_MAX = 2**20 - 1
 """The most buckets of a CRUSH map, its root among them; the core numbers them in 20 bits."""
-
-
-@dataclass(frozen=True)
-class CephCluster:
-    """A real cluster, read from its `ceph report`.
-
-    Attributes:
-        report: What the report says.
-        path: The report's file.
-    """
-
-    report: ClusterReport
-    path: Path = field(compare=False)
-
-
-def ceph_of(value: object, info: ValidationInfo) -> CephCluster | None:
-    """The cluster that a study file's ``ceph`` means.
-
-    Args:
-        value: The path of a report, a `CephCluster`, or None.
-        info: The validation it is part of, for the folder of relative paths.
-
-    Returns:
-        The cluster, or None for None.
-
-    Raises:
-        ConfigError: The report cannot be used.
-    """
-    if value is None or isinstance(value, CephCluster):
-        return value
-    path = file_path(value, info)
-    report = read_report(path)
-    cluster = CephCluster(report, path)
-    problems = [
-        Problem(
-            f'pool "{pool.name}" is erasure coded, and only replicated pools can be simulated',
-            "take a report of a cluster with replicated pools",
-            place=str(path),
-        )
-        for pool in report.pools
-        if pool.kind != "replicated"
-    ]
-    if problems:
-        raise ConfigError(problems)
-    # Reading the loads here reports a lack of them with the file's name, and before anything runs.
-    _ = report.loads
-    return cluster
 
 
 class Cluster(Section):
@@ -76,7 +27,9 @@ class Cluster(Section):
         servers: How many servers a synthetic cluster has.
         racks: Failure domains above the server, each with equally many servers.
         rows: Failure domains above the rack, each with equally many racks.
-        ceph: Instead of these: the `ceph report` of a real cluster. Its OSDs are the devices.
+        ceph: Instead of these: the `ceph report` of a real cluster, or a table of its dumps
+            (``osd_dump`` or binary ``osdmap``, with ``crush``, ``pg_dump``, ``osd_df``). Its OSDs
+            are the devices.
         device: The disk of every server: a catalog name, ``{ file = ... }`` or a table.
         fabric: The network.
     """
@@ -106,9 +59,7 @@ class Cluster(Section):
     ceph: Annotated[
         CephCluster | None,
         PlainValidator(ceph_of),
-        WithJsonSchema(
-            {"type": "string", "description": "The file of a real cluster's `ceph report`."}
-        ),
+        WithJsonSchema(CEPH_SCHEMA),
     ] = None
     device: Annotated[
         DeviceTable,

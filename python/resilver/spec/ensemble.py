@@ -91,12 +91,12 @@ def sweep_of(value: object, info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
 
 def _absolute_files(key: str, value: Any, base: Path) -> Any:
     """A swept value with the paths of files in it made absolute."""
-    if key == "cluster.ceph" and isinstance(value, str):
+    if (key == "cluster.ceph" or key.startswith("cluster.ceph.")) and isinstance(value, str):
         return str(base / value)
     if isinstance(value, dict):
         return {
             name: str(base / item)
-            if isinstance(item, str) and (name in _FILE_KEYS or f"{key}.{name}" == "cluster.ceph")
+            if isinstance(item, str) and name in _FILE_KEYS
             else _absolute_files(f"{key}.{name}", item, base)
             for name, item in value.items()
         }

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from resilver import catalog
 from resilver.importers.netgauge import LogGpTable
-from resilver.spec.cluster import CephCluster
+from resilver.spec.ceph import CephCluster
 from resilver.spec.device import DeviceTable
 from resilver.spec.objects import Objects
 from resilver.spec.population import Histogram
@@ -34,7 +34,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): to_plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, CephCluster):
-        return str(value.path)
+        return value.plain
     if isinstance(value, LogGpTable):
         return _loggp(value)
     if isinstance(value, Histogram):

@@ -1,7 +1,7 @@
 //! The pools of `ceph report` and of `osdmaptool --dump json`, for comparison with what Ceph says of their groups.
 
 use resilver_placement::crush::{CrushMap, Rule};
-use resilver_placement::pool::{Pool, PoolKind};
+use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use serde_json::Value;
 
 /// Every pool, in the dump's order; panics at a dump that is not Ceph's.
@@ -25,6 +25,7 @@ fn pool_of(pool: &Value, map: &CrushMap) -> Pool {
         },
         hashpspool: pool["flags_names"].as_str().unwrap().split(',').any(|flag| flag == "hashpspool"),
         kind,
+        exceptions: Exceptions::default(),
     }
 }
 

@@ -1,0 +1,34 @@
+"""A real Ceph cluster, from what its own commands print.
+
+One `ceph report` has everything; the same is read from `ceph osd dump` with a CRUSH map beside it,
+`ceph pg dump` and `ceph osd df`, or from a binary OSD map. Field names that Ceph changed over time
+are read in every spelling: ``crush_rule`` was ``crush_ruleset`` before Luminous, and ``pg_map``
+stands for ``pgmap`` in `ceph pg dump`.
+"""
+
+from __future__ import annotations
+
+from resilver.importers.ceph.cluster import read_cluster, read_report
+from resilver.importers.ceph.model import (
+    HOLE,
+    ClusterReport,
+    GroupInfo,
+    GroupLoad,
+    OsdInfo,
+    OsdUsage,
+    PoolExceptions,
+    PoolInfo,
+)
+
+__all__ = [
+    "HOLE",
+    "ClusterReport",
+    "GroupInfo",
+    "GroupLoad",
+    "OsdInfo",
+    "OsdUsage",
+    "PoolExceptions",
+    "PoolInfo",
+    "read_cluster",
+    "read_report",
+]

@@ -1,0 +1,71 @@
+"""Binary OSD maps, by way of Ceph's own `osdmaptool`.
+
+The format grew with every release, and the tool that belongs to it reads all of them. What it
+prints is then read as any other dump.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+from resilver.importers.text import refuse
+
+_SECONDS_MAX = 120
+"""Longer than the tool takes for the largest clusters; a map that keeps it busy is not one."""
+
+
+def is_binary_osdmap(data: bytes) -> bool:
+    """Whether a file is a binary OSD map: its encoding has version 7 or 8, readable since 7."""
+    return len(data) > 6 and data[0] in (7, 8, 9) and data[1] in (7, 8)
+
+
+def dump_binary(path: Path, crush: Path | None) -> tuple[str, bytes]:
+    """What `osdmaptool` says of a binary OSD map.
+
+    Args:
+        path: The map.
+        crush: A CRUSH map that stands in for the one in it, or None.
+
+    Returns:
+        The JSON of `osdmaptool --dump json`, and the compiled CRUSH map, empty with `crush`.
+
+    Raises:
+        ConfigError: The tool is not installed, or cannot read the map.
+    """
+    dump = _run(path, "--dump", "json")
+    text = dump[dump.find("{") : dump.rfind("}") + 1]
+    if crush is not None:
+        return text, b""
+    with tempfile.TemporaryDirectory(prefix="resilver-") as folder:
+        exported = Path(folder, "crush")
+        _run(path, "--export-crush", str(exported))
+        return text, exported.read_bytes()
+
+
+def _run(path: Path, *arguments: str) -> str:
+    # An absolute path cannot be taken for an option.
+    command = ["osdmaptool", str(path.absolute()), *arguments]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, timeout=_SECONDS_MAX, stdin=subprocess.DEVNULL
+        )
+    except FileNotFoundError:
+        refuse(
+            path,
+            "this is a binary OSD map, which needs Ceph's `osdmaptool` to be read, and that is not "
+            "installed",
+            "install it (Debian: ceph-base), or give the JSON of `ceph osd dump` and a CRUSH map",
+        )
+    except subprocess.TimeoutExpired:
+        refuse(path, f"`osdmaptool` did not read this OSD map within {_SECONDS_MAX} s")
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = said[-1][:200] if said else f"it ended with status {done.returncode}"
+        refuse(
+            path,
+            f"`osdmaptool` cannot read this OSD map: {reason}",
+            "fetch it again with `ceph osd getmap -o FILE`",
+        )
+    return done.stdout.decode("utf-8", "replace")

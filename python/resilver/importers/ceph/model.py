@@ -1,0 +1,236 @@
+"""What is read of a Ceph cluster: its pools, OSDs and groups, and what its groups hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from resilver.importers.buckets import BucketTree
+
+WEIGHT_ONE = 0x10000
+"""One in 16.16 fixed point: the reweight of an OSD that is fully in, a full primary affinity."""
+
+HOLE = 2**31 - 1
+"""What stands in the set of an erasure-coded pool where no OSD does."""
+
+
+@dataclass(frozen=True)
+class PoolExceptions:
+    """The groups of a pool that are not where CRUSH puts them, by number in the pool.
+
+    Attributes:
+        upmap: ``pg_upmap``: (group, the OSDs of its whole set).
+        upmap_items: ``pg_upmap_items``: (group, pairs of an OSD and the one in its place).
+        upmap_primaries: ``pg_upmap_primaries``: (group, the OSD that is to come first).
+        pg_temp: ``pg_temp``: (group, the OSDs that serve it while it moves).
+        primary_temp: ``primary_temp``: (group, the OSD that is primary meanwhile).
+    """
+
+    upmap: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    upmap_items: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = ()
+    upmap_primaries: tuple[tuple[int, int], ...] = ()
+    pg_temp: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    primary_temp: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class PoolInfo:
+    """A pool of the cluster.
+
+    Attributes:
+        id: Its number.
+        name: Its name.
+        pg_num: How many placement groups it has.
+        pgp_num: How many of them are placed apart.
+        size: How many copies (or pieces) a group has.
+        rule_id: The CRUSH rule that places it.
+        hashpspool: Whether the pool's number is mixed into the placement seed.
+        kind: ``replicated`` or ``erasure``.
+        object_hash: How object names are hashed: 1 (linux) or 2 (rjenkins).
+        exceptions: Its groups that are not where CRUSH puts them.
+    """
+
+    id: int
+    name: str
+    pg_num: int
+    pgp_num: int
+    size: int
+    rule_id: int
+    hashpspool: bool
+    kind: str
+    object_hash: int = 2
+    exceptions: PoolExceptions = field(default_factory=PoolExceptions)
+
+
+@dataclass(frozen=True)
+class OsdInfo:
+    """An OSD of the cluster.
+
+    Attributes:
+        id: Its number.
+        name: Its name in the CRUSH map, usually ``osd.N``.
+        host: The host it is in, or None when the map has no bucket of type host above it.
+        up: Whether it runs.
+        in_cluster: Whether it is in; an OSD that is out gets no data.
+        reweight: Its reweight as CRUSH takes it, 16.16 fixed point, zero when out.
+        listed: Whether the osdmap lists it. A device of the CRUSH map that the osdmap omits is
+            taken to be up and in, with full weight, where the osdmap is one cut down by hand (it
+            has no ``max_osd``); a whole osdmap omits what does not exist.
+        affinity: Its primary affinity, 16.16 fixed point.
+    """
+
+    id: int
+    name: str
+    host: str | None
+    up: bool
+    in_cluster: bool
+    reweight: int
+    listed: bool
+    affinity: int = WEIGHT_ONE
+
+
+@dataclass(frozen=True)
+class GroupInfo:
+    """A placement group as the report states it.
+
+    Attributes:
+        pool: Its pool's number.
+        number: Its number in the pool.
+        up: The OSDs it should be on, the primary first.
+        acting: The OSDs it is on.
+        bytes: Its bytes, before replication, or None where the report leaves them out.
+        objects: Its objects, likewise.
+        up_primary: The primary of `up`, -1 for none, or None where the report leaves it out.
+        acting_primary: The primary of `acting`, likewise.
+    """
+
+    pool: int
+    number: int
+    up: tuple[int, ...]
+    acting: tuple[int, ...]
+    bytes: int | None
+    objects: int | None
+    up_primary: int | None = None
+    acting_primary: int | None = None
+
+    @property
+    def pgid(self) -> str:
+        """Its name as Ceph writes it: pool, a dot, the number in hexadecimal."""
+        return f"{self.pool}.{self.number:x}"
+
+
+@dataclass(frozen=True)
+class OsdUsage:
+    """What `ceph osd df` says of an OSD.
+
+    Attributes:
+        osd: Its number.
+        capacity_bytes: How much fits on it.
+        used_bytes: How much is on it.
+        groups: How many placement groups are on it, or None where the dump leaves it out.
+    """
+
+    osd: int
+    capacity_bytes: int
+    used_bytes: int
+    groups: int | None
+
+
+@dataclass(frozen=True)
+class ClusterReport:
+    """What a cluster's dumps say of it, as far as placement and rebuild need it.
+
+    Attributes:
+        label: The file's name.
+        sha256: The hash of the file's bytes; of several files, the hash of their hashes.
+        version: The Ceph version that wrote it, or empty.
+        crushmap: The ``crushmap`` object as JSON text, for the core.
+        buckets: The hierarchy of the CRUSH map.
+        pools: The pools by number.
+        osds: The OSDs by number.
+        groups: The groups that ``pg_stats`` lists, by pool and number; empty without a pgmap.
+        pool_totals: (pool, bytes, objects) where the report sums up a pool.
+        total: (bytes, objects) of the whole cluster, where the report has it.
+        usage: What `ceph osd df` says of each OSD, by number; empty without it.
+    """
+
+    label: str
+    sha256: str
+    version: str
+    crushmap: str
+    buckets: BucketTree
+    pools: tuple[PoolInfo, ...]
+    osds: tuple[OsdInfo, ...]
+    groups: tuple[GroupInfo, ...]
+    pool_totals: tuple[tuple[int, int, int | None], ...]
+    total: tuple[int, int | None] | None
+    usage: tuple[OsdUsage, ...] = ()
+
+    @cached_property
+    def osd_ids(self) -> dict[str, int]:
+        """Every name an OSD goes by, ``osd.N`` and its name in the CRUSH map, with its number."""
+        names = {f"osd.{osd.id}": osd.id for osd in self.osds}
+        return {osd.name: osd.id for osd in self.osds} | names
+
+    @cached_property
+    def _device_count(self) -> int:
+        """One more than the highest number of an OSD or of a device in a bucket; at least one."""
+        numbers = [osd.id for osd in self.osds] + list(self.buckets.devices)
+        return max(numbers, default=0) + 1
+
+    @property
+    def reweights(self) -> list[int]:
+        """The reweight of each device number, 16.16 fixed point; 0 where there is no OSD."""
+        values = [0] * self._device_count
+        for osd in self.osds:
+            values[osd.id] = osd.reweight
+        return values
+
+    @property
+    def up_flags(self) -> list[bool]:
+        """Whether the OSD of each device number is up; False where there is none."""
+        flags = [False] * self._device_count
+        for osd in self.osds:
+            flags[osd.id] = osd.up
+        return flags
+
+    @property
+    def affinities(self) -> list[int]:
+        """The primary affinity of each device number, 16.16 fixed point."""
+        values = [WEIGHT_ONE] * self._device_count
+        for osd in self.osds:
+            values[osd.id] = osd.affinity
+        return values
+
+    @cached_property
+    def loads(self) -> tuple[GroupLoad, ...]:
+        """What every group of every pool holds, by pool and number; see `group_loads`."""
+        from resilver.importers.loads import group_loads
+
+        return group_loads(self)
+
+    @cached_property
+    def largest_object_bytes(self) -> int:
+        """The largest object of any group, whose objects share its bytes evenly; 0 without any."""
+        sizes = (-(-load.bytes // load.objects) for load in self.loads if load.objects)
+        return max(sizes, default=0)
+
+
+@dataclass(frozen=True)
+class GroupLoad:
+    """What a placement group holds, before replication.
+
+    Attributes:
+        pool: Its pool's number.
+        number: Its number in the pool.
+        bytes: Its bytes.
+        objects: Its objects.
+        measured: Whether the report itself states the group's bytes; otherwise they are an even
+            share.
+    """
+
+    pool: int
+    number: int
+    bytes: int
+    objects: int
+    measured: bool

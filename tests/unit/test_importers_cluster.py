@@ -1,0 +1,324 @@
+"""A cluster is read from its dumps, each told by its content, or refused with the place."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from resilver import Study
+from resilver.errors import ConfigError
+from resilver.importers import ClusterReport, PoolExceptions, read_cluster, read_report
+
+CRUSH: dict[str, Any] = {
+    "devices": [{"id": number, "name": f"osd.{number}"} for number in range(4)],
+    "types": [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "root"}],
+    "buckets": [
+        {
+            "id": -1,
+            "name": "default",
+            "type_id": 1,
+            "type_name": "root",
+            "alg": "straw2",
+            "hash": "rjenkins1",
+            "items": [{"id": number, "weight": 0x10000, "pos": number} for number in range(4)],
+        }
+    ],
+    "rules": [
+        {
+            "rule_id": 0,
+            "rule_name": "data",
+            "type": 1,
+            "steps": [
+                {"op": "take", "item": -1, "item_name": "default"},
+                {"op": "choose_firstn", "num": 0, "type": "osd"},
+                {"op": "emit"},
+            ],
+        }
+    ],
+}
+
+OSD_DUMP: dict[str, Any] = {
+    "max_osd": 4,
+    "pools": [
+        {
+            "pool": 1,
+            "pool_name": "rbd",
+            "type": 1,
+            "size": 2,
+            "crush_rule": 0,
+            "object_hash": 2,
+            "pg_num": 8,
+            "pg_placement_num": 8,
+            "flags_names": "hashpspool",
+        }
+    ],
+    "osds": [
+        {"osd": 0, "up": 1, "in": 1, "weight": 1.0, "primary_affinity": 1.0},
+        {"osd": 1, "up": 1, "in": 1, "weight": 1.0, "primary_affinity": 0.333328},
+        {"osd": 2, "up": 0, "in": 1, "weight": 0.5, "primary_affinity": 0.0},
+    ],
+    "pg_upmap": [{"pgid": "1.0", "osds": [0, 1]}],
+    "pg_upmap_items": [{"pgid": "1.1", "mappings": [{"from": 0, "to": 1}, {"from": 2, "to": 9}]}],
+    "pg_upmap_primaries": [{"pgid": "1.2", "primary_osd": 1}],
+    "pg_temp": [{"pgid": "1.3", "osds": [2, 0]}],
+    "primary_temp": ["1.3", 0, "1.4", 1],
+}
+
+PG_DUMP: dict[str, Any] = {
+    "pg_ready": True,
+    "pg_map": {
+        "pg_stats": [
+            {
+                "pgid": f"1.{number:x}",
+                "up": [0, 1],
+                "acting": [1, 0],
+                "up_primary": 0,
+                "acting_primary": 1,
+                "stat_sum": {"num_bytes": 10 + number, "num_objects": 1},
+            }
+            for number in range(8)
+        ]
+    },
+}
+
+OSD_DF: dict[str, Any] = {
+    "nodes": [
+        {"id": 0, "name": "osd.0", "reweight": 1.0, "kb": 1000, "kb_used": 10, "pgs": 5},
+        {"id": -1, "name": "default", "type": "root", "kb": 3000, "kb_used": 30},
+        {"id": 2, "name": "osd.2", "reweight": 0.5, "kb": 2000, "kb_used": 20},
+    ],
+    "stray": [],
+    "summary": {"total_kb": 3000},
+}
+
+
+def put(folder: Path, **documents: Any) -> dict[str, Path]:
+    """Write documents as files, and return their paths."""
+    paths = {}
+    for name, document in documents.items():
+        paths[name] = folder / f"{name}.json"
+        paths[name].write_text(json.dumps(document), encoding="utf-8")
+    return paths
+
+
+def read(folder: Path, osd_dump: Any = OSD_DUMP, **beside: Any) -> ClusterReport:
+    paths = put(folder, osd_dump=osd_dump, crush=CRUSH, **beside)
+    return read_cluster(paths.pop("osd_dump"), **paths)
+
+
+def test_an_osd_dump_with_a_crush_map_beside_it_is_a_cluster(tmp_path: Path) -> None:
+    report = read(tmp_path)
+    (pool,) = report.pools
+    assert (pool.name, pool.object_hash, pool.rule_id) == ("rbd", 2, 0)
+    # OSD 9 lies beyond max_osd, so it is none.
+    assert pool.exceptions == PoolExceptions(
+        upmap=((0, (0, 1)),),
+        upmap_items=((1, ((0, 1), (2, -1))),),
+        upmap_primaries=((2, 1),),
+        pg_temp=((3, (2, 0)),),
+        primary_temp=((3, 0), (4, 1)),
+    )
+    # 0.333328 is 21,845 / 65,536 to six digits.
+    assert [osd.affinity for osd in report.osds] == [0x10000, 21_845, 0]
+    assert report.affinities == [0x10000, 21_845, 0, 0x10000]
+
+
+def test_a_whole_osd_dump_omits_only_what_does_not_exist(tmp_path: Path) -> None:
+    report = read(tmp_path)
+    # Device 3 stands in a bucket; the dump, which says how many OSDs there may be, omits it.
+    assert [osd.id for osd in report.osds] == [0, 1, 2]
+    assert report.reweights == [0x10000, 0x10000, 0x8000, 0]
+    assert report.up_flags == [True, True, False, False]
+    cut_down = {key: value for key, value in OSD_DUMP.items() if key != "max_osd"}
+    assert read(tmp_path, cut_down).reweights == [0x10000, 0x10000, 0x8000, 0x10000]
+
+
+def test_groups_come_from_a_pg_dump_in_any_of_its_forms(tmp_path: Path) -> None:
+    nested = read(tmp_path, pg_dump=PG_DUMP)
+    assert [load.bytes for load in nested.loads] == [10 + number for number in range(8)]
+    assert (nested.groups[0].up_primary, nested.groups[0].acting_primary) == (0, 1)
+    bare = PG_DUMP["pg_map"]
+    for form in (bare, bare["pg_stats"], {"pgmap": bare}):
+        assert read(tmp_path, pg_dump=form).groups == nested.groups
+
+
+def test_a_pg_dump_stands_in_for_the_groups_of_a_report(tmp_path: Path) -> None:
+    report = {"osdmap": OSD_DUMP, "crushmap": CRUSH, "pgmap": {"pg_stats": []}}
+    paths = put(tmp_path, report=report, pg_dump=PG_DUMP)
+    assert read_report(paths["report"]).groups == ()
+    assert len(read_cluster(paths["report"], pg_dump=paths["pg_dump"]).groups) == 8
+
+
+def test_osd_df_says_how_full_each_osd_is(tmp_path: Path) -> None:
+    usage = read(tmp_path, osd_df=OSD_DF).usage
+    assert [(one.osd, one.capacity_bytes, one.used_bytes, one.groups) for one in usage] == [
+        (0, 1000 * 1024, 10 * 1024, 5),
+        (2, 2000 * 1024, 20 * 1024, None),
+    ]
+
+
+def test_the_hash_covers_every_file(tmp_path: Path) -> None:
+    plain = read(tmp_path, pg_dump=PG_DUMP).sha256
+    assert read(tmp_path, pg_dump=PG_DUMP).sha256 == plain
+    assert read(tmp_path, pg_dump=PG_DUMP["pg_map"]).sha256 != plain
+
+
+def changed(document: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
+    return {**document, key: value}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("pg_upmap", [{"pgid": "1.0"}], r'pg_upmap\[0\] = .*expected a member named "osds"'),
+        ("pg_upmap", [{"pgid": "x", "osds": []}], r'pg_upmap\[0\].pgid = "x": expected a group'),
+        ("pg_upmap", [{"pgid": "1.0", "osds": ["a"]}], r"osds\[0\] = \"a\": expected an integer"),
+        ("pg_upmap", OSD_DUMP["pg_upmap"] * 2, r"pg_upmap\[1\].pgid.* a group that stands once"),
+        ("pg_upmap_items", [{"pgid": "1.0", "mappings": [{"from": 1}]}], r'member named "to"'),
+        ("pg_upmap_primaries", [{"pgid": "1.0"}], r'a member named "primary_osd"'),
+        ("pg_temp", {"1.0": [1]}, r"pg_temp = .* expected an array"),
+        ("primary_temp", ["1.0"], r"primary_temp\[0\] = .* with the OSD that is its primary"),
+        ("primary_temp", ["1.0", "1.1"], r"primary_temp\[1\] = \"1.1\": expected an integer"),
+        ("max_osd", -1, r"max_osd = -1: expected an integer from 0"),
+    ],
+)
+def test_a_wrong_exception_is_named_with_what_was_expected(
+    tmp_path: Path, key: str, value: Any, says: str
+) -> None:
+    with pytest.raises(ConfigError, match=says) as caught:
+        read(tmp_path, changed(OSD_DUMP, key, value))
+    assert "osd_dump.json" in str(caught.value)
+
+
+def test_a_temporary_primary_is_read_from_objects_too(tmp_path: Path) -> None:
+    listed = [{"pgid": "1.3", "osd": 0}, {"pgid": "1.4", "osd": 1}]
+    found = read(tmp_path, changed(OSD_DUMP, "primary_temp", listed))
+    assert found.pools == read(tmp_path).pools
+
+
+def test_each_file_is_told_by_its_content(tmp_path: Path) -> None:
+    paths = put(tmp_path, osd=OSD_DUMP, crush=CRUSH, pg=PG_DUMP, df=OSD_DF)
+    for name, says in {
+        "osd": "this is a `ceph osd dump`, which has no CRUSH map; give one beside it",
+        "pg": "this is a `ceph pg dump`, which has no OSD map; .* this file as pg_dump",
+        "df": "this is a `ceph osd df`, which has no OSD map; .* this file as osd_df",
+        "crush": "this is a `ceph osd crush dump`, which has no OSD map; .* this file as crush",
+    }.items():
+        with pytest.raises(ConfigError, match=says):
+            read_cluster(paths[name])
+    for argument, says in {
+        "crush": "expected a CRUSH map",
+        "pg_dump": "expected what `ceph pg dump",
+        "osd_df": "expected what `ceph osd df",
+    }.items():
+        files = {"crush": paths["crush"], argument: paths["osd"]}
+        with pytest.raises(ConfigError, match=says):
+            read_cluster(paths["osd"], **files)
+
+
+def test_dumps_of_different_states_are_refused(tmp_path: Path) -> None:
+    other = json.loads(json.dumps(OSD_DF))
+    other["nodes"][2]["reweight"] = 0.75
+    with pytest.raises(ConfigError, match=r"nodes\[2\].reweight = 0.75: .* reweight of osd.2, 0.5"):
+        read(tmp_path, osd_df=other)
+    other["nodes"][2]["id"] = 3
+    with pytest.raises(ConfigError, match=r"nodes\[2\].id = 3: expected an OSD that the osdmap"):
+        read(tmp_path, osd_df=other)
+    with pytest.raises(ConfigError, match=r"a group of a pool that osdmap\.pools lists"):
+        read(tmp_path, pg_dump={"pg_stats": [{"pgid": "2.0"}]})
+
+
+def test_a_binary_osd_map_needs_osdmaptool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    binary = tmp_path / "osdmap.bin"
+    binary.write_bytes(b"\x08\x07\x00\x00\x00\x00" + bytes(64))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ConfigError, match=r"`osdmaptool` .* not installed; install it \(Debian: c"):
+        read_cluster(binary)
+    # A tool that fails is reported with the last line it said.
+    tool = tmp_path / "osdmaptool"
+    tool.write_text("#!/bin/sh\necho first >&2\necho 'error decoding' >&2\nexit 255\n")
+    os.chmod(tool, stat.S_IRWXU)
+    with pytest.raises(ConfigError, match="`osdmaptool` cannot read this OSD map: error decoding"):
+        read_cluster(binary)
+
+
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(-5, 5), st.text(max_size=3))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@given(data=st.data())
+def test_any_member_replaced_by_anything_is_read_or_refused_as_input(
+    tmp_path: Path, data: st.DataObject
+) -> None:
+    documents = json.loads(
+        json.dumps({"osd_dump": OSD_DUMP, "crush": CRUSH, "pg_dump": PG_DUMP, "osd_df": OSD_DF})
+    )
+    node: Any = documents[data.draw(st.sampled_from(sorted(documents)))]
+    while True:
+        keys = list(node) if isinstance(node, dict) else list(range(len(node)))
+        if not keys:
+            return
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(node[key], dict | list) or data.draw(st.booleans()):
+            node[key] = data.draw(st.one_of(LEAVES, st.lists(LEAVES, max_size=2)))
+            break
+        node = node[key]
+    paths = put(tmp_path, **documents)
+    try:
+        _ = read_cluster(paths.pop("osd_dump"), **paths).loads
+    except ConfigError as error:
+        assert ".json" in str(error)
+
+
+def test_a_study_names_the_dumps_of_its_cluster(tmp_path: Path) -> None:
+    put(tmp_path, osd_dump=OSD_DUMP, crush=CRUSH, pg_dump=PG_DUMP, osd_df=OSD_DF)
+    files = {name: f"{name}.json" for name in ("osd_dump", "crush", "pg_dump", "osd_df")}
+    table = {"cluster": {"ceph": files}, "faults": [{"fail": {"osds": ["osd.0"]}}]}
+    study = Study.from_dict(table, base=tmp_path)
+    (run,) = study.runs()
+    assert run.system.report is not None and len(run.system.report.usage) == 2
+    # The resolved study names the same files, absolutely.
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "study.toml").write_text(study.to_toml(), encoding="utf-8")
+    (again,) = Study.load(tmp_path / "elsewhere" / "study.toml").runs()
+    assert again.key == run.key
+    swept = {**table, "study": {"sweep": {"cluster.ceph.pg_dump": ["pg_dump.json"]}}}
+    assert Study.from_dict(swept, base=tmp_path).runs()[0].system == run.system
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"crush": "crush.json"}, "exactly one of report, osd_dump, osdmap"),
+        ({"report": "a", "osdmap": "b"}, "exactly one of report, osd_dump, osdmap"),
+        (
+            {"osd_dump": "osd_dump.json", "pg": "x"},
+            r"cluster.ceph.pg = \"x\": there is no such key",
+        ),
+        ({"osd_dump": 3}, "a file is named by its path"),
+        ({"osd_dump": "osd_dump.json"}, "which has no CRUSH map"),
+    ],
+)
+def test_a_wrong_table_of_dumps_is_refused(tmp_path: Path, files: Any, says: str) -> None:
+    put(tmp_path, osd_dump=OSD_DUMP, crush=CRUSH)
+    with pytest.raises(ConfigError, match=says):
+        Study.from_dict({"cluster": {"ceph": files}}, base=tmp_path)
+
+
+def test_every_shared_dump_of_an_osd_map_is_read(shared_data: Path) -> None:
+    folder = shared_data / "ceph"
+    crush = folder / "ceph-crushmap-rules-order.json"
+    report = read_cluster(folder / "osdmap.json", crush=crush)
+    # Its pools name rulesets 0 and 2; this map, of another cluster, has rules of both.
+    assert [(pool.id, pool.rule_id, pool.kind) for pool in report.pools] == [
+        (0, 0, "replicated"),
+        (1, 2, "erasure"),
+    ]
+    assert [pool.pg_num for pool in report.pools] == [64, 512]
