@@ -1,73 +1,122 @@
-//! Placements a second, with the goal beside the rate.
+//! Placements a second on one core, with the goal and the rate of Ceph's own `crushtool` beside ours.
+//!
+//! Where `crushtool` (Debian: ceph-base) is installed it places on the same maps, right after ours; the rate is taken from
+//! the difference of two runs of different length, so its start and the reading of the map do not count.
+
+mod common;
 
 use std::hint::black_box;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use resilver_placement::crush::{BucketKind, CrushMap, Lanes, Level, Scratch, Tunables};
+use common::{four_levels, median_seconds, rounded, unequal};
+use resilver_placement::crush::{Batch, BatchScratch, BucketKind, CrushMap, Lanes, Scratch, Tunables};
 
-/// Placements an iteration: enough that the input changes and the clock does not matter.
-const PLACEMENTS: u32 = 1_000;
+/// Copies of each placement.
+const COPIES: usize = 3;
+/// Runs of which the median counts.
+const RUNS: usize = 7;
+/// Seconds that a run of ours takes, about.
+const RUN_SECONDS: f64 = 0.3;
 
 /// One case: what is placed, and the placements a second to reach on one core.
 struct Case {
     name: &'static str,
     map: CrushMap,
-    goal: Option<u32>,
-}
-
-/// 1,024 servers of weights from 1 to 1.99: as their text, with one line an item changed.
-fn unequal(kind: BucketKind) -> CrushMap {
-    let text = CrushMap::flat(1024, kind, Tunables::JEWEL).to_text();
-    let heavier = |(index, line): (usize, &str)| line.replace("weight 1", &format!("weight 1.{:02}", index * 37 % 100));
-    CrushMap::from_text(&text.lines().enumerate().map(heavier).collect::<Vec<_>>().join("\n")).unwrap()
+    goal: Option<f64>,
 }
 
 fn cases() -> Vec<Case> {
-    let racks = |kind| CrushMap::hierarchical(1024, 64, Some(8), kind, Tunables::JEWEL, Level::Rack).unwrap();
+    let flat = CrushMap::flat;
+    let case = |name, map, goal| Case { name, map, goal };
     vec![
-        // Ceph's own library places 18,900 a second here, on one core of the same machine.
-        Case {
-            name: "flat straw, 1024 servers, 3 copies",
-            map: CrushMap::flat(1024, BucketKind::Straw, Tunables::HAMMER),
-            goal: Some(150_000),
-        },
-        Case {
-            name: "flat straw2, 1024 servers, 3 copies",
-            map: CrushMap::flat(1024, BucketKind::Straw2, Tunables::JEWEL),
-            goal: None,
-        },
-        Case { name: "flat straw, unequal weights", map: unequal(BucketKind::Straw), goal: None },
-        Case { name: "flat straw2, unequal weights", map: unequal(BucketKind::Straw2), goal: None },
-        Case { name: "straw2 rows and racks, 1024 servers, 3 copies", map: racks(BucketKind::Straw2), goal: None },
+        case("flat straw", flat(1024, BucketKind::Straw, Tunables::HAMMER), Some(150_000.0)),
+        case("flat straw2", flat(1024, BucketKind::Straw2, Tunables::JEWEL), Some(120_000.0)),
+        case("flat straw, unequal weights", unequal(BucketKind::Straw), None),
+        case("flat straw2, unequal weights", unequal(BucketKind::Straw2), None),
+        case("straw2 in four levels, by host", four_levels("host", false), Some(2_000_000.0)),
+        case("straw2 in four levels, by rack", four_levels("rack", false), Some(2_000_000.0)),
+        case("straw2 in four levels, unequal, by host", four_levels("host", true), Some(2_000_000.0)),
     ]
 }
 
-fn placements(criterion: &mut Criterion) {
-    for case in cases() {
-        let goal = case.goal.map_or("none".to_owned(), |goal| format!("{goal} placements/s"));
-        println!("{}: goal {goal}", case.name);
-        let rule = case.map.rule_by_id(0).unwrap();
-        let mut group = criterion.benchmark_group(case.name);
-        group.throughput(Throughput::Elements(u64::from(PLACEMENTS)));
-        for lanes in Lanes::available() {
-            let mut scratch = Scratch::with_lanes(lanes);
-            let mut devices = Vec::new();
-            group.bench_function(format!("{lanes:?}"), |bencher| {
-                bencher.iter(|| {
-                    for x in 0..PLACEMENTS {
-                        case.map.place(rule, black_box(x), 3, &[], &mut scratch, &mut devices);
-                        black_box(&devices);
-                    }
-                });
-            });
-        }
-        group.finish();
-    }
+/// Inputs without an order: multiples of an odd number.
+fn inputs(count: usize) -> Vec<u32> {
+    (0..count as u32).map(|index| index.wrapping_mul(0x9e37_79b9)).collect()
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default().sample_size(20).measurement_time(std::time::Duration::from_secs(3));
-    targets = placements
+/// Placements a second in batches.
+fn batch_rate(map: &CrushMap, lanes: Lanes, count: usize) -> f64 {
+    let batch = Batch::new(map, map.rule_by_id(0).unwrap(), COPIES, None);
+    let (inputs, mut devices) = (inputs(count), vec![0; count * COPIES]);
+    let mut scratch = BatchScratch::with_lanes(lanes);
+    let seconds = median_seconds(RUNS, || {
+        batch.place(black_box(&inputs), &[], &mut scratch, &mut devices);
+        black_box(&devices);
+    });
+    count as f64 / seconds
 }
-criterion_main!(benches);
+
+/// Placements a second, one input at a time.
+fn single_rate(map: &CrushMap, lanes: Lanes, count: usize) -> f64 {
+    let rule = map.rule_by_id(0).unwrap();
+    let (mut scratch, mut devices) = (Scratch::with_lanes(lanes), Vec::new());
+    let inputs = inputs(count);
+    let seconds = median_seconds(RUNS, || {
+        for &x in &inputs {
+            map.place(rule, black_box(x), COPIES, &[], &mut scratch, &mut devices);
+            black_box(&devices);
+        }
+    });
+    count as f64 / seconds
+}
+
+/// Placements a second of `crushtool`, if it is installed.
+fn ceph_rate(map: &CrushMap, folder: &Path) -> Option<f64> {
+    let (text, binary) = (folder.join("bench-crush.txt"), folder.join("bench-crush.bin"));
+    std::fs::write(&text, map.to_text()).ok()?;
+    let mut compile = Command::new("crushtool");
+    compile.arg("-c").arg(&text).arg("-o").arg(&binary).stdout(Stdio::null()).stderr(Stdio::null());
+    compile.status().ok().filter(std::process::ExitStatus::success)?;
+    let run = |count: u32| {
+        let (copies, last) = (COPIES.to_string(), (count - 1).to_string());
+        let mut command = Command::new("crushtool");
+        command.arg("-i").arg(&binary).args(["--test", "--rule", "0", "--num-rep", &copies, "--min-x", "0"]);
+        command.args(["--max-x", &last]).stdout(Stdio::null()).stderr(Stdio::null());
+        let begin = Instant::now();
+        let _ = command.status();
+        begin.elapsed().as_secs_f64()
+    };
+    // Long enough that the difference is a second, about.
+    let probe = 2_000;
+    let count = (f64::from(probe) / (run(probe) - run(1)).max(1e-4)).clamp(20_000.0, 2_000_000.0) as u32;
+    let mut rates: Vec<f64> = (0..3).map(|_| f64::from(count - probe) / (run(count) - run(probe))).collect();
+    rates.sort_by(f64::total_cmp);
+    Some(rates[1])
+}
+
+fn main() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    println!("placements a second, 1,024 devices, {COPIES} copies, one core, medians of {RUNS} runs");
+    // Words on the command line choose the cases whose names contain one of them.
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_wanted = |case: &Case| words.is_empty() || words.iter().any(|word| case.name.contains(word.as_str()));
+    for Case { name, map, goal } in cases().into_iter().filter(is_wanted) {
+        let best = Lanes::available()[0];
+        let count = (single_rate(&map, best, 2_000) * RUN_SECONDS) as usize;
+        let ours = batch_rate(&map, best, count);
+        let goal = goal.map_or("none".to_owned(), rounded);
+        let ceph = ceph_rate(&map, folder).map_or("crushtool is not installed".to_owned(), |ceph| {
+            format!("crushtool {}, ratio {:.1}", rounded(ceph), ours / ceph)
+        });
+        println!("{name}: {} (goal {goal}; {ceph})", rounded(ours));
+        for lanes in Lanes::available() {
+            if std::env::var("Q").is_ok() && lanes != Lanes::Avx512 {
+                continue;
+            }
+            let (batch, single) = (batch_rate(&map, lanes, count / 4), single_rate(&map, lanes, count / 4));
+            println!("    {lanes:?}: {} in batches, {} one by one", rounded(batch), rounded(single));
+        }
+    }
+}

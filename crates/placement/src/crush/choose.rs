@@ -4,8 +4,9 @@
 //! Placement of Replicated Data", SC'06, with the retries that Ceph added and that the map's tunables select.
 
 use super::bucket::{Bucket, Shape};
-use super::draw::{self, DrawBuffers, Lanes};
+use super::draw::{self, DrawBuffers};
 use super::hash::{rjenkins1_2, rjenkins1_3, rjenkins1_4};
+use super::lanes::Lanes;
 use super::ln::Distances;
 use super::map::CrushMap;
 use super::msr::MsrWork;
@@ -211,8 +212,18 @@ impl Tries {
         }
     }
 
+    /// Attempts per copy below a failure domain.
+    pub(super) fn leaf_total(&self, firstn: bool, tunables: &Tunables) -> u32 {
+        match (self.leaf, firstn) {
+            (0, true) if tunables.chooseleaf_descend_once != 0 => 1,
+            (0, true) => self.total,
+            (0, false) => 1,
+            (tries, _) => tries,
+        }
+    }
+
     /// Obeys a step that sets something; numbers out of range change nothing.
-    fn set(&mut self, step: Step) {
+    pub(super) fn set(&mut self, step: Step) {
         let set = |target: &mut u32, value: i32, least: i32| {
             if value >= least {
                 *target = value as u32;
@@ -257,12 +268,7 @@ impl<'m, 's> Placement<'m, 's> {
             let Some(bucket) = self.map.bucket(item) else { continue };
             let room = copies - filled;
             let (out, leaf_out) = (&mut chosen[filled..], &mut leaves[filled..]);
-            let leaf_total = match (self.tries.leaf, choose.firstn) {
-                (0, true) if self.map.tunables().chooseleaf_descend_once != 0 => 1,
-                (0, true) => self.tries.total,
-                (0, false) => 1,
-                (tries, _) => tries,
-            };
+            let leaf_total = self.tries.leaf_total(choose.firstn, self.map.tunables());
             let total = self.tries.total;
             let ask = Ask { type_id: choose.type_id, leaf: choose.leaf, total, leaf_total, parent_r: 0 };
             if choose.firstn {
@@ -322,9 +328,15 @@ impl<'m, 's> Placement<'m, 's> {
 
     /// Whether a device's reweight turns this input away.
     pub(super) fn is_out(&self, device: i32) -> bool {
-        let reweight = self.reweight.get(device as usize).copied().unwrap_or(FULL);
-        reweight < FULL && (rjenkins1_2(self.x, device as u32) & 0xffff) >= reweight
+        is_turned_away(self.reweight, self.x, device)
     }
+}
+
+/// Whether a device's reweight turns input `x` away.
+#[inline]
+pub(super) fn is_turned_away(reweight: &[u32], x: u32, device: i32) -> bool {
+    let reweight = reweight.get(device as usize).copied().unwrap_or(FULL);
+    reweight < FULL && (rjenkins1_2(x, device as u32) & 0xffff) >= reweight
 }
 
 /// The index of a list bucket's winner: from the newest item back, each stays with its share of what is left.

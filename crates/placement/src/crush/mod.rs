@@ -4,6 +4,7 @@
 //! `crushtool --decompile` ([`CrushMap::from_text`]), or from a few numbers ([`CrushMap::flat`],
 //! [`CrushMap::hierarchical`]). [`CrushMap::place`] maps an input to devices.
 
+mod batch;
 mod bucket;
 mod build;
 mod choose;
@@ -15,6 +16,7 @@ mod firstn;
 pub mod hash;
 mod indep;
 mod json;
+mod lanes;
 mod lexer;
 mod ln;
 mod map;
@@ -31,11 +33,12 @@ mod vring;
 mod weight_set;
 mod write;
 
+pub use batch::{Batch, BatchScratch, SHORT};
 pub use bucket::{Bucket, BucketKind};
 pub use build::Level;
 pub use choose::Scratch;
-pub use draw::Lanes;
 pub use error::MapError;
+pub use lanes::Lanes;
 pub use map::CrushMap;
 pub use rule::{Choose, NONE, Rule, Step};
 pub use screen::FlatScreen;
