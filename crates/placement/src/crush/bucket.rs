@@ -48,6 +48,45 @@ impl BucketKind {
         }
     }
 
+    /// The kind that a binary map calls by this number.
+    ///
+    /// # Arguments
+    /// * `number` - 1 uniform, 2 list, 3 tree, 4 straw, 5 straw2.
+    ///
+    /// # Returns
+    /// The kind, or `None` for any other number.
+    ///
+    /// # Examples
+    /// ```
+    /// use resilver_placement::crush::BucketKind;
+    /// assert_eq!(BucketKind::from_number(5).map(BucketKind::number), Some(5));
+    /// ```
+    #[must_use]
+    pub fn from_number(number: u32) -> Option<Self> {
+        match number {
+            1 => Some(Self::Uniform),
+            2 => Some(Self::List),
+            3 => Some(Self::Tree),
+            4 => Some(Self::Straw),
+            5 => Some(Self::Straw2),
+            6 => Some(Self::Vring),
+            _ => None,
+        }
+    }
+
+    /// The number that binary maps use for this kind, and the bit of `allowed_bucket_algs`.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        match self {
+            Self::Uniform => 1,
+            Self::List => 2,
+            Self::Tree => 3,
+            Self::Straw => 4,
+            Self::Straw2 => 5,
+            Self::Vring => 6,
+        }
+    }
+
     /// The name that CRUSH maps use for this kind.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -110,6 +149,20 @@ pub struct Bucket {
     pub(crate) weights: Vec<u32>,
     pub(crate) total: u32,
     pub(crate) shape: Shape,
+    /// What each item of a uniform bucket weighs, also while it has none; zero for other kinds.
+    pub(crate) unit: u32,
+}
+
+/// What a binary map or an edited one keeps of a bucket beside its items' weights.
+///
+/// A cluster keeps these as they were last calculated, by whichever release did it, and places data by them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stored {
+    /// The bucket's own weight, which need not be the sum of its items'.
+    pub(crate) weight: u32,
+    /// Straw lengths, list sums, tree nodes, or the one weight of a uniform bucket; empty for straw2 and vring. What follows from the
+    /// items' weights where the source does not say.
+    pub(crate) numbers: Option<Vec<u32>>,
 }
 
 impl Bucket {
@@ -170,8 +223,56 @@ impl Bucket {
             BucketKind::Straw2 => Shape::Straw2(Straw2Weights::new(weights.clone())),
             BucketKind::Vring => Shape::Vring(Ring::new(items)),
         };
+        let unit = if kind == BucketKind::Uniform { weights.first().copied().unwrap_or(0) } else { 0 };
         let items = items.iter().map(|&(item, _)| item).collect();
-        Ok(Self { id, name, type_id, kind, items, weights, total, shape })
+        Ok(Self { id, name, type_id, kind, items, weights, total, shape, unit })
+    }
+
+    /// Puts back what was stored, in place of what follows from the items.
+    ///
+    /// # Errors
+    /// There are more or fewer numbers than the kind and the items call for.
+    pub(crate) fn restore(&mut self, stored: Stored) -> Result<(), MapError> {
+        let Stored { weight, numbers } = stored;
+        self.total = weight;
+        let Some(numbers) = numbers else { return Ok(()) };
+        let wanted = match &self.shape {
+            Shape::Uniform => 1,
+            Shape::List { sums } => sums.len(),
+            // Taking the last items off a tree may leave more nodes than the rest needs.
+            Shape::Tree { nodes } if numbers.len().is_power_of_two() && numbers.len() > nodes.len() => numbers.len(),
+            Shape::Tree { nodes } => nodes.len(),
+            Shape::Straw { straws, .. } => straws.len(),
+            _ => 0,
+        };
+        if numbers.len() != wanted {
+            let field = format!("bucket {}: stored {} numbers", self.name, self.kind.name());
+            let rule = format!("a bucket of this kind and size has {wanted}");
+            return Err(MapError::invalid(field, numbers.len(), rule, "read the map from its cluster again"));
+        }
+        match &mut self.shape {
+            Shape::Uniform => self.unit = numbers[0],
+            Shape::List { sums } => *sums = numbers,
+            Shape::Tree { nodes } => *nodes = numbers,
+            Shape::Straw { straws, equal } => {
+                *equal = numbers.first().is_some_and(|&first| first > 0 && numbers.iter().all(|&straw| straw == first));
+                *straws = numbers;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What [`Bucket::restore`] puts back.
+    pub(crate) fn stored(&self) -> Stored {
+        let numbers = match &self.shape {
+            Shape::Uniform => vec![self.unit],
+            Shape::List { sums } => sums.clone(),
+            Shape::Tree { nodes } => nodes.clone(),
+            Shape::Straw { straws, .. } => straws.clone(),
+            _ => Vec::new(),
+        };
+        Stored { weight: self.total, numbers: Some(numbers) }
     }
 
     /// The bucket's id, below zero.
@@ -210,7 +311,7 @@ impl Bucket {
         &self.weights
     }
 
-    /// Sum of the items' weights, 16.16 fixed point.
+    /// The bucket's own weight, 16.16 fixed point: the sum of its items', except in a map that stored another.
     #[must_use]
     pub fn weight(&self) -> u32 {
         self.total
@@ -220,7 +321,7 @@ impl Bucket {
 /// Weight of every node of a tree bucket.
 ///
 /// Node numbers are in order: item `i` is node `2i + 1`, and the height of a node is the number of its trailing zeros.
-fn tree_nodes(weights: &[u32]) -> Vec<u32> {
+pub(crate) fn tree_nodes(weights: &[u32]) -> Vec<u32> {
     let Some(last) = weights.len().checked_sub(1) else { return Vec::new() };
     let depth = 1 + (usize::BITS - last.leading_zeros()) as usize;
     let mut nodes = vec![0u32; 1 << depth];

@@ -1,7 +1,7 @@
 //! Maps from a few numbers: a flat cluster, or one of racks and rows.
 
 use super::bucket::BucketKind;
-use super::draft::{BUCKET_LIMIT, DEVICE_LIMIT, Draft, DraftBucket, DraftDevice};
+use super::draft::{BUCKET_LIMIT, DEVICE_LIMIT, Draft};
 use super::error::MapError;
 use super::map::CrushMap;
 use super::rule::{Choose, Rule, Step};
@@ -80,8 +80,8 @@ impl CrushMap {
     pub fn flat(servers: u32, kind: BucketKind, tunables: Tunables) -> Self {
         let mut draft = with_servers(servers, tunables, Level::Server);
         let items = (0..servers as i32).map(|server| (server, server_weight(servers, kind))).collect();
-        draft.buckets.push(root(kind, items));
-        draft.finish().expect("a flat map of fewer than 2^24 servers is valid")
+        add_root(&mut draft, kind, items);
+        draft.finish().map_err(MapError::from).expect("a flat map of fewer than 2^24 servers is valid")
     }
 
     /// Servers spread evenly over racks, and racks over rows, with a rule that spreads copies over one of these.
@@ -139,8 +139,8 @@ impl CrushMap {
         if let Some(rows) = rows {
             groups = grouped(&mut draft, kind, ("row", ROW), rows, groups);
         }
-        draft.buckets.push(root(kind, groups));
-        draft.finish()
+        add_root(&mut draft, kind, groups);
+        Ok(draft.finish()?)
     }
 }
 
@@ -172,13 +172,15 @@ fn even(whole_name: &str, whole: u32, parts_name: &str, parts: u32) -> Result<()
 fn with_servers(servers: u32, tunables: Tunables, failure_domain: Level) -> Draft {
     let mut draft = Draft::new();
     draft.tunables = tunables;
-    let device = |id| DraftDevice { id, name: format!("server.{id}"), class: None };
-    draft.devices = (0..servers as i32).map(device).collect();
-    let types = [(0, "server"), (RACK, "rack"), (ROW, "row"), (ROOT, "root")];
-    draft.types = types.map(|(id, name)| (id, name.to_owned())).to_vec();
+    for id in 0..servers as i32 {
+        draft.add_device(id, format!("server.{id}"));
+    }
+    for (id, name) in [(0, "server"), (RACK, "rack"), (ROW, "row"), (ROOT, "root")] {
+        draft.add_type(id, name);
+    }
     let type_id = failure_domain.type_id();
     let choose = Choose { firstn: true, leaf: type_id != 0, count: 0, type_id };
-    draft.rules.push(Rule {
+    draft.add_rule(Rule {
         id: 0,
         name: "replicated".to_owned(),
         ruleset: 0,
@@ -190,8 +192,8 @@ fn with_servers(servers: u32, tunables: Tunables, failure_domain: Level) -> Draf
     draft
 }
 
-fn root(kind: BucketKind, items: Vec<(i32, u32)>) -> DraftBucket {
-    DraftBucket { id: -1, name: "default".to_owned(), type_id: ROOT, kind, items }
+fn add_root(draft: &mut Draft, kind: BucketKind, items: Vec<(i32, u32)>) {
+    draft.add_bucket(-1, "default".to_owned(), ROOT, kind, items);
 }
 
 /// Adds `count` buckets that share `items` evenly; returns them as items for the level above.
@@ -209,7 +211,7 @@ fn grouped(
         let id = -2 - draft.buckets.len() as i32;
         groups.push((id, items.iter().map(|item| item.1).sum()));
         let name = format!("{type_name}.{index}");
-        draft.buckets.push(DraftBucket { id, name, type_id, kind, items: items.to_vec() });
+        draft.add_bucket(id, name, type_id, kind, items.to_vec());
     }
     groups
 }

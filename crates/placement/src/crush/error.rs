@@ -21,6 +21,22 @@ pub enum MapError {
         /// The JSON reader's own message, with line and column.
         message: String,
     },
+    /// The binary form ends early or holds what no release of Ceph writes.
+    #[error("byte {offset}: {message}")]
+    Binary {
+        /// Bytes from the start of the map.
+        offset: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// An error at a place of the source: a line and column, a path in the JSON, or a byte.
+    #[error("{place}: {error}")]
+    Located {
+        /// The place.
+        place: String,
+        /// What is wrong there.
+        error: Box<MapError>,
+    },
     /// A value breaks a rule.
     #[error("{field} = {value}: {rule}; {remedy}")]
     Invalid {
@@ -53,5 +69,10 @@ impl MapError {
         remedy: impl Into<String>,
     ) -> Self {
         MapError::Invalid { field: field.into(), value: value.to_string(), rule: rule.into(), remedy: remedy.into() }
+    }
+
+    /// The same error, with the place where it stands in front.
+    pub(crate) fn located(self, place: impl Into<String>) -> Self {
+        MapError::Located { place: place.into(), error: Box::new(self) }
     }
 }

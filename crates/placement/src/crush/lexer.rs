@@ -1,5 +1,6 @@
 //! Words and brackets of a CRUSH map in text, each with its place.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use winnow::ascii::{multispace1, till_line_ending};
@@ -99,13 +100,34 @@ impl<'t> Tokens<'t> {
         Ok(number)
     }
 
-    /// Takes the next token as a weight: 16.16 fixed point, by way of single precision and truncation, as `crushtool` does.
+    /// Takes the next token as a weight, 16.16 fixed point.
     pub(crate) fn weight(&mut self) -> Result<u32, MapError> {
-        let parsed = self.peek().and_then(|token| token.word.parse::<f32>().ok());
-        let weight = parsed.filter(|weight| (0.0..65536.0).contains(weight));
+        let weight = self.peek().and_then(|token| weight_of(token.word));
         let weight = weight.ok_or_else(|| self.error("a weight from 0 to below 65536"))?;
         self.next += 1;
-        Ok((weight * 65536.0) as u32)
+        Ok(weight)
+    }
+
+    /// Where the next token starts, or where the text ends.
+    pub(crate) fn offset(&self) -> usize {
+        self.peek().map_or(self.text.len(), |token| token.offset)
+    }
+
+    /// Passes over the next token.
+    pub(crate) fn skip(&mut self) {
+        self.next += 1;
+    }
+
+    /// Every number that follows the word `id` anywhere in the text.
+    pub(crate) fn ids(&self) -> BTreeSet<i32> {
+        let pairs = self.tokens.windows(2).filter(|pair| pair[0].word == "id");
+        pairs.filter_map(|pair| pair[1].word.parse().ok()).collect()
+    }
+
+    /// An error with the line and column of an offset in front.
+    pub(crate) fn locate(&self, offset: usize, error: MapError) -> MapError {
+        let (line, column) = self.position(offset);
+        error.located(format!("line {line}, column {column}"))
     }
 
     /// The error of finding the next token where `expected` should stand.
@@ -122,9 +144,31 @@ impl<'t> Tokens<'t> {
     }
 
     fn error_at(&self, offset: usize, found: String, expected: &str) -> MapError {
-        let before = &self.text[..offset];
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+        let (line, column) = self.position(offset);
         MapError::Syntax { line, column, found, expected: expected.to_owned() }
     }
+
+    /// The line and column of an offset, from 1.
+    fn position(&self, offset: usize) -> (usize, usize) {
+        let before = &self.text[..offset];
+        let line = before.matches('\n').count() + 1;
+        (line, before.chars().rev().take_while(|&c| c != '\n').count() + 1)
+    }
+}
+
+/// A weight in text as 16.16 fixed point, or `None` if it is no number from 0 to below 65536.
+///
+/// `crushtool` reads by way of single precision and truncates, so the three digits it writes mean what it takes them for.
+/// A decimal that is exactly a fixed-point number means that number, also where single precision would miss it.
+pub(crate) fn weight_of(word: &str) -> Option<u32> {
+    let exact = word.parse::<f64>().ok()?;
+    if !(0.0..65536.0).contains(&exact) {
+        return None;
+    }
+    let scaled = exact * 65536.0;
+    if scaled.fract() == 0.0 {
+        return Some(scaled as u32);
+    }
+    let weight = word.parse::<f32>().ok().filter(|weight| (0.0..65536.0).contains(weight))?;
+    Some((weight * 65536.0) as u32)
 }

@@ -1,9 +1,10 @@
 //! The map itself: what exists, under which name, and where.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::bucket::Bucket;
-use super::draft::slot_of;
+use super::class::Classes;
+use super::draft::{Extent, slot_of};
 use super::rule::Rule;
 use super::tunables::Tunables;
 use super::weight_set::WeightSets;
@@ -16,91 +17,85 @@ const DEFAULT_CHOOSE_ARGS: i64 = -1;
 /// Devices have ids from zero up, buckets below zero. Weights are 16.16 fixed point: 0x10000 is 1.
 #[derive(Debug, Clone)]
 pub struct CrushMap {
-    /// By descending id, -1 first.
-    buckets: Vec<Bucket>,
-    /// Index into `buckets` at `-1 - id`.
-    slots: Vec<u32>,
-    device_limit: i32,
-    device_names: BTreeMap<i32, String>,
-    device_classes: BTreeMap<i32, String>,
-    types: BTreeMap<i32, String>,
-    rules: Vec<Rule>,
-    tunables: Tunables,
-    weight_sets: BTreeMap<i64, WeightSets>,
+    parts: Parts,
     parents: BTreeMap<i32, i32>,
 }
 
+/// The checked parts of a map.
+#[derive(Debug, Clone)]
+pub(crate) struct Parts {
+    /// By descending id, -1 first.
+    pub(crate) buckets: Vec<Bucket>,
+    /// Index into `buckets` at `-1 - id`.
+    pub(crate) slots: Vec<u32>,
+    pub(crate) device_limit: i32,
+    /// Names of devices and buckets, as far as the map gives them any.
+    pub(crate) names: BTreeMap<i32, String>,
+    pub(crate) classes: Classes,
+    pub(crate) types: BTreeMap<i32, String>,
+    pub(crate) rules: Vec<Rule>,
+    /// Rules that the map gives no name.
+    pub(crate) nameless: BTreeSet<u32>,
+    pub(crate) tunables: Tunables,
+    pub(crate) weight_sets: BTreeMap<i64, WeightSets>,
+    pub(crate) extent: Extent,
+}
+
 impl CrushMap {
-    /// Puts checked parts together; only `Draft::finish` calls it.
-    #[allow(clippy::too_many_arguments)]
-    pub(crate) fn assemble(
-        buckets: Vec<Bucket>,
-        slots: Vec<u32>,
-        device_limit: i32,
-        (device_names, device_classes): (BTreeMap<i32, String>, BTreeMap<i32, String>),
-        types: BTreeMap<i32, String>,
-        rules: Vec<Rule>,
-        tunables: Tunables,
-        weight_sets: BTreeMap<i64, WeightSets>,
-    ) -> Self {
+    /// Takes checked parts; only `Draft::finish` calls it.
+    pub(crate) fn assemble(parts: Parts) -> Self {
         let mut parents = BTreeMap::new();
         // A device of a map with classes has several parents; where it *is* is the one that is no copy of another.
         for copies in [false, true] {
-            for bucket in buckets.iter().filter(|bucket| is_copy(&bucket.name) == copies) {
+            for bucket in parts.buckets.iter().filter(|bucket| is_copy(&bucket.name) == copies) {
                 for &item in &bucket.items {
                     parents.entry(item).or_insert(bucket.id);
                 }
             }
         }
-        Self {
-            buckets,
-            slots,
-            device_limit,
-            device_names,
-            device_classes,
-            types,
-            rules,
-            tunables,
-            weight_sets,
-            parents,
-        }
+        Self { parts, parents }
+    }
+
+    /// Everything the map was made of.
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
     }
 
     /// The bucket of this id, if the map has it; `None` for devices.
     #[inline]
     #[must_use]
     pub fn bucket(&self, id: i32) -> Option<&Bucket> {
-        slot_of(&self.slots, id).map(|index| &self.buckets[index])
+        slot_of(&self.parts.slots, id).map(|index| &self.parts.buckets[index])
     }
 
     /// Every bucket, by descending id.
     #[must_use]
     pub fn buckets(&self) -> &[Bucket] {
-        &self.buckets
+        &self.parts.buckets
     }
 
     /// The rule of this id, if the map has it.
     #[must_use]
     pub fn rule_by_id(&self, id: u32) -> Option<&Rule> {
-        self.rules.iter().find(|rule| rule.id == id)
+        self.parts.rules.iter().find(|rule| rule.id == id)
     }
 
     /// Every rule, in the map's order.
     #[must_use]
     pub fn rules(&self) -> &[Rule] {
-        &self.rules
+        &self.parts.rules
     }
 
     /// The map's tunables.
     #[must_use]
     pub fn tunables(&self) -> &Tunables {
-        &self.tunables
+        &self.parts.tunables
     }
 
     /// One more than the largest device id, declared or used: the length of an array by device id.
     #[must_use]
     pub fn max_device(&self) -> i32 {
-        self.device_limit
+        self.parts.device_limit
     }
 
     /// Ids of the devices that some bucket holds, ascending.
@@ -109,16 +104,16 @@ impl CrushMap {
         self.parents.range(0..).map(|(&device, _)| device).collect()
     }
 
-    /// The name of a device: as declared, else `osd.N`.
+    /// The name of a device: as declared, else `deviceN`, as Ceph calls it.
     #[must_use]
     pub fn device_name(&self, device: i32) -> String {
-        self.device_names.get(&device).cloned().unwrap_or_else(|| format!("osd.{device}"))
+        self.parts.names.get(&device).cloned().unwrap_or_else(|| format!("device{device}"))
     }
 
     /// The class of a device (`hdd`, `ssd`), if it has one.
     #[must_use]
     pub fn device_class(&self, device: i32) -> Option<&str> {
-        self.device_classes.get(&device).map(String::as_str)
+        self.parts.classes.name_of(device)
     }
 
     /// The name of a device or bucket.
@@ -130,20 +125,20 @@ impl CrushMap {
     /// The name of a type; `device` for type 0 where the map declares none.
     #[must_use]
     pub fn type_name(&self, type_id: i32) -> &str {
-        self.types.get(&type_id).map_or(if type_id == 0 { "device" } else { "unknown" }, String::as_str)
+        self.parts.types.get(&type_id).map_or(if type_id == 0 { "device" } else { "unknown" }, String::as_str)
     }
 
     /// The id of a type by name; `device` and `osd` mean type 0 where the map declares no such name.
     #[must_use]
     pub fn type_id(&self, name: &str) -> Option<i32> {
-        let declared = self.types.iter().find(|&(_, declared)| declared == name).map(|(&id, _)| id);
+        let declared = self.parts.types.iter().find(|&(_, declared)| declared == name).map(|(&id, _)| id);
         declared.or_else(|| matches!(name, "device" | "osd").then_some(0))
     }
 
     /// Every declared type by id.
     #[must_use]
     pub fn types(&self) -> &BTreeMap<i32, String> {
-        &self.types
+        &self.parts.types
     }
 
     /// The bucket that holds an item. Copies that a map keeps for device classes (`host1~ssd`) or for compatible weight
@@ -156,18 +151,18 @@ impl CrushMap {
     /// The choose_args that serve every pool without its own, if the map has them.
     #[must_use]
     pub fn default_weight_sets(&self) -> Option<&WeightSets> {
-        self.weight_sets.get(&DEFAULT_CHOOSE_ARGS)
+        self.parts.weight_sets.get(&DEFAULT_CHOOSE_ARGS)
     }
 
     /// The choose_args that serve a pool: its own, else the default.
     #[must_use]
     pub fn weight_sets_for(&self, pool: i64) -> Option<&WeightSets> {
-        self.weight_sets.get(&pool).or_else(|| self.default_weight_sets())
+        self.parts.weight_sets.get(&pool).or_else(|| self.default_weight_sets())
     }
 
     /// Every set of choose_args by key.
     pub(crate) fn weight_sets(&self) -> &BTreeMap<i64, WeightSets> {
-        &self.weight_sets
+        &self.parts.weight_sets
     }
 }
 

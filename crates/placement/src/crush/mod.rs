@@ -5,8 +5,10 @@
 //! [`CrushMap::hierarchical`]). [`CrushMap::place`] maps an input to devices.
 
 mod batch;
+mod binary;
 mod bucket;
 mod build;
+mod check;
 mod choose;
 mod class;
 mod draft;
@@ -23,15 +25,19 @@ mod map;
 mod msr;
 #[cfg(test)]
 mod msr_twin;
+mod place;
 mod rule;
 mod screen;
 mod straw;
 mod text;
+mod text_rule;
 mod topology;
 mod tunables;
 mod vring;
 mod weight_set;
 mod write;
+mod write_binary;
+mod write_json;
 
 pub use batch::{Batch, BatchScratch, SHORT};
 pub use bucket::{Bucket, BucketKind};

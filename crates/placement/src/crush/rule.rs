@@ -3,6 +3,9 @@
 /// The hole that an indep rule leaves where it finds no device.
 pub const NONE: i32 = 0x7fff_ffff;
 
+/// Smallest and largest number of copies of a rule that names none; releases from Ceph 17 on write these.
+pub(crate) const SIZES: (u32, u32) = (1, 100);
+
 /// One step of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
@@ -91,6 +94,55 @@ impl Step {
             "set_msr_descents" => Some(Self::SetMsrDescents(value)),
             "set_msr_collision_tries" => Some(Self::SetMsrCollisionTries(value)),
             _ => None,
+        }
+    }
+
+    /// The step of this number in a binary map, with its two arguments.
+    ///
+    /// # Returns
+    /// The step, or `None` for a number that no release uses.
+    pub(crate) fn from_number(number: u32, first: i32, second: i32) -> Option<Self> {
+        let choose = |firstn, leaf| Self::Choose(Choose { firstn, leaf, count: first, type_id: second });
+        Some(match number {
+            0 => Self::Noop,
+            1 => Self::Take(first),
+            2 => choose(true, false),
+            3 => choose(false, false),
+            4 => Self::Emit,
+            6 => choose(true, true),
+            7 => choose(false, true),
+            8 => Self::SetChooseTries(first),
+            9 => Self::SetChooseleafTries(first),
+            10 => Self::SetChooseLocalTries(first),
+            11 => Self::SetChooseLocalFallbackTries(first),
+            12 => Self::SetChooseleafVaryR(first),
+            13 => Self::SetChooseleafStable(first),
+            14 => Self::SetMsrDescents(first),
+            15 => Self::SetMsrCollisionTries(first),
+            16 => Self::ChooseMsr { count: first, type_id: second },
+            _ => return None,
+        })
+    }
+
+    /// The step's number in a binary map, and its two arguments.
+    pub(crate) fn number(self) -> (u32, i32, i32) {
+        match self {
+            Self::Noop => (0, 0, 0),
+            Self::Take(item) => (1, item, 0),
+            Self::Choose(choose) => {
+                let number = 3 - u32::from(choose.firstn) + 4 * u32::from(choose.leaf);
+                (number, choose.count, choose.type_id)
+            }
+            Self::Emit => (4, 0, 0),
+            Self::SetChooseTries(value) => (8, value, 0),
+            Self::SetChooseleafTries(value) => (9, value, 0),
+            Self::SetChooseLocalTries(value) => (10, value, 0),
+            Self::SetChooseLocalFallbackTries(value) => (11, value, 0),
+            Self::SetChooseleafVaryR(value) => (12, value, 0),
+            Self::SetChooseleafStable(value) => (13, value, 0),
+            Self::SetMsrDescents(value) => (14, value, 0),
+            Self::SetMsrCollisionTries(value) => (15, value, 0),
+            Self::ChooseMsr { count, type_id } => (16, count, type_id),
         }
     }
 

@@ -3,19 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bucket::BucketKind;
-use super::class::{ShadowIds, add_shadows};
-use super::draft::{Draft, DraftArguments, DraftBucket, DraftDevice};
+use super::draft::{Draft, DraftBucket, DraftDevice, DraftType};
 use super::error::MapError;
 use super::lexer::{Token, Tokens};
 use super::map::CrushMap;
-use super::rule::{Choose, Rule, Step};
-
-/// A rule whose names are not resolved yet: shadows exist only once every bucket is read.
-struct TextRule<'t> {
-    rule: Rule,
-    /// Each take step's position among the steps, its bucket and its class.
-    takes: Vec<(usize, Token<'t>, Option<Token<'t>>)>,
-}
+use super::place::{Fault, Place};
+use super::text_rule::TextRule;
 
 /// An item line of a bucket.
 struct TextItem<'t> {
@@ -24,16 +17,23 @@ struct TextItem<'t> {
     position: Option<usize>,
 }
 
+/// A bucket's items in order, and where each stands.
+type Positioned = (Vec<(i32, u32)>, Vec<Place>);
+
 /// A map being read.
-struct Reader<'t> {
-    tokens: Tokens<'t>,
-    draft: Draft,
-    rules: Vec<TextRule<'t>>,
+pub(super) struct Reader<'t> {
+    pub(super) tokens: Tokens<'t>,
+    pub(super) draft: Draft,
+    pub(super) rules: Vec<TextRule<'t>>,
+    /// Ids of the rules so far; every id below `free_rule` is among them.
+    pub(super) rule_ids: BTreeSet<u32>,
+    pub(super) free_rule: u32,
     /// Id and default weight of everything named so far.
-    names: BTreeMap<&'t str, (i32, u32)>,
-    /// Ids that the text gives anywhere, which buckets without an id must avoid.
+    pub(super) names: BTreeMap<&'t str, (i32, u32)>,
+    types: BTreeMap<&'t str, i32>,
+    /// Ids that the text gives anywhere, which buckets without an id must avoid; every id above `free_bucket` is among them.
     reserved: BTreeSet<i32>,
-    shadow_ids: ShadowIds,
+    free_bucket: i32,
 }
 
 impl CrushMap {
@@ -64,32 +64,22 @@ impl CrushMap {
     /// ```
     pub fn from_text(text: &str) -> Result<Self, MapError> {
         let tokens = Tokens::new(text)?;
-        let (names, reserved, shadow_ids) = Default::default();
-        let mut reader = Reader { tokens, draft: Draft::new(), rules: Vec::new(), names, reserved, shadow_ids };
-        reader.reserve_ids(text)?;
+        let reserved = tokens.ids();
+        let (rules, rule_ids, names, types) = Default::default();
+        let (free_rule, free_bucket, draft) = (0, -1, Draft::new());
+        let mut reader = Reader { tokens, draft, rules, rule_ids, free_rule, names, types, reserved, free_bucket };
         while reader.tokens.peek().is_some() {
             reader.statement()?;
         }
-        reader.resolve()?.finish()
+        let (tokens, draft) = reader.resolve()?;
+        draft.finish().map_err(|Fault { place, error }| match place {
+            Place::Offset(offset) => tokens.locate(offset, error),
+            _ => error,
+        })
     }
 }
 
 impl<'t> Reader<'t> {
-    /// Notes every bucket id of the text before any bucket is numbered.
-    fn reserve_ids(&mut self, text: &'t str) -> Result<(), MapError> {
-        let mut tokens = Tokens::new(text)?;
-        while tokens.peek().is_some() {
-            if tokens.accept("id") {
-                if let Ok(id) = tokens.number::<i32>("") {
-                    self.reserved.insert(id);
-                }
-            } else if tokens.name("").is_err() && !["{", "}", "[", "]"].into_iter().any(|mark| tokens.accept(mark)) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     fn statement(&mut self) -> Result<(), MapError> {
         const STATEMENTS: &str = "'tunable', 'device', 'type', 'rule', 'choose_args' or the name of a declared type";
         let keyword = self.tokens.name(STATEMENTS)?;
@@ -97,9 +87,11 @@ impl<'t> Reader<'t> {
             "tunable" => self.tunable(),
             "device" => self.device(),
             "type" => {
+                let place = Place::Offset(self.tokens.offset());
                 let id = self.tokens.number("a type's id")?;
                 let name = self.tokens.name("a type's name")?.word;
-                self.draft.types.push((id, name.to_owned()));
+                self.types.entry(name).or_insert(id);
+                self.draft.types.push(DraftType { id, name: name.to_owned(), place });
                 Ok(())
             }
             "rule" => self.rule(),
@@ -111,24 +103,30 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn type_id(&self, name: &str) -> Option<i32> {
-        self.draft.types.iter().find(|entry| entry.1 == name).map(|entry| entry.0)
+    pub(super) fn type_id(&self, name: &str) -> Option<i32> {
+        // Rules call type 0 `device` where the map has no name for it.
+        self.types.get(name).copied().or_else(|| (name == "device").then_some(0))
     }
 
     fn tunable(&mut self) -> Result<(), MapError> {
         let name = self.tokens.name("a tunable's name")?;
-        let unknown = self.tokens.error_of(name, "the name of a tunable");
-        let target = self.draft.tunables.field_mut(name.word).ok_or(unknown)?;
+        let unknown = || self.tokens.error_of(name, "the name of a tunable");
+        let target = self.draft.tunables.field_mut(name.word).ok_or_else(unknown)?;
+        self.draft.tunable_places.push((name.word.to_owned(), Place::Offset(name.offset)));
         *target = self.tokens.number("a whole number")?;
         Ok(())
     }
 
     fn device(&mut self) -> Result<(), MapError> {
+        let place = Place::Offset(self.tokens.offset());
         let id = self.tokens.number("a device's id")?;
         let name = self.tokens.name("a device's name")?;
-        let class = if self.tokens.accept("class") { Some(self.tokens.name("a class")?.word.to_owned()) } else { None };
+        if self.tokens.accept("class") {
+            let class = self.draft.classes.number(self.tokens.name("a class")?.word);
+            self.draft.classes.of_item.insert(id, class);
+        }
         self.names.insert(name.word, (id, 0x1_0000));
-        self.draft.devices.push(DraftDevice { id, name: name.word.to_owned(), class });
+        self.draft.devices.push(DraftDevice { id, name: name.word.to_owned(), place });
         Ok(())
     }
 
@@ -143,16 +141,15 @@ impl<'t> Reader<'t> {
                 "id" => {
                     let number: i32 = self.tokens.number("a bucket's id")?;
                     if self.tokens.accept("class") {
-                        shadows.push((self.tokens.name("a class")?.word.to_owned(), number));
+                        shadows.push((self.draft.classes.number(self.tokens.name("a class")?.word), number));
                     } else {
                         id = Some(number);
                     }
                 }
                 "alg" => {
                     let alg = self.tokens.name("a bucket's alg")?;
-                    let expected = "uniform, list, tree, straw or straw2";
-                    let unknown = self.tokens.error_of(alg, expected);
-                    kind = Some(BucketKind::from_name(alg.word).ok_or(unknown)?);
+                    let unknown = || self.tokens.error_of(alg, "uniform, list, tree, straw or straw2");
+                    kind = Some(BucketKind::from_name(alg.word).ok_or_else(unknown)?);
                 }
                 "hash" => {
                     if !self.tokens.accept("rjenkins1") {
@@ -164,14 +161,25 @@ impl<'t> Reader<'t> {
             }
         }
         let Some(kind) = kind else { return Err(self.tokens.error_of(name, "a bucket with a line 'alg'")) };
-        let id = id.unwrap_or_else(|| (1..).map(|n| -n).find(|id| !self.reserved.contains(id)).unwrap_or(i32::MIN));
+        let id = id.unwrap_or_else(|| self.free_bucket_id());
         self.reserved.insert(id);
-        self.shadow_ids.extend(shadows.into_iter().map(|(class, shadow)| ((id, class), shadow)));
-        let items = self.positioned(items)?;
+        if !shadows.is_empty() {
+            self.draft.classes.shadows.entry(id).or_default().extend(shadows);
+        }
+        let (items, item_places) = self.positioned(items)?;
         let total = items.iter().fold(0u32, |sum, item| sum.saturating_add(item.1));
         self.names.insert(name.word, (id, total));
-        self.draft.buckets.push(DraftBucket { id, name: name.word.to_owned(), type_id, kind, items });
+        let (place, name) = (Place::Offset(name.offset), name.word.to_owned());
+        self.draft.buckets.push(DraftBucket { id, name, type_id, kind, items, stored: None, place, item_places });
         Ok(())
+    }
+
+    /// The first id from -1 down that the text gives to nothing.
+    fn free_bucket_id(&mut self) -> i32 {
+        while self.reserved.contains(&self.free_bucket) {
+            self.free_bucket -= 1;
+        }
+        self.free_bucket
     }
 
     fn item(&mut self) -> Result<TextItem<'t>, MapError> {
@@ -189,149 +197,31 @@ impl<'t> Reader<'t> {
     }
 
     /// Resolves a bucket's items and puts those with a position there, the others in the places left.
-    fn positioned(&self, items: Vec<TextItem<'t>>) -> Result<Vec<(i32, u32)>, MapError> {
-        let mut places = vec![None; items.len()];
-        for item in &items {
-            let unknown = || self.tokens.error_of(item.name, "the name of a device or bucket declared above");
-            let &(id, weight) = self.names.get(item.name.word).ok_or_else(unknown)?;
-            let place = match item.position {
-                Some(position) => places.get_mut(position).filter(|place| place.is_none()),
-                None => None,
-            };
-            match (place, item.position) {
-                (Some(place), _) => *place = Some((id, item.weight.unwrap_or(weight))),
-                (None, Some(_)) => {
+    fn positioned(&self, items: Vec<TextItem<'t>>) -> Result<Positioned, MapError> {
+        let mut places: Vec<Option<((i32, u32), Place)>> = vec![None; items.len()];
+        for item in items.iter().filter(|item| item.position.is_some()) {
+            let resolved = self.resolved(item)?;
+            match item.position.and_then(|position| places.get_mut(position)).filter(|place| place.is_none()) {
+                Some(place) => *place = Some(resolved),
+                None => {
                     let expected = "an item whose 'pos' is free and below the number of items";
                     return Err(self.tokens.error_of(item.name, expected));
                 }
-                (None, None) => {}
             }
         }
-        let mut free = (0..places.len()).filter(|&place| places[place].is_none()).collect::<Vec<_>>().into_iter();
-        for item in items.iter().filter(|item| item.position.is_none()) {
-            if let (Some(place), Some(&(id, weight))) = (free.next(), self.names.get(item.name.word)) {
-                places[place] = Some((id, item.weight.unwrap_or(weight)));
+        let mut unplaced = items.iter().filter(|item| item.position.is_none());
+        for place in places.iter_mut().filter(|place| place.is_none()) {
+            if let Some(item) = unplaced.next() {
+                *place = Some(self.resolved(item)?);
             }
         }
-        Ok(places.into_iter().flatten().collect())
+        Ok(places.into_iter().flatten().unzip())
     }
 
-    fn rule(&mut self) -> Result<(), MapError> {
-        const LINES: &str = "'id', 'ruleset', 'type', 'min_size', 'max_size', 'step' or '}'";
-        let name = if self.tokens.at("{") { None } else { Some(self.tokens.name("a rule's name")?) };
-        self.tokens.expect("{")?;
-        let (mut id, mut pool_kind, mut min_size, mut max_size) = (None, 1, 0, u32::MAX);
-        let (mut steps, mut takes) = (Vec::new(), Vec::new());
-        while !self.tokens.accept("}") {
-            let line = self.tokens.name(LINES)?;
-            match line.word {
-                "id" | "ruleset" => id = Some(self.tokens.number("a rule's id")?),
-                "type" if self.tokens.accept("replicated") => pool_kind = 1,
-                "type" if self.tokens.accept("erasure") => pool_kind = 3,
-                "type" => pool_kind = self.tokens.number("'replicated', 'erasure' or a number")?,
-                "min_size" => min_size = self.tokens.number("a number of copies")?,
-                "max_size" => max_size = self.tokens.number("a number of copies")?,
-                "step" => {
-                    if self.tokens.accept("take") {
-                        let bucket = self.tokens.name("a bucket's name")?;
-                        let class = if self.tokens.accept("class") { Some(self.tokens.name("a class")?) } else { None };
-                        takes.push((steps.len(), bucket, class));
-                        steps.push(Step::Noop);
-                    } else {
-                        let step = self.step()?;
-                        steps.push(step);
-                    }
-                }
-                _ => return Err(self.tokens.error_of(line, LINES)),
-            }
-        }
-        let taken: BTreeSet<u32> = self.rules.iter().map(|rule| rule.rule.id).collect();
-        let id = id.unwrap_or_else(|| (0..).find(|id| !taken.contains(id)).unwrap_or(u32::MAX));
-        let name = name.map_or_else(|| format!("rule{id}"), |name| name.word.to_owned());
-        let rule = Rule { id, name, ruleset: id, pool_kind, min_size, max_size, steps };
-        self.rules.push(TextRule { rule, takes });
-        Ok(())
-    }
-
-    /// A step other than take.
-    fn step(&mut self) -> Result<Step, MapError> {
-        const STEPS: &str = "'take', 'choose', 'chooseleaf', 'emit' or a 'set_...' step";
-        let op = self.tokens.name(STEPS)?;
-        match op.word {
-            "emit" => Ok(Step::Emit),
-            "noop" => Ok(Step::Noop),
-            "choose" | "chooseleaf" => {
-                let firstn = self.tokens.accept("firstn");
-                if !firstn && !self.tokens.accept("indep") {
-                    return Err(self.tokens.error("'firstn' or 'indep'"));
-                }
-                let count = self.tokens.number("how many items to choose")?;
-                self.tokens.expect("type")?;
-                let name = self.tokens.name("a type's name")?;
-                let unknown = || self.tokens.error_of(name, "the name of a declared type");
-                let type_id = self.type_id(name.word).ok_or_else(unknown)?;
-                Ok(Step::Choose(Choose { firstn, leaf: op.word == "chooseleaf", count, type_id }))
-            }
-            _ => match Step::setting(op.word, 0) {
-                Some(_) => {
-                    let value = self.tokens.number("a whole number")?;
-                    Ok(Step::setting(op.word, value).unwrap_or(Step::Noop))
-                }
-                None => Err(self.tokens.error_of(op, STEPS)),
-            },
-        }
-    }
-
-    fn choose_args(&mut self) -> Result<(), MapError> {
-        let key = self.tokens.number("a pool's id, or -1 for all pools")?;
-        let mut list = Vec::new();
-        self.tokens.expect("{")?;
-        while self.tokens.accept("{") {
-            self.tokens.expect("bucket_id")?;
-            let bucket = self.tokens.number("a bucket's id")?;
-            let mut arguments = DraftArguments { bucket, weights: Vec::new(), ids: None };
-            if self.tokens.accept("weight_set") {
-                self.tokens.expect("[")?;
-                while self.tokens.accept("[") {
-                    let mut set = Vec::new();
-                    while !self.tokens.accept("]") {
-                        set.push(self.tokens.weight()?);
-                    }
-                    arguments.weights.push(set);
-                }
-                self.tokens.expect("]")?;
-            }
-            if self.tokens.accept("ids") {
-                self.tokens.expect("[")?;
-                let mut ids = Vec::new();
-                while !self.tokens.accept("]") {
-                    ids.push(self.tokens.number("an id")?);
-                }
-                arguments.ids = Some(ids);
-            }
-            self.tokens.expect("}")?;
-            list.push(arguments);
-        }
-        self.tokens.expect("}")?;
-        self.draft.choose_args.push((key, list));
-        Ok(())
-    }
-
-    /// Builds the shadows of device classes, then resolves what the rules take.
-    fn resolve(mut self) -> Result<Draft, MapError> {
-        let shadows = add_shadows(&mut self.draft, &self.shadow_ids);
-        for TextRule { mut rule, takes } in self.rules {
-            for (step, name, class) in takes {
-                let unknown = || self.tokens.error_of(name, "the name of a bucket or device of the map");
-                let &(mut item, _) = self.names.get(name.word).ok_or_else(unknown)?;
-                if let Some(class) = class {
-                    let none = || self.tokens.error_of(class, "a class that a device of the map has");
-                    item = *shadows.get(&(item, class.word.to_owned())).ok_or_else(none)?;
-                }
-                rule.steps[step] = Step::Take(item);
-            }
-            self.draft.rules.push(rule);
-        }
-        Ok(self.draft)
+    /// An item's id and weight, and where it stands.
+    fn resolved(&self, item: &TextItem<'t>) -> Result<((i32, u32), Place), MapError> {
+        let unknown = || self.tokens.error_of(item.name, "the name of a device or bucket declared above");
+        let &(id, weight) = self.names.get(item.name.word).ok_or_else(unknown)?;
+        Ok(((id, item.weight.unwrap_or(weight)), Place::Offset(item.name.offset)))
     }
 }

@@ -105,7 +105,7 @@ impl Tunables {
     }
 
     /// Every tunable with its name, in the order `crushtool --decompile` writes them.
-    pub(crate) fn named(&self) -> [(&'static str, u32); 8] {
+    pub(crate) fn named(&self) -> [(&'static str, u32); 10] {
         [
             ("choose_local_tries", self.choose_local_tries),
             ("choose_local_fallback_tries", self.choose_local_fallback_tries),
@@ -115,6 +115,8 @@ impl Tunables {
             ("chooseleaf_stable", self.chooseleaf_stable),
             ("straw_calc_version", self.straw_calc_version),
             ("allowed_bucket_algs", self.allowed_bucket_algs),
+            ("msr_descents", self.msr_descents),
+            ("msr_collision_tries", self.msr_collision_tries),
         ]
     }
 }

@@ -26,28 +26,32 @@ impl BucketArguments {
 /// One set of choose_args: stand-ins for some buckets of a map.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WeightSets {
-    /// By bucket, at `-1 - id`; shorter than the map where the last buckets have no stand-ins.
-    by_bucket: Vec<Option<BucketArguments>>,
+    /// By descending bucket id. Memory follows the number of stand-ins, not the ids, which a map may choose freely.
+    entries: Vec<(i32, BucketArguments)>,
 }
 
 impl WeightSets {
-    /// Sets the stand-ins of one bucket.
-    pub(crate) fn insert(&mut self, bucket: i32, arguments: BucketArguments) {
-        let slot = !bucket as usize;
-        if self.by_bucket.len() <= slot {
-            self.by_bucket.resize(slot + 1, None);
-        }
-        self.by_bucket[slot] = Some(arguments);
+    /// Takes the stand-ins of some buckets, at most one entry each.
+    pub(crate) fn new(mut entries: Vec<(i32, BucketArguments)>) -> Self {
+        entries.sort_by_key(|&(bucket, _)| std::cmp::Reverse(bucket));
+        Self { entries }
     }
 
     /// The stand-ins of one bucket, if it has any.
     #[inline]
     pub(crate) fn bucket(&self, bucket: i32) -> Option<&BucketArguments> {
-        self.by_bucket.get(!bucket as usize)?.as_ref()
+        // Where every bucket has stand-ins, as the balancer leaves a map, an entry stands at its bucket's slot.
+        match self.entries.get(!bucket as usize) {
+            Some((id, arguments)) if *id == bucket => Some(arguments),
+            _ => {
+                let found = self.entries.binary_search_by_key(&!bucket, |&(id, _)| !id);
+                found.ok().map(|index| &self.entries[index].1)
+            }
+        }
     }
 
     /// Every bucket that has stand-ins, with them, from id -1 down.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (i32, &BucketArguments)> {
-        self.by_bucket.iter().enumerate().filter_map(|(slot, entry)| Some((!(slot as i32), entry.as_ref()?)))
+        self.entries.iter().map(|(bucket, arguments)| (*bucket, arguments))
     }
 }
