@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from resilver.cli.place import options
+
 app = typer.Typer(
     name="resilver",
     no_args_is_help=True,
@@ -183,58 +185,70 @@ def schema(
     perform(output, as_json=as_json)
 
 
-@app.command()
+@app.command(cls=options.PlaceCommand)
 def place(
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A `ceph report`, a `ceph osd crush dump` or a CRUSH map as text.",
-        ),
-    ],
-    groups: Annotated[
-        bool, typer.Option("--groups", help="Every placement group of a report, with its up set.")
-    ] = False,
-    object_name: Annotated[
-        str | None,
-        typer.Option("--object", metavar="NAME", help="Where one object of --pool is."),
-    ] = None,
-    pool: Annotated[
-        str | None, typer.Option("--pool", metavar="POOL", help="A pool's name or number.")
-    ] = None,
-    rule: Annotated[
-        str | None, typer.Option("--rule", metavar="RULE", help="A rule's number or name.")
-    ] = None,
-    copies: Annotated[
-        int, typer.Option("--num-rep", metavar="N", min=1, max=64, help="Devices an input.")
-    ] = 3,
-    first: Annotated[int, typer.Option("--min-x", metavar="X", min=0, help="First input.")] = 0,
-    last: Annotated[int, typer.Option("--max-x", metavar="X", min=0, help="Last input.")] = 1023,
-    mappings: Annotated[
-        bool,
-        typer.Option("--show-mappings", help="Print where each input goes, as crushtool does."),
-    ] = False,
+    context: typer.Context,
+    words: options.Words = None,
+    crush: options.Crush = None,
+    pg_dump: options.PgDump = None,
+    osd_df: options.OsdDf = None,
+    settings: options.StudySettings = None,
+    groups: options.Groups = False,
+    object_name: options.ObjectName = None,
+    pool: options.Pool = None,
+    affected: options.Affected = False,
+    fail: options.Fail = None,
+    test: options.Test = False,
+    rule: options.RuleName = None,
+    min_rule: options.MinRule = None,
+    max_rule: options.MaxRule = None,
+    copies: options.Copies = None,
+    min_copies: options.MinCopies = None,
+    max_copies: options.MaxCopies = None,
+    x: options.X = None,
+    first: options.First = None,
+    last: options.Last = None,
+    pool_id: options.PoolId = None,
+    weights: options.Weights = None,
+    mappings: options.Mappings = False,
+    statistics: options.Statistics = False,
+    utilization: options.Utilization = False,
+    utilization_all: options.UtilizationAll = False,
+    bad_mappings: options.BadMappings = False,
+    quality: options.QualityFlag = False,
+    fatal: options.Fatal = None,
+    compare: options.Compare = False,
+    seed: options.Seed = 1,
+    build: options.Build = None,
+    add_item: options.AddItem = None,
+    remove_item: options.RemoveItem = None,
+    move: options.Move = None,
+    reweight_item: options.ReweightItem = None,
+    location: options.Location = None,
+    output: options.Output = None,
+    file_format: options.Format = None,
+    decompile: options.Decompile = False,
+    dump: options.Dump = False,
+    tree: options.Tree = False,
     as_json: Json = False,
 ) -> None:
-    """Say where CRUSH puts things: the groups of a real cluster, an object, or a rule's inputs.
+    """Say where things go, how good that is, and what a change would move.
 
     Examples:
+
     resilver place report.json --groups --pool rbd
-    resilver place report.json --pool rbd --object vm-12
-    resilver place map.txt --rule 0 --num-rep 3 --min-x 0 --max-x 9 --show-mappings
+
+    resilver place map.bin --rule 0 --num-rep 3 --min-x 0 --max-x 9 --show-mappings
+
+    resilver place report.json --quality
+
+    resilver place --compare before.bin after.bin --rule 0
+
+    resilver place --build 64 host straw2 4 root straw2 0 -o map.bin
     """
     from resilver.cli.place import PlaceRequest
     from resilver.cli.place import place as perform
 
-    request = PlaceRequest(
-        source=source,
-        groups=groups,
-        object_name=object_name,
-        pool=pool,
-        rule=rule,
-        copies=copies,
-        first=first,
-        last=last,
-        mappings=mappings,
-    )
-    perform(request, as_json=as_json)
+    code = perform(PlaceRequest.of(context.params), as_json=as_json)
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,135 @@
+"""`--affected`: what loses copies when parts of a cluster fail at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from resilver.cli.console import print_json, say
+from resilver.cli.place.inputs import bracketed
+from resilver.cli.place.request import PlaceRequest
+from resilver.cli.place.source import ClusterSource, Source, StudySource
+from resilver.errors import ConfigError
+from resilver.units import format_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SUFFIXES = (".parquet", ".csv")
+
+
+def print_affected(source: Source, request: PlaceRequest, *, as_json: bool) -> None:
+    """Say what the failed parts held.
+
+    Args:
+        source: A cluster, whose groups are listed, or a study, whose objects are.
+        request: What fails, and a file for the table.
+        as_json: Print JSON: the groups, or the sums over a study's objects.
+
+    Raises:
+        ConfigError: A part is unknown, or the source is a bare map, which holds nothing.
+    """
+    if request.output is not None and request.output.suffix.lower() not in _SUFFIXES:
+        raise ConfigError(
+            f"-o {request.output}: the table is written as Parquet or CSV; name a file that ends "
+            "in .parquet or .csv"
+        )
+    if isinstance(source, StudySource):
+        _of_study(source, request, as_json=as_json)
+    elif isinstance(source, ClusterSource):
+        _of_cluster(source, request, as_json=as_json)
+    else:
+        raise ConfigError(
+            f"--affected: {source.label!r} is a CRUSH map, which holds no data; give a "
+            "`ceph report` or a STUDY.toml"
+        )
+
+
+def _of_study(source: StudySource, request: PlaceRequest, *, as_json: bool) -> None:
+    import pyarrow.compute as pc
+
+    from resilver.simulate import affected
+
+    table = affected(source.system, list(request.fail), seed=request.seed)
+    sizes = table["size_bytes"].to_numpy()
+    lost = table["lost"].to_numpy()
+    left = pc.list_value_length(table["survivors"]).to_numpy()
+    sums = {
+        "failed": list(request.fail),
+        "objects": table.num_rows,
+        "bytes": int(sizes.sum()),
+        "copies_lost": int(lost.sum()),
+        "bytes_to_rebuild": int((sizes * lost)[left > 0].sum()),
+        "objects_without_survivor": int(np.count_nonzero(left == 0)),
+        "bytes_without_survivor": int(sizes[left == 0].sum()),
+    }
+    _save(table, request.output)
+    if as_json:
+        print_json(sums)
+        return
+    sys.stdout.write(
+        f"{sums['objects']:,} objects ({format_bytes(sums['bytes'])}) lose "
+        f"{sums['copies_lost']:,} copies; {format_bytes(sums['bytes_to_rebuild'])} to rebuild; "
+        f"{sums['objects_without_survivor']:,} objects "
+        f"({format_bytes(sums['bytes_without_survivor'])}) have no copy left\n"
+    )
+
+
+def _of_cluster(source: ClusterSource, request: PlaceRequest, *, as_json: bool) -> None:
+    from resilver.simulate import affected_groups
+
+    wanted = {pool.id for pool in source.pools(request.pool)}
+    table = affected_groups(source.report, list(request.fail))
+    rows = [
+        {"pgid": f"{row['pool']}.{row['group']:x}", **row}
+        for row in table.to_pylist()
+        if row["pool"] in wanted
+    ]
+    _save(table, request.output)
+    if as_json:
+        print_json(rows)
+        return
+    width = max((len(row["pgid"]) for row in rows), default=0)
+    for row in rows:
+        left, homes = bracketed(row["survivors"]), bracketed(row["homes"])
+        sys.stdout.write(f"{row['pgid']:<{width}}  lost {row['lost']}  left {left}  to {homes}\n")
+    sys.stdout.flush()
+    amount = format_bytes(sum(row["bytes"] for row in rows))
+    gone = sum(not row["survivors"] for row in rows)
+    say(
+        f"{', '.join(request.fail)}: {len(rows):,} groups ({amount}) lose copies, "
+        f"{gone:,} have none left"
+    )
+
+
+def _save(table: pa.Table, path: Path | None) -> None:
+    if path is None:
+        return
+    try:
+        if path.suffix.lower() == ".csv":
+            from pyarrow import csv
+
+            csv.write_csv(_without_lists(table), path)
+        else:
+            from pyarrow import parquet
+
+            parquet.write_table(table, path)
+    except OSError as error:
+        raise ConfigError(
+            f"'{path}' cannot be written: {error.strerror or error}; choose another with -o FILE"
+        ) from error
+    say(f"{table.num_rows:,} rows written to {path}")
+
+
+def _without_lists(table: pa.Table) -> pa.Table:
+    """Lists as text with spaces between, since CSV has no lists."""
+    import pyarrow as pa
+
+    for index, field in enumerate(table.schema):
+        if pa.types.is_list(field.type):
+            texts = [" ".join(map(str, one or ())) for one in table[field.name].to_pylist()]
+            table = table.set_column(index, field.name, pa.array(texts, pa.string()))
+    return table

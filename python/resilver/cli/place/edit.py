@@ -1,0 +1,131 @@
+"""Maps built and changed, then written as a file or printed as crushtool prints them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resilver.cli.console import say
+from resilver.cli.place.request import MapFormat, PlaceRequest, pairs
+from resilver.cli.place.source import MapSource, open_map
+from resilver.errors import ConfigError, name_remedy
+
+if TYPE_CHECKING:
+    from resilver.simulate import CrushMap
+
+_BUCKET_KINDS = ("uniform", "list", "tree", "straw", "straw2", "vring")
+
+_FORMATS = {".txt": MapFormat.text, ".text": MapFormat.text, ".json": MapFormat.json}
+
+
+def edited(request: PlaceRequest) -> MapSource:
+    """The map of the request, built or read, with its edits made in crushtool's order.
+
+    Args:
+        request: A file or --build, and the edits.
+
+    Returns:
+        The map.
+
+    Raises:
+        ConfigError: The file cannot be used, or the layers are no layers.
+        PlacementError: An edit cannot be made.
+    """
+    if request.build is None:
+        source = open_map(request.files[0], request)
+    else:
+        source = MapSource("--build", _built(request.build, request.words))
+    if not (request.edits and _changes(request)):
+        return source
+    crush = source.crush
+    location = dict(pairs(request.location, "--loc", "TYPE NAME"))
+    if request.add_item is not None:
+        _, weight, name = request.add_item
+        crush = crush.with_item(name, weight, location)
+    if request.remove_item is not None:
+        crush = crush.without_item(request.remove_item)
+    if request.reweight_item is not None:
+        crush = crush.reweighted(*request.reweight_item)
+    if request.move is not None:
+        crush = crush.moved(request.move, location)
+    return MapSource(source.label, crush)
+
+
+def _changes(request: PlaceRequest) -> bool:
+    edits = (request.add_item, request.remove_item, request.move, request.reweight_item)
+    return any(edit is not None for edit in edits)
+
+
+def _built(devices: int, words: tuple[str, ...]) -> CrushMap:
+    from resilver.simulate import CrushMap
+
+    if not words or len(words) % 3:
+        raise ConfigError(
+            f"--build {devices} {' '.join(words)}: a layer is a type, a bucket kind and a size; "
+            f"for example `--build {devices} host straw2 16 rack straw2 8 root straw2 0`"
+        )
+    layers = []
+    for name, kind, size in zip(words[::3], words[1::3], words[2::3], strict=True):
+        if kind not in _BUCKET_KINDS:
+            remedy = name_remedy(kind, _BUCKET_KINDS, "kinds")
+            raise ConfigError(f'--build: "{kind}" of layer "{name}" is not a bucket kind; {remedy}')
+        if not (size.isascii() and size.isdecimal() and len(size) < 10):
+            raise ConfigError(
+                f'--build: "{size}" of layer "{name}" is not a number of items; write one, 0 for '
+                "all that there are"
+            )
+        layers.append((name, kind, int(size)))
+    return CrushMap.build(devices, layers)
+
+
+def write(source: MapSource, request: PlaceRequest, *, as_json: bool) -> None:
+    """Print or write a map, as far as that was asked for.
+
+    Args:
+        source: The map.
+        request: What to print, and the file and its form.
+        as_json: Say what was written as JSON.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    if request.tree:
+        from resilver.cli.place.tree import tree_lines
+
+        sys.stdout.write("".join(f"{line}\n" for line in tree_lines(source.crush.to_json())))
+    if request.dump:
+        sys.stdout.write(_terminated(source.crush.to_json()))
+    if request.decompile:
+        sys.stdout.write(_terminated(source.crush.to_text()))
+    if request.output is None:
+        return
+    form = request.file_format or _FORMATS.get(request.output.suffix.lower(), MapFormat.binary)
+    _save(request.output, _content(source.crush, form))
+    if as_json:
+        from resilver.cli.console import print_json
+
+        print_json({"map": str(request.output), "format": form.value})
+    else:
+        say(f"{form.value} map written to {request.output}")
+
+
+def _terminated(text: str) -> str:
+    return text if text.endswith("\n") else text + "\n"
+
+
+def _content(crush: CrushMap, form: MapFormat) -> bytes:
+    if form is MapFormat.binary:
+        return crush.to_bytes()
+    text = crush.to_text() if form is MapFormat.text else crush.to_json()
+    return _terminated(text).encode()
+
+
+def _save(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise ConfigError(
+            f"'{path}' cannot be written: {error.strerror or error}; name a file in a folder that "
+            "exists and is yours"
+        ) from error

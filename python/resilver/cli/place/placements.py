@@ -1,0 +1,211 @@
+"""Replica sets to judge: of a pool's groups, a rule's inputs or a study's objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from resilver.cli.place.inputs import copies_of, mixed, reweights_of, rules_of
+from resilver.cli.place.request import PlaceRequest
+from resilver.cli.place.source import ClusterSource, MapSource, Source, StudySource
+from resilver.cli.place.structure import MapLevel, Rule
+from resilver.errors import ConfigError
+
+if TYPE_CHECKING:
+    from resilver.importers import ClusterReport, PoolInfo
+
+Sets = npt.NDArray[np.int32]
+
+_WEIGHT_ONE = 0x10000
+
+# Copies a device in a judgement of inputs, where nobody says how many: what operators give a device
+# in placement groups, and a study's "auto".
+_COPIES_A_DEVICE = 100
+_INPUTS_MIN, _INPUTS_MAX = 1024, 2**20
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Replica sets with what is known of them and of their devices.
+
+    Attributes:
+        title: What they are, for a heading.
+        key: What two placements have in common that can be compared, such as a pool's name.
+        unit: What a set is: group, input or object.
+        sets: A row a set; -1 after a short one, 2147483647 for a hole.
+        set_bytes: The bytes of one copy or piece of each, or None.
+        by_position: Whether a place in a set has a meaning of its own.
+        device_names: By device number.
+        weights: Effective weights by device number; zero for what holds nothing.
+        levels: What devices are in, the lowest level first.
+        after: The sets of some rows once a device is out.
+    """
+
+    title: str
+    key: str
+    unit: str
+    sets: Sets
+    set_bytes: npt.NDArray[np.float64] | None
+    by_position: bool
+    device_names: list[str]
+    weights: npt.NDArray[np.float64]
+    levels: tuple[MapLevel, ...]
+    after: Callable[[int, npt.NDArray[np.int64]], Sets]
+
+
+def placements(source: Source, request: PlaceRequest) -> list[Placement]:
+    """Everything to judge in a source.
+
+    Args:
+        source: A map, a cluster or a study.
+        request: The pool, or the rule with its inputs and copies, or the seed of objects.
+
+    Returns:
+        A placement a pool of a cluster (of a rule, with --rule); one a rule of a map; one for a
+        study.
+
+    Raises:
+        ConfigError: There is no such pool, rule or device.
+    """
+    if isinstance(source, StudySource):
+        return [_of_study(source, request)]
+    if isinstance(source, ClusterSource) and request.rule is None:
+        if request.weights:
+            raise ConfigError(
+                "--weight: a cluster's groups have the cluster's own reweights; add --rule RULE to "
+                "place inputs with others"
+            )
+        return [_of_pool(source, pool) for pool in source.pools(request.pool)]
+    rules = [rule for _, rule in rules_of(source, request) if rule is not None]
+    if not rules:
+        raise ConfigError(f"{source.label!r} has no rules, so nothing is placed; add a rule to it")
+    return [_of_rule(source, rule, request) for rule in rules]
+
+
+def _of_pool(source: ClusterSource, pool: PoolInfo) -> Placement:
+    from resilver.simulate import group_up_sets
+
+    report, structure = source.report, source.structure
+    weights = structure.device_weights(structure.rules.get(pool.rule_id))
+    reweights = np.zeros(len(weights))
+    given = np.asarray(report.reweights[: len(weights)], dtype=np.float64) / _WEIGHT_ONE
+    reweights[: len(given)] = given
+
+    def after(device: int, rows: npt.NDArray[np.int64]) -> Sets:
+        osds = tuple(
+            replace(osd, reweight=0, in_cluster=False) if osd.id == device else osd
+            for osd in report.osds
+        )
+        return group_up_sets(replace(report, osds=osds), pool.id)[rows]
+
+    return Placement(
+        title=f"pool '{pool.name}' ({pool.id}): {pool.pg_num:,} groups of {pool.size}",
+        key=pool.name,
+        unit="group",
+        sets=group_up_sets(report, pool.id),
+        set_bytes=_piece_bytes(report, pool),
+        by_position=pool.kind == "erasure",
+        device_names=structure.device_names(),
+        weights=weights * reweights,
+        levels=structure.levels,
+        after=after,
+    )
+
+
+def _piece_bytes(report: ClusterReport, pool: PoolInfo) -> npt.NDArray[np.float64] | None:
+    """The bytes of one copy of each group; None for an erasure pool, whose k no report states, and
+    where the report says nothing of bytes.
+    """
+    if pool.kind != "replicated":
+        return None
+    try:
+        loads = report.loads
+    except ConfigError:
+        return None
+    of_group = np.array([load.bytes for load in loads if load.pool == pool.id], dtype=np.float64)
+    return of_group if of_group.any() else None
+
+
+def _of_rule(source: MapSource, rule: Rule, request: PlaceRequest) -> Placement:
+    low, high = copies_of(rule, request)
+    if low != high:
+        raise ConfigError("a judgement is of one number of copies; give --num-rep N")
+    known = source.report.reweights if isinstance(source, ClusterSource) else ()
+    structure, weights = source.structure, reweights_of(source, request, known)
+    effective = structure.device_weights(rule) * weights / _WEIGHT_ONE
+    first, last = _inputs(request, int(np.count_nonzero(effective)), high)
+    inputs = np.arange(first, last + 1, dtype=np.uint32)
+    placed = inputs if request.pool_id is None else mixed(inputs, request.pool_id)
+
+    def after(device: int, rows: npt.NDArray[np.int64]) -> Sets:
+        without = weights.copy()
+        without[device] = 0
+        return source.crush.map_rule(rule.id, placed[rows], high, without)
+
+    return Placement(
+        title=f"rule {rule.id} ({rule.name}): inputs {first} to {last}, {high} copies",
+        key=rule.name,
+        unit="input",
+        sets=source.crush.map_rule(rule.id, placed, high, weights),
+        set_bytes=None,
+        by_position=any("indep" in step["op"] for step in rule.steps),
+        device_names=structure.device_names(),
+        weights=effective,
+        levels=structure.levels,
+        after=after,
+    )
+
+
+def _inputs(request: PlaceRequest, devices: int, copies: int) -> tuple[int, int]:
+    """The inputs asked for; else from 0 on so many that a device holds some hundred copies."""
+    if request.x is not None or request.first is not None or request.last is not None:
+        from resilver.cli.place.inputs import range_of
+
+        return range_of(request)
+    count = _INPUTS_MIN
+    while count * copies < _COPIES_A_DEVICE * devices and count < _INPUTS_MAX:
+        count *= 2
+    return 0, count - 1
+
+
+def _of_study(source: StudySource, request: PlaceRequest) -> Placement:
+    from resilver.simulate import group_sets_of, place_objects
+
+    system, seed = source.system, request.seed
+    servers, copies = system.server_count, system.copies or 1
+    groups = system.placement_group_count
+    first, last = _inputs(request, servers, copies)
+
+    def sets(failed: tuple[int, ...]) -> Sets:
+        if groups is not None:
+            return group_sets_of(system, failed, seed=seed)
+        return place_objects(system, seed, first, last - first + 1, failed)
+
+    what = f"{groups:,} groups" if groups is not None else f"objects {first} to {last}"
+    algorithm = system.placement.algorithm if system.placement else "crush"
+    return Placement(
+        title=f"{algorithm} on {servers:,} servers: {what} of {copies}",
+        key="study",
+        unit="object" if groups is None else "group",
+        sets=sets(()),
+        set_bytes=None,
+        by_position=False,
+        device_names=[f"server.{number}" for number in range(servers)],
+        weights=np.ones(servers),
+        levels=tuple(
+            _even_level(name, count, servers)
+            for name, count in (("rack", system.cluster.racks), ("row", system.cluster.rows))
+            if count
+        ),
+        after=lambda device, rows: sets((device,))[rows],
+    )
+
+
+def _even_level(name: str, count: int, servers: int) -> MapLevel:
+    """Servers fill the first rack, then the next, as the core's map has them."""
+    part_of = np.arange(servers, dtype=np.int64) // (servers // count)
+    return MapLevel(name, tuple(f"{name}.{number}" for number in range(count)), part_of)

@@ -1,0 +1,223 @@
+"""`--quality`: the measures of a placement, as a table and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from rich import box
+from rich.table import Table
+
+from resilver.cli.console import output, print_json
+from resilver.cli.place.placements import Placement, placements
+from resilver.cli.place.request import PlaceRequest
+from resilver.judgement import Balance, Quality, quality, rebuild_targets, replica_sets
+
+if TYPE_CHECKING:
+    from resilver.cli.place.source import Source
+
+# Where lost copies go is known only by placing everything again without a device, so it is asked
+# for some devices: at most so many, and so few that no more sets than these are placed again.
+_DEVICES_TRIED_MAX = 64
+_SETS_PLACED_MAX = 2_000_000
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Where the copies of a failed device go, over the devices that were tried.
+
+    Attributes:
+        devices_tried: How many devices were failed, each alone, evenly spread over their numbers.
+        distinct_worst: The fewest devices that took copies over.
+        distinct_median: The median.
+        parallelism_worst: All that is written over what the busiest target writes, the least.
+        parallelism_median: The median.
+    """
+
+    devices_tried: int
+    distinct_worst: int
+    distinct_median: float
+    parallelism_worst: float
+    parallelism_median: float
+
+
+def print_quality(source: Source, request: PlaceRequest, *, as_json: bool) -> None:
+    """Judge every placement of a source.
+
+    Args:
+        source: A map, a cluster or a study.
+        request: The pool, or the rule and its inputs.
+        as_json: Print JSON, a list of one object a placement.
+
+    Raises:
+        ConfigError: There is no such pool or rule, or --fatal exceeds the copies.
+    """
+    rows = []
+    for placement in placements(source, request):
+        judged, targets = _judged(placement, request.fatal)
+        if as_json:
+            rows.append(_json(placement, judged, targets))
+        else:
+            output().print(_table(placement, judged, targets))
+    if as_json:
+        print_json(rows)
+
+
+def _judged(placement: Placement, fatal: int | None) -> tuple[Quality, Targets | None]:
+    judged = quality(
+        placement.sets,
+        weights=placement.weights,
+        set_bytes=placement.set_bytes,
+        fatal=fatal,
+    )
+    return judged, _targets(placement)
+
+
+def _targets(placement: Placement) -> Targets | None:
+    sets = replica_sets(placement.sets)
+    used = np.unique(sets[sets >= 0])
+    if not len(used):
+        return None
+    count = min(len(used), _DEVICES_TRIED_MAX, max(1, _SETS_PLACED_MAX // len(sets)))
+    tried = used[np.linspace(0, len(used) - 1, count).round().astype(int)]
+    found = [_targets_of(placement, sets, int(device)) for device in tried]
+    distinct = [one[0] for one in found]
+    parallel = [one[1] for one in found]
+    return Targets(
+        len(tried),
+        min(distinct),
+        float(np.median(distinct)),
+        min(parallel),
+        float(np.median(parallel)),
+    )
+
+
+def _targets_of(
+    placement: Placement, sets: npt.NDArray[np.int64], device: int
+) -> tuple[int, float]:
+    rows = np.flatnonzero(np.any(sets == device, axis=1))
+    loads = None if placement.set_bytes is None else placement.set_bytes[rows]
+    return rebuild_targets(sets[rows], placement.after(device, rows), device, loads)
+
+
+def _json(placement: Placement, judged: Quality, targets: Targets | None) -> dict[str, Any]:
+    values = asdict(judged)
+    names = placement.device_names
+    for key in ("copy_balance", "byte_balance", "primary_balance"):
+        if values[key] is not None:
+            for end in ("fullest", "emptiest"):
+                device = values[key][end]
+                values[key][end] = None if device is None else names[device]
+    return {
+        "placement": placement.key,
+        "title": placement.title,
+        **values,
+        "rebuild_targets": None if targets is None else asdict(targets),
+    }
+
+
+def _table(placement: Placement, judged: Quality, targets: Targets | None) -> Table:
+    table = Table(title=placement.title, box=box.SIMPLE, title_justify="left", pad_edge=False)
+    table.add_column("measure")
+    table.add_column("value", justify="right")
+    table.add_column("beside it", style="dim")
+    names = placement.device_names
+    for kind, one in (
+        ("copies", judged.copy_balance),
+        ("bytes", judged.byte_balance),
+        ("primaries", judged.primary_balance),
+    ):
+        if one is not None and one.fullest is not None:
+            _add_balance(table, kind, one, names)
+    _add_spread(table, placement, judged)
+    _add_rebuild(table, judged, targets)
+    _add_loss(table, judged)
+    return table
+
+
+def _add_balance(table: Table, kind: str, one: Balance, names: list[str]) -> None:
+    at_random = one.expected_coefficient_of_variation
+    fullest = names[one.fullest] if one.fullest is not None else ""
+    emptiest = names[one.emptiest] if one.emptiest is not None else ""
+    table.add_row(
+        f"{kind}: fullest device over its fair share", f"{one.max_over_fair:.3f}", fullest
+    )
+    table.add_row(f"{kind}: emptiest", f"{one.min_over_fair:.3f}", emptiest)
+    table.add_row(
+        f"{kind}: coefficient of variation",
+        f"{one.coefficient_of_variation:.4f}",
+        "" if at_random is None else f"{at_random:.4f} at random",
+    )
+
+
+def _add_spread(table: Table, placement: Placement, judged: Quality) -> None:
+    others = max(judged.devices - 1, 0)
+    if judged.short_sets:
+        table.add_row(f"{placement.unit}s short of devices", f"{judged.short_sets:,}", "")
+    table.add_row(
+        "scatter width, median", f"{judged.scatter_width_median:,.0f}", f"of {others:,} others"
+    )
+    table.add_row(
+        "scatter width, least and most",
+        f"{judged.scatter_width_min:,} to {judged.scatter_width_max:,}",
+        "",
+    )
+    table.add_row(
+        "declustering ratio, measured",
+        f"{judged.declustering_ratio_measured:.4f}",
+        f"{judged.declustering_ratio:.4f} at best",
+    )
+    table.add_row(
+        "sets a pair of devices shares",
+        f"{judged.pair_sets_min:,} to {judged.pair_sets_max:,}",
+        f"{judged.pair_sets_mean:.2f} on average",
+    )
+
+
+def _add_rebuild(table: Table, judged: Quality, targets: Targets | None) -> None:
+    table.add_row(
+        "rebuild: sources, worst and median",
+        f"{judged.rebuild_sources_worst:,} / {judged.rebuild_sources_median:,.0f}",
+        "",
+    )
+    table.add_row(
+        "rebuild: all reads over the busiest's",
+        f"{judged.rebuild_parallelism_worst:.1f} / {judged.rebuild_parallelism_median:.1f}",
+        "",
+    )
+    if targets is None:
+        return
+    table.add_row(
+        "rebuild: targets, worst and median",
+        f"{targets.distinct_worst:,} / {targets.distinct_median:,.0f}",
+        f"{targets.devices_tried} devices tried",
+    )
+    table.add_row(
+        "rebuild: all writes over the busiest's",
+        f"{targets.parallelism_worst:.1f} / {targets.parallelism_median:.1f}",
+        "",
+    )
+
+
+def _add_loss(table: Table, judged: Quality) -> None:
+    table.add_row(
+        "different replica sets",
+        f"{judged.distinct_sets:,}",
+        f"of {_short(judged.possible_sets)}",
+    )
+    share = judged.loss_share
+    table.add_row(
+        f"data lost if {judged.fatal} devices fail at once",
+        "too many to count" if share is None else f"{share:.3g}",
+        "of all such failures",
+    )
+
+
+def _short(count: int) -> str:
+    """A count that fits a column: in full below a million million."""
+    if count < 10**12:
+        return f"{count:,}"
+    digits = str(count)
+    return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"

@@ -1,0 +1,265 @@
+"""What the command was asked for, and whether that makes sense together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from resilver.errors import ConfigError, Problem
+
+
+class MapFormat(StrEnum):
+    """Forms of a CRUSH map."""
+
+    text = "text"
+    json = "json"
+    binary = "binary"
+
+
+class Mode(StrEnum):
+    """What `place` does."""
+
+    groups = "groups"
+    object = "object"
+    tester = "tester"
+    quality = "quality"
+    compare = "compare"
+    affected = "affected"
+    write = "write"
+
+
+@dataclass(frozen=True)
+class PlaceRequest:
+    """The options of `resilver place`, as given. Their meaning is in `options.py`."""
+
+    words: tuple[str, ...] = ()
+    crush: Path | None = None
+    pg_dump: Path | None = None
+    osd_df: Path | None = None
+    settings: tuple[str, ...] = ()
+    groups: bool = False
+    object_name: str | None = None
+    pool: str | None = None
+    test: bool = False
+    rule: str | None = None
+    min_rule: int | None = None
+    max_rule: int | None = None
+    copies: int | None = None
+    min_copies: int | None = None
+    max_copies: int | None = None
+    x: int | None = None
+    first: int | None = None
+    last: int | None = None
+    pool_id: int | None = None
+    weights: tuple[str, ...] = ()
+    mappings: bool = False
+    statistics: bool = False
+    utilization: bool = False
+    utilization_all: bool = False
+    bad_mappings: bool = False
+    quality: bool = False
+    fatal: int | None = None
+    compare: bool = False
+    affected: bool = False
+    fail: tuple[str, ...] = ()
+    seed: int = 1
+    build: int | None = None
+    add_item: tuple[int, float, str] | None = None
+    remove_item: str | None = None
+    move: str | None = None
+    reweight_item: tuple[str, float] | None = None
+    location: tuple[str, ...] = ()
+    output: Path | None = None
+    file_format: MapFormat | None = None
+    decompile: bool = False
+    dump: bool = False
+    tree: bool = False
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> PlaceRequest:
+        """A request of the options as the command line gives them.
+
+        Args:
+            options: By name; lists for what may stand several times, None for what was not given.
+                Options that are not the request's own, as --json, are passed over.
+        """
+        known = {field.name for field in fields(cls)}
+        return cls(
+            **{
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in options.items()
+                if name in known and value is not None
+            }
+        )
+
+    @property
+    def shows(self) -> bool:
+        """Whether crushtool's lines are wanted."""
+        return (
+            self.mappings
+            or self.bad_mappings
+            or self.statistics
+            or self.utilization
+            or self.utilization_all
+        )
+
+    @property
+    def edits(self) -> bool:
+        """Whether the map is built or changed before anything else."""
+        return (
+            self.build is not None
+            or self.add_item is not None
+            or self.remove_item is not None
+            or self.move is not None
+            or self.reweight_item is not None
+        )
+
+    @property
+    def writes(self) -> bool:
+        """Whether the map itself is wanted, as a file or on stdout."""
+        return self.decompile or self.dump or self.tree
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files named; with --build the words are layers instead."""
+        return () if self.build is not None else tuple(Path(word) for word in self.words)
+
+    @property
+    def mode(self) -> Mode:
+        """What to do.
+
+        Raises:
+            ConfigError: Two things are asked for at once, or none.
+        """
+        wanted = {
+            Mode.groups: self.groups,
+            Mode.object: self.object_name is not None,
+            Mode.quality: self.quality,
+            Mode.compare: self.compare,
+            Mode.affected: self.affected,
+        }
+        chosen = [mode for mode, given in wanted.items() if given]
+        if self.shows and not (self.test and chosen == [Mode.compare]):
+            chosen.append(Mode.tester)
+        if not chosen and (self.writes or (self.output is not None and self.rule is None)):
+            return Mode.write
+        if not chosen and (self.test or self.rule is not None):
+            chosen.append(Mode.tester)
+        if not chosen and self.edits:
+            raise ConfigError(
+                "an edited map goes nowhere yet; write it with -o FILE, print it with --decompile, "
+                "--dump or --tree, or judge it with --quality or a --show option"
+            )
+        selects_rule = self.rule is not None and chosen[0:1] in ([Mode.groups], [Mode.object])
+        if len(chosen) != 1 or selects_rule:
+            example = self.words[0] if self.files else "MAP"
+            raise ConfigError(
+                "place needs exactly one of --groups, --object NAME, --rule RULE (with --show-... "
+                "options or without), --quality, --compare and --affected; for example "
+                f"`resilver place {example} --rule 0 --num-rep 3 --show-mappings`"
+            )
+        return chosen[0]
+
+    def check(self) -> None:
+        """Hold together what only makes sense with something else.
+
+        Raises:
+            ConfigError: With every option that stands alone.
+        """
+        problems = []
+        needs = [
+            (self.fail and not self.affected, "--fail", "add --affected"),
+            (self.affected and not self.fail, "--affected", "add --fail osd.12, or host=NAME"),
+            (
+                self.location and self.add_item is None and self.move is None,
+                "--loc",
+                "add --add-item or --move, whose place it is",
+            ),
+            (self.move is not None and not self.location, "--move", "add --loc TYPE NAME"),
+            (
+                self.file_format is not None and self.output is None,
+                "--format",
+                "add -o FILE, or use --decompile (text) or --dump (JSON) for stdout",
+            ),
+            (self.fatal is not None and not self.quality, "--fatal", "add --quality"),
+        ]
+        # crushtool lets the last of these win; options here have no order.
+        either = [
+            (self.rule, "--rule", (self.min_rule, self.max_rule), "--min-rule and --max-rule"),
+            (self.x, "--x", (self.first, self.last), "--min-x and --max-x"),
+            (self.copies, "--num-rep", (self.min_copies, self.max_copies), "--min-rep, --max-rep"),
+        ]
+        problems += [
+            Problem(f"it stands in place of {range_}", "give one or the other", option)
+            for one, option, both, range_ in either
+            if one is not None and any(end is not None for end in both)
+        ]
+        problems += [
+            Problem("it means nothing by itself", what, option)
+            for given, option, what in needs
+            if given
+        ]
+        wanted, needs_files = (2, "--compare takes two files") if self.compare else (1, "one FILE")
+        if self.build is None and len(self.words) != wanted:
+            remedy = (
+                "`resilver place --compare BEFORE AFTER`"
+                if self.compare
+                else "name a map, a report, a dump or a study, or use --build"
+            )
+            rule = f"place takes {needs_files}" if wanted == 1 else needs_files
+            problems.append(Problem(f"{rule}, and {len(self.words)} are given", remedy))
+        if problems:
+            raise ConfigError(problems)
+
+
+def pairs(options: tuple[str, ...], option: str, shape: str) -> list[tuple[str, str]]:
+    """Options of two words, which arrive joined by a unit separator.
+
+    Args:
+        options: Each as given.
+        option: The option's name, for the message.
+        shape: What it takes, for the message.
+
+    Returns:
+        The two words of each.
+
+    Raises:
+        ConfigError: A second word is missing.
+    """
+    found = []
+    for given in options:
+        first, separator, second = given.partition(SEPARATOR)
+        if not separator:
+            raise ConfigError(f"{option} = {first}: it takes two words; write {option} {shape}")
+        found.append((first, second))
+    return found
+
+
+SEPARATOR = "\x1f"
+"""Joins the two words of an option; no name can contain it."""
+
+
+def number(text: str, option: str) -> float:
+    """A finite number.
+
+    Args:
+        text: What was given.
+        option: The option's name, for the message.
+
+    Returns:
+        The number.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ConfigError(f'{option} = "{text}": a weight is a finite number; write one, as 0.5')
+    return value

@@ -1,0 +1,217 @@
+"""What the command was given: a CRUSH map, a real cluster, or a study's system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resilver.cli.place.request import PlaceRequest
+from resilver.cli.place.structure import MapStructure
+from resilver.errors import ConfigError
+
+if TYPE_CHECKING:
+    from resilver.importers import ClusterReport, PoolInfo
+    from resilver.simulate import CrushMap
+    from resilver.spec import System
+
+# What a compiled map begins with: CRUSH_MAGIC 0x00010000, little-endian (Ceph, crush/crush.h).
+_BINARY_MAGIC = b"\x00\x00\x01\x00"
+
+_KINDS = (
+    "a CRUSH map (text, JSON or binary), a `ceph report`, a `ceph osd dump`, a binary osdmap or a "
+    "STUDY.toml"
+)
+
+
+@dataclass(frozen=True)
+class MapSource:
+    """A CRUSH map.
+
+    Attributes:
+        label: The file's name.
+        crush: The map.
+    """
+
+    label: str
+    crush: CrushMap
+
+    @cached_property
+    def structure(self) -> MapStructure:
+        """Its devices, buckets and rules."""
+        return MapStructure(self.crush.to_json())
+
+
+@dataclass(frozen=True)
+class ClusterSource(MapSource):
+    """A real cluster, which has a CRUSH map.
+
+    Attributes:
+        report: What is known of it.
+    """
+
+    report: ClusterReport
+
+    def pools(self, wanted: str | None) -> list[PoolInfo]:
+        """The pools asked for, by number.
+
+        Args:
+            wanted: A pool's name or number; all of them when None.
+
+        Raises:
+            ConfigError: There is no such pool.
+        """
+        from resilver.errors import name_remedy
+
+        pools = sorted(self.report.pools, key=lambda pool: pool.id)
+        found = [pool for pool in pools if wanted in (None, pool.name, str(pool.id))]
+        if wanted is not None and not found:
+            remedy = name_remedy(wanted, [pool.name for pool in pools], "pools")
+            raise ConfigError(f'--pool = "{wanted}": the report has no such pool; {remedy}')
+        return found
+
+
+@dataclass(frozen=True)
+class StudySource:
+    """The system of a study.
+
+    Attributes:
+        label: The file's name.
+        system: The system.
+    """
+
+    label: str
+    system: System
+
+
+Source = MapSource | StudySource
+
+
+def open_source(path: Path, request: PlaceRequest) -> Source:
+    """Read a file of any kind, told by its content.
+
+    Args:
+        path: The file.
+        request: The other files that complete a cluster, and the settings of a study.
+
+    Returns:
+        What is in it.
+
+    Raises:
+        ConfigError: It cannot be read, or is none of the known kinds.
+        PlacementError: It is a map that cannot be used.
+    """
+    from resilver.importers.text import decode, parse_json, read_bytes
+
+    if path.suffix.lower() == ".toml":
+        return _study(path, request)
+    data = read_bytes(path)
+    if data.startswith(_BINARY_MAGIC):
+        return _map(path)
+    # Text has no zero bytes, and an encoded osdmap has hundreds.
+    if b"\0" in data[:4096]:
+        return _cluster(path, request)
+    text = decode(data, path)
+    if not text.lstrip().startswith(("{", "[")):
+        return _map(path)
+    document = parse_json(text, path)
+    keys = set(document) if isinstance(document, dict) else set()
+    if {"osdmap", "crushmap"} <= keys or {"pools", "osds"} <= keys:
+        return _cluster(path, request)
+    if {"buckets", "rules"} <= keys or "crushmap" in keys:
+        return _map(path)
+    raise ConfigError(
+        f"{str(path)!r} is JSON, but neither a `ceph report` (osdmap, crushmap) nor a "
+        "`ceph osd crush dump` (buckets, rules) nor a `ceph osd dump` (pools, osds); give one of "
+        f"these, or another of: {_KINDS}"
+    )
+
+
+def open_map(path: Path, request: PlaceRequest) -> MapSource:
+    """Read a file that must hold a CRUSH map, as a map's own file or a cluster's.
+
+    Args:
+        path: The file.
+        request: The options, for the message and the other files.
+
+    Returns:
+        The map.
+
+    Raises:
+        ConfigError: A study was given, or the file cannot be used.
+    """
+    source = open_source(path, request)
+    if isinstance(source, StudySource):
+        raise ConfigError(
+            f"{str(path)!r} is a study, which has no CRUSH rules of its own; use --quality, "
+            "--compare or --affected, or give a CRUSH map"
+        )
+    return source
+
+
+def open_cluster(path: Path, request: PlaceRequest, option: str) -> ClusterSource:
+    """Read a file that must describe a real cluster.
+
+    Args:
+        path: The file.
+        request: The options, for the other files.
+        option: What needs a cluster, for the message.
+
+    Returns:
+        The cluster.
+
+    Raises:
+        ConfigError: The file is of another kind, or cannot be used.
+    """
+    source = open_source(path, request)
+    if isinstance(source, ClusterSource):
+        return source
+    kind = "a study" if isinstance(source, StudySource) else "a CRUSH map"
+    raise ConfigError(
+        f"{option}: {str(path)!r} is {kind} and has no pools; "
+        "give the JSON that `ceph report` prints, or ask for --rule RULE"
+    )
+
+
+def _map(path: Path) -> MapSource:
+    from resilver.simulate import CrushMap
+
+    return MapSource(path.name, CrushMap.read(path))
+
+
+def _cluster(path: Path, request: PlaceRequest) -> ClusterSource:
+    from resilver.importers import read_cluster
+    from resilver.simulate import CrushMap
+
+    report = read_cluster(path, crush=request.crush, pg_dump=request.pg_dump, osd_df=request.osd_df)
+    return ClusterSource(path.name, CrushMap.from_json(report.crushmap), report)
+
+
+def _study(path: Path, request: PlaceRequest) -> Source:
+    """A study's system; where its cluster is a real one, that cluster."""
+    from resilver.simulate import CrushMap
+
+    system = _system(path, request.settings)
+    if system.report is None:
+        return StudySource(path.name, system)
+    return ClusterSource(path.name, CrushMap.from_json(system.report.crushmap), system.report)
+
+
+def _system(path: Path, settings: Sequence[str]) -> System:
+    """The one system of a study; a sweep has several, of which --set chooses."""
+    from resilver.simulate import validate
+    from resilver.spec import Study
+
+    study = Study.load(path, overrides=settings)
+    runs = study.runs()
+    swept = runs[0].swept
+    if any(run.swept != swept for run in runs):
+        key, value = next(iter(swept.items()))
+        raise ConfigError(
+            f"study.sweep sweeps {', '.join(swept)}: place looks at one system, and this study has "
+            f"several; choose one with --set {key}={value}"
+        )
+    validate([runs[0].system])
+    return runs[0].system

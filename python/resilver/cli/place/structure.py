@@ -1,0 +1,196 @@
+"""What a CRUSH map consists of, read from the JSON that describes it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+# A compiled map's table of buckets begins with 8 slots and doubles (Ceph, crush/builder.c); its
+# size bounds what crushtool expects of a rule over devices.
+_BUCKET_SLOTS = 8
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of the map.
+
+    Attributes:
+        id: Its number.
+        name: Its name.
+        min_size: The fewest copies it is for, or None where the map does not say (Ceph 18 on).
+        max_size: The most.
+        steps: Its steps as the JSON has them.
+    """
+
+    id: int
+    name: str
+    min_size: int | None
+    max_size: int | None
+    steps: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class MapLevel:
+    """A type of bucket, and which bucket of it each device is in.
+
+    Attributes:
+        name: The type's name.
+        part_names: The buckets' names.
+        part_of: By device number, an index of `part_names`, -1 for none.
+    """
+
+    name: str
+    part_names: tuple[str, ...]
+    part_of: npt.NDArray[np.int64]
+
+
+class MapStructure:
+    """The devices, buckets and rules of a CRUSH map.
+
+    Args:
+        text: What `ceph osd crush dump` prints.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._document: dict[str, Any] = json.loads(text)
+        self._buckets = {bucket["id"]: bucket for bucket in self._document["buckets"]}
+
+    @cached_property
+    def device_count(self) -> int:
+        """One more than the highest device number, whether in a bucket or only named."""
+        named = [device["id"] for device in self._document.get("devices", ())]
+        return 1 + max([*named, *self._items], default=-1)
+
+    @cached_property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """Whether each device is in a bucket."""
+        flags = np.zeros(self.device_count, dtype=np.bool_)
+        flags[list(self._items)] = True
+        return flags
+
+    @cached_property
+    def _items(self) -> set[int]:
+        return {
+            item["id"]
+            for bucket in self._buckets.values()
+            for item in bucket["items"]
+            if item["id"] >= 0
+        }
+
+    @cached_property
+    def rules(self) -> dict[int, Rule]:
+        """The rules by number."""
+        return {
+            rule["rule_id"]: Rule(
+                rule["rule_id"],
+                rule["rule_name"],
+                rule.get("min_size"),
+                rule.get("max_size"),
+                tuple(rule["steps"]),
+            )
+            for rule in sorted(self._document["rules"], key=lambda rule: int(rule["rule_id"]))
+        }
+
+    def most_affected(self, rule: Rule) -> int:
+        """How many copies crushtool expects a rule to find at the most.
+
+        It is the least, over the types that the rule chooses, of how many buckets of the type the
+        map has or a step asks for (CrushTester::get_maximum_affected_by_rule). A type that two
+        steps choose counts its buckets twice there, and so it does here.
+        """
+        choosing = [step for step in rule.steps if step["op"].startswith("choose")]
+        asked = {step["type"]: step["num"] for step in choosing}
+        slots = _BUCKET_SLOTS
+        while slots < max((-number for number in self._buckets), default=0):
+            slots *= 2
+        most = max(slots, self.device_count)
+        for kind, number in asked.items():
+            found = sum(bucket["type_name"] == kind for bucket in self._buckets.values())
+            found *= sum(step["type"] == kind for step in choosing)
+            if 0 < number < found:
+                found = number
+            if 0 < found < most:
+                most = found
+        return most
+
+    def device_weights(self, rule: Rule | None = None) -> npt.NDArray[np.float64]:
+        """The CRUSH weight of each device below what a rule takes, or in the whole map.
+
+        Args:
+            rule: The rule, or None for every device.
+
+        Returns:
+            Weights as a map's text has them, 1.0 for 0x10000, by device number.
+        """
+        weights = np.zeros(self.device_count)
+        if rule is None:
+            waiting = [number for number, bucket in self._buckets.items() if not _shadow(bucket)]
+        else:
+            waiting = [step["item"] for step in rule.steps if step["op"] == "take"]
+        for taken in waiting:
+            if taken >= 0:
+                weights[taken] = max(weights[taken], 1.0)
+        seen: set[int] = set()
+        while waiting:
+            bucket = self._buckets.get(waiting.pop())
+            if bucket is None or bucket["id"] in seen:
+                continue
+            seen.add(bucket["id"])
+            for item in bucket["items"]:
+                if item["id"] >= 0:
+                    weights[item["id"]] = max(weights[item["id"]], item["weight"] / 0x10000)
+                else:
+                    waiting.append(item["id"])
+        return weights
+
+    @cached_property
+    def levels(self) -> tuple[MapLevel, ...]:
+        """The types that buckets have, the lowest first, without shadow trees of classes."""
+        parent = {
+            item["id"]: bucket["id"]
+            for bucket in self._buckets.values()
+            if not _shadow(bucket)
+            for item in bucket["items"]
+        }
+        kinds = {
+            bucket["type_id"]: bucket["type_name"]
+            for bucket in self._buckets.values()
+            if not _shadow(bucket)
+        }
+        return tuple(self._level(kind, kinds[kind], parent) for kind in sorted(kinds))
+
+    def _level(self, kind: int, name: str, parent: dict[int, int]) -> MapLevel:
+        parts = [
+            bucket
+            for bucket in self._buckets.values()
+            if bucket["type_id"] == kind and not _shadow(bucket)
+        ]
+        index = {bucket["id"]: position for position, bucket in enumerate(parts)}
+        above = dict(index)
+        part_of = np.full(self.device_count, -1, dtype=np.int64)
+        for device in np.flatnonzero(self.present):
+            path = [int(device)]
+            while path[-1] not in above and path[-1] in parent:
+                path.append(parent[path[-1]])
+            found = above.get(path[-1], -1)
+            # Every node on the way has the same answer, which the next device then finds at once.
+            above.update(dict.fromkeys(path, found))
+            part_of[device] = found
+        return MapLevel(name, tuple(bucket["name"] for bucket in parts), part_of)
+
+    def device_names(self) -> list[str]:
+        """The name of each device, ``osd.N`` where the map has none."""
+        names = [f"osd.{number}" for number in range(self.device_count)]
+        for device in self._document.get("devices", ()):
+            names[device["id"]] = device["name"]
+        return names
+
+
+def _shadow(bucket: dict[str, Any]) -> bool:
+    """Whether a bucket is the copy of another for one device class, whose name has a tilde."""
+    return "~" in bucket["name"]

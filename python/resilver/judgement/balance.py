@@ -1,0 +1,122 @@
+"""How evenly a load lies on devices."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resilver.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Balance:
+    """How evenly a load lies on the devices that may carry it.
+
+    Loads are measured against each device's fair share, its weight's part of the total; with equal
+    weights that is the mean.
+
+    Attributes:
+        total: The whole load: copies or bytes.
+        mean: The load a device, over the devices of positive weight.
+        max_over_fair: The fullest device's load over its fair share.
+        min_over_fair: The emptiest device's.
+        coefficient_of_variation: Standard deviation of load over fair share, around one.
+        expected_coefficient_of_variation: What choosing at random would give, or None where the
+            load is not a count of copies.
+        fullest: The fullest device's number, or None without devices.
+        emptiest: The emptiest device's.
+    """
+
+    total: float
+    mean: float
+    max_over_fair: float
+    min_over_fair: float
+    coefficient_of_variation: float
+    expected_coefficient_of_variation: float | None
+    fullest: int | None
+    emptiest: int | None
+
+
+def weights_of(weights: Any, devices: int) -> npt.NDArray[np.float64]:
+    """Device weights, checked; equal ones for None.
+
+    Args:
+        weights: A weight a device, or None.
+        devices: How many devices there are.
+
+    Returns:
+        Weights, shape (devices,).
+
+    Raises:
+        ConfigError: They are too few or too many, negative, or not finite.
+    """
+    if weights is None:
+        return np.ones(devices)
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (devices,):
+        raise ConfigError(
+            f"weights has the shape {array.shape}: there is one weight for each of {devices} "
+            "devices; pass as many, or none"
+        )
+    if not np.all(np.isfinite(array)) or np.any(array < 0):
+        raise ConfigError("weights: a weight is a finite number from 0; correct the others")
+    return array
+
+
+def balance(loads: Any, weights: Any = None, *, draws: int | None = None) -> Balance:
+    """How evenly loads lie.
+
+    Args:
+        loads: The load of each device, shape (devices,).
+        weights: The weight of each, which says its fair share; equal when None. A device of weight
+            zero should carry nothing and does not enter.
+        draws: How many sets chose their devices, where `loads` counts copies: the coefficient of
+            variation that choosing at random would give then follows.
+
+    Returns:
+        The balance; its ratios are NaN where there is no load or no weight.
+
+    Raises:
+        ConfigError: The weights do not fit.
+
+    With n devices of equal weight, m sets of r different devices put a Binomial(m, r/n) number of
+    copies on each, so the expected coefficient of variation is sqrt((1 - r/n) / (m r/n)).
+
+    >>> balance([2, 4, 6]).max_over_fair
+    1.5
+    """
+    load = np.asarray(loads, dtype=np.float64)
+    weight = weights_of(weights, len(load))
+    used = np.flatnonzero(weight > 0)
+    total = float(load[used].sum())
+    nothing = Balance(total, 0.0, math.nan, math.nan, math.nan, None, None, None)
+    if not len(used) or total <= 0:
+        return nothing
+    share = weight[used] / weight[used].sum()
+    ratio = load[used] / (share * total)
+    # Weighted by the share, the mean ratio is one whatever the weights.
+    deviation = float(np.sqrt(np.sum(share * (ratio - 1.0) ** 2)))
+    return Balance(
+        total=total,
+        mean=total / len(used),
+        max_over_fair=float(ratio.max()),
+        min_over_fair=float(ratio.min()),
+        coefficient_of_variation=deviation,
+        expected_coefficient_of_variation=_at_random(share, total, draws),
+        fullest=int(used[np.argmax(ratio)]),
+        emptiest=int(used[np.argmin(ratio)]),
+    )
+
+
+def _at_random(share: npt.NDArray[np.float64], copies: float, draws: int | None) -> float | None:
+    """The coefficient of variation if each set held each device with its fair probability."""
+    if not draws:
+        return None
+    # A device is in a set with probability p = its share of all copies over the number of sets; its
+    # ratio then has the variance (1 - p) / (draws p).
+    chance = np.minimum(share * copies / draws, 1.0)
+    return float(np.sqrt(np.sum(share * (1.0 - chance) / (draws * chance))))

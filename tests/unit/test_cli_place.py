@@ -1,0 +1,286 @@
+"""`resilver place`: its options together, its errors, and what it prints of a plain placement."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from resilver import cli
+from resilver.cli.place.inputs import mixed
+
+# What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
+HOLE = 2_147_483_647
+
+# Ten devices of weight 1 in one root, and two rules that choose among them.
+DUMP = {
+    "devices": [{"id": number, "name": f"osd.{number}"} for number in range(10)],
+    "types": [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "root"}],
+    "buckets": [
+        {
+            "id": -1,
+            "name": "default",
+            "type_id": 1,
+            "type_name": "root",
+            "items": [{"id": number, "weight": 0x10000} for number in range(10)],
+        }
+    ],
+    "rules": [
+        {
+            "rule_id": number,
+            "rule_name": name,
+            "min_size": 2,
+            "max_size": 3,
+            "steps": [
+                {"op": "take", "item": -1},
+                {"op": "choose_firstn", "num": 0, "type": "osd"},
+                {"op": "emit"},
+            ],
+        }
+        for number, name in ((0, "data"), (4, "ssd"))
+    ],
+}
+
+
+class FakeMap:
+    """Puts input x on devices x, x + 1, ... of ten; input 3 comes up one short, input 4 in its
+    first place has a hole. A device of reweight 0 is passed over for device 9.
+    """
+
+    @classmethod
+    def read(cls, path: Path) -> FakeMap:
+        assert path.read_text().startswith("# begin crush map")
+        return cls()
+
+    def to_json(self) -> str:
+        return json.dumps(DUMP)
+
+    def map_rule(self, rule: int, xs: Any, copies: int, reweight: Any = None) -> Any:
+        rows = (xs[:, None].astype(np.int64) + np.arange(copies)) % 10
+        rows[xs == 3, -1] = -1
+        rows[xs == 4, 0] = HOLE
+        if reweight is not None:
+            out = np.append(reweight == 0, [False])
+            rows[(rows >= 0) & (rows < HOLE) & out[np.clip(rows, -1, 9)]] = 9
+        return rows.astype(np.int32)
+
+    def device_name(self, device: int) -> str:
+        return f"osd.{device}"
+
+
+@pytest.fixture(autouse=True)
+def fake_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """A simulate module whose placement is plain to see."""
+    module = ModuleType("resilver.simulate")
+    module.CrushMap = FakeMap  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "resilver.simulate", module)
+    yield module
+
+
+@pytest.fixture
+def text_map(tmp_path: Path) -> Path:
+    """A file that is neither JSON nor compiled; the fake does not read further."""
+    path = tmp_path / "map.txt"
+    path.write_text("# begin crush map\n")
+    return path
+
+
+def test_mappings_are_printed_as_crushtool_prints_them(
+    text_map: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # What is short ends early; a hole stays, for the position of a strip is its meaning.
+    options = ["--num-rep", "3", "--min-x", "2", "--max-x", "4", "--show-mappings"]
+    assert cli.run(["place", str(text_map), "--rule", "ssd", *options]) == 0
+    assert capsys.readouterr().out == (
+        "CRUSH rule 4 x 2 [2,3,4]\nCRUSH rule 4 x 3 [3,4]\nCRUSH rule 4 x 4 [2147483647,5,6]\n"
+    )
+    assert cli.run(["place", str(text_map), "--rule", "4", *options, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [
+        {"rule": 4, "x": 2, "devices": [2, 3, 4]},
+        {"rule": 4, "x": 3, "devices": [3, 4]},
+        {"rule": 4, "x": 4, "devices": [HOLE, 5, 6]},
+    ]
+
+
+def test_without_mappings_the_devices_shares_are_counted(
+    text_map: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Inputs 0 to 9 on 2 of 10 devices each give every device 2, less the ones that inputs 3 and 4
+    # miss, both device 4.
+    arguments = ["--rule", "4", "--num-rep", "2", "--min-x", "0", "--max-x", "9"]
+    assert cli.run(["place", str(text_map), *arguments]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "rule 4, 10 inputs, 2 copies, 2 short"
+    counts = {name: int(count) for name, count in (line.split() for line in lines[1:])}
+    assert counts == {f"osd.{device}": 2 for device in range(10) if device != 4}
+
+
+def test_all_rules_and_their_sizes_are_shown_and_gaps_are_named(
+    text_map: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Rules 0 and 4 are for 2 to 3 copies; numbers 1 to 3 are no rules. Inputs 0 to 2 come up full,
+    # 2 (or 3) of 10 devices an input make 3 * 2 / 10 expected copies a device.
+    options = ["--show-statistics", "--min-x", "0", "--max-x", "2"]
+    assert cli.run(["place", str(text_map), *options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:4] == [
+        "rule 0 (data), x = 0..2, numrep = 2..3",
+        "rule 0 (data) num_rep 2 result size == 2:\t3/3",
+        "rule 0 (data) num_rep 3 result size == 3:\t3/3",
+        "rule 1 dne",
+    ]
+    options = ["--rule", "0", "--num-rep", "2", "--show-utilization", "--json", *options]
+    assert cli.run(["place", str(text_map), *options]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["sizes"] == {"2": 3}
+    assert row["devices"][1]["stored"] == 2
+    assert row["devices"][1]["expected"] == pytest.approx(0.6)
+
+
+def test_one_end_of_a_range_counts_for_nothing_and_says_so(
+    text_map: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # As in crushtool: inputs 0 to 1023. Without a --show option the range is what was asked for.
+    options = ["--rule", "0", "--num-rep", "2", "--max-x", "4"]
+    assert cli.run(["place", str(text_map), *options, "--show-mappings"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.count("\n") == 1024
+    assert captured.err.startswith("note: inputs 0 to 1023")
+    assert cli.run(["place", str(text_map), *options]) == 0
+    assert capsys.readouterr().out.startswith("rule 0, 5 inputs")
+
+
+def test_two_word_options_and_underscores_are_crushtools(
+    text_map: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Device 1 has reweight 0 and its copies go to device 9; --weight stands twice.
+    options = ["--num_rep", "2", "--min_x=0", "--max_x", "1", "--show_mappings", "--rule", "0"]
+    weights = ["--weight", "1", "0", "-w", "osd.7", "0.5"]
+    assert cli.run(["place", "-i", str(text_map), *options, *weights]) == 0
+    assert capsys.readouterr().out == "CRUSH rule 0 x 0 [0,9]\nCRUSH rule 0 x 1 [9,2]\n"
+
+
+def test_quality_and_comparison_are_json_too(
+    text_map: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Inputs 5 to 8 are on devices (5,6), (6,7), (7,8), (8,9): five devices hold 8 copies, where a
+    # fair share of ten devices is 0.8; nothing moves between a map and itself.
+    options = ["--rule", "0", "--num-rep", "2", "--min-x", "5", "--max-x", "8", "--json"]
+    assert cli.run(["place", str(text_map), "--quality", *options]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["copy_balance"]["max_over_fair"] == pytest.approx(2 / 0.8)
+    assert row["copy_balance"]["fullest"] == "osd.6"
+    assert (row["sets"], row["devices"], row["distinct_sets"]) == (4, 10, 4)
+    assert row["loss_share"] == pytest.approx(4 / 45)
+    assert cli.run(["place", "--compare", str(text_map), str(text_map), *options]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["total"], row["moved"], row["changed_sets"]) == (8.0, 0.0, 0)
+
+
+def test_tables_stay_within_eighty_columns(
+    text_map: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--rule", "0", "--num-rep", "3", "--min-x", "0", "--max-x", "99"]
+    assert cli.run(["place", str(text_map), "--quality", *options]) == 0
+    assert cli.run(["place", "--compare", str(text_map), str(text_map), *options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    # No label is broken over two lines: each measure that is named has a value beside it.
+    named = [line for line in lines if line.strip(" \u2500")]
+    broken = [line for line in named if len(line.split("  ")) < 2]
+    assert not broken
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "exactly one of --groups"),
+        (["--groups", "--rule", "0"], "exactly one of --groups"),
+        (["--quality", "--affected", "--fail", "osd.1"], "exactly one of --groups"),
+        (["--groups"], "is a CRUSH map and has no pools"),
+        (["--affected", "--fail", "osd.1"], "is a CRUSH map, which holds no data"),
+        (["--affected"], "--affected: it means nothing by itself; add --fail"),
+        (["--rule", "0", "--fail", "osd.1"], "--fail: it means nothing by itself"),
+        (["--rule", "5"], "no such rule; it has 0 (data), 4 (ssd)"),
+        (["--rule", "5", "--show-mappings"], "no such rule; it has 0 (data), 4 (ssd)"),
+        (["--rule", "0", "--min-x", "2", "--max-x", "1"], "the first not after the last"),
+        (["--rule", "0", "--max-x", "4294967296"], "inputs go from 0 to 4294967295"),
+        (["--rule", "0", "--x", "1", "--min-x", "0"], "--x: it stands in place of"),
+        (["--rule", "0", "--weight", "10", "1"], '--weight = "10": the map has no such device'),
+        (["--rule", "0", "--weight", "osd.1", "nan"], "a weight is a finite number"),
+        (["--rule", "0", "--weight", "1"], "--weight = 1: it takes two words"),
+        (["--rule", "0", "--min-rep", "1"], "--min-rep and --max-rep choose together"),
+        (["--quality", "--rule", "0", "--num-rep", "2", "--fatal", "3"], "fatal = 3"),
+        (["--rule", "0", "--fatal", "1"], "--fatal: it means nothing by itself"),
+        (["--add-item", "3", "1.0", "osd.3"], "an edited map goes nowhere yet"),
+        (["--tree", "--move", "osd.3"], "--move: it means nothing by itself"),
+        (["--tree", "--loc", "root", "default"], "--loc: it means nothing by itself"),
+        (["--tree", "--format", "text"], "--format: it means nothing by itself"),
+        (["--compare"], "--compare takes two files, and 1 are given"),
+        (["other", "--rule", "0"], "place takes one FILE, and 2 are given"),
+        (["--build", "4", "--tree"], "a layer is a type, a bucket kind and a size"),
+    ],
+)
+def test_what_cannot_be_placed_is_said_with_a_remedy(
+    text_map: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["place", str(text_map), *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert words in captured.err
+
+
+@pytest.mark.parametrize(
+    ("layers", "words"),
+    [
+        (["host", "strow2", "4"], 'did you mean "straw2"?'),
+        (["host", "straw2", "-4"], '"-4" of layer "host" is not a number of items'),
+        (["host", "straw2"], "a layer is a type, a bucket kind and a size"),
+    ],
+)
+def test_layers_that_are_none_are_named(
+    layers: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["place", "--build", "8", "--tree", "--", *layers]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'{"osdmap": {', "line 1"),
+        (b'{"monmap": []}', "neither a `ceph report`"),
+        (b"\xff\xfe", "UTF-8"),
+    ],
+)
+def test_a_file_of_another_kind_is_named(
+    tmp_path: Path, content: bytes, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "map"
+    path.write_bytes(content)
+    assert cli.run(["place", str(path), "--groups"]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_pools_number_is_mixed_in_as_ceph_mixes_it() -> None:
+    # Ceph, crush/hash.c, crush_hash32_rjenkins1_2, followed by hand in whole numbers for the inputs
+    # 0 and 123456 and the pool 7.
+    def mix(a: int, b: int, c: int) -> tuple[int, int, int]:
+        for first, second, third in ((13, 8, 13), (12, 16, 5), (3, 10, 15)):
+            a = ((a - b - c) ^ (c >> first)) % 2**32
+            b = ((b - c - a) ^ (a << second)) % 2**32
+            c = ((c - a - b) ^ (b >> third)) % 2**32
+        return a, b, c
+
+    for x in (0, 123456):
+        state = 1315423911 ^ x ^ 7
+        a, b, state = mix(x, 7, state)
+        _, _, state = mix(231232, a, state)
+        _, _, state = mix(b, 1232, state)
+        assert mixed(np.array([x], dtype=np.uint32), 7).tolist() == [state]
