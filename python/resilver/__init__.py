@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ResilverError,
         SimulationError,
     )
+    from resilver.judgement import Comparison, Quality, compare, quality
     from resilver.simulate import CrushMap, Progress, RunResult
     from resilver.spec import (
         Cluster,
@@ -55,6 +56,7 @@ _HOMES = {
         "ResilverError",
         "SimulationError",
     ),
+    "resilver.judgement": ("Comparison", "Quality", "compare", "quality"),
     "resilver.simulate": ("CrushMap", "Progress", "RunResult"),
     "resilver.spec": (
         "Cluster",
@@ -80,6 +82,7 @@ _MODULES = ("catalog", "estimate", "importers", "report", "simulate", "units")
 
 __all__ = [
     "Cluster",
+    "Comparison",
     "ConfigError",
     "CrushMap",
     "DeviceTable",
@@ -94,6 +97,7 @@ __all__ = [
     "PlacementError",
     "Population",
     "Progress",
+    "Quality",
     "Recovery",
     "Redundancy",
     "ResilverError",
@@ -105,9 +109,11 @@ __all__ = [
     "System",
     "__version__",
     "catalog",
+    "compare",
     "estimate",
     "execute",
     "importers",
+    "quality",
     "report",
     "simulate",
     "units",

@@ -53,65 +53,78 @@ def theirs(*words: object) -> Answer:
     return Answer(done.stdout, done.stderr, done.returncode)
 
 
-def map_text(draw: st.DrawFn) -> str:
-    """A map of hosts in racks, some of them empty or of weight zero, with rules of all kinds."""
-    kinds = st.sampled_from(["straw2", "straw", "list", "tree"])
-    hosts = draw(st.integers(1, 5))
-    per_host = draw(st.lists(st.integers(0, 4), min_size=hosts, max_size=hosts))
+TUNABLES = """
+tunable choose_local_tries 0
+tunable choose_local_fallback_tries 0
+tunable choose_total_tries 20
+tunable chooseleaf_descend_once 1
+tunable chooseleaf_vary_r 1
+tunable chooseleaf_stable 1
+tunable straw_calc_version 1
+"""
+TYPES = "type 0 osd\ntype 1 host\ntype 2 root\n"
+CHOICES = [
+    ["chooseleaf firstn 0 type host"],
+    ["chooseleaf indep 0 type host"],
+    ["choose firstn 0 type osd"],
+    ["choose indep 0 type osd"],
+    ["choose firstn 2 type host", "choose firstn 2 type osd"],
+    ["set_chooseleaf_tries 5", "chooseleaf indep 3 type host"],
+]
+
+
+def bucket(number: int, head: str, items: str, draw: st.DrawFn) -> str:
+    """A bucket of any kind. In a tree that weighs nothing, as the part of one class may, crushtool
+    reads past its items.
+    """
+    kinds = ["straw2", "straw", "list"]
+    if items and " weight 0.000" not in items:
+        kinds.append("tree")
+    kind = draw(st.sampled_from(kinds))
+    return f"{head} {{\n\tid -{number}\n\talg {kind}\n\thash 0\n{items}}}\n"
+
+
+@st.composite
+def hosts(draw: st.DrawFn) -> tuple[str, str, list[float]]:
+    """Devices, the hosts that hold them, and the hosts' weights; some empty or of weight zero."""
+    classes = draw(st.booleans())
     weights = st.sampled_from([0.0, 0.5, 1.0, 1.0, 1.0, 2.25])
-    lines = ["tunable choose_total_tries 20", "tunable straw_calc_version 1"]
-    lines += ["tunable chooseleaf_descend_once 1", "tunable chooseleaf_vary_r 1"]
-    lines += ["tunable chooseleaf_stable 1", "tunable choose_local_tries 0"]
-    lines += ["tunable choose_local_fallback_tries 0"]
-    devices: list[str] = []
-    buckets: list[str] = []
+    devices, buckets, totals = "", "", []
     number = 0
-    host_weights = []
-    for host, count in enumerate(per_host):
-        items = []
-        total = 0.0
+    for host, count in enumerate(draw(st.lists(st.integers(0, 4), min_size=1, max_size=5))):
+        items, total = "", 0.0
         for _ in range(count):
-            # A device that is named and in no bucket leaves a gap in the utilisation.
+            # A number that no device has leaves a gap in the utilisation.
             number += draw(st.integers(0, 3)) == 0
             weight = draw(weights)
-            devices.append(f"device {number} osd.{number}")
-            items.append(f"\titem osd.{number} weight {weight:.3f}")
+            kind = draw(st.sampled_from([" class ssd", " class hdd"])) if classes else ""
+            devices += f"device {number} osd.{number}{kind}\n"
+            items += f"\titem osd.{number} weight {weight:.3f}\n"
             total += weight
             number += 1
-        host_weights.append(total)
-        buckets += [f"host h{host} {{", f"\tid -{host + 2}", f"\talg {draw(kinds)}", "\thash 0"]
-        buckets += [*items, "}"]
-    buckets += ["root default {", "\tid -1", f"\talg {draw(kinds)}", "\thash 0"]
-    buckets += [f"\titem h{host} weight {host_weights[host]:.3f}" for host in range(hosts)]
-    buckets += ["}"]
-    rules: list[str] = []
-    number = 0
-    for _ in range(draw(st.integers(1, 3))):
-        number += draw(st.integers(0, 1))
-        low = draw(st.integers(1, 3))
-        choose = draw(
-            st.sampled_from(
-                [
-                    ["step chooseleaf firstn 0 type host"],
-                    ["step chooseleaf indep 0 type host"],
-                    ["step choose firstn 0 type osd"],
-                    ["step choose indep 0 type osd"],
-                    ["step choose firstn 2 type host", "step choose firstn 2 type osd"],
-                    ["step set_chooseleaf_tries 5", "step chooseleaf indep 3 type host"],
-                ]
-            )
-        )
-        rules += [f"rule r{number} {{", f"\tid {number}", "\ttype replicated"]
-        rules += [f"\tmin_size {low}", f"\tmax_size {draw(st.integers(low, 5))}"]
-        rules += ["\tstep take default", *(f"\t{step}" for step in choose), "\tstep emit", "}"]
-        number += 1
-    types = ["type 0 osd", "type 1 host", "type 2 root"]
-    return "\n".join([*lines, *devices, *types, *buckets, *rules, ""])
+        buckets += bucket(host + 2, f"host h{host}", items, draw)
+        totals.append(total)
+    return devices, buckets, totals
 
 
 @st.composite
 def maps(draw: st.DrawFn) -> str:
-    return map_text(draw)
+    """A map of hosts in a root, with rules of all kinds, some of their numbers left out."""
+    devices, buckets, totals = draw(hosts())
+    items = "".join(f"\titem h{host} weight {total:.3f}\n" for host, total in enumerate(totals))
+    root = bucket(1, "root default", items, draw)
+    # A class that no device has cannot be taken.
+    taken = "default class ssd" if "class ssd" in devices else "default"
+    rules, number = "", 0
+    for _ in range(draw(st.integers(1, 3))):
+        number += draw(st.integers(0, 1))
+        low = draw(st.integers(1, 3))
+        steps = [f"take {taken}", *draw(st.sampled_from(CHOICES)), "emit"]
+        rules += f"rule r{number} {{\n\tid {number}\n\ttype replicated\n"
+        rules += f"\tmin_size {low}\n\tmax_size {draw(st.integers(low, 5))}\n"
+        rules += "".join(f"\tstep {step}\n" for step in steps) + "}\n"
+        number += 1
+    return TUNABLES + devices + TYPES + buckets + root + rules
 
 
 @st.composite

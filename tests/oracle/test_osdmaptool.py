@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -166,6 +167,54 @@ def test_marking_out_with_exceptions(tmp_path: Path) -> None:
         assert found == answers(tmp_path, "--mark-out", str(out))
         # An OSD that is out holds nothing, wherever an exception would have put it.
         assert not any(out in one.up for one in found.values())
+
+
+# Rule: a binary OSD map, and an osd dump with its CRUSH map as text or compiled, are one cluster,
+# weights of choose_args included that six digits do not hold.
+def test_every_form_of_a_cluster_is_the_same(tmp_path: Path) -> None:
+    spec, _ = busy_cluster()
+    hosts = [{4 * host + osd: ONE + 7 * osd for osd in range(4)} for host in range(6)]
+    weights = [[12 * ONE + 5 * osd + host for osd in range(4)] for host in range(6)]
+    write(tmp_path, spec, crush_text.of_hosts(hosts, {1: weights}))
+    expected = answers(tmp_path)
+    read_dumps(tmp_path)
+    binary, dump = tmp_path / "osdmap.bin", tmp_path / "osd_dump.json"
+    assert dict(ours(read_report(binary))) == expected
+    for name in ("crush.txt", "crush.bin"):
+        assert dict(ours(read_cluster(dump, crush=tmp_path / name))) == expected, name
+    # A CRUSH map beside a binary OSD map stands in for the one in it.
+    (tmp_path / "other.txt").write_text(crush_text.of_hosts(hosts[::-1], {}), encoding="utf-8")
+    other = read_cluster(dump, crush=tmp_path / "other.txt")
+    found = dict(ours(read_cluster(binary, crush=tmp_path / "other.txt")))
+    assert found == dict(ours(other)) != expected
+
+
+# Rule: the entries that Ceph's own balancer writes lead groups where it means them to: the spread
+# of groups over OSDs falls to what it was asked for.
+def test_the_balancers_own_entries(tmp_path: Path) -> None:
+    spec, crush = busy_cluster()
+    spec = replace(spec, pools={1: spec.pools[1]}, upmap={}, upmap_items={})
+    write(tmp_path, spec, crush)
+    options = ["--upmap", "commands", "--upmap-deviation", "1", "--upmap-max", "200"]
+    tool("osdmaptool", "osdmap.bin", *options, folder=tmp_path)
+    entries: dict[Gid, list[tuple[int, int]]] = {}
+    for line in (tmp_path / "commands").read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        assert words[:3] == ["ceph", "osd", "pg-upmap-items"]
+        pool, number = words[3].split(".")
+        osds = [int(word) for word in words[4:]]
+        entries[int(pool), int(number, 16)] = list(zip(osds[::2], osds[1::2], strict=True))
+
+    def spread(found: dict[Gid, Answer]) -> int:
+        counts = Counter(osd for one in found.values() for osd in one.up)
+        return max(counts.values()) - min(counts.values())
+
+    before = spread(dict(ours(read_dumps(tmp_path))))
+    write(tmp_path, replace(spec, upmap_items=entries), crush)
+    found = dict(ours(read_dumps(tmp_path)))
+    assert found == answers(tmp_path)
+    # 256 x 3 / 24 = 32 groups an OSD; a deviation of 1 allows 31 to 33.
+    assert before > 2 >= spread(found)
 
 
 # Rule: a real cluster's groups are where the cluster says, and where osdmaptool says after marking

@@ -193,7 +193,7 @@ def test_tables_stay_within_eighty_columns(
     assert max(map(len, lines)) <= 80
     # No label is broken over two lines: each measure that is named has a value beside it.
     named = [line for line in lines if line.strip(" \u2500")]
-    broken = [line for line in named if len(line.split("  ")) < 2]
+    broken = [line for line in named if len(line.strip().split("  ")) < 2 and ":" not in line]
     assert not broken
 
 

@@ -181,6 +181,7 @@ def changed(document: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
         ("pg_upmap", [{"pgid": "x", "osds": []}], r'pg_upmap\[0\].pgid = "x": expected a group'),
         ("pg_upmap", [{"pgid": "1.0", "osds": ["a"]}], r"osds\[0\] = \"a\": expected an integer"),
         ("pg_upmap", OSD_DUMP["pg_upmap"] * 2, r"pg_upmap\[1\].pgid.* a group that stands once"),
+        ("pg_temp", [{"pgid": "1.0", "osds": [1] * 65}], r"pg_temp\[0\].osds = .* at most 64 OSDs"),
         ("pg_upmap_items", [{"pgid": "1.0", "mappings": [{"from": 1}]}], r'member named "to"'),
         ("pg_upmap_primaries", [{"pgid": "1.0"}], r'a member named "primary_osd"'),
         ("pg_temp", {"1.0": [1]}, r"pg_temp = .* expected an array"),

@@ -87,7 +87,7 @@ EXCEPTIONS: dict[str, Any] = {
 }
 
 
-def report(osds_as_domains: bool, exceptions: dict[str, Any]) -> dict[str, Any]:
+def report(osds_as_domains: bool, exceptions: dict[str, Any] | None = None) -> dict[str, Any]:
     """A report of two pools; the second one's copies may share a host when OSDs are the domains."""
     # OSD 4 weighs double in CRUSH, OSD 7 has a reweight, OSD 10 is down.
     weight = {osd: ONE * (2 if osd == 4 else 1) for osd in OSDS}
@@ -108,7 +108,7 @@ def report(osds_as_domains: bool, exceptions: dict[str, Any]) -> dict[str, Any]:
                 }
                 for osd in OSDS
             ],
-            **exceptions,
+            **(exceptions or {}),
         },
         "crushmap": {
             "devices": [{"id": osd, "name": f"osd.{osd}"} for osd in OSDS],

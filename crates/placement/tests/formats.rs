@@ -2,6 +2,7 @@
 //!
 //! Tests that need `crushtool` skip with a reason where it is not installed.
 
+#[allow(dead_code)]
 mod common;
 #[path = "common/crushtool.rs"]
 mod crushtool;
@@ -186,8 +187,35 @@ fn errors_name_the_place() {
     assert!(alg.starts_with("byte 16: bucket -1 has alg 9, which is not"), "{alg}");
     // The first step's argument follows its number: the step after the counts of the rule (4), the mask (4) and the slot (4).
     bytes[26] = 5;
-    let take = bytes.windows(4).position(|window| window == [1, 1, 1, 100]).unwrap() + 4;
+    let take = bytes.windows(4).position(|window| window == [0, 1, 1, 100]).unwrap() + 4;
     bytes[take + 4..take + 8].copy_from_slice(&(-6i32).to_le_bytes());
     let take_error = CrushMap::from_bytes(&bytes).unwrap_err().to_string();
     assert!(take_error.starts_with(&format!("byte {take}: rule replicated: step 1: take = -6")), "{take_error}");
+}
+
+// Rule: a map of 10,000 devices in hosts, racks and classes is read and written in time that grows with its size; the times
+// are printed, with the goal of 0.3 s a form.
+#[test]
+fn a_large_map() {
+    let layers = [("host", BucketKind::Straw2, 20), ("rack", BucketKind::Straw2, 25), ("root", BucketKind::Straw2, 0)];
+    let plain = CrushMap::build(10_000, &layers).unwrap().to_text();
+    let classes = ["hdd", "ssd", "nvme"];
+    let classed = |line: &str| match line.strip_prefix("device ") {
+        Some(rest) => format!("{line} class {}\n", classes[rest.len() % 3]),
+        None => format!("{line}\n"),
+    };
+    let text: String = plain.lines().map(classed).collect();
+    let timed = |what: &str, work: &mut dyn FnMut() -> CrushMap| {
+        let start = std::time::Instant::now();
+        let map = work();
+        println!("{what}: {:.0} ms (goal 300 ms)", start.elapsed().as_secs_f64() * 1e3);
+        map
+    };
+    let map = timed("text", &mut || CrushMap::from_text(&text).unwrap());
+    let (json, bytes) = (map.to_json(), map.to_bytes().unwrap());
+    let from_json = timed("JSON", &mut || CrushMap::from_json(&json).unwrap());
+    let from_bytes = timed("binary", &mut || CrushMap::from_bytes(&bytes).unwrap());
+    timed("add an item", &mut || map.with_item(10_000, 1.0, "osd.10000", &[("host", "host7")]).unwrap());
+    assert!(from_json.to_text() == map.to_text() && from_bytes.to_text() == map.to_text());
+    assert_eq!(map.buckets().len(), 4 * 521);
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use resilver_placement::crush::{self, BucketKind, Level, Scratch, Tunables};
 
 use crate::errors::placement_error;
@@ -35,6 +36,11 @@ fn tunables(name: &str) -> PyResult<Tunables> {
     Tunables::profile(name).ok_or_else(|| placement_error(format!("placement.tunables = '{name}' is not a profile")))
 }
 
+/// A location, borrowed.
+fn pairs(location: &[(String, String)]) -> Vec<(&str, &str)> {
+    location.iter().map(|(type_name, bucket)| (type_name.as_str(), bucket.as_str())).collect()
+}
+
 #[pymethods]
 impl CrushMap {
     /// Reads Ceph's JSON: `ceph osd crush dump`, or the `crushmap` of `ceph report`.
@@ -47,6 +53,80 @@ impl CrushMap {
     #[staticmethod]
     fn from_text(py: Python<'_>, text: &str) -> PyResult<Self> {
         py.detach(|| crush::CrushMap::from_text(text)).map(wrap).map_err(placement_error)
+    }
+
+    /// Reads the binary form that clusters keep.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        py.detach(|| crush::CrushMap::from_bytes(data)).map(wrap).map_err(placement_error)
+    }
+
+    /// Builds a map from layers: name, bucket kind and items a bucket, 0 for all.
+    #[staticmethod]
+    fn build(devices: u32, layers: Vec<(String, String, u32)>) -> PyResult<Self> {
+        let mut kinds = Vec::with_capacity(layers.len());
+        for (name, kind, size) in &layers {
+            let known = BucketKind::from_name(kind);
+            let kind = known.ok_or_else(|| placement_error(format!("layer {name}: '{kind}' is not a bucket kind")))?;
+            kinds.push((name.as_str(), kind, *size));
+        }
+        crush::CrushMap::build(devices, &kinds).map(wrap).map_err(placement_error)
+    }
+
+    /// The text that `crushtool -d` writes.
+    fn to_text(&self, py: Python<'_>) -> String {
+        py.detach(|| self.map.to_text())
+    }
+
+    /// The JSON that `crushtool --dump` writes.
+    fn to_json(&self, py: Python<'_>) -> String {
+        py.detach(|| self.map.to_json())
+    }
+
+    /// The binary form that clusters keep.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let data = py.detach(|| self.map.to_bytes()).map_err(placement_error)?;
+        Ok(PyBytes::new(py, &data))
+    }
+
+    /// Another map with a new device at a location.
+    fn with_item(&self, id: i32, weight: f64, name: &str, location: Vec<(String, String)>) -> PyResult<Self> {
+        self.map.with_item(id, weight, name, &pairs(&location)).map(wrap).map_err(placement_error)
+    }
+
+    /// Another map with a device at a location, wherever it was.
+    fn with_item_updated(&self, id: i32, weight: f64, name: &str, location: Vec<(String, String)>) -> PyResult<Self> {
+        self.map.with_item_updated(id, weight, name, &pairs(&location)).map(wrap).map_err(placement_error)
+    }
+
+    /// Another map without an item.
+    fn without_item(&self, name: &str) -> PyResult<Self> {
+        self.map.without_item(name).map(wrap).map_err(placement_error)
+    }
+
+    /// Another map with an item at another location.
+    fn moved(&self, name: &str, location: Vec<(String, String)>) -> PyResult<Self> {
+        self.map.moved(name, &pairs(&location)).map(wrap).map_err(placement_error)
+    }
+
+    /// Another map with another weight of an item.
+    fn reweighted(&self, name: &str, weight: f64) -> PyResult<Self> {
+        self.map.reweighted(name, weight).map(wrap).map_err(placement_error)
+    }
+
+    /// Another map with every bucket's weight summed anew.
+    fn recomputed(&self) -> PyResult<Self> {
+        self.map.recomputed().map(wrap).map_err(placement_error)
+    }
+
+    /// One more than the largest device id.
+    fn max_device(&self) -> i32 {
+        self.map.max_device()
+    }
+
+    /// The id of the device of this name, if the map has it.
+    fn device_id(&self, name: &str) -> Option<i32> {
+        self.map.device_id(name)
     }
 
     /// A map with all servers in one bucket of equal weights.
@@ -92,7 +172,10 @@ impl CrushMap {
     /// Maps inputs by a rule: an array of shape (inputs, copies).
     ///
     /// A hole that an indep rule leaves is 2147483647, as Ceph writes it; after the end of a short mapping comes -1.
-    #[pyo3(signature = (rule, inputs, copies, reweight=None))]
+    ///
+    /// `choose_args` is the key of the stand-in weights to draw by, as a pool's id is; without it, and without that key, the
+    /// map's default serves.
+    #[pyo3(signature = (rule, inputs, copies, reweight=None, choose_args=None))]
     fn map_rule<'py>(
         &self,
         py: Python<'py>,
@@ -100,6 +183,7 @@ impl CrushMap {
         inputs: PyReadonlyArray1<'py, u32>,
         copies: usize,
         reweight: Option<PyReadonlyArray1<'py, u32>>,
+        choose_args: Option<i64>,
     ) -> PyResult<Bound<'py, PyArray2<i32>>> {
         let rule = self.map.rule_by_id(rule).ok_or_else(|| placement_error(format!("the map has no rule {rule}")))?;
         let inputs = inputs.as_slice()?;
@@ -110,7 +194,7 @@ impl CrushMap {
         let mut sets = Array2::from_elem((inputs.len(), copies), -1);
         py.detach(|| {
             // Without a pool, crushtool takes the weights of pool 0 where the map has them.
-            let weight_sets = self.map.weight_sets_for(0);
+            let weight_sets = self.map.weight_sets_for(choose_args.unwrap_or(0));
             let (mut scratch, mut found) = (Scratch::default(), Vec::new());
             for (&input, mut row) in inputs.iter().zip(sets.rows_mut()) {
                 self.map.place_with(rule, input, copies, &reweight, weight_sets, &mut scratch, &mut found);

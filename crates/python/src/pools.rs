@@ -121,8 +121,10 @@ pub fn group_sets<'py>(
 fn set_columns(map: &crush::CrushMap, placed: &PlacedPool, osds: Osds<'_>) -> SetColumns {
     let PlacedPool { pool, rule } = placed;
     let groups = pool.pg_num as usize;
-    let up_width = pool.exceptions.longest_up().max(pool.size as usize);
-    let acting_width = pool.exceptions.longest_acting().max(pool.size as usize);
+    // A pool of no copies has sets of no places, and rows still need a width to be told apart.
+    let size = pool.size.max(1) as usize;
+    let up_width = pool.exceptions.longest_up().max(size);
+    let acting_width = pool.exceptions.longest_acting().max(size);
     let (mut up, mut acting) = (vec![-1; groups * up_width], vec![-1; groups * acting_width]);
     let (mut up_primary, mut acting_primary) = (vec![-1; groups], vec![-1; groups]);
     up.par_chunks_mut(GROUPS_A_TASK * up_width)

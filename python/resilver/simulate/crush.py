@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 
 from resilver import _core
+from resilver.errors import ConfigError
 from resilver.simulate.core_errors import core_errors
+
+# The first number of every binary map.
+_MAGIC = b"\x00\x00\x01\x00"
 
 
 class CrushMap:
-    """A CRUSH map.
+    """A CRUSH map. It never changes: an edit returns another map.
 
     >>> rules = CrushMap.flat(8).rules()
     >>> rules
@@ -41,6 +49,168 @@ class CrushMap:
             return cls(_core.CrushMap.from_text(text))
 
     @classmethod
+    def from_bytes(cls, data: bytes) -> CrushMap:
+        """Read the binary form of `ceph osd getcrushmap` and `crushtool -c`.
+
+        Raises:
+            PlacementError: It is not a map, with the byte at fault, or one that cannot be used.
+        """
+        with core_errors():
+            return cls(_core.CrushMap.from_bytes(data))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> CrushMap:
+        """Read a map from a file, whatever its form.
+
+        Args:
+            path: A text map, a binary one, the JSON of `ceph osd crush dump` or `crushtool
+                --dump`, or a whole `ceph report`.
+
+        Raises:
+            ConfigError: The file cannot be read.
+            PlacementError: It holds no map, or one that cannot be used; the file is named.
+        """
+        try:
+            data = Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            raise ConfigError(f"{path}: cannot be read: {reason or error}") from None
+        with core_errors(str(path)):
+            if data.startswith(_MAGIC):
+                return cls(_core.CrushMap.from_bytes(data))
+            try:
+                text = data.decode("utf-8-sig")
+            except UnicodeDecodeError as error:
+                raise ConfigError(
+                    f"{path}: byte {error.start}: neither a binary CRUSH map nor UTF-8 text; "
+                    "give a map in text, JSON or binary"
+                ) from None
+            if text.lstrip().startswith("{"):
+                return cls(_core.CrushMap.from_json(text))
+            return cls(_core.CrushMap.from_text(text))
+
+    @classmethod
+    def build(cls, devices: int, layers: Sequence[tuple[str, str, int]]) -> CrushMap:
+        """Build a map from layers, as `crushtool --build` does.
+
+        Args:
+            devices: How many devices, each of weight 1.
+            layers: From the devices up: type name, bucket kind, items a bucket (0 for all).
+
+        Raises:
+            PlacementError: There is no such kind, or the layers make no map.
+
+        >>> cluster = CrushMap.build(8, [("host", "straw2", 4), ("root", "straw2", 0)])
+        >>> cluster.rules()
+        [(0, 'replicated_rule')]
+        """
+        for what, count in [("devices", devices), *((name, size) for name, _, size in layers)]:
+            if not 0 <= count < 2**32:
+                raise ConfigError(f"{what} = {count}: a number is from 0 to below 2^32; correct it")
+        with core_errors():
+            return cls(_core.CrushMap.build(devices, [tuple(layer) for layer in layers]))
+
+    def to_text(self) -> str:
+        """Write the text that `crushtool -d` writes, with more digits where a weight needs them."""
+        return self.core.to_text()
+
+    def to_json(self) -> str:
+        """Write the JSON that `crushtool --dump` writes."""
+        return self.core.to_json()
+
+    def to_bytes(self) -> bytes:
+        """Write the binary form that clusters keep.
+
+        Raises:
+            PlacementError: The map holds what that form cannot: a tree of more than 64 items.
+        """
+        with core_errors():
+            return self.core.to_bytes()
+
+    def with_item(
+        self, name: str, weight: float, location: Mapping[str, str], *, id: int | None = None
+    ) -> CrushMap:
+        """Add a device, as `crushtool --add-item` does.
+
+        Args:
+            name: Its name.
+            weight: Its weight, usually its size in TiB.
+            location: The buckets it goes into, by type; those that do not exist are made.
+            id: Its number; by default that of a name such as ``osd.7``, else the first beyond all.
+
+        Raises:
+            PlacementError: The name or the place is taken, or the location fits nothing.
+
+        >>> small = CrushMap.build(4, [("host", "straw2", 2), ("root", "straw2", 0)])
+        >>> more = small.with_item("osd.4", 2.0, {"host": "host2", "root": "root"})
+        >>> "item osd.4 weight 2.000" in more.to_text()
+        True
+        """
+        number = self._number_for(name) if id is None else _device_number(id)
+        with core_errors():
+            return CrushMap(self.core.with_item(number, weight, name, list(location.items())))
+
+    def with_item_updated(
+        self, name: str, weight: float, location: Mapping[str, str], *, id: int | None = None
+    ) -> CrushMap:
+        """Give a device a weight and a location, wherever it was: `crushtool --update-item`.
+
+        Args:
+            name: Its name.
+            weight: Its weight.
+            location: The buckets it goes into, by type.
+            id: Its number; by default the one it has, else as for :meth:`with_item`.
+
+        Raises:
+            PlacementError: The name is taken, or the location fits nothing.
+        """
+        known = self.core.device_id(name) if id is None else _device_number(id)
+        number = self._number_for(name) if known is None else known
+        with core_errors():
+            return CrushMap(
+                self.core.with_item_updated(number, weight, name, list(location.items()))
+            )
+
+    def without_item(self, name: str) -> CrushMap:
+        """Remove a device, or a bucket that is empty, as `crushtool --remove-item` does.
+
+        Raises:
+            PlacementError: There is no such item, or the bucket is in use.
+        """
+        with core_errors():
+            return CrushMap(self.core.without_item(name))
+
+    def moved(self, name: str, location: Mapping[str, str]) -> CrushMap:
+        """Move a device or a bucket with all it holds, as `crushtool --move` does.
+
+        Raises:
+            PlacementError: There is no such item, or the location fits nothing.
+        """
+        with core_errors():
+            return CrushMap(self.core.moved(name, list(location.items())))
+
+    def reweighted(self, name: str, weight: float) -> CrushMap:
+        """Give an item another weight, and all above it theirs: `crushtool --reweight-item`.
+
+        Raises:
+            PlacementError: No bucket holds such an item, or the weight is out of range.
+        """
+        with core_errors():
+            return CrushMap(self.core.reweighted(name, weight))
+
+    def recomputed(self) -> CrushMap:
+        """Sum every bucket's weight anew from the devices up, as `crushtool --reweight` does."""
+        with core_errors():
+            return CrushMap(self.core.recomputed())
+
+    def _number_for(self, name: str) -> int:
+        """The number that a new device's name says, else the first beyond all devices."""
+        number = name.rpartition(".")[2]
+        if number.isascii() and number.isdigit() and len(number) < 9:
+            return int(number)
+        return self.core.max_device()
+
+    @classmethod
     def flat(cls, servers: int, bucket: str = "straw2", tunables: str = "jewel") -> CrushMap:
         """A map of equal servers in one bucket, and a rule ``replicated`` over them."""
         with core_errors():
@@ -60,6 +230,7 @@ class CrushMap:
         inputs: npt.NDArray[np.uint32],
         copies: int,
         reweight: npt.NDArray[np.uint32] | None = None,
+        choose_args: int | None = None,
     ) -> npt.NDArray[np.int32]:
         """Map inputs by a rule.
 
@@ -68,6 +239,8 @@ class CrushMap:
             inputs: CRUSH inputs, shape (n,).
             copies: How many devices to choose for each.
             reweight: The reweight of each device, 16.16 fixed point; all in when None.
+            choose_args: Key of the stand-in weights to draw by, which is a pool's id; the map's
+                default where it has no such key. None means pool 0, as for crushtool.
 
         Returns:
             Devices, shape (n, copies): 2147483647 where an indep rule leaves a hole, and -1 after
@@ -77,4 +250,11 @@ class CrushMap:
             PlacementError: The map has no such rule.
         """
         with core_errors():
-            return self.core.map_rule(rule_id, inputs, copies, reweight)
+            return self.core.map_rule(rule_id, inputs, copies, reweight, choose_args)
+
+
+def _device_number(number: int) -> int:
+    """A device's number, within what a map can hold."""
+    if not 0 <= number < 2**31:
+        raise ConfigError(f"id = {number}: a device's number is from 0 to below 2^31; correct it")
+    return number

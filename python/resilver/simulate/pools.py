@@ -14,6 +14,9 @@ from resilver.importers.ceph import ClusterReport, PoolInfo
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap
 
+_PLACES_MAX = 2**28
+"""The most places of a pool's sets that are answered at once: 1 GiB for each of the two arrays."""
+
 
 @dataclass(frozen=True)
 class GroupSets:
@@ -62,7 +65,8 @@ def group_sets(report: ClusterReport, pool_id: int) -> GroupSets:
         The up and acting sets and their primaries.
 
     Raises:
-        PlacementError: The cluster has no such pool, or its map cannot be used.
+        PlacementError: The cluster has no such pool, its map cannot be used, or the pool has more
+            groups than fit into memory.
     """
     return _sets(report, CrushMap.from_json(report.crushmap), _pool(report, pool_id))
 
@@ -137,6 +141,12 @@ def object_group(pool: PoolInfo, name: str, namespace: str = "", key: str = "") 
 
 
 def _sets(report: ClusterReport, crush: CrushMap, pool: PoolInfo) -> GroupSets:
+    places = pool.pg_num * _longest_set(pool)
+    if places > _PLACES_MAX:
+        raise PlacementError(
+            f"{report.label}: pool {pool.id}: pg_num = {pool.pg_num}: its sets have {places} "
+            f"places, and at most {_PLACES_MAX} are answered at once; check pg_num and size"
+        )
     with core_errors(report.label):
         up, acting, up_primary, acting_primary = _core.group_sets(
             crush.core,
@@ -146,6 +156,12 @@ def _sets(report: ClusterReport, crush: CrushMap, pool: PoolInfo) -> GroupSets:
             report.affinities,
         )
     return GroupSets(up, acting, up_primary, acting_primary)
+
+
+def _longest_set(pool: PoolInfo) -> int:
+    """The most OSDs that a set of the pool may have, exceptions included."""
+    tables = pool.exceptions
+    return max([pool.size, *(len(osds) for _, osds in (*tables.upmap, *tables.pg_temp))])
 
 
 def _members(row: npt.NDArray[np.int32]) -> tuple[int, ...]:

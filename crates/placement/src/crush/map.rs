@@ -110,6 +110,12 @@ impl CrushMap {
         self.parts.names.get(&device).cloned().unwrap_or_else(|| format!("device{device}"))
     }
 
+    /// The device of this name, if the map names one so.
+    #[must_use]
+    pub fn device_id(&self, name: &str) -> Option<i32> {
+        self.parts.names.range(0..).find(|entry| entry.1 == name).map(|entry| *entry.0)
+    }
+
     /// The class of a device (`hdd`, `ssd`), if it has one.
     #[must_use]
     pub fn device_class(&self, device: i32) -> Option<&str> {

@@ -1,4 +1,4 @@
-//! Pools and placement groups: from an object's name to its group, and from a group to its up set.
+//! Pools and placement groups: from an object to its group, and from a group to its up and acting sets.
 //!
 //! Source: the placement of RADOS (S. Weil et al., "RADOS: A Scalable, Reliable Storage Service for Petabyte-scale Storage
 //! Clusters", PDSW'07), with the `hashpspool` seed of Ceph 0.64 and later.

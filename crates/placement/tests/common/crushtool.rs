@@ -1,7 +1,8 @@
 //! Running `crushtool` in a folder of a test's own.
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A folder of one test's own, removed afterwards.
 pub struct Folder(pub PathBuf);
@@ -40,11 +41,22 @@ pub fn crushtool_is_missing() -> bool {
     missing
 }
 
-/// Runs `crushtool`: its standard output, or its standard error where it fails.
+/// Runs `crushtool`: its standard output, or its standard error where it fails, crashes or, having crashed, hangs.
 pub fn try_run(arguments: &[&str], folder: &Folder) -> Result<String, String> {
-    let output = Command::new("crushtool").args(arguments).current_dir(&folder.0).output().unwrap();
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    let file = |name: &str| std::fs::File::create(folder.0.join(name)).unwrap();
+    let mut command = Command::new("crushtool");
+    command.args(arguments).current_dir(&folder.0).stdin(Stdio::null());
+    let mut child = command.stdout(file("crushtool.out")).stderr(file("crushtool.err")).spawn().unwrap();
+    // Its crash handler allocates, and waits for ever where the crash was in the allocator.
+    for _ in 0..1000 {
+        if let Some(status) = child.try_wait().unwrap() {
+            let name = if status.success() { "crushtool.out" } else { "crushtool.err" };
+            let text = String::from_utf8_lossy(&folder.read(name)).into_owned();
+            return if status.success() { Ok(text) } else { Err(text) };
+        }
+        std::thread::sleep(Duration::from_millis(10));
     }
-    Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    child.kill().unwrap();
+    child.wait().unwrap();
+    Err("Aborted: crushtool hangs".to_owned())
 }

@@ -36,7 +36,10 @@ def compare_as_crushtool(before: MapSource, after: MapSource, request: PlaceRequ
 
         show(before, request, as_json=False)
     first, last = range_of(request)
-    weights = reweights_of(before, request)
+    known = reweights_of(before, request)
+    # crushtool gives both maps the first one's reweights, and what these leave out is out.
+    weights = np.zeros(max(len(known), after.structure.device_count, 1), dtype=np.uint32)
+    weights[: len(known)] = known
     equal = True
     for number, rule in rules_of(before, request):
         if rule is None:

@@ -36,25 +36,25 @@ def edited(request: PlaceRequest) -> MapSource:
         source = open_map(request.files[0], request)
     else:
         source = MapSource("--build", _built(request.build, request.words))
-    if not (request.edits and _changes(request)):
+    if not request.changes:
         return source
     crush = source.crush
     location = dict(pairs(request.location, "--loc", "TYPE NAME"))
     if request.add_item is not None:
-        _, weight, name = request.add_item
-        crush = crush.with_item(name, weight, location)
+        number, weight, name = request.add_item
+        crush = crush.with_item(name, weight, location, id=number)
+    if request.update_item is not None:
+        number, weight, name = request.update_item
+        crush = crush.with_item_updated(name, weight, location, id=number)
     if request.remove_item is not None:
         crush = crush.without_item(request.remove_item)
     if request.reweight_item is not None:
         crush = crush.reweighted(*request.reweight_item)
     if request.move is not None:
         crush = crush.moved(request.move, location)
+    if request.reweight:
+        crush = crush.recomputed()
     return MapSource(source.label, crush)
-
-
-def _changes(request: PlaceRequest) -> bool:
-    edits = (request.add_item, request.remove_item, request.move, request.reweight_item)
-    return any(edit is not None for edit in edits)
 
 
 def _built(devices: int, words: tuple[str, ...]) -> CrushMap:

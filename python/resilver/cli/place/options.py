@@ -23,7 +23,8 @@ _TWO_WORDS = {"--weight", "-w", "--loc"}
 
 # Ceph's tools take an underscore for a dash within an option's name; these have both spellings in
 # the field's scripts.
-_CEPH_NAMES = ("--show_", "--min_", "--max_", "--num_", "--pool_", "--add_", "--remove_")
+_CEPH_NAMES = ("--show_", "--min_", "--max_", "--num_", "--pool_")
+_CEPH_EDITS = ("--add_", "--update_", "--remove_", "--reweight_")
 
 
 class PlaceCommand(TyperCommand):
@@ -53,7 +54,7 @@ class PlaceCommand(TyperCommand):
 
 def _dashed(word: str) -> str:
     name, equals, value = word.partition("=")
-    if name.startswith((*_CEPH_NAMES, "--reweight_item")):
+    if name.startswith((*_CEPH_NAMES, *_CEPH_EDITS)):
         name = name.replace("_", "-")
     return name + equals + value
 
@@ -202,6 +203,10 @@ AddItem = Annotated[
     tuple[int, float, str] | None,
     _option("--add-item", panel=_EDIT, metavar="ID WEIGHT NAME", text="Add a device at --loc."),
 ]
+UpdateItem = Annotated[
+    tuple[int, float, str] | None,
+    _option("--update-item", panel=_EDIT, metavar="ID WEIGHT NAME", text="Add, or move and weigh."),
+]
 RemoveItem = Annotated[
     str | None, _option("--remove-item", panel=_EDIT, metavar="NAME", text="Remove an item.")
 ]
@@ -212,6 +217,7 @@ ReweightItem = Annotated[
     tuple[str, float] | None,
     _option("--reweight-item", panel=_EDIT, metavar="NAME WEIGHT", text="Set an item's weight."),
 ]
+Reweight = Annotated[bool, _flag("--reweight", _EDIT, "Sum all buckets' weights anew.")]
 Location = Annotated[
     list[str] | None,
     _option("--loc", panel=_EDIT, metavar="TYPE NAME", text="Where an item goes. Repeatable."),

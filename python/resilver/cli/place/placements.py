@@ -43,6 +43,7 @@ class Placement:
         weights: Effective weights by device number; zero for what holds nothing.
         levels: What devices are in, the lowest level first.
         after: The sets of some rows once a device is out.
+        rows_alone: Whether `after` places no more than the rows asked for.
     """
 
     title: str
@@ -55,6 +56,7 @@ class Placement:
     weights: npt.NDArray[np.float64]
     levels: tuple[MapLevel, ...]
     after: Callable[[int, npt.NDArray[np.int64]], Sets]
+    rows_alone: bool = False
 
 
 def placements(source: Source, request: PlaceRequest) -> list[Placement]:
@@ -157,6 +159,7 @@ def _of_rule(source: MapSource, rule: Rule, request: PlaceRequest) -> Placement:
         weights=effective,
         levels=structure.levels,
         after=after,
+        rows_alone=True,
     )
 
 

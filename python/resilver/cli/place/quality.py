@@ -80,7 +80,9 @@ def _targets(placement: Placement) -> Targets | None:
     used = np.unique(sets[sets >= 0])
     if not len(used):
         return None
-    count = min(len(used), _DEVICES_TRIED_MAX, max(1, _SETS_PLACED_MAX // len(sets)))
+    # A device of a map costs the sets that it is in; one of a pool or a study, all sets.
+    cost = sets.size // len(used) if placement.rows_alone else len(sets)
+    count = min(len(used), _DEVICES_TRIED_MAX, max(1, _SETS_PLACED_MAX // max(cost, 1)))
     tried = used[np.linspace(0, len(used) - 1, count).round().astype(int)]
     found = [_targets_of(placement, sets, int(device)) for device in tried]
     distinct = [one[0] for one in found]
@@ -141,10 +143,8 @@ def _add_balance(table: Table, kind: str, one: Balance, names: list[str]) -> Non
     at_random = one.expected_coefficient_of_variation
     fullest = names[one.fullest] if one.fullest is not None else ""
     emptiest = names[one.emptiest] if one.emptiest is not None else ""
-    table.add_row(
-        f"{kind}: fullest device over its fair share", f"{one.max_over_fair:.3f}", fullest
-    )
-    table.add_row(f"{kind}: emptiest", f"{one.min_over_fair:.3f}", emptiest)
+    table.add_row(f"{kind}: fullest over fair share", f"{one.max_over_fair:.3f}", fullest)
+    table.add_row(f"{kind}: emptiest over fair share", f"{one.min_over_fair:.3f}", emptiest)
     table.add_row(
         f"{kind}: coefficient of variation",
         f"{one.coefficient_of_variation:.4f}",

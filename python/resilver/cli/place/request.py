@@ -69,9 +69,11 @@ class PlaceRequest:
     seed: int = 1
     build: int | None = None
     add_item: tuple[int, float, str] | None = None
+    update_item: tuple[int, float, str] | None = None
     remove_item: str | None = None
     move: str | None = None
     reweight_item: tuple[str, float] | None = None
+    reweight: bool = False
     location: tuple[str, ...] = ()
     output: Path | None = None
     file_format: MapFormat | None = None
@@ -88,13 +90,12 @@ class PlaceRequest:
                 Options that are not the request's own, as --json, are passed over.
         """
         known = {field.name for field in fields(cls)}
-        return cls(
-            **{
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in options.items()
-                if name in known and value is not None
-            }
-        )
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in options.items()
+            if name in known and value is not None
+        }
+        return cls(**given)
 
     @property
     def shows(self) -> bool:
@@ -108,15 +109,15 @@ class PlaceRequest:
         )
 
     @property
+    def changes(self) -> bool:
+        """Whether the map is changed before anything else."""
+        named = (self.add_item, self.update_item, self.remove_item, self.move, self.reweight_item)
+        return self.reweight or any(edit is not None for edit in named)
+
+    @property
     def edits(self) -> bool:
         """Whether the map is built or changed before anything else."""
-        return (
-            self.build is not None
-            or self.add_item is not None
-            or self.remove_item is not None
-            or self.move is not None
-            or self.reweight_item is not None
-        )
+        return self.build is not None or self.changes
 
     @property
     def writes(self) -> bool:
@@ -175,9 +176,9 @@ class PlaceRequest:
             (self.fail and not self.affected, "--fail", "add --affected"),
             (self.affected and not self.fail, "--affected", "add --fail osd.12, or host=NAME"),
             (
-                self.location and self.add_item is None and self.move is None,
+                self.location and not (self.add_item or self.update_item or self.move),
                 "--loc",
-                "add --add-item or --move, whose place it is",
+                "add --add-item, --update-item or --move, whose place it is",
             ),
             (self.move is not None and not self.location, "--move", "add --loc TYPE NAME"),
             (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from resilver.importers.ceph.model import HOLE, PoolExceptions
+from resilver.importers.ceph.model import HOLE, SIZE_MAX, PoolExceptions
 from resilver.importers.ceph.pg_dump import group_key
 from resilver.importers.jsonpath import Node
 
@@ -51,7 +51,11 @@ def read_exceptions(osdmap: Node) -> dict[int, PoolExceptions]:
         return number if number < limit or number == HOLE else _NOWHERE
 
     def osds(node: Node) -> tuple[int, ...]:
-        return tuple(osd(item) for item in node.items())
+        found = tuple(osd(item) for item in node.items())
+        # The arrays of sets are as wide as the longest, so one entry may not make them huge.
+        if len(found) > SIZE_MAX:
+            node.fail(f"at most {SIZE_MAX} OSDs, as many as a pool has copies")
+        return found
 
     for key, node in _entries(osdmap, "pg_upmap", tables):
         tables[key[0]].upmap[key[1]] = osds(node.at("osds"))

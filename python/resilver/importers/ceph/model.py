@@ -10,6 +10,9 @@ from resilver.importers.buckets import BucketTree
 WEIGHT_ONE = 0x10000
 """One in 16.16 fixed point: the reweight of an OSD that is fully in, a full primary affinity."""
 
+SIZE_MAX = 64
+"""The most copies or pieces of a group."""
+
 HOLE = 2**31 - 1
 """What stands in the set of an erasure-coded pool where no OSD does."""
 

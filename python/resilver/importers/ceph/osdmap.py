@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from resilver.importers.buckets import DEVICE_ID_MAX, BucketTree
 from resilver.importers.ceph.exceptions import read_exceptions
-from resilver.importers.ceph.model import WEIGHT_ONE, OsdInfo, PoolExceptions, PoolInfo
+from resilver.importers.ceph.model import SIZE_MAX, WEIGHT_ONE, OsdInfo, PoolExceptions, PoolInfo
 from resilver.importers.jsonpath import Node
 
 _FLAG_HASHPSPOOL = 1
@@ -41,7 +41,7 @@ def read_pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:
             name=name.text() if name else str(pool_id),
             pg_num=pg_num,
             pgp_num=placed.integer(1, pg_num) if placed else pg_num,
-            size=node.at("size").integer(1, 64),
+            size=node.at("size").integer(1, SIZE_MAX),
             rule_id=_rule(node, crushmap),
             hashpspool=_hashpspool(node),
             kind=_KINDS[kind_code],
