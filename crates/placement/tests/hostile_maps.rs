@@ -53,10 +53,22 @@ fn limits() {
     refused(&json(&bucket(-1, r#"{"id": 2147483646, "weight": 1}"#), ""), &["2147483646", "device ids"]);
     let heavy = r#"{"id": 0, "weight": 4294901760}, {"id": 1, "weight": 65536}"#;
     refused(&json(&bucket(-1, heavy), ""), &["bucket host-1: weight = 65536.000"]);
-    refused(&json(&bucket(-1, r#"{"id": 0, "weight": -1}"#), ""), &["invalid value"]);
+    refused(&json(&bucket(-1, r#"{"id": 0, "weight": -1}"#), ""), &["weight = -1", "below 2^32"]);
     refused(&json("", r#"{"op": "set_choose_tries", "num": 2000000000}"#), &["2000000000", "at most 10000"]);
     let twice = [bucket(-1, ""), bucket(-1, "")].join(",");
     refused(&json(&twice, ""), &["id = -1", "unique"]);
+}
+
+// Rule: multi-step-retry rules have no counts or tries below zero, and no more steps than a map has levels.
+#[test]
+fn multi_step_retries() {
+    let step = |text: &str| json("", &text.replace('(', "{").replace(')', "}"));
+    refused(&step(r#"("op": "set_msr_descents", "num": -1)"#), &["step 1: set_msr_descents = -1", "zero or above"]);
+    refused(&step(r#"("op": "set_msr_collision_tries", "num": -9)"#), &["set_msr_collision_tries = -9"]);
+    refused(&step(r#"("op": "set_msr_descents", "num": 20000)"#), &["20000", "at most 10000"]);
+    let choose = |count: i32| format!(r#"("op": "choosemsr", "num": {count}, "type": "osd")"#);
+    refused(&step(&choose(-2)), &["step 1: count = -2", "zero or above"]);
+    refused(&step(&vec![choose(1); 65].join(",")), &["step 65: count = 65", "at most 64"]);
 }
 
 // Rule: text errors give line and column of the word at fault.
@@ -65,7 +77,7 @@ fn text_errors_have_a_place() {
     let message = |text: &str| CrushMap::from_text(text).unwrap_err().to_string();
     assert_eq!(
         message("type 1 root\nroot default {\n\talg straw3\n}"),
-        "line 3, column 6: found 'straw3', expected uniform, list, tree, straw or straw2"
+        "line 3, column 6: found 'straw3', expected uniform, list, tree, straw, straw2 or vring"
     );
     assert!(message("type 1 root\nroot r { alg straw2 item osd.7 }").starts_with("line 2, column 26: found 'osd.7'"));
     assert!(message("type 1 root\nroot r { alg straw2").contains("found the end of the text"));

@@ -21,8 +21,12 @@ fn choose(count: i32, type_id: i32) -> Step {
     Step::ChooseMsr { count, type_id }
 }
 
-/// Straw2 hosts of equal devices under one root, as `crushtool` numbers nothing: host `h` has id `-2 - h`.
+/// Straw2 hosts of equal devices under one root -1: host `h` has id `-2 - h`.
 fn hosts_of(hosts: i32, devices: i32, tunables: &str) -> CrushMap {
+    CrushMap::from_text(&map_text(hosts, devices, tunables)).unwrap()
+}
+
+fn map_text(hosts: i32, devices: i32, tunables: &str) -> String {
     let mut text = format!("{tunables}\ntype 0 osd\ntype 1 host\ntype 2 root\n");
     let mut root = String::from("root default { id -1 alg straw2 hash 0\n");
     for device in 0..hosts * devices {
@@ -36,7 +40,7 @@ fn hosts_of(hosts: i32, devices: i32, tunables: &str) -> CrushMap {
         text += "}\n";
         root += &format!("item host{host} weight {devices}\n");
     }
-    CrushMap::from_text(&format!("{text}{root}}}\n")).unwrap()
+    format!("{text}{root}}}\n")
 }
 
 const JEWEL: &str = "tunable choose_local_tries 0
@@ -207,14 +211,9 @@ fn replacements_leave_the_host() {
 // Rule: blocks of one rule fill positions one after the other, each from its own root, and cut off at the copies asked for.
 #[test]
 fn blocks_follow_each_other() {
-    let text = hosts_of(8, 3, JEWEL).to_text();
-    let (one, two) = ("\titem host0 weight 3\n", "\titem host4 weight 3\n");
-    let (head, tail) = (text.find(one).unwrap(), text.find(two).unwrap());
-    let end = tail + text[tail..].find('}').unwrap();
-    let second = format!("root second {{\n\tid -50\n\talg straw2\n\thash 0\n{}}}\n", &text[tail..end]);
-    let rules = text.find("# rules").unwrap();
-    let text = format!("{}{}{second}{}", &text[..tail], &text[end..rules], &text[rules..]);
-    assert!(head < tail);
+    let one = map_text(8, 3, JEWEL);
+    let cut = one.find("item host4 weight").unwrap();
+    let text = format!("{}}}\nroot second {{ id -50 alg straw2 hash 0\n{}", &one[..cut], &one[cut..]);
     let map = CrushMap::from_text(&text).unwrap();
     let rule = rule(5, blocks(&[-1, -50], 2, 2));
     for x in 0..1_000 {

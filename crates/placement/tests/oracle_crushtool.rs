@@ -81,7 +81,7 @@ fn compare(map: &CrushMap, what: &str, rule: u32, copies: usize, reweights: &[(i
 }
 
 // Rule: on random maps of all bucket kinds, tunables, rules, reweights, device classes and choose_args, ours and
-// crushtool's answers are the same for every input; so are they for the JSON that crushtool makes of the map.
+// crushtool's answers are the same for every input; so are they for the binary form and the JSON that crushtool makes of the map.
 #[test]
 fn random_maps() {
     if crushtool_is_missing() {
@@ -96,11 +96,13 @@ fn random_maps() {
 
         run(&["-c", "map.txt", "-o", "map.bin", "--enable-unsafe-tunables"], &folder.0);
         let map = CrushMap::from_text(&text).unwrap_or_else(|error| panic!("map {seed}: {error}\n{text}"));
+        let binary = CrushMap::from_bytes(&std::fs::read(folder.0.join("map.bin")).unwrap()).unwrap();
         let dump = run(&["-i", "map.bin", "--dump"], &folder.0);
         let json = CrushMap::from_json(&dump[..=dump.rfind('}').unwrap()]).unwrap();
         for rule in 0..rules {
             let expected = mappings(&folder.0, rule, copies, &reweights);
             compare(&map, &format!("map {seed}"), rule, copies, &reweights, &expected);
+            compare(&binary, &format!("map {seed} in binary"), rule, copies, &reweights, &expected);
             if !text.contains("choose_args") {
                 // The dump rounds the weights of choose_args, and nothing else.
                 compare(&json, &format!("map {seed} by JSON"), rule, copies, &reweights, &expected);

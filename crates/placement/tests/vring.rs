@@ -105,9 +105,11 @@ fn shares_follow_weights() {
     }
 }
 
-// Rule: in a tree of vrings every level draws by the same position, and shares are still even: 16 racks of 16 servers, 256,000
-// inputs, 1,000 each. A server's part is a sum of about 1,024 pieces cut by both rings, whose lengths stray more than
-// arcs do: sqrt(2/1024) = 4.4 % and sqrt(1/1000) = 3.2 %, together 5.4 %; 256 draws stay within 5 of these, 27 %.
+// Rule: the levels of a tree of vrings draw independently, so shares are as even as in one bucket: 16 racks of 16 servers and
+// 256,000 inputs, 1,000 each. A server's part strays by 1/sqrt(1024) = 3.1 % and its rack's by a quarter of that, the count
+// by 1/sqrt(1000) = 3.2 %, together 4.5 %: the mean square of 256 such strays is within 25 % of that (its own standard deviation
+// is sqrt(2/256) = 9 %; and 5 of these are 44 % of the square, 22 % of the root). Were positions shared by the levels,
+// 5 % and 3.2 % would make 6 %.
 #[test]
 fn shares_are_even_in_trees() {
     let map = CrushMap::hierarchical(256, 16, None, BucketKind::Vring, Tunables::JEWEL, Level::Server).unwrap();
@@ -115,7 +117,8 @@ fn shares_are_even_in_trees() {
     for devices in placements(&map, 1, 256_000) {
         counts[devices[0] as usize] += 1;
     }
-    assert!(counts.iter().all(|count| (count - 1_000).abs() < 270), "{counts:?}");
+    let mean_square = counts.iter().map(|&count| (count as f64 / 1_000.0 - 1.0).powi(2)).sum::<f64>() / 256.0;
+    assert!((0.034..0.056).contains(&mean_square.sqrt()), "{}", mean_square.sqrt());
 }
 
 // Rule: rings keep to their memory: 2^24 points a map, 1,024 a weight of one, are refused beyond; the largest flat map is not,
@@ -130,7 +133,7 @@ fn limits() {
         )
     };
     let error = CrushMap::from_text(&text(16_384)).unwrap_err().to_string();
-    assert!(error.starts_with("bucket default: points = 16777217: the vring buckets of a map"), "{error}");
+    assert!(error.contains("bucket default: points = 16777217: the vring buckets of a map"), "{error}");
     assert_eq!(placements(&CrushMap::from_text(&text(0)).unwrap(), 1, 1), [[1]]);
     let none = CrushMap::from_text(&text(0).replace("0.001", "0")).unwrap();
     assert_eq!(placements(&none, 1, 1), [[0]]);

@@ -51,7 +51,7 @@ impl BucketKind {
     /// The kind that a binary map calls by this number.
     ///
     /// # Arguments
-    /// * `number` - 1 uniform, 2 list, 3 tree, 4 straw, 5 straw2.
+    /// * `number` - 1 uniform, 2 list, 3 tree, 4 straw, 5 straw2, 6 vring.
     ///
     /// # Returns
     /// The kind, or `None` for any other number.

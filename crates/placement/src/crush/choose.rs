@@ -289,7 +289,7 @@ impl<'m, 's> Placement<'m, 's> {
         let index = match &bucket.shape {
             Shape::Uniform => return self.permuted(bucket, r),
             // As in the other kinds, the first item stands for all where none has weight.
-            Shape::Vring(ring) => return ring.choose(x, r).unwrap_or(bucket.items[0]),
+            Shape::Vring(ring) => return ring.choose(bucket.id, x, r).unwrap_or(bucket.items[0]),
             Shape::List { sums } => list_index(bucket, sums, x, r),
             Shape::Tree { nodes } => tree_index(bucket, nodes, x, r),
             Shape::Straw { straws, equal } => {

@@ -250,7 +250,7 @@ fn bucket(entry: JsonBucket, index: usize) -> Result<DraftBucket, Fault> {
     let place = Place::Bucket(index);
     let field = |what: &str| format!("bucket {}: {what}", entry.name);
     let Some(kind) = BucketKind::from_name(&entry.alg) else {
-        let rule = "a bucket's alg is uniform, list, tree, straw or straw2";
+        let rule = "a bucket's alg is uniform, list, tree, straw, straw2 or vring";
         let error = MapError::invalid(field("alg"), &entry.alg, rule, "convert the bucket to straw2");
         return Err(Fault { place, error });
     };

@@ -148,7 +148,7 @@ impl<'t> Reader<'t> {
                 }
                 "alg" => {
                     let alg = self.tokens.name("a bucket's alg")?;
-                    let unknown = || self.tokens.error_of(alg, "uniform, list, tree, straw or straw2");
+                    let unknown = || self.tokens.error_of(alg, "uniform, list, tree, straw, straw2 or vring");
                     kind = Some(BucketKind::from_name(alg.word).ok_or_else(unknown)?);
                 }
                 "hash" => {

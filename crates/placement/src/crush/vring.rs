@@ -13,6 +13,7 @@ use std::sync::Arc;
 use super::draft::DraftBucket;
 use super::error::MapError;
 use super::hash::rjenkins1_3;
+use super::place::Fault;
 use crate::ring::PointTable;
 
 /// Points of an item of weight one, as in the paper.
@@ -21,10 +22,10 @@ pub(crate) const POINTS: u32 = 1 << 10;
 pub(crate) const POINTS_LIMIT: u32 = 1 << 24;
 /// Binary digits of a 16.16 weight below one point.
 const POINT_SHIFT: u32 = 16 - POINTS.trailing_zeros();
-/// Third words of the hashes. Were they one, input x at attempt r < 1,024 would meet the r-th point of item x, and an input
-/// below the number of items would find that one item at every attempt.
+/// Third word of a point's hash. A position has its bucket's id there, which is below zero: were the two alike, input x at
+/// attempt r < 1,024 would meet the r-th point of item x, and an input below the number of items would find that one item at
+/// every attempt. The bucket's id also makes the levels of a tree independent, which makes its shares more even.
 const POINT: u32 = 0;
-const POSITION: u32 = 1;
 
 /// The points of one vring bucket. Clones share them.
 #[derive(Debug, Clone)]
@@ -58,18 +59,18 @@ impl Ring {
         Self(Arc::new(Points { items, table }))
     }
 
-    /// The item that attempt `r` at input `x` goes to; `None` where no item has weight.
+    /// The item that attempt `r` at input `x` goes to in the bucket of this id; `None` where no item has weight.
     #[inline]
-    pub(crate) fn choose(&self, x: u32, r: u32) -> Option<i32> {
+    pub(crate) fn choose(&self, bucket: i32, x: u32, r: u32) -> Option<i32> {
         let Points { items, table } = &*self.0;
-        if table.is_empty() { None } else { Some(items[table.owner(position(x, r)) as usize]) }
+        if table.is_empty() { None } else { Some(items[table.owner(position(bucket, x, r)) as usize]) }
     }
 }
 
-/// Where attempt `r` at input `x` stands on every ring.
+/// Where attempt `r` at input `x` stands on a bucket's ring.
 #[inline]
-pub(crate) fn position(x: u32, r: u32) -> u32 {
-    rjenkins1_3(x, r, POSITION)
+pub(crate) fn position(bucket: i32, x: u32, r: u32) -> u32 {
+    rjenkins1_3(x, r, bucket as u32)
 }
 
 /// How many points an item of this weight has: the nearest number to 1,024 a weight of one, and at least one unless the weight
@@ -83,7 +84,7 @@ pub(crate) fn point_count(weight: u32) -> u32 {
 ///
 /// # Errors
 /// The bucket by which the map exceeds the limit.
-pub(crate) fn check_points(buckets: &[DraftBucket]) -> Result<(), MapError> {
+pub(crate) fn check_points(buckets: &[DraftBucket]) -> Result<(), Fault> {
     let mut total = 0u64;
     for bucket in buckets.iter().filter(|bucket| bucket.kind == super::BucketKind::Vring) {
         total += bucket.items.iter().map(|&(_, weight)| u64::from(point_count(weight))).sum::<u64>();
@@ -92,7 +93,8 @@ pub(crate) fn check_points(buckets: &[DraftBucket]) -> Result<(), MapError> {
                 "the vring buckets of a map have at most {POINTS_LIMIT} points together, {POINTS} a weight of one"
             );
             let remedy = "divide all weights by the same number (only their ratios matter), or choose straw2";
-            return Err(MapError::invalid(format!("bucket {}: points", bucket.name), total, rule, remedy));
+            let error = MapError::invalid(format!("bucket {}: points", bucket.name), total, rule, remedy);
+            return Err(Fault { place: bucket.place, error });
         }
     }
     Ok(())
@@ -104,14 +106,14 @@ mod tests {
     use proptest::prelude::*;
 
     /// The definition: the closest point at or after the position, or the first; the lowest item where points meet.
-    fn plain(items: &[(i32, u32)], x: u32, r: u32) -> Option<i32> {
+    fn plain(items: &[(i32, u32)], bucket: i32, x: u32, r: u32) -> Option<i32> {
         let points = || {
             items.iter().flat_map(|&(item, weight)| {
                 let count = ((f64::from(weight) / 64.0) + 0.5).floor().max(f64::from(u8::from(weight > 0))) as u32;
                 (0..count).map(move |point| (rjenkins1_3(item as u32, point, 0), item))
             })
         };
-        let at = rjenkins1_3(x, r, 1);
+        let at = rjenkins1_3(x, r, bucket as u32);
         points().filter(|point| point.0 >= at).min().or(points().min()).map(|point| point.1)
     }
 
@@ -120,10 +122,10 @@ mod tests {
         #[test]
         fn a_ring_chooses_the_closest_point(
             weights in prop::collection::vec(prop_oneof![Just(0u32), 0u32..300, 0u32..0x4_0000], 1..12),
-            step in prop::sample::select(vec![1, -1, 7, -9]), x: u32, r in 0u32..60,
+            step in prop::sample::select(vec![1, -1, 7, -9]), bucket in -9i32..0, x: u32, r in 0u32..60,
         ) {
             let items: Vec<(i32, u32)> = weights.iter().zip(1..).map(|(&weight, n)| (n * step, weight)).collect();
-            prop_assert_eq!(Ring::new(&items).choose(x, r), plain(&items, x, r));
+            prop_assert_eq!(Ring::new(&items).choose(bucket, x, r), plain(&items, bucket, x, r));
             let reversed: Vec<_> = items.iter().rev().copied().collect();
             prop_assert_eq!(Ring::new(&reversed), Ring::new(&items), "the order of items does not matter");
         }
