@@ -15,7 +15,7 @@ mod work;
 
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
-pub use config::{Algorithm, Contents, CrushPlacement, PlacedPool, Placement, SystemConfig};
+pub use config::{Algorithm, Contents, CrushPlacement, PlaceScratch, PlacedPool, Placement, SystemConfig};
 pub use faults::choose_failed;
 pub use forward::ForwardInverse;
 

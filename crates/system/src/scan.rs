@@ -113,50 +113,67 @@ where
 
     fn scan_range(&self, range: Range<u64>) -> Scanned {
         let decomposition = self.files.decomposition();
-        let first_file = range.start;
-        let mut sizes = Vec::with_capacity((range.end - range.start) as usize);
-        let totals = self.files.visit(range, |_, size| sizes.push(size));
-        let mut listed = Listed { inverse: &self.inverse, scratch: I::Scratch::default(), found: Vec::new() };
-        // Files of few objects are many, so the objects of several are listed and asked together.
-        let mut objects: Vec<u64> = Vec::with_capacity(LISTED);
-        for (file, &size) in (first_file..).zip(&sizes) {
-            let first = first_object(file).get();
-            let end = first + decomposition.object_count(size);
-            let mut next = first;
-            while next < end {
-                let stop = end.min(next + (LISTED - objects.len()) as u64);
-                objects.extend(next..stop);
-                next = stop;
-                if objects.len() == LISTED {
-                    listed.ask(&mut objects);
-                }
-            }
-        }
-        listed.ask(&mut objects);
+        let mut listed = Listed::new(&self.inverse);
+        let totals = self.files.visit(range, |file, size| {
+            listed.add(first_object(file).get(), decomposition.object_count(size));
+        });
+        // Few objects are affected, so their files' sizes are drawn again rather than kept.
+        let mut drawn = None;
         let sized = |object: ObjectId| {
             let file = file_of(object);
+            let size = match drawn {
+                Some((last, size)) if last == file => size,
+                _ => self.files.size(file),
+            };
+            drawn = Some((file, size));
             let index = object.get() - first_object(file).get();
-            let size = decomposition.object_size(sizes[(file - first_file) as usize], index);
-            AffectedObject { object, size }
+            AffectedObject { object, size: decomposition.object_size(size, index) }
         };
-        Scanned { totals, affected: listed.found.into_iter().map(sized).collect() }
+        Scanned { totals, affected: listed.finish().into_iter().map(sized).collect() }
     }
 }
 
 /// Objects whose inverse is asked together: enough for its wide loops, few enough for the first-level cache.
 const LISTED: usize = 1024;
 
-/// Lists of objects on their way through an inverse.
+/// Objects on their way through an inverse: those of several files are asked together, since most files have few.
 struct Listed<'a, I: Inverse> {
     inverse: &'a I,
     scratch: I::Scratch,
+    objects: Vec<u64>,
     found: Vec<ObjectId>,
 }
 
-impl<I: Inverse> Listed<'_, I> {
-    fn ask(&mut self, objects: &mut Vec<u64>) {
-        self.inverse.affected_among(objects, &mut self.scratch, &mut self.found);
-        objects.clear();
+impl<'a, I: Inverse> Listed<'a, I> {
+    fn new(inverse: &'a I) -> Self {
+        Listed { inverse, scratch: I::Scratch::default(), objects: Vec::with_capacity(LISTED), found: Vec::new() }
+    }
+
+    /// Adds the `count` objects from `first`.
+    #[inline]
+    fn add(&mut self, first: u64, count: u64) {
+        let end = first + count;
+        let mut next = first;
+        while next < end {
+            let stop = end.min(next + (LISTED - self.objects.len()) as u64);
+            self.objects.extend(next..stop);
+            next = stop;
+            if self.objects.len() == LISTED {
+                self.ask();
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn ask(&mut self) {
+        self.inverse.affected_among(&self.objects, &mut self.scratch, &mut self.found);
+        self.objects.clear();
+    }
+
+    /// The affected ones of all objects, in the order they were added.
+    fn finish(mut self) -> Vec<ObjectId> {
+        self.ask();
+        self.found
     }
 }
 

@@ -8,7 +8,7 @@ use super::screen::{Road, screen};
 use super::stretches::Stretches;
 use super::{FailedSet, Inverse};
 use crate::layout::{Relocation, object_position};
-use crate::ring::{HashRing, RingWalk, draw_position};
+use crate::ring::{HashRing, RingWalk, draw_word};
 
 /// Working memory of one thread.
 #[derive(Debug, Default)]
@@ -36,7 +36,12 @@ fn relocate(
 ) {
     let RingScratch { before, after, .. } = scratch;
     ring.place(object, copies, |_| false, before);
-    ring.place(object, copies, |device| failed.contains(device), after);
+    if ring.walk() == RingWalk::Rehash {
+        after.clone_from(before);
+        ring.replace_failed(object, copies, |device| failed.contains(device), after);
+    } else {
+        ring.place(object, copies, |device| failed.contains(device), after);
+    }
     relocation.set(before, after, |device| failed.contains(device));
 }
 
@@ -120,9 +125,10 @@ impl RehashInverse {
     /// Whether an object had a copy on a failed device.
     #[inline]
     fn is_affected(&self, object: ObjectId, set: &mut Vec<DeviceId>) -> bool {
-        let mut may_be = false;
+        let (mut may_be, mut word) = (false, 0);
         for draw in 0..self.copies {
-            let position = draw_position(object, draw);
+            word = if draw % 2 == 0 { draw_word(object.get(), draw / 2) } else { word << 32 };
+            let position = (word >> 32) as u32;
             if self.reach[draw.min(self.reach.len() - 1)].contains(position) {
                 // A draw's own device is taken, or was already.
                 if self.ring.is_flat() && self.reach[0].contains(position) {
@@ -160,12 +166,14 @@ mod tests {
     use crate::inverse::affected_in;
     use proptest::prelude::*;
 
+    type Relocate = Box<dyn Fn(ObjectId, &mut Relocation)>;
+
     /// Holds an inverse to the forward answer on every one of `count` objects from `first`; returns how many it finds.
     fn equals_forward(ring: &HashRing, copies: usize, failed: &FailedSet, first: u64, count: u64) -> usize {
         let shared = Arc::new(ring.clone());
         let mut found = Vec::new();
         let object = ObjectId::new(first);
-        let relocate: Box<dyn Fn(ObjectId, &mut Relocation)> = match ring.walk() {
+        let relocate: Relocate = match ring.walk() {
             RingWalk::Rehash => {
                 let inverse = RehashInverse::new(shared, copies, failed.clone());
                 affected_in(&inverse, object, count, &mut RingScratch::default(), &mut found);

@@ -43,7 +43,14 @@ pub(super) fn screen(road: Road, touched: &Touched, draws: usize, objects: &[u64
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Road::available` gives this road only where the processor has the features, and there is room for a
         // whole vector behind every object that passes.
-        Road::Avx512 => unsafe { avx512(touched, draws, objects, passed) },
+        Road::Avx512 => unsafe {
+            match draws {
+                1 => avx512::<1>(touched, draws, objects, passed),
+                2 => avx512::<2>(touched, draws, objects, passed),
+                3 => avx512::<3>(touched, draws, objects, passed),
+                _ => avx512::<0>(touched, draws, objects, passed),
+            }
+        },
     }
 }
 
@@ -62,9 +69,10 @@ fn plain(touched: &Touched, draws: usize, objects: &[u64], passed: &mut [u64]) -
     count
 }
 
+/// The wide road; `DRAWS` is the number of draws where it is known beforehand, and 0 otherwise.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq")]
-unsafe fn avx512(touched: &Touched, draws: usize, objects: &[u64], passed: &mut [u64]) -> usize {
+unsafe fn avx512<const DRAWS: usize>(touched: &Touched, draws: usize, objects: &[u64], passed: &mut [u64]) -> usize {
     use std::arch::x86_64::*;
 
     /// `layout::mix` of eight words.
@@ -90,6 +98,7 @@ unsafe fn avx512(touched: &Touched, draws: usize, objects: &[u64], passed: &mut 
         _mm512_srlv_epi32(words, bits)
     }
 
+    let draws = if DRAWS > 0 { DRAWS } else { draws };
     let one = _mm512_set1_epi64(1);
     let mut count = 0;
     let mut blocks = objects.chunks_exact(16);

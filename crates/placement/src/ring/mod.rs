@@ -20,7 +20,7 @@ pub(crate) use draws::{draw_position, draw_word, word_offset};
 pub use table::PointTable;
 
 /// Steps along the ring after which a walk looks whether there is anything left to find.
-const LONG_WALK: usize = 1024;
+const LONG_WALK: usize = 256;
 
 /// Where the further copies of an object go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,8 +121,20 @@ impl HashRing {
                 self.walk_from(self.table.index_at(draw_position(object, draw)), found.len() + 1, |_| false, found);
             }
         }
+        self.replace_failed(object, copies, failed, found);
+    }
+
+    /// Where copies have positions of their own: turns the set of an object of which no device failed into the set
+    /// after the failure.
+    pub(crate) fn replace_failed(
+        &self,
+        object: ObjectId,
+        copies: usize,
+        failed: impl Fn(DeviceId) -> bool,
+        found: &mut Vec<DeviceId>,
+    ) {
         found.retain(|&device| !failed(device));
-        if found.len() < copies {
+        if found.len() < copies && !self.table.is_empty() {
             let spare = self.table.index_at(draw_position(object, copies));
             self.walk_from(spare, copies, failed, found);
         }
