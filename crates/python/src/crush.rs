@@ -6,9 +6,13 @@ use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use resilver_placement::crush::{self, BucketKind, Level, Scratch, Tunables};
+use rayon::prelude::*;
+use resilver_placement::crush::{self, Batch, BatchScratch, BucketKind, Level, Tunables};
 
 use crate::errors::placement_error;
+
+/// Inputs that one task places: some milliseconds of work, so that tasks are few and every thread has some.
+const INPUTS_A_TASK: usize = 8192;
 
 /// A CRUSH map.
 #[pyclass(frozen, module = "resilver._core")]
@@ -194,14 +198,12 @@ impl CrushMap {
         let mut sets = Array2::from_elem((inputs.len(), copies), -1);
         py.detach(|| {
             // Without a pool, crushtool takes the weights of pool 0 where the map has them.
-            let weight_sets = self.map.weight_sets_for(choose_args.unwrap_or(0));
-            let (mut scratch, mut found) = (Scratch::default(), Vec::new());
-            for (&input, mut row) in inputs.iter().zip(sets.rows_mut()) {
-                self.map.place_with(rule, input, copies, &reweight, weight_sets, &mut scratch, &mut found);
-                for (slot, &device) in row.iter_mut().zip(&found) {
-                    *slot = device;
-                }
-            }
+            let batch = Batch::new(&self.map, rule, copies, self.map.weight_sets_for(choose_args.unwrap_or(0)));
+            let rows =
+                sets.as_slice_mut().expect("a new array is contiguous").par_chunks_mut(INPUTS_A_TASK * copies.max(1));
+            rows.zip(inputs.par_chunks(INPUTS_A_TASK)).for_each_init(BatchScratch::new, |scratch, (rows, inputs)| {
+                batch.place(inputs, &reweight, scratch, rows);
+            });
         });
         Ok(sets.into_pyarray(py))
     }

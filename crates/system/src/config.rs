@@ -190,13 +190,6 @@ impl Algorithm {
     }
 }
 
-impl PlaceScratch {
-    /// Whether an object may be on one of the devices a screen looks for.
-    pub(crate) fn may_hit(&self, screen: &FlatScreen, object: ObjectId) -> bool {
-        screen.may_hit(object_position(object), &self.crush)
-    }
-}
-
 impl CrushPlacement {
     /// A group of a pool, with the pool's exceptions to CRUSH.
     fn place_group(&self, placed: &PlacedPool, ps: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {

@@ -3,9 +3,9 @@
 //! It serves every algorithm that has no faster inverse, and is what the faster ones are held against. Where CRUSH places
 //! objects from one flat bucket, a screen spares most objects that question.
 
-use resilver_placement::crush::FlatScreen;
+use resilver_placement::crush::{FlatScreen, ScreenScratch};
 use resilver_placement::inverse::{FailedSet, Inverse};
-use resilver_placement::layout::Relocation;
+use resilver_placement::layout::{Relocation, object_position};
 use resilver_units::{DeviceId, ObjectId};
 
 use crate::config::{Algorithm, PlaceScratch};
@@ -37,21 +37,33 @@ pub struct ForwardScratch {
     place: PlaceScratch,
     before: Vec<DeviceId>,
     after: Vec<DeviceId>,
+    screen: ScreenScratch,
+    positions: Vec<u32>,
+    candidates: Vec<u32>,
 }
 
 impl Inverse for ForwardInverse {
     type Scratch = ForwardScratch;
 
     fn affected_among(&self, objects: &[u64], scratch: &mut ForwardScratch, found: &mut Vec<ObjectId>) {
-        for object in objects.iter().copied().map(ObjectId::new) {
-            if self.screen.as_ref().is_some_and(|screen| !scratch.place.may_hit(screen, object)) {
-                continue;
-            }
-            scratch.before.clear();
-            self.before.place_object(object, &mut scratch.place, &mut scratch.before);
-            if scratch.before.iter().any(|&device| self.failed.contains(device)) {
+        let ForwardScratch { place, before, screen: screening, positions, candidates, .. } = scratch;
+        let mut ask = |object: ObjectId| {
+            before.clear();
+            self.before.place_object(object, place, before);
+            if before.iter().any(|&device| self.failed.contains(device)) {
                 found.push(object);
             }
+        };
+        let Some(screen) = &self.screen else {
+            objects.iter().copied().map(ObjectId::new).for_each(ask);
+            return;
+        };
+        positions.clear();
+        positions.extend(objects.iter().map(|&object| object_position(ObjectId::new(object))));
+        candidates.clear();
+        screen.candidates(positions, screening, candidates);
+        for &index in &*candidates {
+            ask(ObjectId::new(objects[index as usize]));
         }
     }
 

@@ -24,12 +24,14 @@ fn crush() -> Algorithm {
     let map = CrushMap::flat(SERVERS, BucketKind::Straw, Tunables::JEWEL);
     let rule = map.rule_by_id(0).unwrap().clone();
     let kind = PoolKind::Replicated;
-    let pool = Pool { id: 1, pg_num: 1, pgp_num: 1, size: 3, rule: 0, hashpspool: true, kind };
+    let pool =
+        Pool { id: 1, pg_num: 1, pgp_num: 1, size: 3, rule: 0, hashpspool: true, kind, exceptions: Default::default() };
     Algorithm::Crush(CrushPlacement {
         map: Arc::new(map),
         pools: vec![PlacedPool { pool, rule }],
         reweight: vec![0x10000; SERVERS as usize],
         is_up: vec![true; SERVERS as usize],
+        affinity: vec![],
     })
 }
 

@@ -109,6 +109,32 @@ fn first_better_body(x: u32, r: u32, ids: &[i32], ranks: &[u32; DRAWS], rank: u3
     false
 }
 
+/// Fills `draws` with the low 16 bits of one item's hash for each of several inputs.
+#[inline(always)]
+fn hash_inputs_body(xs: &[u32], id: u32, r: u32, draws: &mut [u32]) {
+    for (draw, &x) in draws.iter_mut().zip(xs) {
+        *draw = rjenkins1_3(x, id, r) & (DRAWS as u32 - 1);
+    }
+}
+
+/// Whether any item's draw lies above `bound`; ends at the first block that has one.
+#[inline(always)]
+fn any_above_body(x: u32, r: u32, ids: &[i32], bound: u32) -> bool {
+    const BLOCK: usize = 32;
+    for ids in ids.chunks(BLOCK) {
+        let mut largest = 0;
+        for &id in ids {
+            largest = largest.max(rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1));
+        }
+        if largest > bound {
+            return true;
+        }
+    }
+    false
+}
+
+multiversion!(pub(crate) hash_inputs, hash_inputs_body, (xs: &[u32], id: u32, r: u32, draws: &mut [u32]), ());
+multiversion!(pub(crate) any_above, any_above_body, (x: u32, r: u32, ids: &[i32], bound: u32), bool);
 multiversion!(pub(crate) hash_attempts, hash_attempts_body, (x: u32, id: u32, draws: &mut [u32]), ());
 multiversion!(
     pub(crate) first_better,

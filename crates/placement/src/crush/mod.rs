@@ -50,6 +50,6 @@ pub use error::MapError;
 pub use lanes::Lanes;
 pub use map::CrushMap;
 pub use rule::{Choose, NONE, Rule, Step};
-pub use screen::FlatScreen;
+pub use screen::{FlatScreen, ScreenScratch};
 pub use tunables::Tunables;
 pub use weight_set::WeightSets;

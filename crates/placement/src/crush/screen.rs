@@ -5,8 +5,9 @@
 //! found with a better one ends the matter.
 
 use super::choose::Scratch;
-use super::draw::{first_better, hash_attempts};
-use super::ln::{DRAWS, Distances};
+use super::draw::{any_above, first_better, hash_attempts, hash_inputs};
+use super::lanes::Lanes;
+use super::ln::{DRAWS, Distances, LAST_ORDERED};
 use super::map::CrushMap;
 use super::rule::{Rule, Step};
 use crate::inverse::{NEGLIGIBLE, sufficient_draws};
@@ -27,6 +28,42 @@ pub struct FlatScreen {
     ranks: Box<[u32; DRAWS]>,
     /// The worst rank that still has a chance to win an attempt.
     worst_rank: u32,
+    /// The least draw whose rank is not worse than that.
+    least_draw: u32,
+    /// A draw that exceeds another by more than this has the better rank.
+    window: u32,
+}
+
+/// Inputs that are screened together: their draws stay in the first-level cache.
+const SCREENED: usize = 1024;
+
+/// Working memory of [`FlatScreen::candidates`]; one a thread.
+#[derive(Debug)]
+pub struct ScreenScratch {
+    lanes: Lanes,
+    draws: Vec<u32>,
+    contenders: Vec<u32>,
+    passed: Vec<bool>,
+}
+
+impl Default for ScreenScratch {
+    fn default() -> Self {
+        Self::with_lanes(Lanes::available()[0])
+    }
+}
+
+impl ScreenScratch {
+    /// Working memory that uses the given instructions, or the portable ones where the processor lacks those.
+    #[must_use]
+    pub fn with_lanes(lanes: Lanes) -> Self {
+        let lanes = if Lanes::available().contains(&lanes) { lanes } else { Lanes::Portable };
+        ScreenScratch {
+            lanes,
+            draws: vec![0; SCREENED],
+            contenders: vec![0; SCREENED + 1],
+            passed: vec![false; SCREENED],
+        }
+    }
 }
 
 impl FlatScreen {
@@ -52,7 +89,39 @@ impl FlatScreen {
         let share = (NEGLIGIBLE.ln() / others).exp();
         let ranks = ranks_of(&quality);
         let worst_rank = ranks[((share * DRAWS as f64) as usize).min(DRAWS - 1)];
-        Some(FlatScreen { targets, items: bucket.items.clone(), attempts, ranks, worst_rank })
+        let least_draw = ranks.iter().position(|&rank| rank <= worst_rank)? as u32;
+        let window = tie_window(&ranks);
+        Some(FlatScreen { targets, items: bucket.items.clone(), attempts, ranks, worst_rank, least_draw, window })
+    }
+
+    /// Appends the index, in rising order, of each of `inputs` that may map to one of the targets.
+    ///
+    /// It passes what [`may_hit`](Self::may_hit) passes, and inputs where the best draw nearly ties. A target's draws are
+    /// hashed for many inputs at once, and only inputs with a high one are looked at further.
+    ///
+    /// # Arguments
+    /// * `inputs` - the inputs; lists of a few hundred and more are served best.
+    /// * `scratch` - working memory.
+    /// * `found` - receives the indices.
+    pub fn candidates(&self, inputs: &[u32], scratch: &mut ScreenScratch, found: &mut Vec<u32>) {
+        let ScreenScratch { lanes, draws, contenders, passed } = scratch;
+        for (part, inputs) in inputs.chunks(SCREENED).enumerate() {
+            let (draws, passed) = (&mut draws[..inputs.len()], &mut passed[..inputs.len()]);
+            passed.fill(false);
+            for &target in &self.targets {
+                for attempt in 0..self.attempts as u32 {
+                    hash_inputs(*lanes, inputs, target as u32, attempt, draws);
+                    let count = list_at_least(draws, self.least_draw, contenders);
+                    for &index in &contenders[..count] {
+                        let index = index as usize;
+                        let bound = draws[index] + self.window;
+                        passed[index] = passed[index] || !any_above(*lanes, inputs[index], attempt, &self.items, bound);
+                    }
+                }
+            }
+            let first = part * SCREENED;
+            found.extend((first..).zip(&*passed).filter(|&(_, &passed)| passed).map(|(index, _)| index as u32));
+        }
     }
 
     /// Whether input `x` may map to one of the targets.
@@ -67,6 +136,30 @@ impl FlatScreen {
             })
         })
     }
+}
+
+/// Lists the indices of draws not below `least`, and returns their number.
+fn list_at_least(draws: &[u32], least: u32, listed: &mut [u32]) -> usize {
+    let mut count = 0;
+    for (index, &draw) in draws.iter().enumerate() {
+        // One draw in some 25 is listed, which no branch predictor foresees: write always, and keep or overwrite.
+        listed[count] = index as u32;
+        count += usize::from(draw >= least);
+    }
+    count
+}
+
+/// The difference above which a larger draw certainly has the better rank.
+fn tie_window(ranks: &[u32; DRAWS]) -> u32 {
+    let (mut longest, mut first) = (0, 0);
+    for draw in 1..=LAST_ORDERED as usize {
+        if ranks[draw] != ranks[first] {
+            first = draw;
+        }
+        longest = longest.max(draw - first);
+    }
+    // The last draw may rank behind the one below it, and tie with those below that.
+    longest as u32 + 2
 }
 
 /// The rank of every draw from how good it is, larger being better.
@@ -97,7 +190,7 @@ impl super::bucket::Bucket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crush::{BucketKind, Lanes, Tunables};
+    use crate::crush::{BucketKind, Tunables};
 
     fn screened(kind: BucketKind, servers: u32, targets: &[i32]) -> (f64, usize) {
         let map = CrushMap::flat(servers, kind, Tunables::JEWEL);
@@ -106,6 +199,15 @@ mod tests {
         let (mut placed, mut passed, mut hits) = (Vec::new(), 0, 0);
         for lanes in Lanes::available() {
             let mut scratch = Scratch::with_lanes(lanes);
+            let inputs: Vec<u32> = (0..20_000u32).map(|x| x.wrapping_mul(0x9e37_79b9)).collect();
+            let mut candidates = Vec::new();
+            screen.candidates(&inputs, &mut ScreenScratch::with_lanes(lanes), &mut candidates);
+            let may_hit: Vec<u32> =
+                (0..20_000).filter(|&index| screen.may_hit(inputs[index as usize], &scratch)).collect();
+            // Both look at the same draws; the many pass a little more, where the best of 200 draws has another within a
+            // few of 65,536.
+            assert!(may_hit.iter().all(|index| candidates.binary_search(index).is_ok()));
+            assert!(candidates.is_sorted() && candidates.len() - may_hit.len() < may_hit.len() / 10);
             for x in 0..20_000u32 {
                 let x = x.wrapping_mul(0x9e37_79b9);
                 map.place(rule, x, 3, &[], &mut scratch, &mut placed);

@@ -61,6 +61,22 @@ impl Default for Block {
     }
 }
 
+/// Draws of the widest vector; a loop over fewer goes one by one, at the price of a vector each.
+const VECTOR: usize = 16;
+
+impl Block {
+    /// Fills the last vector with repetitions of the last draw, whose answers nobody reads.
+    pub(super) fn pad(&mut self) {
+        let Some(last) = self.count.checked_sub(1) else { return };
+        let padded = self.count.next_multiple_of(VECTOR);
+        for column in [&mut self.x, &mut self.r, &mut self.start, &mut self.size, &mut self.scale] {
+            let value = column[last];
+            column[self.count..padded].fill(value);
+        }
+        self.count = padded;
+    }
+}
+
 /// The id of item `place` of each draw's bucket, or of the last item where the bucket is shorter.
 #[inline(always)]
 fn gather_ids(place: u32, ids: &[u32], start: &[u32], size: &[u32], index: &mut [u32], id: &mut [u32]) {
@@ -156,8 +172,9 @@ fn draw_weighted_body(block: &mut Block, ids: &[u32], factors: &[f32]) {
         // Value, factor and product are each rounded by less than 2^-24 of themselves, so a value is off by less than
         // 2^-22 and two by 2^-21 of the larger; and quotients, which are whole, may tie where values differ by one.
         let bound = value.abs() * (1.0 / (1 << 20) as f32) + 2.0;
+        let margin = second - value;
         // Where all weights are zero the values are infinite, and their difference is no number.
-        *unsure = !(second - value > bound);
+        *unsure = margin <= bound || margin.is_nan();
     }
 }
 
