@@ -9,7 +9,7 @@ from typing import Any
 
 from resilver.errors import ConfigError
 from resilver.importers.ceph import PoolInfo
-from resilver.spec import System
+from resilver.spec import Placement, System
 from resilver.spec.check import ceph_members
 
 ChooseFailed = Callable[[int, int, int, int], Sequence[int]]
@@ -180,6 +180,12 @@ def _placement(system: System, failed: Sequence[int]) -> dict[str, Any]:
             "affinity": report.affinities,
             "pools": [pool_json(pool) for pool in report.pools],
         }
+    elif placement is not None and placement.algorithm not in ("crush", "ring"):
+        described["layout"] = {
+            "domain_of": domain_of,
+            "copies": system.copies,
+            "kind": {placement.algorithm: _layout(system, placement)},
+        }
     elif placement is not None and placement.algorithm == "ring":
         described["ring"] = {
             "domain_of": domain_of,
@@ -206,6 +212,22 @@ def _placement(system: System, failed: Sequence[int]) -> dict[str, Any]:
             "pools": [pool_json(pool)],
         }
     return described
+
+
+def _layout(system: System, placement: Placement) -> dict[str, Any]:
+    """What the core needs to know of a layout, beside its name and the failure domains."""
+    match placement.algorithm:
+        case "multi_ring":
+            return {"rings": system.ring_count, "points": placement.ring_points}
+        case "xor":
+            return {"points": placement.ring_points}
+        case "declustered":
+            groups = placement.parity_groups
+            return {"groups": None if groups == "auto" else groups}
+        case "copysets":
+            return {"scatter_width": placement.scatter_width}
+        case _:
+            return {}
 
 
 def pool_json(pool: PoolInfo) -> dict[str, Any]:

@@ -11,7 +11,18 @@ from resilver.spec import System
 _EVENTS_PER_SECOND = 2.0e7
 _EVENTS_PER_BUFFER = 7
 _OBJECTS_PER_SECOND_GROUPS = 6.0e8
-_OBJECTS_PER_SECOND_RING = 4.0e7
+# Of rings that the inverse knows, the time to pass an object over; of the others, to place it.
+_SECONDS_PER_OBJECT = {
+    "ring": 2.5e-8,
+    "multi_ring": 2.0e-7,
+    "rendezvous": 1.0e-7,
+    "xor": 1.6e-7,
+    "modulo": 6e-9,
+    "jump": 7.5e-8,
+    "declustered": 3.5e-8,
+    "copysets": 1.0e-8,
+}
+_BIDS_PER_SECOND = 1.9e9
 _OBJECTS_PER_SECOND_SCREENED = 7.0e6
 _DRAWS_PER_SECOND = 8.0e8
 _DEVICES_SCREENED = 32
@@ -115,13 +126,15 @@ def _failed_count(system: System) -> int:
 def _placing_seconds(system: System, objects: float, devices: int, copies: float) -> float:
     """Time to place the groups and to look through the objects."""
     groups = system.placement_group_count
-    is_ring = system.placement is not None and system.placement.algorithm == "ring"
-    draws = copies if is_ring else copies * devices
+    algorithm = system.placement.algorithm if system.placement is not None else "crush"
+    draws = copies * devices if algorithm == "crush" else copies
     if groups is not None:
         looking = 0.0 if system.report is not None else objects / _OBJECTS_PER_SECOND_GROUPS
         return groups * draws / _DRAWS_PER_SECOND + looking
-    if is_ring:
-        return objects / _OBJECTS_PER_SECOND_RING
+    if algorithm == "rendezvous":
+        return objects * (_SECONDS_PER_OBJECT[algorithm] + devices / _BIDS_PER_SECOND)
+    if algorithm in _SECONDS_PER_OBJECT:
+        return objects * _SECONDS_PER_OBJECT[algorithm]
     placing = objects * draws / _DRAWS_PER_SECOND
     if system.cluster.racks is None and devices >= _DEVICES_SCREENED:
         # One flat bucket: a screen settles most objects, and only the others are placed.

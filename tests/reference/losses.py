@@ -7,9 +7,8 @@ docs/models/placement.md, docs/models/rebuild.md).
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from resilver.simulate import CrushMap
 from resilver.spec import System
 from tests.reference.draws import Stream, draw_block, jenkins_of_two, mix, share, upper_half
+from tests.reference.layouts import layout_of
 
 OBJECTS_A_FILE = 2**28
 """An object's identifier is its file's number times this, and its place in the file."""
@@ -124,62 +124,6 @@ def choose(seed: int, fault: int, urn: list[Any], count: int) -> list[Any]:
     return urn[:count]
 
 
-class Ring:
-    """A ring of 32 bits on which every server owns points (docs/models/placement.md)."""
-
-    def __init__(self, system: System) -> None:
-        assert system.placement is not None
-        self.copies = system.copies or 1
-        self.successors = system.placement.ring_walk == "successors"
-        servers, points = range(system.server_count), range(system.placement.ring_points or 0)
-        self.points = sorted(
-            (upper_half(mix(server * 2**32 + point)), server)
-            for server in servers
-            for point in points
-        )
-
-    def on_from(self, position: int) -> Iterator[int]:
-        """The servers of all points, once around, from the first at or after a position."""
-        first = bisect_left(self.points, (position, 0))
-        for step in range(len(self.points)):
-            yield self.points[(first + step) % len(self.points)][1]
-
-    def place(self, number: int, out: Set[int]) -> list[int]:
-        """The servers of a number's copies, leaving out those that are out.
-
-        With successors, copies go on along the ring from the number's own position. Otherwise each
-        has a position of its own, from which it goes on along the ring where it meets a server
-        found before. Copies whose servers are out go on along the ring from one position more.
-        """
-        if self.successors:
-            return self._first(self.on_from(self.position(number, 0)), out, [], self.copies)
-        found: list[int] = []
-        for draw in range(self.copies):
-            servers = self.on_from(self.position(number, draw))
-            found = self._first(servers, frozenset(), found, len(found) + 1)
-        kept = [server for server in found if server not in out]
-        if len(kept) == self.copies:
-            return kept
-        return self._first(self.on_from(self.position(number, self.copies)), out, kept, self.copies)
-
-    def position(self, number: int, draw: int) -> int:
-        """The position of a number's draw: two halves of one hash, then of the next."""
-        word = mix(number ^ draw // 2 * 0xD6E8FEB86659FD93 % 2**64)
-        return word % 2**32 if draw % 2 else upper_half(word)
-
-    def _first(
-        self, servers: Iterable[int], out: Set[int], found: list[int], count: int
-    ) -> list[int]:
-        """Those found, and after them servers that are in and new, up to a count."""
-        found = list(found)
-        for server in servers:
-            if len(found) == count:
-                break
-            if server not in out and server not in found:
-                found.append(server)
-        return found
-
-
 # What each release's tunables are, in the words of `crushtool`; those left out are zero.
 _NO_LOCAL_TRIES = {"choose_total_tries": 50, "chooseleaf_descend_once": 1}
 TUNABLES = {
@@ -269,13 +213,13 @@ class Crush:
 class Layout:
     """Where each object is: through its placement group, or by itself."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, seed: int) -> None:
         assert system.placement is not None
-        self.is_ring = system.placement.algorithm == "ring"
-        self.algorithm = Ring(system) if self.is_ring else Crush(system)
+        self.is_crush = system.placement.algorithm == "crush"
         self.groups = system.placement_group_count
+        place = Crush(system).place if self.is_crush else layout_of(system, seed)
         # A group's set is asked for once an object.
-        self.place = cache(self.algorithm.place)
+        self.place = cache(place)
 
     def group_of(self, number: int) -> int | None:
         """The group of an object: the lower half of its hash, modulo the number of groups."""
@@ -284,17 +228,17 @@ class Layout:
     def set_of_group(self, group: int, out: frozenset[int]) -> list[int]:
         """The servers of a group's copies.
 
-        On a ring, a group stands like an object of that number. With CRUSH, groups belong to pool
-        1, whose number is hashed in with theirs.
+        With CRUSH, groups belong to pool 1, whose number is hashed in with theirs. Under the other
+        algorithms, a group stands like an object of that number.
         """
-        return self.place(group if self.is_ring else jenkins_of_two(group, 1), out)
+        return self.place(jenkins_of_two(group, 1) if self.is_crush else group, out)
 
     def set_of_object(self, number: int, out: frozenset[int]) -> list[int]:
         """The servers of an object's copies."""
         group = self.group_of(number)
         if group is not None:
             return self.set_of_group(group, out)
-        return self.place(number if self.is_ring else upper_half(mix(number)), out)
+        return self.place(upper_half(mix(number)) if self.is_crush else number, out)
 
 
 def find_losses(system: System, seed: int) -> Losses:
@@ -303,7 +247,7 @@ def find_losses(system: System, seed: int) -> Losses:
     Raises:
         AssertionError: An object that lost nothing would move, which no placement may do.
     """
-    losses, layout = Losses(), Layout(system)
+    losses, layout = Losses(), Layout(system, seed)
     failed = frozenset(failed_servers(system, seed))
     for file, file_size in enumerate(file_sizes(system, seed)):
         losses.files += 1

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from resilver import Study
 from tests.reference.compare import assert_equal_runs
+from tests.reference.layouts import LAYOUTS
 from tests.reference.rebuild_twin import rebuild
 
 # Objects of a few bytes, of a part of a buffer, of a few buffers and of many.
@@ -103,6 +104,43 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
         BOTH_FULL,
     ),
     "ring-with-groups": (described(6, placement={**RING, "placement_groups": 77}), BOTH_FULL),
+    "ring-in-racks": (described(12, cluster={"racks": 4}, placement=RING), BOTH_FULL),
+    "several-rings-in-racks": (
+        described(
+            12,
+            cluster={"racks": 4},
+            placement={"algorithm": "multi_ring", "ring_points": 16},
+            faults=[{"fail": {"servers": 2}}],
+        ),
+        BOTH_FULL,
+    ),
+    "rendezvous-a-rack-fails": (
+        described(
+            12,
+            cluster={"racks": 4},
+            placement={"algorithm": "rendezvous"},
+            faults=[{"fail": {"racks": 1}}],
+        ),
+        BOTH_FULL,
+    ),
+    "exclusive-or": (
+        described(9, placement={"algorithm": "xor", "ring_points": 16}),
+        BOTH_FULL,
+    ),
+    # A server's neighbours alone pull what it held, from one another: no source has many to serve.
+    "modulo": (
+        described(9, placement={"algorithm": "modulo"}),
+        {*PLAIN, "receive memory full"},
+    ),
+    "jump-two-failed": (
+        described(9, placement={"algorithm": "jump"}, faults=[{"fail": {"servers": 2}}]),
+        BOTH_FULL,
+    ),
+    "declustered-with-groups": (
+        described(9, placement={"algorithm": "declustered", "placement_groups": 60}),
+        BOTH_FULL,
+    ),
+    "copysets": (described(9, placement={"algorithm": "copysets"}), BOTH_FULL),
     "straw-hammer-without-groups": (
         described(8, placement={**NO_GROUPS, "bucket": "straw", "tunables": "hammer"}),
         BOTH_FULL,
@@ -201,14 +239,16 @@ def descriptions(draw: st.DrawFn) -> dict[str, Any]:
     servers = draw(st.integers(4, 12))
     buffer = draw(st.integers(50_000, 3_000_000))
     memory = st.integers(buffer, 4 * buffer)
-    algorithm = draw(st.sampled_from(["crush", "ring"]))
+    algorithm = draw(st.sampled_from(["crush", *LAYOUTS]))
     cluster: dict[str, Any] = {}
     placement: dict[str, Any] = {"algorithm": algorithm}
     placement["placement_groups"] = draw(st.sampled_from(["none", "auto", 1, 50, 64]))
     if algorithm == "ring":
         placement["ring_points"] = draw(st.integers(1, 40))
         placement["ring_walk"] = draw(st.sampled_from(["rehash", "successors"]))
-    else:
+    elif algorithm in ("multi_ring", "xor"):
+        placement["ring_points"] = draw(st.integers(1, 12))
+    elif algorithm == "crush":
         racks = draw(st.sampled_from([None, 4]))
         servers = servers // 4 * 4 if racks else servers
         cluster = {"racks": racks} if racks else {}

@@ -255,6 +255,7 @@ VALUES = st.recursive(
         st.integers(-5, 2**70),
         st.floats(),
         st.sampled_from(["", "1 B", "auto", "genomes1000", "crush", "server.1", "ring", "0 s"]),
+        st.sampled_from(["multi_ring", "copysets", "declustered", "jump"]),
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
@@ -269,7 +270,10 @@ KEYS = [
     for name, fields in {
         "cluster": ["servers", "racks", "rows", "ceph", "device", "fabric"],
         "population": ["histogram", "file_size", "objects", "bytes", "files", "bytes_per_server"],
-        "placement": ["algorithm", "bucket", "failure_domain", "placement_groups", "ring_points"],
+        "placement": [
+            *("algorithm", "bucket", "failure_domain", "placement_groups", "ring_points"),
+            *("rings", "parity_groups", "scatter_width"),
+        ],
         "redundancy": ["replicas"],
         "recovery": ["pipeline_buffer", "pipelining", "source"],
         "study": ["seeds", "title", "sweep"],

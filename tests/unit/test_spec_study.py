@@ -78,7 +78,7 @@ def test_the_failure_domain_is_the_rack_where_there_are_racks() -> None:
     assert system().failure_domain == "server"
     assert system(cluster={"servers": 64, "racks": 4}).failure_domain == "rack"
     ring = system(cluster={"servers": 64, "racks": 4}, placement={"algorithm": "ring"})
-    assert ring.failure_domain == "server" and ring.placement_group_count is None
+    assert ring.failure_domain == "rack" and ring.placement_group_count is None
 
 
 def test_a_stripe_by_servers_is_as_wide_as_a_copy_has_servers() -> None:
@@ -260,6 +260,9 @@ STUDIES = st.fixed_dictionaries(
         "placement": st.sampled_from(
             [
                 {"algorithm": "ring", "ring_points": 64},
+                {"algorithm": "multi_ring", "rings": 2},
+                {"algorithm": "declustered", "parity_groups": 99},
+                {"algorithm": "copysets", "placement_groups": "auto"},
                 {"bucket": "straw", "tunables": "argonaut", "placement_groups": "none"},
                 {"placement_groups": 77},
             ]

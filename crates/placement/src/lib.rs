@@ -3,6 +3,7 @@
 pub mod crush;
 pub mod inverse;
 pub mod layout;
+pub mod layouts;
 pub mod pool;
 pub mod ring;
 

@@ -15,6 +15,7 @@ use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
 use serde::Deserialize;
 
 use crate::errors::config_error;
+use crate::layouts::{LayoutJson, layout_algorithm};
 use crate::pools::{PoolJson, placed_pool};
 
 /// One system, as `resilver.simulate` describes it.
@@ -71,6 +72,7 @@ struct PlacementJson {
     domain_of: Option<Vec<u32>>,
     ring: Option<RingJson>,
     crush: Option<CrushJson>,
+    layout: Option<LayoutJson>,
 }
 
 #[derive(Deserialize)]
@@ -130,7 +132,7 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
             send_memory: Bytes::new(system.recovery.send_memory),
             control_message: Bytes::new(system.recovery.control_message),
         },
-        placement: placement(system.placement, map)?,
+        placement: placement(system.placement, map, system.seed)?,
         contents: contents(system.population)?,
     })
 }
@@ -184,9 +186,9 @@ fn loggp_table(rows: &[FabricRowJson]) -> Result<LogGpTable, PyErr> {
     LogGpTable::new(rows.collect::<Result<_, PyErr>>()?).map_err(config_error)
 }
 
-fn placement(placement: PlacementJson, map: Option<Arc<CrushMap>>) -> Result<Placement, PyErr> {
-    let algorithm = match (placement.ring, placement.crush, map) {
-        (Some(ring), None, None) => Algorithm::Ring {
+fn placement(placement: PlacementJson, map: Option<Arc<CrushMap>>, seed: u64) -> Result<Placement, PyErr> {
+    let algorithm = match (placement.ring, placement.crush, placement.layout, map) {
+        (Some(ring), None, None, None) => Algorithm::Ring {
             is_out: vec![false; ring.domain_of.len()],
             ring: Arc::new(HashRing::new(
                 ring.domain_of,
@@ -195,12 +197,13 @@ fn placement(placement: PlacementJson, map: Option<Arc<CrushMap>>) -> Result<Pla
             )),
             copies: ring.copies,
         },
-        (None, Some(crush), Some(map)) => {
+        (None, Some(crush), None, Some(map)) => {
             let pools = crush.pools.iter().map(|pool| placed_pool(pool, &map)).collect::<Result<_, PyErr>>()?;
             let CrushJson { reweight, is_up, affinity, .. } = crush;
             Algorithm::Crush(CrushPlacement { map, pools, reweight, is_up, affinity })
         }
-        _ => return Err(config_error("placement needs a ring, or CRUSH with a map")),
+        (None, None, Some(layout), None) => layout_algorithm(layout, seed)?,
+        _ => return Err(config_error("placement needs a ring, another layout, or CRUSH with a map")),
     };
     Ok(Placement { groups: placement.groups, algorithm, domain_of: placement.domain_of })
 }

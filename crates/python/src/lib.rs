@@ -6,6 +6,7 @@ mod affected;
 mod config;
 mod crush;
 mod errors;
+mod layouts;
 mod pools;
 mod simulation;
 
@@ -20,5 +21,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulation::choose_failed, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_sets, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_of_name, module)?)?;
+    module.add_function(wrap_pyfunction!(layouts::place_objects, module)?)?;
+    module.add_function(wrap_pyfunction!(layouts::system_group_sets, module)?)?;
+    module.add_function(wrap_pyfunction!(layouts::parity_group_balance, module)?)?;
     errors::register(module)
 }

@@ -7,6 +7,7 @@ use resilver_fabric::LogGpTable;
 use resilver_placement::crush::{CrushMap, FlatScreen, Rule, Scratch};
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::object_position;
+use resilver_placement::layouts::{Layout, ObjectLayout};
 use resilver_placement::pool::{Osds, Pool};
 use resilver_placement::ring::HashRing;
 use resilver_population::{Decomposition, Extent, Histogram};
@@ -81,6 +82,15 @@ pub enum Algorithm {
         /// Whether each device is out, and left out of every set.
         is_out: Vec<bool>,
     },
+    /// One of the layouts beside CRUSH and the ring.
+    Layout {
+        /// The layout.
+        layout: Arc<Layout>,
+        /// Copies of each object.
+        copies: usize,
+        /// Whether each device is out, and left out of every set.
+        is_out: Vec<bool>,
+    },
     /// CRUSH.
     Crush(CrushPlacement),
 }
@@ -124,6 +134,10 @@ impl Algorithm {
                 let object = ObjectId::new(u64::from(group.get()));
                 ring.place(object, *copies, |device| is_out[device.index()], set);
             }
+            Algorithm::Layout { layout, copies, is_out } => {
+                let object = ObjectId::new(u64::from(group.get()));
+                layout.place(object, *copies, |device| is_out[device.index()], set);
+            }
             Algorithm::Crush(crush) => {
                 let mut placement_seed = group.get();
                 for placed in &crush.pools {
@@ -157,6 +171,9 @@ impl Algorithm {
             Algorithm::Ring { ring, copies, is_out } => {
                 ring.place(object, *copies, |device| is_out[device.index()], set);
             }
+            Algorithm::Layout { layout, copies, is_out } => {
+                layout.place(object, *copies, |device| is_out[device.index()], set);
+            }
             Algorithm::Crush(crush) => crush.place(&crush.pools[0], object_position(object), scratch, set),
         }
     }
@@ -164,7 +181,7 @@ impl Algorithm {
     /// A cheap test of which objects cannot be on a failed device, where the algorithm has one.
     pub(crate) fn flat_screen(&self, failed: &FailedSet) -> Option<FlatScreen> {
         match self {
-            Algorithm::Ring { .. } => None,
+            Algorithm::Ring { .. } | Algorithm::Layout { .. } => None,
             Algorithm::Crush(crush) => {
                 // A device that is in by part may turn inputs away that it wins, and others then take more attempts.
                 let is_all_in = crush.reweight.iter().all(|&reweight| reweight == REWEIGHT_FULL);
@@ -177,12 +194,12 @@ impl Algorithm {
 
     /// The same algorithm after a failure: failed devices are marked out.
     ///
-    /// A ring passes over devices that are out; CRUSH turns away from devices whose reweight is zero.
+    /// A ring and the other layouts pass over devices that are out; CRUSH turns away from devices whose reweight is zero.
     pub fn without(&self, failed: &FailedSet) -> Algorithm {
         let mut after = self.clone();
         for device in failed.devices() {
             match &mut after {
-                Algorithm::Ring { is_out, .. } => is_out[device.index()] = true,
+                Algorithm::Ring { is_out, .. } | Algorithm::Layout { is_out, .. } => is_out[device.index()] = true,
                 Algorithm::Crush(crush) => crush.reweight[device.index()] = 0,
             }
         }

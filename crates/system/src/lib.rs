@@ -8,6 +8,7 @@ mod forward;
 mod groups;
 mod outcome;
 mod rebuild;
+mod rows;
 mod scan;
 mod search;
 mod simulation;

@@ -119,6 +119,17 @@ def _even_shares(ceph: object) -> str:
     )
 
 
+_LAYOUTS = {
+    "multi_ring": "several hash rings",
+    "rendezvous": "rendezvous hashing",
+    "xor": "the least distance by exclusive or",
+    "modulo": "the hash modulo the servers",
+    "jump": "jump consistent hash",
+    "declustered": "declustered parity groups",
+    "copysets": "copysets",
+}
+
+
 def _placement(study: dict[str, Any], point: SystemRuns) -> list[str]:
     """How replicas find their places."""
     placement = _section(study, "placement")
@@ -130,6 +141,8 @@ def _placement(study: dict[str, Any], point: SystemRuns) -> list[str]:
     elif algorithm == "ring":
         points = placement.get("ring_points")
         words.append("a hash ring" + (f" of {points:,} points per server" if points else ""))
+    elif isinstance(algorithm, str) and algorithm in _LAYOUTS:
+        words.append(_LAYOUTS[algorithm])
     elif _section(study, "cluster").get("ceph"):
         words.append("its own CRUSH map")
     words.append(plural(groups, "placement group") if groups else "no placement groups")

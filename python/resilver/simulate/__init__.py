@@ -3,6 +3,12 @@
 from resilver import _core
 from resilver.simulate.affected import affected, affected_batches, affected_groups
 from resilver.simulate.crush import CrushMap
+from resilver.simulate.layouts import (
+    ParityGroupBalance,
+    group_sets_of,
+    parity_group_balance,
+    place_objects,
+)
 from resilver.simulate.pools import (
     GroupSets,
     StatedGroups,
@@ -16,6 +22,7 @@ from resilver.simulate.run import Progress, RunResult, simulate, validate
 __all__ = [
     "CrushMap",
     "GroupSets",
+    "ParityGroupBalance",
     "Progress",
     "RunResult",
     "StatedGroups",
@@ -24,8 +31,11 @@ __all__ = [
     "affected_groups",
     "compare_stated",
     "group_sets",
+    "group_sets_of",
     "group_up_sets",
     "object_group",
+    "parity_group_balance",
+    "place_objects",
     "simulate",
     "validate",
     "version",

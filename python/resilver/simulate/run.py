@@ -122,11 +122,11 @@ def _validate_map(report: ClusterReport) -> None:
 
 
 def map_of(system: System) -> _core.CrushMap | None:
-    """The core's CRUSH map of a system, or None for a ring."""
+    """The core's CRUSH map of a system, or None where the placement is not by CRUSH."""
     placement, cluster = system.placement, system.cluster
     if system.report is not None:
         return CrushMap.from_json(system.report.crushmap).core
-    if placement is None or placement.algorithm == "ring":
+    if placement is None or placement.algorithm != "crush":
         return None
     bucket, tunables = placement.bucket or "straw2", placement.tunables or "jewel"
     if cluster.racks is None:

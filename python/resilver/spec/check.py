@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from resilver.errors import Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport
@@ -22,6 +22,9 @@ BUFFERS_MAX = 2**31
 
 RING_POINTS_MAX = 2**27
 """The most points on a hash ring, of all servers together: their 8 bytes each then take 1 GiB."""
+
+COPYSET_PLACES_MAX = 2**27
+"""The most servers in all copysets together: their 4 bytes each then take 512 MiB."""
 
 _SYNTHETIC_KINDS = ("servers", "racks", "rows")
 _CEPH_KINDS = ("osds", "hosts", "racks", "rows")
@@ -63,7 +66,9 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
     population = sections.get("population")
     if placement is not None:
         problems += _domain_problems(cluster, placement, redundancy)
-        problems += _ring_problems(cluster, placement)
+        copies = redundancy.replicas if redundancy is not None else 1
+        problems += _ring_problems(cluster, placement, copies)
+        problems += _copyset_problems(cluster, placement, copies)
     if population is not None:
         problems += _volume_problems(cluster, population)
     if population is not None and redundancy is not None:
@@ -76,8 +81,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
 def _domain_problems(
     cluster: Cluster, placement: Placement, redundancy: Redundancy | None
 ) -> list[Problem]:
-    ring = placement.algorithm == "ring"
-    domain = placement.failure_domain or ("rack" if cluster.racks and not ring else "server")
+    domain = placement.failure_domain or default_failure_domain(cluster)
     counts = {"server": cluster.servers, "rack": cluster.racks, "row": cluster.rows}
     count = counts[domain]
     if count is None:
@@ -120,19 +124,50 @@ def _largest_file(cluster: Cluster, population: Population) -> int:
     return size if volume is None else min(size, volume)
 
 
-def _ring_problems(cluster: Cluster, placement: Placement) -> list[Problem]:
-    points = (placement.ring_points or 0) * cluster.server_count
+def default_failure_domain(cluster: Cluster) -> Literal["server", "rack"]:
+    """What no two copies share where a study does not say: the rack, where there are racks."""
+    return "rack" if cluster.racks else "server"
+
+
+def _ring_problems(cluster: Cluster, placement: Placement, copies: int) -> list[Problem]:
+    rings = (placement.rings or copies) if placement.algorithm == "multi_ring" else 1
+    per_server = (placement.ring_points or 0) * rings
+    points = per_server * cluster.server_count
     if points <= RING_POINTS_MAX:
         return []
+    what = "a ring has" if rings == 1 else f"{rings} rings have"
+    most = RING_POINTS_MAX // cluster.server_count // rings
     return [
         Problem(
             f"{cluster.servers} servers would have {points} points, "
-            f"and a ring has at most 2^27 = {RING_POINTS_MAX}",
-            f"use at most {RING_POINTS_MAX // cluster.server_count} points a server",
+            f"and {what} at most 2^27 = {RING_POINTS_MAX}",
+            f"use at most {most} points a server",
             key="placement.ring_points",
             value=show(placement.ring_points),
         )
     ]
+
+
+def _copyset_problems(cluster: Cluster, placement: Placement, copies: int) -> list[Problem]:
+    width, others = placement.scatter_width, cluster.server_count - 1
+    if width is None:
+        return []
+    # Each permutation gives a server copies - 1 others; one is enough where there are no copies.
+    permutations = -(-width // (copies - 1)) if copies > 1 else 1
+    # The default may be more than a small cluster has; the layout then has as many sets as it says.
+    if width > max(others, 1) and "scatter_width" in placement.model_fields_set:
+        rule = f"a server has {others} others to share data with"
+        most = max(others, 1)
+    elif permutations * cluster.server_count > COPYSET_PLACES_MAX:
+        rule = (
+            f"{permutations} permutations of {cluster.servers} servers are more than "
+            f"2^27 = {COPYSET_PLACES_MAX} places in copysets"
+        )
+        most = COPYSET_PLACES_MAX // cluster.server_count * max(copies - 1, 1)
+    else:
+        return []
+    remedy = f"use at most {most}"
+    return [Problem(rule, remedy, key="placement.scatter_width", value=show(width))]
 
 
 def _buffer_problems(object_bytes: int, recovery: Recovery | None) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""Where each piece goes: CRUSH or a hash ring, by placement group or object by object."""
+"""Where each piece goes, by which algorithm, and by placement group or object by object."""
 
 from __future__ import annotations
 
@@ -18,8 +18,43 @@ from resilver.spec.section import Section
 GROUPS_MAX = 2**24
 """The most placement groups: their up sets, three copies each, then take 200 MB."""
 
-_CRUSH_ONLY = ("bucket", "tunables")
-_RING_ONLY = ("ring_points", "ring_walk")
+PARITY_GROUPS_MAX = 2**22
+"""The most declustered parity groups: with sixteen servers each they then take 256 MiB."""
+
+Algorithm = Literal[
+    "crush",
+    "ring",
+    "multi_ring",
+    "rendezvous",
+    "xor",
+    "modulo",
+    "jump",
+    "declustered",
+    "copysets",
+]
+
+Bucket = Literal["straw", "straw2", "list", "tree", "uniform", "vring"]
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "crush": {"placement_groups": "auto", "bucket": "straw2", "tunables": "jewel"},
+    "ring": {"ring_points": 1024, "ring_walk": "rehash"},
+    "multi_ring": {"ring_points": 1024},
+    "xor": {"ring_points": 1024},
+    "declustered": {"parity_groups": "auto"},
+    "copysets": {"scatter_width": 4},
+}
+"""The defaults of the keys that only some algorithms have, and where they differ by algorithm."""
+
+_ONLY = {
+    "bucket": ("crush",),
+    "tunables": ("crush",),
+    "ring_points": ("ring", "multi_ring", "xor"),
+    "ring_walk": ("ring",),
+    "rings": ("multi_ring",),
+    "parity_groups": ("declustered",),
+    "scatter_width": ("copysets",),
+}
+"""The algorithms with which a key has a meaning."""
 
 
 def groups_of(value: object) -> int | Literal["auto", "none"] | None:
@@ -43,26 +78,54 @@ def groups_of(value: object) -> int | Literal["auto", "none"] | None:
     return value
 
 
+def parity_groups_of(value: object) -> int | Literal["auto"] | None:
+    """The number of parity groups that a study file's ``parity_groups`` means.
+
+    Args:
+        value: ``"auto"``, a whole number from 1, or None for the algorithm's default.
+
+    Returns:
+        The value.
+
+    Raises:
+        ConfigError: It is none of these.
+    """
+    if value is None or value == "auto":
+        return value
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= PARITY_GROUPS_MAX:
+        rule = f'parity groups are "auto" or a whole number from 1 to {PARITY_GROUPS_MAX}'
+        remedy = name_remedy(value, ["auto"]) if isinstance(value, str) else ""
+        raise ConfigError(Problem(rule, remedy, value=show(value)))
+    return value
+
+
 class Placement(Section):
     """Where copies go.
 
     Args:
-        algorithm: ``crush`` or ``ring`` (a consistent-hash ring).
+        algorithm: How servers are chosen. ``crush``; ``ring``, a consistent-hash ring;
+            ``multi_ring``, a ring for each copy; ``rendezvous``, the highest random weight;
+            ``xor``, the nearest identifier by exclusive or; ``modulo``, the object's hash modulo
+            the servers, and those that follow; ``jump``, jump consistent hash; ``declustered``,
+            parity groups in which all pairs of servers occur equally often; ``copysets``, few sets.
         bucket: The kind of every CRUSH bucket; only with crush. Default ``straw2``.
         tunables: The CRUSH tunables profile; only with crush. Default ``jewel``.
-        failure_domain: What no two copies share. Default: rack when the cluster has racks (crush),
-            else server.
-        placement_groups: ``auto``, ``none`` (each object on its own) or a number. Default: auto for
-            crush, none for ring.
-        ring_points: Points a server has on the ring; only with ring. Default 1024.
+        failure_domain: What no two copies share. Default: rack when the cluster has racks, else
+            server.
+        placement_groups: ``auto``, ``none`` (each object on its own) or a number; group n is
+            placed like object n. Default: auto for crush, none for the others.
+        ring_points: Points a server has on a ring, or identifiers; with ring, multi_ring and xor.
+            Default 1024.
         ring_walk: Where further copies go; only with ring. ``rehash``: each copy has a position
             of its own. ``successors``: they continue along the ring. Default ``rehash``.
+        rings: How many rings there are; only with multi_ring. Default: one a copy.
+        parity_groups: How many parity groups there are; only with declustered. ``auto``: as many
+            as make all pairs of servers equal. Default auto.
+        scatter_width: How many others a server shares data with; only with copysets. Default 4.
     """
 
-    algorithm: Literal["crush", "ring"] = Field(
-        default="crush", description="How devices are chosen."
-    )
-    bucket: Literal["straw", "straw2"] | None = Field(
+    algorithm: Algorithm = Field(default="crush", description="How servers are chosen.")
+    bucket: Bucket | None = Field(
         default=None,
         description="The kind of every CRUSH bucket. Default: straw2.",
         examples=["straw"],
@@ -80,7 +143,7 @@ class Placement(Section):
         WithJsonSchema(
             {
                 "description": 'How many groups there are; "none" places each object on its own. '
-                "Default: auto for crush, none for ring.",
+                "Default: auto for crush, none for the others.",
                 "examples": ["auto", "none", 4096],
                 "anyOf": [
                     {"enum": ["auto", "none"]},
@@ -94,7 +157,7 @@ class Placement(Section):
         strict=True,
         ge=1,
         le=65536,
-        description="Points a server has on the ring. Default: 1024.",
+        description="Points a server has on a ring, or identifiers with xor. Default: 1024.",
     )
     ring_walk: Literal["rehash", "successors"] | None = Field(
         default=None,
@@ -103,42 +166,60 @@ class Placement(Section):
         examples=["rehash"],
     )
 
+    rings: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=16,
+        description="How many rings there are. Default: one a copy.",
+    )
+    parity_groups: Annotated[
+        int | Literal["auto"] | None,
+        PlainValidator(parity_groups_of),
+        WithJsonSchema(
+            {
+                "description": "How many parity groups there are. Default: auto, as many as make "
+                "all pairs of servers equal.",
+                "examples": ["auto", 4096],
+                "anyOf": [
+                    {"enum": ["auto"]},
+                    {"type": "integer", "minimum": 1, "maximum": PARITY_GROUPS_MAX},
+                ],
+            }
+        ),
+    ] = None
+    scatter_width: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        description="How many others a server shares data with in copysets. Default: 4.",
+    )
+
     @model_validator(mode="wrap")
     @classmethod
     def _defaults(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         """Fill in the defaults that depend on the algorithm, which do not count as given."""
         if not isinstance(data, dict):
             return handler(data)
-        ring = data.get("algorithm", "crush") == "ring"
-        defaults: dict[str, Any] = {"placement_groups": "none" if ring else "auto"}
-        if ring:
-            defaults |= {"ring_points": 1024, "ring_walk": "rehash"}
-        else:
-            defaults |= {"bucket": "straw2", "tunables": "jewel"}
+        algorithm = data.get("algorithm", "crush")
+        own = _DEFAULTS.get(algorithm, {}) if isinstance(algorithm, str) else {}
         given = {key: value for key, value in data.items() if value is not None}
-        placement = handler({**defaults, **given})
+        placement = handler({"placement_groups": "none", **own, **given})
         placement.model_fields_set.intersection_update(given)
         return placement
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        foreign = _RING_ONLY if self.algorithm == "crush" else _CRUSH_ONLY
         problems = [
             Problem(
                 f'this key has no meaning with algorithm = "{self.algorithm}"',
-                "remove it",
+                f"remove it, or use {' or '.join(algorithms)}",
                 key=name,
                 value=show(getattr(self, name)),
             )
-            for name in foreign
-            if getattr(self, name) is not None
+            for name, algorithms in _ONLY.items()
+            if self.algorithm not in algorithms and getattr(self, name) is not None
         ]
-        if self.algorithm == "ring" and self.failure_domain not in (None, "server"):
-            rule = "a ring knows no failure domain above the server"
-            remedy = 'remove it, or use algorithm = "crush"'
-            problems.append(
-                Problem(rule, remedy, key="failure_domain", value=show(self.failure_domain))
-            )
         if problems:
             raise ConfigError(problems)
         return self

@@ -10,7 +10,7 @@ from resilver.errors import ConfigError
 from resilver.importers.ceph import ClusterReport, GroupLoad
 from resilver.importers.netgauge import LogGpRow
 from resilver.importers.sizes import Bin
-from resilver.spec.check import cross_problems
+from resilver.spec.check import cross_problems, default_failure_domain
 from resilver.spec.device import DeviceTable
 from resilver.spec.sections import Sections
 
@@ -56,7 +56,14 @@ class System(Sections):
             return None
         if self.placement.failure_domain is not None:
             return self.placement.failure_domain
-        return "rack" if self.cluster.racks and self.placement.algorithm == "crush" else "server"
+        return default_failure_domain(self.cluster)
+
+    @property
+    def ring_count(self) -> int | None:
+        """How many rings there are, or None where the algorithm has not several."""
+        if self.placement is None or self.placement.algorithm != "multi_ring":
+            return None
+        return self.placement.rings or self.copies
 
     @property
     def placement_group_count(self) -> int | None:
@@ -134,6 +141,7 @@ class System(Sections):
         if placement is not None:
             placement["failure_domain"] = self.failure_domain
             placement["placement_groups"] = self.placement_group_count
+            placement["rings"] = self.ring_count
         population = self.population.content() if self.population else None
         if population is not None and population["objects"]["stripe_width"] is not None:
             population["objects"]["stripe_width"] = self.stripe_width

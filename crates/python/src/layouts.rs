@@ -1,0 +1,131 @@
+//! Layouts beside CRUSH and the ring, and where objects and groups are, for Python.
+
+use std::sync::Arc;
+
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use resilver_placement::inverse::FailedSet;
+use resilver_placement::layouts::{
+    Copysets, Declustered, Domains, Jump, Layout, Modulo, MultiRing, ObjectLayout, Rendezvous, Xor,
+};
+use resilver_system::{Algorithm, Placement, SystemConfig};
+use resilver_units::ObjectId;
+use serde::Deserialize;
+
+use crate::config::system_config;
+use crate::crush::CrushMap;
+use crate::errors::{config_error, placement_error};
+
+/// A layout: its kind with what that kind needs, over devices in failure domains.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LayoutJson {
+    domain_of: Vec<u32>,
+    copies: usize,
+    kind: KindJson,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+enum KindJson {
+    MultiRing { rings: u32, points: u32 },
+    Rendezvous {},
+    Xor { points: u32 },
+    Modulo {},
+    Jump {},
+    Declustered { groups: Option<u64> },
+    Copysets { scatter_width: u32 },
+}
+
+/// The algorithm that places by a layout; `seed` decides what a layout draws at random.
+pub fn layout_algorithm(json: LayoutJson, seed: u64) -> Result<Algorithm, PyErr> {
+    let LayoutJson { domain_of, copies, kind } = json;
+    let domains = Domains::new(domain_of);
+    let layout = match kind {
+        KindJson::MultiRing { rings, points } => {
+            let points = vec![points; domains.devices()];
+            Layout::MultiRing(MultiRing::new(domains, &points, rings))
+        }
+        KindJson::Rendezvous {} => Layout::Rendezvous(Rendezvous::new(domains)),
+        KindJson::Xor { points } => Layout::Xor(Xor::new(domains, points)),
+        KindJson::Modulo {} => Layout::Modulo(Modulo::new(domains)),
+        KindJson::Jump {} => Layout::Jump(Jump::new(domains)),
+        KindJson::Declustered { groups } => {
+            Layout::Declustered(Declustered::new(domains, copies, groups).map_err(placement_error)?)
+        }
+        KindJson::Copysets { scatter_width } => {
+            Layout::Copysets(Copysets::new(domains, copies, scatter_width, seed).map_err(placement_error)?)
+        }
+    };
+    Ok(Algorithm::Layout { is_out: vec![false; layout.devices()], layout: Arc::new(layout), copies })
+}
+
+/// The placement of a system once its failed devices are out.
+fn placement_after(config: SystemConfig) -> Placement {
+    let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
+    Placement { algorithm: config.placement.algorithm.without(&failed), ..config.placement }
+}
+
+/// The devices of objects `first` to `first + count - 1` of a system, whose failed devices are out: an array of shape (count,
+/// copies), in which -1 stands behind the end of a set that is short.
+#[pyfunction]
+#[pyo3(signature = (system, map, first, count, copies))]
+pub fn place_objects<'py>(
+    py: Python<'py>,
+    system: &str,
+    map: Option<&CrushMap>,
+    first: u64,
+    count: usize,
+    copies: usize,
+) -> PyResult<Bound<'py, PyArray2<i32>>> {
+    let config = system_config(system, map.map(CrushMap::shared))?;
+    let rows = py.detach(|| {
+        let mut rows = vec![-1; count * copies];
+        placement_after(config).place_objects(ObjectId::new(first), copies, &mut rows);
+        rows
+    });
+    Ok(Array2::from_shape_vec((count, copies), rows).map_err(config_error)?.into_pyarray(py))
+}
+
+/// The devices of all placement groups of a system, whose failed devices are out: an array of shape (groups, copies), in which
+/// -1 stands behind the end of a set that is short.
+#[pyfunction]
+#[pyo3(signature = (system, map, copies))]
+pub fn system_group_sets<'py>(
+    py: Python<'py>,
+    system: &str,
+    map: Option<&CrushMap>,
+    copies: usize,
+) -> PyResult<Bound<'py, PyArray2<i32>>> {
+    let config = system_config(system, map.map(CrushMap::shared))?;
+    let groups = config.placement.groups.unwrap_or(0) as usize;
+    let rows = py.detach(|| {
+        let mut rows = vec![-1; groups * copies];
+        placement_after(config).place_groups(copies, &mut rows);
+        rows
+    });
+    Ok(Array2::from_shape_vec((groups, copies), rows).map_err(config_error)?.into_pyarray(py))
+}
+
+/// How even the declustered groups of a system are: their number, and the least and greatest number that a device is in and that
+/// two devices of different domains share; `None` where its layout is another.
+#[pyfunction]
+pub fn parity_group_balance<'py>(py: Python<'py>, system: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let config = system_config(system, None)?;
+    let Algorithm::Layout { layout, .. } = config.placement.algorithm else {
+        return Ok(None);
+    };
+    let Layout::Declustered(declustered) = layout.as_ref() else {
+        return Ok(None);
+    };
+    let balance = py.detach(|| declustered.balance());
+    let dict = PyDict::new(py);
+    dict.set_item("groups", balance.groups)?;
+    dict.set_item("load_min", balance.load_min)?;
+    dict.set_item("load_max", balance.load_max)?;
+    dict.set_item("pairs_min", balance.pairs_min)?;
+    dict.set_item("pairs_max", balance.pairs_max)?;
+    Ok(Some(dict))
+}

@@ -1,0 +1,319 @@
+"""Layouts beside CRUSH in plain Python (docs/models/layouts.md): where the copies of a number are.
+
+Each states what it does for one number and the servers that are out. Nothing is prepared but what
+the layout is made of, and nothing is shared with the core.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Set
+from functools import cache
+from itertools import chain, combinations
+from math import ceil
+
+from resilver.spec import System
+from tests.reference.designs import balanced_design, cyclic_design, transversal
+from tests.reference.draws import WORD, mix, upper_half
+
+STEP = 0xD6E8FEB86659FD93
+EXTRA_DRAWS = 50
+
+
+def draw(number: int, attempt: int) -> int:
+    """Draw number `attempt` of an object; draw 0 is its hash."""
+    return mix(number ^ attempt * STEP % WORD)
+
+
+def part(word: int, limit: int) -> int:
+    """A word scaled to 0 to `limit` - 1."""
+    return word * limit // WORD
+
+
+class Words:
+    """The random words of one stream of a seed."""
+
+    def __init__(self, seed: int, stream: int) -> None:
+        self.key = mix(mix(seed) ^ stream * STEP % WORD)
+        self.next = 0
+
+    def below(self, limit: int) -> int:
+        """The next word, scaled."""
+        word = mix(self.key ^ self.next * STEP % WORD)
+        self.next += 1
+        return part(word, limit)
+
+
+class Cluster:
+    """What every layout knows: how many servers there are, their domains, and the copies."""
+
+    def __init__(self, system: System, seed: int) -> None:
+        assert system.placement is not None
+        self.system, self.placement, self.seed = system, system.placement, seed
+        self.servers, self.copies = system.server_count, system.copies or 1
+        counts = {"server": self.servers, "rack": system.cluster.racks, "row": system.cluster.rows}
+        self.domains = counts[system.failure_domain or "server"] or 1
+
+    def domain(self, server: int) -> int:
+        """The failure domain of a server."""
+        return server // (self.servers // self.domains)
+
+    def take(self, candidates: Iterable[int], out: Set[int], found: list[int], most: int) -> None:
+        """Add servers that are in and in new domains, in order, until there are `most`."""
+        for server in candidates:
+            if len(found) >= most:
+                return
+            used = {self.domain(other) for other in found}
+            if server not in out and self.domain(server) not in used:
+                found.append(server)
+
+    def around(self, first: int) -> Iterator[int]:
+        """All servers, from one on."""
+        return ((first + step) % self.servers for step in range(self.servers))
+
+
+Place = Callable[[int, Set[int]], list[int]]
+
+
+def ring_points(servers: int, points: int, ring: int = 0) -> list[tuple[int, int]]:
+    """The points of a ring with their servers, in order."""
+    return sorted(
+        (upper_half(mix((server * 2**32 + point) ^ ring * STEP % WORD)), server)
+        for server in range(servers)
+        for point in range(points)
+    )
+
+
+def on_from(points: list[tuple[int, int]], position: int) -> Iterator[int]:
+    """The servers of all points, once around, from the first at or after a position."""
+    first = bisect_left(points, (position, 0))
+    return (points[(first + step) % len(points)][1] for step in range(len(points)))
+
+
+def half_draw(number: int, attempt: int) -> int:
+    """The position of a number's draw on a ring: two halves of one hash, then of the next."""
+    word = draw(number, attempt // 2)
+    return word % 2**32 if attempt % 2 else upper_half(word)
+
+
+def ring(cluster: Cluster) -> Place:
+    """A hash ring: each copy by a position of its own, or all along from one.
+
+    With successors, copies go on along the ring from the number's own position. Otherwise each has
+    a position of its own, from which it goes on along the ring where it meets a domain found
+    before. Copies whose servers are out go on along the ring from one position more.
+    """
+    points = ring_points(cluster.servers, cluster.placement.ring_points or 0)
+    successors = cluster.placement.ring_walk == "successors"
+    copies = cluster.copies
+
+    def place(number: int, out: Set[int]) -> list[int]:
+        found: list[int] = []
+        for copy in range(0 if successors else copies):
+            along = on_from(points, half_draw(number, copy))
+            cluster.take(along, frozenset(), found, len(found) + 1)
+        kept = [server for server in found if server not in out]
+        last = 0 if successors else copies
+        cluster.take(on_from(points, half_draw(number, last)), out, kept, copies)
+        return kept
+
+    return place
+
+
+def multi_ring(cluster: Cluster) -> Place:
+    """Copy c on ring c; a lost copy goes on along its ring once the others have their places."""
+    count = cluster.system.ring_count or 1
+    points = cluster.placement.ring_points or 0
+    rings = [ring_points(cluster.servers, points, ring) for ring in range(count)]
+
+    def place(number: int, out: Set[int]) -> list[int]:
+        def along(copy: int) -> Iterator[int]:
+            return on_from(rings[copy % count], upper_half(draw(number, 0)))
+
+        before: list[int] = []
+        for copy in range(cluster.copies):
+            cluster.take(along(copy), set(), before, copy + 1)
+        found = [server for server in before if server not in out]
+        for copy, server in enumerate(before):
+            if server in out:
+                cluster.take(along(copy), out, found, len(found) + 1)
+        return found
+
+    return place
+
+
+def rendezvous(cluster: Cluster) -> Place:
+    """The greatest hashes of object and server win."""
+
+    def place(number: int, out: Set[int]) -> list[int]:
+        def bid(server: int) -> int:
+            return mix(draw(number, 0) ^ mix(WORD - 1 - server))
+
+        found: list[int] = []
+        best_first = sorted(range(cluster.servers), key=lambda server: (-bid(server), server))
+        cluster.take(best_first, out, found, cluster.copies)
+        return found
+
+    return place
+
+
+def xor(cluster: Cluster) -> Place:
+    """The nearest identifiers by exclusive or."""
+    identifiers = ring_points(cluster.servers, cluster.placement.ring_points or 0)
+
+    def place(number: int, out: Set[int]) -> list[int]:
+        target = upper_half(draw(number, 0))
+        nearest = sorted(identifiers, key=lambda one: (one[0] ^ target, one[1]))
+        found: list[int] = []
+        cluster.take((server for _, server in nearest), out, found, cluster.copies)
+        return found
+
+    return place
+
+
+def modulo(cluster: Cluster) -> Place:
+    """The hash modulo the servers, and those that follow."""
+
+    def place(number: int, out: Set[int]) -> list[int]:
+        found: list[int] = []
+        first = draw(number, 0) % cluster.servers
+        cluster.take(cluster.around(first), out, found, cluster.copies)
+        return found
+
+    return place
+
+
+def jump_bucket(key: int, buckets: int) -> int:
+    """Lamping and Veach's jump consistent hash."""
+    bucket, following = 0, 0
+    while following < buckets:
+        bucket = following
+        key = (key * 2862933555777941757 + 1) % WORD
+        following = int((bucket + 1) * (2.0**31 / ((key >> 33) + 1)))
+    return bucket
+
+
+def jump(cluster: Cluster) -> Place:
+    """Each draw's bucket in turn, and all servers behind the last draw."""
+
+    def place(number: int, out: Set[int]) -> list[int]:
+        draws = cluster.copies + EXTRA_DRAWS
+        buckets = [jump_bucket(draw(number, i), cluster.servers) for i in range(draws + 1)]
+        found: list[int] = []
+        cluster.take(buckets[:-1], out, found, cluster.copies)
+        cluster.take(cluster.around(buckets[-1]), out, found, cluster.copies)
+        return found
+
+    return place
+
+
+def declustered(cluster: Cluster) -> Place:
+    """An object's group by its hash, begun at any of its servers; a lost copy draws a new one."""
+    width, domains = cluster.copies, cluster.domains
+    members = [
+        [server for server in range(cluster.servers) if cluster.domain(server) == domain]
+        for domain in range(domains)
+    ]
+    tuples = transversal(len(members[0]), width)
+    asked = cluster.placement.parity_groups
+    if isinstance(asked, int):
+        blocks = cyclic_design(domains, width, ceil(ceil(asked / len(tuples)) / domains))
+    else:
+        blocks = balanced_design(domains, width)
+    groups = [
+        [members[domain][place] for domain, place in zip(block, places, strict=True)]
+        for places in tuples
+        for block in blocks
+    ][: asked if isinstance(asked, int) else None]
+
+    def place(number: int, out: Set[int]) -> list[int]:
+        group = groups[part(draw(number, 0), len(groups))]
+        first = part(draw(number, 1), width)
+        before = group[first:] + group[:first]
+        found = [server for server in before if server not in out]
+        draws = [
+            part(draw(number, 2 + attempt), cluster.servers)
+            for attempt in range(width + EXTRA_DRAWS)
+        ]
+        cluster.take(draws, out, found, width)
+        cluster.take(cluster.around(draws[-1]), out, found, width)
+        return found
+
+    return place
+
+
+def copyset_table(cluster: Cluster) -> list[list[int]]:
+    """Random permutations cut into sets, whose servers lie in different domains."""
+    width, sets = cluster.copies, []
+    scatter = cluster.placement.scatter_width or 1
+    for permutation in range(ceil(scatter / (width - 1)) if width > 1 else 1):
+        words = Words(cluster.seed, permutation)
+        order = list(range(cluster.servers))
+        for place in range(cluster.servers):
+            other = place + words.below(cluster.servers - place)
+            order[place], order[other] = order[other], order[place]
+        waiting: dict[int, list[int]] = {}
+        for place, server in enumerate(order):
+            waiting.setdefault(cluster.domain(server), []).append(place)
+        for _ in range(cluster.servers // width):
+            # The domains with the most servers left, and of equal ones those that come first.
+            left = [domain for domain in waiting if waiting[domain]]
+            chosen = sorted(left, key=lambda one: (-len(waiting[one]), waiting[one][0]))[:width]
+            if len(chosen) < width:
+                break
+            sets.append([order[place] for place in sorted(waiting[one].pop(0) for one in chosen)])
+    return sets
+
+
+def copysets(cluster: Cluster) -> Place:
+    """A primary by one draw, one of its sets by another; every set has its own replacements."""
+    sets = copyset_table(cluster)
+    primaries = sorted({server for members in sets for server in members})
+    sets_of = {
+        primary: [number for number, members in enumerate(sets) if primary in members]
+        for primary in primaries
+    }
+
+    def place(number: int, out: Set[int]) -> list[int]:
+        primary = primaries[part(draw(number, 0), len(primaries))]
+        mine = sets_of[primary]
+        chosen = mine[part(draw(number, 1), len(mine))]
+        members = sets[chosen]
+        before = [primary] + [server for server in members if server != primary]
+        found = [server for server in before if server not in out]
+        words = Words(cluster.seed, 2**32 + chosen)
+        draws = [words.below(cluster.servers) for _ in range(cluster.copies + EXTRA_DRAWS)]
+        unfit = set(out) | set(members)
+        cluster.take(draws, unfit, found, cluster.copies)
+        cluster.take(cluster.around(draws[-1]), unfit, found, cluster.copies)
+        return found
+
+    return place
+
+
+LAYOUTS: dict[str, Callable[[Cluster], Place]] = {
+    "ring": ring,
+    "multi_ring": multi_ring,
+    "rendezvous": rendezvous,
+    "xor": xor,
+    "modulo": modulo,
+    "jump": jump,
+    "declustered": declustered,
+    "copysets": copysets,
+}
+
+
+def pair_counts(groups: list[list[int]], servers: int) -> list[int]:
+    """How many groups every pair of servers shares."""
+    counts = dict.fromkeys(combinations(range(servers), 2), 0)
+    for group in groups:
+        for pair in combinations(sorted(group), 2):
+            counts[pair] += 1
+    return list(counts.values())
+
+
+@cache
+def layout_of(system: System, seed: int) -> Place:
+    """The layout of a system, made once."""
+    assert system.placement is not None
+    return LAYOUTS[system.placement.algorithm](Cluster(system, seed))
