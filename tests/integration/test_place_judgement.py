@@ -162,6 +162,18 @@ def test_reweighting_moves_only_to_the_device_reweighted(flat: Path) -> None:
     assert moves["moved"] == pytest.approx(moves["least_by_weight"], abs=255)
 
 
+def test_a_code_s_losses_need_to_be_told(flat: Path) -> None:
+    # Four pieces of which two may be lost: 3 of one set are fatal. All C(16, 3) = 560 triples are
+    # in some set of so many; without --fatal nobody knows.
+    text = (flat / "even.txt").read_text().replace("choose firstn", "choose indep")
+    (flat / "code.txt").write_text(text)
+    options = [flat / "code.txt", "--quality", "--rule", "data", "--num-rep", 4, "--max-x", 9_999]
+    (unknown,) = answer(*options)
+    assert unknown["loss_share"] is None
+    (known,) = answer(*options, "--fatal", 3)
+    assert (known["fatal"], known["loss_share"]) == (3, 1.0)
+
+
 def test_affected_groups_are_those_that_hold_the_part(report: Path, tmp_path: Path) -> None:
     if not hasattr(simulate, "affected_groups"):
         pytest.skip("this core has no inverse for groups")

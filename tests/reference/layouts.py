@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Set
 from functools import cache
-from itertools import chain, combinations
+from itertools import combinations
 from math import ceil
 
 from resilver.spec import System

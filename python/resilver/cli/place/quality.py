@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,6 +72,9 @@ def _judged(placement: Placement, fatal: int | None) -> tuple[Quality, Targets |
         set_bytes=placement.set_bytes,
         fatal=fatal,
     )
+    # A code loses data long before its last piece, and only its user knows when.
+    if placement.by_position and fatal is None:
+        judged = replace(judged, loss_share=None)
     return judged, _targets(placement)
 
 
@@ -135,7 +138,7 @@ def _table(placement: Placement, judged: Quality, targets: Targets | None) -> Ta
             _add_balance(table, kind, one, names)
     _add_spread(table, placement, judged)
     _add_rebuild(table, judged, targets)
-    _add_loss(table, judged)
+    _add_loss(table, judged, placement.by_position)
     return table
 
 
@@ -201,13 +204,16 @@ def _add_rebuild(table: Table, judged: Quality, targets: Targets | None) -> None
     )
 
 
-def _add_loss(table: Table, judged: Quality) -> None:
+def _add_loss(table: Table, judged: Quality, by_position: bool) -> None:
     table.add_row(
         "different replica sets",
         f"{judged.distinct_sets:,}",
         f"of {_short(judged.possible_sets)}",
     )
     share = judged.loss_share
+    if share is None and by_position and judged.fatal == judged.copies:
+        table.add_row("data lost in an erasure code", "unknown", "give --fatal M+1")
+        return
     table.add_row(
         f"data lost if {judged.fatal} devices fail at once",
         "too many to count" if share is None else f"{share:.3g}",
