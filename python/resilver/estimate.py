@@ -13,7 +13,7 @@ _EVENTS_PER_BUFFER = 7
 _OBJECTS_PER_SECOND_GROUPS = 6.0e8
 # Of rings that the inverse knows, the time to pass an object over; of the others, to place it.
 _SECONDS_PER_OBJECT = {
-    "ring": 2.5e-8,
+    "ring": 2.0e-9,
     "multi_ring": 2.0e-7,
     "rendezvous": 1.0e-7,
     "xor": 1.6e-7,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use resilver_units::{DeviceId, ObjectId};
 
 use super::screen::{Road, screen};
-use super::stretches::Stretches;
+use super::stretches::{Stretches, is_touched};
 use super::{FailedSet, Inverse};
 use crate::layout::{Relocation, object_position};
 use crate::ring::{HashRing, RingWalk, draw_word};
@@ -124,11 +124,15 @@ impl RehashInverse {
 
     /// Whether an object had a copy on a failed device.
     #[inline]
-    fn is_affected(&self, object: ObjectId, set: &mut Vec<DeviceId>) -> bool {
+    fn is_affected(&self, object: ObjectId, widest: &Stretches, set: &mut Vec<DeviceId>) -> bool {
         let (mut may_be, mut word) = (false, 0);
         for draw in 0..self.copies {
             word = if draw % 2 == 0 { draw_word(object.get(), draw / 2) } else { word << 32 };
             let position = (word >> 32) as u32;
+            // The widest table is in the cache, and settles all draws but one, mostly.
+            if !is_touched(widest.touched(), position) {
+                continue;
+            }
             if self.reach[draw.min(self.reach.len() - 1)].contains(position) {
                 // A draw's own device is taken, or was already.
                 if self.ring.is_flat() && self.reach[0].contains(position) {
@@ -152,7 +156,7 @@ impl Inverse for RehashInverse {
         let count = scratch.screened(self.road, widest, self.copies, objects);
         let RingScratch { passed, before, .. } = scratch;
         let passed = passed[..count].iter().copied().map(ObjectId::new);
-        found.extend(passed.filter(|&object| self.is_affected(object, before)));
+        found.extend(passed.filter(|&object| self.is_affected(object, widest, before)));
     }
 
     fn relocate(&self, object: ObjectId, scratch: &mut RingScratch, relocation: &mut Relocation) {
