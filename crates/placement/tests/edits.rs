@@ -296,7 +296,9 @@ fn an_item_comes_and_goes() {
 fn trees_keep_places() {
     let map = CrushMap::build(3, &[("root", BucketKind::Tree, 0)]).unwrap();
     let without = map.without_item("osd.1").unwrap();
-    assert_eq!(without.bucket(-1).unwrap().items(), [0, 1, 2]);
+    // Device 0 of weight zero stands in, as in Ceph.
+    assert_eq!(without.bucket(-1).unwrap().items(), [0, 0, 2]);
+    assert_eq!(without.devices(), [0, 2]);
     assert_eq!(without.bucket(-1).unwrap().weights(), [1 << 16, 0, 1 << 16]);
     let shorter = without.without_item("osd.2").unwrap();
     assert_eq!(shorter.bucket(-1).unwrap().items(), [0]);

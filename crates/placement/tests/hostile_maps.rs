@@ -53,7 +53,10 @@ fn limits() {
     refused(&json(&bucket(-1, r#"{"id": 2147483646, "weight": 1}"#), ""), &["2147483646", "device ids"]);
     let heavy = r#"{"id": 0, "weight": 4294901760}, {"id": 1, "weight": 65536}"#;
     refused(&json(&bucket(-1, heavy), ""), &["bucket host-1: weight = 65536.000"]);
-    refused(&json(&bucket(-1, r#"{"id": 0, "weight": -1}"#), ""), &["weight = -1", "below 2^32"]);
+    refused(
+        &json(&bucket(-1, r#"{"id": 0, "weight": -1}"#), ""),
+        &["buckets[0].items[0]", "weight = -1", "from 0 to below 2^32"],
+    );
     refused(&json("", r#"{"op": "set_choose_tries", "num": 2000000000}"#), &["2000000000", "at most 10000"]);
     let twice = [bucket(-1, ""), bucket(-1, "")].join(",");
     refused(&json(&twice, ""), &["id = -1", "unique"]);

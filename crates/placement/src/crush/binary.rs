@@ -63,8 +63,8 @@ impl CrushMap {
     /// use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
     /// let data = CrushMap::flat(3, BucketKind::Straw, Tunables::HAMMER).to_bytes().unwrap();
     /// assert_eq!(CrushMap::from_bytes(&data).unwrap().to_bytes().unwrap(), data);
-    /// let error = CrushMap::from_bytes(&data[..20]).unwrap_err();
-    /// assert_eq!(error.to_string(), "byte 20: the map ends within a bucket's id");
+    /// let error = CrushMap::from_bytes(&data[..60]).unwrap_err();
+    /// assert_eq!(error.to_string(), "byte 60: the map ends within a bucket's weights");
     /// ```
     pub fn from_bytes(data: &[u8]) -> Result<Self, MapError> {
         read(&mut Bytes { data, at: 0 })?.finish().map_err(|Fault { place, error }| match place {

@@ -1,8 +1,9 @@
 //! CRUSH, bit for bit: maps, rules and the choice of devices, as Ceph's clusters do it.
 //!
 //! A [`CrushMap`] comes from `ceph osd crush dump` or `ceph report` ([`CrushMap::from_json`]), from the text of
-//! `crushtool --decompile` ([`CrushMap::from_text`]), or from a few numbers ([`CrushMap::flat`],
-//! [`CrushMap::hierarchical`]). [`CrushMap::place`] maps an input to devices.
+//! `crushtool --decompile` ([`CrushMap::from_text`]), from a cluster's own form ([`CrushMap::from_bytes`]), or from a few
+//! numbers ([`CrushMap::build`], [`CrushMap::flat`], [`CrushMap::hierarchical`]); it is written in the same forms, and edited
+//! ([`CrushMap::with_item`]). [`CrushMap::place`] maps an input to devices.
 
 mod batch;
 mod binary;

@@ -144,15 +144,15 @@ impl EditBucket {
         Ok(())
     }
 
-    /// Takes an item out. A tree keeps the place of an item that others follow, with weight zero, since the places of the
-    /// others must not change.
+    /// Takes an item out. A tree keeps the place of an item that others follow, since their places must not change; Ceph 16
+    /// puts device 0 there, with weight zero, which is never chosen.
     pub(super) fn remove(&mut self, position: usize) {
         self.changed = true;
         let weight = self.items[position].1;
         self.weight = self.weight.saturating_sub(weight);
         if self.kind == BucketKind::Tree {
             self.shift_nodes(position, 0u32.wrapping_sub(weight));
-            self.items[position].1 = 0;
+            self.items[position] = (0, 0);
             let last = self.items.iter().rposition(|item| item.1 > 0);
             self.items.truncate(last.map_or(0, |last| last + 1));
             let depth = self.items.len().checked_sub(1).map_or(0, |last| 1 + (usize::BITS - last.leading_zeros()));

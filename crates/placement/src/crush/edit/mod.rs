@@ -79,7 +79,7 @@ impl CrushMap {
     /// * `name` - a device, or a bucket that is empty and that no rule takes.
     ///
     /// # Returns
-    /// The other map. A tree bucket keeps the place of an item from its middle, with weight zero, as Ceph's does.
+    /// The other map. In a tree bucket device 0 takes the place of an item from the middle, with weight zero, as in Ceph.
     ///
     /// # Errors
     /// There is no such item, or the bucket is in use.
