@@ -61,6 +61,20 @@ fn batch_rate(map: &CrushMap, lanes: Lanes, count: usize) -> f64 {
     count as f64 / seconds
 }
 
+/// Inputs that take about so many seconds one at a time. By the clock on the wall: processor time advances in steps that are
+/// too coarse for so short a probe.
+fn inputs_for(map: &CrushMap, lanes: Lanes, seconds: f64) -> usize {
+    const PROBE: u32 = 1_000;
+    let rule = map.rule_by_id(0).unwrap();
+    let (mut scratch, mut devices) = (Scratch::with_lanes(lanes), Vec::new());
+    let begin = Instant::now();
+    for x in 0..PROBE {
+        map.place(rule, black_box(x), COPIES, &[], &mut scratch, &mut devices);
+    }
+    let rate = f64::from(PROBE) / begin.elapsed().as_secs_f64();
+    ((rate * seconds) as usize).clamp(1_000, 1_000_000)
+}
+
 /// Placements a second, one input at a time.
 fn single_rate(map: &CrushMap, lanes: Lanes, count: usize) -> f64 {
     let rule = map.rule_by_id(0).unwrap();
@@ -120,7 +134,7 @@ fn main() {
     let is_wanted = |case: &Case| words.is_empty() || words.iter().any(|word| case.name.contains(word.as_str()));
     for Case { name, map, goal } in cases().into_iter().filter(is_wanted) {
         let best = Lanes::available()[0];
-        let count = (single_rate(&map, best, 2_000) * RUN_SECONDS) as usize;
+        let count = inputs_for(&map, best, RUN_SECONDS);
         let ours = batch_rate(&map, best, count);
         let goal = goal.map_or("none".to_owned(), rounded);
         let ceph = ceph_rate(&map, folder).map_or("crushtool is not installed".to_owned(), |ceph| {
@@ -131,7 +145,8 @@ fn main() {
             if std::env::var("Q").is_ok() && lanes != Lanes::Avx512 {
                 continue;
             }
-            let (batch, single) = (batch_rate(&map, lanes, count / 4), single_rate(&map, lanes, count / 4));
+            let count = inputs_for(&map, lanes, RUN_SECONDS / 3.0);
+            let (batch, single) = (batch_rate(&map, lanes, count), single_rate(&map, lanes, count));
             println!("    {lanes:?}: {} in batches, {} one by one", rounded(batch), rounded(single));
         }
     }

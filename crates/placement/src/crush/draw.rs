@@ -109,11 +109,13 @@ fn first_better_body(x: u32, r: u32, ids: &[i32], ranks: &[u32; DRAWS], rank: u3
     false
 }
 
-/// Fills `draws` with the low 16 bits of one item's hash for each of several inputs.
+/// Raises each of `draws` to the largest that any of the items draws for its input.
 #[inline(always)]
-fn hash_inputs_body(xs: &[u32], id: u32, r: u32, draws: &mut [u32]) {
-    for (draw, &x) in draws.iter_mut().zip(xs) {
-        *draw = rjenkins1_3(x, id, r) & (DRAWS as u32 - 1);
+fn raise_draws_body(xs: &[u32], r: u32, ids: &[i32], draws: &mut [u32]) {
+    for &id in ids {
+        for (draw, &x) in draws.iter_mut().zip(xs) {
+            *draw = (*draw).max(rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1));
+        }
     }
 }
 
@@ -133,7 +135,7 @@ fn any_above_body(x: u32, r: u32, ids: &[i32], bound: u32) -> bool {
     false
 }
 
-multiversion!(pub(crate) hash_inputs, hash_inputs_body, (xs: &[u32], id: u32, r: u32, draws: &mut [u32]), ());
+multiversion!(pub(crate) raise_draws, raise_draws_body, (xs: &[u32], r: u32, ids: &[i32], draws: &mut [u32]), ());
 multiversion!(pub(crate) any_above, any_above_body, (x: u32, r: u32, ids: &[i32], bound: u32), bool);
 multiversion!(pub(crate) hash_attempts, hash_attempts_body, (x: u32, id: u32, draws: &mut [u32]), ());
 multiversion!(

@@ -5,7 +5,7 @@
 //! found with a better one ends the matter.
 
 use super::choose::Scratch;
-use super::draw::{any_above, first_better, hash_attempts, hash_inputs};
+use super::draw::{any_above, first_better, hash_attempts, raise_draws};
 use super::lanes::Lanes;
 use super::ln::{DRAWS, Distances, LAST_ORDERED};
 use super::map::CrushMap;
@@ -42,8 +42,59 @@ const SCREENED: usize = 1024;
 pub struct ScreenScratch {
     lanes: Lanes,
     draws: Vec<u32>,
-    contenders: Vec<u32>,
     passed: Vec<bool>,
+    contenders: Contenders,
+}
+
+/// The inputs of which a target's draw is high, with one element more than inputs so that a list can be written past its end.
+#[derive(Debug)]
+struct Contenders {
+    index: Vec<u32>,
+    x: Vec<u32>,
+    /// A draw above this beats the target's.
+    bound: Vec<u32>,
+    /// The largest draw that another item has had.
+    largest: Vec<u32>,
+}
+
+/// Items whose draws are compared for all contenders in lockstep, in blocks; only few contenders are left then.
+const FIRST_ITEMS: usize = 64;
+/// Items between one look at who is beaten and the next.
+const ITEMS_BLOCK: usize = 16;
+/// Draws of the widest vector.
+const VECTOR: usize = 16;
+
+impl Contenders {
+    fn new() -> Self {
+        let column = || vec![0; SCREENED + VECTOR];
+        Contenders { index: column(), x: column(), bound: column(), largest: column() }
+    }
+
+    /// Lists the inputs whose draw is not below `least`, and returns their number.
+    fn list(&mut self, inputs: &[u32], draws: &[u32], least: u32, window: u32) -> usize {
+        let mut count = 0;
+        for (index, (&draw, &x)) in draws.iter().zip(inputs).enumerate() {
+            // One draw in some 25 is listed, which no branch predictor foresees: write always, and keep or overwrite.
+            (self.index[count], self.x[count], self.bound[count]) = (index as u32, x, draw + window);
+            count += usize::from(draw >= least);
+        }
+        count
+    }
+
+    /// Strikes out, of the first `count`, those that one of the items beats; returns how many are left.
+    fn strike(&mut self, lanes: Lanes, attempt: u32, items: &[i32], count: usize) -> usize {
+        // What fills the last vector is hashed and not read; one by one the rest would cost a vector each.
+        let padded = count.next_multiple_of(VECTOR);
+        self.largest[..padded].fill(0);
+        raise_draws(lanes, &self.x[..padded], attempt, items, &mut self.largest[..padded]);
+        let mut left = 0;
+        for one in 0..count {
+            let (index, x, bound) = (self.index[one], self.x[one], self.bound[one]);
+            (self.index[left], self.x[left], self.bound[left]) = (index, x, bound);
+            left += usize::from(self.largest[one] <= bound);
+        }
+        left
+    }
 }
 
 impl Default for ScreenScratch {
@@ -57,12 +108,7 @@ impl ScreenScratch {
     #[must_use]
     pub fn with_lanes(lanes: Lanes) -> Self {
         let lanes = if Lanes::available().contains(&lanes) { lanes } else { Lanes::Portable };
-        ScreenScratch {
-            lanes,
-            draws: vec![0; SCREENED],
-            contenders: vec![0; SCREENED + 1],
-            passed: vec![false; SCREENED],
-        }
+        ScreenScratch { lanes, draws: vec![0; SCREENED], passed: vec![false; SCREENED], contenders: Contenders::new() }
     }
 }
 
@@ -97,26 +143,28 @@ impl FlatScreen {
     /// Appends the index, in rising order, of each of `inputs` that may map to one of the targets.
     ///
     /// It passes what [`may_hit`](Self::may_hit) passes, and inputs where the best draw nearly ties. A target's draws are
-    /// hashed for many inputs at once, and only inputs with a high one are looked at further.
+    /// hashed for many inputs at once; only inputs with a high one are looked at further, in lockstep while they are many.
     ///
     /// # Arguments
     /// * `inputs` - the inputs; lists of a few hundred and more are served best.
     /// * `scratch` - working memory.
     /// * `found` - receives the indices.
     pub fn candidates(&self, inputs: &[u32], scratch: &mut ScreenScratch, found: &mut Vec<u32>) {
-        let ScreenScratch { lanes, draws, contenders, passed } = scratch;
+        let ScreenScratch { lanes, draws, passed, contenders } = scratch;
+        let (first_items, other_items) = self.items.split_at(self.items.len().min(FIRST_ITEMS));
         for (part, inputs) in inputs.chunks(SCREENED).enumerate() {
             let (draws, passed) = (&mut draws[..inputs.len()], &mut passed[..inputs.len()]);
             passed.fill(false);
-            for &target in &self.targets {
-                for attempt in 0..self.attempts as u32 {
-                    hash_inputs(*lanes, inputs, target as u32, attempt, draws);
-                    let count = list_at_least(draws, self.least_draw, contenders);
-                    for &index in &contenders[..count] {
-                        let index = index as usize;
-                        let bound = draws[index] + self.window;
-                        passed[index] = passed[index] || !any_above(*lanes, inputs[index], attempt, &self.items, bound);
-                    }
+            for attempt in 0..self.attempts as u32 {
+                draws.fill(0);
+                raise_draws(*lanes, inputs, attempt, &self.targets, draws);
+                let mut count = contenders.list(inputs, draws, self.least_draw, self.window);
+                for items in first_items.chunks(ITEMS_BLOCK) {
+                    count = contenders.strike(*lanes, attempt, items, count);
+                }
+                for one in 0..count {
+                    let (x, bound) = (contenders.x[one], contenders.bound[one]);
+                    passed[contenders.index[one] as usize] |= !any_above(*lanes, x, attempt, other_items, bound);
                 }
             }
             let first = part * SCREENED;
@@ -136,17 +184,6 @@ impl FlatScreen {
             })
         })
     }
-}
-
-/// Lists the indices of draws not below `least`, and returns their number.
-fn list_at_least(draws: &[u32], least: u32, listed: &mut [u32]) -> usize {
-    let mut count = 0;
-    for (index, &draw) in draws.iter().enumerate() {
-        // One draw in some 25 is listed, which no branch predictor foresees: write always, and keep or overwrite.
-        listed[count] = index as u32;
-        count += usize::from(draw >= least);
-    }
-    count
 }
 
 /// The difference above which a larger draw certainly has the better rank.
