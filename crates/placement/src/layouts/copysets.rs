@@ -91,6 +91,7 @@ impl Copysets {
             ));
         }
         let mut sets = Vec::with_capacity(permutations as usize * devices);
+        let cut = if domains.count() == devices { cut_plainly } else { cut_by_domain };
         for permutation in 0..permutations {
             cut(&domains, copies, Words::new(seed, u64::from(permutation)), &mut sets);
         }
@@ -119,8 +120,15 @@ impl Copysets {
     }
 }
 
+/// Cuts one permutation of all devices, each in a domain of its own, into sets, and appends them.
+fn cut_plainly(domains: &Domains, width: usize, mut words: Words, sets: &mut Vec<DeviceId>) {
+    let mut order: Vec<u32> = (0..domains.devices() as u32).collect();
+    words.shuffle(&mut order);
+    sets.extend(order.chunks_exact(width).flatten().copied().map(DeviceId::new));
+}
+
 /// Cuts one permutation of all devices into sets of devices in different domains, and appends them.
-fn cut(domains: &Domains, width: usize, mut words: Words, sets: &mut Vec<DeviceId>) {
+fn cut_by_domain(domains: &Domains, width: usize, mut words: Words, sets: &mut Vec<DeviceId>) {
     let devices = domains.devices();
     let mut order: Vec<u32> = (0..devices as u32).collect();
     words.shuffle(&mut order);
@@ -257,6 +265,17 @@ mod tests {
             let mut racks: Vec<u32> = layout.set(number).iter().map(|&device| domains.of(device)).collect();
             racks.sort_unstable();
             assert_eq!(racks, [0, 1, 2]);
+        }
+    }
+
+    #[test]
+    fn the_plain_cut_is_the_one_by_domain_where_every_device_is_a_domain() {
+        for (devices, width) in [(1, 1), (10, 3), (64, 5), (300, 2)] {
+            let domains = Domains::each_its_own(devices);
+            let (mut plain, mut by_domain) = (Vec::new(), Vec::new());
+            cut_plainly(&domains, width, Words::new(4, 1), &mut plain);
+            cut_by_domain(&domains, width, Words::new(4, 1), &mut by_domain);
+            assert_eq!(plain, by_domain);
         }
     }
 
