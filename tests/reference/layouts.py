@@ -17,6 +17,7 @@ from tests.reference.designs import balanced_design, cyclic_design, transversal
 from tests.reference.draws import WORD, mix, upper_half
 
 STEP = 0xD6E8FEB86659FD93
+POINT_SALT = 0x6A09E667F3BCC908
 EXTRA_DRAWS = 50
 
 
@@ -78,7 +79,7 @@ Place = Callable[[int, Set[int]], list[int]]
 def ring_points(servers: int, points: int, ring: int = 0) -> list[tuple[int, int]]:
     """The points of a ring with their servers, in order."""
     return sorted(
-        (upper_half(mix((server * 2**32 + point) ^ ring * STEP % WORD)), server)
+        (upper_half(mix((server * 2**32 + point) ^ POINT_SALT ^ ring * STEP % WORD)), server)
         for server in range(servers)
         for point in range(points)
     )

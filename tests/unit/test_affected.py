@@ -55,7 +55,7 @@ def system_of(placement: dict[str, Any], servers: int = 12, racks: int | None = 
 
 def forward(system: System, failed: set[int], seed: int) -> list[dict[str, Any]]:
     """The rows, from the plain-Python twin's placement of every object."""
-    layout, rows = Layout(system), []
+    layout, rows = Layout(system, seed), []
     for file, file_size in enumerate(file_sizes(system, seed)):
         for place, size in enumerate(object_sizes(system, file_size)):
             number = file * OBJECTS_A_FILE + place

@@ -14,6 +14,20 @@ pub fn mix(word: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+/// Sets the points of devices apart from the hashes of objects: without it, object n would stand on point n of device 0.
+/// (The fraction of the square root of two in binary; any number would do that no object's identifier comes near.)
+const POINT_SALT: u64 = 0x6a09_e667_f3bc_c908;
+
+/// The position of one of a device's points on a ring of 32 bits.
+///
+/// # Arguments
+/// * `device`, `point` - which point of which device.
+/// * `ring` - zero, or what sets several rings apart.
+#[inline]
+pub fn point_position(device: u32, point: u32, ring: u64) -> u32 {
+    (mix(((u64::from(device) << 32) | u64::from(point)) ^ POINT_SALT ^ ring) >> 32) as u32
+}
+
 /// The 32 bits by which an object is placed on its own: its position on a ring, or its CRUSH input.
 #[inline]
 pub fn object_position(object: ObjectId) -> u32 {

@@ -108,9 +108,7 @@ class CrushMap:
             if not 0 <= count < 2**32:
                 raise ConfigError(f"{what} = {count}: a number is from 0 to below 2^32; correct it")
         with core_errors():
-            return cls(
-                _core.CrushMap.build(devices, [(name, kind, size) for name, kind, size in layers])
-            )
+            return cls(_core.CrushMap.build(devices, list(layers)))
 
     def to_text(self) -> str:
         """Write the text that `crushtool -d` writes, with more digits where a weight needs them."""

@@ -12,7 +12,7 @@
 use resilver_units::{DeviceId, ObjectId};
 
 use super::{Domains, ObjectLayout, STEP, draw};
-use crate::layout::mix;
+use crate::layout::point_position;
 use crate::ring::PointTable;
 
 /// Placement by several rings.
@@ -39,11 +39,9 @@ impl MultiRing {
     pub fn new(domains: Domains, points: &[u32], rings: u32) -> Self {
         let ring = |number: u32| {
             let salt = u64::from(number).wrapping_mul(STEP);
-            let position = move |device: u32, point: u32| {
-                (mix(((u64::from(device) << 32) | u64::from(point)) ^ salt) >> 32) as u32
+            let of_device = |(device, &count): (u32, &u32)| {
+                (0..count).map(move |point| (point_position(device, point, salt), device))
             };
-            let of_device =
-                |(device, &count): (u32, &u32)| (0..count).map(move |point| (position(device, point), device));
             PointTable::new((0..).zip(points).flat_map(of_device))
         };
         MultiRing { rings: (0..rings).map(ring).collect(), domains }

@@ -7,7 +7,7 @@
 use resilver_units::{DeviceId, ObjectId};
 
 use super::{Domains, ObjectLayout, draw};
-use crate::layout::mix;
+use crate::layout::point_position;
 
 /// Placement by the distance between identifiers.
 #[derive(Clone, Debug)]
@@ -38,9 +38,8 @@ impl Xor {
     #[must_use]
     pub fn new(domains: Domains, points: u32) -> Self {
         let devices = domains.devices() as u32;
-        let identifier = |device: u32, point: u32| (mix((u64::from(device) << 32) | u64::from(point)) >> 32) as u32;
-        let mut points: Vec<(u32, u32)> =
-            (0..devices).flat_map(|device| (0..points).map(move |point| (identifier(device, point), device))).collect();
+        let of_device = |device| (0..points).map(move |point| (point_position(device, point, 0), device));
+        let mut points: Vec<(u32, u32)> = (0..devices).flat_map(of_device).collect();
         points.sort_unstable();
         Xor::over(points, domains)
     }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use resilver_units::{DeviceId, ObjectId};
 
-use crate::layout::{mix, object_position};
+use crate::layout::{object_position, point_position};
 
 pub use batch::NO_DEVICE;
 pub(crate) use draws::{draw_position, draw_word, word_offset};
@@ -69,12 +69,9 @@ impl HashRing {
     /// ```
     pub fn weighted(domain_of: Vec<u32>, points_of: &[u32], walk: RingWalk) -> Self {
         assert_eq!(domain_of.len(), points_of.len(), "every device has a number of points");
-        let points = (0u32..).zip(points_of).flat_map(|(device, &count)| {
-            (0..count).map(move |point| {
-                let position = (mix((u64::from(device) << 32) | u64::from(point)) >> 32) as u32;
-                (position, device)
-            })
-        });
+        let points = (0u32..)
+            .zip(points_of)
+            .flat_map(|(device, &count)| (0..count).map(move |point| (point_position(device, point, 0), device)));
         let mut domains = domain_of.clone();
         domains.sort_unstable();
         let is_flat = domains.windows(2).all(|pair| pair[0] != pair[1]);
