@@ -129,8 +129,7 @@ fn named(text: &str) -> Vec<&str> {
     text.lines().filter(|line| !made_up(line) && !line.contains("# WARNING: ruleset")).collect()
 }
 
-// Rule: every map of the dumps, text, JSON or binary, comes back from each form as it was. (`crushmap-from-ceph-report.json`
-// is python-crush's own form of a map, with its trees written out, and none of Ceph's.)
+// Rule: every map of the dumps, text, JSON or binary, comes back from each form as it was.
 #[test]
 fn every_dump_round_trips() {
     let names = [
@@ -143,10 +142,20 @@ fn every_dump_round_trips() {
         "sample-ceph-crushmap.json",
         "sample-ceph-crushmap.txt",
         "sample-ceph-crushmap-compat.txt",
+        "crushmap-from-ceph-report.json",
     ];
-    // A binary map of a development version that no release reads: `crushtool` 16 crashes on it.
-    let Some(data) = bytes("sample-ceph-crushmap.crush") else { return };
-    assert_eq!(CrushMap::from_bytes(&data).unwrap_err().to_string(), "byte 782: the map ends within choose_args");
+    // A binary map of a version before Ceph 12, on which `crushtool` 16 crashes, says what its text says.
+    let (Some(data), Some(text)) = (bytes("sample-ceph-crushmap.crush"), dump("sample-ceph-crushmap.txt")) else {
+        return;
+    };
+    let map = CrushMap::from_bytes(&data).unwrap();
+    assert!(map.to_bytes().unwrap() == data);
+    let (ours, theirs): (Value, Value) =
+        [map, CrushMap::from_text(&text).unwrap()].map(|map| serde_json::from_str(&map.to_json()).unwrap()).into();
+    for part in ["devices", "types", "buckets", "choose_args"] {
+        assert_eq!(ours[part], theirs[part]);
+    }
+    assert_eq!(ours["choose_args"].as_object().unwrap().len(), 6);
     for name in names {
         let Some(data) = bytes(name) else { return };
         let data = std::str::from_utf8(&data).unwrap();
@@ -161,6 +170,28 @@ fn every_dump_round_trips() {
         let from_bytes = CrushMap::from_bytes(&binary).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(from_bytes.to_json(), json, "{name}: JSON by way of binary");
         assert!(from_bytes.to_bytes().unwrap() == binary, "{name}: binary");
+    }
+}
+
+// Rule: python-crush's form of a cluster's map places as the cluster's own report does.
+#[test]
+fn written_out_trees_place_as_the_report() {
+    let (Some(trees), Some(report)) = (dump("crushmap-from-ceph-report.json"), dump("ceph-report-jewel-88osd.json"))
+    else {
+        return;
+    };
+    let numbered = trees.replacen("\"private\"", "\"private \"", 1);
+    assert!(CrushMap::from_json(&numbered).unwrap_err().to_string().contains("private "), "unknown keys are refused");
+    let (trees, report) = (CrushMap::from_json(&trees).unwrap(), CrushMap::from_json(&report).unwrap());
+    let (mut scratch, mut left, mut right) = (Scratch::new(), Vec::new(), Vec::new());
+    assert_eq!(trees.rules().len(), report.rules().len());
+    for (ours, theirs) in trees.rules().iter().zip(report.rules()) {
+        assert_eq!((ours.id, &ours.name), (theirs.id, &theirs.name));
+        for x in 0..1000 {
+            trees.place(ours, x, 3, &[], &mut scratch, &mut left);
+            report.place(theirs, x, 3, &[], &mut scratch, &mut right);
+            assert_eq!(left, right, "x {x}");
+        }
     }
 }
 

@@ -236,7 +236,16 @@ fn tunables(bytes: &mut Bytes<'_>, draft: &mut Draft) -> Result<(), MapError> {
                     draft.classes.shadows.insert(bucket, bytes.pairs("the classes' shadows")?);
                 }
             }
-            8 => choose_args(bytes, draft)?,
+            8 => {
+                let start = bytes.at;
+                let read = choose_args(bytes, false).or_else(|error| {
+                    bytes.at = start;
+                    draft.extent.has_wide_count = true;
+                    let wide = choose_args(bytes, true).ok().filter(|_| bytes.at == bytes.data.len());
+                    wide.ok_or(error)
+                });
+                draft.choose_args = read?;
+            }
             _ => {
                 tunables.msr_descents = bytes.u32(what)?;
                 tunables.msr_collision_tries = bytes.u32(what)?;
@@ -247,9 +256,15 @@ fn tunables(bytes: &mut Bytes<'_>, draft: &mut Draft) -> Result<(), MapError> {
     Ok(())
 }
 
-fn choose_args(bytes: &mut Bytes<'_>, draft: &mut Draft) -> Result<(), MapError> {
+/// The choose_args; the versions that led to Ceph 12 wrote how many there are in eight bytes (`is_wide`).
+fn choose_args(bytes: &mut Bytes<'_>, is_wide: bool) -> Result<Vec<(i64, Vec<DraftArguments>)>, MapError> {
     let what = "choose_args";
-    for _ in 0..bytes.count(12, what)? {
+    let mut all = Vec::new();
+    let count = bytes.count(12, what)?;
+    if is_wide && bytes.u32(what)? != 0 {
+        return Err(bytes.error_at(bytes.at - 4, format!("the map ends within {what}")));
+    }
+    for _ in 0..count {
         let key = bytes.i64(what)?;
         let mut list = Vec::new();
         for _ in 0..bytes.count(12, what)? {
@@ -265,9 +280,9 @@ fn choose_args(bytes: &mut Bytes<'_>, draft: &mut Draft) -> Result<(), MapError>
             let ids = if ids.is_empty() { None } else { Some(ids) };
             list.push(DraftArguments { bucket: !(slot as i32), weights, ids, place });
         }
-        draft.choose_args.push((key, list));
+        all.push((key, list));
     }
-    Ok(())
+    Ok(all)
 }
 
 impl<'d> Bytes<'d> {

@@ -86,6 +86,8 @@ pub(crate) struct Extent {
     pub(crate) max_devices: i32,
     /// How many of the optional parts at the end a binary source has; see `binary::Part`.
     pub(crate) parts: Option<u8>,
+    /// Whether the number of choose_args takes eight bytes, as in the versions that led to Ceph 12.
+    pub(crate) has_wide_count: bool,
     /// Names of buckets that the map does not have.
     pub(crate) strays: BTreeMap<i32, String>,
     /// Bytes after the last part known here.

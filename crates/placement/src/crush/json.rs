@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::bucket::{BucketKind, Stored};
 use super::draft::{Draft, DraftArguments, DraftBucket, DraftDevice, DraftRule, DraftType};
 use super::error::MapError;
+use super::json_trees::TreeMap;
 use super::map::CrushMap;
 use super::place::{Fault, Place};
 use super::rule::{Choose, Rule, SIZES, Step};
@@ -17,91 +18,91 @@ struct Report {
 }
 
 #[derive(Deserialize)]
-struct JsonMap {
+pub(super) struct JsonMap {
     #[serde(default)]
-    devices: Vec<JsonDevice>,
-    types: Vec<JsonType>,
-    buckets: Vec<JsonBucket>,
-    rules: Vec<JsonRule>,
+    pub(super) devices: Vec<JsonDevice>,
+    pub(super) types: Vec<JsonType>,
+    pub(super) buckets: Vec<JsonBucket>,
+    pub(super) rules: Vec<JsonRule>,
     #[serde(default)]
-    tunables: BTreeMap<String, serde_json::Value>,
+    pub(super) tunables: BTreeMap<String, serde_json::Value>,
     #[serde(default)]
-    choose_args: BTreeMap<String, Vec<JsonArguments>>,
+    pub(super) choose_args: BTreeMap<String, Vec<JsonArguments>>,
 }
 
 #[derive(Deserialize)]
-struct JsonDevice {
-    id: i32,
-    name: String,
+pub(super) struct JsonDevice {
+    pub(super) id: i32,
+    pub(super) name: String,
     #[serde(default)]
-    class: Option<String>,
+    pub(super) class: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct JsonType {
-    type_id: i32,
-    name: String,
+pub(super) struct JsonType {
+    pub(super) type_id: i32,
+    pub(super) name: String,
 }
 
 #[derive(Deserialize)]
-struct JsonBucket {
-    id: i32,
+pub(super) struct JsonBucket {
+    pub(super) id: i32,
     #[serde(default)]
-    name: String,
+    pub(super) name: String,
     #[serde(default)]
-    weight: Option<i64>,
-    type_id: i32,
-    alg: String,
+    pub(super) weight: Option<i64>,
+    pub(super) type_id: i32,
+    pub(super) alg: String,
     #[serde(default)]
-    hash: Option<serde_json::Value>,
+    pub(super) hash: Option<serde_json::Value>,
     #[serde(default)]
-    items: Vec<JsonItem>,
+    pub(super) items: Vec<JsonItem>,
 }
 
 #[derive(Deserialize)]
-struct JsonItem {
-    id: i32,
-    weight: i64,
+pub(super) struct JsonItem {
+    pub(super) id: i32,
+    pub(super) weight: i64,
     #[serde(default)]
-    pos: Option<usize>,
+    pub(super) pos: Option<usize>,
 }
 
 #[derive(Deserialize)]
-struct JsonRule {
-    rule_id: u32,
+pub(super) struct JsonRule {
+    pub(super) rule_id: u32,
     #[serde(default)]
-    rule_name: String,
+    pub(super) rule_name: String,
     #[serde(default)]
-    ruleset: Option<u32>,
+    pub(super) ruleset: Option<u32>,
     #[serde(rename = "type", default = "replicated")]
-    pool_kind: u8,
+    pub(super) pool_kind: u8,
     #[serde(default)]
-    min_size: Option<u32>,
+    pub(super) min_size: Option<u32>,
     #[serde(default)]
-    max_size: Option<u32>,
-    steps: Vec<JsonStep>,
+    pub(super) max_size: Option<u32>,
+    pub(super) steps: Vec<JsonStep>,
 }
 
-#[derive(Deserialize)]
-struct JsonStep {
+#[derive(Default, Deserialize)]
+pub(super) struct JsonStep {
     #[serde(default)]
-    op: Option<String>,
+    pub(super) op: Option<String>,
     #[serde(default)]
-    item: Option<i32>,
+    pub(super) item: Option<i32>,
     #[serde(default)]
-    num: Option<i32>,
+    pub(super) num: Option<i32>,
     #[serde(rename = "type", default)]
-    type_name: Option<String>,
+    pub(super) type_name: Option<String>,
     #[serde(default)]
-    opcode: Option<u32>,
+    pub(super) opcode: Option<u32>,
     #[serde(default)]
-    arg1: Option<i32>,
+    pub(super) arg1: Option<i32>,
     #[serde(default)]
-    arg2: Option<i32>,
+    pub(super) arg2: Option<i32>,
 }
 
 #[derive(Deserialize)]
-struct JsonArguments {
+pub(super) struct JsonArguments {
     bucket_id: i32,
     #[serde(default)]
     weight_set: Vec<Vec<f64>>,
@@ -117,7 +118,8 @@ impl CrushMap {
     /// Reads a map from JSON.
     ///
     /// # Arguments
-    /// * `text` - the output of `ceph osd crush dump -f json`, the `crushmap` object of `ceph report`, or a whole report.
+    /// * `text` - the output of `ceph osd crush dump -f json`, the `crushmap` object of `ceph report`, a whole report, or a
+    ///   map of python-crush.
     ///
     /// # Returns
     /// The map, checked.
@@ -139,8 +141,14 @@ impl CrushMap {
         #[derive(Deserialize)]
         struct Probe {
             crushmap: Option<serde::de::IgnoredAny>,
+            trees: Option<serde::de::IgnoredAny>,
         }
-        let report = parsed::<Probe>(text)?.crushmap.is_some();
+        let probe = parsed::<Probe>(text)?;
+        if probe.trees.is_some() {
+            let map = parsed::<TreeMap>(text)?.flattened()?;
+            return Ok(draft(map)?.finish()?);
+        }
+        let report = probe.crushmap.is_some();
         let map = if report { parsed::<Report>(text)?.crushmap } else { parsed(text)? };
         let prefix = if report { "crushmap." } else { "" };
         let located = |Fault { place, error }| match path(place) {

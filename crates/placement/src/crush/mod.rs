@@ -21,6 +21,7 @@ mod generate;
 pub mod hash;
 mod indep;
 mod json;
+mod json_trees;
 mod lanes;
 mod lexer;
 mod ln;

@@ -123,6 +123,9 @@ impl CrushMap {
 
     fn put_choose_args(&self, out: &mut Vec<u8>) {
         put(out, self.weight_sets().len() as u32);
+        if self.parts().extent.has_wide_count {
+            put(out, 0);
+        }
         for (key, sets) in self.weight_sets() {
             out.extend_from_slice(&key.to_le_bytes());
             put(out, sets.iter().count() as u32);

@@ -189,9 +189,10 @@ def _crush_file(files: _Files, path: Path) -> Node:
         document = _document(data, path)
         if document.has("crushmap"):
             return document.at("crushmap")
-        if not (document.has("buckets") and document.has("rules")):
+        if document.has("buckets") and document.has("rules"):
+            return document
+        if not document.has("trees"):
             document.fail("a CRUSH map: what `ceph osd crush dump` or `ceph report` prints")
-        return document
     from resilver.simulate.crush import CrushMap
 
     return Node(json.loads(CrushMap.read(path).to_json()), "", str(path))
