@@ -120,7 +120,7 @@ def open_source(path: Path, request: PlaceRequest) -> Source:
     keys = set(document) if isinstance(document, dict) else set()
     if {"osdmap", "crushmap"} <= keys or {"pools", "osds"} <= keys:
         return _cluster(path, request)
-    if {"buckets", "rules"} <= keys or "crushmap" in keys:
+    if {"buckets", "rules"} <= keys or "crushmap" in keys or "trees" in keys:
         return _map(path)
     raise ConfigError(
         f"{str(path)!r} is JSON, but neither a `ceph report` (osdmap, crushmap) nor a "
