@@ -5,7 +5,7 @@ mod common;
 use std::hint::black_box;
 
 use common::{median_seconds, rounded};
-use resilver_placement::crush::{BucketKind, CrushMap, FlatScreen, Lanes, Scratch, ScreenScratch, Tunables};
+use resilver_placement::crush::{BucketKind, Candidate, CrushMap, FlatScreen, Lanes, Scratch, ScreenScratch, Tunables};
 use resilver_placement::layout::object_position;
 use resilver_units::ObjectId;
 
@@ -25,7 +25,11 @@ fn scan(map: &CrushMap, screen: &FlatScreen, targets: &[i32], scratch: &mut (Scr
         inputs.extend((first..first + LISTED as u64).map(|id| object_position(ObjectId::new(id))));
         candidates.clear();
         screen.candidates(&inputs, &mut scratch.1, &mut candidates);
-        for &index in &candidates {
+        for &Candidate { index, is_certain } in &candidates {
+            if is_certain {
+                hits += 1;
+                continue;
+            }
             map.place(rule, inputs[index as usize], COPIES, &[], &mut scratch.0, &mut devices);
             hits += usize::from(devices.iter().any(|device| targets.contains(device)));
         }

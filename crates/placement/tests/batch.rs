@@ -8,13 +8,13 @@ use common::{Random, RandomMap, random_map};
 use resilver_placement::crush::{Batch, BatchScratch, BucketKind, CrushMap, Lanes, Level, SHORT, Scratch, Tunables};
 
 /// Whether the batch road places `inputs` by every rule as the plain one does, on all instructions; how many rules it
-/// placed in lockstep.
+/// placed together.
 fn compare(map: &CrushMap, what: &str, inputs: &[u32], copies: usize, reweight: &[u32]) -> usize {
     let weight_sets = map.weight_sets_for(0);
     let mut in_lockstep = 0;
     for rule in map.rules() {
         let batch = Batch::new(map, rule, copies, weight_sets);
-        in_lockstep += usize::from(batch.is_lockstep());
+        in_lockstep += usize::from(batch.is_together());
         let (mut plain, mut devices) = (Scratch::with_lanes(Lanes::Plain), Vec::new());
         let mut expected = Vec::new();
         for &x in inputs {
@@ -174,6 +174,53 @@ fn large_buckets_and_deep_trees() {
     for (index, map) in maps.iter().enumerate() {
         assert_eq!(compare(map, &format!("map {index}"), &inputs(2_000), 3, &[0, 0x8000]), 1);
     }
+}
+
+/// A vring bucket of devices, of weights from zero to 1.99, and rules that choose from it in both modes.
+fn flat_vring(random: &mut Random) -> String {
+    let mut text = String::new();
+    for name in ["local_tries", "local_fallback_tries"] {
+        writeln!(text, "tunable choose_{name} {}", if random.once_in(3) { 2 } else { 0 }).unwrap();
+    }
+    writeln!(text, "tunable choose_total_tries {}", random.pick(&[1, 19, 50])).unwrap();
+    for name in ["descend_once", "vary_r", "stable"] {
+        writeln!(text, "tunable chooseleaf_{name} {}", random.below(2)).unwrap();
+    }
+    let devices = 1 + random.below(60);
+    (0..devices).for_each(|device| writeln!(text, "device {device} osd.{device}").unwrap());
+    writeln!(text, "type 0 osd\ntype 1 root\nroot all {{ id -1 alg vring hash 0").unwrap();
+    for device in 0..devices {
+        let weight = if random.once_in(6) { 0 } else { random.below(200) };
+        writeln!(text, "item osd.{device} weight {}.{:02}", weight / 100, weight % 100).unwrap();
+    }
+    writeln!(text, "}}").unwrap();
+    for (rule, mode) in ["firstn", "indep"].into_iter().cycle().take(6).enumerate() {
+        let leaf = random.pick(&["choose", "chooseleaf"]);
+        let count = random.below(5) as i64 - 1;
+        writeln!(text, "rule r{rule} {{ id {rule} type replicated\nstep take all").unwrap();
+        writeln!(text, "step {leaf} {mode} {count} type osd\nstep emit }}").unwrap();
+    }
+    text
+}
+
+// Rule: the same on one vring bucket of devices, whatever the tunables, with devices out or in by part, where copies meet
+// often and where they hardly do; every rule but those that ask for no device goes its road.
+#[test]
+fn vring_buckets() {
+    let mut together = 0;
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let map = CrushMap::from_text(&flat_vring(&mut random)).unwrap();
+        let reweight: Vec<u32> =
+            (0..map.max_device()).map(|_| *random.pick(&[0, 0x4000, 0x1_0000, 0x1_0000])).collect();
+        let copies = 1 + random.below(6) as usize;
+        together += compare(&map, &format!("ring {seed}"), &inputs(700), copies, &reweight);
+        compare(&map, &format!("ring {seed}, all in"), &inputs(700), copies, &[]);
+    }
+    // A count of -1 asks for no device of one copy, and a bucket may have no weight at all.
+    assert!(together > 60 * 6 * 8 / 10, "{together}");
+    let large = CrushMap::flat(1024, BucketKind::Vring, Tunables::JEWEL);
+    assert_eq!(compare(&large, "large ring", &inputs(20_000), 3, &[0, 0x8000]), 1);
 }
 
 // Rule: a mapping shorter than its row is padded, whatever the road; no copies are no devices.

@@ -4,8 +4,8 @@ use numpy::ndarray::{Array1, Array2};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use resilver_placement::crush::{self, Scratch};
-use resilver_placement::pool::{Exceptions, GroupSets, ObjectHash, Osds, Pool, PoolKind};
+use resilver_placement::crush::{self, BatchScratch};
+use resilver_placement::pool::{Exceptions, ObjectHash, Osds, Pool, PoolKind};
 use resilver_system::PlacedPool;
 use serde::Deserialize;
 
@@ -127,21 +127,20 @@ fn set_columns(map: &crush::CrushMap, placed: &PlacedPool, osds: Osds<'_>) -> Se
     let acting_width = pool.exceptions.longest_acting().max(size);
     let (mut up, mut acting) = (vec![-1; groups * up_width], vec![-1; groups * acting_width]);
     let (mut up_primary, mut acting_primary) = (vec![-1; groups], vec![-1; groups]);
+    let batch = pool.batch(map, rule);
     up.par_chunks_mut(GROUPS_A_TASK * up_width)
         .zip(acting.par_chunks_mut(GROUPS_A_TASK * acting_width))
         .zip(up_primary.par_chunks_mut(GROUPS_A_TASK).zip(acting_primary.par_chunks_mut(GROUPS_A_TASK)))
         .enumerate()
-        .for_each(|(task, ((up, acting), (up_primary, acting_primary)))| {
-            let (mut scratch, mut sets) = (Scratch::default(), GroupSets::default());
-            let rows = up.chunks_mut(up_width).zip(acting.chunks_mut(acting_width));
-            let primaries = up_primary.iter_mut().zip(acting_primary);
-            for (group, ((up, acting), (up_primary, acting_primary))) in rows.zip(primaries).enumerate() {
-                let ps = (task * GROUPS_A_TASK + group) as u32;
-                pool.group_sets(map, rule, ps, osds, &mut scratch, &mut sets);
-                up[..sets.up.len()].copy_from_slice(&sets.up);
-                acting[..sets.acting.len()].copy_from_slice(&sets.acting);
-                (*up_primary, *acting_primary) = (sets.up_primary, sets.acting_primary);
-            }
+        .for_each_init(BatchScratch::new, |scratch, (task, ((up, acting), (up_primary, acting_primary)))| {
+            let first = (task * GROUPS_A_TASK) as u32;
+            let groups = first..first + up_primary.len() as u32;
+            pool.group_sets_in(&batch, groups, osds, scratch, |ps, sets| {
+                let row = (ps - first) as usize;
+                up[row * up_width..][..sets.up.len()].copy_from_slice(&sets.up);
+                acting[row * acting_width..][..sets.acting.len()].copy_from_slice(&sets.acting);
+                (up_primary[row], acting_primary[row]) = (sets.up_primary, sets.acting_primary);
+            });
         });
     let table = |cells, width| Array2::from_shape_vec((groups, width), cells).expect("a cell a group and place");
     SetColumns {

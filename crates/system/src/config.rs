@@ -186,7 +186,9 @@ impl Algorithm {
                 // A device that is in by part may turn inputs away that it wins, and others then take more attempts.
                 let is_all_in = crush.reweight.iter().all(|&reweight| reweight == REWEIGHT_FULL);
                 let placed = &crush.pools[0];
-                let targets = failed.devices().map(|device| device.get() as i32).collect();
+                // A device that was down before the failure is in no set.
+                let was_up = |device: &DeviceId| crush.is_up.get(device.index()) == Some(&true);
+                let targets = failed.devices().filter(was_up).map(|device| device.get() as i32).collect();
                 FlatScreen::new(&crush.map, &placed.rule, placed.pool.size as usize, targets).filter(|_| is_all_in)
             }
         }

@@ -3,7 +3,7 @@
 //! It serves every algorithm that has no faster inverse, and is what the faster ones are held against. Where CRUSH places
 //! objects from one flat bucket, a screen spares most objects that question.
 
-use resilver_placement::crush::{FlatScreen, ScreenScratch};
+use resilver_placement::crush::{Candidate, FlatScreen, ScreenScratch};
 use resilver_placement::inverse::{FailedSet, Inverse};
 use resilver_placement::layout::{Relocation, object_position};
 use resilver_units::{DeviceId, ObjectId};
@@ -39,7 +39,7 @@ pub struct ForwardScratch {
     after: Vec<DeviceId>,
     screen: ScreenScratch,
     positions: Vec<u32>,
-    candidates: Vec<u32>,
+    candidates: Vec<Candidate>,
 }
 
 impl Inverse for ForwardInverse {
@@ -47,7 +47,7 @@ impl Inverse for ForwardInverse {
 
     fn affected_among(&self, objects: &[u64], scratch: &mut ForwardScratch, found: &mut Vec<ObjectId>) {
         let ForwardScratch { place, before, screen: screening, positions, candidates, .. } = scratch;
-        let mut ask = |object: ObjectId| {
+        let mut ask = |object: ObjectId, found: &mut Vec<ObjectId>| {
             before.clear();
             self.before.place_object(object, place, before);
             if before.iter().any(|&device| self.failed.contains(device)) {
@@ -55,15 +55,16 @@ impl Inverse for ForwardInverse {
             }
         };
         let Some(screen) = &self.screen else {
-            objects.iter().copied().map(ObjectId::new).for_each(ask);
+            objects.iter().copied().map(ObjectId::new).for_each(|object| ask(object, found));
             return;
         };
         positions.clear();
         positions.extend(objects.iter().map(|&object| object_position(ObjectId::new(object))));
         candidates.clear();
         screen.candidates(positions, screening, candidates);
-        for &index in &*candidates {
-            ask(ObjectId::new(objects[index as usize]));
+        for &Candidate { index, is_certain } in &*candidates {
+            let object = ObjectId::new(objects[index as usize]);
+            if is_certain { found.push(object) } else { ask(object, found) }
         }
     }
 
@@ -94,24 +95,29 @@ mod tests {
         let rule = map.rule_by_id(0).unwrap().clone();
         let (kind, exceptions) = (PoolKind::Replicated, Exceptions::default());
         let pool = Pool { id: 1, pg_num: 1, pgp_num: 1, size: 3, rule: 0, hashpspool: true, kind, exceptions };
-        let algorithm = Algorithm::Crush(CrushPlacement {
-            map: Arc::new(map),
-            pools: vec![PlacedPool { pool, rule }],
-            reweight: vec![0x10000; servers as usize],
-            is_up: vec![true; servers as usize],
-            affinity: vec![],
-        });
         let failed = FailedSet::new(servers as usize, &[DeviceId::new(4), DeviceId::new(99)]);
         let found = |inverse: ForwardInverse| {
             let (mut scratch, mut found) = (ForwardScratch::default(), Vec::new());
             affected_in(&inverse, ObjectId::new(5000), 50_000, &mut scratch, &mut found);
             found
         };
-        let screened = ForwardInverse::new(algorithm.clone(), failed.clone());
-        assert!(screened.screen.is_some());
-        let screened = found(screened);
-        assert_eq!(screened, found(ForwardInverse::plain(algorithm, failed)));
-        // Two of 150 servers hold a copy of about 3 x 2/150 = 4 % of the objects: 2,000, standard deviation 44.
-        assert!((screened.len() as i64 - 2000).abs() < 250, "{}", screened.len());
+        // Two of 150 servers hold a copy of about 3 x 2/150 = 4 % of the objects: 2,000, standard deviation 44. One that was
+        // down before held none, and then there are half as many.
+        for (is_99_up, expected) in [(true, 2000), (false, 1000)] {
+            let mut is_up = vec![true; servers as usize];
+            is_up[99] = is_99_up;
+            let algorithm = Algorithm::Crush(CrushPlacement {
+                map: Arc::new(map.clone()),
+                pools: vec![PlacedPool { pool: pool.clone(), rule: rule.clone() }],
+                reweight: vec![0x10000; servers as usize],
+                is_up,
+                affinity: vec![],
+            });
+            let screened = ForwardInverse::new(algorithm.clone(), failed.clone());
+            assert!(screened.screen.is_some());
+            let screened = found(screened);
+            assert_eq!(screened, found(ForwardInverse::plain(algorithm, failed.clone())));
+            assert!((screened.len() as i64 - expected).abs() < 250, "{}", screened.len());
+        }
     }
 }

@@ -7,7 +7,10 @@ use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
 /// 1,024 servers of weights from 1 to 1.99: as their text, with one line an item changed.
 pub fn unequal(kind: BucketKind) -> CrushMap {
     let text = CrushMap::flat(1024, kind, Tunables::JEWEL).to_text();
-    let heavier = |(index, line): (usize, &str)| line.replace("weight 1", &format!("weight 1.{:02}", index * 37 % 100));
+    let heavier = |(index, line): (usize, &str)| match line.split_once(" weight ") {
+        Some((item, _)) => format!("{item} weight 1.{:02}", index * 37 % 100),
+        None => line.to_owned(),
+    };
     CrushMap::from_text(&text.lines().enumerate().map(heavier).collect::<Vec<_>>().join("\n")).unwrap()
 }
 

@@ -77,74 +77,116 @@ fn first_at_least_body(low: &[u32], bound: u32) -> usize {
     0
 }
 
-/// Fills `draws` with the low 16 bits of one item's hash for attempts 0, 1, 2 and so on.
-#[inline(always)]
-fn hash_attempts_body(x: u32, id: u32, draws: &mut [u32]) {
-    // A slice rather than an array: of a loop whose length it knows, the compiler makes a straight line and no vectors.
-    for (draw, attempt) in draws.iter_mut().zip(0u32..) {
-        *draw = rjenkins1_3(x, id, attempt) & (DRAWS as u32 - 1);
-    }
-}
+/// Items or inputs of one pass of the loops below where they are made of the widest vectors; what is left over goes one by one.
+pub(crate) const PASS: usize = 32;
 
-/// Whether any item's draw has a better (smaller) rank than `rank`; ends at the first block that has one.
+/// Raises each of `draws` to the largest that any of the items draws for its input, and returns the largest of all.
+///
+/// The compiler works on several vectors at a time only in loops that carry a result from element to element, and one hash
+/// at a time leaves half of the processor idle: that is what the result is for, here and below.
 #[inline(always)]
-fn first_better_body(x: u32, r: u32, ids: &[i32], ranks: &[u32; DRAWS], rank: u32) -> bool {
-    const BLOCK: usize = 32;
-    let mut draws = [0; BLOCK];
-    // Loops rather than `any`: a closure that is not inlined is compiled without the wide instructions.
-    for ids in ids.chunks(BLOCK) {
-        // Hashing and looking up are two loops: the first is made of vectors only where it does nothing else.
-        let draws = &mut draws[..ids.len()];
-        for (draw, &id) in draws.iter_mut().zip(ids) {
-            *draw = rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1);
-        }
-        let mut found = false;
-        for &draw in &*draws {
-            found |= ranks[draw as usize & (DRAWS - 1)] < rank;
-        }
-        if found {
-            return true;
-        }
-    }
-    false
-}
-
-/// Raises each of `draws` to the largest that any of the items draws for its input.
-#[inline(always)]
-fn raise_draws_body(xs: &[u32], r: u32, ids: &[i32], draws: &mut [u32]) {
+fn raise_draws_body(xs: &[u32], r: u32, ids: &[i32], draws: &mut [u32]) -> u32 {
+    let mut largest = 0;
     for &id in ids {
         for (draw, &x) in draws.iter_mut().zip(xs) {
-            *draw = (*draw).max(rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1));
+            let raised = (*draw).max(rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1));
+            *draw = raised;
+            largest = largest.max(raised);
         }
     }
+    largest
 }
 
-/// Whether any item's draw lies above `bound`; ends at the first block that has one.
+/// Raises each of `draws` to the largest that any of the items draws for its input and attempt; returns the largest of all.
 #[inline(always)]
-fn any_above_body(x: u32, r: u32, ids: &[i32], bound: u32) -> bool {
-    const BLOCK: usize = 32;
-    for ids in ids.chunks(BLOCK) {
-        let mut largest = 0;
+fn raise_mixed_draws_body(xs: &[u32], attempts: &[u32], ids: &[i32], draws: &mut [u32]) -> u32 {
+    let mut largest = 0;
+    for &id in ids {
+        for ((draw, &x), &r) in draws.iter_mut().zip(xs).zip(attempts) {
+            let raised = (*draw).max(rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1));
+            *draw = raised;
+            largest = largest.max(raised);
+        }
+    }
+    largest
+}
+
+/// Lists the indices of the draws that are not below `least`, in order, and returns their number.
+///
+/// # Panics
+/// When there is no room in `listed` for an index a draw and a vector more.
+pub(crate) fn list_at_least(lanes: Lanes, draws: &[u32], least: u32, listed: &mut [u32]) -> usize {
+    assert!(listed.len() >= draws.len() + LISTED_VECTOR, "there is room for all indices and a vector");
+    #[cfg(target_arch = "x86_64")]
+    if lanes == Lanes::Avx512 {
+        // SAFETY: these lanes are in use only where the processor has them, and there is room for a whole vector behind
+        // every index that is listed.
+        return unsafe { list_at_least_avx512(draws, least, listed) };
+    }
+    let _ = lanes;
+    list_from(0, draws, least, listed)
+}
+
+/// Indices that are written at once.
+const LISTED_VECTOR: usize = 16;
+
+/// The plain form of [`list_at_least`]; `first` is the index of the first draw.
+fn list_from(first: u32, draws: &[u32], least: u32, listed: &mut [u32]) -> usize {
+    let mut count = 0;
+    for (index, &draw) in (first..).zip(draws) {
+        // Which draw is listed no branch predictor foresees: write always, and keep or overwrite.
+        listed[count] = index;
+        count += usize::from(draw >= least);
+    }
+    count
+}
+
+/// The form of [`list_at_least`] that packs sixteen indices at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn list_at_least_avx512(draws: &[u32], least: u32, listed: &mut [u32]) -> usize {
+    use std::arch::x86_64::*;
+
+    let bound = _mm512_set1_epi32(least as i32);
+    let mut indices = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let (mut count, mut blocks) = (0, draws.chunks_exact(LISTED_VECTOR));
+    for block in &mut blocks {
+        // SAFETY: a block is one vector; no more indices are listed than draws were read, and behind them is room for one.
+        unsafe {
+            let mask = _mm512_cmpge_epu32_mask(_mm512_loadu_si512(block.as_ptr().cast()), bound);
+            _mm512_storeu_si512(listed.as_mut_ptr().add(count).cast(), _mm512_maskz_compress_epi32(mask, indices));
+            count += mask.count_ones() as usize;
+        }
+        indices = _mm512_add_epi32(indices, _mm512_set1_epi32(LISTED_VECTOR as i32));
+    }
+    let rest = blocks.remainder();
+    count + list_from((draws.len() - rest.len()) as u32, rest, least, &mut listed[count..])
+}
+
+/// The largest of the items' draws; ends at the first that lies above `bound`, or not far behind it.
+#[inline(always)]
+fn largest_draw_body(x: u32, r: u32, ids: &[i32], bound: u32) -> u32 {
+    let mut largest = 0;
+    for ids in ids.chunks(PASS) {
         for &id in ids {
             largest = largest.max(rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1));
         }
         if largest > bound {
-            return true;
+            break;
         }
     }
-    false
+    largest
 }
 
-multiversion!(pub(crate) raise_draws, raise_draws_body, (xs: &[u32], r: u32, ids: &[i32], draws: &mut [u32]), ());
-multiversion!(pub(crate) any_above, any_above_body, (x: u32, r: u32, ids: &[i32], bound: u32), bool);
-multiversion!(pub(crate) hash_attempts, hash_attempts_body, (x: u32, id: u32, draws: &mut [u32]), ());
+multiversion!(pub(crate) raise_draws, raise_draws_body, (xs: &[u32], r: u32, ids: &[i32], draws: &mut [u32]), u32);
+multiversion!(pub(crate) largest_draw, largest_draw_body, (x: u32, r: u32, ids: &[i32], bound: u32), u32);
 multiversion!(
-    pub(crate) first_better,
-    first_better_body,
-    (x: u32, r: u32, ids: &[i32], ranks: &[u32; DRAWS], rank: u32),
-    bool
+    pub(crate) raise_mixed_draws,
+    raise_mixed_draws_body,
+    (xs: &[u32], attempts: &[u32], ids: &[i32], draws: &mut [u32]),
+    u32
 );
-multiversion!(hash_items, hash_items_body, (x: u32, r: u32, ids: &[i32], low: &mut [u32]), u32);
+multiversion!(pub(crate) hash_items, hash_items_body, (x: u32, r: u32, ids: &[i32], low: &mut [u32]), u32);
 multiversion!(scale_straws, scale_straws_body, (low: &[u32], straws: &[u32], keys: &mut [u64]), u64);
 multiversion!(
     scale_distances,
@@ -152,7 +194,7 @@ multiversion!(
     (low: &[u32], inverses: &[f64], table: &[f64; DRAWS], keys: &mut [u64]),
     u64
 );
-multiversion!(first_at_least, first_at_least_body, (low: &[u32], bound: u32), usize);
+multiversion!(pub(crate) first_at_least, first_at_least_body, (low: &[u32], bound: u32), usize);
 
 /// The index of the item that wins input `x`, attempt `r`, in a straw bucket.
 ///
@@ -268,6 +310,17 @@ mod tests {
     }
 
     proptest! {
+        // Rule: the list of high draws is the same on every instruction set, whatever the length.
+        #[test]
+        fn lists_agree(draws in prop::collection::vec(0u32..100, 0..70), least in 0u32..110) {
+            let expected: Vec<u32> = (0..).zip(&draws).filter(|&(_, &draw)| draw >= least).map(|(at, _)| at).collect();
+            for lanes in Lanes::available() {
+                let mut listed = vec![0; draws.len() + LISTED_VECTOR];
+                let count = list_at_least(lanes, &draws, least, &mut listed);
+                prop_assert_eq!(&listed[..count], &expected[..]);
+            }
+        }
+
         // Rule: every instruction set names the same winner as the plain loop, for straw buckets of any weights.
         #[test]
         fn straw_roads_agree(

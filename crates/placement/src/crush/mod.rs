@@ -52,6 +52,6 @@ pub use error::MapError;
 pub use lanes::Lanes;
 pub use map::CrushMap;
 pub use rule::{Choose, NONE, Rule, Step};
-pub use screen::{FlatScreen, ScreenScratch};
+pub use screen::{Candidate, FlatScreen, ScreenScratch};
 pub use tunables::Tunables;
 pub use weight_set::WeightSets;

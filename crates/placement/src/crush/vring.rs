@@ -59,6 +59,21 @@ impl Ring {
         Self(Arc::new(Points { items, table }))
     }
 
+    /// Whether no item has weight.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.table.is_empty()
+    }
+
+    /// The bucket's items in the order of their ids.
+    pub(crate) fn items(&self) -> &[i32] {
+        &self.0.items
+    }
+
+    /// The items that own `positions`, by their place in [`Self::items`].
+    pub(crate) fn owners(&self, positions: &[u32], owners: &mut [u32]) {
+        self.0.table.owners(positions, owners);
+    }
+
     /// The item that attempt `r` at input `x` goes to in the bucket of this id; `None` where no item has weight.
     #[inline]
     pub(crate) fn choose(&self, bucket: i32, x: u32, r: u32) -> Option<i32> {
@@ -68,7 +83,7 @@ impl Ring {
 }
 
 /// Where attempt `r` at input `x` stands on a bucket's ring.
-#[inline]
+#[inline(always)]
 pub(crate) fn position(bucket: i32, x: u32, r: u32) -> u32 {
     rjenkins1_3(x, r, bucket as u32)
 }

@@ -15,7 +15,7 @@ use resilver_units::ObjectId;
 
 use crate::layout::Relocation;
 
-pub(crate) use enough::{NEGLIGIBLE, sufficient_draws};
+pub(crate) use enough::{NEGLIGIBLE, chance_of_draw, sufficient_draws};
 pub use failed::FailedSet;
 pub use groups::GroupInverse;
 pub use ring::{RehashInverse, SuccessorInverse};

@@ -8,7 +8,7 @@ use super::screen::{Road, screen};
 use super::stretches::{Stretches, is_touched};
 use super::{FailedSet, Inverse};
 use crate::layout::{Relocation, object_position};
-use crate::ring::{HashRing, RingWalk, draw_word};
+use crate::ring::{HashRing, RingWalk, draw_position, draw_word};
 
 /// Working memory of one thread.
 #[derive(Debug, Default)]
@@ -16,6 +16,10 @@ pub struct RingScratch {
     before: Vec<DeviceId>,
     after: Vec<DeviceId>,
     passed: Vec<u64>,
+    /// Where the objects stand, among those found, that only their placement decides.
+    undecided: Vec<usize>,
+    positions: Vec<u32>,
+    owners: Vec<u32>,
 }
 
 impl RingScratch {
@@ -122,10 +126,10 @@ impl RehashInverse {
         set.iter().any(|&device| self.failed.contains(device))
     }
 
-    /// Whether an object had a copy on a failed device.
+    /// Whether an object had a copy on a failed device; `None` where only its placement tells.
     #[inline]
-    fn is_affected(&self, object: ObjectId, widest: &Stretches, set: &mut Vec<DeviceId>) -> bool {
-        let (mut may_be, mut word) = (false, 0);
+    fn is_affected(&self, object: ObjectId, widest: &Stretches) -> Option<bool> {
+        let (mut answer, mut word) = (Some(false), 0);
         for draw in 0..self.copies {
             word = if draw % 2 == 0 { draw_word(object.get(), draw / 2) } else { word << 32 };
             let position = (word >> 32) as u32;
@@ -136,12 +140,41 @@ impl RehashInverse {
             if self.reach[draw.min(self.reach.len() - 1)].contains(position) {
                 // A draw's own device is taken, or was already.
                 if self.ring.is_flat() && self.reach[0].contains(position) {
-                    return true;
+                    return Some(true);
                 }
-                may_be = true;
+                answer = None;
             }
         }
-        may_be && self.is_placed_on_failed(object, set)
+        answer
+    }
+
+    /// Strikes, from the objects found, those of the undecided ones that had no copy on a failed device.
+    ///
+    /// No draw of theirs belongs to a failed device itself, where every device is a failure domain of its own: then they
+    /// had none unless two draws meet. The lookups of all of them are made together, since each misses the cache.
+    fn settle(&self, scratch: &mut RingScratch, found: &mut Vec<ObjectId>) {
+        let RingScratch { undecided, positions, owners, before, .. } = scratch;
+        let Some(&first) = undecided.first() else { return };
+        positions.clear();
+        if self.ring.is_flat() {
+            let draws = |&index: &usize| (0..self.copies).map(move |draw| (index, draw));
+            positions.extend(undecided.iter().flat_map(draws).map(|(index, draw)| draw_position(found[index], draw)));
+        }
+        owners.resize(positions.len(), 0);
+        self.ring.table().owners(positions, owners);
+        let mut rows = owners.chunks_exact(self.copies);
+        let mut next = undecided.iter().peekable();
+        let mut kept = first;
+        for index in first..found.len() {
+            let object = found[index];
+            let is_kept = next.next_if_eq(&&index).is_none() || {
+                let meet = rows.next().is_none_or(|row| (1..row.len()).any(|draw| row[..draw].contains(&row[draw])));
+                meet && self.is_placed_on_failed(object, before)
+            };
+            found[kept] = object;
+            kept += usize::from(is_kept);
+        }
+        found.truncate(kept);
     }
 }
 
@@ -154,9 +187,17 @@ impl Inverse for RehashInverse {
             return;
         };
         let count = scratch.screened(self.road, widest, self.copies, objects);
-        let RingScratch { passed, before, .. } = scratch;
-        let passed = passed[..count].iter().copied().map(ObjectId::new);
-        found.extend(passed.filter(|&object| self.is_affected(object, widest, before)));
+        scratch.undecided.clear();
+        for object in scratch.passed[..count].iter().copied().map(ObjectId::new) {
+            let answer = self.is_affected(object, widest);
+            if answer.is_none() {
+                scratch.undecided.push(found.len());
+            }
+            if answer != Some(false) {
+                found.push(object);
+            }
+        }
+        self.settle(scratch, found);
     }
 
     fn relocate(&self, object: ObjectId, scratch: &mut RingScratch, relocation: &mut Relocation) {

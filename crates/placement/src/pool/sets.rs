@@ -3,8 +3,10 @@
 //! The steps: CRUSH; the upmap exceptions; down devices left out, or holes where they were; the primary, by affinity; and
 //! the temporary sets that serve while a group moves.
 
+use std::ops::Range;
+
 use super::{Osds, Pool, PoolKind};
-use crate::crush::{CrushMap, MapError, NONE, Rule, Scratch};
+use crate::crush::{Batch, BatchScratch, CrushMap, MapError, NONE, Rule, SHORT, Scratch};
 use crate::hash::rjenkins1_2;
 
 /// What stands for the primary of a group that has none.
@@ -74,9 +76,13 @@ impl Pool {
         scratch: &mut Scratch,
         out: &mut Vec<i32>,
     ) -> i32 {
-        let seed = self.placement_seed(ps);
-        let weight_sets = map.weight_sets_for(self.id);
+        let (seed, weight_sets) = (self.placement_seed(ps), map.weight_sets_for(self.id));
         map.place_with(rule, seed, self.size as usize, osds.reweight, weight_sets, scratch, out);
+        self.make_up(ps, seed, osds, out)
+    }
+
+    /// Turns what CRUSH placed into the up set of a group, and returns its primary.
+    fn make_up(&self, ps: u32, seed: u32, osds: Osds<'_>, out: &mut Vec<i32>) -> i32 {
         if self.kind == PoolKind::Replicated {
             // Copies have no positions, so what a rule leaves empty is gone before an exception counts places.
             out.retain(|&device| device != NONE);
@@ -100,6 +106,52 @@ impl Pool {
         sets: &mut GroupSets,
     ) {
         sets.up_primary = self.up_set(map, rule, ps, osds, scratch, &mut sets.up);
+        self.add_acting(ps, osds, sets);
+    }
+
+    /// The pool's rule made ready for [`group_sets_in`](Self::group_sets_in).
+    #[must_use]
+    pub fn batch<'m>(&self, map: &'m CrushMap, rule: &'m Rule) -> Batch<'m> {
+        Batch::new(map, rule, self.size as usize, map.weight_sets_for(self.id))
+    }
+
+    /// The [`group_sets`](Self::group_sets) of many groups, which are placed together.
+    ///
+    /// # Arguments
+    /// * `batch` - what [`batch`](Self::batch) made of the pool's rule.
+    /// * `groups` - the groups' numbers in the pool.
+    /// * `osds`, `scratch` - the state of each OSD, and working memory.
+    /// * `visit` - is called with each group's number and sets, in order.
+    pub fn group_sets_in(
+        &self,
+        batch: &Batch<'_>,
+        groups: Range<u32>,
+        osds: Osds<'_>,
+        scratch: &mut BatchScratch,
+        mut visit: impl FnMut(u32, &GroupSets),
+    ) {
+        let size = self.size as usize;
+        let seeds: Vec<u32> = groups.clone().map(|ps| self.placement_seed(ps)).collect();
+        let mut rows = vec![SHORT; seeds.len() * size];
+        batch.place(&seeds, osds.reweight, scratch, &mut rows);
+        let mut sets = GroupSets::default();
+        for (index, (ps, &seed)) in groups.zip(&seeds).enumerate() {
+            let row = &rows[index * size..][..size];
+            if row.contains(&SHORT) {
+                // It may be the end of a set that is short, or the id of a bucket that the rule chose.
+                batch.place_one(seed, osds.reweight, scratch, &mut sets.up);
+            } else {
+                sets.up.clear();
+                sets.up.extend_from_slice(row);
+            }
+            sets.up_primary = self.make_up(ps, seed, osds, &mut sets.up);
+            self.add_acting(ps, osds, &mut sets);
+            visit(ps, &sets);
+        }
+    }
+
+    /// Adds the acting set to the up set of a group.
+    fn add_acting(&self, ps: u32, osds: Osds<'_>, sets: &mut GroupSets) {
         sets.acting.clear();
         if let Some(temporary) = self.exceptions.pg_temp.get(&ps) {
             sets.acting.extend_from_slice(temporary);

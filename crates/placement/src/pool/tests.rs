@@ -1,5 +1,5 @@
 use super::*;
-use crate::crush::{CrushMap, Scratch};
+use crate::crush::{BatchScratch, CrushMap, Scratch};
 
 /// Four OSDs under one root, and a rule of each mode that places on all of them.
 const MAP: &str = "
@@ -156,4 +156,36 @@ fn namespaces_are_part_of_the_hashed_name() {
     assert_eq!(copies.group_of_locator(hash, b"", b"disk-1"), copies.group_of_object(b"disk-1"));
     // 17138 modulo 32 groups is 18.
     assert_eq!(copies.group_of_locator(ObjectHash::Linux, b"", b"a"), 18);
+}
+
+// Rule: groups placed together have the sets they have one by one: in both modes, with sets shorter than the pool's size,
+// devices down or out, exceptions, affinity, and a rule whose answers are buckets.
+#[test]
+fn many_groups_together_are_as_one_by_one() {
+    let chooses_root = "\nrule roots { id 2 type replicated step take default step emit }";
+    let map = CrushMap::from_text(&format!("{MAP}{chooses_root}")).unwrap();
+    let affinity = [0x10000, 0, 0x8000, 0x10000];
+    for (kind, rule, size) in [
+        (PoolKind::Replicated, 0, 3),
+        (PoolKind::Replicated, 0, 6),
+        (PoolKind::Replicated, 1, 5),
+        (PoolKind::Erasure, 1, 5),
+        (PoolKind::Erasure, 0, 6),
+        (PoolKind::Erasure, 2, 2),
+        (PoolKind::Replicated, 0, 0),
+    ] {
+        let mut pool = pool(kind, rule, size);
+        pool.exceptions.upmap_items.insert(3, vec![(0, 1), (1, 0)]);
+        pool.exceptions.pg_temp.insert(4, vec![2, 3]);
+        let osds =
+            Osds { reweight: &[0x10000, 0x8000, 0x10000, 0], is_up: &[true, true, false, true], affinity: &affinity };
+        let rule = pool.rule_in(&map).unwrap();
+        let (mut scratch, mut one, mut next) = (Scratch::new(), GroupSets::default(), 2);
+        pool.group_sets_in(&pool.batch(&map, rule), 2..GROUPS, osds, &mut BatchScratch::new(), |ps, sets| {
+            pool.group_sets(&map, rule, ps, osds, &mut scratch, &mut one);
+            assert_eq!((ps, sets), (next, &one));
+            next += 1;
+        });
+        assert_eq!(next, GROUPS);
+    }
 }

@@ -3,15 +3,18 @@
 //! [`CrushMap::place`] is the definition: one input, one draw at a time. A [`Batch`] does the same for many inputs. Where the
 //! rule is one choose step over straw and straw2 buckets without local retries, as nearly all clusters' rules are, what an
 //! attempt finds depends on the input and the attempt alone, so all copies of all inputs descend in lockstep; the few
-//! attempts that collide, or land on a device that is out, are tried again in further rounds. Everything else takes the
-//! plain road, input by input. Property tests hold the roads equal.
+//! attempts that collide, or land on a device that is out, are tried again in further rounds. A rule that chooses devices from
+//! one vring bucket has a road of its own. Everything else takes the plain road, input by input. Property tests hold the
+//! roads equal.
 
 mod descend;
+mod flat_ring;
 mod lockstep;
 mod plan;
 mod settle;
 
 use self::descend::{Descent, Descents, Landing};
+use self::flat_ring::{FlatRing, RingBlock};
 use self::plan::Plan;
 use self::settle::{Progress, Settled};
 use super::choose::{Scratch, Tries};
@@ -46,7 +49,29 @@ pub struct Batch<'m> {
     rule: &'m Rule,
     copies: usize,
     weight_sets: Option<&'m WeightSets>,
-    lockstep: Option<Lockstep<'m>>,
+    road: Road<'m>,
+}
+
+/// How a batch places its inputs.
+#[derive(Debug)]
+enum Road<'m> {
+    /// One by one.
+    Plain,
+    /// All copies of all inputs together.
+    Lockstep(Box<Lockstep<'m>>),
+    /// From one vring bucket of devices.
+    FlatRing(FlatRing<'m>),
+}
+
+/// What a rule of one choose step asks for.
+#[derive(Clone, Copy)]
+struct Single {
+    root: i32,
+    choose: Choose,
+    tries: Tries,
+    /// How many items the step asks for, and how many of them there is room for.
+    wanted: u32,
+    positions: usize,
 }
 
 /// The one choose step of a rule whose inputs descend in lockstep, with the settings in force there.
@@ -74,6 +99,7 @@ pub struct BatchScratch {
     landings: Vec<Landing>,
     progress: Vec<Progress>,
     waiting: Vec<u32>,
+    ring: RingBlock,
 }
 
 impl BatchScratch {
@@ -100,13 +126,17 @@ impl<'m> Batch<'m> {
     /// * `weight_sets` - choose_args: a pool's ([`CrushMap::weight_sets_for`]), the default's or none.
     #[must_use]
     pub fn new(map: &'m CrushMap, rule: &'m Rule, copies: usize, weight_sets: Option<&'m WeightSets>) -> Self {
-        Batch { map, rule, copies, weight_sets, lockstep: Lockstep::new(map, rule, copies, weight_sets) }
+        let road = Single::of(map, rule, copies).and_then(|single| {
+            let lockstep = || Lockstep::new(map, &single, weight_sets).map(|road| Road::Lockstep(Box::new(road)));
+            FlatRing::new(map, &single).map(Road::FlatRing).or_else(lockstep)
+        });
+        Batch { map, rule, copies, weight_sets, road: road.unwrap_or(Road::Plain) }
     }
 
-    /// Whether the rule is one that places in lockstep; others take the plain road, input by input.
+    /// Whether the rule is one that places many inputs together; others take the plain road, input by input.
     #[must_use]
-    pub fn is_lockstep(&self) -> bool {
-        self.lockstep.is_some()
+    pub fn is_together(&self) -> bool {
+        !matches!(self.road, Road::Plain)
     }
 
     /// Places inputs, each into its row of `out`.
@@ -125,24 +155,40 @@ impl<'m> Batch<'m> {
         if self.copies == 0 {
             return;
         }
-        let Some(lockstep) = self.lockstep.as_ref().filter(|_| scratch.plain.lanes() != Lanes::Plain) else {
-            for (&x, row) in inputs.iter().zip(out.chunks_exact_mut(self.copies)) {
-                self.place_plainly(x, reweight, scratch, row);
+        let lanes = scratch.plain.lanes();
+        match &self.road {
+            Road::Lockstep(lockstep) if lanes != Lanes::Plain => {
+                let share = DESCENTS.div_ceil(lockstep.positions);
+                for (inputs, rows) in inputs.chunks(share).zip(out.chunks_mut(share * self.copies)) {
+                    self.place_share(lockstep, inputs, reweight, scratch, rows);
+                }
             }
-            return;
-        };
-        let share = DESCENTS.div_ceil(lockstep.positions);
-        for (inputs, rows) in inputs.chunks(share).zip(out.chunks_mut(share * self.copies)) {
-            self.place_share(lockstep, inputs, reweight, scratch, rows);
+            Road::FlatRing(ring) if lanes != Lanes::Plain => {
+                let mut block = std::mem::take(&mut scratch.ring);
+                let plainly = |x, row: &mut [i32]| self.place_plainly(x, reweight, scratch, row);
+                ring.place((lanes, &mut block), (inputs, self.copies, reweight), out, plainly);
+                scratch.ring = block;
+            }
+            _ => {
+                for (&x, row) in inputs.iter().zip(out.chunks_exact_mut(self.copies)) {
+                    self.place_plainly(x, reweight, scratch, row);
+                }
+            }
         }
+    }
+
+    /// Places one input, whose devices `out` receives without padding.
+    pub(crate) fn place_one(&self, x: u32, reweight: &[u32], scratch: &mut BatchScratch, out: &mut Vec<i32>) {
+        self.map.place_with(self.rule, x, self.copies, reweight, self.weight_sets, &mut scratch.plain, out);
     }
 
     /// Places one input by the plain road.
     fn place_plainly(&self, x: u32, reweight: &[u32], scratch: &mut BatchScratch, row: &mut [i32]) {
-        let BatchScratch { plain, devices, .. } = scratch;
-        self.map.place_with(self.rule, x, self.copies, reweight, self.weight_sets, plain, devices);
-        row[..devices.len()].copy_from_slice(devices);
+        let mut devices = std::mem::take(&mut scratch.devices);
+        self.place_one(x, reweight, scratch, &mut devices);
+        row[..devices.len()].copy_from_slice(&devices);
         row[devices.len()..].fill(SHORT);
+        scratch.devices = devices;
     }
 
     /// Places as many inputs as descend together, round by round.
@@ -195,9 +241,9 @@ impl<'m> Batch<'m> {
     }
 }
 
-impl<'m> Lockstep<'m> {
-    /// The lockstep form of a rule, where it has one.
-    fn new(map: &'m CrushMap, rule: &Rule, copies: usize, weight_sets: Option<&'m WeightSets>) -> Option<Self> {
+impl Single {
+    /// What a rule asks for, if it has one choose step and no multi-step retries.
+    fn of(map: &CrushMap, rule: &Rule, copies: usize) -> Option<Self> {
         if rule.is_msr() {
             return None;
         }
@@ -217,12 +263,21 @@ impl<'m> Lockstep<'m> {
         let wanted = if choose.count > 0 { i64::from(choose.count) } else { i64::from(choose.count) + copies as i64 };
         let wanted = u32::try_from(wanted).ok().filter(|&wanted| wanted > 0)?;
         let positions = copies.min(wanted as usize);
+        let is_served = (1..=COPIES_MAX).contains(&positions);
+        root.filter(|_| is_served).map(|root| Single { root, choose, tries, wanted, positions })
+    }
+}
+
+impl<'m> Lockstep<'m> {
+    /// The lockstep form of a step, where it has one.
+    fn new(map: &'m CrushMap, single: &Single, weight_sets: Option<&'m WeightSets>) -> Option<Self> {
+        let &Single { root, choose, tries, wanted, positions } = single;
         let is_simple = tries.local == 0 && tries.fallback == 0 && tries.total > 0 && tries.vary_r <= u32::BITS;
-        if !is_simple || !(1..=COPIES_MAX).contains(&positions) {
+        if !is_simple {
             return None;
         }
         Some(Lockstep {
-            plan: Plan::new(map, root?, choose.type_id, weight_sets)?,
+            plan: Plan::new(map, root, choose.type_id, weight_sets)?,
             choose,
             wanted,
             positions,
