@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -48,8 +47,84 @@ def test_a_built_map_is_crushtools(built: Path, capsys: pytest.CaptureFixture[st
         assert cli.run(["place", str(built), view]) == 0
         assert capsys.readouterr().out == crushtool(*words)
     assert cli.run(["place", str(built), "--dump"]) == 0
-    dumped = json.loads(capsys.readouterr().out)
-    assert dumped == json.loads(crushtool("-i", theirs, "--dump"))
+    assert capsys.readouterr().out == crushtool("-i", theirs, "--dump")
+
+
+CLASSES_AND_STAND_INS = """
+device 0 osd.0 class ssd
+device 1 disk-1 class hdd
+device 2 osd.2
+type 0 osd
+type 1 host
+host a {
+    alg straw2
+    hash 0
+    item osd.0 weight 1.0
+    item disk-1 weight 2.0
+}
+host b {
+    alg straw2
+    hash 0
+    item osd.2 weight 1.5
+}
+rule fast {
+    id 0
+    type replicated
+    min_size 1
+    max_size 10
+    step take a class ssd
+    step choose firstn 0 type osd
+    step emit
+}
+choose_args -1 {
+  { bucket_id -1 weight_set [ [ 0.5 0.25 ] [ 1.0 1.0 ] ] }
+}
+choose_args 7 {
+  { bucket_id -2 weight_set [ [ 3.0 ] ] }
+}
+"""
+
+
+@pytest.mark.oracle
+@oracle
+def test_a_tree_of_classes_and_stand_ins_is_crushtools(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rule: shadows have their class, each set of stand-ins a column, and devices their number."""
+    text = tmp_path / "map.txt"
+    text.write_text(CLASSES_AND_STAND_INS)
+    # crushtool's own compiler takes no stand-ins for every pool (-1), which clusters have.
+    assert cli.run(["place", str(text), "-o", str(tmp_path / "map")]) == 0
+    capsys.readouterr()
+    assert cli.run(["place", str(text), "--tree"]) == 0
+    assert capsys.readouterr().out == crushtool("-i", tmp_path / "map", "--tree")
+
+
+def test_a_map_that_cannot_be_written_leaves_what_was_there(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rule: a failed -o prints nothing on stdout and leaves no file of its own behind."""
+    before = sorted(built.parent.iterdir())
+    capsys.readouterr()
+    (built.parent / "folder").mkdir()
+    for place in ("absent/map", "folder"):
+        wanted = built.parent / place
+        assert cli.run(["place", str(built), "--tree", "-o", str(wanted)]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert "cannot be written" in captured.err
+    assert sorted(built.parent.iterdir()) == sorted([*before, built.parent / "folder"])
+
+
+def test_an_edit_that_cannot_be_names_the_file(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rule: the message begins with the map's file, and names item, rule and remedy."""
+    out = str(built.with_name("out"))
+    assert cli.run(["place", str(built), "--remove-item", "osd.99", "-o", out]) == 2
+    expected = "built: item = osd.99: an edit is of a device or bucket that the map has; correct"
+    assert expected in capsys.readouterr().err
+    assert not Path(out).exists()
 
 
 @pytest.mark.oracle

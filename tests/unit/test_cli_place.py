@@ -212,7 +212,7 @@ def test_tables_stay_within_eighty_columns(
         (["--rule", "0", "--min-x", "2", "--max-x", "1"], "the first not after the last"),
         (["--rule", "0", "--max-x", "4294967296"], "inputs go from 0 to 4294967295"),
         (["--rule", "0", "--x", "1", "--min-x", "0"], "--x: it stands in place of"),
-        (["--rule", "0", "--weight", "10", "1"], '--weight = "10": the map has no such device'),
+        (["--rule", "0", "--weight", "10", "1"], "'map.txt' has no such device"),
         (["--rule", "0", "--weight", "osd.1", "nan"], "a weight is a finite number"),
         (["--rule", "0", "--weight", "1"], "--weight = 1: it takes two words"),
         (["--rule", "0", "--min-rep", "1"], "--min-rep and --max-rep choose together"),
@@ -223,6 +223,15 @@ def test_tables_stay_within_eighty_columns(
         (["--tree", "--loc", "root", "default"], "--loc: it means nothing by itself"),
         (["--tree", "--format", "text"], "--format: it means nothing by itself"),
         (["--compare"], "--compare takes two files, and 1 are given"),
+        (
+            ["--quality", "-o", "x"],
+            "-o: --quality passes over it; print or write the map by itself",
+        ),
+        (["--groups", "--tree"], "--tree: --groups passes over it"),
+        (["--groups", "--num-rep", "2"], "--num-rep: --groups passes over it"),
+        (["--rule", "0", "--pool", "rbd"], "--pool: --rule passes over it"),
+        (["--tree", "--set", "a=b"], "--set a=b: it changes a key of a study"),
+        (["--tree", "--crush", "x"], "--crush = 'x': it completes a cluster"),
         (["other", "--rule", "0"], "place takes one FILE, and 2 are given"),
         (["--build", "4", "--tree"], "a layer is a type, a bucket kind and a size"),
     ],
@@ -284,3 +293,24 @@ def test_a_pools_number_is_mixed_in_as_ceph_mixes_it() -> None:
         _, _, state = mix(231232, a, state)
         _, _, state = mix(b, 1232, state)
         assert mixed(np.array([x], dtype=np.uint32), 7).tolist() == [state]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "'map' is empty"),
+        (b"\x1f\x8b\x08\x00", "'map' is compressed with gzip; unpack it first"),
+    ],
+)
+def test_a_file_that_is_no_map_yet_says_what_to_do(
+    content: bytes,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Rule: an empty dump and a packed one are named as such, before any rule is looked for."""
+    monkeypatch.chdir(tmp_path)
+    Path("map").write_bytes(content)
+    assert cli.run(["place", "map", "--rule", "0"]) == 2
+    assert words in capsys.readouterr().err

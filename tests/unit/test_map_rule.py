@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
+from resilver.errors import ConfigError
 from resilver.simulate import CrushMap
 
 # Hosts of equal devices, osd.3 excepted, so that some buckets have equal weights and some not.
@@ -59,3 +62,27 @@ def test_no_inputs_are_no_rows() -> None:
     crush = _map()
     assert crush.map_rule(0, np.empty(0, dtype=np.uint32), 3).shape == (0, 3)
     assert crush.map_rule(0, np.arange(5, dtype=np.uint32), 0).shape == (5, 0)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "copies", "reweight", "words"),
+    [
+        ([-1], 3, None, "inputs: they are a row of whole numbers"),
+        ([2**32], 3, None, "inputs: they are a row of whole numbers"),
+        ([0.5], 3, None, "inputs: they are a row of whole numbers"),
+        ([[1]], 3, None, "inputs: they are a row of whole numbers"),
+        ([1], -1, None, "copies = -1: it is from 0 to 1024"),
+        ([1], 10**9, None, "copies = 1000000000: it is from 0 to 1024"),
+        ([1], 3, [0.5], "reweight: they are a row of whole numbers"),
+    ],
+)
+def test_numbers_that_no_input_can_be_are_named(
+    inputs: object, copies: int, reweight: object, words: str
+) -> None:
+    """Rule: what cannot be 32 bits is an error of ours; any other whole numbers are as good."""
+    cluster = CrushMap.flat(8)
+    with pytest.raises(ConfigError, match=re.escape(words)):
+        cluster.map_rule(0, inputs, copies, reweight)
+    expected = cluster.map_rule(0, np.array([1, 5], dtype=np.uint32), 3)
+    assert (cluster.map_rule(0, [1, 5], 3) == expected).all()
+    assert (cluster.map_rule(0, np.array([1, 5]), 3, [0x10000] * 8) == expected).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -20,6 +21,7 @@ def run(arguments: list[str]) -> int:
     Returns:
         0 done, 1 failed, 2 bad usage or input, 3 a sweep left incomplete, 130 interrupted.
     """
+    _open_closed_streams()
     from resilver.cli.app import app
     from resilver.cli.console import report_error
 
@@ -29,16 +31,31 @@ def run(arguments: list[str]) -> int:
         code = _exit_code(stop)
     except BrokenPipeError:
         code = _reader_left()
+    except OSError as error:
+        code = _output_failed(error)
     except BaseException as error:
         code = report_error(error)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         code = _reader_left()
+    except OSError as error:
+        code = _output_failed(error)
     return code
 
 
+def _open_closed_streams() -> None:
+    """Give a process that was started without stdout or stderr one that takes everything."""
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+
+
 def _exit_code(stop: SystemExit) -> int:
+    # The parser's library ends with 1 where a pipe is closed, and hides its error behind that.
+    if isinstance(stop.__context__, BrokenPipeError):
+        return _reader_left()
     if stop.code is None:
         return 0
     return stop.code if isinstance(stop.code, int) else 1
@@ -46,7 +63,25 @@ def _exit_code(stop: SystemExit) -> int:
 
 def _reader_left() -> int:
     """End quietly when the reader of stdout has what it wanted, as `resilver ... | head` has."""
+    _drop_output()
+    return 0
+
+
+def _output_failed(error: OSError) -> int:
+    """Say why stdout takes no more; an error of a named file is told where the file is used."""
+    from resilver.cli.console import EXIT_FAILED, report_error, say_error
+
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF) or (
+        error.filename is not None
+    ):
+        return report_error(error)
+    reason = error.strerror or str(error)
+    say_error(f"stdout cannot be written: {reason}; make room, or write elsewhere")
+    _drop_output()
+    return EXIT_FAILED
+
+
+def _drop_output() -> None:
     # The interpreter flushes stdout once more at exit; without a valid descriptor that would print
     # an error of its own.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -90,9 +90,11 @@ def estimates(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 def _table(points: Sequence[Mapping[str, Any]]) -> Table:
     """A row a point: its swept values, then what one of its runs is expected to cost."""
+    from resilver.cli.summary import short_names
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     swept = list(points[0]["swept"])
-    for name in [*swept, *(_COLUMNS[key] for key in _COLUMNS)]:
+    for name in [*short_names(swept), *(_COLUMNS[key] for key in _COLUMNS)]:
         table.add_column(name, justify="right", no_wrap=True)
     for point in points[:_POINTS_SHOWN]:
         cells = [str(point["swept"][key]) for key in swept]

@@ -67,7 +67,7 @@ def _points_table(results: Results, points: list[Any], *, spread: bool) -> Table
     from resilver.report.source import format_swept
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for heading in _short_names(results.swept_keys):
+    for heading in short_names(results.swept_keys):
         table.add_column(heading, justify="right", overflow="fold")
     table.add_column("runs", justify="right")
     for heading in ("rebuild time", "rebuild rate"):
@@ -84,8 +84,15 @@ def _points_table(results: Results, points: list[Any], *, spread: bool) -> Table
     return table
 
 
-def _short_names(keys: Sequence[str]) -> list[str]:
-    """The last words of dotted keys, where they tell the keys apart; else the whole keys."""
+def short_names(keys: Sequence[str]) -> list[str]:
+    """The last words of dotted keys, where they tell the keys apart; else the whole keys.
+
+    Args:
+        keys: Swept keys, such as ``cluster.servers``.
+
+    Returns:
+        A heading for each.
+    """
     last = [key.rpartition(".")[2] for key in keys]
     return last if len(set(last)) == len(last) else list(keys)
 

@@ -137,5 +137,6 @@ def _refuse_unknown(
     refuse(
         report.label,
         f"it states the bytes of {some} groups of pool {pool_id}, and no sum for the others",
-        "a study needs pgmap.pg_stats[].stat_sum.num_bytes or pool_stats: use a full `ceph report`",
+        "this needs pgmap.pg_stats[].stat_sum.num_bytes or pool_stats: use a full `ceph report`, "
+        "or add a `ceph pg dump`",
     )

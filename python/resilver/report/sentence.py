@@ -134,7 +134,9 @@ def _placement(study: dict[str, Any], point: SystemRuns) -> list[str]:
     """How replicas find their places."""
     placement = _section(study, "placement")
     groups = number(point.median, "placement_groups")
-    algorithm = placement.get("algorithm")
+    # Where layouts are compared, the sweep's own sentence names them all.
+    swept = {"placement", "placement.algorithm"} & set(point.swept)
+    algorithm = None if swept else placement.get("algorithm")
     words = []
     if algorithm == "crush":
         words.append(f"CRUSH with {placement.get('bucket', 'straw2')} buckets")

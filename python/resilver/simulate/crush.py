@@ -16,6 +16,9 @@ from resilver.simulate.core_errors import core_errors
 # The first number of every binary map.
 _MAGIC = b"\x00\x00\x01\x00"
 
+# More devices for an input than any rule of use, and few enough for a result of bounded size.
+_COPIES_MAX = 1024
+
 
 class CrushMap:
     """A CRUSH map. It never changes: an edit returns another map.
@@ -227,9 +230,9 @@ class CrushMap:
     def map_rule(
         self,
         rule_id: int,
-        inputs: npt.NDArray[np.uint32],
+        inputs: npt.ArrayLike,
         copies: int,
-        reweight: npt.NDArray[np.uint32] | None = None,
+        reweight: npt.ArrayLike | None = None,
         choose_args: int | None = None,
     ) -> npt.NDArray[np.int32]:
         """Map inputs by a rule.
@@ -248,9 +251,32 @@ class CrushMap:
 
         Raises:
             PlacementError: The map has no such rule.
+            ConfigError: Inputs or reweights are no whole numbers of 32 bits, or there are too
+                many copies.
+
+        >>> CrushMap.flat(8).map_rule(0, np.arange(2, dtype=np.uint32), 3).shape
+        (2, 3)
         """
+        if not 0 <= copies <= _COPIES_MAX:
+            raise ConfigError(f"copies = {copies}: it is from 0 to {_COPIES_MAX}; correct it")
+        placed = _words("inputs", inputs)
+        weights = None if reweight is None else _words("reweight", reweight)
         with core_errors():
-            return self.core.map_rule(rule_id, inputs, copies, reweight, choose_args)
+            return self.core.map_rule(rule_id, placed, copies, weights, choose_args)
+
+
+def _words(what: str, numbers: npt.ArrayLike) -> npt.NDArray[np.uint32]:
+    """Numbers as the core takes them."""
+    given = np.asarray(numbers)
+    if given.dtype == np.uint32 and given.ndim == 1:
+        return given
+    whole = given.ndim == 1 and (np.issubdtype(given.dtype, np.integer) or given.size == 0)
+    if not whole or (given.size and not 0 <= int(given.min()) <= int(given.max()) < 2**32):
+        raise ConfigError(
+            f"{what}: they are a row of whole numbers from 0 to below 2^32 (reweights in 16.16 "
+            "fixed point, so 65536 is all in); convert them"
+        )
+    return given.astype(np.uint32)
 
 
 def _device_number(number: int) -> int:

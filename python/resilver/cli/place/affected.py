@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +39,12 @@ def print_affected(source: Source, request: PlaceRequest, *, as_json: bool) -> N
             f"-o {request.output}: the table is written as Parquet or CSV; name a file that ends "
             "in .parquet or .csv"
         )
+    # Known before minutes of work, which would be lost.
+    if request.output is not None and not request.output.parent.is_dir():
+        raise ConfigError(
+            f"-o {request.output}: there is no folder {str(request.output.parent)!r}; make it "
+            "first, or choose another"
+        )
     if isinstance(source, StudySource):
         _of_study(source, request, as_json=as_json)
     elif isinstance(source, ClusterSource):
@@ -53,7 +61,8 @@ def _of_study(source: StudySource, request: PlaceRequest, *, as_json: bool) -> N
 
     from resilver.simulate import affected
 
-    table = affected(source.system, list(request.fail), seed=request.seed)
+    with _naming_the_option():
+        table = affected(source.system, list(request.fail), seed=request.seed)
     sizes = table["size_bytes"].to_numpy()
     lost = table["lost"].to_numpy()
     left = pc.list_value_length(table["survivors"]).to_numpy()
@@ -78,11 +87,24 @@ def _of_study(source: StudySource, request: PlaceRequest, *, as_json: bool) -> N
     )
 
 
+@contextmanager
+def _naming_the_option() -> Iterator[None]:
+    """What a function calls `failed`, the command line calls --fail."""
+    try:
+        yield
+    except ConfigError as error:
+        text = str(error)
+        if not text.startswith("failed = "):
+            raise
+        raise ConfigError(f"--fail{text.removeprefix('failed')}") from None
+
+
 def _of_cluster(source: ClusterSource, request: PlaceRequest, *, as_json: bool) -> None:
     from resilver.simulate import affected_groups
 
     wanted = {pool.id for pool in source.pools(request.pool)}
-    table = affected_groups(source.report, list(request.fail))
+    with _naming_the_option():
+        table = affected_groups(source.report, list(request.fail))
     rows = [
         {"pgid": f"{row['pool']}.{row['group']:x}", **row}
         for row in table.to_pylist()
@@ -108,20 +130,29 @@ def _of_cluster(source: ClusterSource, request: PlaceRequest, *, as_json: bool) 
 def _save(table: pa.Table, path: Path | None) -> None:
     if path is None:
         return
+    from resilver.study.files import replace_file
+
+    csv = path.suffix.lower() == ".csv"
+    write = _write_csv if csv else _write_parquet
     try:
-        if path.suffix.lower() == ".csv":
-            from pyarrow import csv
-
-            csv.write_csv(_without_lists(table), path)
-        else:
-            from pyarrow import parquet
-
-            parquet.write_table(table, path)
+        replace_file(path.resolve(), lambda temporary: write(table, temporary))
     except OSError as error:
         raise ConfigError(
             f"'{path}' cannot be written: {error.strerror or error}; choose another with -o FILE"
         ) from error
     say(f"{table.num_rows:,} rows written to {path}")
+
+
+def _write_csv(table: pa.Table, path: Path) -> None:
+    from pyarrow import csv
+
+    csv.write_csv(_without_lists(table), path)
+
+
+def _write_parquet(table: pa.Table, path: Path) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(table, path)
 
 
 def _without_lists(table: pa.Table) -> pa.Table:

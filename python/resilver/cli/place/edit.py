@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from resilver.cli.console import say
 from resilver.cli.place.request import MapFormat, PlaceRequest, pairs
 from resilver.cli.place.source import MapSource, open_map
-from resilver.errors import ConfigError, name_remedy
+from resilver.errors import ConfigError, PlacementError, name_remedy
 
 if TYPE_CHECKING:
     from resilver.simulate import CrushMap
@@ -38,7 +38,13 @@ def edited(request: PlaceRequest) -> MapSource:
         source = MapSource("--build", _built(request.build, request.words))
     if not request.changes:
         return source
-    crush = source.crush
+    try:
+        return MapSource(source.label, _changed(source.crush, request))
+    except PlacementError as error:
+        raise PlacementError(f"{source.label}: {error}") from None
+
+
+def _changed(crush: CrushMap, request: PlaceRequest) -> CrushMap:
     location = dict(pairs(request.location, "--loc", "TYPE NAME"))
     if request.add_item is not None:
         number, weight, name = request.add_item
@@ -54,7 +60,7 @@ def edited(request: PlaceRequest) -> MapSource:
         crush = crush.moved(request.move, location)
     if request.reweight:
         crush = crush.recomputed()
-    return MapSource(source.label, crush)
+    return crush
 
 
 def _built(devices: int, words: tuple[str, ...]) -> CrushMap:
@@ -90,18 +96,21 @@ def write(source: MapSource, request: PlaceRequest, *, as_json: bool) -> None:
     Raises:
         ConfigError: The file cannot be written.
     """
+    form = MapFormat.binary
+    if request.output is not None:
+        form = request.file_format or _FORMATS.get(request.output.suffix.lower(), form)
+        save_whole(request.output, _content(source.crush, form))
     if request.tree:
         from resilver.cli.place.tree import tree_lines
 
         sys.stdout.write("".join(f"{line}\n" for line in tree_lines(source.crush.to_json())))
     if request.dump:
-        sys.stdout.write(_terminated(source.crush.to_json()))
+        # crushtool ends its dump with an empty line.
+        sys.stdout.write(_terminated(source.crush.to_json()) + "\n")
     if request.decompile:
         sys.stdout.write(_terminated(source.crush.to_text()))
     if request.output is None:
         return
-    form = request.file_format or _FORMATS.get(request.output.suffix.lower(), MapFormat.binary)
-    _save(request.output, _content(source.crush, form))
     if as_json:
         from resilver.cli.console import print_json
 
@@ -121,11 +130,29 @@ def _content(crush: CrushMap, form: MapFormat) -> bytes:
     return _terminated(text).encode()
 
 
-def _save(path: Path, content: bytes) -> None:
+def save_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Args:
+        path: A file; a device or a pipe is written in place.
+        content: Its bytes.
+
+    Raises:
+        ConfigError: It cannot be written.
+    """
+    from resilver.study.files import replace_file
+
     try:
-        path.write_bytes(content)
+        if path.is_file() or not path.exists():
+            replace_file(path.resolve(), lambda temporary: _write(temporary, content))
+        else:
+            path.write_bytes(content)
     except OSError as error:
         raise ConfigError(
             f"'{path}' cannot be written: {error.strerror or error}; name a file in a folder that "
             "exists and is yours"
         ) from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)

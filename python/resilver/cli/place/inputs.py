@@ -45,7 +45,7 @@ def rules_of(source: MapSource, request: PlaceRequest) -> list[tuple[int, Rule |
     rules = source.structure.rules
     highest = max(rules, default=-1)
     if request.rule is not None:
-        found = _rule_number(rules, request.rule, strict=not request.test)
+        found = _rule_number(source, request.rule, strict=not request.test)
         if found < 0:
             # As crushtool reads it: no rule chosen, so all of them.
             return [(each, rules.get(each)) for each in range(highest + 1)]
@@ -58,7 +58,8 @@ def rules_of(source: MapSource, request: PlaceRequest) -> list[tuple[int, Rule |
     return [(each, rules.get(each)) for each in range(first, last + 1)]
 
 
-def _rule_number(rules: dict[int, Rule], wanted: str, *, strict: bool) -> int:
+def _rule_number(source: MapSource, wanted: str, *, strict: bool) -> int:
+    rules = source.structure.rules
     for rule in rules.values():
         if wanted in (rule.name, str(rule.id)):
             return rule.id
@@ -66,7 +67,7 @@ def _rule_number(rules: dict[int, Rule], wanted: str, *, strict: bool) -> int:
         return int(wanted)
     known = ", ".join(f"{rule.id} ({rule.name})" for rule in rules.values())
     raise ConfigError(
-        f'--rule = "{wanted}": the map has no such rule; it has {known or "no rules"}'
+        f'--rule = "{wanted}": {source.label!r} has no such rule; it has {known or "no rules"}'
     )
 
 
@@ -159,7 +160,7 @@ def reweights_of(
             if request.test and device.isdecimal():
                 continue
             raise ConfigError(
-                f'--weight = "{device}": the map has no such device; '
+                f'--weight = "{device}": {source.label!r} has no such device; '
                 f"{name_remedy(device, list(names), 'devices')}"
             )
         # As crushtool cuts it: single precision, towards zero, and within 0 and 1.

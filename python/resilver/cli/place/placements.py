@@ -17,6 +17,7 @@ from resilver.errors import ConfigError
 
 if TYPE_CHECKING:
     from resilver.importers import ClusterReport, PoolInfo
+    from resilver.simulate import CrushMap
 
 Sets = npt.NDArray[np.int32]
 
@@ -26,6 +27,9 @@ _WEIGHT_ONE = 0x10000
 # in placement groups, and a study's "auto".
 _COPIES_A_DEVICE = 100
 _INPUTS_MIN, _INPUTS_MAX = 1024, 2**20
+
+# Inputs placed between two looks at Ctrl-C: under a second of the slowest map.
+_BLOCK = 2**17
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,7 @@ def _of_rule(source: MapSource, rule: Rule, request: PlaceRequest) -> Placement:
         title=f"rule {rule.id} ({rule.name}): inputs {first} to {last}, {high} copies",
         key=rule.name,
         unit="input",
-        sets=source.crush.map_rule(rule.id, placed, high, weights),
+        sets=_mapped(source.crush, rule.id, placed, high, weights),
         set_bytes=None,
         by_position=any("indep" in step["op"] for step in rule.steps),
         device_names=structure.device_names(),
@@ -161,6 +165,21 @@ def _of_rule(source: MapSource, rule: Rule, request: PlaceRequest) -> Placement:
         after=after,
         rows_alone=True,
     )
+
+
+def _mapped(
+    crush: CrushMap,
+    rule_id: int,
+    inputs: npt.NDArray[np.uint32],
+    copies: int,
+    weights: npt.NDArray[np.uint32],
+) -> Sets:
+    """All inputs' sets, in blocks, between which Ctrl-C is heard."""
+    sets = np.empty((len(inputs), copies), dtype=np.int32)
+    for start in range(0, len(inputs), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        sets[block] = crush.map_rule(rule_id, inputs[block], copies, weights)
+    return sets
 
 
 def _inputs(request: PlaceRequest, devices: int, copies: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -169,8 +170,8 @@ def _add_spread(table: Table, placement: Placement, judged: Quality) -> None:
     )
     table.add_row(
         "declustering ratio, measured",
-        f"{judged.declustering_ratio_measured:.4f}",
-        f"{judged.declustering_ratio:.4f} at best",
+        _ratio(judged.declustering_ratio_measured),
+        f"{_ratio(judged.declustering_ratio)} at best",
     )
     table.add_row(
         "sets a pair of devices shares",
@@ -219,6 +220,11 @@ def _add_loss(table: Table, judged: Quality, by_position: bool) -> None:
         "too many to count" if share is None else f"{share:.3g}",
         "of all such failures",
     )
+
+
+def _ratio(value: float) -> str:
+    """A ratio; where nothing is placed, or on one device alone, there is none."""
+    return f"{value:.4f}" if math.isfinite(value) else "unknown"
 
 
 def _short(count: int) -> str:

@@ -204,6 +204,7 @@ class PlaceRequest:
             for given, option, what in needs
             if given
         ]
+        problems += self._ignored()
         wanted, needs_files = (2, "--compare takes two files") if self.compare else (1, "one FILE")
         if self.build is None and len(self.words) != wanted:
             remedy = (
@@ -215,6 +216,38 @@ class PlaceRequest:
             problems.append(Problem(f"{rule}, and {len(self.words)} are given", remedy))
         if problems:
             raise ConfigError(problems)
+
+    def _ignored(self) -> list[Problem]:
+        """Options that what is asked for would pass over in silence."""
+        mode = self.mode
+        option = f"--{mode}" if mode is not Mode.tester else "--rule"
+        named = mode in (Mode.groups, Mode.object, Mode.affected)
+        on_map = self.edits or mode in (Mode.tester, Mode.write)
+        views = (("--tree", self.tree), ("--dump", self.dump), ("--decompile", self.decompile))
+        inputs = (
+            ("--num-rep", self.copies),
+            ("--x", self.x),
+            ("--min-x", self.first),
+            ("--max-x", self.last),
+            ("--pool-id", self.pool_id),
+            ("--weight", self.weights or None),
+        )
+        found = [
+            (name, "print or write the map by itself")
+            for name, given in (*views, ("-o", self.output is not None))
+            if given and not on_map and not (name == "-o" and mode is Mode.affected)
+        ]
+        found += [
+            (name, "it is an input of --rule")
+            for name, given in inputs
+            if given is not None and named
+        ]
+        if self.pool is not None and (self.rule is not None or mode in (Mode.tester, Mode.write)):
+            found.append(
+                ("--pool", "a rule's inputs are of no pool; --pool-id mixes its number in")
+            )
+            option = "--rule" if self.rule is not None else option
+        return [Problem(f"{option} passes over it", remedy, name) for name, remedy in found]
 
 
 def pairs(options: tuple[str, ...], option: str, shape: str) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # What a compiled map begins with: CRUSH_MAGIC 0x00010000, little-endian (Ceph, crush/crush.h).
 _BINARY_MAGIC = b"\x00\x00\x01\x00"
+_GZIP_MAGIC = b"\x1f\x8b"
 
 _KINDS = (
     "a CRUSH map (text, JSON or binary), a `ceph report`, a `ceph osd dump`, a binary osdmap or a "
@@ -107,21 +108,30 @@ def open_source(path: Path, request: PlaceRequest) -> Source:
 
     if path.suffix.lower() == ".toml":
         return _study(path, request)
+    if request.settings:
+        raise ConfigError(
+            f"--set {request.settings[0]}: it changes a key of a study, and {str(path)!r} is none; "
+            "leave it out, or name a STUDY.toml"
+        )
     data = read_bytes(path)
+    if not data.strip():
+        raise ConfigError(f"{str(path)!r} is empty; fetch or write it again: give {_KINDS}")
+    if data.startswith(_GZIP_MAGIC):
+        raise ConfigError(f"{str(path)!r} is compressed with gzip; unpack it first with `gunzip`")
     if data.startswith(_BINARY_MAGIC):
-        return _map(path)
+        return _map(path, request)
     # Text has no zero bytes, and an encoded osdmap has hundreds.
     if b"\0" in data[:4096]:
         return _cluster(path, request)
     text = decode(data, path)
     if not text.lstrip().startswith(("{", "[")):
-        return _map(path)
+        return _map(path, request)
     document = parse_json(text, path)
     keys = set(document) if isinstance(document, dict) else set()
     if {"osdmap", "crushmap"} <= keys or {"pools", "osds"} <= keys:
         return _cluster(path, request)
     if {"buckets", "rules"} <= keys or "crushmap" in keys or "trees" in keys:
-        return _map(path)
+        return _map(path, request)
     raise ConfigError(
         f"{str(path)!r} is JSON, but neither a `ceph report` (osdmap, crushmap) nor a "
         "`ceph osd crush dump` (buckets, rules) nor a `ceph osd dump` (pools, osds); give one of "
@@ -175,9 +185,10 @@ def open_cluster(path: Path, request: PlaceRequest, option: str) -> ClusterSourc
     )
 
 
-def _map(path: Path) -> MapSource:
+def _map(path: Path, request: PlaceRequest) -> MapSource:
     from resilver.simulate import CrushMap
 
+    _without_dumps(path, request, "a CRUSH map")
     return MapSource(path.name, CrushMap.read(path))
 
 
@@ -189,10 +200,25 @@ def _cluster(path: Path, request: PlaceRequest) -> ClusterSource:
     return ClusterSource(path.name, CrushMap.from_json(report.crushmap), report)
 
 
+def _without_dumps(path: Path, request: PlaceRequest, kind: str) -> None:
+    """Refuse what completes a cluster beside a file that is none."""
+    # One of two files that are compared may be the cluster.
+    if request.compare:
+        return
+    given = {"--crush": request.crush, "--pg-dump": request.pg_dump, "--osd-df": request.osd_df}
+    for option, other in given.items():
+        if other is not None:
+            raise ConfigError(
+                f"{option} = '{other}': it completes a cluster, and {str(path)!r} is {kind}; leave "
+                "it out, or give a `ceph osd dump`, a `ceph report` or a binary osdmap"
+            )
+
+
 def _study(path: Path, request: PlaceRequest) -> Source:
     """A study's system; where its cluster is a real one, that cluster."""
     from resilver.simulate import CrushMap
 
+    _without_dumps(path, request, "a study")
     system = _system(path, request.settings)
     if system.report is None:
         return StudySource(path.name, system)

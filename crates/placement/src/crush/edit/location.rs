@@ -211,11 +211,11 @@ impl EditMap {
             let field = format!("bucket {}", bucket.name);
             if !bucket.items.is_empty() {
                 let held = format!("{} items", bucket.items.len());
-                let rule = "a bucket that is removed is empty";
+                let rule = "only an empty bucket can be removed";
                 return Err(MapError::invalid(field, held, rule, "remove or move its items first"));
             }
             if self.is_in_use(item) {
-                let rule = "a bucket that is removed is taken by no rule and is no shadow of a class";
+                let rule = "a bucket can be removed that no rule takes and that is no shadow of a class";
                 return Err(MapError::invalid(field, "in use", rule, "change the rules first"));
             }
         }

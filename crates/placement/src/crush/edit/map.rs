@@ -86,7 +86,8 @@ impl EditMap {
 
     /// The id of a name.
     pub(super) fn id_of(&self, name: &str) -> Result<i32, MapError> {
-        let none = || MapError::invalid("item", name, "it is the name of a device or bucket of the map", "correct it");
+        let none =
+            || MapError::invalid("item", name, "an edit is of a device or bucket that the map has", "correct the name");
         self.ids.get(name).copied().ok_or_else(none)
     }
 

@@ -166,5 +166,6 @@ fn fixed(name: &str, weight: f64) -> Result<u32, MapError> {
         return Ok((single * 65536.0) as u32);
     }
     let rule = "a weight is from 0 to below 32768";
-    Err(MapError::invalid(format!("item {name}: weight"), weight, rule, "give weights in a larger unit"))
+    let remedy = if single >= 32768.0 { "give weights in a larger unit" } else { "give 0 or more" };
+    Err(MapError::invalid(format!("item {name}: weight"), weight, rule, remedy))
 }
