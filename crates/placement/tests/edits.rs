@@ -274,7 +274,7 @@ fn edits_that_cannot_be() {
     refused(map.with_item(-9, 1.0, "osd.9", &[("host", "host0")]), "zero or above");
     refused(map.with_item(i32::MAX, 1.0, "osd.9", &[("host", "host0")]), "device ids stay below");
     refused(map.without_item("host0"), "2 items");
-    refused(map.without_item("nothing"), "name of a device or bucket");
+    refused(map.without_item("nothing"), "of a device or bucket that the map has");
     refused(map.moved("root", &[("host", "host0")]), "contain itself");
     refused(map.reweighted("osd.0", -1.0), "from 0 to below 32768");
     refused(map.reweighted("root", 1.0), "stands in some bucket");

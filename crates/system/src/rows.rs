@@ -1,10 +1,11 @@
 //! Where groups and objects are: many at once, by all threads.
 
 use rayon::prelude::*;
+use resilver_placement::layout::object_group;
+use resilver_placement::ring::{HashRing, NO_DEVICE};
 use resilver_units::{DeviceId, GroupId, ObjectId};
 
-use crate::config::{PlaceScratch, Placement};
-use resilver_placement::layout::object_group;
+use crate::config::{Algorithm, PlaceScratch, Placement};
 
 /// Rows in a piece of work of one thread.
 const PART_ROWS: usize = 1024;
@@ -21,6 +22,11 @@ impl Placement {
     /// # Panics
     /// When `width` is zero.
     pub fn place_objects(&self, first: ObjectId, width: usize, rows: &mut [i32]) {
+        if let Some(ring) = self.whole_ring(width)
+            && first.get().checked_add(rows.len() as u64).is_some()
+        {
+            return place_on_ring(ring, first, width, rows);
+        }
         self.fill(width, rows, |row, scratch, set| {
             let object = ObjectId::new(first.get().wrapping_add(row as u64));
             match self.groups {
@@ -38,6 +44,18 @@ impl Placement {
         self.fill(width, rows, |row, scratch, set| {
             self.algorithm.place_group(GroupId::new(row as u32), scratch, set);
         });
+    }
+
+    /// The ring on which each object is placed by itself in `copies` copies, if it is one of which nothing is out.
+    fn whole_ring(&self, copies: usize) -> Option<&HashRing> {
+        match &self.algorithm {
+            Algorithm::Ring { ring, copies: own, is_out }
+                if self.groups.is_none() && *own == copies && !is_out.contains(&true) =>
+            {
+                Some(ring)
+            }
+            _ => None,
+        }
     }
 
     fn fill(
@@ -60,14 +78,47 @@ impl Placement {
     }
 }
 
+/// [`Placement::place_objects`] for a ring, which places a range of objects together.
+fn place_on_ring(ring: &HashRing, first: ObjectId, copies: usize, rows: &mut [i32]) {
+    rows.par_chunks_mut(PART_ROWS * copies).enumerate().for_each_init(Vec::new, |found, (part, rows)| {
+        let start = first.get() + (part * PART_ROWS) as u64;
+        found.resize(rows.len(), NO_DEVICE);
+        ring.place_batch(start..start + (rows.len() / copies) as u64, copies, found);
+        for (slot, &device) in rows.iter_mut().zip(&*found) {
+            *slot = if device == NO_DEVICE { NOBODY } else { device as i32 };
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use resilver_placement::layouts::{Domains, Layout, Modulo, ObjectLayout};
 
+    use resilver_placement::ring::RingWalk;
+
     use super::*;
-    use crate::config::Algorithm;
+
+    // Rule: objects placed together on a ring are where each is by itself, also where four copies are one too many for the
+    // domains there are.
+    #[test]
+    fn a_ring_s_rows_equal_one_by_one() {
+        for walk in [RingWalk::Rehash, RingWalk::Successors] {
+            let ring = Arc::new(HashRing::new((0..30).map(|device| device % 3).collect(), 64, walk));
+            let algorithm = Algorithm::Ring { ring: Arc::clone(&ring), copies: 4, is_out: vec![false; 30] };
+            let placement = Placement { groups: None, algorithm, domain_of: None };
+            assert!(placement.whole_ring(4).is_some() && placement.whole_ring(3).is_none());
+            let mut rows = vec![0; 3000 * 4];
+            placement.place_objects(ObjectId::new(70), 4, &mut rows);
+            for (object, row) in (70..).map(ObjectId::new).zip(rows.chunks(4)) {
+                let mut set = Vec::new();
+                ring.place(object, 4, |_| false, &mut set);
+                let expected: Vec<i32> = set.iter().map(|device| device.get() as i32).chain([-1]).collect();
+                assert_eq!(row, expected);
+            }
+        }
+    }
 
     #[test]
     fn many_rows_equal_one_by_one() {
