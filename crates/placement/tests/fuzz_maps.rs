@@ -1,6 +1,6 @@
 //! Maps damaged at random, in every form: each is read or refused with a message, never more memory than its size allows.
 //!
-//! `RESILVER_FUZZ` sets the number of cases of each form; 100,000 take a few minutes.
+//! `RESILVER_FUZZ` sets the number of cases of each form; 100,000 take seconds.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,6 +10,7 @@ mod common;
 
 use common::{Random, random_map};
 use resilver_placement::crush::{CrushMap, MapError};
+use serde_json::{Value, json};
 
 thread_local! {
     /// Bytes this thread holds, and the most it ever held.
@@ -144,6 +145,32 @@ fn text() {
 #[test]
 fn json() {
     fuzz("JSON", |map| map.to_json().into_bytes(), |data| CrushMap::from_json(&String::from_utf8_lossy(data)));
+}
+
+/// A map in python-crush's form, in which every hierarchy is a tree: what has no bucket above it is a root.
+fn trees(map: &CrushMap) -> Vec<u8> {
+    fn node(map: &CrushMap, id: i32, weight: u32) -> Value {
+        let Some(bucket) = map.bucket(id) else {
+            return json!({"id": id, "name": map.item_name(id), "weight": weight});
+        };
+        let items = bucket.items().iter().zip(bucket.weights());
+        let children: Vec<Value> = items.map(|(&item, &weight)| node(map, item, weight)).collect();
+        json!({"id": id, "name": bucket.name(), "type": map.type_name(bucket.type_id()), "weight": weight,
+               "algorithm": bucket.kind().name(), "children": children})
+    }
+    let roots = map.buckets().iter().filter(|bucket| map.parent_of(bucket.id()).is_none());
+    let trees: Vec<Value> = roots.map(|bucket| node(map, bucket.id(), bucket.weight())).collect();
+    let types: Vec<Value> = map.types().iter().map(|(id, name)| json!({"type_id": id, "name": name})).collect();
+    let steps = json!([["take", trees[0]["name"]], ["chooseleaf", "firstn", 0, "type", "host"], ["emit"]]);
+    json!({"trees": trees, "types": types, "rules": {"data": steps}, "tunables": {"choose_total_tries": 50}})
+        .to_string()
+        .into_bytes()
+}
+
+// Rule: the same for the JSON of python-crush.
+#[test]
+fn written_out_trees() {
+    fuzz("trees", trees, |data| CrushMap::from_json(&String::from_utf8_lossy(data)));
 }
 
 // Rule: the same for binary.
