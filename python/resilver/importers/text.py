@@ -11,6 +11,9 @@ from typing import Any, NoReturn
 
 from resilver.errors import ConfigError, Problem
 
+CRUSH_MAGIC = b"\x00\x00\x01\x00"
+"""What a binary CRUSH map begins with: 0x00010000, little-endian (Ceph, crush/crush.h)."""
+
 _TOML_POSITION = re.compile(
     r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL
 )

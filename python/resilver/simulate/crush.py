@@ -11,10 +11,8 @@ import numpy.typing as npt
 
 from resilver import _core
 from resilver.errors import ConfigError
+from resilver.importers.text import CRUSH_MAGIC
 from resilver.simulate.core_errors import core_errors
-
-# The first number of every binary map.
-_MAGIC = b"\x00\x00\x01\x00"
 
 # More devices for an input than any rule of use, and few enough for a result of bounded size.
 _COPIES_MAX = 1024
@@ -79,7 +77,7 @@ class CrushMap:
             reason = error.strerror if isinstance(error, OSError) else None
             raise ConfigError(f"{path}: cannot be read: {reason or error}") from None
         with core_errors(str(path)):
-            if data.startswith(_MAGIC):
+            if data.startswith(CRUSH_MAGIC):
                 return cls(_core.CrushMap.from_bytes(data))
             try:
                 text = data.decode("utf-8-sig")

@@ -72,12 +72,6 @@ impl CrushMap {
             _ => error,
         })
     }
-
-    /// Whether these bytes begin as a binary map does.
-    #[must_use]
-    pub fn is_binary(data: &[u8]) -> bool {
-        data.starts_with(&MAGIC.to_le_bytes())
-    }
 }
 
 fn read(bytes: &mut Bytes<'_>) -> Result<Draft, MapError> {

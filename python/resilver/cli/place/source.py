@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from resilver.simulate import CrushMap
     from resilver.spec import System
 
-# What a compiled map begins with: CRUSH_MAGIC 0x00010000, little-endian (Ceph, crush/crush.h).
-_BINARY_MAGIC = b"\x00\x00\x01\x00"
 _GZIP_MAGIC = b"\x1f\x8b"
 
 _KINDS = (
@@ -104,7 +102,7 @@ def open_source(path: Path, request: PlaceRequest) -> Source:
         ConfigError: It cannot be read, or is none of the known kinds.
         PlacementError: It is a map that cannot be used.
     """
-    from resilver.importers.text import decode, parse_json, read_bytes
+    from resilver.importers.text import CRUSH_MAGIC, decode, parse_json, read_bytes
 
     if path.suffix.lower() == ".toml":
         return _study(path, request)
@@ -118,7 +116,7 @@ def open_source(path: Path, request: PlaceRequest) -> Source:
         raise ConfigError(f"{str(path)!r} is empty; fetch or write it again: give {_KINDS}")
     if data.startswith(_GZIP_MAGIC):
         raise ConfigError(f"{str(path)!r} is compressed with gzip; unpack it first with `gunzip`")
-    if data.startswith(_BINARY_MAGIC):
+    if data.startswith(CRUSH_MAGIC):
         return _map(path, request)
     # Text has no zero bytes, and an encoded osdmap has hundreds.
     if b"\0" in data[:4096]:
