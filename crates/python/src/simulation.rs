@@ -3,7 +3,7 @@
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use resilver_system::{DeviceOutcome, Phase, Report};
+use resilver_system::{DeviceOutcome, Moved, Phase, Report};
 use resilver_units::SimTime;
 
 use crate::config::system_config;
@@ -28,8 +28,9 @@ impl Simulation {
         Ok(Simulation { simulation })
     }
 
-    /// Works on for a fraction of a second; returns (phase, fraction of it done).
-    fn advance(&mut self, py: Python<'_>) -> PyResult<(&'static str, f64)> {
+    /// Works on for a fraction of a second; returns (phase, fraction of it done, events, simulated seconds, lost copies
+    /// rebuilt, lost copies to rebuild).
+    fn advance(&mut self, py: Python<'_>) -> PyResult<(&'static str, f64, u64, f64, u64, u64)> {
         py.detach(|| self.simulation.advance()).map_err(system_error)?;
         let phase = match self.simulation.phase() {
             Phase::Placing => "placing",
@@ -37,7 +38,9 @@ impl Simulation {
             Phase::Rebuilding => "rebuilding",
             Phase::Done => "done",
         };
-        Ok((phase, self.simulation.fraction()))
+        let Moved { events, simulated, rebuilt_replicas, replicas_to_rebuild } = self.simulation.moved();
+        let fraction = self.simulation.fraction();
+        Ok((phase, fraction, events, simulated.seconds(), rebuilt_replicas, replicas_to_rebuild))
     }
 
     /// What the finished run has to tell: a dictionary of numbers, and of columns as NumPy arrays.

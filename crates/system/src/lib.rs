@@ -24,7 +24,7 @@ pub use outcome::{DeviceOutcome, Outcome, Transfer};
 pub use rebuild::{EventOf, Rebuild, RebuildPolicy, Wiring};
 pub use scan::{AffectedObject, FileScan, GroupContents, Scanned, scan_groups};
 pub use search::GroupOutcome;
-pub use simulation::{Phase, Report, Simulation};
+pub use simulation::{Moved, Phase, Report, Simulation};
 pub use work::{Losses, Pull, SourceChoice, WorkList};
 
 use resilver_kernel::KernelError;

@@ -35,6 +35,19 @@ pub enum Phase {
     Done,
 }
 
+/// How far the data movement of a run has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Events executed.
+    pub events: u64,
+    /// Simulated time.
+    pub simulated: SimTime,
+    /// Lost copies that are whole again.
+    pub rebuilt_replicas: u64,
+    /// Lost copies that are to be rebuilt, as far as that is known; zero before the scan's end.
+    pub replicas_to_rebuild: u64,
+}
+
 /// What a finished run has to tell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -112,6 +125,25 @@ impl Simulation {
                 running.rebuild.bytes_written().get() as f64 / (running.bytes.get().max(1)) as f64
             }
             Stage::Done => 1.0,
+        }
+    }
+
+    /// How far the data movement has come: all zero before the scan's end.
+    pub fn moved(&self) -> Moved {
+        match (&self.stage, &self.report) {
+            (Stage::Rebuilding(running), _) => Moved {
+                events: running.schedule.executed(),
+                simulated: running.schedule.now(),
+                rebuilt_replicas: running.rebuild.rebuilt_replicas(),
+                replicas_to_rebuild: running.rebuild.losses().replicas_to_rebuild,
+            },
+            (_, Some(report)) => Moved {
+                events: report.events,
+                simulated: report.outcome.ended_at,
+                rebuilt_replicas: report.outcome.rebuilt_replicas,
+                replicas_to_rebuild: report.outcome.losses.replicas_to_rebuild,
+            },
+            _ => Moved::default(),
         }
     }
 

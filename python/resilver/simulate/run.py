@@ -25,10 +25,18 @@ class Progress:
     Attributes:
         phase: ``placing``, ``scanning``, ``rebuilding`` or ``done``.
         fraction: How much of the phase is done, from 0 to 1.
+        events: Events executed.
+        simulated_seconds: Simulated time.
+        rebuilt_objects: Lost copies that are whole again.
+        objects_to_rebuild: Lost copies that are to be rebuilt; zero before the scan's end.
     """
 
     phase: str
     fraction: float
+    events: int = 0
+    simulated_seconds: float = 0.0
+    rebuilt_objects: int = 0
+    objects_to_rebuild: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,10 +93,10 @@ def simulate(
     text = describe.core_json(system, seed, failed)
     with core_errors(f"seed {seed}"):
         simulation = _core.Simulation(text, map_of(system))
-        phase, fraction = "starting", 0.0
-        while phase != "done":
-            phase, fraction = simulation.advance()
-            if progress is not None and not progress(Progress(phase, fraction)):
+        state = Progress("starting", 0.0)
+        while state.phase != "done":
+            state = Progress(*simulation.advance())
+            if progress is not None and not progress(state):
                 raise Interrupted("the run was stopped before its end")
         report = simulation.report()
     return _result(system, failed, report)

@@ -20,7 +20,7 @@ use resilver_units::{Bytes, DeviceId, EndpointId, ObjectId, SimTime};
 use crate::SystemError;
 use crate::checker;
 use crate::outcome::{DeviceOutcome, Outcome};
-use crate::work::{Pull, WorkList};
+use crate::work::{Losses, Pull, WorkList};
 
 pub use event::EventOf;
 use event::{Buffer, DATA, REQUEST, StorageEvent, token, untoken};
@@ -140,6 +140,16 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
     /// Data written so far, to show progress against the work list's.
     pub fn bytes_written(&self) -> Bytes {
         self.bytes_written
+    }
+
+    /// Lost copies that are whole again.
+    pub fn rebuilt_replicas(&self) -> u64 {
+        self.rebuilt_replicas
+    }
+
+    /// What the failure asks for.
+    pub fn losses(&self) -> Losses {
+        self.work.losses
     }
 
     /// The fabric.
