@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from resilver.errors import ConfigError
+from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import PoolInfo
 from resilver.spec import Placement, System
-from resilver.spec.check import ceph_members
+from resilver.spec.failing import ceph_members
 
 ChooseFailed = Callable[[int, int, int, int], Sequence[int]]
 """(seed, fault, among, count) -> the numbers of the components that fail, rising."""
@@ -42,8 +42,8 @@ def devices(system: System) -> list[Device]:
     return [Device(osd.id, osd.name, osd.host or osd.name) for osd in report.osds]
 
 
-def failed_devices(system: System, seed: int, choose: ChooseFailed) -> list[int]:
-    """The numbers of the devices that fail at time zero, rising.
+def failed_devices(system: System, seed: int, choose: ChooseFailed) -> dict[int, float]:
+    """When each device that fails does.
 
     Args:
         system: The system, whose faults name components or say how many.
@@ -51,25 +51,38 @@ def failed_devices(system: System, seed: int, choose: ChooseFailed) -> list[int]
         choose: The core's draw.
 
     Returns:
-        The numbers, each once. Named components fail first, then those that are drawn.
+        The times in seconds by the devices' numbers, which rise. A device fails once: at the
+        earliest time that is named for it. Draws are made in the order of their times, and among
+        the components of which no device fails by name, whenever that is, or by an earlier draw.
+
+    Raises:
+        ConfigError: Fewer components are left to draw from than a fault says.
     """
-    faults = [
-        (index, fault.fail.kind, fault.fail.targets) for index, fault in enumerate(system.faults)
-    ]
-    failed: set[int] = set()
-    for _, kind, targets in faults:
-        if not isinstance(targets, int):
-            members = _members(system, kind)
-            failed.update(number for name in targets for number in members[name])
-    for index, kind, targets in faults:
+    # Faults at one time are taken in the order in which they are written.
+    faults = sorted(enumerate(system.faults), key=lambda numbered: numbered[1].at)
+    fails_at: dict[int, float] = {}
+    for _, fault in faults:
+        if not isinstance(fault.fail.targets, int):
+            members = _members(system, fault.fail.kind)
+            for number in (number for name in fault.fail.targets for number in members[name]):
+                fails_at.setdefault(number, float(fault.at))
+    for index, fault in faults:
+        targets = fault.fail.targets
         if isinstance(targets, int):
             # An OSD may go by two names, and is to be drawn once. What failed cannot fail again,
             # so a draw is among the components that still have all their devices.
-            components = sorted(set(_members(system, kind).values()))
-            whole = [devices for devices in components if failed.isdisjoint(devices)]
+            components = sorted(set(_members(system, fault.fail.kind).values()))
+            whole = [devices for devices in components if fails_at.keys().isdisjoint(devices)]
+            if targets > len(whole):
+                rule = f"with seed {seed}, {len(whole)} of them are left when this fault happens"
+                key = f"faults.{index}.fail.{fault.fail.kind}"
+                raise ConfigError(
+                    Problem(rule, "let fewer fail, or name them", key=key, value=show(targets))
+                )
             chosen = choose(seed, index, len(whole), targets)
-            failed.update(number for component in chosen for number in whole[component])
-    return sorted(failed)
+            for number in (number for component in chosen for number in whole[component]):
+                fails_at[number] = float(fault.at)
+    return dict(sorted(fails_at.items()))
 
 
 def _members(system: System, kind: str) -> dict[str, tuple[int, ...]]:
@@ -85,13 +98,14 @@ def _members(system: System, kind: str) -> dict[str, tuple[int, ...]]:
     }
 
 
-def core_json(system: System, seed: int, failed: Sequence[int]) -> str:
+def core_json(system: System, seed: int, failed: Collection[int]) -> str:
     """The system as the native module reads it.
 
     Args:
         system: The system.
         seed: The key of every random draw.
-        failed: The numbers of the devices that fail at time zero.
+        failed: The numbers of the devices that fail, at time zero or, in a mapping, at the seconds
+            that it says.
 
     Returns:
         JSON text: sizes in bytes, times in seconds.
@@ -102,6 +116,9 @@ def core_json(system: System, seed: int, failed: Sequence[int]) -> str:
             "seed": seed,
             "endpoint_of": endpoints(system),
             "failed": list(failed),
+            "fails_at_seconds": [
+                failed[number] if isinstance(failed, Mapping) else 0.0 for number in failed
+            ],
             "disk": _disk(system),
             "fabric": [
                 {
@@ -119,6 +136,10 @@ def core_json(system: System, seed: int, failed: Sequence[int]) -> str:
                 "send_memory": int(recovery.send_memory),
                 "control_message": int(recovery.control_message),
                 "source": recovery.source,
+                "order": recovery.order,
+                "bandwidth_bytes_per_second": (
+                    None if recovery.bandwidth is None else float(recovery.bandwidth)
+                ),
             },
             "placement": _placement(system, failed),
             "population": _population(system),
@@ -165,7 +186,7 @@ def failure_domains(system: System) -> list[int] | None:
     return [server // size for server in range(servers)]
 
 
-def _placement(system: System, failed: Sequence[int]) -> dict[str, Any]:
+def _placement(system: System, failed: Collection[int]) -> dict[str, Any]:
     domain_of = failure_domains(system)
     described: dict[str, Any] = {"groups": system.placement_group_count, "domain_of": domain_of}
     report, placement = system.report, system.placement

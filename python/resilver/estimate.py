@@ -108,7 +108,7 @@ def _mean_copies(system: System) -> float:
 
 def _failed_count(system: System) -> int:
     """About how many devices fail; a domain counts for an even share of them."""
-    from resilver.spec.check import ceph_members
+    from resilver.spec.failing import ceph_members
 
     failed = 0.0
     for fault in system.faults:

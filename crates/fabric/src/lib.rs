@@ -34,6 +34,9 @@ pub trait Fabric {
     /// Executes an event that is due; returns the token of a message that it delivered.
     fn execute(&mut self, now: SimTime, event: Self::Event, schedule: impl FnMut(SimTime, Self::Event)) -> Option<u64>;
 
+    /// The token of the message that an event is about.
+    fn token(event: Self::Event) -> u64;
+
     /// A number that tells the fabric's events apart, for the digest of a run.
     fn event_code(event: Self::Event) -> u64;
 }

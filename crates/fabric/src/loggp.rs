@@ -117,6 +117,13 @@ impl Fabric for LogGp {
         }
     }
 
+    #[inline]
+    fn token(event: LogGpEvent) -> u64 {
+        match event {
+            LogGpEvent::Arrive { token, .. } | LogGpEvent::Deliver { token } => token,
+        }
+    }
+
     fn event_code(event: LogGpEvent) -> u64 {
         match event {
             LogGpEvent::Arrive { to, token, .. } => (u64::from(to.get()) << 1) ^ token.rotate_left(32),

@@ -9,9 +9,10 @@ use resilver_placement::crush::CrushMap;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, GroupContents, Placement, RebuildPolicy, SourceChoice, SystemConfig,
+    Algorithm, Contents, CrushPlacement, GroupContents, ObjectOrder, Placement, RebuildPolicy, SourceChoice,
+    SystemConfig,
 };
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 use serde::Deserialize;
 
 use crate::errors::config_error;
@@ -25,6 +26,8 @@ pub struct SystemJson {
     seed: u64,
     endpoint_of: Vec<u32>,
     failed: Vec<u32>,
+    /// When each of them fails.
+    fails_at_seconds: Vec<f64>,
     disk: DiskJson,
     fabric: Vec<FabricRowJson>,
     recovery: RecoveryJson,
@@ -63,6 +66,8 @@ struct RecoveryJson {
     send_memory: u64,
     control_message: u64,
     source: String,
+    order: String,
+    bandwidth_bytes_per_second: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -121,16 +126,19 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
     Ok(SystemConfig {
         seed: system.seed,
         endpoint_of: system.endpoint_of.into_iter().map(EndpointId::new).collect(),
+        fails_at: times(&system.fails_at_seconds, system.failed.len())?,
         failed: system.failed.into_iter().map(DeviceId::new).collect(),
         disk: Arc::new(disk_table(&system.disk)?),
         fabric: Arc::new(loggp_table(&system.fabric)?),
         source: source_choice(&system.recovery.source)?,
+        order: object_order(&system.recovery.order)?,
         policy: RebuildPolicy {
             pipeline_buffer: Bytes::new(system.recovery.pipeline_buffer),
             pipelining: system.recovery.pipelining,
             receive_memory: Bytes::new(system.recovery.receive_memory),
             send_memory: Bytes::new(system.recovery.send_memory),
             control_message: Bytes::new(system.recovery.control_message),
+            bandwidth: system.recovery.bandwidth_bytes_per_second.map(bandwidth).transpose()?,
         },
         placement: placement(system.placement, map, system.seed)?,
         contents: contents(system.population)?,
@@ -146,6 +154,33 @@ fn source_choice(name: &str) -> Result<SourceChoice, PyErr> {
             "recovery.source = '{name}' is not known: choose 'primary', 'random' or 'least_loaded'"
         ))),
     }
+}
+
+fn object_order(name: &str) -> Result<ObjectOrder, PyErr> {
+    match name {
+        "population" => Ok(ObjectOrder::Population),
+        "smallest" => Ok(ObjectOrder::Smallest),
+        "largest" => Ok(ObjectOrder::Largest),
+        "risk" => Ok(ObjectOrder::Risk),
+        _ => Err(config_error(format!(
+            "recovery.order = '{name}' is not known: choose 'population', 'smallest', 'largest' or 'risk'"
+        ))),
+    }
+}
+
+fn bandwidth(bytes_per_second: f64) -> Result<BytesPerSecond, PyErr> {
+    BytesPerSecond::new(bytes_per_second).ok_or_else(|| {
+        config_error(format!("recovery.bandwidth = {bytes_per_second} B/s: it must be finite and above zero"))
+    })
+}
+
+/// The times at which devices fail, one a device.
+fn times(seconds: &[f64], devices: usize) -> Result<Vec<SimTime>, PyErr> {
+    if seconds.len() != devices {
+        return Err(config_error(format!("{devices} devices fail at {} times: give each one", seconds.len())));
+    }
+    let time = |&seconds: &f64| SimDuration::from_seconds(seconds).map(|after| SimTime::ZERO + after);
+    seconds.iter().map(|seconds| time(seconds).map_err(config_error)).collect()
 }
 
 fn disk_table(disk: &DiskJson) -> Result<DiskTable, PyErr> {

@@ -73,12 +73,16 @@ fn set_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {
     dict.set_item("population_bytes", report.population.bytes.get())?;
     dict.set_item("affected_objects", losses.affected_objects)?;
     dict.set_item("unrecoverable_objects", losses.unrecoverable_objects)?;
+    dict.set_item("unrecoverable_bytes", losses.unrecoverable_bytes.get())?;
     dict.set_item("undersized_replicas", losses.undersized_replicas)?;
     dict.set_item("rebuilt_objects", outcome.rebuilt_replicas)?;
     dict.set_item("rebuilt_bytes", outcome.rebuilt_bytes.get())?;
     dict.set_item("remapped_objects", outcome.remapped_replicas)?;
     dict.set_item("remapped_bytes", outcome.remapped_bytes.get())?;
-    dict.set_item("rebuild_seconds", outcome.rebuilt_at.seconds())?;
+    let after_failure = |time: SimTime| time.since(outcome.begins_at).seconds();
+    dict.set_item("rebuild_seconds", after_failure(outcome.rebuilt_at))?;
+    dict.set_item("first_redundant_seconds", outcome.first_redundant_at.map(after_failure))?;
+    dict.set_item("last_redundant_seconds", outcome.last_redundant_at.map(after_failure))?;
     dict.set_item("placement_groups", report.groups.as_ref().map(|groups| groups.groups))?;
     dict.set_item("placement_groups_affected", report.groups.as_ref().map(|groups| groups.affected))
 }
@@ -126,10 +130,14 @@ fn timeline<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict
     columns.set_item("start_seconds", start.collect::<Vec<f64>>().into_pyarray(py))?;
     let duration = intervals.iter().map(|interval| interval.duration.seconds());
     columns.set_item("duration_seconds", duration.collect::<Vec<f64>>().into_pyarray(py))?;
-    let level = intervals.iter().map(|interval| interval.mean_level);
-    columns.set_item("in_flight_bytes", level.collect::<Vec<f64>>().into_pyarray(py))?;
-    let amount = intervals.iter().map(|interval| interval.amount as i64);
-    columns.set_item("rebuilt_bytes", amount.collect::<Vec<i64>>().into_pyarray(py))?;
+    let in_flight = intervals.iter().map(|interval| interval.in_flight_bytes);
+    columns.set_item("in_flight_bytes", in_flight.collect::<Vec<f64>>().into_pyarray(py))?;
+    let rebuilt = intervals.iter().map(|interval| interval.rebuilt_bytes as i64);
+    columns.set_item("rebuilt_bytes", rebuilt.collect::<Vec<i64>>().into_pyarray(py))?;
+    let degraded = intervals.iter().map(|interval| interval.degraded_objects);
+    columns.set_item("degraded_objects", degraded.collect::<Vec<f64>>().into_pyarray(py))?;
+    let at_risk = intervals.iter().map(|interval| interval.at_risk_objects);
+    columns.set_item("at_risk_objects", at_risk.collect::<Vec<f64>>().into_pyarray(py))?;
     Ok(columns)
 }
 

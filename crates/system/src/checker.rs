@@ -1,7 +1,7 @@
 //! The conservation laws that every finished run is held to.
 
 use resilver_placement::inverse::GroupInverse;
-use resilver_placement::layout::GroupTable;
+use resilver_placement::layout::{GroupTable, Relocation};
 use resilver_units::{DeviceId, GroupId};
 use thiserror::Error;
 
@@ -29,26 +29,29 @@ pub fn check(outcome: &Outcome) -> Result<(), ConservationError> {
     let devices = &outcome.devices;
     let total = |amount: fn(&crate::DeviceOutcome) -> u64| devices.iter().map(amount).sum::<u64>();
     let losses = outcome.losses;
-    let moved = outcome.moved_bytes.get();
+    let wasted = outcome.wasted;
+    let (read, sent) = (total(|d| d.disk.bytes_read.get()), total(|d| d.sent_bytes.get()));
+    let (received, written) = (total(|d| d.received_bytes.get()), total(|d| d.disk.bytes_written.get()));
+    let completed = total(|d| d.rebuilt_bytes.get() + d.remapped_bytes.get());
+    let served_after = |d: &crate::DeviceOutcome| d.disk.requests - d.requests_before_failure;
     let laws = [
-        ("every byte to move is read", moved, total(|d| d.disk.bytes_read.get())),
-        ("every byte read is sent", total(|d| d.disk.bytes_read.get()), total(|d| d.sent_bytes.get())),
-        ("every byte sent is received", total(|d| d.sent_bytes.get()), total(|d| d.received_bytes.get())),
-        ("every byte received is written", total(|d| d.received_bytes.get()), total(|d| d.disk.bytes_written.get())),
-        (
-            "every byte received is of a copy rebuilt or remapped",
-            total(|d| d.received_bytes.get()),
-            total(|d| d.rebuilt_bytes.get() + d.remapped_bytes.get()),
-        ),
-        ("what the transfers add up to was received", moved, outcome.transfers.iter().map(|t| t.bytes.get()).sum()),
+        ("every byte read is sent or wasted", read, sent + wasted.read.get()),
+        ("every byte sent is received or wasted", sent, received + wasted.sent.get()),
+        ("every byte received is written or wasted", received, written + wasted.received.get()),
+        ("every byte written is of a copy rebuilt or remapped, or wasted", written, completed + wasted.written.get()),
+        ("every byte of a copy that moves has moved", outcome.moved_bytes.get(), completed),
+        ("what the transfers add up to was received", received, outcome.transfers.iter().map(|t| t.bytes.get()).sum()),
         ("every copy to rebuild was rebuilt", losses.replicas_to_rebuild, outcome.rebuilt_replicas),
         ("every copy that moves has moved", losses.remapped_replicas, outcome.remapped_replicas),
         (
-            "lost copies are rebuilt, unrecoverable or undersized",
+            "lost copies are rebuilt, unrecoverable, undersized or replaced by copies that moved",
             losses.lost_replicas,
-            outcome.rebuilt_replicas + losses.unrecoverable_replicas + losses.undersized_replicas,
+            outcome.rebuilt_replicas
+                + losses.unrecoverable_replicas
+                + losses.undersized_replicas
+                + losses.replaced_replicas,
         ),
-        ("no failed device serves", 0, devices.iter().filter(|d| d.is_failed).map(|d| d.disk.requests).sum()),
+        ("no failed device serves", 0, devices.iter().filter(|d| d.is_failed).map(served_after).sum()),
         ("every buffer of memory was given back", 0, outcome.memory_held_at_end.get()),
     ];
     match laws.into_iter().find(|(_, left, right)| left != right) {
@@ -64,24 +67,37 @@ pub fn check(outcome: &Outcome) -> Result<(), ConservationError> {
 /// # Errors
 /// The first group with two copies in one domain.
 pub fn check_domains(before: &GroupTable, inverse: &GroupInverse, domain_of: &[u32]) -> Result<(), ConservationError> {
-    let domains = |set: &mut dyn Iterator<Item = DeviceId>| {
-        let mut domains: Vec<u32> = set.map(|device| domain_of[device.index()]).collect();
-        let copies = domains.len();
-        domains.sort_unstable();
-        domains.dedup();
-        (domains.len(), copies)
-    };
-    let sets_before = (0..before.len()).map(|group| domains(&mut before.set(GroupId::new(group)).iter().copied()));
-    let sets_after = inverse.affected_groups().iter().map(|(_, relocation)| {
+    let sets = (0..before.len()).map(|group| before.set(GroupId::new(group)));
+    sets.map(|set| check_set(set.iter(), domain_of)).collect::<Result<(), _>>()?;
+    check_relocated(inverse.affected_groups().iter().map(|(_, relocation)| relocation), domain_of)
+}
+
+/// Holds the sets that relocated copies are in afterwards to lie in different failure domains.
+///
+/// # Errors
+/// The first set with two copies in one domain.
+pub fn check_relocated<'a>(
+    relocations: impl Iterator<Item = &'a Relocation>,
+    domain_of: &[u32],
+) -> Result<(), ConservationError> {
+    for relocation in relocations {
         let staying = relocation.survivors.iter().filter(|device| !relocation.leaving.contains(device));
-        domains(&mut staying.chain(&relocation.homes).copied())
-    });
-    match sets_before.chain(sets_after).find(|(domains, copies)| domains != copies) {
-        Some((domains, copies)) => Err(ConservationError {
-            law: "the copies of a group lie in different failure domains",
-            left: copies as u64,
-            right: domains as u64,
-        }),
-        None => Ok(()),
+        check_set(staying.chain(&relocation.homes), domain_of)?;
     }
+    Ok(())
+}
+
+fn check_set<'a>(set: impl Iterator<Item = &'a DeviceId>, domain_of: &[u32]) -> Result<(), ConservationError> {
+    let mut domains: Vec<u32> = set.map(|device| domain_of[device.index()]).collect();
+    let copies = domains.len();
+    domains.sort_unstable();
+    domains.dedup();
+    if domains.len() == copies {
+        return Ok(());
+    }
+    Err(ConservationError {
+        law: "the copies of a group lie in different failure domains",
+        left: copies as u64,
+        right: domains.len() as u64,
+    })
 }

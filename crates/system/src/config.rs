@@ -11,11 +11,11 @@ use resilver_placement::layouts::{Layout, ObjectLayout};
 use resilver_placement::pool::{Osds, Pool};
 use resilver_placement::ring::HashRing;
 use resilver_population::{Decomposition, Extent, Histogram};
-use resilver_units::{DeviceId, EndpointId, GroupId, ObjectId};
+use resilver_units::{DeviceId, EndpointId, GroupId, ObjectId, SimTime};
 
 use crate::rebuild::RebuildPolicy;
 use crate::scan::GroupContents;
-use crate::work::SourceChoice;
+use crate::work::{ObjectOrder, SourceChoice};
 
 /// The reweight of a device that is in, 16.16.
 const REWEIGHT_FULL: u32 = 0x10000;
@@ -27,8 +27,10 @@ pub struct SystemConfig {
     pub seed: u64,
     /// The endpoint of each device.
     pub endpoint_of: Vec<EndpointId>,
-    /// The devices that fail at time zero.
+    /// The devices that fail, each once.
     pub failed: Vec<DeviceId>,
+    /// When each of them fails; empty where all fail at time zero.
+    pub fails_at: Vec<SimTime>,
     /// Every device's service times.
     pub disk: Arc<DiskTable>,
     /// The network's parameters.
@@ -37,10 +39,32 @@ pub struct SystemConfig {
     pub policy: RebuildPolicy,
     /// Where new homes pull from.
     pub source: SourceChoice,
+    /// In which order they pull.
+    pub order: ObjectOrder,
     /// Where each piece goes.
     pub placement: Placement,
     /// What is stored.
     pub contents: Contents,
+}
+
+impl SystemConfig {
+    /// The points of time at which devices fail, rising, each with all devices that have failed by then.
+    ///
+    /// There is at least one: nothing fails at time zero where nothing fails at all.
+    pub(crate) fn stages(&self) -> Vec<(SimTime, FailedSet)> {
+        let fails_at = |index: usize| self.fails_at.get(index).copied().unwrap_or(SimTime::ZERO);
+        let mut times: Vec<SimTime> = (0..self.failed.len()).map(fails_at).collect();
+        times.sort_unstable();
+        times.dedup();
+        if times.is_empty() {
+            times.push(SimTime::ZERO);
+        }
+        let failed_by = |time: SimTime| {
+            let devices = self.failed.iter().enumerate().filter(|&(index, _)| fails_at(index) <= time);
+            FailedSet::new(self.endpoint_of.len(), &devices.map(|(_, &device)| device).collect::<Vec<_>>())
+        };
+        times.into_iter().map(|time| (time, failed_by(time))).collect()
+    }
 }
 
 /// What is stored.

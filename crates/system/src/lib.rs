@@ -12,6 +12,7 @@ mod rows;
 mod scan;
 mod search;
 mod simulation;
+mod stages;
 mod work;
 
 pub use affected::{AffectedBatch, AffectedSearch};
@@ -20,12 +21,12 @@ pub use config::{Algorithm, Contents, CrushPlacement, PlaceScratch, PlacedPool, 
 pub use faults::choose_failed;
 pub use forward::ForwardInverse;
 
-pub use outcome::{DeviceOutcome, Outcome, Transfer};
+pub use outcome::{DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use rebuild::{EventOf, Rebuild, RebuildPolicy, Wiring};
 pub use scan::{AffectedObject, FileScan, GroupContents, Scanned, scan_groups};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
-pub use work::{Losses, Pull, SourceChoice, WorkList};
+pub use work::{Losses, ObjectOrder, Pull, SourceChoice, WorkList};
 
 use resilver_kernel::KernelError;
 use resilver_population::PopulationError;

@@ -1,15 +1,15 @@
 //! What a finished run has to tell.
 
 use resilver_device::DeviceUse;
-use resilver_kernel::stats::Interval;
-use resilver_units::{Bytes, DeviceId, SimTime};
+use resilver_kernel::stats::{Interval, Timeline};
+use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use crate::work::Losses;
 
 /// What one device did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceOutcome {
-    /// Whether it failed at the start.
+    /// Whether it failed, at whatever time.
     pub is_failed: bool,
     /// Copies it received in place of lost ones.
     pub rebuilt_replicas: u64,
@@ -27,8 +27,60 @@ pub struct DeviceOutcome {
     pub sent_bytes: Bytes,
     /// When the last byte it pulled was written; `None` when it pulled nothing.
     pub finished_at: Option<SimTime>,
-    /// What its disk did.
+    /// What its disk did; what was in its queue when it failed is not part of it, but for the number of requests.
     pub disk: DeviceUse,
+    /// Requests to its disk until it failed; zero where it failed with the first or not at all.
+    pub requests_before_failure: u64,
+}
+
+/// Data that was moved in vain, because a device failed or was not wanted any more while it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wasted {
+    /// Read, and not sent.
+    pub read: Bytes,
+    /// Sent, and not received.
+    pub sent: Bytes,
+    /// Received, and not written.
+    pub received: Bytes,
+    /// Written, and of no copy that was completed.
+    pub written: Bytes,
+}
+
+/// How the run stood, on average over an interval of its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// Where the interval begins.
+    pub start: SimTime,
+    /// How long it is.
+    pub duration: SimDuration,
+    /// Data asked for and not written yet.
+    pub in_flight_bytes: f64,
+    /// Data written in it in place of lost copies.
+    pub rebuilt_bytes: u64,
+    /// Objects that lack a copy and can be restored.
+    pub degraded_objects: f64,
+    /// Those of them with one copy left.
+    pub at_risk_objects: f64,
+}
+
+impl Level {
+    /// The intervals from time zero to `end`.
+    pub(crate) fn intervals(flight: &Timeline, degraded: &Timeline, at_risk: &Timeline, end: SimTime) -> Vec<Level> {
+        // Timelines of one length have the same intervals.
+        let (degraded, at_risk) = (degraded.intervals(end), at_risk.intervals(end));
+        let level = |intervals: &[Interval], index: usize| intervals.get(index).map_or(0.0, |i| i.mean_level);
+        let flight = flight.intervals(end).into_iter().enumerate();
+        flight
+            .map(|(index, interval)| Level {
+                start: interval.start,
+                duration: interval.duration,
+                in_flight_bytes: interval.mean_level,
+                rebuilt_bytes: interval.amount,
+                degraded_objects: level(&degraded, index),
+                at_risk_objects: level(&at_risk, index),
+            })
+            .collect()
+    }
 }
 
 /// Data that went from one device to another.
@@ -57,18 +109,26 @@ pub struct Outcome {
     pub remapped_replicas: u64,
     /// Data of those copies.
     pub remapped_bytes: Bytes,
-    /// Data of all copies that had to move.
+    /// Data of all copies that had to move, and that no later failure took back.
     pub moved_bytes: Bytes,
-    /// When the last lost copy was complete.
+    /// What was moved in vain.
+    pub wasted: Wasted,
+    /// When the first devices failed.
+    pub begins_at: SimTime,
+    /// When the last lost copy was complete; when the first devices failed, where none was.
     pub rebuilt_at: SimTime,
+    /// When the first object that lacked a copy had all of them again; `None` where none had.
+    pub first_redundant_at: Option<SimTime>,
+    /// When the last object that has all its copies again had them; `None` where none has.
+    pub last_redundant_at: Option<SimTime>,
     /// When the last event happened.
     pub ended_at: SimTime,
     /// One entry a device.
     pub devices: Vec<DeviceOutcome>,
     /// By source, then destination; pairs without traffic left out.
     pub transfers: Vec<Transfer>,
-    /// Level: data requested but not yet written. Amount: data written in place of lost copies.
-    pub timeline: Vec<Interval>,
+    /// How the run went over its time.
+    pub timeline: Vec<Level>,
     /// Data still in the memory pools when the last event was over; zero.
     pub memory_held_at_end: Bytes,
 }

@@ -5,7 +5,7 @@ use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse, RehashInvers
 use resilver_placement::layout::GroupTable;
 use resilver_placement::ring::RingWalk;
 use resilver_population::{Files, RangeTotals, file_of};
-use resilver_units::DeviceId;
+use resilver_units::{DeviceId, GroupId};
 
 use crate::SystemError;
 use crate::checker::check_domains;
@@ -13,6 +13,7 @@ use crate::config::{Algorithm, Contents, PlaceScratch, SystemConfig};
 use crate::forward::ForwardInverse;
 use crate::groups::place_in_parallel;
 use crate::scan::{FileScan, Scanned, scan_groups};
+use crate::stages::{Later, Stages};
 use crate::work::WorkList;
 
 const FILE_SIZE: Purpose = Purpose::named("filesize");
@@ -30,9 +31,12 @@ pub struct GroupOutcome {
 
 /// What a scan found.
 pub(crate) struct Found {
+    /// What the first failure asks for.
     pub work: WorkList,
     pub population: RangeTotals,
     pub groups: Option<GroupOutcome>,
+    /// What it takes to say what later failures ask for, where there are any.
+    pub later: Option<Later>,
 }
 
 /// A scan over one kind of population with one kind of inverse.
@@ -61,15 +65,36 @@ where
     }
 
     fn finish(self: Box<Self>, config: &SystemConfig) -> Result<Found, SystemError> {
-        let (inverse, Scanned { totals, affected }) = FileScan::finish(*self);
-        let mut scratch = I::Scratch::default();
-        let devices = config.endpoint_of.len();
-        let work = WorkList::build(config.seed, devices, config.source, &affected, |object, relocation| {
-            inverse.relocate(object, &mut scratch, relocation);
-        })?;
-        let groups = inverse.as_groups().map(|groups| group_outcome(groups, devices));
-        Ok(Found { work, population: totals, groups })
+        let (inverse, scanned) = FileScan::finish(*self);
+        found_in_files(config, &inverse, scanned)
     }
+}
+
+/// The work there is for the affected objects of a population of files, which `inverse` found.
+///
+/// # Errors
+/// When too many copies would move, or the placement breaks a law.
+pub(crate) fn found_in_files<I: Inverse + AsGroups>(
+    config: &SystemConfig,
+    inverse: &I,
+    scanned: Scanned,
+) -> Result<Found, SystemError> {
+    let devices = config.endpoint_of.len();
+    let Scanned { totals, affected } = scanned;
+    let groups = inverse.as_groups().map(|groups| group_outcome(groups, devices));
+    if config.stages().len() == 1 {
+        let choices = (config.source, config.order);
+        let work = WorkList::build(config.seed, devices, choices, &affected, |object, scratch, relocation| {
+            inverse.relocate(object, scratch, relocation);
+        })?;
+        return Ok(Found { work, population: totals, groups, later: None });
+    }
+    let stages = match inverse.as_groups() {
+        Some(groups) => Stages::of_groups(config, groups.affected_groups().iter().map(|(group, _)| *group).collect())?,
+        None => Stages::of_objects(config),
+    };
+    let (work, later) = Later::begin(config, affected, stages)?;
+    Ok(Found { work, population: totals, groups, later: Some(later) })
 }
 
 /// Whether an inverse knows of placement groups.
@@ -122,17 +147,27 @@ impl Scan for GroupScan {
         let Contents::Groups(contents) = &config.contents else {
             unreachable!("a scan of groups is made for contents in groups only");
         };
-        // Groups that only move come where their numbers are, so that destinations take all in the order of the population.
-        let mut rows = [self.inverse.affected_groups(), self.inverse.moved_groups()].concat();
-        rows.sort_by_key(|(group, _)| group.get());
-        let Scanned { totals, affected } = scan_groups(contents, rows.iter().map(|(group, _)| group.get()));
         let devices = config.endpoint_of.len();
-        let work = WorkList::build(config.seed, devices, config.source, &affected, |object, relocation| {
-            let group = file_of(object) as u32;
-            let row = rows.binary_search_by_key(&group, |(group, _)| group.get()).expect("the group is affected");
-            relocation.clone_from(&rows[row].1);
-        })?;
-        Ok(Found { work, population: totals, groups: Some(group_outcome(&self.inverse, devices)) })
+        let groups = Some(group_outcome(&self.inverse, devices));
+        // Groups that only move come where their numbers are, so that destinations take all in the order of the population.
+        if config.stages().len() == 1 {
+            let mut rows = [self.inverse.affected_groups(), self.inverse.moved_groups()].concat();
+            rows.sort_by_key(|(group, _)| group.get());
+            let Scanned { totals, affected } = scan_groups(contents, rows.iter().map(|(group, _)| group.get()));
+            let choices = (config.source, config.order);
+            let work = WorkList::build(config.seed, devices, choices, &affected, |object, (): &mut (), relocation| {
+                let group = file_of(object) as u32;
+                let row = rows.binary_search_by_key(&group, |(group, _)| group.get()).expect("the group is affected");
+                relocation.clone_from(&rows[row].1);
+            })?;
+            return Ok(Found { work, population: totals, groups, later: None });
+        }
+        let mut asked: Vec<GroupId> = self.inverse.affected_groups().iter().map(|(group, _)| *group).collect();
+        asked.extend(config.placement.algorithm.excepted_groups());
+        let stages = Stages::of_groups(config, asked)?;
+        let Scanned { totals, affected } = scan_groups(contents, stages.groups().map(GroupId::get));
+        let (work, later) = Later::begin(config, affected, stages)?;
+        Ok(Found { work, population: totals, groups, later: Some(later) })
     }
 }
 

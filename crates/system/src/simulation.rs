@@ -122,7 +122,9 @@ impl Simulation {
             }
             Stage::Scanning(scan) => scan.fraction(),
             Stage::Rebuilding(running) => {
-                running.rebuild.bytes_written().get() as f64 / (running.bytes.get().max(1)) as f64
+                let share = running.rebuild.bytes_written().get() as f64 / (running.bytes.get().max(1)) as f64;
+                // What was written in vain may be more than all that was to be.
+                share.min(1.0)
             }
             Stage::Done => 1.0,
         }
@@ -164,7 +166,11 @@ impl Simulation {
                 if scan.is_complete() { self.begin_rebuild(scan)? } else { Stage::Scanning(scan) }
             }
             Stage::Rebuilding(mut running) => {
-                match run(&mut running.rebuild, &mut running.schedule, Limit::events(EVENTS_A_STEP))? {
+                let reason = run(&mut running.rebuild, &mut running.schedule, Limit::events(EVENTS_A_STEP))?;
+                if let Some(problem) = running.rebuild.problem() {
+                    return Err(problem);
+                }
+                match reason {
                     ExitReason::Drained => {
                         self.report = Some(self.finish(*running)?);
                         Stage::Done
@@ -193,17 +199,18 @@ impl Simulation {
 
     fn begin_rebuild(&self, scan: Box<dyn Scan>) -> Result<Stage, SystemError> {
         let config = &self.config;
-        let Found { work, population, groups } = scan.finish(config)?;
+        let Found { work, population, groups, later } = scan.finish(config)?;
         let bytes = work.bytes();
         let devices = config.endpoint_of.len();
         let endpoints = config.endpoint_of.iter().map(|endpoint| endpoint.index() + 1).max().unwrap_or(0);
         let is_failed = (0..devices as u32).map(|device| self.failed.contains(DeviceId::new(device))).collect();
-        let mut rebuild = Rebuild::new(
+        let begins_at = config.stages()[0].0;
+        let mut rebuild = Rebuild::in_sequence(
             config.policy,
             Wiring { endpoint_of: config.endpoint_of.clone(), is_failed },
             LogGp::new(config.fabric.clone(), endpoints),
             (0..devices).map(|_| Disk::new(Arc::clone(&config.disk))).collect(),
-            work,
+            (begins_at, work, later),
         )?;
         let mut schedule = Schedule::new();
         rebuild.start(&mut schedule);

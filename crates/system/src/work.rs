@@ -1,5 +1,6 @@
 //! What has to be moved: the pulls of every destination, in order.
 
+use rayon::prelude::*;
 use resilver_kernel::{Purpose, Stream};
 use resilver_placement::layout::Relocation;
 use resilver_redundancy::{Repair, Replicas};
@@ -7,6 +8,9 @@ use resilver_units::{Bytes, DeviceId, ObjectId};
 
 use crate::SystemError;
 use crate::scan::AffectedObject;
+
+/// Objects that one thread relocates at a time.
+pub(crate) const PART_OBJECTS: usize = 1 << 13;
 
 /// Which surviving holder a new home pulls an object from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +26,47 @@ pub enum SourceChoice {
 
 const SOURCE_CHOICE: Purpose = Purpose::named("source");
 
+impl SourceChoice {
+    /// Those of an object's holders that may be asked for it: all where the choice is made when the pull begins.
+    pub(crate) fn candidates<'a>(self, seed: u64, object: ObjectId, holders: &'a [DeviceId]) -> &'a [DeviceId] {
+        match self {
+            SourceChoice::Primary => &holders[..1],
+            SourceChoice::Random => {
+                let choice = Stream::new(seed, object.get(), SOURCE_CHOICE).below(holders.len() as u64) as usize;
+                &holders[choice..=choice]
+            }
+            SourceChoice::LeastLoaded => holders,
+        }
+    }
+}
+
+/// The order in which a destination pulls its objects; equals come in the order of the population.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ObjectOrder {
+    /// As the population has them.
+    #[default]
+    Population,
+    /// The smallest object first.
+    Smallest,
+    /// The largest object first.
+    Largest,
+    /// The object with the fewest copies left first.
+    Risk,
+}
+
+impl ObjectOrder {
+    /// What pulls are sorted by, in rising order.
+    #[inline]
+    pub(crate) fn key(self, size: Bytes, copies: Copies) -> u64 {
+        match self {
+            ObjectOrder::Population => 0,
+            ObjectOrder::Smallest => size.get(),
+            ObjectOrder::Largest => !size.get(),
+            ObjectOrder::Risk => u64::from(copies.left),
+        }
+    }
+}
+
 /// One object that one new home has to fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pull {
@@ -33,88 +78,141 @@ pub struct Pull {
     pub destination: DeviceId,
     /// Where the object's holders begin in the list of holders.
     pub(crate) holders_start: u32,
+    /// Which of the affected objects it is.
+    pub(crate) subject: u32,
     /// How many holders may serve as the source: one when it was chosen beforehand.
     pub(crate) holder_count: u16,
     /// Whether the pull replaces a lost copy, rather than moving one because the map changed.
     pub is_rebuild: bool,
 }
 
-/// What a failure asks for, object by object.
+/// How many copies an object has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Copies {
+    /// How many it had before anything failed; zero once it is lost for good.
+    pub full: u16,
+    /// How many are not missing. A copy is missing from its loss until another is complete in its place; one that moves
+    /// is not.
+    pub left: u16,
+}
+
+/// What failures ask for, object by object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Objects that had a copy on a failed device.
     pub affected_objects: u64,
     /// Copies lost.
     pub lost_replicas: u64,
-    /// Lost copies that have a new home.
+    /// Lost copies that were rebuilt or have a new home.
     pub replicas_to_rebuild: u64,
     /// Objects of which every copy was lost.
     pub unrecoverable_objects: u64,
-    /// Copies of those objects.
+    /// Data of those objects, each counted once.
+    pub unrecoverable_bytes: Bytes,
+    /// Lost copies of those objects that had not been rebuilt.
     pub unrecoverable_replicas: u64,
     /// Lost copies that a survivor could restore but for which the placement finds no device.
     pub undersized_replicas: u64,
-    /// Copies that move though they were not lost.
+    /// Lost copies in whose place one stands that had moved though it was not lost.
+    pub replaced_replicas: u64,
+    /// Copies that moved or are to move though they were not lost.
     pub remapped_replicas: u64,
 }
 
 /// The pulls of all destinations.
 #[derive(Clone, Debug, Default)]
 pub struct WorkList {
-    /// Sorted by destination; within a destination in the order of the population.
+    /// Sorted by destination; within a destination in the order asked for.
     pub(crate) pulls: Vec<Pull>,
     /// For each device, where its pulls begin, and at last where the last ones end.
     pub(crate) starts: Vec<u32>,
     /// The holders of all objects, one behind another.
     pub(crate) holders: Vec<DeviceId>,
+    /// The copies of every affected object.
+    pub(crate) copies: Vec<Copies>,
     /// What the failure asks for.
     pub losses: Losses,
 }
 
+/// A pull before its place in the list is known.
+#[derive(Clone, Copy)]
+struct Draft {
+    destination: DeviceId,
+    /// Which of the part's objects.
+    place: u16,
+    holder_count: u16,
+    /// Where the holders begin among the part's.
+    holders_start: u32,
+    is_rebuild: bool,
+}
+
+/// What one thread makes of a stretch of the affected objects.
+#[derive(Default)]
+struct Part {
+    drafts: Vec<Draft>,
+    holders: Vec<DeviceId>,
+    copies: Vec<Copies>,
+    losses: Losses,
+}
+
+impl Part {
+    fn add(&mut self, seed: u64, source: SourceChoice, affected: AffectedObject, relocation: &Relocation) {
+        let AffectedObject { object, size } = affected;
+        let repair = repair_of(relocation);
+        self.losses.count(relocation, repair, size);
+        let place = self.copies.len() as u16;
+        self.copies.push(copies_of(relocation, repair));
+        let moved = (repair.rebuilt + repair.remapped) as usize;
+        if moved == 0 {
+            return;
+        }
+        let candidates = source.candidates(seed, object, &relocation.survivors);
+        let (holders_start, holder_count) = (self.holders.len() as u32, candidates.len() as u16);
+        self.holders.extend_from_slice(candidates);
+        for (rank, &destination) in relocation.homes[..moved].iter().enumerate() {
+            let is_rebuild = rank < repair.rebuilt as usize;
+            self.drafts.push(Draft { destination, place, holder_count, holders_start, is_rebuild });
+        }
+    }
+}
+
 impl WorkList {
-    /// Lists the pulls that `affected` objects need on `devices` devices, in their order.
+    /// Lists the pulls that `affected` objects need on `devices` devices, by destination and in the order asked for.
     ///
-    /// `relocate` says for each object where its copies go.
+    /// `relocate` says for each object where its copies go. All threads work on the list, which does not depend on their
+    /// number.
     ///
     /// # Errors
     /// When there are more than 2^32 pulls or holders.
-    pub fn build(
+    pub fn build<S: Default>(
         seed: u64,
         devices: usize,
-        source: SourceChoice,
+        (source, order): (SourceChoice, ObjectOrder),
         affected: &[AffectedObject],
-        mut relocate: impl FnMut(ObjectId, &mut Relocation),
+        relocate: impl Fn(ObjectId, &mut S, &mut Relocation) + Sync,
     ) -> Result<Self, SystemError> {
-        let mut list = WorkList::default();
-        let mut relocation = Relocation::default();
-        for &AffectedObject { object, size } in affected {
-            relocate(object, &mut relocation);
-            let repair = repair_of(&relocation);
-            list.losses.count(&relocation, repair);
-            let moved = (repair.rebuilt + repair.remapped) as usize;
-            if moved == 0 {
-                continue;
-            }
-            let holders_start = list.holders.len() as u32;
-            match source {
-                SourceChoice::Primary => list.holders.push(relocation.survivors[0]),
-                SourceChoice::Random => {
-                    let mut stream = Stream::new(seed, object.get(), SOURCE_CHOICE);
-                    let choice = stream.below(relocation.survivors.len() as u64);
-                    list.holders.push(relocation.survivors[choice as usize]);
+        let parts: Vec<Part> = affected
+            .par_chunks(PART_OBJECTS)
+            .map(|chunk| {
+                let (mut scratch, mut relocation) = (S::default(), Relocation::default());
+                let mut part = Part::default();
+                for &affected in chunk {
+                    relocate(affected.object, &mut scratch, &mut relocation);
+                    part.add(seed, source, affected, &relocation);
                 }
-                SourceChoice::LeastLoaded => list.holders.extend_from_slice(&relocation.survivors),
-            }
-            let holder_count = (list.holders.len() - holders_start as usize) as u16;
-            for (rank, &destination) in relocation.homes[..moved].iter().enumerate() {
-                let is_rebuild = rank < repair.rebuilt as usize;
-                list.pulls.push(Pull { object, size, destination, holders_start, holder_count, is_rebuild });
-            }
-            if list.pulls.len() > u32::MAX as usize || list.holders.len() > u32::MAX as usize {
-                return Err(SystemError::TooManyPulls);
-            }
+                part
+            })
+            .collect();
+        let pulls = parts.iter().map(|part| part.drafts.len()).sum::<usize>();
+        let holders = parts.iter().map(|part| part.holders.len()).sum::<usize>();
+        if pulls.max(holders).max(affected.len()) >= u32::MAX as usize {
+            return Err(SystemError::TooManyPulls);
         }
-        list.sort_by_destination(devices);
+        let mut list = WorkList { starts: starts_of(devices, &parts), ..WorkList::default() };
+        list.holders.reserve_exact(holders);
+        list.copies.reserve_exact(affected.len());
+        list.gather(affected, parts, pulls);
+        list.sort(order);
         Ok(list)
     }
 
@@ -123,41 +221,104 @@ impl WorkList {
         self.pulls.iter().map(|pull| pull.size).sum()
     }
 
-    /// A counting sort, which keeps the order of each destination's pulls.
-    fn sort_by_destination(&mut self, devices: usize) {
-        let mut starts = vec![0u32; devices + 1];
-        for pull in &self.pulls {
-            starts[pull.destination.index() + 1] += 1;
+    /// A counting sort by destination, which keeps the order of each destination's pulls; parts are freed on the way.
+    fn gather(&mut self, affected: &[AffectedObject], parts: Vec<Part>, pulls: usize) {
+        let nothing = Pull {
+            object: ObjectId::new(0),
+            size: Bytes::ZERO,
+            destination: DeviceId::new(0),
+            holders_start: 0,
+            subject: 0,
+            holder_count: 0,
+            is_rebuild: false,
+        };
+        self.pulls = vec![nothing; pulls];
+        let mut next = self.starts.clone();
+        for (chunk, part) in parts.into_iter().enumerate() {
+            let first_holder = self.holders.len() as u32;
+            for draft in &part.drafts {
+                let subject = chunk * PART_OBJECTS + usize::from(draft.place);
+                let AffectedObject { object, size } = affected[subject];
+                let slot = &mut next[draft.destination.index()];
+                self.pulls[*slot as usize] = Pull {
+                    object,
+                    size,
+                    destination: draft.destination,
+                    holders_start: first_holder + draft.holders_start,
+                    subject: subject as u32,
+                    holder_count: draft.holder_count,
+                    is_rebuild: draft.is_rebuild,
+                };
+                *slot += 1;
+            }
+            self.holders.extend_from_slice(&part.holders);
+            self.copies.extend_from_slice(&part.copies);
+            self.losses.add(part.losses);
         }
-        for device in 0..devices {
-            starts[device + 1] += starts[device];
+    }
+
+    fn sort(&mut self, order: ObjectOrder) {
+        if order == ObjectOrder::Population {
+            return;
         }
-        let mut next = starts.clone();
-        let mut sorted = self.pulls.clone();
-        for &pull in &self.pulls {
-            let slot = &mut next[pull.destination.index()];
-            sorted[*slot as usize] = pull;
-            *slot += 1;
+        for bounds in self.starts.windows(2) {
+            let copies = &self.copies;
+            self.pulls[bounds[0] as usize..bounds[1] as usize]
+                .sort_by_key(|pull| order.key(pull.size, copies[pull.subject as usize]));
         }
-        self.pulls = sorted;
-        self.starts = starts;
     }
 }
 
+/// Where each device's pulls begin, and at last where the last ones end.
+fn starts_of(devices: usize, parts: &[Part]) -> Vec<u32> {
+    let mut starts = vec![0u32; devices + 1];
+    for draft in parts.iter().flat_map(|part| &part.drafts) {
+        starts[draft.destination.index() + 1] += 1;
+    }
+    for device in 0..devices {
+        starts[device + 1] += starts[device];
+    }
+    starts
+}
+
 impl Losses {
-    fn count(&mut self, relocation: &Relocation, repair: Repair) {
+    fn count(&mut self, relocation: &Relocation, repair: Repair, size: Bytes) {
         self.affected_objects += u64::from(relocation.lost > 0);
         self.lost_replicas += u64::from(relocation.lost);
         self.replicas_to_rebuild += u64::from(repair.rebuilt);
         self.undersized_replicas += u64::from(repair.undersized);
         self.remapped_replicas += u64::from(repair.remapped);
-        self.unrecoverable_replicas += u64::from(repair.unrecoverable);
-        self.unrecoverable_objects += u64::from(repair.unrecoverable > 0);
+        if repair.unrecoverable > 0 {
+            self.unrecoverable_replicas += u64::from(repair.unrecoverable);
+            self.unrecoverable_objects += 1;
+            self.unrecoverable_bytes += size;
+        }
+    }
+
+    /// Adds what other objects lost.
+    pub(crate) fn add(&mut self, other: Losses) {
+        self.affected_objects += other.affected_objects;
+        self.lost_replicas += other.lost_replicas;
+        self.replicas_to_rebuild += other.replicas_to_rebuild;
+        self.unrecoverable_objects += other.unrecoverable_objects;
+        self.unrecoverable_bytes += other.unrecoverable_bytes;
+        self.unrecoverable_replicas += other.unrecoverable_replicas;
+        self.undersized_replicas += other.undersized_replicas;
+        self.replaced_replicas += other.replaced_replicas;
+        self.remapped_replicas += other.remapped_replicas;
     }
 }
 
-/// What becomes of the copies of an object, or of a group, that goes from one set of devices to another.
-pub(crate) fn repair_of(relocation: &Relocation) -> Repair {
+fn copies_of(relocation: &Relocation, repair: Repair) -> Copies {
+    let survivors = relocation.survivors.len() as u16;
+    if repair.unrecoverable > 0 {
+        return Copies::default();
+    }
+    Copies { full: survivors + relocation.lost as u16, left: survivors }
+}
+
+/// What becomes of the copies of an object that goes from one set of devices to another.
+fn repair_of(relocation: &Relocation) -> Repair {
     let Relocation { survivors, homes, leaving, lost } = relocation;
     Replicas.repair(survivors.len() as u32, leaving.len() as u32, *lost, homes.len() as u32)
 }
@@ -172,9 +333,13 @@ mod tests {
 
     /// Object i loses device 0; its copies were on 0, 1, 2 and its new home is 3 + i mod 2.
     fn build(source: SourceChoice) -> WorkList {
+        ordered(source, ObjectOrder::Population)
+    }
+
+    fn ordered(source: SourceChoice, order: ObjectOrder) -> WorkList {
         let affected: Vec<AffectedObject> =
             (0..100).map(|i| AffectedObject { object: ObjectId::new(i), size: Bytes::new(10 + i) }).collect();
-        WorkList::build(1, 5, source, &affected, |object, relocation| {
+        WorkList::build(1, 5, (source, order), &affected, |object, (): &mut (), relocation| {
             let home = 3 + (object.get() % 2) as u32;
             relocation.set(&devices(&[0, 1, 2]), &devices(&[1, 2, home]), |device| device.get() == 0);
         })

@@ -11,8 +11,8 @@ use resilver_placement::pool::{Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, PlaceScratch, PlacedPool, Placement,
-    SourceChoice, SystemConfig,
+    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, ObjectOrder, PlaceScratch, PlacedPool,
+    Placement, SourceChoice, SystemConfig,
 };
 use resilver_units::{DeviceId, EndpointId, ObjectId};
 
@@ -45,10 +45,12 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         seed: 5,
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         failed: failed.iter().copied().map(DeviceId::new).collect(),
+        fails_at: vec![],
         disk: jbod(1.0),
         fabric: qdr(),
         policy: policy(),
         source: SourceChoice::Primary,
+        order: ObjectOrder::Population,
         placement: Placement { groups: None, algorithm, domain_of: None },
         contents: Contents::Files {
             histogram: Histogram::new(&[Bin { min: 1, max: 2, count: 1 }]).unwrap(),

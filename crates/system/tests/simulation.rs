@@ -10,8 +10,8 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, GroupContents, Phase, PlacedPool, Placement, Report, Simulation, SourceChoice,
-    SystemConfig, choose_failed,
+    Algorithm, Contents, CrushPlacement, GroupContents, ObjectOrder, Phase, PlacedPool, Placement, Report, Simulation,
+    SourceChoice, SystemConfig, choose_failed,
 };
 use resilver_units::{Bytes, DeviceId, EndpointId};
 
@@ -51,10 +51,12 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         seed: 7,
         endpoint_of: (0..servers).map(EndpointId::new).collect(),
         failed: failed.iter().copied().map(DeviceId::new).collect(),
+        fails_at: vec![],
         disk: jbod(1.0),
         fabric: qdr(),
         policy: policy(),
         source: SourceChoice::Primary,
+        order: ObjectOrder::Population,
         placement: Placement { groups, algorithm, domain_of: Some((0..servers).collect()) },
         contents: Contents::Files {
             histogram: Histogram::new(&[Bin { min: 0, max: 200 << 20, count: 1 }]).unwrap(),

@@ -19,7 +19,7 @@ from resilver.simulate.core_errors import core_errors
 from resilver.simulate.pools import group_up_sets
 from resilver.simulate.run import Progress, map_of
 from resilver.spec import System
-from resilver.spec.check import ceph_members
+from resilver.spec.failing import ceph_members
 
 _SCHEMA = pa.schema(
     [

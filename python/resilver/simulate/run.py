@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,7 +149,7 @@ def map_of(system: System) -> _core.CrushMap | None:
     )
 
 
-def _result(system: System, failed: list[int], report: dict[str, Any]) -> RunResult:
+def _result(system: System, failed: Collection[int], report: dict[str, Any]) -> RunResult:
     devices = describe.devices(system)
     lost = set(failed)
     numbers = np.array([device.number for device in devices], dtype=np.int32)

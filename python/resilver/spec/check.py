@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any, Literal
 
-from resilver.errors import Problem, name_remedy, show
-from resilver.importers.ceph import ClusterReport
+from resilver.errors import Problem, show
 from resilver.spec.cluster import Cluster
-from resilver.spec.faults import Fault
+from resilver.spec.failing import ceph_fault_problems, fault_problems
 from resilver.units import Bytes, exact_bytes
 
 if TYPE_CHECKING:
@@ -25,9 +24,6 @@ RING_POINTS_MAX = 2**27
 
 COPYSET_PLACES_MAX = 2**27
 """The most servers in all copysets together: their 4 bytes each then take 512 MiB."""
-
-_SYNTHETIC_KINDS = ("servers", "racks", "rows")
-_CEPH_KINDS = ("osds", "hosts", "racks", "rows")
 
 
 def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem]:
@@ -52,7 +48,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         ]
         report = cluster.ceph.report
         problems += _buffer_problems(report.largest_object_bytes, sections.get("recovery"))
-        return problems + _ceph_fault_problems(report, faults)
+        return problems + ceph_fault_problems(report, faults)
     problems = []
     if "population" not in given:
         problems.append(
@@ -75,7 +71,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         width = population.cut.width(cluster.server_count, redundancy.replicas)
         largest = population.cut.largest(_largest_file(cluster, population), width)
         problems += _buffer_problems(largest, sections.get("recovery"))
-    return problems + _fault_problems(cluster, faults)
+    return problems + fault_problems(cluster, faults)
 
 
 def _domain_problems(
@@ -182,117 +178,3 @@ def _buffer_problems(object_bytes: int, recovery: Recovery | None) -> list[Probl
             value=show(exact_bytes(recovery.pipeline_buffer)),
         )
     ]
-
-
-def _fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
-    servers = cluster.servers or 0
-    counts = {"servers": cluster.servers, "racks": cluster.racks, "rows": cluster.rows}
-    problems: list[Problem] = []
-    named: set[int] = set()
-    drawn = 0
-    for index, fault in faults:
-        kind, targets = fault.fail.kind, fault.fail.targets
-        key = f"faults.{index}.fail.{kind}"
-        count = counts.get(kind)
-        if kind not in _SYNTHETIC_KINDS:
-            problems.append(
-                Problem(
-                    f"a synthetic cluster has no {kind}",
-                    "use servers, racks or rows",
-                    key=key,
-                    value=show(targets),
-                )
-            )
-            continue
-        if count is None:
-            problems.append(Problem(f"the cluster has no {kind}", f"add cluster.{kind}", key=key))
-            continue
-        members = servers // count
-        if isinstance(targets, int):
-            if targets > count:
-                problems.append(Problem(f"the cluster has {count}", key=key, value=show(targets)))
-            drawn += targets * members
-            continue
-        prefix = kind[:-1]
-        for name in targets:
-            number = _number_of(name, prefix, count)
-            if number is None:
-                problems.append(_unknown_member(key, name, prefix, count))
-            else:
-                named.update(range(number * members, (number + 1) * members))
-    return problems or _all_failed(drawn + len(named), servers, "servers")
-
-
-def _number_of(name: str, prefix: str, count: int) -> int | None:
-    """The number in a name such as ``server.3``, if there is such a member."""
-    head, _, digits = name.rpartition(".")
-    if head != prefix or not digits.isdecimal() or len(digits) > 9 or str(int(digits)) != digits:
-        return None
-    return int(digits) if int(digits) < count else None
-
-
-def _unknown_member(key: str, name: str, prefix: str, count: int) -> Problem:
-    names = f"{prefix}.0" if count == 1 else f"{prefix}.0 to {prefix}.{count - 1}"
-    return Problem(
-        f"there is no such {prefix}", f"the names are {names}", key=key, value=show(name)
-    )
-
-
-def _ceph_fault_problems(report: ClusterReport, faults: list[tuple[int, Fault]]) -> list[Problem]:
-    problems: list[Problem] = []
-    named: set[int] = set()
-    drawn = 0
-    for index, fault in faults:
-        kind, targets = fault.fail.kind, fault.fail.targets
-        key = f"faults.{index}.fail.{kind}"
-        if kind not in _CEPH_KINDS:
-            rule, remedy = "a real cluster's servers are its OSDs", "use osds, hosts, racks or rows"
-            problems.append(Problem(rule, remedy, key=key, value=show(targets)))
-            continue
-        members = ceph_members(report, kind)
-        if not members:
-            remedy = "use osds" if kind == "hosts" else "use osds or hosts"
-            problems.append(Problem(f"the report's map has no {kind}", remedy, key=key))
-        elif isinstance(targets, int):
-            # osd_ids has two names for an OSD whose name in the map is not osd.N.
-            distinct = {devices for devices in members.values()}
-            if targets > len(distinct):
-                rule = f"the cluster has {len(distinct)}"
-                problems.append(Problem(rule, key=key, value=show(targets)))
-            drawn += sum(sorted(map(len, distinct), reverse=True)[:targets])
-        else:
-            for name in targets:
-                if name in members:
-                    named.update(members[name])
-                    continue
-                rule = f"the report has no such {kind[:-1]}"
-                remedy = name_remedy(name, list(members))
-                problems.append(Problem(rule, remedy, key=key, value=show(name)))
-    return problems or _all_failed(drawn + len(named), len(report.osds), "OSDs")
-
-
-def ceph_members(report: ClusterReport, kind: str) -> dict[str, tuple[int, ...]]:
-    """The names of a kind of failure in a real cluster, each with the numbers of its OSDs.
-
-    Args:
-        report: The cluster.
-        kind: ``osds``, ``hosts``, ``racks`` or ``rows``.
-
-    Returns:
-        The names. An OSD goes by ``osd.N`` and by its name in the CRUSH map.
-    """
-    if kind == "osds":
-        return {name: (osd,) for name, osd in report.osd_ids.items()}
-    known = {osd.id for osd in report.osds}
-    buckets = report.buckets
-    return {
-        bucket.name: tuple(osd for osd in buckets.devices_under(bucket) if osd in known)
-        for bucket in buckets.of_kind(kind[:-1])
-    }
-
-
-def _all_failed(failed: int, servers: int, what: str) -> list[Problem]:
-    if failed < servers:
-        return []
-    rule = f"{failed} of {servers} {what} fail, and a rebuild needs one that does not"
-    return [Problem(rule, "let fewer fail", key="faults")]

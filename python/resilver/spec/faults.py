@@ -13,6 +13,9 @@ from resilver.units import Seconds
 Kind = Literal["servers", "osds", "hosts", "racks", "rows"]
 """What can fail, named as in the study file."""
 
+HORIZON_SECONDS = 2**64 / 1e12
+"""Where simulated time ends: the core counts picoseconds in 64 bits."""
+
 KINDS: tuple[Kind, ...] = ("servers", "osds", "hosts", "racks", "rows")
 
 
@@ -110,22 +113,24 @@ class Fault(Section):
     """A failure.
 
     Args:
-        at: When. Only zero: every fault happens at the start of the run.
-        fail: What fails.
+        at: When, from the start of the run: at once, or while what failed before is rebuilt.
+        fail: What fails. A number is drawn among what no fault names and no earlier draw took.
     """
 
     at: Seconds = Field(
-        default=Seconds(0), description="When it happens; only zero is supported.", examples=["0 s"]
+        default=Seconds(0),
+        description="When it happens, from the start of the run.",
+        examples=["10 min"],
     )
     fail: Failing = Field(description="What fails.", examples=[{"servers": 1}])
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.at > 0:
+        if not 0 <= self.at < HORIZON_SECONDS:
             raise ConfigError(
                 Problem(
-                    "failures in sequence cannot be simulated: every fault is at time zero",
-                    'write at = "0 s"',
+                    "a fault happens from 0 s on and within the 213 days that a run can last",
+                    'write such as at = "10 min"',
                     key="at",
                     value=show(f"{float(self.at):g} s"),
                 )

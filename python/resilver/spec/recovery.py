@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.section import Section
-from resilver.units import Bytes, exact_bytes
+from resilver.units import Bytes, BytesPerSecond, exact_bytes
 
 
 class Recovery(Section):
@@ -22,6 +23,9 @@ class Recovery(Section):
         send_memory: The most a source is reading or sending; further requests wait in order.
         source: Which survivor is asked: the first, any at random, or the one with the least still
             to send.
+        order: In which order a destination pulls its objects: as the population has them, the
+            smallest or the largest first, or those with the fewest copies left first (``risk``).
+        bandwidth: The most a server asks for a second; None where only memory holds it back.
         control_message: The size of a pull request on the wire.
     """
 
@@ -46,6 +50,15 @@ class Recovery(Section):
     )
     source: Literal["primary", "random", "least_loaded"] = Field(
         default="primary", description="Which survivor is asked for the data."
+    )
+    order: Literal["population", "smallest", "largest", "risk"] = Field(
+        default="population",
+        description="Which object a server pulls first; risk: the one with the fewest copies left.",
+    )
+    bandwidth: BytesPerSecond | None = Field(
+        default=None,
+        description="The most a server asks for a second. Default: no limit.",
+        examples=["100 MiB/s"],
     )
     control_message: Bytes = Field(
         default=Bytes(64), description="The size of a pull request.", examples=["64 B"]
@@ -73,6 +86,12 @@ class Recovery(Section):
                         value=show(exact_bytes(memory)),
                     )
                 )
+        if self.bandwidth is not None and not 0 < self.bandwidth < math.inf:
+            rule = "the rate must be above zero and finite"
+            remedy = 'write such as "100 MiB/s", or leave it out for no limit'
+            problems.append(
+                Problem(rule, remedy, key="bandwidth", value=show(f"{self.bandwidth:g} B/s"))
+            )
         if problems:
             raise ConfigError(problems)
         return self

@@ -32,10 +32,13 @@ METRICS = pa.schema(
         ("rebuilt_objects", _COUNT),
         ("rebuilt_bytes", _COUNT),
         ("unrecoverable_objects", _COUNT),
+        ("unrecoverable_bytes", _COUNT),
         ("undersized_replicas", _COUNT),
         ("remapped_objects", _COUNT),
         ("remapped_bytes", _COUNT),
         ("rebuild_seconds", _REAL),
+        ("first_redundant_seconds", _REAL),
+        ("last_redundant_seconds", _REAL),
         ("aggregate_bytes_per_second", _REAL),
         ("placement_groups", _COUNT),
         ("placement_groups_affected", _COUNT),
@@ -99,6 +102,8 @@ _TIMELINE = pa.schema(
         ("duration_seconds", _REAL),
         ("in_flight_bytes", _REAL),
         ("rebuilt_bytes", _COUNT),
+        ("degraded_objects", _REAL),
+        ("at_risk_objects", _REAL),
     ]
 )
 _RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])

@@ -2,6 +2,7 @@
 
 use resilver_fabric::Fabric;
 use resilver_kernel::Event;
+use resilver_units::DeviceId;
 
 /// One buffer of one pull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,10 @@ pub enum StorageEvent<F> {
     SendDone(Buffer),
     /// A destination has written a buffer.
     WriteDone(Buffer),
+    /// A destination may ask for more without passing its bandwidth.
+    Wake(DeviceId),
+    /// Devices fail: which of the points of time at which some do.
+    Fail(u32),
 }
 
 /// A fabric's event in the system's queue; `F` carries the fabric's way to number its events.
@@ -44,6 +49,9 @@ impl<F: Fabric> Event for EventOf<F> {
             StorageEvent::ReadDone(buffer) => (1, buffer),
             StorageEvent::SendDone(buffer) => (2, buffer),
             StorageEvent::WriteDone(buffer) => (3, buffer),
+            // The two highest bits are zero, unlike those of a buffer's.
+            StorageEvent::Wake(device) => return u64::from(device.get()),
+            StorageEvent::Fail(stage) => return (1 << 61) | u64::from(stage),
         };
         (kind << 62) ^ (u64::from(buffer.pull) << 31) ^ u64::from(buffer.number)
     }

@@ -1,15 +1,16 @@
 //! How recovery goes about its work.
 
-use resilver_units::Bytes;
+use resilver_units::{Bytes, BytesPerSecond};
 
 use crate::SystemError;
+use crate::stages::Later;
 use crate::work::WorkList;
 
 /// Most buffers of one object: a buffer's number shares a message's token with the pull's.
 const BUFFER_LIMIT: u64 = 1 << 31;
 
 /// How recovery goes about its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RebuildPolicy {
     /// Size of a buffer: the unit of requests, reads, transfers and writes.
     pub pipeline_buffer: Bytes,
@@ -21,6 +22,9 @@ pub struct RebuildPolicy {
     pub send_memory: Bytes,
     /// Size of a request on the wire.
     pub control_message: Bytes,
+    /// The most that a device asks for a second: a buffer's request is followed by the next no earlier than after the
+    /// time that the buffer takes at this rate. `None` where it asks as soon as its memory allows.
+    pub bandwidth: Option<BytesPerSecond>,
 }
 
 impl RebuildPolicy {
@@ -28,7 +32,7 @@ impl RebuildPolicy {
     ///
     /// # Errors
     /// When they do not.
-    pub(super) fn check(self, work: &WorkList) -> Result<(), SystemError> {
+    pub(super) fn check(self, work: &WorkList, later: Option<&Later>) -> Result<(), SystemError> {
         let buffer = self.pipeline_buffer.get();
         if buffer == 0 {
             return Err(SystemError::EmptyBuffer);
@@ -38,7 +42,9 @@ impl RebuildPolicy {
                 return Err(SystemError::BufferTooLarge { pool, buffer, memory: memory.get() });
             }
         }
-        let largest = work.pulls.iter().map(|pull| pull.size).max().unwrap_or(Bytes::ZERO);
+        let listed = work.pulls.iter().map(|pull| pull.size);
+        let may_be_listed = later.iter().flat_map(|later| &later.objects).map(|affected| affected.size);
+        let largest = listed.chain(may_be_listed).max().unwrap_or(Bytes::ZERO);
         if largest.pieces_of(self.pipeline_buffer) > BUFFER_LIMIT {
             return Err(SystemError::TooManyBuffers { buffer, object: largest.get() });
         }

@@ -8,7 +8,9 @@ use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_placement::layout::Relocation;
-use resilver_system::{AffectedObject, EventOf, Outcome, Rebuild, RebuildPolicy, SourceChoice, Wiring, WorkList};
+use resilver_system::{
+    AffectedObject, EventOf, ObjectOrder, Outcome, Rebuild, RebuildPolicy, SourceChoice, Wiring, WorkList,
+};
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration};
 
 /// The volume of the catalog's jbod10-sata, with its seeks multiplied by `seek_factor`.
@@ -60,6 +62,7 @@ pub fn policy() -> RebuildPolicy {
         receive_memory: Bytes::gibibytes(1),
         send_memory: Bytes::gibibytes(1),
         control_message: Bytes::new(64),
+        bandwidth: None,
     }
 }
 
@@ -85,14 +88,14 @@ pub fn restore(
         .zip(tasks)
         .map(|(number, task)| AffectedObject { object: ObjectId::new(number), size: Bytes::new(task.bytes) })
         .collect();
-    let relocate = |object: ObjectId, relocation: &mut Relocation| {
+    let relocate = |object: ObjectId, (): &mut (), relocation: &mut Relocation| {
         let task = &tasks[object.get() as usize];
         let holders: Vec<DeviceId> = task.holders.iter().copied().map(DeviceId::new).collect();
         let before: Vec<DeviceId> = holders.iter().copied().chain([failed]).collect();
         let after: Vec<DeviceId> = holders.iter().copied().chain([DeviceId::new(task.home)]).collect();
         relocation.set(&before, &after, |device| device == failed);
     };
-    let work = WorkList::build(1, devices as usize, source, &affected, relocate).unwrap();
+    let work = WorkList::build(1, devices as usize, (source, ObjectOrder::Population), &affected, relocate).unwrap();
     let wiring = Wiring {
         endpoint_of: (0..devices).map(EndpointId::new).collect(),
         is_failed: (0..devices).map(|device| device == devices - 1).collect(),

@@ -1,0 +1,79 @@
+//! How many objects lack a copy, over time.
+
+use resilver_kernel::stats::Timeline;
+use resilver_units::SimTime;
+
+use crate::work::Copies;
+
+/// The copies of every affected object, and how many objects are degraded.
+#[derive(Clone, Debug)]
+pub(super) struct Health {
+    copies: Vec<Copies>,
+    /// Level: objects that can be restored and lack a copy.
+    pub degraded: Timeline,
+    /// Level: those of them with no more than one copy left.
+    pub at_risk: Timeline,
+    /// When the first affected object had all its copies again.
+    pub first_redundant_at: Option<SimTime>,
+    /// When the last one had that has them again.
+    pub last_redundant_at: Option<SimTime>,
+}
+
+impl Copies {
+    /// Whether a copy is missing of an object that is not lost for good.
+    fn is_degraded(self) -> bool {
+        self.left < self.full
+    }
+
+    fn is_at_risk(self) -> bool {
+        self.is_degraded() && self.left <= 1
+    }
+}
+
+impl Health {
+    /// Objects that have these copies once the first devices have failed.
+    pub fn new(copies: Vec<Copies>) -> Self {
+        Health {
+            copies,
+            degraded: Timeline::new(),
+            at_risk: Timeline::new(),
+            first_redundant_at: None,
+            last_redundant_at: None,
+        }
+    }
+
+    /// The copies of an object.
+    pub fn copies(&self, subject: u32) -> Copies {
+        self.copies[subject as usize]
+    }
+
+    /// Devices have failed, and objects have these copies.
+    pub fn fail(&mut self, now: SimTime, copies: Vec<Copies>) {
+        self.copies = copies;
+        self.count(now);
+    }
+
+    /// Counts the degraded objects anew.
+    pub fn count(&mut self, now: SimTime) {
+        let count = |is: fn(Copies) -> bool| self.copies.iter().filter(|&&copies| is(copies)).count() as i64;
+        let (degraded, at_risk) = (count(Copies::is_degraded), count(Copies::is_at_risk));
+        self.degraded.add(now, degraded - self.degraded.level());
+        self.at_risk.add(now, at_risk - self.at_risk.level());
+    }
+
+    /// A lost copy of an object is complete again.
+    #[inline]
+    pub fn rebuilt(&mut self, now: SimTime, subject: u32) {
+        let copies = &mut self.copies[subject as usize];
+        let was_at_risk = copies.is_at_risk();
+        copies.left += 1;
+        if was_at_risk && !copies.is_at_risk() {
+            self.at_risk.add(now, -1);
+        }
+        if copies.left == copies.full {
+            self.degraded.add(now, -1);
+            self.first_redundant_at.get_or_insert(now);
+            self.last_redundant_at = Some(now);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! What happens to a buffer, from the request for it to its being written.
+
+use resilver_device::{Device, Direction, Io};
+use resilver_fabric::{Fabric, Message};
+use resilver_kernel::queue::QueueKind;
+use resilver_kernel::{Model, Schedule};
+use resilver_units::{Bytes, DeviceId, ObjectId, SimTime};
+
+use super::event::{Buffer, DATA, EventOf, REQUEST, StorageEvent, token, untoken};
+use super::tracking::Made;
+use super::{NO_SOURCE, Rebuild};
+use crate::work::Pull;
+
+impl<F: Fabric, D: Device> Rebuild<F, D> {
+    /// The object, offset and size of a buffer.
+    #[inline]
+    pub(super) fn extent(&self, buffer: Buffer) -> (ObjectId, u64, Bytes) {
+        let pull = &self.work.pulls[buffer.pull as usize];
+        let offset = u64::from(buffer.number) * self.policy.pipeline_buffer.get();
+        let bytes = self.policy.pipeline_buffer.get().min(pull.size.get() - offset);
+        (pull.object, offset, Bytes::new(bytes))
+    }
+
+    #[inline]
+    fn source_of(&self, buffer: Buffer) -> DeviceId {
+        DeviceId::new(self.states[buffer.pull as usize].source)
+    }
+
+    #[inline]
+    fn destination_of(&self, buffer: Buffer) -> DeviceId {
+        self.work.pulls[buffer.pull as usize].destination
+    }
+
+    /// Lets a destination ask for as many buffers as its memory, its policy and its bandwidth allow.
+    pub(super) fn ask<K: QueueKind>(&mut self, destination: DeviceId, schedule: &mut Schedule<EventOf<F>, K>) {
+        loop {
+            let receiver = self.receivers[destination.index()];
+            if receiver.place == receiver.end || (!self.policy.pipelining && receiver.buffers_held > 0) {
+                return;
+            }
+            let buffer = Buffer { pull: self.pull_at(receiver.place), number: receiver.number };
+            let (_, offset, bytes) = self.extent(buffer);
+            if receiver.bytes_held + bytes > self.policy.receive_memory
+                || !self.is_on_pace(destination, bytes, schedule)
+            {
+                return;
+            }
+            if self.states[buffer.pull as usize].source == NO_SOURCE {
+                self.choose_source(buffer.pull);
+            }
+            let is_last = offset + bytes.get() == self.work.pulls[buffer.pull as usize].size.get();
+            let receiver = &mut self.receivers[destination.index()];
+            receiver.bytes_held += bytes;
+            receiver.buffers_held += 1;
+            receiver.number += 1;
+            if is_last {
+                receiver.place += 1;
+                receiver.number = 0;
+                self.resume_next(destination);
+            }
+            self.timeline.add(schedule.now(), bytes.get() as i64);
+            self.send(buffer, destination, self.source_of(buffer), self.policy.control_message, REQUEST, schedule);
+        }
+    }
+
+    /// The pull at a place of the order in which pulls are asked for.
+    #[inline]
+    pub(super) fn pull_at(&self, place: u32) -> u32 {
+        if self.order.is_empty() { place } else { self.order[place as usize] }
+    }
+
+    /// Whether a destination may ask for `bytes` by now, which counts as asked; otherwise it is woken when it may.
+    #[inline]
+    fn is_on_pace<K: QueueKind>(
+        &mut self,
+        destination: DeviceId,
+        bytes: Bytes,
+        schedule: &mut Schedule<EventOf<F>, K>,
+    ) -> bool {
+        let Some(rate) = self.policy.bandwidth else { return true };
+        let (now, pacer) = (schedule.now(), &mut self.pacers[destination.index()]);
+        if now < pacer.next {
+            if !pacer.is_waiting {
+                pacer.is_waiting = true;
+                schedule.at(pacer.next, EventOf(StorageEvent::Wake(destination)));
+            }
+            return false;
+        }
+        pacer.next = now + rate.time_for(bytes);
+        true
+    }
+
+    /// Settles where a pull comes from: the only holder listed, or the one with the least left to send.
+    fn choose_source(&mut self, pull: u32) {
+        let Pull { holders_start, holder_count, size, .. } = self.work.pulls[pull as usize];
+        let holders = &self.work.holders[holders_start as usize..][..usize::from(holder_count)];
+        let least = holders.iter().min_by_key(|holder| self.senders[holder.index()].bytes_assigned);
+        let source = *least.expect("a pull has a holder");
+        self.states[pull as usize].source = source.get();
+        self.senders[source.index()].bytes_assigned += size;
+        if let Some(tracking) = &self.tracking {
+            // What an earlier source had sent is not asked of this one.
+            let sent = self.bytes_before(pull, tracking.progress[pull as usize].start);
+            self.senders[source.index()].bytes_assigned -= sent;
+        }
+    }
+
+    fn send<K: QueueKind>(
+        &mut self,
+        buffer: Buffer,
+        from: DeviceId,
+        to: DeviceId,
+        bytes: Bytes,
+        kind: u64,
+        schedule: &mut Schedule<EventOf<F>, K>,
+    ) -> SimTime {
+        let message = Message {
+            from: self.wiring.endpoint_of[from.index()],
+            to: self.wiring.endpoint_of[to.index()],
+            bytes,
+            token: token(buffer, kind),
+        };
+        let now = schedule.now();
+        self.fabric.send(now, message, |time, event| schedule.at(time, EventOf(StorageEvent::Fabric(event))))
+    }
+
+    /// A request has reached its source: read when there is memory and nobody waits already.
+    fn request_arrived<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
+        if self.is_given_up(buffer.pull) {
+            return;
+        }
+        let source = self.source_of(buffer);
+        self.senders[source.index()].waiting.push_back(buffer);
+        self.read_waiting(source, schedule);
+    }
+
+    /// Lets a source read for the requests that wait, in order, while they fit into its memory.
+    pub(super) fn read_waiting<K: QueueKind>(&mut self, source: DeviceId, schedule: &mut Schedule<EventOf<F>, K>) {
+        while let Some(&buffer) = self.senders[source.index()].waiting.front() {
+            let (object, offset, bytes) = self.extent(buffer);
+            let sender = &mut self.senders[source.index()];
+            if sender.bytes_held + bytes > self.policy.send_memory {
+                return;
+            }
+            sender.waiting.pop_front();
+            sender.bytes_held += bytes;
+            let io = Io { object, offset, bytes, direction: Direction::Read };
+            let read = self.disks[source.index()].submit(schedule.now(), io);
+            if let Some(tracking) = &mut self.tracking {
+                tracking.progress[buffer.pull as usize].read += 1;
+                tracking.idle_from[source.index()] = read;
+            }
+            schedule.at(read, EventOf(StorageEvent::ReadDone(buffer)));
+        }
+    }
+
+    fn read_done<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
+        let (_, _, bytes) = self.extent(buffer);
+        let source = self.source_of(buffer);
+        if self.is_given_up(buffer.pull) {
+            self.discard_read(source, bytes, schedule);
+            return;
+        }
+        self.devices[source.index()].sent_bytes += bytes;
+        let sent = self.send(buffer, source, self.destination_of(buffer), bytes, DATA, schedule);
+        schedule.at(sent, EventOf(StorageEvent::SendDone(buffer)));
+    }
+
+    fn send_done<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
+        let (_, _, bytes) = self.extent(buffer);
+        let source = self.source_of(buffer);
+        if self.has_failed(source) {
+            return;
+        }
+        let sender = &mut self.senders[source.index()];
+        sender.bytes_held -= bytes;
+        sender.bytes_assigned -= bytes;
+        self.read_waiting(source, schedule);
+    }
+
+    fn data_arrived<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
+        let (object, offset, bytes) = self.extent(buffer);
+        let destination = self.destination_of(buffer);
+        if self.is_given_up(buffer.pull) {
+            self.wasted.sent += bytes;
+            return;
+        }
+        self.devices[destination.index()].received_bytes += bytes;
+        let io = Io { object, offset, bytes, direction: Direction::Write };
+        let written = self.disks[destination.index()].submit(schedule.now(), io);
+        if let Some(tracking) = &mut self.tracking {
+            let is_last = offset + bytes.get() == self.work.pulls[buffer.pull as usize].size.get();
+            tracking.progress[buffer.pull as usize].receive(is_last);
+            tracking.idle_from[destination.index()] = written;
+        }
+        schedule.at(written, EventOf(StorageEvent::WriteDone(buffer)));
+    }
+
+    fn write_done<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
+        let (_, _, bytes) = self.extent(buffer);
+        let now = schedule.now();
+        let destination = self.destination_of(buffer);
+        if self.has_failed(destination) {
+            self.lose_write(destination, bytes);
+            return;
+        }
+        let receiver = &mut self.receivers[destination.index()];
+        receiver.bytes_held -= bytes;
+        receiver.buffers_held -= 1;
+        self.bytes_written += bytes;
+        self.timeline.add(now, -(bytes.get() as i64));
+        self.devices[destination.index()].finished_at = Some(now);
+        let Some(buffer) = self.still_wanted(buffer) else {
+            self.wasted.written += bytes;
+            self.ask(destination, schedule);
+            return;
+        };
+        if self.work.pulls[buffer.pull as usize].is_rebuild {
+            self.timeline.record(now, bytes.get());
+        }
+        let state = &mut self.states[buffer.pull as usize];
+        state.buffers_left -= 1;
+        if state.buffers_left == 0 {
+            self.pull_done(buffer.pull, now);
+        }
+        self.ask(destination, schedule);
+    }
+
+    fn pull_done(&mut self, pull: u32, now: SimTime) {
+        let source = self.states[pull as usize].source;
+        let Pull { size, destination, subject, is_rebuild, .. } = self.work.pulls[pull as usize];
+        if let Some(tracking) = &mut self.tracking {
+            tracking.made.push(Made { subject, device: destination, is_rebuild });
+        }
+        self.devices[source as usize].sent_replicas += 1;
+        let device = &mut self.devices[destination.index()];
+        if is_rebuild {
+            device.rebuilt_replicas += 1;
+            device.rebuilt_bytes += size;
+            self.rebuilt_replicas += 1;
+            self.rebuilt_bytes += size;
+            self.rebuilt_at = now;
+            self.health.rebuilt(now, subject);
+        } else {
+            device.remapped_replicas += 1;
+            device.remapped_bytes += size;
+            self.remapped_replicas += 1;
+            self.remapped_bytes += size;
+        }
+    }
+}
+
+impl<F: Fabric, D: Device, K: QueueKind> Model<K> for Rebuild<F, D> {
+    type Event = EventOf<F>;
+
+    #[inline]
+    fn execute(&mut self, EventOf(event): EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
+        match event {
+            StorageEvent::Fabric(event) => {
+                let now = schedule.now();
+                if self.tracking.is_some() && self.has_vanished(untoken(F::token(event))) {
+                    return;
+                }
+                let delivered = self
+                    .fabric
+                    .execute(now, event, |time, next| schedule.at(time, EventOf(StorageEvent::Fabric(next))));
+                match delivered.map(untoken) {
+                    None => {}
+                    Some((buffer, REQUEST)) => self.request_arrived(buffer, schedule),
+                    Some((buffer, _)) => self.data_arrived(buffer, schedule),
+                }
+            }
+            StorageEvent::ReadDone(buffer) => self.read_done(buffer, schedule),
+            StorageEvent::SendDone(buffer) => self.send_done(buffer, schedule),
+            StorageEvent::WriteDone(buffer) => self.write_done(buffer, schedule),
+            StorageEvent::Wake(destination) => {
+                self.pacers[destination.index()].is_waiting = false;
+                self.ask(destination, schedule);
+            }
+            StorageEvent::Fail(stage) => self.fail(stage, schedule),
+        }
+    }
+}
