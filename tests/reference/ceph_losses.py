@@ -1,4 +1,4 @@
-"""What a failure asks for in a real cluster, in plain Python: group by group, before and after.
+"""What failures touch in a real cluster, in plain Python: group by group, before and after.
 
 The pools' groups are numbered one pool behind another. Only a group's objects and bytes are known
 (docs/models/rebuild.md, "Real clusters").
@@ -14,29 +14,18 @@ from resilver.importers.ceph import PoolInfo
 from resilver.simulate import CrushMap
 from resilver.spec import System
 from tests.reference.draws import HALF_WORD, jenkins_of_two
-from tests.reference.losses import OBJECTS_A_FILE, Losses, choose, relocate
+from tests.reference.losses import OBJECTS_A_FILE, Losses, Subject, fail_in_turn, stages_of
 
 
-def failed_osds(system: System, seed: int) -> set[int]:
-    """The OSDs that fail: those named, and those drawn from all of a kind in rising order."""
+def failed_osds(system: System, seed: int) -> dict[int, int]:
+    """When the OSDs fail that do, in picoseconds: those named, and those drawn of a kind."""
     report = system.report
     assert report is not None
-    failed: set[int] = set()
-    order = sorted(enumerate(system.faults), key=lambda one: isinstance(one[1].fail.targets, int))
-    for number, fault in order:
-        kind, targets = fault.fail.kind, fault.fail.targets
-        if kind == "osds":
-            members = {f"osd.{osd.id}": (osd.id,) for osd in report.osds}
-        else:
-            buckets = report.buckets.of_kind(kind[:-1])
-            members = {one.name: report.buckets.devices_under(one) for one in buckets}
-        if isinstance(targets, int):
-            whole = [group for group in sorted(members.values()) if failed.isdisjoint(group)]
-            chosen = choose(seed, number, whole, targets)
-        else:
-            chosen = [members[name] for name in targets]
-        failed.update(osd for group in chosen for osd in group)
-    return failed
+    members_of = {"osds": {f"osd.{osd.id}": (osd.id,) for osd in report.osds}}
+    for kind in ("hosts", "racks", "rows"):
+        buckets = report.buckets.of_kind(kind[:-1])
+        members_of[kind] = {one.name: report.buckets.devices_under(one) for one in buckets}
+    return fail_in_turn(system, seed, members_of)
 
 
 def crush_input(pool: PoolInfo, group: int) -> int:
@@ -119,30 +108,33 @@ class UpSets:
 
 
 def find_ceph_losses(system: System, seed: int) -> Losses:
-    """What was lost, and who has to fetch what: one object of each affected group in turn."""
-    failed = frozenset(failed_osds(system, seed))
-    losses, up_sets, affected = Losses(), UpSets(system, failed), []
+    """The population and what failures touch of it: one object of each touched group in turn."""
+    stages = [failed for _, failed in stages_of(failed_osds(system, seed))]
+    ever = stages[-1]
+    losses, up_sets, touched = Losses(), UpSets(system, ever), []
     pools = {pool.id: pool for pool in up_sets.report.pools}
     for index, load in enumerate(system.group_loads):
         losses.objects += load.objects
         losses.bytes += load.bytes
-        before = up_sets.place(pools[load.pool], load.number, frozenset())
-        after = up_sets.place(pools[load.pool], load.number, failed)
-        if failed.isdisjoint(before):
-            excepted = load.number in up_sets.led_elsewhere(pools[load.pool])
-            assert set(after) == set(before) or excepted, f"{load}: from {before} to {after}"
-            if not before or set(after) <= set(before):
+        pool = pools[load.pool]
+        before = up_sets.place(pool, load.number, frozenset())
+        after = [up_sets.place(pool, load.number, failed) for failed in stages]
+        if ever.isdisjoint(before):
+            excepted = load.number in up_sets.led_elsewhere(pool)
+            same = all(set(moved) == set(before) for moved in after)
+            assert same or excepted, f"{load}: from {before} to {after}"
+            if not before or all(set(moved) <= set(before) for moved in after):
                 continue
         else:
             losses.affected_groups += 1
-        losses.groups_gained.update(set(after) - set(before))
-        affected.append((index, load, (before, after)))
-    for turn in range(max((load.objects for _, load, _ in affected), default=0)):
-        for index, load, sets in affected:
+        if not ever.isdisjoint(before) or not set(after[-1]) <= set(before):
+            losses.groups_gained.update(set(after[-1]) - set(before))
+        touched.append((index, load, before, after))
+    for turn in range(max((load.objects for _, load, _, _ in touched), default=0)):
+        for index, load, before, after in touched:
             if turn < load.objects:
                 # The group's bytes are shared evenly; what is left over goes to the first ones.
                 size = load.bytes // load.objects + (turn < load.bytes % load.objects)
-                losses.affected_objects += not failed.isdisjoint(sets[0])
                 number = index * OBJECTS_A_FILE + turn
-                relocate(system, seed, (number, size), sets, failed, losses)
+                losses.subjects.append(Subject(number, size, before, after))
     return losses

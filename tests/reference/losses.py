@@ -1,8 +1,8 @@
-"""What a failure asks for, in plain Python: every file, every object, before and after.
+"""What failures touch, in plain Python: every file, every object, before and after.
 
-Nothing is inverted or skipped: each object of the population is placed twice, once on all servers
-and once without those that failed, and the two sets are compared (docs/models/population.md,
-docs/models/placement.md, docs/models/rebuild.md).
+Nothing is inverted or skipped: each object of the population is placed on all servers, and once for
+each time at which servers fail without those that have, and the sets are compared
+(docs/models/population.md, docs/models/placement.md, docs/models/rebuild.md).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -25,37 +26,40 @@ OBJECTS_A_FILE = 2**28
 
 
 @dataclass
-class Pull:
-    """One object that one new home fetches.
+class Subject:
+    """One object that some failure touches.
 
     Attributes:
         object: The object's identifier.
         size: Its bytes.
-        destination: The new home.
-        holders: The survivors that may be asked, in placement order.
-        replaces_lost: Whether it replaces a lost copy; otherwise a copy moves that was not lost.
+        before: The devices of its copies before anything failed, in placement order.
+        after: Those once the devices of each stage have failed.
     """
 
     object: int
     size: int
-    destination: int
-    holders: list[int]
-    replaces_lost: bool
+    before: list[int]
+    after: list[list[int]]
 
 
 @dataclass
 class Losses:
-    """What the failure did, and the pulls it asks for in the order of the population."""
+    """The population, and the objects that failures touch in its order."""
 
     files: int = 0
     objects: int = 0
     bytes: int = 0
-    affected_objects: int = 0
-    unrecoverable_objects: int = 0
-    undersized_copies: int = 0
     affected_groups: int = 0
     groups_gained: Counter[int] = field(default_factory=Counter)
-    pulls: list[Pull] = field(default_factory=list)
+    subjects: list[Subject] = field(default_factory=list)
+
+
+def stages_of(fails_at: dict[int, int]) -> list[tuple[int, frozenset[int]]]:
+    """The times at which devices fail, each with all that have failed by then."""
+    return [
+        (time, frozenset(device for device, at in fails_at.items() if at <= time))
+        for time in sorted(set(fails_at.values()))
+    ]
 
 
 def file_sizes(system: System, seed: int) -> Iterator[int]:
@@ -96,23 +100,45 @@ def object_sizes(system: System, size: int) -> list[int]:
     return [amount for amount in dealt if amount]
 
 
-def failed_servers(system: System, seed: int) -> set[int]:
-    """The servers that fail: those named, and those drawn."""
-    servers, failed = system.server_count, set()
+def failed_servers(system: System, seed: int) -> dict[int, int]:
+    """When the servers fail that do, in picoseconds: those named, and those drawn."""
+    servers = system.server_count
     counts = {"servers": servers, "racks": system.cluster.racks, "rows": system.cluster.rows}
-    # What is drawn is drawn among what is still whole once the named ones have failed.
-    order = sorted(enumerate(system.faults), key=lambda one: isinstance(one[1].fail.targets, int))
+    members_of = {
+        kind: {
+            f"{kind[:-1]}.{number}": tuple(
+                range(servers // count * number, servers // count * (number + 1))
+            )
+            for number in range(count)
+        }
+        for kind, count in counts.items()
+        if count
+    }
+    return fail_in_turn(system, seed, members_of)
+
+
+def fail_in_turn(
+    system: System, seed: int, members_of: dict[str, dict[str, tuple[int, ...]]]
+) -> dict[int, int]:
+    """When devices fail, in picoseconds, given the devices of every component by kind and name."""
+    fails_at: dict[int, int] = {}
+    # What is drawn is drawn among what no fault names, and no earlier draw has taken.
+    order = sorted(
+        enumerate(system.faults), key=lambda one: (isinstance(one[1].fail.targets, int), one[1].at)
+    )
     for number, fault in order:
-        size = servers // (counts[fault.fail.kind] or 1)
-        members = [range(first, first + size) for first in range(0, servers, size)]
-        targets = fault.fail.targets
+        members, targets = members_of[fault.fail.kind], fault.fail.targets
         if isinstance(targets, int):
-            whole = [group for group in members if failed.isdisjoint(group)]
+            whole = [
+                group for group in sorted(members.values()) if fails_at.keys().isdisjoint(group)
+            ]
             chosen = choose(seed, number, whole, targets)
         else:
-            chosen = [members[int(name.split(".")[1])] for name in targets]
-        failed.update(server for group in chosen for server in group)
-    return failed
+            chosen = [members[name] for name in targets]
+        time = round(Fraction(float(fault.at)) * 10**12)
+        for device in (device for group in chosen for device in group):
+            fails_at.setdefault(device, time)
+    return fails_at
 
 
 def choose(seed: int, fault: int, urn: list[Any], count: int) -> list[Any]:
@@ -242,13 +268,14 @@ class Layout:
 
 
 def find_losses(system: System, seed: int) -> Losses:
-    """What was lost, and who has to fetch what.
+    """The population and what failures touch of it.
 
     Raises:
         AssertionError: An object that lost nothing would move, which no placement may do.
     """
     losses, layout = Losses(), Layout(system, seed)
-    failed = frozenset(failed_servers(system, seed))
+    stages = [failed for _, failed in stages_of(failed_servers(system, seed))]
+    ever = stages[-1]
     for file, file_size in enumerate(file_sizes(system, seed)):
         losses.files += 1
         losses.bytes += file_size
@@ -256,44 +283,15 @@ def find_losses(system: System, seed: int) -> Losses:
             losses.objects += 1
             number = file * OBJECTS_A_FILE + place
             before = layout.set_of_object(number, frozenset())
-            after = layout.set_of_object(number, failed)
-            if failed.isdisjoint(before):
-                assert after == before, f"object {number} moves from {before} to {after}"
-                continue
-            losses.affected_objects += 1
-            relocate(system, seed, (number, size), (before, after), failed, losses)
+            after = [layout.set_of_object(number, failed) for failed in stages]
+            for failed, moved in zip(stages, after, strict=True):
+                if failed.isdisjoint(before):
+                    assert moved == before, f"object {number} moves from {before} to {moved}"
+            if not ever.isdisjoint(before):
+                losses.subjects.append(Subject(number, size, before, after))
     for group in range(layout.groups or 0):
         before = layout.set_of_group(group, frozenset())
-        if not failed.isdisjoint(before):
+        if not ever.isdisjoint(before):
             losses.affected_groups += 1
-            losses.groups_gained.update(set(layout.set_of_group(group, failed)) - set(before))
+            losses.groups_gained.update(set(layout.set_of_group(group, ever)) - set(before))
     return losses
-
-
-def relocate(
-    system: System,
-    seed: int,
-    object_and_size: tuple[int, int],
-    sets: tuple[list[int], list[int]],
-    failed: frozenset[int],
-    losses: Losses,
-) -> None:
-    """List the pulls of one affected object, and count what cannot be restored."""
-    (number, size), (before, after) = object_and_size, sets
-    survivors = [server for server in before if server not in failed]
-    homes = [server for server in after if server not in before]
-    lost = len(before) - len(survivors)
-    if not survivors:
-        losses.unrecoverable_objects += 1
-        return
-    # A survivor that leaves the set needs a home as much as a lost copy does, and is served first.
-    leaving = [server for server in survivors if server not in after]
-    rebuilt = min(lost, max(0, len(homes) - len(leaving)))
-    losses.undersized_copies += lost - rebuilt
-    holders = survivors
-    if system.recovery.source == "primary":
-        holders = survivors[:1]
-    elif system.recovery.source == "random":
-        holders = [survivors[Stream(seed, "source", number).below(len(survivors))]]
-    for rank, home in enumerate(homes):
-        losses.pulls.append(Pull(number, size, home, holders, rank < rebuilt))

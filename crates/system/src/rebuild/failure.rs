@@ -113,7 +113,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             tracking.lost.append(&mut decision.lost);
             losses.add(decision.losses);
         }
-        resumed.sort_unstable_by_key(|&(pull, _)| pull);
+        resumed.sort_unstable_by_key(|&(pull, _)| tracking.progress[pull as usize].begun);
         for (pull, holders) in resumed {
             self.resume(tracking, pull, holders, schedule);
         }

@@ -98,9 +98,12 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         let source = *least.expect("a pull has a holder");
         self.states[pull as usize].source = source.get();
         self.senders[source.index()].bytes_assigned += size;
-        if let Some(tracking) = &self.tracking {
+        if let Some(tracking) = &mut self.tracking {
+            tracking.begun += 1;
+            tracking.progress[pull as usize].begun = tracking.begun;
             // What an earlier source had sent is not asked of this one.
-            let sent = self.bytes_before(pull, tracking.progress[pull as usize].start);
+            let start = tracking.progress[pull as usize].start;
+            let sent = self.bytes_before(pull, start);
             self.senders[source.index()].bytes_assigned -= sent;
         }
     }

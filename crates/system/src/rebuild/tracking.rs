@@ -31,6 +31,8 @@ pub(super) struct Progress {
     pub received: u32,
     pub last_received: bool,
     pub last_written: bool,
+    /// The rank among the pulls that have begun.
+    pub begun: u32,
     /// Whether nothing of it is wanted any more: another pull goes on from here, or none.
     pub is_given_up: bool,
     /// Whether it goes on where another source failed.
@@ -78,6 +80,8 @@ pub(super) struct Tracking {
     pub failed: FailedSet,
     /// Of each pull.
     pub progress: Vec<Progress>,
+    /// How many pulls have begun.
+    pub begun: u32,
     /// In the order in which they were completed.
     pub made: Vec<Made>,
     /// How many complete copies of each object were lost so far.
@@ -107,6 +111,7 @@ impl Tracking {
         Tracking {
             failed: later.failures[0].1.clone(),
             progress: vec![Progress::default(); work.pulls.len()],
+            begun: 0,
             made: Vec::new(),
             lost: lost.collect(),
             successors: BTreeMap::new(),
