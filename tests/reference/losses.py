@@ -18,7 +18,16 @@ import numpy as np
 
 from resilver.simulate import CrushMap
 from resilver.spec import System
-from tests.reference.draws import Stream, draw_block, jenkins_of_two, mix, share, upper_half
+from tests.reference.draws import (
+    HALF_WORD,
+    WORD,
+    Stream,
+    draw_block,
+    jenkins_of_two,
+    mix,
+    share,
+    upper_half,
+)
 from tests.reference.layouts import layout_of
 
 OBJECTS_A_FILE = 2**28
@@ -62,28 +71,45 @@ def stages_of(fails_at: dict[int, int]) -> list[tuple[int, frozenset[int]]]:
     ]
 
 
+NARROW_WIDTH = 2**16
+"""Sizes of the widest bin whose files need one word."""
+
+
 def file_sizes(system: System, seed: int) -> Iterator[int]:
     """The sizes of the files, in order, up to the end of the population.
 
-    File i takes block i of the stream "filesize": the first word chooses a bin in proportion to its
-    count, the second a size within it. Files end at their number, or before the one that would take
-    the total past the volume.
+    File i takes draw i of the stream "filesize", entity 0: it chooses a bin in proportion to its
+    count, and a size within it where the bin is narrow; else draw i of entity 1 chooses the size.
+    Files end at their number, or before the one that would take the total past the volume.
     """
-    bins = system.histogram_bins
-    count = sum(bin.file_count for bin in bins)
     volume, total, index = system.population_target_bytes, 0, 0
     while volume is not None or index < (system.population_target_files or 0):
-        bin_word, size_word, _, _ = draw_block(seed, "filesize", 0, index)
-        rank = share(bin_word, count)
-        for bin in bins:
-            if rank < bin.file_count:
-                break
-            rank -= bin.file_count
-        size = max(1, bin.min_bytes + share(size_word, bin.max_bytes - bin.min_bytes))
+        size = max(1, _size_of(system, seed, index))
         total, index = total + size, index + 1
         if volume is not None and total > volume:
             return
         yield size
+
+
+def _size_of(system: System, seed: int, file: int) -> int:
+    block, lane = divmod(file, 4)
+    word = draw_block(seed, "filesize", 0, block)[lane]
+    bins = system.histogram_bins
+    count, counted = sum(bin.file_count for bin in bins), 0
+    for bin in bins:
+        # A bin's words begin where its first file's share of all words does.
+        begin, counted = -(-counted * WORD // count), counted + bin.file_count
+        end = -(-counted * WORD // count)
+        if word < end:
+            break
+    width = bin.max_bytes - bin.min_bytes
+    if width > NARROW_WIDTH or end - begin < HALF_WORD:
+        return bin.min_bytes + share(draw_block(seed, "filesize", 1, block)[lane], width)
+    # The leading 32 bits of the place among the bin's words, times a factor of 32 bits.
+    dropped = (end - begin - 1).bit_length() - 32
+    places = ((end - begin - 1) >> dropped) + 1
+    scale = max(s for s in range(64) if (width << s) // places < HALF_WORD)
+    return bin.min_bytes + (((word - begin) >> dropped) * ((width << scale) // places) >> scale)
 
 
 def object_sizes(system: System, size: int) -> list[int]:

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use resilver_units::Bytes;
 
+use crate::histogram::Share;
 use crate::objects::FILE_INDEX_LIMIT;
+use crate::tally::{LISTED_VECTOR, Road, tally};
 use crate::{Decomposition, Histogram, LARGEST_FILE, LARGEST_VOLUME, PopulationError};
 
 /// How much is stored.
@@ -34,20 +36,39 @@ impl RangeTotals {
         self.objects += other.objects;
         self.bytes += other.bytes;
     }
+
+    /// This range and another.
+    #[must_use]
+    pub fn and(mut self, other: RangeTotals) -> RangeTotals {
+        self.add(other);
+        self
+    }
 }
 
+/// The random words that files are drawn from: a pure function of the file's index.
+pub trait Words {
+    /// Fills `words` with one word for each of the files from number `first` on.
+    fn fill(&self, first: u64, words: &mut [u64]);
+
+    /// A further word of a file, for sizes that one word cannot settle.
+    fn further(&self, file: u64) -> u64;
+}
+
+/// Files whose words are drawn together: they stay in the first-level cache.
+const BATCH: usize = 512;
+
 /// The files of a population, each a pure function of its index.
-///
-/// `draws` gives four uniform random words for a file index; the first chooses the bin, the second the size.
 #[derive(Clone, Debug)]
-pub struct Files<D> {
+pub struct Files<W> {
     histogram: Histogram,
     decomposition: Decomposition,
     extent: Extent,
-    draws: D,
+    words: W,
+    /// The bin that most files fall into, where they are one object each.
+    common: Option<Share>,
 }
 
-impl<D: Fn(u64) -> [u64; 4]> Files<D> {
+impl<W: Words> Files<W> {
     /// The population of `extent` drawn from `histogram`.
     ///
     /// # Errors
@@ -56,7 +77,7 @@ impl<D: Fn(u64) -> [u64; 4]> Files<D> {
         histogram: Histogram,
         decomposition: Decomposition,
         extent: Extent,
-        draws: D,
+        words: W,
     ) -> Result<Self, PopulationError> {
         decomposition.check(histogram.largest())?;
         if histogram.largest() > LARGEST_FILE {
@@ -72,7 +93,8 @@ impl<D: Fn(u64) -> [u64; 4]> Files<D> {
         if files > FILE_INDEX_LIMIT {
             return Err(PopulationError::TooManyFiles { files });
         }
-        Ok(Files { histogram, decomposition, extent, draws })
+        let common = histogram.common_share(decomposition.largest_undivided());
+        Ok(Files { histogram, decomposition, extent, words, common })
     }
 
     /// How files divide into objects.
@@ -88,25 +110,77 @@ impl<D: Fn(u64) -> [u64; 4]> Files<D> {
         }
     }
 
+    /// The expected size of a file, in bytes.
+    pub fn mean_bytes(&self) -> f64 {
+        self.histogram.mean_bytes()
+    }
+
+    /// The files of a range that exist as far as a number of files tells, and whether the last of all is reached.
+    pub fn counted(&self, range: Range<u64>) -> (Range<u64>, bool) {
+        match self.extent {
+            Extent::Files(files) => (range.start.min(files)..range.end.min(files), files <= range.end),
+            Extent::Volume(_) => (range, false),
+        }
+    }
+
     /// The size of file number `index`.
     #[inline]
     pub fn size(&self, index: u64) -> Bytes {
-        let [bin_word, size_word, _, _] = (self.draws)(index);
-        self.histogram.file_size(bin_word, size_word)
+        let mut word = [0];
+        self.words.fill(index, &mut word);
+        self.histogram.file_size(word[0], || self.words.further(index))
     }
 
     /// Visits the files of a range in order with (index, size), as if the population had no end.
-    #[inline]
     pub fn visit(&self, range: Range<u64>, mut visitor: impl FnMut(u64, Bytes)) -> RangeTotals {
         let mut totals = RangeTotals::default();
-        for index in range {
-            let size = self.size(index);
-            totals.files += 1;
-            totals.objects += self.decomposition.object_count(size);
-            totals.bytes += size;
-            visitor(index, size);
-        }
+        self.visit_words(range, |first, words| {
+            for (index, &word) in (first..).zip(words) {
+                let size = self.histogram.file_size(word, || self.words.further(index));
+                totals.files += 1;
+                totals.objects += self.decomposition.object_count(size);
+                totals.bytes += size;
+                visitor(index, size);
+            }
+        });
         totals
+    }
+
+    /// Adds up the files of a range, and visits in order those of several objects with (index, objects), as if the
+    /// population had no end.
+    ///
+    /// Where most files are small, it looks at eight of them at a time.
+    pub fn survey(&self, range: Range<u64>, mut visitor: impl FnMut(u64, u64)) -> RangeTotals {
+        let mut totals = RangeTotals { files: range.end.saturating_sub(range.start), ..RangeTotals::default() };
+        let mut others = [0; BATCH + LISTED_VECTOR];
+        self.visit_words(range, |first, words| {
+            let (bytes, count) = tally(Road::best(), self.common.as_ref(), words, &mut others);
+            totals.bytes += bytes;
+            totals.objects += (words.len() - count) as u64;
+            for &place in &others[..count] {
+                let index = first + u64::from(place);
+                let size = self.histogram.file_size(words[place as usize], || self.words.further(index));
+                let objects = self.decomposition.object_count(size);
+                totals.objects += objects;
+                totals.bytes += size;
+                if objects > 1 {
+                    visitor(index, objects);
+                }
+            }
+        });
+        totals
+    }
+
+    /// Draws the words of a range, batch by batch: the first file's index, and a word a file.
+    #[inline]
+    fn visit_words(&self, range: Range<u64>, mut visitor: impl FnMut(u64, &[u64])) {
+        let mut words = [0; BATCH];
+        let end = range.end;
+        for first in range.step_by(BATCH) {
+            let words = &mut words[..BATCH.min((end - first) as usize)];
+            self.words.fill(first, words);
+            visitor(first, words);
+        }
     }
 
     /// Where the population ends inside a range, when `before` lies in front of it: the first file left out, if any.
@@ -137,15 +211,64 @@ impl<D: Fn(u64) -> [u64; 4]> Files<D> {
 mod tests {
     use super::*;
     use crate::Bin;
+    use proptest::prelude::*;
 
     /// Words that walk evenly through a single bin, so that sizes are known: file i has 1 + (i mod 4) bytes.
-    fn steps(index: u64) -> [u64; 4] {
-        [0, (index % 4) << 62, 0, 0]
+    #[derive(Debug)]
+    struct Steps;
+
+    impl Words for Steps {
+        fn fill(&self, first: u64, words: &mut [u64]) {
+            (first..).zip(words).for_each(|(index, word)| *word = (index % 4) << 62);
+        }
+
+        fn further(&self, _: u64) -> u64 {
+            unreachable!("a bin of four sizes needs one word")
+        }
     }
 
-    fn files(extent: Extent) -> Files<fn(u64) -> [u64; 4]> {
+    fn files(extent: Extent) -> Files<Steps> {
         let histogram = Histogram::new(&[Bin { min: 1, max: 5, count: 1 }]).unwrap();
-        Files::new(histogram, Decomposition::Whole, extent, steps as fn(u64) -> [u64; 4]).unwrap()
+        Files::new(histogram, Decomposition::Whole, extent, Steps).unwrap()
+    }
+
+    /// Words without an order.
+    struct Scrambled;
+
+    impl Words for Scrambled {
+        fn fill(&self, first: u64, words: &mut [u64]) {
+            (first..).zip(words).for_each(|(index, word)| *word = index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        }
+
+        fn further(&self, file: u64) -> u64 {
+            file.wrapping_mul(0xd6e8_feb8_6659_fd93)
+        }
+    }
+
+    proptest! {
+        /// A survey adds up to what a visit does, and names the files of several objects.
+        #[test]
+        fn a_survey_equals_a_visit(
+            bins in prop::collection::vec((0u64..10_000, 1u64..100_000, 1u64..1000), 1..30), common in 0u64..1_000_000,
+            piece in 1u64..100_000, start in 0u64..1 << 35, count in 0u64..2000
+        ) {
+            let mut bins: Vec<Bin> = bins.iter().map(|&(min, width, count)| Bin { min, max: min + width, count }).collect();
+            bins[0].count += common;
+            let histogram = Histogram::new(&bins).unwrap();
+            for way in [Decomposition::Whole, Decomposition::Chunked { chunk: Bytes::new(piece) },
+                        Decomposition::Striped { unit: Bytes::new(piece), width: 5 }] {
+                let population = Files::new(histogram.clone(), way, Extent::Files(1 << 36), Scrambled).unwrap();
+                let (mut divided, mut surveyed) = (Vec::new(), Vec::new());
+                let totals = population.visit(start..start + count, |index, size| {
+                    if way.object_count(size) > 1 {
+                        divided.push((index, way.object_count(size)));
+                    }
+                });
+                let survey = population.survey(start..start + count, |index, objects| surveyed.push((index, objects)));
+                prop_assert_eq!(totals, survey);
+                prop_assert_eq!(&divided, &surveyed);
+            }
+        }
     }
 
     #[test]

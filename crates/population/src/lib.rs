@@ -6,8 +6,9 @@
 mod files;
 mod histogram;
 mod objects;
+mod tally;
 
-pub use files::{Extent, Files, RangeTotals};
+pub use files::{Extent, Files, RangeTotals, Words};
 pub use histogram::{Bin, Histogram};
 pub use objects::{Decomposition, FILE_INDEX_LIMIT, OBJECT_INDEX_LIMIT, file_of, first_object};
 

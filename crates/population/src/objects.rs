@@ -64,6 +64,15 @@ impl Decomposition {
         }
     }
 
+    /// The largest file that is one object.
+    pub(crate) fn largest_undivided(self) -> Bytes {
+        match self {
+            Decomposition::Whole | Decomposition::Striped { width: 1, .. } => Bytes::new(u64::MAX),
+            Decomposition::Chunked { chunk } => chunk,
+            Decomposition::Striped { unit, .. } => unit,
+        }
+    }
+
     /// How many objects a file of `size` bytes (at least one) divides into.
     #[inline]
     pub fn object_count(self, size: Bytes) -> u64 {
@@ -140,6 +149,7 @@ mod tests {
                 let sizes: Vec<u64> = (0..count).map(|i| way.object_size(Bytes::new(size), i).get()).collect();
                 prop_assert_eq!(sizes.iter().sum::<u64>(), size);
                 prop_assert!(sizes.iter().all(|&s| s > 0));
+                prop_assert_eq!(count == 1, Bytes::new(size) <= way.largest_undivided());
             }
         }
     }

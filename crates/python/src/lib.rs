@@ -7,6 +7,7 @@ mod config;
 mod crush;
 mod errors;
 mod layouts;
+mod parts;
 mod pools;
 mod simulation;
 
@@ -18,6 +19,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<affected::AffectedSearch>()?;
+    module.add_class::<parts::PopulationScan>()?;
     module.add_function(wrap_pyfunction!(simulation::choose_failed, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_sets, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_of_name, module)?)?;

@@ -1,6 +1,6 @@
 //! A run, stepped from Python so that progress shows and Ctrl-C is heard.
 
-use numpy::IntoPyArray;
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_system::{DeviceOutcome, Moved, Phase, Report};
@@ -9,6 +9,7 @@ use resilver_units::SimTime;
 use crate::config::system_config;
 use crate::crush::CrushMap;
 use crate::errors::{CoreSimulationError, system_error};
+use crate::parts::scanned;
 
 /// A run under way.
 ///
@@ -25,6 +26,24 @@ impl Simulation {
     fn new(py: Python<'_>, system: &str, map: Option<&CrushMap>) -> PyResult<Self> {
         let config = system_config(system, map.map(CrushMap::shared))?;
         let simulation = py.detach(|| resilver_system::Simulation::new(config)).map_err(system_error)?;
+        Ok(Simulation { simulation })
+    }
+
+    /// A run whose population was scanned in parts: (files, objects, bytes) of all, and each part's affected objects and
+    /// their sizes, in the order of the population.
+    #[staticmethod]
+    #[pyo3(signature = (system, map, totals, affected, sizes))]
+    fn with_found(
+        py: Python<'_>,
+        system: &str,
+        map: Option<&CrushMap>,
+        totals: (u64, u64, u64),
+        affected: Vec<PyReadonlyArray1<'_, u64>>,
+        sizes: Vec<PyReadonlyArray1<'_, u64>>,
+    ) -> PyResult<Self> {
+        let config = system_config(system, map.map(CrushMap::shared))?;
+        let found = scanned(totals, &affected, &sizes);
+        let simulation = py.detach(|| resilver_system::Simulation::with_found(config, found)).map_err(system_error)?;
         Ok(Simulation { simulation })
     }
 

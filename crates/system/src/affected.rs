@@ -6,12 +6,13 @@
 use rayon::prelude::*;
 use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse};
 use resilver_placement::layout::Relocation;
-use resilver_population::file_of;
+use resilver_population::{Words, file_of};
 use resilver_units::ObjectId;
 
 use crate::SystemError;
 use crate::config::{Contents, SystemConfig};
-use crate::scan::{AffectedObject, FileScan, GroupContents, group_rounds};
+use crate::group_contents::{GroupContents, group_rounds};
+use crate::scan::{AffectedObject, FileScan};
 use crate::search::{Visitor, visit_scan};
 
 /// Most objects in a batch: a few ten megabytes.
@@ -71,9 +72,9 @@ trait Search: Send + Sync {
     fn relocate(&self, affected: &[AffectedObject]) -> AffectedBatch;
 }
 
-impl<D, I> Search for FileScan<D, I>
+impl<W, I> Search for FileScan<W, I>
 where
-    D: Fn(u64) -> [u64; 4] + Send + Sync,
+    W: Words + Send + Sync,
     I: Inverse + Send,
 {
     fn advance(&mut self) -> Vec<AffectedObject> {
@@ -170,9 +171,9 @@ struct Boxed;
 impl Visitor for Boxed {
     type Result = Box<dyn Search>;
 
-    fn files<D, I>(self, scan: FileScan<D, I>) -> Box<dyn Search>
+    fn files<W, I>(self, scan: FileScan<W, I>) -> Box<dyn Search>
     where
-        D: Fn(u64) -> [u64; 4] + Send + Sync + 'static,
+        W: Words + Send + Sync + 'static,
         I: Inverse + crate::search::AsGroups + Send + 'static,
     {
         Box::new(scan)

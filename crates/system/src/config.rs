@@ -13,8 +13,8 @@ use resilver_placement::ring::HashRing;
 use resilver_population::{Decomposition, Extent, Histogram};
 use resilver_units::{DeviceId, EndpointId, GroupId, ObjectId, SimTime};
 
+use crate::group_contents::GroupContents;
 use crate::rebuild::RebuildPolicy;
-use crate::scan::GroupContents;
 use crate::work::{ObjectOrder, SourceChoice};
 
 /// The reweight of a device that is in, 16.16.

@@ -45,6 +45,13 @@ pub struct ForwardScratch {
 impl Inverse for ForwardInverse {
     type Scratch = ForwardScratch;
 
+    const LISTED: usize = 1 << 14;
+
+    fn objects_a_step(&self) -> u64 {
+        // A screened object takes some 50 ns, and one that is placed some microseconds.
+        if self.screen.is_some() { 1 << 21 } else { 1 << 16 }
+    }
+
     fn affected_among(&self, objects: &[u64], scratch: &mut ForwardScratch, found: &mut Vec<ObjectId>) {
         let ForwardScratch { place, before, screen: screening, positions, candidates, .. } = scratch;
         let mut ask = |object: ObjectId, found: &mut Vec<ObjectId>| {

@@ -5,8 +5,10 @@ mod checker;
 mod config;
 mod faults;
 mod forward;
+mod group_contents;
 mod groups;
 mod outcome;
+mod parts;
 mod rebuild;
 mod rows;
 mod scan;
@@ -21,9 +23,11 @@ pub use config::{Algorithm, Contents, CrushPlacement, PlaceScratch, PlacedPool, 
 pub use faults::choose_failed;
 pub use forward::ForwardInverse;
 
+pub use group_contents::{GroupContents, scan_groups};
 pub use outcome::{DeviceOutcome, Level, Outcome, Transfer, Wasted};
+pub use parts::{Part, PopulationScan};
 pub use rebuild::{EventOf, Rebuild, RebuildPolicy, Wiring};
-pub use scan::{AffectedObject, FileScan, GroupContents, Scanned, scan_groups};
+pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
 pub use work::{Losses, ObjectOrder, Pull, SourceChoice, WorkList};
@@ -64,6 +68,26 @@ pub enum SystemError {
         buffer: u64,
         /// The object in bytes.
         object: u64,
+    },
+    /// An object that is said to be affected and is not.
+    #[error(
+        "parts: object {object} is not an affected object of this system and seed, or its size is another; pass the parts \
+         that scans of the same system and seed gave"
+    )]
+    ForeignObject {
+        /// Its number.
+        object: u64,
+    },
+    /// A population that is not scanned.
+    #[error("a real cluster's placement groups are not scanned: simulate it as a whole")]
+    NothingToScan,
+    /// More files than can be numbered, or that hold more than 64-bit sums do.
+    #[error("files = {files} from {first}: they must lie below 2^36 and hold 4 EiB at the most; scan fewer at a time")]
+    PartTooLarge {
+        /// The first file.
+        first: u64,
+        /// How many.
+        files: u64,
     },
     /// The population cannot be built.
     #[error(transparent)]

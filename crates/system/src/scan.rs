@@ -7,13 +7,20 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 use resilver_placement::inverse::Inverse;
-use resilver_population::{Files, RangeTotals, file_of, first_object};
+use resilver_population::{Files, RangeTotals, Words, file_of, first_object};
 use resilver_units::{Bytes, ObjectId};
 
-/// Files in a part, the piece of work of one thread.
-const PART_FILES: u64 = 4096;
-/// Parts in a block, after which the caller gets a chance to show progress or to stop.
-const BLOCK_PARTS: u64 = 64;
+use crate::SystemError;
+
+/// Most files in a part, the piece of work of one thread.
+const PART_FILES: u64 = 1 << 14;
+/// Parts in a block, after which the caller gets a chance to show progress or to stop; where files have many objects, parts
+/// are smaller.
+const BLOCK_PARTS: u64 = 256;
+/// Files in the first block, while it is not known how many objects a file has.
+const FIRST_BLOCK_FILES: u64 = 1 << 12;
+/// What a block may grow by from one to the next.
+const BLOCK_GROWTH: u64 = 16;
 
 /// An object that had a copy on a failed device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,22 +40,30 @@ pub struct Scanned {
     pub affected: Vec<AffectedObject>,
 }
 
+impl Scanned {
+    /// Adds what the files behind these hold.
+    pub fn append(&mut self, next: Scanned) {
+        self.totals.add(next.totals);
+        self.affected.extend(next.affected);
+    }
+}
+
 /// A scan of a population of files, under way.
-pub struct FileScan<D, I> {
-    files: Files<D>,
+pub struct FileScan<W, I> {
+    files: Files<W>,
     inverse: I,
     next_file: u64,
     scanned: Scanned,
     is_complete: bool,
 }
 
-impl<D, I> FileScan<D, I>
+impl<W, I> FileScan<W, I>
 where
-    D: Fn(u64) -> [u64; 4] + Sync,
+    W: Words + Sync,
     I: Inverse,
 {
     /// A scan of `files` for the objects that `inverse` finds affected.
-    pub fn new(files: Files<D>, inverse: I) -> Self {
+    pub fn new(files: Files<W>, inverse: I) -> Self {
         FileScan { files, inverse, next_file: 0, scanned: Scanned::default(), is_complete: false }
     }
 
@@ -70,25 +85,71 @@ where
         if self.is_complete {
             return;
         }
-        let block_start = self.next_file;
-        let parts: Vec<Scanned> = (0..BLOCK_PARTS)
-            .into_par_iter()
-            .map(|part| {
-                let start = block_start + part * PART_FILES;
-                self.scan_range(start..start + PART_FILES)
-            })
-            .collect();
-        for (part, scanned) in (0..BLOCK_PARTS).zip(parts) {
-            let start = block_start + part * PART_FILES;
-            let range = start..start + PART_FILES;
-            if let Some(end) = self.files.end_within(range, self.scanned.totals, scanned.totals) {
-                self.merge(self.scan_range(start..end));
-                self.is_complete = true;
-                return;
+        let block = self.next_file..self.next_file + self.block_files(self.scanned.totals);
+        let (scanned, is_last) = self.scan_block(block.clone(), Some(self.scanned.totals));
+        self.scanned.append(scanned);
+        self.is_complete = is_last;
+        self.next_file = block.end;
+    }
+
+    /// Scans a range of files by all threads, as if the population had no end.
+    pub fn scan(&self, range: Range<u64>) -> Scanned {
+        self.scan_range(range, None).0
+    }
+
+    /// Scans a range of files by all threads up to the population's end, when `before` lies in front of the range.
+    ///
+    /// Says whether the end was met.
+    pub fn scan_to_end(&self, range: Range<u64>, before: RangeTotals) -> (Scanned, bool) {
+        self.scan_range(range, Some(before))
+    }
+
+    fn scan_range(&self, range: Range<u64>, before: Option<RangeTotals>) -> (Scanned, bool) {
+        let mut found = Scanned::default();
+        let mut next = range.start;
+        while next < range.end {
+            let block = next..range.end.min(next + self.block_files(found.totals));
+            next = block.end;
+            let so_far = before.map(|before| before.and(found.totals));
+            let (scanned, is_last) = self.scan_block(block, so_far);
+            found.append(scanned);
+            if is_last {
+                return (found, true);
             }
-            self.merge(scanned);
         }
-        self.next_file = block_start + BLOCK_PARTS * PART_FILES;
+        (found, false)
+    }
+
+    /// How many files to scan in a step, behind those that `totals` tells of.
+    fn block_files(&self, totals: RangeTotals) -> u64 {
+        let objects = u128::from(self.inverse.objects_a_step());
+        let files = objects * u128::from(totals.files) / u128::from(totals.objects.max(1));
+        (files.min(u128::from(BLOCK_GROWTH * totals.files)) as u64).clamp(FIRST_BLOCK_FILES, BLOCK_PARTS * PART_FILES)
+    }
+
+    /// Takes what scans of parts have found for the scan itself.
+    ///
+    /// # Errors
+    /// When an object is not one that this scan would have found.
+    pub fn complete_with(&mut self, found: Scanned) -> Result<(), SystemError> {
+        found.affected.par_chunks(PART_FILES as usize).try_for_each(|affected| {
+            let objects: Vec<u64> = affected.iter().map(|one| one.object.get()).collect();
+            let mut expected = Vec::with_capacity(objects.len());
+            self.inverse.affected_among(&objects, &mut I::Scratch::default(), &mut expected);
+            let mut expected = self.with_sizes(expected).into_iter();
+            match affected.iter().find(|&&one| expected.next() != Some(one)) {
+                Some(foreign) => Err(SystemError::ForeignObject { object: foreign.object.get() }),
+                None => Ok(()),
+            }
+        })?;
+        self.scanned = found;
+        self.is_complete = true;
+        Ok(())
+    }
+
+    /// The files that are scanned.
+    pub fn files(&self) -> &Files<W> {
+        &self.files
     }
 
     /// The inverse.
@@ -106,18 +167,46 @@ where
         (self.inverse, self.scanned)
     }
 
-    fn merge(&mut self, part: Scanned) {
-        self.scanned.totals.add(part.totals);
-        self.scanned.affected.extend(part.affected);
+    /// Scans a block, its parts in parallel and merged in order; cut at the population's end, if it is known what lies before
+    /// the block.
+    ///
+    /// Says whether the end was met.
+    fn scan_block(&self, block: Range<u64>, before: Option<RangeTotals>) -> (Scanned, bool) {
+        let parts: Vec<Range<u64>> = pieces(block.clone(), (block.end - block.start).div_ceil(BLOCK_PARTS)).collect();
+        let scanned: Vec<Scanned> = parts.par_iter().map(|part| self.scan_part(part.clone())).collect();
+        let mut found = Scanned::default();
+        for (range, part) in parts.into_iter().zip(scanned) {
+            let so_far = before.map(|before| before.and(found.totals));
+            if let Some(end) = so_far.and_then(|so_far| self.files.end_within(range.clone(), so_far, part.totals)) {
+                found.append(self.scan_part(range.start..end));
+                return (found, true);
+            }
+            found.append(part);
+        }
+        (found, false)
     }
 
-    fn scan_range(&self, range: Range<u64>) -> Scanned {
-        let decomposition = self.files.decomposition();
+    fn scan_part(&self, range: Range<u64>) -> Scanned {
         let mut listed = Listed::new(&self.inverse);
-        let totals = self.files.visit(range, |file, size| {
-            listed.add(first_object(file).get(), decomposition.object_count(size));
+        // Every file has a first object. Further ones are few where files are small; as objects are numbered file by file,
+        // sorting what is found puts them where they belong.
+        listed.add(first_object(range.start).get(), range.end - range.start, first_object(1).get());
+        let first_found = listed.found_so_far();
+        let totals = self.files.survey(range, |file, objects| {
+            listed.add(first_object(file).get() + 1, objects - 1, 1);
         });
-        // Few objects are affected, so their files' sizes are drawn again rather than kept.
+        let mut found = listed.finish();
+        if found.len() > first_found {
+            found.sort_unstable_by_key(|object| object.get());
+        }
+        Scanned { totals, affected: self.with_sizes(found) }
+    }
+
+    /// Objects with their sizes.
+    ///
+    /// Few objects are affected, so their files' sizes are drawn again rather than kept.
+    fn with_sizes(&self, objects: Vec<ObjectId>) -> Vec<AffectedObject> {
+        let decomposition = self.files.decomposition();
         let mut drawn = None;
         let sized = |object: ObjectId| {
             let file = file_of(object);
@@ -127,14 +216,20 @@ where
             };
             drawn = Some((file, size));
             let index = object.get() - first_object(file).get();
-            AffectedObject { object, size: decomposition.object_size(size, index) }
+            // A file's objects are numbered from zero; what lies beyond them is not one.
+            let is_object = index < decomposition.object_count(size);
+            let size = if is_object { decomposition.object_size(size, index) } else { Bytes::ZERO };
+            AffectedObject { object, size }
         };
-        Scanned { totals, affected: listed.finish().into_iter().map(sized).collect() }
+        objects.into_iter().map(sized).collect()
     }
 }
 
-/// Objects whose inverse is asked together: enough for its wide loops, few enough for the first-level cache.
-const LISTED: usize = 1024;
+/// The pieces of `length` files that a range falls into; the last is shorter where need be.
+fn pieces(range: Range<u64>, length: u64) -> impl Iterator<Item = Range<u64>> {
+    let end = range.end;
+    range.step_by(length as usize).map(move |start| start..end.min(start + length))
+}
 
 /// Objects on their way through an inverse: those of several files are asked together, since most files have few.
 struct Listed<'a, I: Inverse> {
@@ -146,19 +241,18 @@ struct Listed<'a, I: Inverse> {
 
 impl<'a, I: Inverse> Listed<'a, I> {
     fn new(inverse: &'a I) -> Self {
-        Listed { inverse, scratch: I::Scratch::default(), objects: Vec::with_capacity(LISTED), found: Vec::new() }
+        Listed { inverse, scratch: I::Scratch::default(), objects: Vec::with_capacity(I::LISTED), found: Vec::new() }
     }
 
-    /// Adds the `count` objects from `first`.
+    /// Adds `count` objects, the first of them `first` and each further one `step` behind the one before.
     #[inline]
-    fn add(&mut self, first: u64, count: u64) {
-        let end = first + count;
-        let mut next = first;
-        while next < end {
-            let stop = end.min(next + (LISTED - self.objects.len()) as u64);
-            self.objects.extend(next..stop);
-            next = stop;
-            if self.objects.len() == LISTED {
+    fn add(&mut self, first: u64, count: u64, step: u64) {
+        let mut done = 0;
+        while done < count {
+            let stop = count.min(done + (I::LISTED - self.objects.len()) as u64);
+            self.objects.extend((done..stop).map(|index| first + index * step));
+            done = stop;
+            if self.objects.len() == I::LISTED {
                 self.ask();
             }
         }
@@ -170,54 +264,16 @@ impl<'a, I: Inverse> Listed<'a, I> {
         self.objects.clear();
     }
 
+    /// How many of the objects added are affected.
+    fn found_so_far(&mut self) -> usize {
+        self.ask();
+        self.found.len()
+    }
+
     /// The affected ones of all objects, in the order they were added.
     fn finish(mut self) -> Vec<ObjectId> {
         self.ask();
         self.found
-    }
-}
-
-/// What one placement group of a real cluster holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GroupContents {
-    /// Objects in the group.
-    pub objects: u64,
-    /// Their volume, before replication.
-    pub bytes: Bytes,
-}
-
-/// The objects of the `affected` groups, given what every group holds.
-///
-/// Only a group's count and volume are known, so its objects share the volume evenly, to the byte. Objects are numbered
-/// as if each group were a file, and come in rounds of one object from each group: recovery, as in the other
-/// populations, does not go group by group.
-pub fn scan_groups(contents: &[GroupContents], affected: impl Iterator<Item = u32> + Clone) -> Scanned {
-    let mut scanned = Scanned::default();
-    for group in contents {
-        scanned.totals.objects += group.objects;
-        scanned.totals.bytes += group.bytes;
-    }
-    let rounds = affected.clone().map(|group| contents[group as usize].objects).max().unwrap_or(0);
-    group_rounds(contents, affected, 0..rounds, &mut scanned.affected);
-    scanned
-}
-
-/// Appends the objects of a range of the rounds of [`scan_groups`].
-pub(crate) fn group_rounds(
-    contents: &[GroupContents],
-    affected: impl Iterator<Item = u32> + Clone,
-    rounds: Range<u64>,
-    objects_found: &mut Vec<AffectedObject>,
-) {
-    for round in rounds {
-        for group in affected.clone() {
-            let GroupContents { objects, bytes } = contents[group as usize];
-            if round < objects {
-                let size = bytes.get() / objects + u64::from(round < bytes.get() % objects);
-                let object = ObjectId::new(first_object(u64::from(group)).get() + round);
-                objects_found.push(AffectedObject { object, size: Bytes::new(size) });
-            }
-        }
     }
 }
 
@@ -237,14 +293,27 @@ mod tests {
         fn relocate(&self, _: ObjectId, _: &mut (), _: &mut Relocation) {}
     }
 
-    fn words(index: u64) -> [u64; 4] {
-        [0, index.wrapping_mul(0x9e37_79b9_7f4a_7c15), 0, 0]
+    /// Words without an order.
+    struct Scrambled;
+
+    fn word(file: u64) -> u64 {
+        file.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    impl Words for Scrambled {
+        fn fill(&self, first: u64, words: &mut [u64]) {
+            (first..).zip(words).for_each(|(file, one)| *one = word(file));
+        }
+
+        fn further(&self, _: u64) -> u64 {
+            unreachable!("a bin of 999 sizes needs one word")
+        }
     }
 
     fn scan(extent: Extent) -> Scanned {
         let histogram = Histogram::new(&[Bin { min: 1, max: 1000, count: 1 }]).unwrap();
         let decomposition = Decomposition::Chunked { chunk: Bytes::new(64) };
-        let files = Files::new(histogram, decomposition, extent, words as fn(u64) -> [u64; 4]).unwrap();
+        let files = Files::new(histogram, decomposition, extent, Scrambled).unwrap();
         let mut scan = FileScan::new(files, Sevenths);
         while !scan.is_complete() {
             scan.advance();
@@ -254,12 +323,12 @@ mod tests {
 
     #[test]
     fn the_parallel_scan_equals_one_plain_loop() {
-        // 200 MB of files of 500 B on average are 400,000 files: more than one block of 262,144.
-        let volume = 200_000_000;
+        // 400 MB of files of 500 B on average are 800,000 files: blocks of 4,096, 65,536 and some 520,000, and more.
+        let volume = 400_000_000;
         let scanned = scan(Extent::Volume(Bytes::new(volume)));
         let mut plain = Scanned::default();
         for file in 0.. {
-            let size = 1 + ((u128::from(words(file)[1]) * 999) >> 64) as u64;
+            let size = 1 + (((word(file) >> 32) * 999) >> 32);
             if plain.totals.bytes.get() + size > volume {
                 break;
             }
@@ -274,7 +343,7 @@ mod tests {
                 }
             }
         }
-        assert!(plain.totals.files > BLOCK_PARTS * PART_FILES);
+        assert!(plain.totals.files > 600_000);
         assert_eq!(scanned, plain);
     }
 
@@ -282,17 +351,5 @@ mod tests {
     fn no_files_are_a_population_too() {
         assert_eq!(scan(Extent::Files(0)), Scanned::default());
         assert_eq!(scan(Extent::Volume(Bytes::ZERO)), Scanned::default());
-    }
-
-    #[test]
-    fn a_group_s_volume_is_shared_to_the_byte() {
-        let group = |objects, bytes| GroupContents { objects, bytes: Bytes::new(bytes) };
-        let contents = [group(3, 11), group(5, 100), group(1, 7), group(0, 0)];
-        let scanned = scan_groups(&contents, [0, 2, 3].into_iter());
-        // 11 bytes over three objects: 4, 4, 3; one object of group 2 comes in the first round.
-        let sizes: Vec<(u64, u64)> = scanned.affected.iter().map(|a| (file_of(a.object), a.size.get())).collect();
-        assert_eq!(sizes, [(0, 4), (2, 7), (0, 4), (0, 3)]);
-        assert_eq!(scanned.totals.bytes.get(), 118);
-        assert_eq!(scanned.totals.objects, 9);
     }
 }

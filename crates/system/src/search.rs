@@ -4,15 +4,16 @@ use resilver_kernel::{Purpose, Stream};
 use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse, RehashInverse, SuccessorInverse};
 use resilver_placement::layout::GroupTable;
 use resilver_placement::ring::RingWalk;
-use resilver_population::{Files, RangeTotals, file_of};
+use resilver_population::{Files, RangeTotals, Words, file_of};
 use resilver_units::{DeviceId, GroupId};
 
 use crate::SystemError;
 use crate::checker::check_domains;
 use crate::config::{Algorithm, Contents, PlaceScratch, SystemConfig};
 use crate::forward::ForwardInverse;
+use crate::group_contents::scan_groups;
 use crate::groups::place_in_parallel;
-use crate::scan::{FileScan, Scanned, scan_groups};
+use crate::scan::{FileScan, Scanned};
 use crate::stages::{Later, Stages};
 use crate::work::WorkList;
 
@@ -44,12 +45,14 @@ pub(crate) trait Scan: Send + Sync {
     fn advance(&mut self);
     fn fraction(&self) -> f64;
     fn is_complete(&self) -> bool;
+    /// Takes what scans of parts have found, and is complete.
+    fn complete_with(&mut self, found: Scanned) -> Result<(), SystemError>;
     fn finish(self: Box<Self>, config: &SystemConfig) -> Result<Found, SystemError>;
 }
 
-impl<D, I> Scan for FileScan<D, I>
+impl<W, I> Scan for FileScan<W, I>
 where
-    D: Fn(u64) -> [u64; 4] + Send + Sync,
+    W: Words + Send + Sync,
     I: Inverse + AsGroups + Send,
 {
     fn advance(&mut self) {
@@ -62,6 +65,10 @@ where
 
     fn is_complete(&self) -> bool {
         FileScan::is_complete(self)
+    }
+
+    fn complete_with(&mut self, found: Scanned) -> Result<(), SystemError> {
+        FileScan::complete_with(self, found)
     }
 
     fn finish(self: Box<Self>, config: &SystemConfig) -> Result<Found, SystemError> {
@@ -143,6 +150,10 @@ impl Scan for GroupScan {
         self.is_complete
     }
 
+    fn complete_with(&mut self, _: Scanned) -> Result<(), SystemError> {
+        Err(SystemError::NothingToScan)
+    }
+
     fn finish(self: Box<Self>, config: &SystemConfig) -> Result<Found, SystemError> {
         let Contents::Groups(contents) = &config.contents else {
             unreachable!("a scan of groups is made for contents in groups only");
@@ -171,13 +182,34 @@ impl Scan for GroupScan {
     }
 }
 
-/// The files of a population, each drawn from its own block of one random stream.
-fn files(config: &SystemConfig) -> Result<Files<impl Fn(u64) -> [u64; 4] + Send + Sync + use<>>, SystemError> {
+/// The words of files: draw i of one stream is file i's, and draw i of another its further one.
+struct FileWords {
+    words: Stream,
+    further: Stream,
+}
+
+impl FileWords {
+    fn new(seed: u64) -> Self {
+        FileWords { words: Stream::new(seed, 0, FILE_SIZE), further: Stream::new(seed, 1, FILE_SIZE) }
+    }
+}
+
+impl Words for FileWords {
+    fn fill(&self, first: u64, words: &mut [u64]) {
+        self.words.fill(first, words);
+    }
+
+    fn further(&self, file: u64) -> u64 {
+        self.further.block(file / 4)[(file % 4) as usize]
+    }
+}
+
+/// The files of a population.
+fn files(config: &SystemConfig) -> Result<Files<impl Words + Send + Sync + use<>>, SystemError> {
     let Contents::Files { histogram, decomposition, extent } = &config.contents else {
         unreachable!("files are asked for only where the contents are files");
     };
-    let stream = Stream::new(config.seed, 0, FILE_SIZE);
-    Ok(Files::new(histogram.clone(), *decomposition, *extent, move |file| stream.block(file))?)
+    Ok(Files::new(histogram.clone(), *decomposition, *extent, FileWords::new(config.seed))?)
 }
 
 /// Takes whichever scan a system needs, by its own type.
@@ -186,9 +218,9 @@ pub(crate) trait Visitor {
     type Result;
 
     /// A scan of files.
-    fn files<D, I>(self, scan: FileScan<D, I>) -> Self::Result
+    fn files<W, I>(self, scan: FileScan<W, I>) -> Self::Result
     where
-        D: Fn(u64) -> [u64; 4] + Send + Sync + 'static,
+        W: Words + Send + Sync + 'static,
         I: Inverse + AsGroups + Send + 'static;
 
     /// A search of groups of known contents.
@@ -201,9 +233,9 @@ struct Boxed;
 impl Visitor for Boxed {
     type Result = Box<dyn Scan>;
 
-    fn files<D, I>(self, scan: FileScan<D, I>) -> Box<dyn Scan>
+    fn files<W, I>(self, scan: FileScan<W, I>) -> Box<dyn Scan>
     where
-        D: Fn(u64) -> [u64; 4] + Send + Sync + 'static,
+        W: Words + Send + Sync + 'static,
         I: Inverse + AsGroups + Send + 'static,
     {
         Box::new(scan)

@@ -15,6 +15,7 @@ use crate::config::{Contents, PlaceScratch, SystemConfig};
 use crate::groups::place_in_parallel;
 use crate::outcome::Outcome;
 use crate::rebuild::{EventOf, Rebuild, Wiring};
+use crate::scan::Scanned;
 use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
 
 /// Groups that one step places.
@@ -87,6 +88,8 @@ pub struct Simulation {
     config: SystemConfig,
     failed: FailedSet,
     stage: Stage,
+    /// What scans of all parts of the population have found, in place of a scan by the run itself.
+    found: Option<Scanned>,
     report: Option<Report>,
 }
 
@@ -101,7 +104,17 @@ impl Simulation {
             Some(_) => Stage::Placing(GroupTable::new()),
             None => Stage::Scanning(scan_of_objects(&config, &failed)?),
         };
-        Ok(Simulation { config, failed, stage, report: None })
+        Ok(Simulation { config, failed, stage, found: None, report: None })
+    }
+
+    /// A run of a system whose population was scanned in parts.
+    ///
+    /// `found` is what the scans found, in the order of the population. The run equals one that scans by itself.
+    ///
+    /// # Errors
+    /// When the population cannot be built.
+    pub fn with_found(config: SystemConfig, found: Scanned) -> Result<Self, SystemError> {
+        Ok(Simulation { found: Some(found), ..Simulation::new(config)? })
     }
 
     /// What the run is doing.
@@ -162,7 +175,10 @@ impl Simulation {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Done) {
             Stage::Placing(table) => self.place(table)?,
             Stage::Scanning(mut scan) => {
-                scan.advance();
+                match self.found.take() {
+                    Some(found) => scan.complete_with(found)?,
+                    None => scan.advance(),
+                }
                 if scan.is_complete() { self.begin_rebuild(scan)? } else { Stage::Scanning(scan) }
             }
             Stage::Rebuilding(mut running) => {

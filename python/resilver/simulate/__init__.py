@@ -9,6 +9,7 @@ from resilver.simulate.layouts import (
     parity_group_balance,
     place_objects,
 )
+from resilver.simulate.parts import PartOfPopulation, PopulationScan, simulate_found
 from resilver.simulate.pools import (
     GroupSets,
     StatedGroups,
@@ -23,6 +24,8 @@ __all__ = [
     "CrushMap",
     "GroupSets",
     "ParityGroupBalance",
+    "PartOfPopulation",
+    "PopulationScan",
     "Progress",
     "RunResult",
     "StatedGroups",
@@ -37,6 +40,7 @@ __all__ = [
     "parity_group_balance",
     "place_objects",
     "simulate",
+    "simulate_found",
     "validate",
     "version",
 ]

@@ -92,14 +92,22 @@ def simulate(
     failed = describe.failed_devices(system, seed, _core.choose_failed)
     text = describe.core_json(system, seed, failed)
     with core_errors(f"seed {seed}"):
-        simulation = _core.Simulation(text, map_of(system))
-        state = Progress("starting", 0.0)
-        while state.phase != "done":
-            state = Progress(*simulation.advance())
-            if progress is not None and not progress(state):
-                raise Interrupted("the run was stopped before its end")
-        report = simulation.report()
-    return _result(system, failed, report)
+        return finished(system, failed, _core.Simulation(text, map_of(system)), progress)
+
+
+def finished(
+    system: System,
+    failed: list[int],
+    simulation: _core.Simulation,
+    progress: Callable[[Progress], bool] | None,
+) -> RunResult:
+    """What a run found, once it has been stepped to its end; errors are the core's own."""
+    state = Progress("starting", 0.0)
+    while state.phase != "done":
+        state = Progress(*simulation.advance())
+        if progress is not None and not progress(state):
+            raise Interrupted("the run was stopped before its end")
+    return _result(system, failed, simulation.report())
 
 
 def validate(systems: Iterable[System]) -> None:

@@ -3,12 +3,12 @@
 //! Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), section 4.3 and table 2.
 
 /// The multipliers of a round.
-const MULTIPLIERS: [u64; 2] = [0xd2e7_470e_e14c_6c93, 0xca5a_8263_9512_1157];
+pub(super) const MULTIPLIERS: [u64; 2] = [0xd2e7_470e_e14c_6c93, 0xca5a_8263_9512_1157];
 /// What the key's words grow by from round to round: the golden ratio and the square root of 3 less 1, as 64-bit
 /// fractions (Weyl sequences).
-const KEY_STEPS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b];
+pub(super) const KEY_STEPS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b];
 /// Rounds; seven pass every published test of randomness, ten leave a margin.
-const ROUNDS: usize = 10;
+pub(super) const ROUNDS: usize = 10;
 
 /// Four words of 64 random bits: a bijection of `counter` chosen by `key`.
 ///

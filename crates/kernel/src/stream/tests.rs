@@ -88,6 +88,15 @@ proptest! {
     }
 
     #[test]
+    fn a_stream_that_fills_gives_what_one_that_walks_gives(seed: u64, first in 0..100_u64, count in 0..200_usize) {
+        let mut walking = Stream::new(seed, 7, Purpose::named("test"));
+        walking.seek(first);
+        let mut words = vec![0; count];
+        walking.fill(first, &mut words);
+        prop_assert!(words.into_iter().all(|word| word == walking.next_u64()));
+    }
+
+    #[test]
     fn a_number_below_n_is_below_n(seed: u64, n in 1..=u64::MAX) {
         let mut stream = Stream::new(seed, 0, Purpose::named("test"));
         prop_assert!((0..20).all(|_| stream.below(n) < n));

@@ -7,6 +7,7 @@
 
 use super::bucket::Straw2Weights;
 use super::hash::rjenkins1_3;
+use super::hashing::hash_items;
 use super::lanes::{Lanes, multiversion};
 use super::ln::{DRAWS, Distances, LAST_ORDERED, distance};
 
@@ -25,18 +26,6 @@ impl DrawBuffers {
             self.keys.resize(size, 0);
         }
     }
-}
-
-/// Fills `low` with the low 16 bits of each item's hash and returns the largest.
-#[inline(always)]
-fn hash_items_body(x: u32, r: u32, ids: &[i32], low: &mut [u32]) -> u32 {
-    let mut largest = 0;
-    for (low, &id) in low.iter_mut().zip(ids) {
-        let draw = rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1);
-        *low = draw;
-        largest = largest.max(draw);
-    }
-    largest
 }
 
 /// Fills `keys` with the product of draw and straw, and returns the largest.
@@ -75,40 +64,6 @@ fn first_at_least_body(low: &[u32], bound: u32) -> usize {
         }
     }
     0
-}
-
-/// Items or inputs of one pass of the loops below where they are made of the widest vectors; what is left over goes one by one.
-pub(crate) const PASS: usize = 32;
-
-/// Raises each of `draws` to the largest that any of the items draws for its input, and returns the largest of all.
-///
-/// The compiler works on several vectors at a time only in loops that carry a result from element to element, and one hash
-/// at a time leaves half of the processor idle: that is what the result is for, here and below.
-#[inline(always)]
-fn raise_draws_body(xs: &[u32], r: u32, ids: &[i32], draws: &mut [u32]) -> u32 {
-    let mut largest = 0;
-    for &id in ids {
-        for (draw, &x) in draws.iter_mut().zip(xs) {
-            let raised = (*draw).max(rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1));
-            *draw = raised;
-            largest = largest.max(raised);
-        }
-    }
-    largest
-}
-
-/// Raises each of `draws` to the largest that any of the items draws for its input and attempt; returns the largest of all.
-#[inline(always)]
-fn raise_mixed_draws_body(xs: &[u32], attempts: &[u32], ids: &[i32], draws: &mut [u32]) -> u32 {
-    let mut largest = 0;
-    for &id in ids {
-        for ((draw, &x), &r) in draws.iter_mut().zip(xs).zip(attempts) {
-            let raised = (*draw).max(rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1));
-            *draw = raised;
-            largest = largest.max(raised);
-        }
-    }
-    largest
 }
 
 /// Lists the indices of the draws that are not below `least`, in order, and returns their number.
@@ -163,30 +118,6 @@ unsafe fn list_at_least_avx512(draws: &[u32], least: u32, listed: &mut [u32]) ->
     count + list_from((draws.len() - rest.len()) as u32, rest, least, &mut listed[count..])
 }
 
-/// The largest of the items' draws; ends at the first that lies above `bound`, or not far behind it.
-#[inline(always)]
-fn largest_draw_body(x: u32, r: u32, ids: &[i32], bound: u32) -> u32 {
-    let mut largest = 0;
-    for ids in ids.chunks(PASS) {
-        for &id in ids {
-            largest = largest.max(rjenkins1_3(x, id as u32, r) & (DRAWS as u32 - 1));
-        }
-        if largest > bound {
-            break;
-        }
-    }
-    largest
-}
-
-multiversion!(pub(crate) raise_draws, raise_draws_body, (xs: &[u32], r: u32, ids: &[i32], draws: &mut [u32]), u32);
-multiversion!(pub(crate) largest_draw, largest_draw_body, (x: u32, r: u32, ids: &[i32], bound: u32), u32);
-multiversion!(
-    pub(crate) raise_mixed_draws,
-    raise_mixed_draws_body,
-    (xs: &[u32], attempts: &[u32], ids: &[i32], draws: &mut [u32]),
-    u32
-);
-multiversion!(pub(crate) hash_items, hash_items_body, (x: u32, r: u32, ids: &[i32], low: &mut [u32]), u32);
 multiversion!(scale_straws, scale_straws_body, (low: &[u32], straws: &[u32], keys: &mut [u64]), u64);
 multiversion!(
     scale_distances,

@@ -5,11 +5,11 @@
 //! against `crushtool` by the oracle tests.
 
 /// Starting value of every `rjenkins1` hash.
-const SEED: u32 = 1_315_423_911;
+pub(super) const SEED: u32 = 1_315_423_911;
 /// First padding word, mixed in where an argument is absent.
-const PAD_X: u32 = 231_232;
+pub(super) const PAD_X: u32 = 231_232;
 /// Second padding word.
-const PAD_Y: u32 = 1_232;
+pub(super) const PAD_Y: u32 = 1_232;
 
 /// Jenkins' mix of three words: reversible, and every input bit reaches every output bit.
 #[inline(always)]

@@ -19,6 +19,7 @@ mod error;
 mod firstn;
 mod generate;
 pub mod hash;
+mod hashing;
 mod indep;
 mod json;
 mod json_trees;
@@ -39,6 +40,8 @@ mod topology;
 mod tunables;
 mod vring;
 mod weight_set;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 mod write;
 mod write_binary;
 mod write_json;

@@ -8,8 +8,9 @@
 //! that wins an attempt below the number of positions is in the set: it is taken there, unless it was taken already. Any
 //! further attempt is made only after some device won two of those, which is looked into where a target wins one.
 
-use super::draw::{PASS, first_at_least, hash_items, largest_draw, list_at_least, raise_draws, raise_mixed_draws};
+use super::draw::{first_at_least, list_at_least};
 use super::hash::rjenkins1_3;
+use super::hashing::{hash_items, largest_draw, raise_draws};
 use super::lanes::Lanes;
 use super::ln::{DRAWS, Distances};
 use super::map::CrushMap;
@@ -24,7 +25,7 @@ use crate::inverse::{NEGLIGIBLE, chance_of_draw, sufficient_draws};
 pub struct FlatScreen {
     targets: Vec<i32>,
     items: Vec<i32>,
-    /// The items that are no targets, the last of them repeated until whole passes are full.
+    /// The items that are no targets.
     others: Vec<i32>,
     /// How many devices the rule asks for: attempts below it are made for every input.
     wanted: u32,
@@ -43,14 +44,18 @@ pub struct Candidate {
     pub is_certain: bool,
 }
 
-/// Inputs that are screened together: their draws stay in the first-level cache.
+/// Inputs whose draws are made together: they stay in the first-level cache.
 const SCREENED: usize = 1024;
+/// Inputs whose contenders are held together, which are a fifth as many: enough of them that vectors stay full while most
+/// drop out.
+const GATHERED: usize = 16 * SCREENED;
 
 /// Working memory of [`FlatScreen::candidates`]; one a thread.
 #[derive(Debug)]
 pub struct ScreenScratch {
     lanes: Lanes,
     draws: Vec<u32>,
+    attempts: Vec<u32>,
     verdicts: Vec<Verdict>,
     contenders: Contenders,
     low: Vec<u32>,
@@ -77,35 +82,38 @@ struct Contenders {
     largest: Vec<u32>,
 }
 
-/// Contenders that are held at once: those of the attempts of a part, usually, whose columns stay in the first-level cache.
-const HELD: usize = 2 * SCREENED;
-/// Contenders so few that the passes they do not fill cost more than each looking through the remaining items by itself.
-const FEW: usize = 2 * PASS;
+/// Contenders that are held at once; where there are more, some are decided before.
+const HELD: usize = 6 * SCREENED;
+/// Contenders so few that the vectors they do not fill cost more than each looking through the remaining items by itself.
+const FEW: usize = 16;
+/// Room for a vector of indices beyond the contenders.
+const SPARE: usize = 16;
+/// Items that all contenders meet before the first look at who is left.
+const FIRST_ITEMS: usize = 12;
 
 impl Contenders {
     fn new() -> Self {
-        let column = || vec![0; HELD + PASS];
+        let column = || vec![0; HELD + SPARE];
         Contenders { count: 0, index: column(), x: column(), attempt: column(), draw: column(), largest: column() }
     }
 
-    /// Adds the inputs whose draw is not below `least`.
-    fn add(&mut self, lanes: Lanes, inputs: &[u32], draws: &[u32], attempt: u32, least: u32) {
+    /// Adds the inputs whose draw is not below `least`; `place` is the index of the first input.
+    fn add(&mut self, lanes: Lanes, place: u32, inputs: &[u32], draws: &[u32], attempt: u32, least: u32) {
         let first = self.count;
         self.count += list_at_least(lanes, draws, least, &mut self.index[first..]);
         for one in first..self.count {
             let index = self.index[one] as usize;
             (self.x[one], self.draw[one]) = (inputs[index], draws[index]);
-            (self.attempt[one], self.largest[one]) = (attempt, 0);
+            (self.attempt[one], self.largest[one], self.index[one]) = (attempt, 0, place + index as u32);
         }
     }
 
     /// Lets the items draw, and strikes out those whom one of them beats.
     fn strike(&mut self, lanes: Lanes, items: &[i32], window: u32) {
-        // What fills the last pass is hashed and not read; one by one the rest would cost a vector each.
-        let padded = self.count.next_multiple_of(PASS);
-        raise_mixed_draws(lanes, &self.x[..padded], &self.attempt[..padded], items, &mut self.largest[..padded]);
+        let count = self.count;
+        raise_draws(lanes, &self.x[..count], &self.attempt[..count], items, &mut self.largest[..count]);
         let mut left = 0;
-        for one in 0..self.count {
+        for one in 0..count {
             let (draw, largest) = (self.draw[one], self.largest[one]);
             (self.index[left], self.x[left], self.attempt[left]) = (self.index[one], self.x[one], self.attempt[one]);
             (self.draw[left], self.largest[left]) = (draw, largest);
@@ -126,8 +134,9 @@ impl ScreenScratch {
     #[must_use]
     pub fn with_lanes(lanes: Lanes) -> Self {
         let lanes = if Lanes::available().contains(&lanes) { lanes } else { Lanes::Portable };
-        let (draws, verdicts) = (vec![0; SCREENED], vec![Verdict::Missed; SCREENED]);
-        ScreenScratch { lanes, draws, verdicts, contenders: Contenders::new(), low: Vec::new() }
+        let (draws, attempts) = (vec![0; SCREENED], vec![0; SCREENED]);
+        let (verdicts, contenders) = (vec![Verdict::Missed; GATHERED], Contenders::new());
+        ScreenScratch { lanes, draws, attempts, verdicts, contenders, low: Vec::new() }
     }
 }
 
@@ -150,9 +159,8 @@ impl FlatScreen {
         let wanted = copies.checked_sub(choose.count.unsigned_abs() as usize).filter(|&wanted| wanted > 0)?;
         let ranks = ranks_of(&bucket.draw_quality()?);
         let items = bucket.items.clone();
-        let mut others: Vec<i32> = items.iter().copied().filter(|item| !targets.contains(item)).collect();
+        let others: Vec<i32> = items.iter().copied().filter(|item| !targets.contains(item)).collect();
         let rivals = others.len().max(1) as f64;
-        others.resize(others.len().next_multiple_of(PASS), others.last().copied().unwrap_or(0));
         let size = items.len() as f64;
         let attempts = sufficient_draws(size, wanted, targets.len())?;
         let least_draws = (0..attempts).map(|attempt| {
@@ -176,21 +184,30 @@ impl FlatScreen {
     /// * `scratch` - working memory.
     /// * `found` - receives the candidates.
     pub fn candidates(&self, inputs: &[u32], scratch: &mut ScreenScratch, found: &mut Vec<Candidate>) {
-        for (part, inputs) in inputs.chunks(SCREENED).enumerate() {
-            scratch.verdicts.fill(Verdict::Missed);
-            for (attempt, &least) in (0..).zip(&self.least_draws) {
-                let draws = &mut scratch.draws[..inputs.len()];
-                draws.fill(0);
-                raise_draws(scratch.lanes, inputs, attempt, &self.targets, draws);
-                scratch.contenders.add(scratch.lanes, inputs, draws, attempt, least);
-                if scratch.contenders.count + SCREENED >= HELD {
-                    self.decide(scratch);
-                }
+        for (gathering, inputs) in inputs.chunks(GATHERED).enumerate() {
+            scratch.verdicts[..inputs.len()].fill(Verdict::Missed);
+            for (place, inputs) in (0..).step_by(SCREENED).zip(inputs.chunks(SCREENED)) {
+                self.gather(place, inputs, scratch);
             }
             self.decide(scratch);
-            let first = (part * SCREENED) as u32;
-            let passed = (first..).zip(&scratch.verdicts).filter(|&(_, &verdict)| verdict != Verdict::Missed);
+            let first = (gathering * GATHERED) as u32;
+            let passed =
+                (first..).zip(&scratch.verdicts[..inputs.len()]).filter(|&(_, &verdict)| verdict != Verdict::Missed);
             found.extend(passed.map(|(index, &verdict)| Candidate { index, is_certain: verdict == Verdict::Certain }));
+        }
+    }
+
+    /// Adds the contenders among some inputs, the first of which has the index `place`.
+    fn gather(&self, place: u32, inputs: &[u32], scratch: &mut ScreenScratch) {
+        for (attempt, &least) in (0..).zip(&self.least_draws) {
+            if scratch.contenders.count + SCREENED > HELD {
+                self.decide(scratch);
+            }
+            let (draws, attempts) = (&mut scratch.draws[..inputs.len()], &mut scratch.attempts[..inputs.len()]);
+            draws.fill(0);
+            attempts.fill(attempt);
+            raise_draws(scratch.lanes, inputs, attempts, &self.targets, draws);
+            scratch.contenders.add(scratch.lanes, place, inputs, draws, attempt, least);
         }
     }
 
@@ -198,9 +215,8 @@ impl FlatScreen {
     fn decide(&self, scratch: &mut ScreenScratch) {
         let (lanes, mut done) = (scratch.lanes, 0);
         while scratch.contenders.count > FEW && done < self.others.len() {
-            // The chance to be beaten by the next item falls as one over the items before, so looks become rarer; whole
-            // passes are left to those who go on alone.
-            let step = if done < 2 * PASS { 8 } else { PASS };
+            // The chance to be beaten by the next item falls as one over the items before, so looks become rarer.
+            let step = if done == 0 { FIRST_ITEMS } else { done.div_ceil(2) };
             let end = self.others.len().min(done + step);
             scratch.contenders.strike(lanes, &self.others[done..end], self.window);
             done = end;

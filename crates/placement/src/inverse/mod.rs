@@ -25,17 +25,22 @@ pub trait Inverse: Sync {
     /// Working memory of one thread.
     type Scratch: Default;
 
+    /// Objects that are best asked together: enough for wide loops, few enough for their cache.
+    const LISTED: usize = 1024;
+
+    /// Objects of which all threads of a small machine find the affected ones in a fraction of a second.
+    fn objects_a_step(&self) -> u64 {
+        1 << 22
+    }
+
     /// Appends, in their order, those of `objects` that had a copy on a failed device.
     ///
-    /// Lists of a few hundred objects and more are served best.
+    /// Lists of [`Self::LISTED`] objects are served best.
     fn affected_among(&self, objects: &[u64], scratch: &mut Self::Scratch, found: &mut Vec<ObjectId>);
 
     /// Where the copies of an affected object go.
     fn relocate(&self, object: ObjectId, scratch: &mut Self::Scratch, relocation: &mut Relocation);
 }
-
-/// Objects that are listed at a time: their numbers stay in the first-level cache.
-const LISTED: usize = 1024;
 
 /// Appends, in order, those of the `count` objects from `first` that had a copy on a failed device.
 pub fn affected_in<I: Inverse>(
@@ -46,10 +51,10 @@ pub fn affected_in<I: Inverse>(
     found: &mut Vec<ObjectId>,
 ) {
     let end = first.get() + count;
-    let mut objects = Vec::with_capacity(LISTED);
+    let mut objects = Vec::with_capacity(I::LISTED);
     let mut start = first.get();
     while start < end {
-        let stop = end.min(start + LISTED as u64);
+        let stop = end.min(start + I::LISTED as u64);
         objects.clear();
         objects.extend(start..stop);
         inverse.affected_among(&objects, scratch, found);
