@@ -25,8 +25,9 @@ if TYPE_CHECKING:
         ResilverError,
         SimulationError,
     )
+    from resilver.importers import MeasuredSizes, import_sizes
     from resilver.judgement import Comparison, Quality, compare, quality
-    from resilver.simulate import CrushMap, Progress, RunResult
+    from resilver.simulate import CrushMap, Progress, RunResult, census
     from resilver.spec import (
         Cluster,
         DeviceTable,
@@ -56,8 +57,9 @@ _HOMES = {
         "ResilverError",
         "SimulationError",
     ),
+    "resilver.importers": ("MeasuredSizes", "import_sizes"),
     "resilver.judgement": ("Comparison", "Quality", "compare", "quality"),
-    "resilver.simulate": ("CrushMap", "Progress", "RunResult"),
+    "resilver.simulate": ("CrushMap", "Progress", "RunResult", "census"),
     "resilver.spec": (
         "Cluster",
         "DeviceTable",
@@ -92,6 +94,7 @@ __all__ = [
     "Fault",
     "Histogram",
     "Interrupted",
+    "MeasuredSizes",
     "Objects",
     "Placement",
     "PlacementError",
@@ -109,9 +112,11 @@ __all__ = [
     "System",
     "__version__",
     "catalog",
+    "census",
     "compare",
     "estimate",
     "execute",
+    "import_sizes",
     "importers",
     "quality",
     "report",

@@ -9,7 +9,7 @@ from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import PoolInfo
-from resilver.spec import Placement, System
+from resilver.spec import Placement, Population, System
 from resilver.spec.failing import ceph_members
 
 ChooseFailed = Callable[[int, int, int, int], Sequence[int]]
@@ -274,21 +274,37 @@ def _population(system: System) -> dict[str, Any]:
             "objects": [load.objects for load in loads],
             "bytes": [load.bytes for load in loads],
         }
-    volume, files = system.population_target_bytes, system.population_target_files
-    if volume is None and files is None:
+    population = system.population
+    if population is None:
         raise ConfigError("population needs bytes_per_server, bytes or files")
+    return files_json(population, system.server_count, system.copies or 1)
+
+
+def files_json(population: Population, servers: int, copies: int) -> dict[str, Any]:
+    """A population of files as the native module reads it.
+
+    Args:
+        population: What is stored.
+        servers: How many servers there are, for a volume a server and for stripe widths that follow
+            the servers.
+        copies: Copies of each object, for such stripe widths.
+
+    Returns:
+        A JSON-able dictionary, sizes in bytes.
+    """
+    cut = population.cut
+    objects: dict[str, Any] = {"kind": "whole"}
+    if cut.chunk_bytes is not None:
+        objects = {"kind": "chunked", "chunk": int(cut.chunk_bytes)}
+    elif cut.stripe_unit_bytes is not None:
+        unit, width = int(cut.stripe_unit_bytes), cut.width(servers, copies)
+        objects = {"kind": "striped", "unit": unit, "width": width}
+    extent = {"files": population.files}
+    if population.files is None:
+        extent = {"bytes": population.volume_bytes(servers)}
     return {
         "kind": "files",
-        "bins": [[int(b.min_bytes), int(b.max_bytes), b.file_count] for b in system.histogram_bins],
-        "objects": _objects(system),
-        "extent": {"files": files} if volume is None else {"bytes": volume},
+        "bins": [[int(b.min_bytes), int(b.max_bytes), b.file_count] for b in population.bins],
+        "objects": objects,
+        "extent": extent,
     }
-
-
-def _objects(system: System) -> dict[str, Any]:
-    if system.chunk_bytes is not None:
-        return {"kind": "chunked", "chunk": int(system.chunk_bytes)}
-    if system.stripe_unit_bytes is not None:
-        unit, width = int(system.stripe_unit_bytes), system.stripe_width
-        return {"kind": "striped", "unit": unit, "width": width}
-    return {"kind": "whole"}

@@ -17,7 +17,7 @@ def modules() -> list[str]:
     for package in (spec, catalog, importers):
         names.append(package.__name__)
         names += [
-            f"{package.__name__}.{item.name}" for item in pkgutil.iter_modules(package.__path__)
+            item.name for item in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
         ]
     return names
 

@@ -121,7 +121,10 @@ def test_a_bad_key_is_named_with_its_rule_and_remedy(tmp_path: Path, text: str, 
     ("population", "says"),
     [
         ('histogram = "genome1000"\nbytes = "1 TiB"', 'did you mean "genomes1000"'),
-        ("histogram = 3\nbytes = 0", "a histogram is a name of the catalog, a file or bins"),
+        (
+            "histogram = 3\nbytes = 0",
+            "a histogram is a name of the catalog, a file, a folder to measure, or bins",
+        ),
         ("histogram = {}\nbytes = 0", "exactly one of file, bins is needed"),
         ('histogram = { fil = "x" }\nbytes = 0', 'population.histogram.fil: .*mean "file"'),
         ("histogram = { bins = [] }\nbytes = 0", "needs at least one bin"),

@@ -3,11 +3,13 @@
 //! Files and objects are a pure function of (seed, file index). The random words of a file come from outside, as a
 //! function of the file's index, so any range of files can be generated alone, in any order, on any worker.
 
+mod census;
 mod files;
 mod histogram;
 mod objects;
 mod tally;
 
+pub use census::{Census, SizeClass};
 pub use files::{Extent, Files, RangeTotals, Words};
 pub use histogram::{Bin, Histogram};
 pub use objects::{Decomposition, FILE_INDEX_LIMIT, OBJECT_INDEX_LIMIT, file_of, first_object};

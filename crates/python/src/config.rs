@@ -98,16 +98,17 @@ struct CrushJson {
     pools: Vec<PoolJson>,
 }
 
+/// What is stored, as `resilver.simulate` describes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case")]
-enum PopulationJson {
+pub enum PopulationJson {
     Files { bins: Vec<(u64, u64, u64)>, objects: ObjectsJson, extent: ExtentJson },
     Groups { objects: Vec<u64>, bytes: Vec<u64> },
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, tag = "kind", rename_all = "snake_case")]
-enum ObjectsJson {
+pub enum ObjectsJson {
     Whole {},
     Chunked { chunk: u64 },
     Striped { unit: u64, width: u64 },
@@ -115,7 +116,7 @@ enum ObjectsJson {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
-enum ExtentJson {
+pub enum ExtentJson {
     Files(u64),
     Bytes(u64),
 }
@@ -243,7 +244,8 @@ fn placement(placement: PlacementJson, map: Option<Arc<CrushMap>>, seed: u64) ->
     Ok(Placement { groups: placement.groups, algorithm, domain_of: placement.domain_of })
 }
 
-fn contents(population: PopulationJson) -> Result<Contents, PyErr> {
+/// What is stored.
+pub fn contents(population: PopulationJson) -> Result<Contents, PyErr> {
     match population {
         PopulationJson::Groups { objects, bytes } => Ok(Contents::Groups(
             objects

@@ -4,6 +4,7 @@ mod affected;
 mod checker;
 mod config;
 mod faults;
+mod file_words;
 mod forward;
 mod group_contents;
 mod groups;
@@ -21,6 +22,7 @@ pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
 pub use config::{Algorithm, Contents, CrushPlacement, PlaceScratch, PlacedPool, Placement, SystemConfig};
 pub use faults::choose_failed;
+pub use file_words::FileWords;
 pub use forward::ForwardInverse;
 
 pub use group_contents::{GroupContents, scan_groups};

@@ -1,6 +1,5 @@
 //! From a population and a failure to the work there is, whatever the kind of population and of placement.
 
-use resilver_kernel::{Purpose, Stream};
 use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse, RehashInverse, SuccessorInverse};
 use resilver_placement::layout::GroupTable;
 use resilver_placement::ring::RingWalk;
@@ -10,14 +9,13 @@ use resilver_units::{DeviceId, GroupId};
 use crate::SystemError;
 use crate::checker::check_domains;
 use crate::config::{Algorithm, Contents, PlaceScratch, SystemConfig};
+use crate::file_words::FileWords;
 use crate::forward::ForwardInverse;
 use crate::group_contents::scan_groups;
 use crate::groups::place_in_parallel;
 use crate::scan::{FileScan, Scanned};
 use crate::stages::{Later, Stages};
 use crate::work::WorkList;
-
-const FILE_SIZE: Purpose = Purpose::named("filesize");
 
 /// What the groups of a system went through.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -182,30 +180,8 @@ impl Scan for GroupScan {
     }
 }
 
-/// The words of files: draw i of one stream is file i's, and draw i of another its further one.
-struct FileWords {
-    words: Stream,
-    further: Stream,
-}
-
-impl FileWords {
-    fn new(seed: u64) -> Self {
-        FileWords { words: Stream::new(seed, 0, FILE_SIZE), further: Stream::new(seed, 1, FILE_SIZE) }
-    }
-}
-
-impl Words for FileWords {
-    fn fill(&self, first: u64, words: &mut [u64]) {
-        self.words.fill(first, words);
-    }
-
-    fn further(&self, file: u64) -> u64 {
-        self.further.block(file / 4)[(file % 4) as usize]
-    }
-}
-
 /// The files of a population.
-fn files(config: &SystemConfig) -> Result<Files<impl Words + Send + Sync + use<>>, SystemError> {
+fn files(config: &SystemConfig) -> Result<Files<FileWords>, SystemError> {
     let Contents::Files { histogram, decomposition, extent } = &config.contents else {
         unreachable!("files are asked for only where the contents are files");
     };

@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from resilver.cli.import_app import app as import_app
 from resilver.cli.place import options
+from resilver.cli.population_app import app as population_app
 
 app = typer.Typer(
     name="resilver",
@@ -21,6 +23,9 @@ app = typer.Typer(
         "the rebuild takes.\n\nStart with [bold]resilver demo[/bold]."
     ),
 )
+
+app.add_typer(import_app, name="import")
+app.add_typer(population_app, name="population")
 
 
 class FigureFormat(StrEnum):

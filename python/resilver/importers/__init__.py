@@ -1,4 +1,4 @@
-"""Readers of what other tools write: Ceph reports, netgauge tables and file-size histograms."""
+"""Readers of what other tools write: Ceph reports, netgauge tables, and file sizes in any form."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ from resilver.importers.ceph import (
     read_report,
 )
 from resilver.importers.netgauge import LogGpRow, LogGpTable, read_netgauge
-from resilver.importers.sizes import read_sizes
+from resilver.importers.sizes import LeftOut, MeasuredSizes, import_sizes, read_sizes
 from resilver.importers.text import read_toml
 
 __all__ = [
     "ClusterReport",
     "GroupInfo",
     "GroupLoad",
+    "LeftOut",
     "LogGpRow",
     "LogGpTable",
+    "MeasuredSizes",
     "OsdInfo",
     "OsdUsage",
     "PoolExceptions",
     "PoolInfo",
+    "import_sizes",
     "read_cluster",
     "read_netgauge",
     "read_report",

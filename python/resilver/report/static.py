@@ -28,7 +28,7 @@ PAGE_INCHES = 7.1
 """The width of both columns."""
 
 # matplotlib types its settings by their names, one by one, which a dictionary built here is not.
-_STYLE: Any = {
+STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 7.5,
     "axes.titlesize": 8,
@@ -99,7 +99,7 @@ def _write(made: Chart, path: Path, format: str) -> Path:
     """Draw one chart into a file."""
     import matplotlib as mpl
 
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = draw(made)
         metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
         figure.savefig(path, format=format, dpi=300, metadata=metadata)

@@ -18,6 +18,7 @@ from resilver.simulate.pools import (
     group_up_sets,
     object_group,
 )
+from resilver.simulate.population import census
 from resilver.simulate.run import Progress, RunResult, simulate, validate
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "affected",
     "affected_batches",
     "affected_groups",
+    "census",
     "compare_stated",
     "group_sets",
     "group_sets_of",

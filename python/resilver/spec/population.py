@@ -12,15 +12,13 @@ from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, mode
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.sizes import Bin, check_bin, read_sizes
+from resilver.importers.sizes import Bin, MeasuredSizes, check_bin, read_sizes, scan_tree
+from resilver.importers.sizes.tally import FILE_BYTES_MAX
 from resilver.spec.objects import FILE_OBJECTS_MAX, OBJECTS_SCHEMA, Objects, objects_of
 from resilver.spec.section import Section, file_path, one_key
 from resilver.units import BYTES_MAX, VOLUME_MAX, Bytes, exact_bytes, format_bytes
 
 CHUNK_DEFAULT = Bytes(64 * 2**20)
-
-FILE_BYTES_MAX = 2**50
-"""The largest file, 1 PiB: thousands of them still add up within the 64 bits of the core's sums."""
 
 FILES_MAX = 2**36
 """The most files: the other 36 bits of an object's identifier number its file."""
@@ -33,7 +31,7 @@ class Histogram:
     """A histogram of file sizes.
 
     Attributes:
-        label: Its name in the catalog, the name of its file, or ``inline``.
+        label: Its name in the catalog, the name of its file, what was measured, or ``inline``.
         bins: The bins, sizes rising. A file's size is drawn by a bin's count, then uniformly in
             [min, max).
         path: The file it was read from, or None.
@@ -60,8 +58,9 @@ def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
     """The histogram that a study file's ``histogram`` means.
 
     Args:
-        value: A catalog name, ``{ file = "sizes.txt" }``, ``{ bins = [[min, max, count], ...] }``
-            or a `Histogram`.
+        value: A catalog name, ``{ file = "sizes.txt" }``, ``{ scan = "/data" }``, which measures
+            the files below a folder, ``{ bins = [[min, max, count], ...] }``, a `Histogram`, or
+            what `resilver.import_sizes` measured.
         info: The validation it is part of, for the folder of relative paths.
 
     Returns:
@@ -72,19 +71,27 @@ def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
     """
     if value is None or isinstance(value, Histogram):
         return value
+    if isinstance(value, MeasuredSizes):
+        return Histogram(value.source, value.bins())
     if isinstance(value, str):
         return Histogram(value, _bins(catalog.load("populations", value).content["bins"]))
     if not isinstance(value, dict):
         raise ConfigError(
             Problem(
-                "a histogram is a name of the catalog, a file or bins",
-                'write "genomes1000", { file = "sizes.txt" } or { bins = [["0 B", "4 KiB", 100]] }',
+                "a histogram is a name of the catalog, a file, a folder to measure, or bins",
+                'write "genomes1000", { file = "sizes.txt" }, { scan = "/data" } or '
+                '{ bins = [["0 B", "4 KiB", 100]] }',
                 value=show(value),
             )
         )
-    if one_key(value, ("file", "bins")) == "bins":
+    kind = one_key(value, ("file", "scan", "bins"))
+    if kind == "bins":
         return Histogram("inline", _bins(value["bins"]))
-    path = file_path(value["file"], info)
+    path = file_path(value[kind], info)
+    if kind == "scan":
+        # What was measured stands in the resolved study as bins: it is the same after the tree has
+        # changed, and where there is no such folder.
+        return Histogram(f"files below {path}", scan_tree(path).bins())
     return Histogram(path.name, read_sizes(path), path)
 
 
@@ -128,7 +135,7 @@ def _bin(row: object) -> Bin:
 
 
 _HISTOGRAM_SCHEMA: dict[str, Any] = {
-    "description": "The sizes of files: a name of the catalog, a file, or [min, max, count] bins.",
+    "description": "The sizes of files: a name of the catalog, a file, a folder, or bins.",
     "examples": ["genomes1000"],
     "anyOf": [
         {"type": "string", "examples": catalog.list("populations")},
@@ -136,6 +143,12 @@ _HISTOGRAM_SCHEMA: dict[str, Any] = {
             "type": "object",
             "properties": {"file": {"type": "string"}},
             "required": ["file"],
+            "additionalProperties": False,
+        },
+        {
+            "type": "object",
+            "properties": {"scan": {"type": "string"}},
+            "required": ["scan"],
             "additionalProperties": False,
         },
         {
@@ -158,7 +171,8 @@ class Population(Section):
     """What the system stores, before replication.
 
     Args:
-        histogram: A catalog name, ``{ file = ... }`` or ``{ bins = [[min, max, count], ...] }``.
+        histogram: A catalog name, ``{ file = ... }``, ``{ scan = folder }`` or ``{ bins = [[min,
+            max, count], ...] }``.
         file_size: Instead of a histogram: every file has this size.
         objects: How a file is cut into objects. Default: the catalog population's own, otherwise 64
             MiB chunks.
@@ -299,6 +313,16 @@ class Population(Section):
             )
             return [Problem(rule, "use a smaller volume or larger files", key=key, value=value)]
         return []
+
+    def volume_bytes(self, servers: int) -> int | None:
+        """The volume before replication, or None when it is given as a number of files.
+
+        Args:
+            servers: How many servers there are, for a volume a server.
+        """
+        if self.bytes_per_server is not None:
+            return int(self.bytes_per_server) * servers
+        return None if self.bytes is None else int(self.bytes)
 
     @property
     def largest_file_bytes(self) -> int:

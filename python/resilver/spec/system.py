@@ -80,12 +80,7 @@ class System(Sections):
         """The volume before replication, or None when the population is a number of files."""
         if self.report is not None:
             return sum(load.bytes for load in self.report.loads)
-        population = self.population
-        if population is None:
-            return 0
-        if population.bytes_per_server is not None:
-            return int(population.bytes_per_server) * self.server_count
-        return None if population.bytes is None else int(population.bytes)
+        return self.population.volume_bytes(self.server_count) if self.population else 0
 
     @property
     def population_target_files(self) -> int | None:

@@ -8,7 +8,9 @@ without, max, in bytes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -101,6 +103,58 @@ def parse_sizes(text: str, place: str) -> tuple[Bin, ...]:
     return tuple(bins)
 
 
+def drawn_bytes(bins: Iterable[Bin]) -> Fraction:
+    """The expected volume of as many files as the bins count, drawn from them.
+
+    Args:
+        bins: The bins. Sizes are equally likely within one, and a size of zero becomes one byte.
+
+    Returns:
+        The volume in bytes, exactly.
+
+    >>> drawn_bytes([Bin(0, 2, 4)])  # Sizes 0 and 1 both become one byte.
+    Fraction(4, 1)
+    """
+    volume = Fraction(0)
+    for item in bins:
+        mean = Fraction(item.min_bytes + item.max_bytes - 1, 2)
+        if item.min_bytes == 0:
+            mean += Fraction(1, item.max_bytes)
+        volume += item.file_count * mean
+    return volume
+
+
+def expected_by_class(bins: Iterable[Bin]) -> dict[int, tuple[Fraction, Fraction]]:
+    """What files drawn from bins are expected to be, by class of sizes.
+
+    Args:
+        bins: The bins, of at least one file. Sizes are equally likely within one, and a size of
+            zero becomes one byte.
+
+    Returns:
+        By the *k* of each class [2^k, 2^(k+1)) that occurs: the share of the files, and how many
+        bytes of the mean file are in it. The latter add up to the expected size of a file.
+
+    >>> {k: float(share) for k, (share, _) in expected_by_class([Bin(2, 8, 1)]).items()}
+    {1: 0.3333333333333333, 2: 0.6666666666666666}
+    """
+    items = list(bins)
+    total = sum(item.file_count for item in items)
+    found: dict[int, tuple[Fraction, Fraction]] = {}
+    for item in items:
+        low = item.min_bytes
+        while low < item.max_bytes:
+            k = max(low, 1).bit_length() - 1
+            high = min(item.max_bytes, 2 ** (k + 1))
+            weight = Fraction(item.file_count, total * (item.max_bytes - item.min_bytes))
+            # The sizes from low to high - 1 add up to this, with one more where zero becomes one.
+            added = (high - low) * (low + high - 1) // 2 + (low == 0)
+            share, size = found.get(k, (Fraction(0), Fraction(0)))
+            found[k] = share + weight * (high - low), size + weight * added
+            low = high
+    return dict(sorted(found.items()))
+
+
 def check_bin(item: Bin, previous: Bin | None) -> tuple[str, str] | None:
     """What is wrong with a bin, if anything.
 
@@ -128,7 +182,11 @@ def check_bin(item: Bin, previous: Bin | None) -> tuple[str, str] | None:
 
 def _bin(words: list[str], order: tuple[str, str, str], previous: Bin | None, at: str) -> Bin:
     if len(words) != 3:
-        refuse(at, f"{len(words)} values where a bin has three", "expected min, max and count")
+        refuse(
+            at,
+            f"{len(words)} values where a bin has three",
+            "expected min, max and count; resilver import sizes makes bins of a listing",
+        )
     cells = dict(zip(order, words, strict=True))
     item = Bin(
         _whole(cells["min"], "min", at, " of bytes"),

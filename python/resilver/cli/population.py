@@ -1,0 +1,257 @@
+"""`resilver population show`: files and objects by size, several populations side by side."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from resilver import catalog
+from resilver.cli.console import messages, output, print_json, say
+from resilver.errors import ConfigError, Problem, name_remedy
+from resilver.units import VOLUME_MAX, Bytes, exact_bytes, format_bytes
+
+if TYPE_CHECKING:
+    from resilver.report.population import PopulationSizes
+    from resilver.spec import Population
+
+_FILES_DRAWN = 2**24
+"""How many files are drawn of a population without a volume of its own: enough that a class with a
+ten-thousandth of the files has over a thousand, few enough to take about a second."""
+
+_SHOWN_MAX = 12
+
+_SERVERS, _COPIES = 1024, 3
+"""What a population without a study is striped over: the scale and the copies of the study of
+rebuilds that the catalog's populations are from."""
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A population to be shown, and the system around it."""
+
+    name: str
+    population: Population
+    servers: int
+    copies: int
+    volume: str | int | None
+
+
+def show(
+    names: list[str],
+    settings: list[str],
+    volume: str | None,
+    seed: int,
+    picture: Path | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Draw populations and show them.
+
+    Args:
+        names: Names of the catalog, study files, and histograms, listings or folders of files.
+        settings: Overrides as KEY=VALUE of the study around each.
+        volume: The volume to draw of each; by default a study's own.
+        seed: The seed of the run whose files are drawn.
+        picture: The .png or .svg file to draw them into.
+        as_json: Print JSON instead of tables.
+        quiet: No progress and no messages.
+
+    Raises:
+        ConfigError: There is no such population, or the picture cannot be written.
+    """
+    if picture is not None and picture.suffix.lower() not in (".png", ".svg"):
+        rule = "a picture is drawn into a .png or .svg file"
+        raise ConfigError(Problem(rule, "end its name so", "--output", f'"{picture}"'))
+    if len(names) > _SHOWN_MAX:
+        rule = (
+            f"{len(names)} populations are named, and at most {_SHOWN_MAX} are shown side by side"
+        )
+        raise ConfigError(Problem(rule, "name fewer"))
+    if volume is not None:
+        try:
+            Bytes.parse(volume)
+        except ConfigError as error:
+            raise ConfigError(problem.under("--bytes") for problem in error.problems) from None
+    shown = [_find(name, settings, volume) for name in names]
+    drawn = [_draw(item, seed, quiet=quiet) for item in shown]
+    if picture is not None:
+        from resilver.report.population import write_population_figure
+
+        write_population_figure(drawn, picture)
+    if as_json:
+        print_json([_as_json(sizes) for sizes in drawn])
+    else:
+        console = output()
+        console.print(_totals(drawn))
+        for sizes in drawn:
+            console.print(_classes(sizes))
+    if picture is not None and not quiet:
+        say(f"wrote {picture}")
+
+
+def _find(name: str, settings: list[str], volume: str | None) -> _Shown:
+    """The population of the catalog, of a study, or with the sizes of a file or folder."""
+    from resilver.importers import import_sizes
+    from resilver.spec import Study
+    from resilver.spec.sweep import put
+    from resilver.spec.toml import split_override
+
+    path = Path(name).expanduser()
+    if name not in catalog.list("populations") and path.suffix == ".toml":
+        study = Study.load(path, overrides=settings)
+    else:
+        if name in catalog.list("populations"):
+            histogram: Any = name
+        elif path.exists():
+            histogram = import_sizes(path)
+        else:
+            rule = "the catalog has no population of this name, and there is no such file"
+            remedy = name_remedy(name, catalog.list("populations"))
+            raise ConfigError(Problem(rule, remedy, value=f'"{name}"'))
+        table: dict[str, Any] = {
+            "cluster": {"servers": _SERVERS},
+            "population": {"histogram": histogram, "files": 0},
+            "redundancy": {"replicas": _COPIES},
+        }
+        for text in settings:
+            keys, value = split_override(text)
+            table = put(table, keys, value, ".".join(keys))
+            if keys[0] == "population" and keys[-1] in ("bytes", "bytes_per_server"):
+                table["population"].pop("files", None)
+        study = Study.from_dict(table)
+    # Of a sweep the first system: --set chooses another.
+    system = study.runs()[0].system
+    population = system.population
+    if population is None:
+        rule = "a real cluster's report states what its groups hold, and no files"
+        raise ConfigError(Problem(rule, "show a study with a population", value=f'"{name}"'))
+    size: str | int | None = volume
+    if volume is None and population.files == 0:
+        size = min(int(population.mean_file_bytes * _FILES_DRAWN), VOLUME_MAX)
+    label = path.stem if path.suffix == ".toml" else path.name
+    return _Shown(label, population, system.server_count, system.copies or 1, size)
+
+
+def _draw(shown: _Shown, seed: int, *, quiet: bool) -> PopulationSizes:
+    from resilver.importers.sizes import expected_by_class
+    from resilver.report.population import PopulationSizes
+    from resilver.simulate import census
+
+    with _progress_bar(f"drawing {shown.name}", quiet=quiet) as report:
+        table = census(
+            shown.population,
+            servers=shown.servers,
+            copies=shown.copies,
+            bytes=shown.volume,
+            seed=seed,
+            progress=report,
+        )
+    return PopulationSizes.of_census(
+        shown.name, _cut_words(shown), table, expected_by_class(shown.population.bins)
+    )
+
+
+def _cut_words(shown: _Shown) -> str:
+    cut = shown.population.cut
+    if cut.chunk_bytes is not None:
+        return f"chunks of {exact_bytes(cut.chunk_bytes)}"
+    if cut.stripe_unit_bytes is not None:
+        width = cut.width(shown.servers, shown.copies)
+        return f"stripes of {exact_bytes(cut.stripe_unit_bytes)} over {width:,} objects"
+    return "whole files"
+
+
+@contextlib.contextmanager
+def _progress_bar(text: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
+    """A bar on a terminal; nothing elsewhere."""
+    console = messages()
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=32, complete_style="cyan", finished_style="cyan"),
+        TextColumn("{task.percentage:.0f} %"),
+    )
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task(text, total=1.0)
+        yield lambda fraction: bars.update(task, completed=fraction)
+
+
+def _as_json(sizes: PopulationSizes) -> dict[str, Any]:
+    return {
+        "name": sizes.name,
+        "objects_are": sizes.cut,
+        "files": sizes.file_count,
+        "objects": sizes.object_count,
+        "bytes": sizes.bytes,
+        "mean_file_bytes": sizes.mean_file_bytes,
+        "expected_mean_file_bytes": sizes.expected_mean_file_bytes,
+        "mean_object_bytes": sizes.mean_object_bytes,
+        "classes": sizes.rows(),
+    }
+
+
+def _totals(drawn: list[PopulationSizes]) -> Table:
+    """A column a population: what was drawn in all."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("")
+    for sizes in drawn:
+        table.add_column(Text(sizes.name), justify="right")
+    lines: tuple[tuple[str, Callable[[PopulationSizes], str]], ...] = (
+        ("files", lambda sizes: f"{sizes.file_count:,}"),
+        ("objects", lambda sizes: f"{sizes.object_count:,}"),
+        ("volume", lambda sizes: format_bytes(sizes.bytes)),
+        ("mean file", lambda sizes: _mean(sizes.mean_file_bytes)),
+        ("expected mean file", lambda sizes: _mean(sizes.expected_mean_file_bytes)),
+        ("mean object", lambda sizes: _mean(sizes.mean_object_bytes)),
+        ("objects are", lambda sizes: sizes.cut),
+    )
+    for name, words in lines:
+        table.add_row(name, *(words(sizes) for sizes in drawn))
+    return table
+
+
+def _mean(value: float | None) -> str:
+    return "-" if value is None else format_bytes(value)
+
+
+def _classes(sizes: PopulationSizes) -> Table:
+    """A row a class of sizes, from a power of two up to the next: shares of the count and of the
+    volume, of files and of objects.
+    """
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=Text(sizes.name, "bold")
+    )
+    table.title_justify = "left"
+    for name in ("from", "files", "expected", "volume", "expected", "objects", "volume"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in sizes.rows():
+        shares = (
+            (row["files"], sizes.file_count),
+            (row["expected_file_share"], 1),
+            (row["file_bytes"], sizes.bytes),
+            (row["expected_file_bytes_share"], 1),
+            (row["objects"], sizes.object_count),
+            (row["object_bytes"], sizes.bytes),
+        )
+        if any(part for part, _ in shares):
+            cells = (_share(part, whole) for part, whole in shares)
+            table.add_row(exact_bytes(row["min_bytes"]), *cells)
+    return table
+
+
+def _share(part: float, whole: float) -> str:
+    if not part:
+        return "-"
+    percent = 100 * part / whole
+    return f"{percent:.2f} %" if percent >= 0.005 else "<0.01 %"

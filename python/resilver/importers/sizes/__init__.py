@@ -1,0 +1,26 @@
+"""File sizes: histograms as text, listings that other tools write, and live directory trees."""
+
+from resilver.importers.sizes.histogram import (
+    Bin,
+    check_bin,
+    drawn_bytes,
+    expected_by_class,
+    parse_sizes,
+    read_sizes,
+)
+from resilver.importers.sizes.measure import import_sizes
+from resilver.importers.sizes.measured import LeftOut, MeasuredSizes
+from resilver.importers.sizes.tree import scan_tree
+
+__all__ = [
+    "Bin",
+    "LeftOut",
+    "MeasuredSizes",
+    "check_bin",
+    "drawn_bytes",
+    "expected_by_class",
+    "import_sizes",
+    "parse_sizes",
+    "read_sizes",
+    "scan_tree",
+]

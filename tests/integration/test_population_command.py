@@ -1,0 +1,256 @@
+"""`resilver import sizes`, `resilver population show`, and studies of what they measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from resilver import Population, Study, cli, import_sizes
+from resilver.importers.sizes import read_sizes, tree
+
+STUDY = """
+[cluster]
+servers = 8
+[population]
+histogram = { scan = "data" }
+bytes_per_server = "1 MiB"
+[[faults]]
+at = "0 s"
+fail = { servers = 1 }
+[study]
+seeds = 1
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder of 100 files of 1000 to 1099 bytes."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for number in range(100):
+        (folder / str(number)).write_bytes(b"x" * (1000 + number))
+    return folder
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[str, str]:
+    code = cli.run([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    assert code == 0, captured.err
+    return captured.out, captured.err
+
+
+def test_a_scan_writes_the_histogram_that_studies_read(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "sizes.txt"
+    out, err = answer(capsys, "import", "sizes", "--scan", data, "-o", file)
+    assert out == ""
+    # Sizes 1000 to 1023 lie in one power of two, 1024 to 1099 in the next.
+    assert read_sizes(file) == ((1000, 1024, 24), (1024, 1100, 76))
+    assert "100 files, 102.5 KiB, in 2 bins" in err
+    assert "100.00 % of that volume" in err
+    # Without a file, its text goes to stdout and nothing else does.
+    assert answer(capsys, "import", "sizes", "--scan", data)[0] == file.read_text()
+    assert answer(capsys, "import", "sizes", "--scan", data, "-q") == (file.read_text(), "")
+
+
+def test_json_says_what_was_measured(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (data / "link").symlink_to("0")
+    found = json.loads(answer(capsys, "import", "sizes", "--scan", data, "--json")[0])
+    assert (found["files"], found["bytes"]) == (100, 100 * 1000 + 99 * 100 // 2)
+    assert found["left_out"] == {"symbolic_links": 1}
+    assert found["bins"] == [[1000, 1024, 24], [1024, 1100, 76]]
+    assert found["volume_error"] == 0.0
+    # Plain: 24 x (512 + 1023) / 2 + 76 x (1024 + 2047) / 2 = 135,118 bytes of 104,950.
+    assert found["plain_volume_error"] == pytest.approx(135_118 / 104_950 - 1)
+
+
+def test_plain_edges_that_are_far_off_are_said_to_be(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, err = answer(capsys, "import", "sizes", "--scan", data, "--plain-edges")
+    assert out.splitlines()[-2:] == ["512 1024 24", "1024 2048 76"]
+    assert "128.7 % of that volume" in err and "more than 1 % off" in err
+    finer = answer(capsys, "import", "sizes", "--scan", data, "--plain-edges", "--bins", 64)[1]
+    assert "more than 1 % off" not in finer
+
+
+def test_a_listing_comes_from_stdin(data: Path) -> None:
+    listed = subprocess.run(
+        ["bash", "-c", f"find '{data}' -type f -printf '%s\\n' | {python()} import sizes - --json"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(listed.stdout)["files"] == 100
+
+
+def python() -> str:
+    return f"'{sys.executable}' -c 'from resilver.cli import main; main()'"
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["import", "sizes"], "neither is given"),
+        (["import", "sizes", "x", "--scan", "."], "both are given"),
+        (["import", "sizes", "absent"], "absent: there is no such file"),
+        (["import", "sizes", "."], "measure it with --scan ."),
+        (["import", "sizes", "-", "x"], "stdin is read alone"),
+        (["import", "sizes", "--scan", "absent"], "there is no such folder"),
+        (["import", "sizes", "--scan", "data", "--bins", "3"], "bins = 3: a power of two of sizes"),
+        (["import", "sizes", "--scan", "data", "-o", "no/file"], "cannot be written"),
+        (["import", "sizes", "--scan", "data", "--field", "2"], "a folder has files, not lines"),
+        (["population", "show", "genome"], 'did you mean "genomes1000"?'),
+        (["population", "show", "mira", "--bytes", "5"], '--bytes = "5": a size needs a unit'),
+        (["population", "show", "mira", "--bytes", "5 EiB"], "would hold more than 4 EiB"),
+        (["population", "show", "mira", "-o", "x.gif"], "a .png or .svg file"),
+        (["population", "show", "mira", "--bytes", "1 GiB", "-o", "no/x.png"], "cannot be written"),
+        (["population", "show", "mira", "--set", "cluster.server=3"], 'did you mean "servers"'),
+        (["population", "show", "study.toml"], "study.toml: there is no such file"),
+        (["population", "show", *["mira"] * 13], "at most 12 are shown"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_printed(
+    arguments: list[str],
+    says: str,
+    data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(data.parent)
+    assert cli.run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and says in captured.err
+    assert sorted(path.name for path in data.parent.iterdir()) == ["data"]
+
+
+def test_an_interrupted_scan_ends_with_130_and_writes_nothing(tmp_path: Path) -> None:
+    listing = tmp_path / "pipe"
+    os.mkfifo(listing)
+    command = f"exec {python()} import sizes '{listing}' -o '{tmp_path / 'sizes.txt'}'"
+    process = subprocess.Popen(["bash", "-c", command], env=environment(), stderr=subprocess.PIPE)
+    # Opening a pipe to write waits for its reader, so the command is reading from here on.
+    with listing.open("wb") as stream:
+        stream.write(b"5\n")
+        stream.flush()
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+    assert not (tmp_path / "sizes.txt").exists()
+
+
+def test_every_command_has_an_example_and_takes_json(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["import", "sizes"], ["population", "show"]):
+        text = answer(capsys, *words, "--help")[0]
+        assert f"resilver {' '.join(words)}" in text.split("Example", 1)[1]
+        assert "--json" in text
+
+
+def test_a_study_that_scans_is_its_bins(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    scans: list[object] = []
+    run = tree._Walk.run
+    monkeypatch.setattr(
+        tree._Walk, "run", lambda walk, *rest: (scans.append(walk), run(walk, *rest))
+    )
+    swept = 'sweep = { "cluster.servers" = [8, 16], "population.bytes_per_server" = ["1 MiB"] }\n'
+    study = Study.load(file)
+    assert len(scans) == 1
+    file.write_text(STUDY + swept)
+    assert len(Study.load(file).runs()) == 2 and len(scans) == 2
+    # The tree is measured again neither by the resolved study nor where its folder is gone.
+    text = study.to_toml()
+    (data / "0").write_bytes(b"other")
+    again = tmp_path / "again.toml"
+    again.write_text(text)
+    resolved = Study.load(again)
+    assert len(scans) == 2
+    assert [run.key for run in resolved.runs()] == [run.key for run in study.runs()]
+    # And it is the study of these bins, wherever they are from.
+    inline = 'histogram = { bins = [["1000 B", "1024 B", 24], ["1024 B", "1100 B", 76]] }'
+    file.write_text(STUDY.replace('histogram = { scan = "data" }', inline))
+    assert [run.key for run in Study.load(file).runs()] == [run.key for run in study.runs()]
+
+
+def test_what_was_measured_is_a_histogram_in_python(data: Path) -> None:
+    population = Population(histogram=import_sizes(data), bytes="1 MiB")
+    assert population.bins == ((1000, 1024, 24), (1024, 1100, 76))
+    assert population.mean_file_bytes == pytest.approx(1049.5)
+
+
+@pytest.mark.parametrize("name", ["absent", 5, ""])
+def test_a_study_of_no_such_folder_is_refused(
+    name: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY.replace('"data"', json.dumps(name)))
+    assert cli.run(["check", str(file)]) == 2
+    assert "population.histogram" in capsys.readouterr().err
+
+
+def test_populations_are_shown_side_by_side(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    file = tmp_path / "sizes.txt"
+    answer(capsys, "import", "sizes", "--scan", data, "-o", file)
+    shown = ("genomes1000", file, tmp_path / "study.toml")
+    picture = tmp_path / "picture.svg"
+    out, err = answer(
+        capsys, "population", "show", *shown, "--bytes", "40 GiB", "-o", picture, "--json"
+    )
+    assert err == f"wrote {picture}\n"
+    assert picture.read_text().startswith("<?xml")
+    genomes, listed, study = json.loads(out)
+    assert [genomes["name"], listed["name"], study["name"]] == ["genomes1000", "sizes.txt", "study"]
+    # The same bins, volume and seed are the same files.
+    assert study["classes"] == listed["classes"]
+    assert listed["expected_mean_file_bytes"] == pytest.approx(1049.5)
+    for sizes in (genomes, listed, study):
+        assert sizes["bytes"] <= 40 * 2**30
+        for total, part in (("files", "files"), ("objects", "objects"), ("bytes", "file_bytes")):
+            assert sizes[total] == sum(row[part] for row in sizes["classes"])
+    # A study alone is drawn whole: 8 servers of 1 MiB.
+    whole = json.loads(answer(capsys, "population", "show", shown[2], "--json")[0])
+    assert 8 * 2**20 - 1100 < whole[0]["bytes"] <= 8 * 2**20
+
+
+def test_a_folder_or_a_listing_is_shown_as_it_is_imported(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listing = tmp_path / "listing"
+    listing.write_text("".join(f"{1000 + number} {number}\n" for number in range(100)))
+    out, _ = answer(capsys, "population", "show", data, listing, "--bytes", "1 MiB", "--json")
+    folder, listed = json.loads(out)
+    assert folder["classes"] == listed["classes"]
+    assert folder["expected_mean_file_bytes"] == pytest.approx(1049.5)
+
+
+def test_the_table_has_shares_of_count_and_volume(capsys: pytest.CaptureFixture[str]) -> None:
+    # One file of 1 MiB in a class of its own is 100 % of everything, also where it is expected.
+    out, _ = answer(
+        capsys, "population", "show", "genomes1000", "--set", "population.files=40",
+        "--set", 'population.histogram={ bins = [["1 MiB", "1048577 B", 1]] }',
+    )  # fmt: skip
+    row = next(line.split() for line in out.splitlines() if line.split()[:2] == ["1", "MiB"])
+    assert row == ["1", "MiB", *["100.00", "%"] * 6]
