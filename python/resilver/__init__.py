@@ -18,6 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from resilver import catalog, estimate, importers, report, simulate, units
+    from resilver.calibration import (
+        DiskCalibration,
+        NetworkCalibration,
+        calibrate_disk,
+        calibrate_network,
+    )
     from resilver.errors import (
         ConfigError,
         Interrupted,
@@ -50,6 +56,12 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "resilver.calibration": (
+        "DiskCalibration",
+        "NetworkCalibration",
+        "calibrate_disk",
+        "calibrate_network",
+    ),
     "resilver.errors": (
         "ConfigError",
         "Interrupted",
@@ -88,6 +100,7 @@ __all__ = [
     "ConfigError",
     "CrushMap",
     "DeviceTable",
+    "DiskCalibration",
     "Ensemble",
     "Fabric",
     "Failing",
@@ -95,6 +108,7 @@ __all__ = [
     "Histogram",
     "Interrupted",
     "MeasuredSizes",
+    "NetworkCalibration",
     "Objects",
     "Placement",
     "PlacementError",
@@ -111,6 +125,8 @@ __all__ = [
     "Study",
     "System",
     "__version__",
+    "calibrate_disk",
+    "calibrate_network",
     "catalog",
     "census",
     "compare",

@@ -9,12 +9,12 @@ import pkgutil
 import pytest
 
 import resilver
-from resilver import catalog, importers, spec
+from resilver import calibration, catalog, importers, spec
 
 
 def modules() -> list[str]:
     names = ["resilver", "resilver.units", "resilver.errors"]
-    for package in (spec, catalog, importers):
+    for package in (spec, catalog, importers, calibration):
         names.append(package.__name__)
         names += [
             item.name for item in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")

@@ -204,6 +204,24 @@ def test_only_simulate_calls_the_core() -> None:
         assert not core or path.parent.name == "simulate", f"{name_of(path)} imports {core}"
 
 
+def test_calibration_builds_on_importers_and_the_spec_alone() -> None:
+    """The fits know no run, no result and no core; the spec, in turn, reads nothing but the fit of
+    fio's figures, which knows no spec.
+    """
+    rooms = {"calibration", "errors", "importers", "spec", "units"}
+    for path in package():
+        found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+        ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
+        if path.parent.name == "calibration":
+            assert ours <= rooms, f"{name_of(path)} imports {sorted(ours - rooms)}"
+        if name_of(path) == "python/resilver/calibration/recipe.py":
+            assert "spec" not in ours, f"{name_of(path)} imports the spec, which builds on it"
+        if path.parent.name == "spec" and "calibration" in ours:
+            modules = {name for name in found if name.startswith("resilver.calibration")}
+            fit = "resilver.calibration.recipe"
+            assert all(name.startswith(fit) for name in modules), f"{name_of(path)}: {modules}"
+
+
 def test_report_reads_results_and_never_simulates() -> None:
     for path in package():
         if not name_of(path).startswith("python/resilver/report/"):

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from resilver.cli.calibrate import calibrate
 from resilver.cli.import_app import app as import_app
 from resilver.cli.place import options
 from resilver.cli.population_app import app as population_app
@@ -26,6 +27,7 @@ app = typer.Typer(
 
 app.add_typer(import_app, name="import")
 app.add_typer(population_app, name="population")
+app.add_typer(calibrate, name="calibrate")
 
 
 class FigureFormat(StrEnum):

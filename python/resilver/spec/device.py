@@ -8,17 +8,22 @@ request below the first takes the first.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.text import read_toml
-from resilver.spec.section import Section, file_path
+from resilver.spec.section import Section, file_path, one_key
 from resilver.units import Bytes, BytesPerSecond, Seconds
+
+if TYPE_CHECKING:
+    from resilver.calibration.recipe import DiskFit
+    from resilver.importers.fio import FioReport
 
 _SIZES = ("4 KiB", "4 MiB")
 _SEEKS = ("3.5 ms", "11.7 ms")
@@ -103,7 +108,8 @@ def device_of(value: object, info: ValidationInfo) -> DeviceTable:
     """The table that a study file's ``device`` means.
 
     Args:
-        value: A catalog name, ``{ file = "disk.toml" }``, an inline table or a `DeviceTable`.
+        value: A catalog name, ``{ file = "disk.toml" }``, ``{ fio = "disk.json" }`` (or a list of
+            fio's files), an inline table or a `DeviceTable`.
         info: The validation it is part of, for the folder of relative paths.
 
     Returns:
@@ -122,10 +128,13 @@ def device_of(value: object, info: ValidationInfo) -> DeviceTable:
         raise ConfigError(
             Problem(
                 "a device is a name of the catalog or a table",
-                'write "jbod10-sata", { file = "disk.toml" } or the table itself',
+                'write "jbod10-sata", { file = "disk.toml" }, { fio = "disk.json" } or the table',
                 value=show(value),
             )
         )
+    if "fio" in value:
+        one_key(value, ("fio",))
+        return _from_fio(value["fio"], info)
     if "file" not in value:
         return DeviceTable.from_table(value, Path())
     if len(value) > 1:
@@ -144,6 +153,65 @@ def device_of(value: object, info: ValidationInfo) -> DeviceTable:
         ) from None
 
 
-def _in_file(path: Path, problem: Problem) -> str:
+def _in_file(path: Path | str, problem: Problem) -> str:
     value = "" if problem.value is None else f" = {problem.value}"
-    return f"{path}: {problem.key}{value}"
+    inside = f"{problem.key}{value}"
+    return f"{path}: {inside}" if inside else str(path)
+
+
+def _from_fio(value: object, info: ValidationInfo) -> DeviceTable:
+    """The table that the recipe fits to files of fio's."""
+    # The fit builds on this room, so it is loaded when a study asks for it.
+    from resilver.calibration.recipe import fit_disk
+    from resilver.importers.fio import read_fio
+
+    named = value if isinstance(value, list | tuple) else [value]
+    report = read_fio([file_path(item, info) for item in named])
+    try:
+        return fitted_table(fit_disk(report.jobs, place=report.label), report)
+    except ConfigError as error:
+        # Its keys are fio's options and the table's rows, not the study file's.
+        raise ConfigError(
+            Problem(problem.rule, problem.remedy, place=_in_file(problem.place, problem))
+            for problem in error.problems
+        ) from None
+
+
+def fitted_table(fit: DiskFit, report: FioReport, method: str = "recipe") -> DeviceTable:
+    """The table of figures that were fitted to fio's measurements.
+
+    Args:
+        fit: The figures.
+        report: The measurements.
+        method: How they were fitted, for the table's own account of its source.
+
+    Returns:
+        The table.
+
+    Raises:
+        ConfigError: A figure is outside what the simulator takes.
+    """
+    read, write = fit.read, fit.write
+    try:
+        return DeviceTable(
+            label=report.label,
+            description="A volume as fio measured it.",
+            source=" ".join(
+                [
+                    f"Fitted by the {method} to {len(report.jobs)} jobs of {report.label} "
+                    f"({', '.join(report.versions)}), {fit.queue_depth} requests outstanding.",
+                    *(f"{note[:1].upper()}{note[1:]}." for note in fit.notes),
+                ]
+            ),
+            request_sizes=tuple(Bytes(size) for size in fit.request_bytes),
+            read_rate=BytesPerSecond(read.bytes_per_second),
+            read_overhead=Seconds(read.overhead_seconds),
+            read_seek=tuple(Seconds(seek) for seek in read.seek_seconds),
+            write_rate=BytesPerSecond(write.bytes_per_second),
+            write_overhead=Seconds(write.overhead_seconds),
+            write_seek=tuple(Seconds(seek) for seek in write.seek_seconds),
+        )
+    except ConfigError as error:
+        raise ConfigError(
+            replace(problem, place=report.label) for problem in error.problems
+        ) from None

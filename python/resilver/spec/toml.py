@@ -34,6 +34,18 @@ def write_toml(tables: Mapping[str, Any]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def write_keys(table: Mapping[str, Any]) -> str:
+    """A TOML document of keys alone, without a header.
+
+    Args:
+        table: Text, numbers, booleans, lists and dictionaries by key.
+
+    Returns:
+        The document: one line a key, and one an item of a long list.
+    """
+    return "".join(f"{_key(key)} = {_wrapped(value)}\n" for key, value in table.items())
+
+
 def write_value(value: Any) -> str:
     """A value as TOML writes it, on one line.
 

@@ -1,0 +1,254 @@
+"""From what fio measured to the figures of a volume's service-time table.
+
+The model serves one request at a time, first in, first out, in overhead + size / rate + seek. With
+a queue that always holds d requests, each waits for the d - 1 before it: its latency is d service
+times, and the bandwidth is its size over one service time.
+
+Source: P. Carns et al., "Impact of data placement on resilience in large-scale object storage
+systems" (2016), section III-B.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.fio import MODES, FioJob
+from resilver.units import exact_bytes, format_duration
+
+Method = Literal["recipe", "line"]
+METHODS: tuple[Method, ...] = ("recipe", "line")
+"""``recipe``: the paper's. ``line``: the straight line through the service times."""
+
+_OVERHEAD_BYTES = 4096
+
+_Cells = Mapping[str, Mapping[int, FioJob]]
+
+
+@dataclass(frozen=True)
+class DirectionFit:
+    """The figures of one direction.
+
+    Attributes:
+        bytes_per_second: The rate.
+        overhead_seconds: The fixed time of a request.
+        seek_seconds: The seek of a request, one a size.
+    """
+
+    bytes_per_second: float
+    overhead_seconds: float
+    seek_seconds: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class DiskFit:
+    """A volume's figures.
+
+    Attributes:
+        request_bytes: The sizes measured, rising.
+        queue_depth: How many requests were outstanding.
+        read: The figures of reads.
+        write: The figures of writes.
+        notes: What a reader must know: figures set to zero, measurements through a cache.
+    """
+
+    request_bytes: tuple[int, ...]
+    queue_depth: int
+    read: DirectionFit
+    write: DirectionFit
+    notes: tuple[str, ...]
+
+
+def fit_disk(jobs: Sequence[FioJob], method: Method = "recipe", place: str = "") -> DiskFit:
+    """Fit a volume's figures.
+
+    Args:
+        jobs: Sequential and random reads and writes, each at the same two sizes or more, all at one
+            queue depth.
+        method: ``recipe`` takes the largest sequential bandwidth as the rate, the median latency at
+            4 KiB (else at the smallest size) over the queue depth, less the transfer, as the
+            overhead, and the difference of the random and the sequential median latency over the
+            queue depth as the seek. ``line`` puts a straight line through the sequential service
+            times (size over bandwidth) by size, with the least sum of squared relative deviations,
+            and takes what random service times lie above it as the seek.
+        place: The files that the jobs are from, for messages.
+
+    Returns:
+        The figures; durations in whole picoseconds, the simulator's clock.
+
+    Raises:
+        ConfigError: A pattern or size is missing or there twice, queue depths differ, or there is
+            one size only.
+
+    >>> def job(mode, size, service):
+    ...     return FioJob(mode, "", mode, size, 4, True, size / service, 4 * service)
+    >>> jobs = [job(mode, size, 1e-4 + size / 1e9 + (mode[:4] == "rand") * 5e-3)
+    ...         for mode in MODES for size in (4096, 4194304)]
+    >>> fit = fit_disk(jobs, "line")
+    >>> round(fit.read.bytes_per_second), fit.read.overhead_seconds, fit.read.seek_seconds
+    (1000000000, 0.0001, (0.005, 0.005))
+    """
+    cells = _cells(jobs, place)
+    sizes = tuple(sorted(cells["read"]))
+    notes = _surroundings(jobs, sizes)
+    directions = []
+    for direction in ("read", "write"):
+        fit = _by_recipe if method == "recipe" else _by_line
+        rate, overhead, seeks = fit(cells[direction], cells[f"rand{direction}"], sizes)
+        notes += _negatives(direction, overhead, seeks, sizes)
+        directions.append(
+            DirectionFit(
+                float(round(rate)),
+                _picoseconds(overhead),
+                tuple(_picoseconds(seek) for seek in seeks),
+            )
+        )
+    return DiskFit(sizes, jobs[0].queue_depth, directions[0], directions[1], tuple(notes))
+
+
+def _cells(jobs: Sequence[FioJob], place: str) -> _Cells:
+    """The jobs by pattern and size, complete."""
+    cells: dict[str, dict[int, FioJob]] = {mode: {} for mode in MODES}
+    problems = []
+    for job in jobs:
+        other = cells[job.mode].setdefault(job.request_bytes, job)
+        if other is not job:
+            rule = f"{job.mode} of {exact_bytes(job.request_bytes)} is measured twice"
+            remedy = f"also by {other.place}; keep one of the two"
+            problems.append(Problem(rule, remedy, place=job.place))
+    problems += [replace(problem, place=place) for problem in _missing(cells)]
+    depths = {job.queue_depth: job for job in jobs}
+    if len(depths) > 1:
+        one, two = list(depths)[:2]
+        rule = f"the jobs keep queues of {one} and of {two} requests"
+        remedy = "calibrate with one iodepth; a synchronous engine keeps one request"
+        problems.append(Problem(rule, remedy, place=depths[two].place))
+    if problems:
+        raise ConfigError(problems)
+    return cells
+
+
+def _missing(cells: _Cells) -> list[Problem]:
+    sizes = sorted({size for mode in cells.values() for size in mode})
+    problems = []
+    for mode in MODES:
+        if not cells[mode]:
+            rule = f"no job measures {mode}"
+            remedy = f"run fio with --rw={mode} at {_some(sizes)}"
+            problems.append(Problem(rule, remedy, key="rw", value=show(mode)))
+            continue
+        for size in sizes:
+            if size not in cells[mode]:
+                rule = "no job measures it at this size, which others are measured at"
+                remedy = f"run fio with --rw={mode} --bs={size}, or leave the size out"
+                value = show(exact_bytes(size))
+                problems.append(Problem(rule, remedy, key=f"{mode} of bs", value=value))
+    if len(sizes) == 1:
+        rule = "one size cannot tell the overhead from the rate"
+        remedy = "measure several, such as 4 KiB to 8 MiB"
+        problems.append(Problem(rule, remedy, key="bs", value=show(exact_bytes(sizes[0]))))
+    return problems
+
+
+def _some(sizes: Sequence[int]) -> str:
+    shown = ", ".join(exact_bytes(size) for size in sizes[:4])
+    return shown + (f" and {len(sizes) - 4} more" if len(sizes) > 4 else "")
+
+
+def _by_recipe(
+    sequential: Mapping[int, FioJob], random: Mapping[int, FioJob], sizes: Sequence[int]
+) -> tuple[float, float, list[float]]:
+    rate = max(job.bytes_per_second for job in sequential.values())
+    least = sequential[_overhead_size(sizes)]
+    overhead = least.latency_seconds / least.queue_depth - least.request_bytes / rate
+    seeks = [
+        (random[size].latency_seconds - sequential[size].latency_seconds)
+        / sequential[size].queue_depth
+        for size in sizes
+    ]
+    return rate, overhead, seeks
+
+
+def _by_line(
+    sequential: Mapping[int, FioJob], random: Mapping[int, FioJob], sizes: Sequence[int]
+) -> tuple[float, float, list[float]]:
+    """The line o + x s that makes the sum of ((o + x s - t) / t)^2 least, t the service times."""
+    times = [size / sequential[size].bytes_per_second for size in sizes]
+    # Divided by its own time, each row of the system is (1/t, s/t) . (o, x) = 1.
+    rows = [(1 / time, size / time) for size, time in zip(sizes, times, strict=True)]
+    a, b = math.fsum(u * u for u, _ in rows), math.fsum(u * v for u, v in rows)
+    c = math.fsum(v * v for _, v in rows)
+    p, q = math.fsum(u for u, _ in rows), math.fsum(v for _, v in rows)
+    determinant = a * c - b * b
+    overhead, per_byte = 0.0, q / c
+    if determinant > 0:
+        overhead, per_byte = (p * c - q * b) / determinant, (a * q - b * p) / determinant
+    if overhead < 0:
+        # Without an overhead the best slope is that of the one remaining column; the overhead
+        # stays negative so that the reader is told.
+        per_byte = q / c
+    if per_byte <= 0:
+        raise ConfigError(
+            Problem(
+                "larger requests take no longer than small ones, so that no rate can be fitted",
+                "fit with the recipe, or measure larger sizes",
+                place=sequential[sizes[-1]].place,
+            )
+        )
+    base = max(overhead, 0.0)
+    seeks = [size / random[size].bytes_per_second - base - size * per_byte for size in sizes]
+    return 1 / per_byte, overhead, seeks
+
+
+def _surroundings(jobs: Sequence[FioJob], sizes: Sequence[int]) -> list[str]:
+    notes = []
+    cached = [job.name for job in jobs if not job.direct]
+    if cached:
+        notes.append(
+            f"{len(cached)} of {len(jobs)} jobs ran without direct I/O, so that the page cache may "
+            "have answered; run fio with direct=1 to measure the device"
+        )
+    short = [job for job in jobs if job.depth_fraction is not None and job.depth_fraction < 0.9]
+    if short:
+        notes.append(
+            f"{len(short)} of {len(jobs)} jobs kept fewer than {short[0].queue_depth} requests "
+            f"outstanding for over a tenth of the time, {short[0].name} among them; their "
+            "latencies are of a shorter queue"
+        )
+    if (taken := _overhead_size(sizes)) != _OVERHEAD_BYTES:
+        notes.append(
+            f"the overhead is taken at {exact_bytes(taken)}, the smallest size, since 4 KiB is not "
+            "among them"
+        )
+    return notes
+
+
+def _overhead_size(sizes: Sequence[int]) -> int:
+    """The size whose latency gives the recipe's overhead."""
+    return _OVERHEAD_BYTES if _OVERHEAD_BYTES in sizes else sizes[0]
+
+
+def _negatives(
+    direction: str, overhead: float, seeks: Sequence[float], sizes: Sequence[int]
+) -> list[str]:
+    notes = []
+    if round(overhead * 1e12) < 0:
+        notes.append(
+            f"the overhead of a {direction} came out at -{format_duration(-overhead)} and is set "
+            "to zero"
+        )
+    below = [size for size, seek in zip(sizes, seeks, strict=True) if round(seek * 1e12) < 0]
+    if below:
+        notes.append(
+            f"a random {direction} was faster than a sequential one at {_some(below)}; the seek "
+            "there is set to zero"
+        )
+    return notes
+
+
+def _picoseconds(seconds: float) -> float:
+    """`seconds`, not below zero, to the picosecond."""
+    return max(round(seconds * 1e12), 0) / 1e12

@@ -1,0 +1,177 @@
+"""`resilver calibrate disk`: a volume's table from fio's output, or from fio run here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from rich import box
+from rich.table import Table
+
+from resilver.cli.calibrate.output import check_writable, write_output
+from resilver.cli.console import output, print_json, say
+from resilver.errors import ConfigError, Problem
+from resilver.units import exact_bytes
+
+if TYPE_CHECKING:
+    from resilver.calibration import DiskCalibration
+    from resilver.importers.fio import FioReport
+
+_TITLES = {
+    "read": "sequential read",
+    "write": "sequential write",
+    "randread": "random read",
+    "randwrite": "random write",
+}
+_MEGABYTE = 1e6
+
+
+@dataclass(frozen=True)
+class DiskRequest:
+    """What the command was asked.
+
+    Attributes:
+        files: fio's output.
+        output: Where the table goes, or None.
+        figure: Where the picture goes, or None.
+        method: How to fit.
+        run: What to measure instead of reading files, or None.
+        seconds: How long each measurement takes.
+        size: How much of the disk to use, with its unit.
+        overwrite: Whether what is there may be destroyed.
+        save: Where what fio measured is kept, or None.
+    """
+
+    files: list[Path]
+    output: Path | None
+    figure: Path | None
+    method: Literal["recipe", "line"]
+    run: Path | None
+    seconds: float
+    size: str
+    overwrite: bool
+    save: Path | None
+
+
+def calibrate_disk(asked: DiskRequest, *, as_json: bool, quiet: bool) -> None:
+    """Fit, print, and write what was asked for.
+
+    Args:
+        asked: The command's arguments.
+        as_json: Print JSON instead of tables.
+        quiet: No progress and no messages.
+
+    Raises:
+        ConfigError: The arguments, a file or a measurement is of no use.
+        Interrupted: Ctrl-C, while measuring.
+    """
+    check_writable(asked.output, asked.figure, asked.save)
+    if asked.figure is not None:
+        from resilver.report.calibration import check_figure_path
+
+        check_figure_path(asked.figure)
+    found = _calibration(asked, quiet)
+    if asked.output is not None:
+        write_output(asked.output, found.to_toml())
+    if asked.figure is not None:
+        from resilver.report.calibration import write_disk_figure
+
+        write_disk_figure(found, asked.figure)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found)
+    if quiet:
+        return
+    for note in found.notes:
+        say(f"note: {note}")
+    if asked.output is not None:
+        say(f'wrote {asked.output}; use it as cluster.device = {{ file = "{asked.output.name}" }}')
+    if asked.figure is not None:
+        say(f"wrote {asked.figure}")
+
+
+def _calibration(asked: DiskRequest, quiet: bool) -> DiskCalibration:
+    from resilver.calibration.disk import calibrate_report
+    from resilver.importers.fio import read_fio
+
+    if asked.run is None and asked.save is not None:
+        rule = "--save keeps what --run measures"
+        raise ConfigError(Problem(rule, "leave --save out, or write the table with -o"))
+    if (asked.run is None) == (not asked.files):
+        rule = "either files of fio's or --run is needed, and not both"
+        raise ConfigError(Problem(rule, "name the files, or what to measure"))
+    report = read_fio(asked.files) if asked.run is None else _measured(asked, asked.run, quiet)
+    return calibrate_report(report, asked.method)
+
+
+def _measured(asked: DiskRequest, target: Path, quiet: bool) -> FioReport:
+    from resilver.calibration.fio_run import FioPlan, measure
+    from resilver.cli.calibrate.output import Bar
+    from resilver.importers.fio import parse_fio
+    from resilver.units import Bytes
+
+    try:
+        size = Bytes.parse(asked.size)
+    except ConfigError as error:
+        raise ConfigError(problem.under("--size") for problem in error.problems) from None
+    plan = FioPlan(target, size, asked.seconds, asked.overwrite)
+    with Bar(quiet) as bar:
+        text = measure(plan, bar)
+    if asked.save is not None:
+        write_output(asked.save, text)
+    return parse_fio(text, Path("fio.json") if asked.save is None else asked.save)
+
+
+def _print(found: DiskCalibration) -> None:
+    table = found.table
+    console = output()
+    rows = _table("", "rate", "overhead")
+    rows.add_row("read", f"{table.read_rate / _MEGABYTE:,.1f} MB/s", _micro(table.read_overhead))
+    rows.add_row("write", f"{table.write_rate / _MEGABYTE:,.1f} MB/s", _micro(table.write_overhead))
+    console.print(rows)
+    seeks = _table("size", "read seek", "write seek")
+    for size, read, write in zip(
+        table.request_sizes, table.read_seek, table.write_seek, strict=True
+    ):
+        seeks.add_row(exact_bytes(size), _micro(read), _micro(write))
+    console.print(seeks)
+    console.print(_curves(found))
+    errors = _table("RMSE of the model", "MB/s", "of the mean")
+    for mode, title in _TITLES.items():
+        error = found.rmse[mode]
+        rate = f"{error.bytes_per_second / _MEGABYTE:,.2f}"
+        errors.add_row(title, rate, f"{100 * error.fraction:.2f} %")
+    console.print(errors)
+
+
+def _curves(found: DiskCalibration) -> Table:
+    """Bandwidths in MB/s, each mode's measured and modelled side by side."""
+    curves = _table("MB/s", *(name for mode in found.rmse for name in (mode, "model")))
+    by_cell = {(point.mode, point.request_bytes): point for point in found.points}
+    for size in found.table.request_sizes:
+        cells = []
+        for mode in found.rmse:
+            point = by_cell[mode, size]
+            cells += [point.measured_bytes_per_second, point.modelled_bytes_per_second]
+        curves.add_row(exact_bytes(size), *map(_rate, cells))
+    return curves
+
+
+def _rate(bytes_per_second: float) -> str:
+    """Megabytes a second in few enough letters for nine columns in a terminal."""
+    value = bytes_per_second / _MEGABYTE
+    return f"{value:,.1f}" if value < 999.95 else f"{value:,.0f}"
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+    for index, name in enumerate(names):
+        table.add_column(name, justify="right" if index else "left", no_wrap=True)
+    return table
+
+
+def _micro(seconds: float) -> str:
+    """A duration of the table for people: in microseconds, to the nanosecond."""
+    return f"{seconds * 1e6:,.3f} us" if seconds else "0 us"

@@ -1,0 +1,166 @@
+"""`resilver calibrate network`: a LogGP table's bandwidth, from netgauge or measured here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+
+from resilver.cli.calibrate.output import check_writable, write_output
+from resilver.cli.console import output, print_json, say
+from resilver.errors import ConfigError, Problem
+from resilver.units import exact_bytes
+
+if TYPE_CHECKING:
+    from resilver.calibration import NetworkCalibration
+
+_MEBIBYTE = 2**20
+
+
+@dataclass(frozen=True)
+class NetworkRequest:
+    """What the command was asked.
+
+    Attributes:
+        file: netgauge's table, or None.
+        measured: Point-to-point measurements, or None.
+        output: Where the usable rows go, or None.
+        figure: Where the picture goes, or None.
+        run: The address to measure to instead of reading a table, or None.
+        serve: The address to serve such a measurement at, or None.
+        save: Where the ping-pong times of `run` go, or None.
+    """
+
+    file: Path | None
+    measured: Path | None
+    output: Path | None
+    figure: Path | None
+    run: str | None
+    serve: str | None
+    save: Path | None
+
+
+def calibrate_network(asked: NetworkRequest, *, as_json: bool, quiet: bool) -> None:
+    """Calibrate, print, and write what was asked for.
+
+    Args:
+        asked: The command's arguments.
+        as_json: Print JSON instead of tables.
+        quiet: No progress and no messages.
+
+    Raises:
+        ConfigError: The arguments or a file are of no use.
+        Interrupted: Ctrl-C, while measuring or serving.
+    """
+    _check(asked)
+    if asked.serve is not None:
+        from resilver.calibration.tcp_probe import serve
+
+        serve(asked.serve, lambda text: None if quiet else say(text))
+        return
+    found = _calibration(asked, quiet)
+    if asked.output is not None:
+        write_output(asked.output, _text(found, asked.output))
+    if asked.figure is not None:
+        from resilver.report.calibration import write_network_figure
+
+        write_network_figure(found, asked.figure)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found)
+    if quiet:
+        return
+    for note in found.notes:
+        say(f"note: {note}")
+    if asked.output is not None:
+        use = f'cluster.fabric.table = {{ netgauge = "{asked.output.name}" }}'
+        if asked.output.suffix == ".toml":
+            use = "its section [cluster.fabric] in a study file"
+        say(f"wrote {asked.output}; use {use}")
+    if asked.figure is not None:
+        say(f"wrote {asked.figure}")
+
+
+def _check(asked: NetworkRequest) -> None:
+    if sum(item is not None for item in (asked.file, asked.run, asked.serve)) != 1:
+        rule = "exactly one of netgauge's file, --run and --serve is needed"
+        raise ConfigError(Problem(rule, "name the file, or what to measure"))
+    if asked.run is not None and asked.measured is not None:
+        rule = "--run measures the ping-pong times itself"
+        raise ConfigError(Problem(rule, "leave --measured out"))
+    if asked.run is None and asked.save is not None:
+        rule = "--save keeps what --run measures"
+        raise ConfigError(Problem(rule, "leave --save out, or write the table with -o"))
+    if asked.serve is not None and (asked.output or asked.figure or asked.measured):
+        rule = "--serve measures nothing of its own"
+        raise ConfigError(Problem(rule, "ask for files where --run is"))
+    check_writable(asked.output, asked.figure, asked.save)
+    if asked.figure is not None:
+        from resilver.report.calibration import check_figure_path
+
+        check_figure_path(asked.figure)
+
+
+def _calibration(asked: NetworkRequest, quiet: bool) -> NetworkCalibration:
+    from resilver.calibration import network
+
+    if asked.run is None:
+        assert asked.file is not None
+        return network.calibrate_network(asked.file, asked.measured)
+    from resilver.calibration.loggp_fit import table_of, write_times
+    from resilver.calibration.tcp_probe import measure
+    from resilver.cli.calibrate.output import Bar
+
+    with Bar(quiet) as bar:
+        rounds = measure(asked.run, bar)
+    if asked.save is not None:
+        write_output(asked.save, write_times(rounds))
+    return network.calibrate_table(*table_of(rounds, f"TCP to {asked.run}"))
+
+
+def _text(found: NetworkCalibration, path: Path) -> str:
+    if path.suffix != ".toml":
+        return found.to_netgauge()
+    from dataclasses import replace
+
+    from resilver.spec.tables import to_plain
+    from resilver.spec.toml import write_value
+
+    rows = to_plain(replace(found.table, path=None, label=""))["rows"]
+    lines = "".join(f"  {write_value(row)},\n" for row in rows)
+    return f'[cluster.fabric]\nmodel = "loggp"\n\n[cluster.fabric.table]\nrows = [\n{lines}]\n'
+
+
+def _print(found: NetworkCalibration) -> None:
+    console = output()
+    rows = Table("size", "L", "g", "G", box=box.SIMPLE)
+    for column in rows.columns:
+        column.justify = "right"
+    for row in found.table.rows:
+        rows.add_row(
+            exact_bytes(row.size_bytes),
+            f"{row.latency_seconds * 1e6:,.3f} us",
+            f"{row.gap_seconds * 1e6:,.3f} us",
+            f"{row.gap_per_byte_seconds * 1e9:,.4f} ns/B",
+        )
+    console.print(rows)
+    measured = found.rmse is not None
+    curve = Table("message", "model", box=box.SIMPLE)
+    if measured:
+        curve.add_column("measured")
+    for column in curve.columns:
+        column.justify = "right"
+    for point in found.points:
+        cells = [point.modelled_bytes_per_second, point.measured_bytes_per_second]
+        rates = [f"{rate / _MEBIBYTE:,.2f} MiB/s" for rate in cells if rate is not None]
+        curve.add_row(exact_bytes(point.message_bytes), *rates)
+    console.print(curve)
+    if found.rmse is not None:
+        console.print(
+            f"RMSE {found.rmse.bytes_per_second / _MEBIBYTE:,.3f} MiB/s, "
+            f"{100 * found.rmse.fraction:.2f} % of the mean measured"
+        )

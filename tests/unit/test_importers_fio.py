@@ -1,0 +1,257 @@
+"""fio's JSON is read in its versions, and refused, by job and reason, where it says nothing."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resilver.calibration.disk import calibrate_report
+from resilver.errors import ConfigError
+from resilver.importers.fio import MODES, FioJob, FioReport, parse_fio, read_fio
+from tests.unit import fio_reports
+
+WHOLE = fio_reports.report(
+    fio_reports.job(mode, size, 1e-4 + size / 1e9) for mode in MODES for size in (4096, 2**20)
+)
+
+
+def parsed(document: Any) -> FioReport:
+    return parse_fio(json.dumps(document, indent=1), Path("disk.json"))
+
+
+def only(document: Any) -> FioJob:
+    (job,) = parsed(document).jobs
+    return job
+
+
+def changed(change: Callable[[dict[str, Any]], Any], mode: str = "read") -> dict[str, Any]:
+    """A report of one job, changed."""
+    document = copy.deepcopy(fio_reports.report([fio_reports.job(mode, 4096, 1e-4)]))
+    change(document["jobs"][0])
+    return document
+
+
+def test_a_job_is_its_pattern_size_depth_bandwidth_and_median_latency() -> None:
+    job = only(fio_reports.report([fio_reports.job("randwrite", 8192, 2e-4)]))
+    assert (job.mode, job.request_bytes, job.queue_depth, job.direct) == (
+        "randwrite",
+        8192,
+        4,
+        True,
+    )
+    # 8192 B each 200 us, and four of them outstanding: 800 us from submission to completion.
+    assert job.bytes_per_second == pytest.approx(8192 / 2e-4)
+    assert job.latency_seconds == pytest.approx(8e-4)
+
+
+@pytest.mark.parametrize(
+    ("bs", "mode", "size"),
+    [
+        ("4k", "read", 4096),
+        ("4K", "read", 4096),
+        ("4kb", "read", 4096),
+        ("4KiB", "read", 4096),
+        ("4096", "read", 4096),
+        ("1m", "write", 2**20),
+        ("4k,1m", "write", 2**20),
+        ("4k,1m", "read", 4096),
+        ("4k,", "write", 4096),
+    ],
+)
+def test_sizes_have_fios_suffixes_and_may_differ_by_direction(
+    bs: str, mode: str, size: int
+) -> None:
+    document = fio_reports.report([fio_reports.job(mode, size, 1e-4)])
+    document["jobs"][0]["job options"]["bs"] = bs
+    assert only(document).request_bytes == size
+
+
+def test_options_that_nobody_set_have_fios_defaults() -> None:
+    document = changed(lambda job: job.update({"job options": {}}))
+    document.pop("global options")
+    job = only(document)
+    # fio without options reads sequentially, 4 KiB at a time, one by one, through the page cache.
+    assert (job.mode, job.request_bytes, job.queue_depth, job.direct) == ("read", 4096, 1, False)
+
+
+def test_a_synchronous_engine_keeps_one_request_whatever_iodepth_says() -> None:
+    document = changed(lambda job: job["job options"].update({"ioengine": "psync"}))
+    assert only(document).queue_depth == 1
+
+
+def test_fio_2_states_microseconds_and_kibibytes() -> None:
+    def older(job: dict[str, Any]) -> None:
+        job["read"] = {
+            "io_bytes": 4000,
+            "total_ios": 1000,
+            "bw": 100,
+            "clat": {"percentile": {"50.000000": 250}},
+        }
+
+    job = only(changed(older))
+    assert job.bytes_per_second == 100 * 1024 and job.latency_seconds == pytest.approx(250e-6)
+
+
+def test_the_median_comes_from_the_histogram_of_json_plus_if_need_be() -> None:
+    # Of seven samples the fourth is the median: 3 lie at 1000 ns, the fourth at 3000.
+    bins = {"5000": 2, "1000": 3, "3000": 2}
+    document = changed(lambda job: job["read"].update({"clat_ns": {"N": 7, "bins": bins}}))
+    assert only(document).latency_seconds == pytest.approx(3e-6)
+
+
+def test_notes_before_the_json_are_passed_over() -> None:
+    text = "note: both iodepth >= 1 and synchronous I/O engine are selected\n" + json.dumps(
+        fio_reports.report([fio_reports.job("read", 4096, 1e-4)])
+    )
+    assert len(parse_fio(text, Path("disk.json")).jobs) == 1
+
+
+def test_mixed_patterns_are_left_out_and_named() -> None:
+    document = changed(lambda job: None)
+    mixed = copy.deepcopy(document["jobs"][0])
+    mixed |= {"jobname": "mix", "groupid": 1, "job options": {"rw": "randrw", "bs": "4k"}}
+    document["jobs"].append(mixed)
+    report = parsed(document)
+    assert len(report.jobs) == 1
+    assert 'job "mix" has rw=randrw' in report.skipped[0]
+
+
+REFUSED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "failed": (lambda job: job.update(error=28), r"No space left on device \(28\)"),
+    "no request": (lambda job: job["read"].update(total_ios=0), "completed no request"),
+    "no sample": (lambda job: job["read"]["clat_ns"].update(N=0), "no sample of the latency"),
+    "no bandwidth": (lambda job: job["read"].update(bw_bytes=0), "bandwidth is 0 B/s"),
+    "no median": (
+        lambda job: job["read"]["clat_ns"].update(percentile={"99.000000": 5}),
+        "--percentile_list=50",
+    ),
+    "no latency": (lambda job: job["read"].pop("clat_ns"), 'a member named "clat"'),
+    "no side": (lambda job: job.pop("read"), 'a member named "read"'),
+    "no options": (lambda job: job.pop("job options"), '"job options"'),
+    "several": (lambda job: job["job options"].update(numjobs="4"), "numjobs=1"),
+    "bad size": (lambda job: job["job options"].update(bs="4x"), 'bs = "4x"'),
+    "bad depth": (lambda job: job["job options"].update(iodepth="0"), 'iodepth = "0"'),
+    "other size": (lambda job: job["job options"].update(bs="8k"), "moved 4096 B on average"),
+    "range": (lambda job: job["job options"].update(bssplit="4k/50:8k/50"), "bssplit"),
+    "words": (lambda job: job["read"].update(bw_bytes="fast"), 'bw_bytes = "fast"'),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_job_that_says_nothing_is_refused_by_its_name(case: str) -> None:
+    change, message = REFUSED[case]
+    with pytest.raises(ConfigError, match=message) as caught:
+        parsed(changed(change))
+    assert 'disk.json: jobs[0] "read-4096"' in str(caught.value) or "read-4096" in str(caught.value)
+
+
+def test_every_bad_job_is_named_at_once() -> None:
+    document = copy.deepcopy(WHOLE)
+    document["jobs"][0]["error"] = 5
+    document["jobs"][3]["write"]["total_ios"] = 0
+    with pytest.raises(ConfigError) as caught:
+        parsed(document)
+    assert len(caught.value.problems) == 2
+
+
+def test_jobs_of_one_group_shared_the_device() -> None:
+    document = copy.deepcopy(WHOLE)
+    document["jobs"][1]["groupid"] = 0
+    with pytest.raises(ConfigError, match=r"ran at the same time.*stonewall"):
+        parsed(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there is no JSON"),
+        ("[1, 2]", "there is no JSON"),
+        ("{}", 'no member "jobs"'),
+        ('{"jobs": {}}', "jobs = .*an array"),
+        ('{"jobs": []}', "no job in it"),
+        ('{"jobs": [3]}', "an object"),
+        ('{"client_stats": []}', "client mode"),
+        (json.dumps(WHOLE, indent=1)[:2000], "not valid JSON"),
+        (json.dumps(WHOLE, indent=1) + "\n" + json.dumps(WHOLE), "status-interval"),
+    ],
+)
+def test_what_is_not_fios_report_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_fio(text, Path("disk.json"))
+
+
+def test_disk_util_and_other_members_are_not_needed() -> None:
+    assert "disk_util" not in WHOLE
+    assert len(parsed(WHOLE).jobs) == 8
+
+
+def test_several_files_are_one_measurement(tmp_path: Path) -> None:
+    paths = [
+        fio_reports.write(fio_reports.report([fio_reports.job(mode, 4096, 1e-4)]), tmp_path / mode)
+        for mode in MODES
+    ]
+    report = read_fio(paths)
+    assert [job.mode for job in report.jobs] == [*MODES]
+    with pytest.raises(ConfigError, match="given twice"):
+        read_fio([paths[0], paths[0]])
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of all members and items."""
+    found = [path]
+    items: Any = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    for key, item in items:
+        found += places(item, (*path, key))
+    return found
+
+
+PLACES = [path for path in places(WHOLE) if path]
+JUNK = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=8),
+    st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.text(max_size=4), st.integers(), max_size=2),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(PLACES), JUNK), min_size=1, max_size=3), st.booleans())
+def test_damage_gives_a_fit_or_an_error_that_says_what(
+    damage: list[tuple[tuple[Any, ...], Any]], remove: bool
+) -> None:
+    document = copy.deepcopy(WHOLE)
+    for path, value in damage:
+        holder: Any = document
+        try:
+            for key in path[:-1]:
+                holder = holder[key]
+            if remove:
+                del holder[path[-1]]
+            else:
+                holder[path[-1]] = value
+        except (KeyError, IndexError, TypeError):
+            continue
+    try:
+        calibrate_report(parsed(document))
+        calibrate_report(parsed(document), "line")
+    except ConfigError as error:
+        assert all(problem.rule for problem in error.problems)
+
+
+@given(st.integers(0, len(json.dumps(WHOLE, indent=1)) - 2))
+def test_a_report_cut_short_is_refused(length: int) -> None:
+    with pytest.raises(ConfigError):
+        parse_fio(json.dumps(WHOLE, indent=1)[:length], Path("disk.json"))
