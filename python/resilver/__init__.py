@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         Study,
         System,
     )
-    from resilver.study import Results, execute
+    from resilver.study import Results, Status, execute, status
 
     __version__: str
 
@@ -89,7 +89,7 @@ _HOMES = {
         "Study",
         "System",
     ),
-    "resilver.study": ("Results", "execute"),
+    "resilver.study": ("Results", "Status", "execute", "status"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 _MODULES = ("catalog", "estimate", "importers", "report", "simulate", "units")
@@ -122,6 +122,7 @@ __all__ = [
     "Run",
     "RunResult",
     "SimulationError",
+    "Status",
     "Study",
     "System",
     "__version__",
@@ -137,6 +138,7 @@ __all__ = [
     "quality",
     "report",
     "simulate",
+    "status",
     "units",
 ]
 

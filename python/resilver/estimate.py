@@ -41,8 +41,8 @@ def estimate(system: System) -> dict[str, Any]:
 
     Returns:
         ``objects`` to look through, ``replicas_to_move``, ``bytes_to_move``, ``buffers``,
-        ``events``, ``seconds`` of wall time and ``memory_bytes`` at the peak. Counts are
-        expectations; times are good to a factor of two.
+        ``events``, ``seconds`` of wall time, the ``rebuilding_seconds`` among them, and
+        ``memory_bytes`` at the peak. Counts are expectations; times are good to a factor of two.
     """
     files, objects, volume = _population(system)
     devices = max(system.server_count, 1)
@@ -55,11 +55,12 @@ def estimate(system: System) -> dict[str, Any]:
     buffers = moved / buffer + replicas / 2 if replicas else 0.0
     events = buffers * _EVENTS_PER_BUFFER
     held = min(buffers, devices * int(system.recovery.receive_memory) / buffer)
+    rebuilding = events / _EVENTS_PER_SECOND
     seconds = (
         _SECONDS_TO_START
         + files / _FILES_PER_SECOND
         + _placing_seconds(system, objects, devices, copies)
-        + events / _EVENTS_PER_SECOND
+        + rebuilding
     )
     return {
         "objects": round(objects),
@@ -68,6 +69,7 @@ def estimate(system: System) -> dict[str, Any]:
         "buffers": round(buffers),
         "events": round(events),
         "seconds": seconds,
+        "rebuilding_seconds": rebuilding,
         "memory_bytes": round(
             _BYTES_TO_START + replicas * _BYTES_PER_PULL + held * _BYTES_PER_BUFFER_HELD
         ),

@@ -178,13 +178,20 @@ def _add_timeline(
     edges = np.linspace(0.0, end, 201)
     done = np.array([np.minimum(finish, edge).sum() for edge in edges]) * STREAM_BYTES_PER_SECOND
     whole = np.rint(done / done[-1] * total_bytes).astype(int)
+    # A server's objects become whole one after the other, so that what is left of them falls on a
+    # line; one object in fifty has lost two of its three copies.
+    objects = total_bytes // OBJECT_BYTES
+    missing = [float(np.maximum(finish - edge, 0.0).sum()) for edge in edges]
+    short = objects * np.array(missing) / missing[0]
     for at in range(200):
         active = int((finish > edges[at]).sum())
+        degraded = float(short[at] + short[at + 1]) / 2.0
         rows.append({
             "run": run, "start_seconds": float(edges[at]),
             "duration_seconds": float(edges[at + 1] - edges[at]),
             "in_flight_bytes": float(active * 2**30),
             "rebuilt_bytes": int(whole[at + 1] - whole[at]),
+            "degraded_objects": degraded, "at_risk_objects": degraded / 50.0,
         })  # fmt: skip
 
 
@@ -198,6 +205,7 @@ def _schema(name: str, swept: dict[str, list[Any]], rows: list[dict[str, Any]]) 
         "timeline": {
             "start_seconds": pa.float64(), "duration_seconds": pa.float64(),
             "in_flight_bytes": pa.float64(), "rebuilt_bytes": pa.int64(),
+            "degraded_objects": pa.float64(), "at_risk_objects": pa.float64(),
         },
         "servers": {
             "server": pa.int32(), "name": pa.string(), "host": pa.string(), "failed": pa.bool_(),

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from resilver import errors
+from resilver.study.progress import RunState
 
 SIMULATOR = "tests.unit.study_fakes:simulate"
 
@@ -96,7 +97,7 @@ def simulate(
     steps = 20
     for step in range(steps):
         time.sleep(system.get("seconds", 0.0) / steps)
-        state = SimpleNamespace(phase="rebuilding", fraction=step / steps)
+        state = RunState("rebuilding", step / steps, 100 * step, 2.0 * step, step, steps)
         if progress is not None and not progress(state):
             raise errors.Interrupted("stopped")
     if seed in system.get("error", ()):

@@ -14,13 +14,13 @@ import pytest
 from resilver import cli
 from resilver.cli.console import report_error
 from resilver.errors import ConfigError, Interrupted, PlacementError, SimulationError
-from resilver.study import Counts, Incomplete, StudyProgress
-from resilver.study.progress import Work
+from resilver.study import Counts, Incomplete
 
 COMMANDS = (
     "demo",
     "check",
     "run",
+    "status",
     "report",
     "schema",
     "place",
@@ -176,22 +176,3 @@ def test_a_report_of_nothing_says_what_to_do(tmp_path: Path) -> None:
     done = command("report", str(tmp_path / "none"))
     assert done.returncode == 2
     assert "does not exist; make it with `resilver run" in done.stderr
-
-
-def test_the_time_left_follows_from_what_is_done() -> None:
-    # 0.2 of the work was there and 0.575 is done: 0.375 took 30 s, so the other 0.425 takes 34 s.
-    progress = StudyProgress(Counts(10, reused=2, done=3), {}, 0.575, 0.2, 30.0)
-    assert progress.seconds_left == pytest.approx(34.0)
-    # From the first second, while workers start, nothing follows.
-    assert StudyProgress(Counts(10), {}, 0.01, 0.0, 1.0).seconds_left is None
-
-
-def test_a_large_run_weighs_more_than_a_small_one() -> None:
-    # Of 10 s of work the runs of 1 s and 3 s are done, and half of the rebuilding of the run of
-    # 6 s, which is 0.4 + 0.6 / 2 = 0.7 of it: (1 + 3 + 4.2) / 10.
-    work = Work({"a": 1.0, "b": 3.0, "c": 6.0})
-    work.found(["a"])
-    work.end("b")
-    assert work.reused == pytest.approx(0.1)
-    assert work.fraction({"c": ("rebuilding", 0.5)}) == pytest.approx(0.82)
-    assert Work({}).fraction({}) == 1.0

@@ -14,15 +14,17 @@ from html import unescape
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
 
-from report_fixture import results
+from report_fixture import MemoryResults, results
 
 from resilver.errors import ConfigError
 from resilver.report import charts, figure, findings, key_figures, summary, write_html
 from resilver.report.charts_data import ServerChart, TimelineChart
+from resilver.report.faults import fault_moments
 from resilver.report.html import SYSTEMS_MAX, render
 from resilver.report.provenance import seed_ranges, study_digest
 from resilver.report.sentence import describe, with_swept
@@ -177,6 +179,68 @@ def test_losses_are_key_figures_only_when_there_are_any() -> None:
     rows[0]["unrecoverable_objects"] = 5
     made.runs = made.runs.from_pylist(rows, schema=made.runs.schema)
     assert "Objects lost for good" in dict(summary(made))
+
+
+def with_metrics(made: MemoryResults, **columns: list[object]) -> MemoryResults:
+    """The results with metrics that their fixture does not have."""
+    for name, values in columns.items():
+        at = made.runs.column_names.index(name) if name in made.runs.column_names else None
+        runs = made.runs if at is None else made.runs.remove_column(at)
+        made.runs = runs.append_column(name, pa.array(values))
+    return made
+
+
+def test_losses_are_in_the_headline_by_object_and_byte() -> None:
+    made = with_metrics(
+        results(seeds=3), unrecoverable_objects=[0, 7, 2], unrecoverable_bytes=[0, 7 * GIB, 2 * GIB]
+    )
+    (point,) = systems(made)
+    words = "Objects are lost for good in 2 of 3 seeds: up to 7 objects (7.0 GiB), of which no copy"
+    assert str(findings.losses(point)).startswith(words)
+    assert words in render(made)
+    # Medians of 0, 7, 2 and of their bytes.
+    second = key_figures(made)[1]
+    assert (second.label, second.text, second.detail) == (
+        "Objects lost for good", "2", "0 to 7; 2.0 GiB",
+    )  # fmt: skip
+    alone = with_metrics(results(seeds=1), unrecoverable_objects=[1], unrecoverable_bytes=[512])
+    assert findings.losses(systems(alone)[0]) == (
+        "1 object (512 B) is lost for good: no copy is left."
+    )
+    assert findings.losses(systems(results(seeds=2))[0]) is None
+
+
+def test_losses_of_a_folder_that_does_not_know_their_bytes_are_counted() -> None:
+    made = with_metrics(results(seeds=2), unrecoverable_objects=[3, 3])
+    assert findings.losses(systems(made)[0]) == (
+        "Objects are lost for good in each of 2 seeds: 3 objects, of which no copy is left."
+    )
+
+
+def test_the_first_and_the_last_object_to_be_whole_again_are_key_figures() -> None:
+    made = with_metrics(
+        results(seeds=1), first_redundant_seconds=[90.0], last_redundant_seconds=[7200.0]
+    )
+    figure = dict(summary(made))["First object whole again"]
+    assert figure == "1 min 30 s (the last after 2 h 0 min)"
+
+
+def test_faults_in_sequence_are_told_in_their_order() -> None:
+    made = results(seeds=1)
+    made.study["faults"] = [
+        {"at": 600.0, "fail": {"servers": 2}},
+        {"at": 0.0, "fail": {"servers": ["server.3"]}},
+        {"at": 600.0, "fail": {"racks": 1}},
+    ]
+    text = describe(made, systems(made)[0])
+    assert "Lost at time zero: server.3. Lost at 10 min 0 s: 2 servers at random, 1 rack" in text
+
+
+def test_a_swept_moment_is_the_one_of_the_system() -> None:
+    made = results(seeds=1, extra_swept={"faults.1.at": [60.0, 3600.0]})
+    made.study["faults"].append({"at": 60.0, "fail": {"servers": 1}})
+    for point, seconds in zip(systems(made), (60.0, 3600.0), strict=True):
+        assert [moment.seconds for moment in fault_moments(made, point)] == [0.0, seconds]
 
 
 def test_a_figure_in_a_notebook_is_titled_with_its_finding() -> None:

@@ -157,8 +157,20 @@ def test_a_shard_that_is_there_already_stays(tmp_path: Path) -> None:
     shards = Shards(tmp_path)
     shards.write("k", 1, output(1), Cost(1.0, None))
     shards.write("k", 1, output(1), Cost(2.0, 5))
-    assert shards.cost("k") == Cost(1.0, None)
+    assert (shards.cost("k").wall_seconds, shards.cost("k").peak_rss_bytes) == (1.0, None)
     assert [path.name for path in tmp_path.iterdir()] == ["k"]
+
+
+def test_a_folder_from_before_phases_were_measured_has_them_null(tmp_path: Path) -> None:
+    perform(FakeStudy(seeds=[1]), tmp_path / "a")
+    path = tmp_path / "a" / "provenance.json"
+    provenance = json.loads(path.read_text())
+    for record in provenance["runs"].values():
+        del record["phase_seconds"]
+    path.write_text(json.dumps(provenance))
+    (row,) = Results.open(tmp_path / "a").to_records()
+    assert row["wall_seconds"] > 0.0
+    assert (row["placing_seconds"], row["rebuilding_seconds"]) == (None, None)
 
 
 def test_opening_says_what_is_missing(tmp_path: Path) -> None:

@@ -148,6 +148,26 @@ def run(
 
 
 @app.command()
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on until it ends.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say how far the sweep of a run folder is: done, failed, left, its rate and its time left.
+
+    It reads the folder only, and so works from another terminal, while a batch job runs, or over a
+    network file system. Ends with 3 for a sweep that was left incomplete.
+
+    Example: resilver status runs/study --watch
+    """
+    from resilver.cli.status import status as perform
+
+    code = perform(folder, watch=watch, as_json=as_json)
+    if code:
+        raise typer.Exit(code)
+
+
+@app.command()
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
     output: Annotated[
@@ -163,6 +183,10 @@ def report(
     figure_format: Annotated[
         FigureFormat, typer.Option("--format", help="File format of the figures.")
     ] = FigureFormat.png,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", "-w", help="Write the page again as runs of a sweep finish."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write one offline page with the key figures and charts of a run folder.
@@ -172,7 +196,9 @@ def report(
     from resilver.cli.report import report as perform
 
     name: Literal["png", "svg"] = "svg" if figure_format is FigureFormat.svg else "png"
-    perform(folder, output, figures, name, as_json=as_json)
+    code = perform(folder, output, figures, name, watch=watch, as_json=as_json)
+    if code:
+        raise typer.Exit(code)
 
 
 @app.command()

@@ -115,10 +115,13 @@ def _list(point: Mapping[str, Any]) -> Table:
 
 def _heading(name: str) -> str:
     """What a figure of the estimate is called in a line of its own."""
-    if name in ("seconds", "memory_bytes"):
-        return {"seconds": "Time of a run", "memory_bytes": "Memory of a run"}[name]
+    headings = {
+        "seconds": "Time of a run",
+        "rebuilding_seconds": "Rebuilding among it",
+        "memory_bytes": "Memory of a run",
+    }
     words = name.replace("_", " ")
-    return words[0].upper() + words[1:]
+    return headings.get(name, words[0].upper() + words[1:])
 
 
 def _words(name: str, value: Any) -> str:

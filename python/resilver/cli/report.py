@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Literal
 
-from resilver.cli.console import print_json, say
+from pyarrow import ArrowInvalid
+
+from resilver.cli.console import EXIT_INCOMPLETE, print_json, say
 from resilver.errors import ConfigError
-from resilver.study import Results
+from resilver.study import PartialResults, Results, Status, status
+
+# A person who looks at charts does not follow more, and drawing takes seconds from the runs.
+_SECONDS_BETWEEN_PAGES = 5.0
+_SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def report(
@@ -16,8 +23,9 @@ def report(
     figures: Path | None,
     figure_format: Literal["png", "svg"],
     *,
+    watch: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Write the page, and the figures if they are wanted.
 
     Args:
@@ -25,15 +33,21 @@ def report(
         output: the page; by default report.html in the run folder.
         figures: a folder for the charts as files.
         figure_format: "png" or "svg".
+        watch: while the sweep is under way, write the page again as runs finish.
         as_json: print the written paths as JSON.
+
+    Returns:
+        The exit code: 3 if the sweep ended with runs missing, else 0.
 
     Raises:
         ConfigError: the folder is not a complete run folder, or a file cannot be written.
     """
     from resilver.report import write_figures, write_html
 
-    results = Results.open(folder)
     page_path = output if output is not None else folder / "report.html"
+    if watch and not follow(folder, page_path, as_json=as_json):
+        return EXIT_INCOMPLETE
+    results = Results.open(folder)
     try:
         page_path.parent.mkdir(parents=True, exist_ok=True)
         page = write_html(results, page_path)
@@ -48,8 +62,75 @@ def report(
         ) from error
     if as_json:
         print_json({"report": str(page), "figures": [str(path) for path in written]})
-        return
-    print(page)
+        return 0
+    if not watch:
+        print(page)
     for path in written:
         print(path)
-    say(f"open {page} in a browser; it needs no network")
+    if watch:
+        say("all runs are finished, and the page is complete")
+    else:
+        say(f"open {page} in a browser; it needs no network")
+    return 0
+
+
+def follow(folder: Path, page: Path, *, as_json: bool) -> bool:
+    """Write the page as runs finish, until the sweep ends.
+
+    Args:
+        folder: the run folder.
+        page: the page.
+        as_json: print nothing on the way, and the page as JSON if the sweep ends incomplete.
+
+    Returns:
+        Whether the sweep is complete; the page that says so is still to be written.
+
+    Raises:
+        ConfigError: it is no run folder, or the page cannot be written.
+    """
+    shown: tuple[int, int] | None = None
+    due, pause = 0.0, _SECONDS_BETWEEN_PAGES
+    while True:
+        found = status(folder)
+        if found.state == "complete":
+            return True
+        running = found.state == "running"
+        now = (found.finished, found.failed)
+        if not running or (now != shown and time.monotonic() >= due):
+            begun = time.monotonic()
+            _write_so_far(found, page, reload_seconds=round(pause) if running else None)
+            ended = time.monotonic()
+            # At most a tenth of a processor is taken from the runs.
+            pause = max(_SECONDS_BETWEEN_PAGES, 10.0 * (ended - begun))
+            due = ended + pause
+            if shown is None and not as_json:
+                print(page, flush=True)
+                if running:
+                    say(f"open {page} in a browser; it loads itself again as runs finish")
+            shown = now
+        if not running:
+            if as_json:
+                print_json({"report": str(page), "figures": []})
+            say(f"{found.finished} of {found.total} runs are finished, and the sweep has stopped")
+            return False
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+
+def _write_so_far(found: Status, page: Path, *, reload_seconds: int | None) -> None:
+    from resilver.report.live import this_moment, write_live
+    from resilver.report.standing import Standing
+
+    progress = found.progress
+    standing = Standing(
+        found.finished,
+        found.total,
+        found.failed,
+        this_moment(),
+        progress.seconds_left if progress is not None else None,
+        reload_seconds,
+    )
+    try:
+        write_live(PartialResults(found.folder, found.finished_keys), page, standing)
+    except (OSError, ArrowInvalid) as error:
+        # A shard that is being replaced, or that a new start of the sweep has taken away.
+        say(f"the page could not be written this time: {error}")

@@ -27,7 +27,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
         results: finished results.
         next_command: what the reader may want to type next.
     """
-    from resilver.report.findings import nothing_rebuilt
+    from resilver.report.findings import losses, nothing_rebuilt
     from resilver.report.sentence import describe
     from resilver.report.source import largest, systems
     from resilver.report.summary import key_figures
@@ -36,6 +36,8 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     points = systems(results)
     console.print()
     _print_wrapped(console, describe(results, largest(points)))
+    if lost := losses(largest(points)):
+        _print_wrapped(console, lost, style="bold red")
     console.print()
     if results.swept_keys:
         console.print(_points_table(results, points[:_POINTS_SHOWN], spread=console.width >= 100))
@@ -57,9 +59,9 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     _print_whereabouts(console, results, next_command)
 
 
-def _print_wrapped(console: Console, text: str) -> None:
+def _print_wrapped(console: Console, text: str, style: str = "") -> None:
     for line in textwrap.wrap(text, width=min(console.width, 100)):
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(line, style=style), soft_wrap=True)
 
 
 def _points_table(results: Results, points: list[Any], *, spread: bool) -> Table:
@@ -108,7 +110,8 @@ def _median_and_quartiles(rows: Any, column: str, words: Any) -> tuple[str, str]
 
 def _print_whereabouts(console: Console, results: Results, next_command: str | None) -> None:
     lines = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    lines.add_column(style="dim", no_wrap=True)
+    # A long path must not squeeze the headings.
+    lines.add_column(style="dim", no_wrap=True, min_width=7)
     lines.add_column(no_wrap=True, overflow="ignore")
     cost = results.runs["wall_seconds"].to_pylist()
     memory = [value for value in results.runs["peak_rss_bytes"].to_pylist() if value]
@@ -117,7 +120,23 @@ def _print_whereabouts(console: Console, results: Results, next_command: str | N
         longest = f"longest run {format_duration(max(seconds))}"
         peak = f", {format_bytes(max(memory))} of memory" if memory else ""
         lines.add_row("Cost", f"{format_duration(sum(seconds))} of simulation, {longest}{peak}")
+        if phases := _phases(results):
+            lines.add_row("Phases", phases)
     lines.add_row("Results", f"{results.folder}")
     if next_command:
         lines.add_row("Next", next_command)
     console.print(lines, soft_wrap=True)
+
+
+def _phases(results: Results) -> str:
+    """The share of each phase in the time of all runs; empty where it was not measured."""
+    from resilver.report.findings import percent
+
+    sums = {
+        phase: sum(value or 0.0 for value in results.runs[f"{phase}_seconds"].to_pylist())
+        for phase in ("placing", "scanning", "rebuilding")
+    }
+    total = sum(sums.values())
+    if not total:
+        return ""
+    return ", ".join(f"{name} {percent(part / total)}" for name, part in sums.items())

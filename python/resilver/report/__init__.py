@@ -35,7 +35,7 @@ def figure(results: ResultsLike, name: str, system: SystemRuns | None = None) ->
 
     Args:
         results: The study's results.
-        name: "rate", "servers", "finish", "transfers", "timeline" or "busy".
+        name: "rate", "servers", "finish", "transfers", "timeline", "degraded" or "busy".
         system: One of `systems(results)`; the largest swept one by default. "rate" shows all.
 
     Returns:

@@ -20,13 +20,22 @@ from resilver.report.charts_data import (
     timeline_chart,
 )
 from resilver.report.chord import Flows, flows
+from resilver.report.degraded import (
+    DegradedChart,
+    degraded_chart,
+    degraded_finding,
+    degraded_table,
+    degraded_text,
+    draw_degraded,
+    fault_marks_text,
+)
 from resilver.report.source import ResultsLike, SystemRuns, largest, systems
 from resilver.report.tables import Column, Table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-NAMES = ("rate", "servers", "finish", "transfers", "timeline", "busy")
+NAMES = ("rate", "servers", "finish", "transfers", "timeline", "degraded", "busy")
 """The charts in the order of the page. "rate" is about the study, the others about one run."""
 
 
@@ -46,7 +55,7 @@ class Chart:
     name: str
     heading: str
     description: str
-    data: RateChart | ServerChart | Flows | TimelineChart
+    data: RateChart | ServerChart | Flows | TimelineChart | DegradedChart
     draw: Callable[[], Figure]
     table: Table
 
@@ -85,6 +94,8 @@ def of_system(results: ResultsLike, point: SystemRuns) -> list[Chart]:
     made = [_servers(servers), _finish(servers), _transfers(flow)]
     if timeline.rebuilt_bytes.sum() > 0.0:
         made.append(_timeline(timeline))
+    if (degraded := degraded_chart(results, point)) is not None:
+        made.append(_degraded(degraded))
     if not np.isnan(servers.device_share).all():
         made.append(_busy(servers))
     return made
@@ -227,6 +238,7 @@ def _timeline(data: TimelineChart) -> Chart:
         "Above, the bytes written a second by all servers together; below, the bytes requested "
         "and not yet written."
     )
+    text = f"{text} {fault_marks_text(data.fault_seconds)}".strip()
     columns = (
         Column("start_seconds", "from", "seconds"),
         Column("duration_seconds", "for", "seconds"),
@@ -247,6 +259,12 @@ def _timeline(data: TimelineChart) -> Chart:
     return Chart(
         "timeline", findings.timeline_finding(data), text, data, draw, Table(columns, rows)
     )
+
+
+def _degraded(data: DegradedChart) -> Chart:
+    """Objects short of copies over time."""
+    heading, text = degraded_finding(data), degraded_text(data)
+    return Chart("degraded", heading, text, data, lambda: draw_degraded(data), degraded_table(data))
 
 
 def _rate_table(data: RateChart) -> Table:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from resilver.report.faults import fault_moments
 from resilver.report.source import ResultsLike, SystemRuns, format_swept, number
 
 if TYPE_CHECKING:
@@ -103,12 +104,14 @@ class TimelineChart:
         duration_seconds: Length of each interval.
         in_flight_bytes: Time mean of bytes requested and not yet written.
         rebuilt_bytes: Bytes written in the interval.
+        fault_seconds: When something breaks, from the beginning of the run.
     """
 
     start_seconds: Floats
     duration_seconds: Floats
     in_flight_bytes: Floats
     rebuilt_bytes: Floats
+    fault_seconds: tuple[float, ...] = ()
 
     @property
     def rate(self) -> Floats:
@@ -254,11 +257,52 @@ def timeline_chart(results: ResultsLike, point: SystemRuns) -> TimelineChart:
     duration = column(table, "duration_seconds")
     in_flight = np.nan_to_num(column(table, "in_flight_bytes"))
     rebuilt = np.nan_to_num(column(table, "rebuilt_bytes"))
-    if start.size > TIMELINE_INTERVALS_MAX:
-        stride = -(-start.size // TIMELINE_INTERVALS_MAX)
-        first = np.arange(0, start.size, stride)
-        merged = np.add.reduceat(duration, first)
-        area = np.add.reduceat(in_flight * duration, first)
-        in_flight = np.divide(area, merged, out=np.zeros_like(area), where=merged > 0.0)
-        start, duration, rebuilt = start[first], merged, np.add.reduceat(rebuilt, first)
-    return TimelineChart(start, duration, in_flight, rebuilt)
+    start, duration, (in_flight,), (rebuilt,) = merged_intervals(
+        start, duration, [in_flight], [rebuilt]
+    )
+    moments = moments_within(results, point, start, duration)
+    return TimelineChart(start, duration, in_flight, rebuilt, moments)
+
+
+def moments_within(
+    results: ResultsLike, point: SystemRuns, start: Floats, duration: Floats
+) -> tuple[float, ...]:
+    """The moments of the system's faults that a chart over time can mark.
+
+    Args:
+        results: The study's results.
+        point: The system.
+        start: Start of each interval of the chart.
+        duration: Length of each interval.
+    """
+    end = float((start + duration).max()) if start.size else 0.0
+    moments = [moment.seconds for moment in fault_moments(results, point)]
+    return tuple(seconds for seconds in moments if seconds <= end)
+
+
+def merged_intervals(
+    start: Floats, duration: Floats, means: list[Floats], sums: list[Floats]
+) -> tuple[Floats, Floats, list[Floats], list[Floats]]:
+    """Neighbouring intervals put together until there are few enough to draw.
+
+    Args:
+        start: Start of each interval.
+        duration: Length of each interval.
+        means: Quantities that are means over an interval.
+        sums: Quantities that are sums over an interval.
+
+    Returns:
+        The same four, with at most `TIMELINE_INTERVALS_MAX` intervals.
+    """
+    if start.size <= TIMELINE_INTERVALS_MAX:
+        return start, duration, means, sums
+    stride = -(-start.size // TIMELINE_INTERVALS_MAX)
+    first = np.arange(0, start.size, stride)
+    merged = np.add.reduceat(duration, first)
+    areas = [np.add.reduceat(values * duration, first) for values in means]
+    return (
+        start[first],
+        merged,
+        [np.divide(a, merged, out=np.zeros_like(a), where=merged > 0.0) for a in areas],
+        [np.add.reduceat(values, first) for values in sums],
+    )

@@ -196,3 +196,26 @@ def largest_over_mean(values: Floats) -> float:
     """The largest value over the mean: 1 for an even spread; NaN where the mean is 0."""
     mean = float(np.mean(values)) if values.size else 0.0
     return float(np.max(values)) / mean if mean > 0.0 else float("nan")
+
+
+def losses(point: SystemRuns) -> str | None:
+    """What a system lost for good, said over its seeds; None if no run lost anything.
+
+    Args:
+        point: The system.
+    """
+    objects = [number(row, "unrecoverable_objects") or 0.0 for row in point.rows]
+    if not any(objects):
+        return None
+    rows = list(zip(objects, point.rows, strict=True))
+    most, worst = max(rows, key=lambda item: item[0])
+    volume = number(worst, "unrecoverable_bytes")
+    what = plural(most, "object") + (f" ({size_of(volume)})" if volume is not None else "")
+    if len(rows) == 1:
+        return f"{what} {'is' if most == 1.0 else 'are'} lost for good: no copy is left."
+    hit = sum(count > 0.0 for count in objects)
+    many = "each" if hit == len(rows) else f"{hit:,} of {len(rows):,} seeds"
+    least = min(objects)
+    spread = f"up to {what}" if least < most else what
+    where = f"in {many}" if many != "each" else f"in each of {len(rows):,} seeds"
+    return f"Objects are lost for good {where}: {spread}, of which no copy is left."

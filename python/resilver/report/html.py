@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.errors import ConfigError
 from resilver.report import charts
-from resilver.report.findings import nothing_rebuilt, plural
+from resilver.report.findings import losses, nothing_rebuilt, plural
 from resilver.report.provenance import provenance_html
 from resilver.report.runs import runs_table
 from resilver.report.sentence import describe
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, systems
+from resilver.report.standing import Standing
 from resilver.report.summary import key_figures
 from resilver.report.tables import Table, to_csv, to_html
 
@@ -74,17 +76,19 @@ _TABLE_TITLES = {
     "finish": "finishing time by server",
     "transfers": "transfers by source and destination",
     "timeline": "rebuild over time",
+    "degraded": "objects short of copies over time",
     "busy": "busy shares by server",
 }
 
 
-def write_html(results: ResultsLike, path: str | Path) -> Path:
+def write_html(results: ResultsLike, path: str | Path, standing: Standing | None = None) -> Path:
     """Write the report page of a study.
 
     Args:
         results: The study's results.
         path: The file to write; it is replaced in one step, so that no half page is ever read. A
             link is followed, and what is no file (a pipe, a device) is written into.
+        standing: How far the study is, where its results are not all there.
 
     Returns:
         The path.
@@ -92,10 +96,26 @@ def write_html(results: ResultsLike, path: str | Path) -> Path:
     Raises:
         ConfigError: There is no finished run, or the file cannot be written.
     """
+    return write_page(render(results, standing), path)
+
+
+def write_page(text: str, path: str | Path) -> Path:
+    """Write a page as `write_html` does.
+
+    Args:
+        text: The page.
+        path: The file to write.
+
+    Returns:
+        The path.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
     target = Path(path)
-    text = render(results)
     place = target.resolve()
-    partial = place.with_name(f".{place.name}.partial")
+    # Two commands may write one page at a time; each has its own unfinished one.
+    partial = place.with_name(f".{place.name}.{os.getpid()}.partial")
     is_special = place.exists() and not place.is_file() and not place.is_dir()
     try:
         if is_special:
@@ -113,55 +133,92 @@ def write_html(results: ResultsLike, path: str | Path) -> Path:
     return target
 
 
-def render(results: ResultsLike) -> str:
+def render(results: ResultsLike, standing: Standing | None = None) -> str:
     """The report page of a study as text.
 
     Args:
         results: The study's results.
+        standing: How far the study is, where its results are not all there.
 
     Raises:
         ConfigError: There is no finished run.
     """
+    points = systems(results)
+    page = _Page()
+    body = "\n".join(_body(page, results, points, largest(points), standing))
+    return _document(title_of(results.study), body, page, standing)
+
+
+def render_waiting(study: dict[str, Any], standing: Standing) -> str:
+    """The page of a study of which no run is finished.
+
+    Args:
+        study: The study as resolved.
+        standing: How far it is.
+    """
+    title = title_of(study)
+    body = f"<main><header><h1>{escape(title)}</h1>{standing.html()}</header></main>"
+    return _document(title, body, _Page(), standing)
+
+
+def _document(title: str, body: str, page: _Page, standing: Standing | None) -> str:
+    """The HTML around a body."""
     from importlib.resources import files
 
     from plotly.offline import get_plotlyjs
 
-    points = systems(results)
-    point = largest(points)
-    page = _Page()
-    title = _title(results)
-    body = "\n".join(_body(page, results, points, point))
     own = files("resilver.report")
+    plotly = f"<script>{get_plotlyjs()}</script>\n" if page.figures else ""
     scripts = (
         f'<script type="application/json" id="figures">{_json(page.figures)}</script>\n'
         f'<script type="application/json" id="csv">{_json(page.csv)}</script>\n'
-        f"<script>{get_plotlyjs()}</script>\n"
+        f"{plotly}"
         f"<script>{own.joinpath('page.js').read_text(encoding='utf-8')}</script>"
     )
+    reload = standing.reload_seconds if standing is not None else None
+    attribute = f' data-reload="{reload}"' if reload else ""
+    # The script keeps the reader's place; a browser without scripts loads the page afresh.
+    without_script = (
+        f'<noscript><meta http-equiv="refresh" content="{reload}"></noscript>\n' if reload else ""
+    )
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="en"{attribute}>\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
+        f"{without_script}"
         f"<title>{escape(title)}</title>\n"
         f"<style>\n{own.joinpath('page.css').read_text(encoding='utf-8')}</style>\n</head>\n"
         f"<body>\n{body}\n{scripts}\n</body>\n</html>\n"
     )
 
 
-def _title(results: ResultsLike) -> str:
-    """The study's own title, or what any study is about."""
-    study = results.study.get("study")
-    title = study.get("title") if isinstance(study, dict) else None
+def title_of(study: dict[str, Any]) -> str:
+    """The study's own title, or what any study is about.
+
+    Args:
+        study: The study as resolved.
+    """
+    section = study.get("study")
+    title = section.get("title") if isinstance(section, dict) else None
     return str(title) if title else "How the system heals"
 
 
 def _body(
-    page: _Page, results: ResultsLike, points: list[SystemRuns], point: SystemRuns
+    page: _Page,
+    results: ResultsLike,
+    points: list[SystemRuns],
+    point: SystemRuns,
+    standing: Standing | None,
 ) -> Iterable[str]:
     """The page from its title to its foot."""
-    yield f"<main><header><h1>{escape(_title(results))}</h1>"
-    yield f'<p class="lead">{escape(describe(results, point))}</p></header>'
+    yield f"<main><header><h1>{escape(title_of(results.study))}</h1>"
+    if standing is not None:
+        yield standing.html()
+    yield f'<p class="lead">{escape(describe(results, point))}</p>'
+    if lost := losses(point):
+        yield f'<p class="lead"><strong>{escape(lost)}</strong></p>'
+    yield "</header>"
     if point.swept:
         size = ", the largest system" if len({one.devices for one in points}) > 1 else ""
         yield f"<p>The figures below are for {escape(point.label)}{size}.</p>"
@@ -199,7 +256,7 @@ def _systems(
     page: _Page, results: ResultsLike, points: list[SystemRuns], chosen: SystemRuns
 ) -> Iterable[str]:
     """The charts about one run, for each system that the page carries."""
-    kept = _kept(points, chosen)
+    kept = systems_shown(points)
     yield "<section><h2>One rebuild in detail</h2>"
     if len(kept) > 1:
         options = "".join(
@@ -231,8 +288,16 @@ def _systems(
     yield "</section>"
 
 
-def _kept(points: list[SystemRuns], chosen: SystemRuns) -> list[SystemRuns]:
-    """At most `SYSTEMS_MAX` systems, evenly spread over the sweep, the chosen one among them."""
+def systems_shown(points: list[SystemRuns]) -> list[SystemRuns]:
+    """The systems whose charts a page carries: the largest and others, evenly over the sweep.
+
+    Args:
+        points: All systems.
+
+    Returns:
+        At most `SYSTEMS_MAX` of them, in their order.
+    """
+    chosen = largest(points)
     if len(points) <= SYSTEMS_MAX:
         return points
     last = len(points) - 1

@@ -59,6 +59,47 @@
   dark.addEventListener("change", drawAll);
   window.addEventListener("beforeprint", () => { printing = true; drawAll(); });
   window.addEventListener("afterprint", () => { printing = false; drawAll(); });
+
+  // The page of a sweep under way loads itself again, and its reader stays where they are.
+  const seconds = Number(document.documentElement.dataset.reload || 0);
+  const place = "resilver:" + location.pathname;
+  const remember = () => {
+    const open = [...document.querySelectorAll("details[open]")].map((part) => part.id);
+    const system = choice ? choice.selectedOptions[0].textContent : null;
+    try {
+      sessionStorage.setItem(place, JSON.stringify({ y: scrollY, open, system }));
+    } catch { /* Without storage the page begins at its top. */ }
+  };
+  const recall = () => {
+    try {
+      const text = sessionStorage.getItem(place);
+      sessionStorage.removeItem(place);
+      return text ? JSON.parse(text) : null;
+    } catch { return null; }
+  };
+  const again = () => {
+    // Nobody looks at a hidden tab, and loading it would only cost the machine that simulates.
+    if (document.hidden) {
+      document.addEventListener("visibilitychange", again, { once: true });
+      return;
+    }
+    remember();
+    location.reload();
+  };
+  const before = recall();
+  if (before && choice) {
+    // Systems are known by their names, since more of them come as runs finish.
+    for (const option of choice.options) if (option.textContent === before.system) choice.value = option.value;
+  }
+  if (before) history.scrollRestoration = "manual";
+  const settle = () => {
+    if (before) {
+      for (const id of before.open) { const part = document.getElementById(id); if (part) part.open = true; }
+      scrollTo(0, before.y);
+    }
+    if (seconds) setTimeout(again, 1000 * seconds);
+    done();
+  };
   // A browser keeps a form's choice over a reload, so the choice shown decides, not the first one.
-  (choice ? choose() : drawAll()).then(done);
+  (choice ? choose() : drawAll()).then(settle);
 })();

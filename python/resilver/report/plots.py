@@ -260,7 +260,8 @@ def timeline_figure(chart: TimelineChart) -> Figure:
             hovertemplate=f"%{{x:.4g}} {time.unit}: %{{y:.4g}} {scale.unit}<extra>{name}</extra>",
         )
     figure.update_xaxes(
-        title=f"time since the failure ({time.unit})", range=[0, float(edges.max()) / time.divisor]
+        title=f"time since the {'first ' if any(chart.fault_seconds) else ''}failure ({time.unit})",
+        range=[0, float(edges.max()) / time.divisor],
     )
     grid = {**AXIS, "rangemode": "tozero"}
     figure.update_layout(
@@ -270,7 +271,22 @@ def timeline_figure(chart: TimelineChart) -> Figure:
         hovermode="x",
     )
     figure.update_xaxes(anchor="y2")
+    mark_faults(figure, chart.fault_seconds, time.divisor)
     return figure
+
+
+def mark_faults(figure: Figure, fault_seconds: tuple[float, ...], divisor: float) -> None:
+    """Dashed lines where something breaks, over all rows of a chart over time.
+
+    Args:
+        figure: A figure whose horizontal axis is time.
+        fault_seconds: When something breaks.
+        divisor: Seconds of one unit of that axis.
+    """
+    for seconds in fault_seconds if any(fault_seconds) else ():
+        at = seconds / divisor
+        line = {"color": GREY, "width": 1.5, "dash": "dash"}
+        figure.add_shape(type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line=line)
 
 
 def busy_figure(chart: ServerChart) -> Figure:

@@ -12,10 +12,16 @@ _METRICS = (
     Column("rebuilt_bytes", "data rebuilt", "bytes"),
     Column("rebuilt_objects", "replicas rebuilt", "count"),
     Column("unrecoverable_objects", "lost for good", "count"),
+    Column("unrecoverable_bytes", "data lost for good", "bytes"),
+    Column("first_redundant_seconds", "first object whole", "seconds"),
+    Column("last_redundant_seconds", "last object whole", "seconds"),
     Column("undersized_replicas", "without a new home", "count"),
     Column("placement_groups_affected", "groups affected", "count"),
     Column("events", "events", "count"),
     Column("wall_seconds", "time to simulate", "seconds"),
+    Column("placing_seconds", "placing", "seconds"),
+    Column("scanning_seconds", "scanning", "seconds"),
+    Column("rebuilding_seconds", "rebuilding", "seconds"),
     Column("digest", "digest", "text"),
 )
 _FAILED_LENGTH_MAX = 40

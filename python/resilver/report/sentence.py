@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Any
 
+from resilver.report.faults import moments_of
 from resilver.report.findings import plural
 from resilver.report.source import (
     ResultsLike,
@@ -12,10 +12,12 @@ from resilver.report.source import (
     format_swept,
     number,
     swept_keys,
+    with_swept,
 )
-from resilver.units import exact_bytes
+from resilver.units import exact_bytes, format_duration
 
 _SWEPT_SHOWN_MAX = 6
+_FAULTS_SHOWN_MAX = 4
 _ONE_SIZE = "one size"
 """The label of the histogram that `population.file_size` stands for."""
 
@@ -42,28 +44,6 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     if swept := _sweep(results):
         sentences.append(swept)
     return " ".join(sentences)
-
-
-def with_swept(study: dict[str, Any], swept: dict[str, Any]) -> dict[str, Any]:
-    """A copy of the study's sections with the swept values put in at their dotted keys."""
-    copy: dict[str, Any] = study
-    for key, value in swept.items():
-        copy = _put(copy, key.split("."), value)
-    return copy
-
-
-def _put(place: object, path: list[str], value: object) -> Any:
-    """A copy of a table or list with a value set at a path of keys and of positions in lists."""
-    if not path:
-        return value
-    head, *rest = path
-    if isinstance(place, list | tuple):
-        items = list(place)
-        if head.isdecimal() and int(head) < len(items):
-            items[int(head)] = _put(items[int(head)], rest, value)
-        return items
-    table = place if isinstance(place, dict) else {}
-    return {**table, head: _put(table.get(head), rest, value)}
 
 
 def _section(study: dict[str, Any], name: str) -> dict[str, Any]:
@@ -190,37 +170,23 @@ def _population(population: dict[str, Any]) -> str:
     return what + (f", {amount}." if amount else ".")
 
 
-_KINDS = {"servers": "server", "osds": "OSD", "hosts": "host", "racks": "rack", "rows": "row"}
-
-
 def _faults(study: dict[str, Any], point: SystemRuns) -> str:
-    """What breaks, at time zero."""
-    lost: list[str] = []
-    faults = study.get("faults")
-    for fault in faults if isinstance(faults, list) else []:
-        what = fault.get("fail") if isinstance(fault, dict) else None
-        for kind, given in what.items() if isinstance(what, dict) else ():
-            value = _targets(given)
-            if isinstance(value, list | tuple):
-                lost += [str(name) for name in value]
-            elif isinstance(value, int):
-                lost.append(f"{plural(value, _KINDS.get(str(kind), str(kind)))} at random")
-    if not lost:
+    """What breaks, and when."""
+    moments = moments_of(study)
+    if not moments:
         names = point.median.get("failed_servers")
         return f"Lost at time zero: {names}." if names else "Nothing fails."
-    shown = lost[:_SWEPT_SHOWN_MAX]
-    more = f" and {len(lost) - len(shown):,} more" if len(lost) > len(shown) else ""
-    return f"Lost at time zero: {', '.join(shown)}{more}."
-
-
-def _targets(value: object) -> object:
-    """What fails, of one kind: a number, or names. A sweep over lists of names has them as TOML."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return [value]
+    sentences = []
+    for moment in moments[:_FAULTS_SHOWN_MAX]:
+        when = f"at {format_duration(moment.seconds)}" if moment.seconds else "at time zero"
+        shown = moment.lost[:_SWEPT_SHOWN_MAX]
+        more = (
+            f" and {len(moment.lost) - len(shown):,} more" if len(moment.lost) > len(shown) else ""
+        )
+        sentences.append(f"Lost {when}: {', '.join(shown)}{more}.")
+    if len(moments) > _FAULTS_SHOWN_MAX:
+        sentences.append(f"And so at {len(moments) - _FAULTS_SHOWN_MAX:,} later moments.")
+    return " ".join(sentences)
 
 
 def _sweep(results: ResultsLike) -> str:

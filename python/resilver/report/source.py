@@ -158,3 +158,25 @@ def _median_row(rows: list[Row]) -> Row:
         return rows[0]
     timed.sort(key=lambda row: (number(row, "rebuild_seconds"), row["seed"]))
     return timed[(len(timed) - 1) // 2]
+
+
+def with_swept(study: dict[str, Any], swept: dict[str, Any]) -> dict[str, Any]:
+    """A copy of the study's sections with the swept values put in at their dotted keys."""
+    copy: dict[str, Any] = study
+    for key, value in swept.items():
+        copy = _put(copy, key.split("."), value)
+    return copy
+
+
+def _put(place: object, path: list[str], value: object) -> Any:
+    """A copy of a table or list with a value set at a path of keys and of positions in lists."""
+    if not path:
+        return value
+    head, *rest = path
+    if isinstance(place, list | tuple):
+        items = list(place)
+        if head.isdecimal() and int(head) < len(items):
+            items[int(head)] = _put(items[int(head)], rest, value)
+        return items
+    table = place if isinstance(place, dict) else {}
+    return {**table, head: _put(table.get(head), rest, value)}

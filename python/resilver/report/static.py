@@ -14,6 +14,7 @@ from resilver.errors import ConfigError
 from resilver.report import charts
 from resilver.report.charts_data import RateChart, ServerChart, TimelineChart
 from resilver.report.chord import Flows
+from resilver.report.degraded import DegradedChart
 from resilver.report.source import ResultsLike, SystemRuns, largest, systems
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ _SIZES = {
     "finish": (PAGE_INCHES, 2.5),
     "transfers": (5.0, 5.3),
     "timeline": (COLUMN_INCHES, 3.2),
+    "degraded": (COLUMN_INCHES, 2.5),
     "busy": (COLUMN_INCHES, 2.4),
 }
 _CHARACTERS_PER_INCH = 14
@@ -114,7 +116,7 @@ def draw(made: Chart) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    from resilver.report import static_charts
+    from resilver.report import degraded_plot, static_charts
 
     size = _SIZES[made.name]
     if isinstance(made.data, RateChart) and not made.data.key:
@@ -129,6 +131,8 @@ def draw(made: Chart) -> Figure:
         static_charts.transfers(figure, data)
     elif isinstance(data, TimelineChart):
         static_charts.timeline(figure, data)
+    elif isinstance(data, DegradedChart):
+        degraded_plot.degraded(figure, data)
     elif isinstance(data, ServerChart):
         by_server = {
             "servers": static_charts.servers,

@@ -278,7 +278,22 @@ def timeline(figure: Figure, chart: TimelineChart) -> None:
         axes.set_ylim(bottom=0.0)
         axes.set_ylabel(f"{name}\n({scale.unit})")
     panels[1].set_xlim(0.0, float(edges.max()) / time.divisor)
-    panels[1].set_xlabel(f"time since the failure ({time.unit})")
+    first = "first " if any(chart.fault_seconds) else ""
+    panels[1].set_xlabel(f"time since the {first}failure ({time.unit})")
+    for axes in panels:
+        mark_faults_static(axes, chart.fault_seconds, time.divisor)
+
+
+def mark_faults_static(axes: Axes, fault_seconds: tuple[float, ...], divisor: float) -> None:
+    """Dashed lines where something breaks.
+
+    Args:
+        axes: Axes whose horizontal axis is time.
+        fault_seconds: When something breaks.
+        divisor: Seconds of one unit of that axis.
+    """
+    for seconds in fault_seconds if any(fault_seconds) else ():
+        axes.axvline(seconds / divisor, color=GREY, linestyle="--", linewidth=0.8)
 
 
 def busy(figure: Figure, chart: ServerChart) -> None:

@@ -54,14 +54,15 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
     point = system or largest(systems(results))
     figures = [
         _median(point, "rebuild_seconds", "Rebuild time", "s"),
+        _lost(point),
         _median(point, "aggregate_bytes_per_second", "Rebuild rate", "B/s"),
         _median(point, "rebuilt_bytes", "Data rebuilt", "B"),
         _median(point, "rebuilt_objects", "Replicas rebuilt", "replicas"),
+        _redundant(point),
         _groups(point),
         _spread(results, point),
     ]
     for name, label in (
-        ("unrecoverable_objects", "Objects lost for good"),
         ("undersized_replicas", "Replicas without a new home"),
         ("remapped_bytes", "Moved though not lost"),
     ):
@@ -110,6 +111,27 @@ def _median(point: SystemRuns, name: str, label: str, unit: str) -> KeyFigure | 
     text = _words(middle, unit)
     low, high = _words(min(values), unit), _words(max(values), unit)
     return KeyFigure(label, middle, unit, text, "" if low == high else f"{low} to {high}")
+
+
+def _lost(point: SystemRuns) -> KeyFigure | None:
+    """Objects of which no copy is left, and their bytes; None if no run lost any."""
+    figure = _median(point, "unrecoverable_objects", "Objects lost for good", "objects")
+    if figure is None or not any(number(row, "unrecoverable_objects") for row in point.rows):
+        return None
+    volume = _median(point, "unrecoverable_bytes", "", "B")
+    words = [figure.detail, volume.text if volume is not None else ""]
+    detail = "; ".join(word for word in words if word)
+    return KeyFigure(figure.label, figure.value, figure.unit, figure.text, detail)
+
+
+def _redundant(point: SystemRuns) -> KeyFigure | None:
+    """When the first object had all its copies again, and when the last had."""
+    first = _median(point, "first_redundant_seconds", "First object whole again", "s")
+    if first is None:
+        return None
+    last = _median(point, "last_redundant_seconds", "", "s")
+    detail = f"the last after {last.text}" if last is not None else ""
+    return KeyFigure(first.label, first.value, first.unit, first.text, detail)
 
 
 def _groups(point: SystemRuns) -> KeyFigure | None:

@@ -102,12 +102,18 @@ def finished(
     progress: Callable[[Progress], bool] | None,
 ) -> RunResult:
     """What a run found, once it has been stepped to its end; errors are the core's own."""
-    state = Progress("starting", 0.0)
+    # Each report names the phase of the step to come; the first step has one too.
+    state = Progress("scanning" if system.placement_group_count is None else "placing", 0.0)
+    _tell(progress, state)
     while state.phase != "done":
         state = Progress(*simulation.advance())
-        if progress is not None and not progress(state):
-            raise Interrupted("the run was stopped before its end")
+        _tell(progress, state)
     return _result(system, failed, simulation.report())
+
+
+def _tell(progress: Callable[[Progress], bool] | None, state: Progress) -> None:
+    if progress is not None and not progress(state):
+        raise Interrupted("the run was stopped before its end")
 
 
 def validate(systems: Iterable[System]) -> None:

@@ -1,7 +1,22 @@
 """Studies: sweeps of systems times an ensemble of seeds, executed, stored and read back."""
 
 from resilver.study.execution import execute
-from resilver.study.progress import Counts, Incomplete, StudyProgress, run_fraction
+from resilver.study.partial import PartialResults
+from resilver.study.progress import Counts, Incomplete, RunProgress, RunState, StudyProgress
 from resilver.study.results import Results
+from resilver.study.sweep_status import Driver, PointStatus, Status, status
 
-__all__ = ["Counts", "Incomplete", "Results", "StudyProgress", "execute", "run_fraction"]
+__all__ = [
+    "Counts",
+    "Driver",
+    "Incomplete",
+    "PartialResults",
+    "PointStatus",
+    "Results",
+    "RunProgress",
+    "RunState",
+    "Status",
+    "StudyProgress",
+    "execute",
+    "status",
+]

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +19,12 @@ from resilver.errors import (
     ResilverError,
 )
 from resilver.study.folder import RunFolder, open_run_folder
+from resilver.study.heartbeat import Heartbeat
 from resilver.study.interrupt import InterruptWatch
+from resilver.study.meter import Expected, Meter
 from resilver.study.perform import PERFORM, RunTask, perform
 from resilver.study.pool import LocalPool, UnexpectedFailure, WorkerDied
-from resilver.study.progress import Counts, Incomplete, StudyProgress, Work
+from resilver.study.progress import Counts, Incomplete, RunState, StudyProgress
 from resilver.study.results import Results
 
 if TYPE_CHECKING:
@@ -33,6 +35,9 @@ SIMULATOR = "resilver.simulate:simulate"
 # How often the loop looks at its workers and tells its caller: often enough for a smooth progress
 # bar and a prompt Ctrl-C, seldom enough to cost nothing.
 _SECONDS_BETWEEN_LOOKS = 0.1
+
+# Placing as a share of what comes before the rebuilding, where there are groups.
+_PLACING = 0.25
 
 # A worker looks at the stop request at every progress report of the core, many times a second.
 _SECONDS_TO_STOP = 10.0
@@ -87,8 +92,10 @@ def execute(
     line = list(command) if command is not None else [Path(sys.argv[0]).name, *sys.argv[1:]]
     with open_run_folder(path, study, runs, line) as run_folder:
         if not run_folder.is_current():
-            execution = _Execution(run_folder, runs, progress, simulator or SIMULATOR)
-            execution.perform(_worker_count(workers))
+            keys = {label(run): run.key for run in runs}
+            with Heartbeat(path, keys, progress) as heartbeat:
+                execution = _Execution(run_folder, runs, heartbeat, simulator or SIMULATOR)
+                execution.perform(_worker_count(workers))
     return Results.open(path)
 
 
@@ -124,23 +131,27 @@ class _Execution:
     counts: Counts = field(init=False)
     finished: set[str] = field(init=False, default_factory=set)
     failures: list[dict[str, Any]] = field(init=False, default_factory=list)
-    started: float = field(init=False, default_factory=time.monotonic)
+    under_way: dict[str, RunState] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         # Two points of a sweep can resolve to one system; its run is done once.
         self.unique = {run.key: run for run in self.runs}
         self.counts = Counts(total=len(self.unique))
-        self.work = Work(_expected_costs(self.unique.values(), self.simulator))
+        self.meter = Meter(
+            _expected_costs(self.unique.values(), self.simulator),
+            {key: label(run) for key, run in self.unique.items()},
+            time.monotonic(),
+        )
 
     def perform(self, workers: int) -> None:
         self.finished = self.folder.shards.finished(self.unique)
         self.counts.reused = len(self.finished)
-        self.work.found(self.finished)
+        self.meter.found(self.finished)
         for key in self.unique:
             if key not in self.finished:
                 self.folder.shards.discard(key)
         left = deque(run for key, run in self.unique.items() if key not in self.finished)
-        self._tell({})
+        self._tell()
         with InterruptWatch() as interrupt:
             if left and workers == 0:
                 self._perform_here(left, interrupt)
@@ -154,8 +165,9 @@ class _Execution:
     def _perform_here(self, left: deque[Run], interrupt: InterruptWatch) -> None:
         for run in left:
 
-            def report(phase: str, fraction: float, key: str = run.key) -> bool:
-                self._tell({key: (phase, fraction)})
+            def report(state: RunState, key: str = run.key) -> bool:
+                self.under_way = {key: state}
+                self._tell()
                 return not interrupt.requested
 
             if interrupt.requested:
@@ -202,7 +214,8 @@ class _Execution:
             if deadline is not None and (interrupt.insisted or time.monotonic() > deadline):
                 pool.kill()
             under_way = pool.under_way()
-            self._tell({pending[f].key: s for f, s in under_way.items() if f in pending})
+            self.under_way = {pending[f].key: s for f, s in under_way.items() if f in pending}
+            self._tell()
 
     def _stop(self, pool: LocalPool, left: deque[Run], pending: dict[Future[Any], Run]) -> float:
         """Begin nothing more, and give the workers until the returned moment to stop."""
@@ -225,8 +238,9 @@ class _Execution:
     def _note_done(self, run: Run) -> None:
         self.finished.add(run.key)
         self.counts.done += 1
-        self.work.end(run.key)
-        self._tell({}, label(run))
+        self.meter.end(run.key)
+        self.under_way.pop(run.key, None)
+        self._tell(label(run))
 
     def _note_failure(self, run: Run, error: BaseException) -> bool:
         """Record a run that did not finish; False if the others would fail as it did."""
@@ -249,29 +263,16 @@ class _Execution:
             }
         )
         self.counts.failed += 1
-        self.work.end(run.key)
-        self._tell({}, label(run), message)
+        self.meter.end(run.key)
+        self.under_way.pop(run.key, None)
+        self._tell(label(run), message)
         return not isinstance(error, OSError)
 
-    def _tell(
-        self,
-        under_way: Mapping[str, tuple[str, float]],
-        finished_label: str | None = None,
-        message: str | None = None,
-    ) -> None:
+    def _tell(self, finished_label: str | None = None, message: str | None = None) -> None:
+        now = time.monotonic()
+        state = self.meter.look(now, self.counts, self.under_way, finished_label, message)
         if self.progress is not None:
-            elapsed = time.monotonic() - self.started
-            self.progress(
-                StudyProgress(
-                    self.counts,
-                    {label(self.unique[key]): state for key, state in under_way.items()},
-                    self.work.fraction(under_way),
-                    self.work.reused,
-                    elapsed,
-                    finished_label,
-                    message,
-                )
-            )
+            self.progress(state)
 
     def _conclude(self, interrupt: InterruptWatch) -> None:
         order = {key: index for index, key in enumerate(self.unique)}
@@ -286,7 +287,7 @@ class _Execution:
             )
             failure = {"message": message, "again": True}
             raise Incomplete(message, [failure], self.counts) from error
-        kept = self.counts.reused + self.counts.done
+        kept = self.counts.finished
         if interrupt.requested and kept < self.counts.total:
             raise Interrupted(
                 f"interrupted with {kept} of {self.counts.total} runs finished and kept in "
@@ -311,19 +312,22 @@ class _Execution:
         return "\n".join(lines)
 
 
-def _expected_costs(runs: Iterable[Run], simulator: str) -> dict[str, float]:
-    """The expected seconds of each run by its key; all alike for a simulation of another's."""
+def _expected_costs(runs: Iterable[Run], simulator: str) -> dict[str, Expected]:
+    """What each run is expected to cost by its key; all alike for a simulation of another's."""
     if simulator != SIMULATOR:
-        return {run.key: 1.0 for run in runs}
+        return {run.key: Expected() for run in runs}
     from resilver.estimate import estimate
 
-    seconds: dict[int, float] = {}
+    expected: dict[int, Expected] = {}
     costs = {}
     for run in runs:
         # The seeds of a point share its system, which one estimate covers.
-        if id(run.system) not in seconds:
-            seconds[id(run.system)] = float(estimate(run.system)["seconds"])
-        costs[run.key] = seconds[id(run.system)]
+        if id(run.system) not in expected:
+            cost = estimate(run.system)
+            share = cost["rebuilding_seconds"] / cost["seconds"]
+            placing = 0.0 if run.system.placement_group_count is None else _PLACING * (1.0 - share)
+            expected[id(run.system)] = Expected(cost["seconds"], placing, share)
+        costs[run.key] = expected[id(run.system)]
     return costs
 
 

@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import errno
 import fcntl
+import itertools
 import json
 import os
 import platform
@@ -214,10 +215,7 @@ class RunFolder:
             state="complete" if complete else "incomplete",
             finished=_timestamp(),
             failures=list(failures),
-            runs={
-                key: {"wall_seconds": cost.wall_seconds, "peak_rss_bytes": cost.peak_rss_bytes}
-                for key, cost in costs.items()
-            },
+            runs={key: cost.record() for key, cost in costs.items()},
             tables={
                 name: {
                     "bytes": (self.path / f"{name}.parquet").stat().st_size,
@@ -319,10 +317,19 @@ def _fresh_provenance(
         "study": resolved,
         "run_keys": [run.key for run in runs],
         "swept_keys": list(runs[0].swept) if runs else [],
+        "points": _points(runs),
         "failures": [],
         "runs": {},
         "tables": {},
     }
+
+
+def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """The swept values of the runs, in the order of their keys, once for neighbours alike."""
+    return [
+        {"swept": swept, "runs": len(list(alike))}
+        for swept, alike in itertools.groupby(dict(run.swept) for run in runs)
+    ]
 
 
 def _timestamp() -> str:

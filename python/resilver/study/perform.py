@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import resource
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from resilver.study.phases import STORING, PhaseClock
+from resilver.study.progress import RunState
 from resilver.study.shards import Cost, Shards
 from resilver.study.worker import Report, load
 
@@ -43,7 +44,7 @@ def perform(task: RunTask, report: Report) -> Cost:
 
     Args:
         task: the run.
-        report: told phase and fraction; answers whether to go on.
+        report: told how far the run is; answers whether to go on.
 
     Returns:
         What the run cost.
@@ -56,14 +57,16 @@ def perform(task: RunTask, report: Report) -> Cost:
     simulate = load(task.simulator)
 
     def progress(state: Any) -> bool:
-        return report(state.phase, state.fraction)
+        clock.enter(state.phase)
+        return report(RunState.of(state))
 
-    report("starting", 0.0)
+    report(RunState("starting"))
     reset_peak_memory()
-    start = time.perf_counter()
+    clock = PhaseClock()
     output = simulate(task.system, task.seed, progress)
-    cost = Cost(time.perf_counter() - start, peak_memory_bytes())
-    report("storing", 0.0)
+    seconds = clock.stop()
+    cost = Cost(sum(seconds.values()), peak_memory_bytes(), seconds)
+    report(RunState(STORING))
     Shards(task.shards).write(task.key, task.seed, output, cost)
     return cost
 

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from resilver import errors
 from resilver.errors import ResilverError, SimulationError
+from resilver.study.progress import RunState
 
 
 class WorkerDied(SimulationError):
@@ -62,7 +63,7 @@ class LocalPool(Executor):
 
         Args:
             function: "package.module:function"; it is called with the arguments and, last, a
-                `report(phase, fraction) -> bool` that says whether to go on.
+                `report(state: RunState) -> bool` that says whether to go on.
             arguments: picklable arguments.
 
         Returns:
@@ -72,8 +73,8 @@ class LocalPool(Executor):
         self._tasks.put(task)
         return task.future
 
-    def under_way(self) -> dict[Future[Any], tuple[str, float]]:
-        """Phase and fraction of the tasks that workers are performing."""
+    def under_way(self) -> dict[Future[Any], RunState]:
+        """How far each task is that a worker is performing."""
         result = {}
         for slot in self._slots:
             task = slot.task
@@ -120,7 +121,7 @@ class _Slot:
     def __init__(self, tasks: queue.SimpleQueue[_Task | None], environment: dict[str, str]) -> None:
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.task: _Task | None = None
-        self.progress = ("starting", 0.0)
+        self.progress = RunState("starting")
         self._tasks = tasks
         self._environment = environment
         self._process: subprocess.Popen[bytes] | None = None
@@ -147,7 +148,7 @@ class _Slot:
         while (task := self._tasks.get()) is not None:
             if not task.future.set_running_or_notify_cancel():
                 continue
-            self.progress = ("starting", 0.0)
+            self.progress = RunState("starting")
             self.task = task
             try:
                 value = self._perform(task)
@@ -172,7 +173,7 @@ class _Slot:
                 kind, *content = self._connection.recv()
                 if kind != "progress":
                     break
-                self.progress = (content[0], content[1])
+                self.progress = RunState(*content[0])
         except (EOFError, ConnectionError):
             raise WorkerDied(self._post_mortem()) from None
         if kind == "error":

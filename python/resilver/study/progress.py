@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from resilver.errors import SimulationError
 
-# Where each phase of a run begins and ends as a share of its time. It guides the progress bar only.
-_PHASES = {
-    "placing": (0.0, 0.1),
-    "scanning": (0.1, 0.4),
-    "rebuilding": (0.4, 1.0),
-    "done": (1.0, 1.0),
-    "storing": (1.0, 1.0),
-}
 
-# Workers take about a second to start; an estimate made from that would mislead.
-_SECONDS_BEFORE_ESTIMATE = 2.0
+class RunState(NamedTuple):
+    """How far one run is: what a worker tells, small enough to be told ten times a second.
+
+    Attributes:
+        phase: "starting", "placing", "scanning", "rebuilding", "done" or "storing".
+        fraction: how much of that phase is done, 0 to 1.
+        events: events executed.
+        simulated_seconds: simulated time.
+        rebuilt_objects: lost copies that are whole again.
+        objects_to_rebuild: lost copies that are to be rebuilt; zero before the scan's end.
+    """
+
+    phase: str
+    fraction: float = 0.0
+    events: int = 0
+    simulated_seconds: float = 0.0
+    rebuilt_objects: int = 0
+    objects_to_rebuild: int = 0
+
+    @classmethod
+    def of(cls, state: Any) -> RunState:
+        """The state that a simulation reports.
+
+        Args:
+            state: a `resilver.simulate.Progress`, or anything with its attributes.
+
+        Returns:
+            The same as a plain tuple, which any process can read.
+        """
+        return cls(*(getattr(state, name) for name in cls._fields))
 
 
 @dataclass
@@ -37,50 +57,29 @@ class Counts:
     done: int = 0
     failed: int = 0
 
+    @property
+    def finished(self) -> int:
+        """Runs that are in the folder."""
+        return self.reused + self.done
 
-class Work:
-    """How much work a study's runs are: a large system's run weighs more than a small one's.
 
-    Args:
-        weights: the expected cost of each run by its key, in any unit.
+@dataclass(frozen=True)
+class RunProgress:
+    """One run under way.
+
+    Attributes:
+        state: how far it is.
+        fraction: how much of the whole run is done, 0 to 1, as far as its phases can be foreseen.
+        elapsed_seconds: time since it was first seen under way.
+        events_per_second: events executed a second, lately; None while nothing is rebuilt.
+        seconds_left: time left if it goes on as lately; None while that cannot be told.
     """
 
-    def __init__(self, weights: Mapping[str, float]) -> None:
-        self._weights = weights
-        self._total = sum(weights.values())
-        self._ended = 0.0
-        self.reused = 0.0
-
-    def found(self, keys: Iterable[str]) -> None:
-        """Count runs that were found finished.
-
-        Args:
-            keys: their keys.
-        """
-        self._ended = sum(self._weights[key] for key in keys)
-        self.reused = self.fraction({})
-
-    def end(self, key: str) -> None:
-        """Count a run that has ended.
-
-        Args:
-            key: its key.
-        """
-        self._ended += self._weights[key]
-
-    def fraction(self, under_way: Mapping[str, tuple[str, float]]) -> float:
-        """How much of the work is done.
-
-        Args:
-            under_way: phase and fraction of the runs being performed, by key.
-
-        Returns:
-            0 to 1.
-        """
-        if not self._total:
-            return 1.0
-        parts = sum(self._weights[key] * run_fraction(*state) for key, state in under_way.items())
-        return min(1.0, (self._ended + parts) / self._total)
+    state: RunState
+    fraction: float
+    elapsed_seconds: float
+    events_per_second: float | None = None
+    seconds_left: float | None = None
 
 
 class Incomplete(SimulationError):
@@ -96,7 +95,7 @@ class Incomplete(SimulationError):
     def __init__(self, message: str, failures: Sequence[Mapping[str, Any]], counts: Counts) -> None:
         super().__init__(message)
         self.failures = list(failures)
-        self.finished = counts.reused + counts.done
+        self.finished = counts.finished
         self.total = counts.total
 
     @property
@@ -116,40 +115,25 @@ class StudyProgress:
 
     Attributes:
         counts: runs by state.
-        under_way: phase and fraction, 0 to 1, of each run being performed, by its label.
+        under_way: each run being performed, by its label.
         fraction: how much of the study's work is done, 0 to 1, parts of runs under way included.
         fraction_reused: how much of it was found finished in the folder.
         elapsed_seconds: time since the first run began.
         finished_label: label of the run that has just finished or failed, if one has.
         message: why that run failed, if it did.
+        runs_per_second: runs finished a second, lately; None while too few have.
+        events_per_second: events executed a second by all runs under way, lately; None while none
+            rebuilds.
+        seconds_left: time left if the rest goes as the work lately done; None while too little is.
     """
 
     counts: Counts
-    under_way: Mapping[str, tuple[str, float]]
+    under_way: Mapping[str, RunProgress]
     fraction: float
     fraction_reused: float
     elapsed_seconds: float
     finished_label: str | None = None
     message: str | None = None
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Time left if the rest goes as what this call has done; None while too little is done."""
-        here = self.fraction - self.fraction_reused
-        if here <= 0.0 or self.elapsed_seconds < _SECONDS_BEFORE_ESTIMATE:
-            return None
-        return self.elapsed_seconds * (1.0 - self.fraction) / here
-
-
-def run_fraction(phase: str, fraction: float) -> float:
-    """How much of a run is done.
-
-    Args:
-        phase: the phase it is in.
-        fraction: how much of that phase is done, 0 to 1.
-
-    Returns:
-        0 to 1, by the share of a run's time that each phase usually takes.
-    """
-    begin, end = _PHASES.get(phase, (0.0, 0.0))
-    return begin + (end - begin) * min(max(fraction, 0.0), 1.0)
+    runs_per_second: float | None = None
+    events_per_second: float | None = None
+    seconds_left: float | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from resilver.errors import ConfigError
 from resilver.study.folder import read_provenance
-from resilver.study.tables import COSTS, TABLE_NAMES, read_parquet
+from resilver.study.tables import COSTS, PHASE_COSTS, TABLE_NAMES, read_parquet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,12 +92,7 @@ class Results:
     @cached_property
     def runs(self) -> pa.Table:
         """A row a run: key, swept keys, seed, metrics, and what the run cost to simulate."""
-        table = self._read("runs")
-        costs = self.provenance["runs"]
-        for field in COSTS:
-            values = [costs.get(key, {}).get(field.name) for key in table["run"].to_pylist()]
-            table = table.append_column(field, pa.array(values, type=field.type))
-        return table
+        return with_costs(self._read("runs"), self.provenance["runs"])
 
     @cached_property
     def servers(self) -> pa.Table:
@@ -151,3 +147,25 @@ class Results:
                 f"{str(path)!r} cannot be read ({error}); "
                 "put it together again by calling `resilver run`"
             ) from error
+
+
+def with_costs(runs: pa.Table, costs: Mapping[str, Mapping[str, Any]]) -> pa.Table:
+    """The runs with what each cost to simulate.
+
+    Args:
+        runs: a row a run, with its key in column `run`.
+        costs: the record of `Cost` by run key; what a record leaves out is null.
+
+    Returns:
+        The table with the columns `wall_seconds`, `peak_rss_bytes`, `placing_seconds`,
+        `scanning_seconds` and `rebuilding_seconds` after its own.
+    """
+    records = [costs.get(key, {}) for key in runs["run"].to_pylist()]
+    phases = [record.get("phase_seconds", {}) for record in records]
+    for field in COSTS:
+        values = [record.get(field.name) for record in records]
+        runs = runs.append_column(field, pa.array(values, type=field.type))
+    for field in PHASE_COSTS:
+        values = [record.get(field.name.removesuffix("_seconds")) for record in phases]
+        runs = runs.append_column(field, pa.array(values, type=field.type))
+    return runs

@@ -6,14 +6,16 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterable
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from resilver.study.files import TEMPORARY_PREFIX, sha256_of, sync_file, sync_folder
+from resilver.study.phases import STORING
 from resilver.study.tables import (
     SHARD_SCHEMAS,
     TABLE_NAMES,
@@ -54,10 +56,21 @@ class Cost:
         wall_seconds: time spent in the simulation.
         peak_rss_bytes: largest resident memory of the worker during the run; null where the
             operating system does not tell.
+        phase_seconds: time spent in each phase: placing, scanning and rebuilding, which add up to
+            `wall_seconds`, and storing, which comes after them. Empty where it was not measured.
     """
 
     wall_seconds: float
     peak_rss_bytes: int | None
+    phase_seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        """The cost as a JSON-able table."""
+        return {
+            "wall_seconds": self.wall_seconds,
+            "peak_rss_bytes": self.peak_rss_bytes,
+            "phase_seconds": dict(self.phase_seconds),
+        }
 
 
 class Shards:
@@ -83,6 +96,7 @@ class Shards:
             OSError: the folder cannot be written, or its device is full.
             SimulationError: the output does not fit the tables' schema.
         """
+        begun = time.perf_counter()
         tables = {"runs": run_row(key, seed, output.metrics)}
         for name in TABLE_NAMES[1:]:
             tables[name] = shard_table(name, key, getattr(output, name))
@@ -90,24 +104,22 @@ class Shards:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir()
         try:
-            self._fill(temporary, tables, cost)
+            self._fill(temporary, tables, cost, begun)
             self._publish(temporary, key)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
 
-    def _fill(self, temporary: Path, tables: dict[str, pa.Table], cost: Cost) -> None:
+    def _fill(self, temporary: Path, tables: dict[str, pa.Table], cost: Cost, begun: float) -> None:
         contents: dict[str, dict[str, Any]] = {}
         for name, table in tables.items():
             path = temporary / f"{name}.parquet"
             write_parquet(path, [table], SHARD_SCHEMAS[name])
             sync_file(path)
             contents[path.name] = {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
-        record = {
-            "wall_seconds": cost.wall_seconds,
-            "peak_rss_bytes": cost.peak_rss_bytes,
-            "files": contents,
-        }
+        # All of storing but this record itself and the rename, which take microseconds.
+        phases = {**cost.phase_seconds, STORING: time.perf_counter() - begun}
+        record = {**replace(cost, phase_seconds=phases).record(), "files": contents}
         cost_path = temporary / _COST_FILE
         cost_path.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         sync_file(cost_path)
@@ -196,10 +208,13 @@ class Shards:
             key: the run's key.
 
         Returns:
-            Its wall time and peak memory.
+            Its wall time, peak memory and phases.
         """
         record = self._record(key)
-        return Cost(record["wall_seconds"], record["peak_rss_bytes"])
+        # Shards of earlier versions do not tell the phases.
+        return Cost(
+            record["wall_seconds"], record["peak_rss_bytes"], record.get("phase_seconds", {})
+        )
 
     def _record(self, key: str) -> dict[str, Any]:
         text = (self.folder / key / _COST_FILE).read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from resilver.errors import SimulationError
+from resilver.study.phases import SIMULATED_PHASES
 
 TABLE_NAMES = ("runs", "servers", "transfers", "timeline")
 
@@ -63,7 +64,9 @@ METRICS = pa.schema(
     ]
 )
 
+# Measured and so different every time: kept in the provenance and out of the Parquet files.
 COSTS = pa.schema([("wall_seconds", _REAL), ("peak_rss_bytes", _COUNT)])
+PHASE_COSTS = pa.schema([(f"{phase}_seconds", _REAL) for phase in SIMULATED_PHASES])
 
 _SERVERS = pa.schema(
     [

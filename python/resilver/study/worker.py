@@ -14,11 +14,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from resilver import errors
+from resilver.study.progress import RunState
 
 # A message costs tens of microseconds, and a person cannot follow more than a few a second.
 _SECONDS_BETWEEN_REPORTS = 0.1
 
-Report = Callable[[str, float], bool]
+Report = Callable[[RunState], bool]
 
 
 class Reporter:
@@ -35,21 +36,20 @@ class Reporter:
         self._phase = ""
         self._next = 0.0
 
-    def __call__(self, phase: str, fraction: float) -> bool:
+    def __call__(self, state: RunState) -> bool:
         """Report progress.
 
         Args:
-            phase: what the task is doing.
-            fraction: how much of that phase is done, 0 to 1.
+            state: how far the task is.
 
         Returns:
             False if the task is to stop.
         """
         moment = time.monotonic()
-        if phase != self._phase or moment >= self._next:
-            self._phase = phase
+        if state.phase != self._phase or moment >= self._next:
+            self._phase = state.phase
             self._next = moment + _SECONDS_BETWEEN_REPORTS
-            self._connection.send(("progress", phase, fraction))
+            self._connection.send(("progress", tuple(state)))
         return not self._stop.is_set()
 
 

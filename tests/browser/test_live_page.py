@@ -1,0 +1,106 @@
+"""The page of a sweep under way in a real browser: it comes again, its reader stays in place."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from chromium import Page, chromium, find_chromium
+from report_fixture import results
+
+from resilver.report import write_html
+from resilver.report.html import render_waiting, write_page
+from resilver.report.standing import Standing
+
+pytestmark = pytest.mark.browser
+
+DRAWN = "document.documentElement?.hasAttribute('data-drawn') === true"
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """One browser for all tests of this file."""
+    program = find_chromium()
+    if program is None:
+        pytest.skip("no Chromium on PATH: install it (Debian: apt-get install chromium)")
+    with chromium(program) as opened:
+        yield opened
+
+
+def standing(finished: int, reload_seconds: int | None = 1) -> Standing:
+    return Standing(finished, 6, 0, "noon", 60.0, reload_seconds)
+
+
+def says(text: str) -> str:
+    return f"{DRAWN} && document.body.textContent.includes({text!r})"
+
+
+def test_a_page_that_waits_becomes_the_page_of_the_runs_and_then_the_final_one(
+    page: Page, tmp_path: Path
+) -> None:
+    made, path = results(servers=(16, 64), seeds=3), tmp_path / "page.html"
+    page.events.clear()
+    write_page(render_waiting(made.study, standing(0)), path)
+    page.open(path, 1366, 768)
+    assert page.evaluate(says("0 of 6 runs so far"))
+    # The file changes, and the open page follows without being asked.
+    write_html(made, path, standing(4))
+    page.wait(says("4 of 6 runs so far, about 1 min 0 s left"))
+    assert page.evaluate("document.querySelectorAll('.js-plotly-plot').length") > 3
+    write_html(made, path)
+    page.wait(f"{DRAWN} && !document.querySelector('.standing')")
+    assert page.complaints() == []
+    assert {url for url in page.requests() if not url.startswith(("data:", "about:"))} == {
+        path.resolve().as_uri()
+    }
+
+
+def test_a_reader_stays_at_their_place_in_their_system_with_their_tables(
+    page: Page, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    write_html(results(servers=(16, 64), seeds=2), path, standing(2))
+    page.open(path, 1366, 768)
+    page.evaluate(
+        "(() => { const choice = document.getElementById('system'); choice.value = '0';"
+        " choice.dispatchEvent(new Event('change'));"
+        " document.getElementById('table-finish-0').open = true;"
+        " window.mark = true; scrollTo(0, 1500); })()"
+    )
+    # A smaller system is finished meanwhile, so that the reader's is the second one.
+    write_html(results(servers=(4, 16, 64), seeds=2), path, standing(3, 60))
+    page.wait(f"{DRAWN} && !window.mark")
+    assert page.evaluate("document.getElementById('system').selectedOptions[0].textContent") == (
+        "cluster.servers = 16"
+    )
+    assert not page.evaluate("document.querySelector('[data-system=\"1\"]').hidden")
+    assert page.evaluate("scrollY") == pytest.approx(1500, abs=2)
+
+
+def test_the_final_page_does_not_come_again(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write_html(results(seeds=1), path)
+    page.open(path, 1366, 768)
+    page.evaluate("window.mark = true")
+    page.evaluate("new Promise((done) => setTimeout(done, 2500))")
+    assert page.evaluate("window.mark") is True
+
+
+@pytest.mark.parametrize("width", [400, 1366])
+def test_the_line_of_a_sweep_under_way_fits_the_screen(
+    page: Page, tmp_path: Path, width: int
+) -> None:
+    path = tmp_path / "page.html"
+    write_html(results(seeds=1), path, standing(3, 60))
+    page.open(path, width, 768)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    box = page.evaluate(
+        "(({left, right, height}) => [left, right, height])"
+        "(document.querySelector('.standing').getBoundingClientRect())"
+    )
+    assert box[0] >= 0 and box[1] <= width and box[2] > 40

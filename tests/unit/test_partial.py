@@ -1,0 +1,128 @@
+"""The finished runs of a sweep read as its whole tables do, and its page follows it to the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from resilver import cli
+from resilver.errors import ConfigError
+from resilver.report.live import write_live
+from resilver.report.standing import Standing
+from resilver.study import Incomplete, PartialResults, Results, execute, status
+from tests.unit.study_fakes import SIMULATOR, FakeStudy
+
+SWEEP = {"cluster.servers": [8, 4, 2.5]}
+
+
+def perform(study: FakeStudy, folder: Path) -> None:
+    execute(study, folder, workers=0, simulator=SIMULATOR)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    perform(FakeStudy(seeds=[2, 1], sweep=SWEEP), tmp_path / "whole")
+    return tmp_path / "whole"
+
+
+def test_all_runs_read_from_their_shards_are_the_tables(whole: Path) -> None:
+    results = Results.open(whole)
+    keys = results.runs["run"].to_pylist()
+    partial = PartialResults(whole, keys).holding(keys)
+    for name in ("runs", "servers", "transfers", "timeline"):
+        assert getattr(partial, name).equals(getattr(results, name)), name
+    assert (partial.study, partial.provenance) == (results.study, results.provenance)
+
+
+def test_some_runs_keep_the_order_and_the_types_of_the_whole_sweep(whole: Path) -> None:
+    results = Results.open(whole)
+    keys = results.runs["run"].to_pylist()
+    # The third run is of servers = 4, a real number since one of the sweep's values is.
+    partial = PartialResults(whole, [keys[2], keys[0]])
+    assert partial.runs.schema == results.runs.schema
+    assert partial.runs.to_pylist() == [results.runs.to_pylist()[at] for at in (0, 2)]
+    assert partial.servers.num_rows == 0
+    assert set(partial.holding([keys[2]]).servers["run"].to_pylist()) == {keys[2]}
+    assert PartialResults(whole, []).runs.schema == results.runs.schema
+
+
+def test_a_folder_that_cannot_be_read_so_says_why(whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"it has no provenance\.json"):
+        PartialResults(tmp_path, [])
+    path = whole / "provenance.json"
+    record = json.loads(path.read_text())
+    del record["points"]
+    path.write_text(json.dumps(record))
+    with pytest.raises(ConfigError, match="of an earlier resilver; call `resilver run` again"):
+        PartialResults(whole, [])
+
+
+def test_the_page_says_how_far_it_is_and_loads_itself_again(whole: Path, tmp_path: Path) -> None:
+    keys = Results.open(whole).runs["run"].to_pylist()
+    standing = Standing(2, 6, 1, "noon", 61.0, 5)
+    page = write_live(PartialResults(whole, keys[:2]), tmp_path / "a.html", standing).read_text()
+    assert "2 of 6 runs so far, 1 failed, about 1 min 1 s left" in page
+    assert '<html lang="en" data-reload="5">' in page
+    assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in page
+    stopped = Standing(2, 6, 0, "noon")
+    page = write_live(PartialResults(whole, keys[:2]), tmp_path / "a.html", stopped).read_text()
+    assert "2 of 6 runs; the sweep has stopped" in page
+    assert "data-reload=" not in page and 'http-equiv="refresh"' not in page
+
+
+def test_a_page_before_the_first_run_waits(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    page = write_live(PartialResults(whole, []), path, Standing(0, 6, 0, "noon", None, 5))
+    text = page.read_text()
+    assert "0 of 6 runs so far" in text and 'data-reload="5"' in text
+    # Nothing is drawn, so the page does not carry what draws.
+    assert len(text) < 20_000
+
+
+def test_watching_a_complete_folder_writes_the_final_page(
+    whole: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["report", str(whole), "--watch", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["report"] == str(whole / "report.html")
+    text = (whole / "report.html").read_text()
+    assert "so far" not in text and "data-reload=" not in text
+
+
+def test_watching_a_sweep_that_was_left_says_so_and_ends_with_three(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(Incomplete):
+        perform(FakeStudy(seeds=[1, 2, 3], error=[2]), tmp_path / "a")
+    assert cli.run(["report", str(tmp_path / "a"), "--watch"]) == 3
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == [str(tmp_path / "a" / "report.html")]
+    assert "2 of 3 runs are finished, and the sweep has stopped" in captured.err
+    assert (
+        "2 of 3 runs; the sweep has stopped, 1 failed"
+        in (tmp_path / "a" / "report.html").read_text()
+    )
+
+
+def test_the_page_follows_a_sweep_to_its_end(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from tests.unit.study_fakes import SIMULATOR, FakeStudy\n"
+        "from resilver.study import execute\n"
+        "execute(FakeStudy(seeds=[1, 2, 3, 4], seconds=1.0), sys.argv[1], workers=0,\n"
+        "        simulator=SIMULATOR)\n"
+    )
+    folder = tmp_path / "a"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    driver = subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment)
+    while not (folder / "status.json").exists():
+        assert driver.poll() is None
+    assert cli.run(["report", str(folder), "--watch"]) == 0
+    driver.wait()
+    assert status(folder).state == "complete"
+    assert "so far" not in (folder / "report.html").read_text()
+    assert [path.name for path in folder.glob(".*")] == [".lock"]

@@ -1,0 +1,282 @@
+"""Anyone can tell how far a sweep is, from its folder alone, whoever performs it and however it
+ended; and the sign of life that it keeps there never changes or stops it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resilver import cli
+from resilver.errors import ConfigError
+from resilver.study import Incomplete, Status, StudyProgress, execute, heartbeat, status
+from resilver.study.heartbeat import STATUS_FILE
+from resilver.study.sweep_status import SECONDS_UNTIL_DEAD
+from tests.unit.study_fakes import SIMULATOR, FakeStudy
+
+
+def perform(study: FakeStudy, folder: Path, **options: Any) -> None:
+    options.setdefault("workers", 0)
+    execute(study, folder, simulator=SIMULATOR, **options)  # type: ignore[arg-type]
+
+
+def seen_during(study: FakeStudy, folder: Path, **options: Any) -> list[Status]:
+    """The status at every report of progress."""
+    seen: list[Status] = []
+
+    def look(_: StudyProgress) -> None:
+        seen.append(status(folder))
+
+    with contextlib.suppress(Incomplete):
+        perform(study, folder, progress=look, **options)
+    return seen
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A heart that beats a hundred times a second."""
+    monkeypatch.setattr(heartbeat, "SECONDS_BETWEEN_BEATS", 0.01)
+
+
+SWEEP = {"cluster.servers": [8, 4]}
+
+
+@pytest.fixture
+def dead(tmp_path: Path) -> Path:
+    """A folder whose driver was killed in the middle of its second run."""
+    code = (
+        "import os, signal, sys, time\n"
+        "from tests.unit.study_fakes import SIMULATOR, FakeStudy\n"
+        "from resilver.study import execute, heartbeat\n"
+        "heartbeat.SECONDS_BETWEEN_BEATS = 0.01\n"
+        "def die(progress):\n"
+        "    if progress.counts.done == 1 and progress.under_way:\n"
+        "        time.sleep(0.2)\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"study = FakeStudy(seeds=[1, 2], sweep={SWEEP!r}, seconds=0.1)\n"
+        "execute(study, sys.argv[1], workers=0, simulator=SIMULATOR, progress=die)\n"
+    )
+    folder = tmp_path / "killed"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-c", code, str(folder)], env=environment, check=False)
+    return folder
+
+
+def edited(folder: Path, **changes: Any) -> None:
+    path = folder / STATUS_FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_sweep_under_way_tells_runs_rates_and_its_driver(tmp_path: Path) -> None:
+    study = FakeStudy(seeds=[1, 2], sweep=SWEEP, seconds=0.2)
+    seen = seen_during(study, tmp_path / "a")
+    assert {one.state for one in seen} == {"running"}
+    assert [one.finished for one in seen] == sorted(one.finished for one in seen)
+    assert (seen[0].finished, seen[0].total, seen[-1].finished) == (0, 4, 4)
+    driver = seen[0].driver
+    assert driver is not None and driver.process == os.getpid()
+    # In the middle of the third run two of servers=8 are done and one of servers=4 is under way.
+    middle = next(one for one in seen if one.finished == 2 and one.under_way)
+    assert [(dict(p.swept), p.runs, p.finished, p.under_way) for p in middle.points] == [
+        ({"cluster.servers": 8}, 2, 2, 0), ({"cluster.servers": 4}, 2, 0, 1),
+    ]  # fmt: skip
+    assert middle.progress is not None
+    assert list(middle.progress.under_way) == ["cluster.servers=4 seed=1"]
+    assert 0.5 <= middle.progress.fraction < 1.0
+    assert middle.last_finished == pytest.approx(time.time(), abs=10.0)
+
+
+@pytest.mark.usefixtures("quick")
+def test_at_the_end_the_sign_of_life_is_gone_and_the_sweep_complete(tmp_path: Path) -> None:
+    perform(FakeStudy(sweep=SWEEP), tmp_path / "a")
+    last = status(tmp_path / "a")
+    assert (last.state, last.finished, last.left, last.driver) == ("complete", 6, 0, None)
+    assert [point.finished for point in last.points] == [3, 3]
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [
+        ".lock", "provenance.json", "runs.parquet", "servers.parquet", "shards", "study.toml",
+        "timeline.parquet", "transfers.parquet",
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("quick")
+def test_failures_are_counted_and_named_under_way_and_after(tmp_path: Path) -> None:
+    study = FakeStudy(seeds=[1, 2, 3], sweep=SWEEP, error=[2], seconds=0.1)
+    seen = seen_during(study, tmp_path / "a")
+    # In the last run the failures of both systems have been told.
+    for one in (next(s for s in reversed(seen) if s.failed == 2), status(tmp_path / "a")):
+        assert [label for label, _ in one.failures] == [
+            "cluster.servers=8 seed=2", "cluster.servers=4 seed=2",
+        ]  # fmt: skip
+        assert "the books do not balance" in one.failures[0][1]
+        assert [point.failed for point in one.points] == [1, 1]
+    last = status(tmp_path / "a")
+    assert (last.state, last.finished, last.failed, last.left) == ("incomplete", 4, 2, 0)
+
+
+def test_a_driver_that_was_killed_is_told_from_one_that_runs(dead: Path) -> None:
+    found = status(dead)
+    assert (found.state, found.finished, found.left, found.under_way) == ("dead", 1, 3, 0)
+    assert found.driver is not None and found.driver.process != os.getpid()
+    perform(FakeStudy(seeds=[1, 2], sweep=SWEEP), dead)
+    assert status(dead).state == "complete"
+    assert not (dead / STATUS_FILE).exists()
+
+
+@pytest.mark.parametrize(
+    ("age", "state"),
+    [(0.0, "running"), (SECONDS_UNTIL_DEAD - 5, "running"), (SECONDS_UNTIL_DEAD + 5, "dead"),
+     (-3600.0, "running")],
+)  # fmt: skip
+def test_a_driver_elsewhere_lives_as_long_as_it_gives_signs(
+    dead: Path, age: float, state: str
+) -> None:
+    # Another machine's processes cannot be seen; a clock that is ahead makes no beat too old.
+    edited(dead, space="another boot", written=time.time() - age)
+    assert status(dead).state == state
+
+
+def test_a_process_that_has_got_the_number_of_the_driver_is_not_the_driver(dead: Path) -> None:
+    edited(dead, process=os.getpid(), written=time.time())
+    assert status(dead).state == "dead"
+    edited(dead, process_started=heartbeat.process_started(os.getpid()))
+    assert status(dead).state == "running"
+
+
+def test_looking_changes_nothing(dead: Path) -> None:
+    def everything() -> dict[str, tuple[int, bytes | None]]:
+        return {
+            str(path): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
+            for path in sorted(dead.rglob("*"))
+        }
+
+    before = everything()
+    status(dead)
+    assert everything() == before
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "7", '{"format": 1}', '{"format": 2}', "\xff", '{"format": "x"}']
+)
+def test_a_sign_of_life_that_is_none_is_passed_over(dead: Path, text: str) -> None:
+    (dead / STATUS_FILE).write_text(text, encoding="latin-1")
+    assert (status(dead).state, status(dead).finished) == ("incomplete", 1)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+FIELDS = ["process", "process_started", "space", "host", "job", "written", "started", "failed",
+          "failures", "progress", "last_finished"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one finished run of two."""
+    folder = tmp_path_factory.mktemp("unfinished")
+    with pytest.raises(Incomplete):
+        perform(FakeStudy(seeds=[1, 2], error=[2]), folder)
+    return folder
+
+
+@given(changes=st.dictionaries(st.sampled_from(FIELDS), JSON))
+def test_no_edit_of_the_sign_of_life_breaks_the_status(
+    unfinished: Path, changes: dict[str, Any]
+) -> None:
+    folder = unfinished
+    sender = heartbeat.whereabouts()
+    beat = {"format": 1, "written": time.time(), "started": 0.0, "failed": [], "failures": [],
+            "progress": None, **sender}  # fmt: skip
+    (folder / STATUS_FILE).write_text(json.dumps(beat | changes))
+    found = status(folder)
+    assert found.finished == 1
+    json.dumps(found.to_record())
+
+
+def test_a_folder_that_cannot_take_the_sign_of_life_takes_the_results(tmp_path: Path) -> None:
+    # A directory of that name cannot be replaced by a file.
+    (tmp_path / "a" / STATUS_FILE).mkdir(parents=True)
+    (tmp_path / "a" / "provenance.json").write_text("{}")
+    with pytest.raises(ConfigError, match="is not the provenance"):
+        status(tmp_path / "a")
+    (tmp_path / "a" / "provenance.json").unlink()
+    (tmp_path / "a" / STATUS_FILE).rmdir()
+    perform(FakeStudy(seeds=[1]), tmp_path / "a")
+    (tmp_path / "a" / STATUS_FILE).mkdir()
+    perform(FakeStudy(seeds=[1, 2]), tmp_path / "a")
+    assert status(tmp_path / "a").state == "complete"
+
+
+def test_folders_that_are_none_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="does not exist; make it with `resilver run"):
+        status(tmp_path / "none")
+    with pytest.raises(ConfigError, match=r"it has no provenance\.json"):
+        status(tmp_path)
+
+
+def test_a_folder_from_before_points_were_recorded_has_none(dead: Path) -> None:
+    path = dead / "provenance.json"
+    record = json.loads(path.read_text())
+    del record["points"]
+    path.write_text(json.dumps(record))
+    assert (status(dead).points, status(dead).finished) == ((), 1)
+    path.write_text(json.dumps(record | {"run_keys": 7}))
+    with pytest.raises(ConfigError, match="is not as resilver writes it"):
+        status(dead)
+
+
+def test_the_command_prints_json_and_ends_with_three_for_what_is_left(
+    dead: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["status", str(dead), "--json"]) == 3
+    record = json.loads(capsys.readouterr().out)
+    assert (record["state"], record["runs"], record["finished"], record["left"]) == (
+        "dead",
+        4,
+        1,
+        3,
+    )
+    assert cli.run(["status", str(dead)]) == 3
+    text = capsys.readouterr().out
+    assert "is gone without a word" in text and "1 of 4 runs" in text
+    perform(FakeStudy(seeds=[1, 2], sweep=SWEEP), dead)
+    assert cli.run(["status", str(dead)]) == 0
+    assert "complete" in capsys.readouterr().out
+    assert cli.run(["status", str(dead / "none")]) == 2
+
+
+def test_watching_prints_a_line_a_change_until_the_end(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from tests.unit.study_fakes import SIMULATOR, FakeStudy\n"
+        "from resilver.study import execute\n"
+        "execute(FakeStudy(seeds=[1, 2, 3], seconds=1.5), sys.argv[1], workers=0,\n"
+        "        simulator=SIMULATOR)\n"
+    )
+    folder = tmp_path / "a"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    driver = subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment)
+    until = time.monotonic() + 20.0
+    while not (folder / STATUS_FILE).exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    command = [sys.executable, "-c", "from resilver.cli import main; main()", "status", "--watch"]
+    done = subprocess.run(
+        [*command, str(folder)], env=environment, capture_output=True, text=True, timeout=60
+    )
+    driver.wait()
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("running: 0 of 3 runs")
+    assert lines[-1] == "complete: 3 of 3 runs"
+    assert (done.returncode, done.stderr) == (0, "")
