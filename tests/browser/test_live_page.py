@@ -14,7 +14,8 @@ from chromium import Page, chromium, find_chromium
 from report_fixture import results
 
 from resilver.report import write_html
-from resilver.report.html import render_waiting, write_page
+from resilver.report.document import write_page
+from resilver.report.html import render_waiting
 from resilver.report.standing import Standing
 
 pytestmark = pytest.mark.browser
@@ -45,7 +46,7 @@ def test_a_page_that_waits_becomes_the_page_of_the_runs_and_then_the_final_one(
 ) -> None:
     made, path = results(servers=(16, 64), seeds=3), tmp_path / "page.html"
     page.events.clear()
-    write_page(render_waiting(made.study, standing(0)), path)
+    write_page(render_waiting(made.study, standing(0)), path, "report")
     page.open(path, 1366, 768)
     assert page.evaluate(says("0 of 6 runs so far"))
     # The file changes, and the open page follows without being asked.

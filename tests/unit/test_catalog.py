@@ -36,8 +36,7 @@ def test_every_device_network_and_population_is_valid_in_a_study() -> None:
 
 def test_every_study_that_ships_is_valid() -> None:
     for name in catalog.list("studies"):
-        table = tomllib.loads(catalog.read_data("studies", f"{name}.toml"))
-        assert Study.from_dict(table).runs()
+        assert Study.from_dict(catalog.load("studies", name).content).runs()
 
 
 def test_an_unknown_name_or_kind_is_refused_with_the_nearest() -> None:

@@ -233,6 +233,15 @@ def test_report_reads_results_and_never_simulates() -> None:
             )
 
 
+def test_only_the_command_knows_reproductions() -> None:
+    for path in package():
+        if path.parent.name in ("reproduce", "cli"):
+            continue
+        names = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+        known = sorted(name for name in names if name.startswith("resilver.reproduce"))
+        assert not known, f"{name_of(path)} imports {known}"
+
+
 def test_heavy_packages_are_imported_where_they_are_used() -> None:
     for path in package():
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -13,6 +13,9 @@ from resilver.errors import ConfigError, Problem, name_remedy, show
 KINDS = ("devices", "networks", "populations", "studies")
 """What the catalog holds."""
 
+STUDY_FILE = "study.toml"
+"""The study file in the folder of a study that ships."""
+
 _SINGULAR = {
     "devices": "device",
     "networks": "network",
@@ -51,6 +54,11 @@ def _names(kind: str) -> tuple[str, ...]:
     folder = resources.files(__package__).joinpath(kind)
     if not folder.is_dir():
         return ()
+    if kind == "studies":
+        # A study is a folder, with what is said about it beside its file.
+        return tuple(
+            sorted(item.name for item in folder.iterdir() if item.joinpath(STUDY_FILE).is_file())
+        )
     return tuple(sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".toml")))
 
 
@@ -91,7 +99,8 @@ def load(kind: str, name: str) -> CatalogEntry:
                 value=show(name),
             )
         )
-    content = tomllib.loads(read_data(kind, f"{name}.toml"))
+    file = f"{name}/{STUDY_FILE}" if kind == "studies" else f"{name}.toml"
+    content = tomllib.loads(read_data(kind, file))
     return CatalogEntry(
         kind=kind,
         name=name,
@@ -106,9 +115,9 @@ def read_data(kind: str, file: str) -> str:
 
     Args:
         kind: One of `KINDS`.
-        file: The file's name.
+        file: The file's name; of a study, its folder's and its own.
 
     Returns:
         Its text.
     """
-    return resources.files(__package__).joinpath(kind, file).read_text(encoding="utf-8")
+    return resources.files(__package__).joinpath(kind, *file.split("/")).read_text(encoding="utf-8")

@@ -202,6 +202,78 @@ def report(
 
 
 @app.command()
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="What to reproduce; see --list.")
+    ] = None,
+    figure: Annotated[
+        str | None,
+        typer.Argument(metavar="FIGURE", help="One figure or table, such as 8 or 'Table II'."),
+    ] = None,
+    listing: Annotated[
+        bool,
+        typer.Option("--list", help="List what can be reproduced, with its figures and times."),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="Runs and page; by default runs/reproduce."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            "--seeds", metavar="N", min=1, help="Seeds a point; by default the study's own."
+        ),
+    ] = None,
+    settings: Settings = None,
+    workers: Workers = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option("--figures", metavar="DIR", help="Write the pictures as files there too."),
+    ] = None,
+    figure_format: Annotated[
+        FigureFormat, typer.Option("--format", help="File format of the figures.")
+    ] = FigureFormat.png,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Make the figures of a published study again, with ours beside the published numbers.
+
+    Exits with 1 if a number lies outside of its band. Ctrl-C keeps finished runs; the same command
+    does the rest.
+
+    Examples:
+
+    resilver reproduce --list
+
+    resilver reproduce rebuild-scaling
+
+    resilver reproduce rebuild-scaling 8 --seeds 3 -o runs/figure-8
+    """
+    from resilver.cli.reproduce import Request, list_entries
+    from resilver.cli.reproduce import reproduce as perform
+
+    if listing:
+        list_entries(as_json=as_json)
+        return
+    request = Request(
+        name,
+        figure,
+        output,
+        seeds,
+        tuple(settings or ()),
+        workers,
+        figures,
+        figure_format.value,
+    )
+    code = perform(request, as_json=as_json, quiet=quiet, verbose=verbose)
+    if code:
+        raise typer.Exit(code)
+
+
+@app.command()
 def schema(
     output: Annotated[
         Path | None,

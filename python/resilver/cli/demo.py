@@ -26,7 +26,7 @@ def demo(
     from resilver.spec import Study
 
     folder = output if output is not None else Path("runs") / "demo"
-    with as_file(files("resilver.catalog") / "studies" / "demo.toml") as path:
+    with as_file(files("resilver.catalog") / "studies" / "demo" / "study.toml") as path:
         study = Study.load(path)
     results = perform(study, folder, workers, quiet=quiet, verbose=verbose)
     page = write_html(results, folder / "report.html")

@@ -6,7 +6,8 @@ import datetime
 from pathlib import Path
 from typing import Protocol, Self
 
-from resilver.report.html import render, render_waiting, systems_shown, write_page
+from resilver.report.document import write_page
+from resilver.report.html import render, render_waiting, systems_shown
 from resilver.report.source import ResultsLike, systems
 from resilver.report.standing import Standing
 
@@ -34,9 +35,9 @@ def write_live(results: FinishedRuns, path: str | Path, standing: Standing) -> P
         ConfigError: The file cannot be written.
     """
     if not results.runs.num_rows:
-        return write_page(render_waiting(results.study, standing), path)
+        return write_page(render_waiting(results.study, standing), path, "report")
     shown = [str(point.median["run"]) for point in systems_shown(systems(results))]
-    return write_page(render(results.holding(shown), standing), path)
+    return write_page(render(results.holding(shown), standing), path, "report")
 
 
 def this_moment() -> str:

@@ -60,7 +60,8 @@ _SIZES = {
     "degraded": (COLUMN_INCHES, 2.5),
     "busy": (COLUMN_INCHES, 2.4),
 }
-_CHARACTERS_PER_INCH = 14
+CHARACTERS_PER_INCH = 14
+"""Letters of a title that fit an inch."""
 
 
 def write_figures(
@@ -122,7 +123,7 @@ def draw(made: Chart) -> Figure:
     if isinstance(made.data, RateChart) and not made.data.key:
         size = (COLUMN_INCHES, 1.3)
     figure = Figure(figsize=size, layout="constrained")
-    title = "\n".join(wrap(made.heading, round(size[0] * _CHARACTERS_PER_INCH)))
+    title = "\n".join(wrap(made.heading, round(size[0] * CHARACTERS_PER_INCH)))
     figure.suptitle(title, x=0.02, ha="left", fontsize=8, fontweight="bold")
     data = made.data
     if isinstance(data, RateChart):

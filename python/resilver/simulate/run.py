@@ -97,7 +97,7 @@ def simulate(
 
 def finished(
     system: System,
-    failed: list[int],
+    failed: dict[int, float],
     simulation: _core.Simulation,
     progress: Callable[[Progress], bool] | None,
 ) -> RunResult:

@@ -1,0 +1,231 @@
+"""`resilver reproduce`: a study that ships, with ours beside the published numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from resilver.cli.console import EXIT_FAILED, output, print_json, say
+from resilver.cli.run import perform, shown
+from resilver.errors import ConfigError, Problem, show
+
+if TYPE_CHECKING:
+    from resilver.reproduce import Comparison, Entry, Reproduction
+    from resilver.spec import Study
+    from resilver.study import Results
+
+FOLDER = Path("runs") / "reproduce"
+"""Where run folders go by default: all entries share it, so that none runs twice."""
+
+
+# The columns from which all of a comparison fits into a line of a terminal.
+_WIDE = 130
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for.
+
+    Args:
+        name: The entry; None with `--list`.
+        figure: One figure or table of it.
+        folder: Where run folders and the page go; by default `FOLDER`.
+        seeds: Seeds a point, instead of the study's own.
+        settings: Overrides as KEY=VALUE.
+        workers: Parallel processes.
+        figures: A folder for the pictures as files.
+        figure_format: "png" or "svg".
+    """
+
+    name: str | None
+    figure: str | None
+    folder: Path | None
+    seeds: int | None
+    settings: tuple[str, ...]
+    workers: int | None
+    figures: Path | None
+    figure_format: str
+
+
+def list_entries(*, as_json: bool) -> None:
+    """Print what can be reproduced, with the figure or table of each and its expected time.
+
+    Args:
+        as_json: print JSON instead of a table.
+    """
+    from resilver.reproduce import entry, names
+
+    entries = [entry(name) for name in names()]
+    if as_json:
+        print_json([_listed(one) for one in entries])
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("name", no_wrap=True)
+    table.add_column("answers to")
+    table.add_column("about", justify="right", no_wrap=True)
+    table.add_column("what it is")
+    for one in entries:
+        figures = ", ".join(one.figures) if one.kind != "collection" else "all of those below"
+        seconds = _about(one.expected_seconds)
+        table.add_row(one.name, figures or "-", seconds, one.title)
+    output().print(table)
+    say("times are for two cores and the seeds of each study; `resilver reproduce NAME` makes one")
+
+
+def _about(seconds: float) -> str:
+    """An expected time, as exact as an expectation is."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def _listed(one: Entry) -> dict[str, Any]:
+    """An entry as JSON."""
+    return {
+        "name": one.name,
+        "kind": one.kind,
+        "title": one.title,
+        "source": one.source,
+        "figures": list(one.figures),
+        "members": list(one.members),
+        "expected_seconds": one.expected_seconds,
+        "stand_ins": list(one.stand_ins),
+    }
+
+
+def reproduce(request: Request, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+    """Make an entry and its page, and print its numbers beside the published ones.
+
+    Args:
+        request: what is asked for.
+        as_json: print the comparisons as JSON.
+        quiet: print neither progress nor the table.
+        verbose: print one line for each run that ends.
+
+    Returns:
+        The exit code: 0 if every number lies in its band, 1 if one does not.
+
+    Raises:
+        ConfigError: there is no such entry or figure, a setting is not valid, or a file cannot be
+            written.
+    """
+    from resilver.reproduce import Wishes, chosen, write_pictures, write_reproduction
+    from resilver.reproduce import reproduce as make
+
+    if request.name is None:
+        remedy = "give one of `resilver reproduce --list`, such as rebuild-scaling"
+        raise ConfigError(Problem("what to reproduce is missing", remedy, "NAME"))
+    one = chosen(request.name, request.figure)
+    wishes = Wishes(request.seeds, request.settings, request.workers)
+    if request.settings and not (one.has_runs or one.members):
+        rule = f"{one.name} measures without a study, so it has no settings"
+        raise ConfigError(Problem(rule, "leave --set out", "--set", show(request.settings[0])))
+    folder = FOLDER if request.folder is None else request.folder
+
+    def run(study: Study, path: Path, workers: int | None) -> Results:
+        return perform(study, path, workers, quiet=quiet, verbose=verbose)
+
+    def begin(part: Entry, runs: int) -> None:
+        if not quiet:
+            counted = f", {runs} {'run' if runs == 1 else 'runs'}" if runs else ""
+            say(f"{part.name}: {part.title}{counted}")
+            if part.workers is not None and request.workers not in (None, part.workers):
+                say(f"{part.name} is a measurement: {part.workers} run at a time, not --workers")
+
+    _make_folder(folder)
+    made = make(one, folder, wishes, run, begin)
+    figure = "-".join(one.figures).replace(" ", "-").casefold() if request.figure else ""
+    page = write_reproduction(made, folder / f"{'-'.join(filter(None, [one.name, figure]))}.html")
+    files: list[Path] = []
+    if request.figures is not None:
+        files = write_pictures(made, request.figures, request.figure_format)
+    if as_json:
+        print_json(_record(made, page, files))
+    elif not quiet:
+        _print(made, page, files)
+    return _judged(made)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"output folder {str(folder)!r} cannot be made ({error.strerror}); "
+            "choose another with -o DIR"
+        ) from error
+
+
+def _record(made: Reproduction, page: Path, files: list[Path]) -> dict[str, Any]:
+    """What came of it, as JSON."""
+    from resilver.reproduce.entries import stand_in
+
+    stand_ins = [stand_in(name) for name in made.entry.stand_ins]
+    return {
+        **_listed(made.entry),
+        "holds": made.holds,
+        "settings": made.wishes.overrides,
+        "comparisons": [one.as_record() for one in made.comparisons],
+        "measured": {
+            part.entry.name: {one.key: one.ours for one in part.comparisons} for part in made.parts
+        },
+        "stand_ins": [
+            {"name": one.name, "instead_of": one.instead_of, "used": one.used} for one in stand_ins
+        ],
+        "seconds": sum(part.seconds for part in made.parts),
+        "page": str(page),
+        "figures_written": [str(path) for path in files],
+    }
+
+
+def _print(made: Reproduction, page: Path, files: list[Path]) -> None:
+    """The table of numbers, and where the page is."""
+    from resilver.reproduce.page import MARKS, summary
+    from resilver.reproduce.words import band_words, deviation_words, number_words
+
+    console = output()
+    # A narrow terminal has the numbers and the verdicts, a wide one why as well.
+    wide = console.width >= _WIDE
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    if wide:
+        table.add_column("figure", no_wrap=True)
+    table.add_column("number")
+    for heading in ("published", "ours", *(("deviation", "band") if wide else ())):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for one in made.comparisons:
+        paper = "" if one.paper is None else number_words(one.paper, one.unit)
+        ours = "" if one.ours is None else number_words(one.ours, one.unit)
+        why = (deviation_words(one.deviation), band_words(one)) if wide else ()
+        figure = (one.figure,) if wide else ()
+        verdict = f"{MARKS[one.verdict]} {one.verdict}"
+        table.add_row(*figure, one.what, paper, ours, *why, verdict)
+    console.print(table)
+    console.print(Text(summary(made)), soft_wrap=True)
+    if made.entry.stand_ins:
+        names = ", ".join(made.entry.stand_ins)
+        console.print(Text(f"Stand-ins for unpublished inputs: {names}; the page says for what."))
+    for path in files:
+        console.print(Text(str(path)), soft_wrap=True)
+    console.print(Text(f"Next: open {shown(page)} in a browser"), soft_wrap=True)
+
+
+def _judged(made: Reproduction) -> int:
+    """The exit code, with a plain list of what does not hold."""
+    if made.holds:
+        return 0
+    for one in made.failures:
+        say(f"does not hold: {_line(one)}")
+    return EXIT_FAILED
+
+
+def _line(one: Comparison) -> str:
+    from resilver.reproduce.words import band_words, number_words
+
+    assert one.ours is not None
+    figure = f" ({one.figure})" if one.figure else ""
+    ours = number_words(one.ours, one.unit)
+    return f"{one.entry}, {one.what}{figure}: {ours}, band {band_words(one)}"

@@ -1,0 +1,29 @@
+"""Reproductions: the studies that ship, with ours beside every published number.
+
+>>> from resilver.reproduce import entry
+>>> entry("rebuild-ring").figures
+('Figure 14',)
+"""
+
+from resilver.reproduce.compare import Comparison, compare
+from resilver.reproduce.entries import Entry, Published, entry, names
+from resilver.reproduce.evidence import Wishes
+from resilver.reproduce.make import Part, Reproduction, chosen, reproduce
+from resilver.reproduce.page import write_reproduction
+from resilver.reproduce.static import write_pictures
+
+__all__ = [
+    "Comparison",
+    "Entry",
+    "Part",
+    "Published",
+    "Reproduction",
+    "Wishes",
+    "chosen",
+    "compare",
+    "entry",
+    "names",
+    "reproduce",
+    "write_pictures",
+    "write_reproduction",
+]

@@ -1,0 +1,221 @@
+"""Lines over a logarithmic axis, with the published numbers as stars: both ways of drawing."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resilver.report.plots import empty_figure
+from resilver.report.scales import log_ticks, significant
+from resilver.report.style import GREY, PURPLE, SERIES, SERIES_MARKS, SERIES_MARKS_STATIC
+from resilver.report.tables import Column, Table
+from resilver.reproduce.compare import DIVISORS, Comparison, Row
+from resilver.reproduce.entries import PictureSpec, Published
+from resilver.reproduce.words import unit_words
+from resilver.units import exact_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as StaticFigure
+    from plotly.graph_objects import Figure
+
+_DASHES = ("solid", "dash", "dot", "dashdot")
+_DASHES_STATIC = ("-", "--", ":", "-.")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: medians over the rows of each place on the axis across."""
+
+    name: str
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Lines and published points, in the units of the axes.
+
+    Args:
+        spec: What is drawn.
+        lines: The lines.
+        published: (x, y) of published numbers.
+    """
+
+    spec: PictureSpec
+    lines: tuple[Line, ...]
+    published: tuple[tuple[float, float], ...]
+
+    @property
+    def ticks(self) -> list[float]:
+        """The places on the axis across, thinned to what fits."""
+        xs = sorted({x for line in self.lines for x in line.xs})
+        return xs[:: max(1, -(-len(xs) // 12))]
+
+    def label(self, x: float) -> str:
+        """A place on the axis across, in words."""
+        return exact_bytes(round(x)) if self.spec.x_unit == "bytes" else f"{x:,.0f}"
+
+    @property
+    def y_title(self) -> str:
+        """The title of the axis upwards."""
+        return f"{self.spec.y_title} ({unit_words(self.spec.y_unit)})"
+
+
+def curve(
+    spec: PictureSpec,
+    rows: Sequence[Row],
+    numbers: Sequence[tuple[Published, Comparison]],
+) -> Curve | None:
+    """The lines of a picture.
+
+    Args:
+        spec: What to draw.
+        rows: The rows to draw it from.
+        numbers: The entry's published numbers, each with its comparison.
+
+    Returns:
+        The curve; None where no row has what it needs.
+    """
+    divisor = DIVISORS[spec.y_unit]
+    groups: dict[str, dict[float, list[float]]] = {}
+    for row in rows:
+        x, y = row.get(spec.x), row.get(spec.y)
+        if isinstance(x, int | float) and isinstance(y, int | float):
+            name = spec.names.get(_word(row.get(spec.by)), _word(row.get(spec.by)))
+            groups.setdefault(name, {}).setdefault(float(x), []).append(y / divisor)
+    lines = tuple(
+        Line(
+            name,
+            tuple(sorted(points)),
+            tuple(statistics.median(points[x]) for x in sorted(points)),
+        )
+        for name, points in groups.items()
+    )
+    published = tuple(
+        (float(number.at[spec.x]), compared.paper * DIVISORS[number.unit] / divisor)
+        for number, compared in numbers
+        if number.metric == spec.y and spec.x in number.at and not number.over_at
+        if compared.paper is not None
+    )
+    return Curve(spec, lines, published) if lines else None
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def curve_table(made: Curve) -> Table:
+    """The points of the lines as rows."""
+    spec = made.spec
+    unit = spec.y_unit.replace("/s", "_per_second").replace(" ", "_").lower()
+    columns = (
+        Column("line", "line", "text"),
+        Column(f"{spec.x}", spec.x_title, "bytes" if spec.x_unit == "bytes" else "count"),
+        Column(f"{spec.y_title.replace(' ', '_')}_{unit}", made.y_title, "number"),
+    )
+    rows = [(line.name, x, y) for line in made.lines for x, y in zip(line.xs, line.ys, strict=True)]
+    return Table(columns, rows)
+
+
+def curve_figure(made: Curve) -> Figure:
+    """The lines, drawn with Plotly."""
+    spec = made.spec
+    figure = empty_figure(420)
+    for rank, line in enumerate(made.lines):
+        figure.add_scatter(
+            x=[math.log2(x) for x in line.xs],
+            y=[significant(y) for y in line.ys],
+            text=[
+                f"{made.label(x)}: {y:,.4g} {unit_words(spec.y_unit)}"
+                for x, y in zip(line.xs, line.ys, strict=True)
+            ],
+            hoverinfo="text",
+            mode="lines+markers",
+            name=line.name if spec.by else "ours",
+            line={
+                "color": SERIES[rank % len(SERIES)],
+                "width": 2,
+                "dash": _DASHES[rank % len(_DASHES)],
+            },
+            marker={"size": 7, "symbol": SERIES_MARKS[rank % len(SERIES_MARKS)]},
+        )
+    if made.published:
+        figure.add_scatter(
+            x=[math.log2(x) for x, _ in made.published],
+            y=[y for _, y in made.published],
+            text=[f"the paper: {y:,.4g} {unit_words(spec.y_unit)}" for _, y in made.published],
+            hoverinfo="text",
+            mode="markers",
+            name="the paper",
+            marker={"size": 15, "symbol": "star", "color": PURPLE, "line": {"width": 1}},
+        )
+    figure.update_xaxes(
+        title=spec.x_title,
+        tickvals=[math.log2(x) for x in made.ticks],
+        ticktext=[made.label(x) for x in made.ticks],
+    )
+    if spec.y_logarithmic:
+        ys = _heights(made)
+        ticks = log_ticks(min(ys), max(ys))
+        figure.update_yaxes(
+            title=made.y_title, type="log", tickvals=ticks, ticktext=[f"{t:,.10g}" for t in ticks]
+        )
+    else:
+        figure.update_yaxes(title=made.y_title, range=[0, 1.12 * max(_heights(made))])
+    figure.update_layout(
+        hovermode="closest", showlegend=len(made.lines) > 1 or bool(made.published)
+    )
+    return figure
+
+
+def curve_static(figure: StaticFigure, made: Curve) -> None:
+    """The lines, drawn with matplotlib."""
+    spec = made.spec
+    axes = figure.subplots()
+    for rank, line in enumerate(made.lines):
+        axes.plot(
+            line.xs,
+            line.ys,
+            color=SERIES[rank % len(SERIES)],
+            linestyle=_DASHES_STATIC[rank % len(_DASHES_STATIC)],
+            marker=SERIES_MARKS_STATIC[rank % len(SERIES_MARKS_STATIC)],
+            markersize=3.5,
+            label=line.name if spec.by else "ours",
+        )
+    if made.published:
+        axes.plot(
+            [x for x, _ in made.published],
+            [y for _, y in made.published],
+            linestyle="",
+            marker="*",
+            markersize=9,
+            color=PURPLE,
+            markeredgecolor=GREY,
+            markeredgewidth=0.5,
+            label="the paper",
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(made.ticks, [made.label(x) for x in made.ticks])
+    if spec.x_unit == "bytes":
+        axes.tick_params(axis="x", rotation=45)
+    axes.minorticks_off()
+    if spec.y_logarithmic:
+        axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        ticks = [tick for tick in log_ticks(low, high) if low <= tick <= high]
+        axes.set_yticks(ticks, [f"{tick:,.10g}" for tick in ticks])
+        axes.minorticks_off()
+    else:
+        axes.set_ylim(0.0, 1.12 * max(_heights(made)))
+    axes.set_xlabel(spec.x_title)
+    axes.set_ylabel(made.y_title)
+    if len(made.lines) > 1 or made.published:
+        axes.legend(loc="best")
+
+
+def _heights(made: Curve) -> list[float]:
+    """Everything that the axis upwards must reach."""
+    return [y for line in made.lines for y in line.ys] + [y for _, y in made.published]

@@ -1,0 +1,318 @@
+"""What can be reproduced: the studies that ship with published numbers beside them.
+
+Each is a folder of the catalog's `studies` with a `reproduce.toml`: which figure or table it is,
+the published numbers and where they stand, the bands, the pictures, and the inputs that stand in
+for unpublished ones. Most have a `study.toml` too.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from resilver.errors import ConfigError, Problem, name_remedy, show
+
+FILE = "reproduce.toml"
+_STAND_INS = "stand-ins.toml"
+_ROMAN = {"1": "I", "2": "II", "3": "III", "4": "IV", "5": "V"}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A number to be reproduced, where it stands, and the band that ours must lie in.
+
+    Args:
+        key: Its name among those of its entry.
+        what: What it is, in words.
+        metric: The column of the rows that holds ours.
+        unit: The unit of `paper`, `low` and `high`; empty for a ratio.
+        figure: The figure or table it belongs to; may be empty.
+        where: Where the source has it; may be empty.
+        paper: The published number; None where there is none.
+        low: The least that holds; None for no limit.
+        high: The most that holds; None for no limit.
+        within: Instead: how far from `paper` ours may be, as a share of it.
+        mean: Instead, with `deviation`: the expectation of one run, for a mean of several.
+        deviation: The standard deviation of one run.
+        statistic: How rows become one number: "median", "mean", "max", "sum", "spread" (largest
+            over smallest median of the groups of `spread_over`), or "fullest" (the metric where the
+            column `of` is greatest).
+        at: The columns that choose the rows.
+        over: The entry whose number, of the same metric at the same place, ours is divided by.
+        over_at: Instead: the columns that choose this entry's rows to divide by.
+        over_metric: Instead: the metric of the same rows to divide by.
+        ideal_from: Instead: divide by the line through this number of servers.
+        spread_over: The column that "spread" groups by.
+        of: The column that "fullest" looks at.
+    """
+
+    key: str
+    what: str
+    metric: str
+    unit: str = ""
+    figure: str = ""
+    where: str = ""
+    paper: float | None = None
+    low: float | None = None
+    high: float | None = None
+    within: float | None = None
+    mean: float | None = None
+    deviation: float | None = None
+    statistic: str = "median"
+    at: Mapping[str, Any] = field(default_factory=dict)
+    over: str = ""
+    over_at: Mapping[str, Any] = field(default_factory=dict)
+    over_metric: str = ""
+    ideal_from: int | None = None
+    spread_over: str = ""
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class PictureSpec:
+    """One picture of an entry.
+
+    Args:
+        name: What its file is called.
+        draw: "rate", "curve", "histogram", or a chart of one run: "transfers", "servers", "finish".
+        title: What is drawn.
+        figure: The figure of the source that it answers to; may be empty.
+        also: Further figures that it covers.
+        ideal: Of a rate: whether to draw the line from the smallest system.
+        series: Of a rate: entries, with the names of their boxes.
+        servers: Of one run: the size whose slowest run is drawn.
+        x, x_unit, x_title: Of a curve: the column across, "bytes" or "count", and its title.
+        y, y_unit, y_title, y_logarithmic: Of a curve: the column upwards.
+        by, names: Of a curve: the column that parts its lines, and what their values are called.
+        count, volume: Of a histogram: the columns of counts and of bytes.
+    """
+
+    name: str
+    draw: str
+    title: str
+    figure: str = ""
+    also: tuple[str, ...] = ()
+    ideal: bool = False
+    series: Mapping[str, str] = field(default_factory=dict)
+    servers: int = 0
+    x: str = ""
+    x_unit: str = "count"
+    x_title: str = ""
+    y: str = ""
+    y_unit: str = ""
+    y_title: str = ""
+    y_logarithmic: bool = False
+    by: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    count: str = ""
+    volume: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that `resilver reproduce` makes.
+
+    Args:
+        name: Its folder.
+        kind: "study" and "cost" have runs; "collection" is several entries on one page; the
+            others measure without runs, see `resilver.reproduce.measured`.
+        title: What it is.
+        source: Who published its numbers.
+        figures: The figures and tables it answers to.
+        expected_seconds: About how long it takes on two cores; of a collection, its members' sum.
+        stand_ins: Names of the inputs that stand in for unpublished ones.
+        members: Of a collection, its entries in order.
+        published: The numbers.
+        pictures: The pictures.
+        workers: How many runs at once its measurement allows; None for any.
+        options: What else its kind needs, such as the items of "placements".
+    """
+
+    name: str
+    kind: str
+    title: str
+    source: str
+    figures: tuple[str, ...] = ()
+    expected_seconds: float = 0.0
+    stand_ins: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    published: tuple[Published, ...] = ()
+    pictures: tuple[PictureSpec, ...] = ()
+    workers: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether it is a study with runs."""
+        return self.kind in ("study", "cost")
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Other entries whose runs its numbers and pictures need."""
+        names = [number.over for number in self.published]
+        names += [name for picture in self.pictures for name in picture.series]
+        return tuple(name for name in dict.fromkeys(names) if name and name != self.name)
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """An input that stands in for one that was not published.
+
+    Args:
+        name: Its name.
+        instead_of: What it stands for.
+        used: What it is.
+    """
+
+    name: str
+    instead_of: str
+    used: str
+
+
+def _folder() -> Traversable:
+    return resources.files("resilver.catalog").joinpath("studies")
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The entries: collections first, then by their first figure, then the rest."""
+    found = [item.name for item in _folder().iterdir() if item.joinpath(FILE).is_file()]
+    return tuple(sorted(found, key=lambda name: _order(entry(name))))
+
+
+def _order(one: Entry) -> tuple[bool, bool, int, str]:
+    number = re.search(r"\d+", " ".join(one.figures))
+    return (
+        one.kind != "collection",
+        not one.figures,
+        int(number.group()) if number else 0,
+        one.name,
+    )
+
+
+@cache
+def entry(name: str) -> Entry:
+    """An entry by its name.
+
+    Args:
+        name: Its name, as `resilver reproduce --list` gives it.
+
+    Raises:
+        ConfigError: There is no such entry; the message suggests the nearest.
+    """
+    folder = _folder()
+    known = sorted(item.name for item in folder.iterdir() if item.joinpath(FILE).is_file())
+    if name not in known:
+        remedy = f"{name_remedy(name, known)}; `resilver reproduce --list` has them all"
+        raise ConfigError(
+            Problem("nothing of this name can be reproduced", remedy, value=show(name))
+        )
+    table = tomllib.loads(folder.joinpath(name, FILE).read_text(encoding="utf-8"))
+    published = tuple(Published(**row) for row in table.pop("published", []))
+    pictures = tuple(_picture(row) for row in table.pop("pictures", []))
+    plain = {key: table.pop(key) for key in ("kind", "title", "source")}
+    lists = {key: tuple(table.pop(key, ())) for key in ("figures", "stand_ins", "members")}
+    seconds, workers = float(table.pop("expected_seconds", 0.0)), table.pop("workers", None)
+    if plain["kind"] == "collection":
+        parts = [entry(member) for member in lists["members"]]
+        lists["figures"] = tuple(dict.fromkeys(one for part in parts for one in part.figures))
+        lists["stand_ins"] = tuple(dict.fromkeys(one for part in parts for one in part.stand_ins))
+        seconds = sum(part.expected_seconds for part in parts)
+    return Entry(
+        name=name,
+        **plain,
+        figures=lists["figures"],
+        stand_ins=lists["stand_ins"],
+        members=lists["members"],
+        expected_seconds=seconds,
+        published=published,
+        pictures=pictures,
+        workers=workers,
+        options=table,
+    )
+
+
+def _picture(row: dict[str, Any]) -> PictureSpec:
+    return PictureSpec(**{**row, "also": tuple(row.get("also", ()))})
+
+
+def stand_in(name: str) -> StandIn:
+    """What stands in for an unpublished input, by the name that an entry gives it."""
+    return StandIn(name, **_stand_ins()[name])
+
+
+@cache
+def _stand_ins() -> dict[str, dict[str, str]]:
+    return tomllib.loads(_folder().joinpath(_STAND_INS).read_text(encoding="utf-8"))
+
+
+def figure_name(text: str, known: tuple[str, ...]) -> str:
+    """The figure or table that a person means.
+
+    Args:
+        text: Such as ``8``, ``fig8``, ``Figure 8``, ``table 2`` or ``Table II``.
+        known: The figures to choose from, as entries name them.
+
+    Returns:
+        The name, such as ``Figure 8``.
+
+    Raises:
+        ConfigError: It is none of them.
+
+    >>> figure_name("fig. 8", ("Figure 8", "Table II"))
+    'Figure 8'
+    >>> figure_name("table 2", ("Figure 8", "Table II"))
+    'Table II'
+    """
+    match = re.fullmatch(r"\s*(fig\.?|figure|table|tab\.?)?[\s_.-]*(\w+)\s*", text.casefold())
+    if match is not None:
+        word, number = match.group(1) or "", match.group(2)
+        tables = {_ROMAN.get(number, number.upper())}
+        name = f"Table {tables.pop()}" if word.startswith("tab") else f"Figure {number}"
+        if name in known:
+            return name
+        if not word and f"Table {number.upper()}" in known:
+            return f"Table {number.upper()}"
+    remedy = f"choose one of {', '.join(known)}" if known else "leave it out: there are none here"
+    raise ConfigError(Problem("this figure or table is not there", remedy, "figure", show(text)))
+
+
+def select(one: Entry, figure: str) -> Entry:
+    """The part of an entry that answers to one figure or table.
+
+    Args:
+        one: The entry, of any kind.
+        figure: The figure's name, as `figure_name` gives it.
+
+    Returns:
+        An entry with the numbers and pictures of that figure alone; of a collection, the members
+        that have it.
+    """
+    from dataclasses import replace
+
+    if one.kind == "collection":
+        kept = tuple(name for name in one.members if figure in entry(name).figures)
+        stand_ins = dict.fromkeys(name for member in kept for name in entry(member).stand_ins)
+        seconds = sum(entry(name).expected_seconds for name in kept)
+        return replace(
+            one,
+            members=kept,
+            figures=(figure,),
+            stand_ins=tuple(stand_ins),
+            expected_seconds=seconds,
+            pictures=(),
+        )
+    return replace(
+        one,
+        figures=(figure,),
+        published=tuple(number for number in one.published if number.figure == figure),
+        pictures=tuple(
+            picture for picture in one.pictures if figure in (picture.figure, *picture.also)
+        ),
+    )

@@ -1,0 +1,105 @@
+"""Evidence that needs no run: populations drawn and counted, and curves of models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import as_file, files
+from typing import Any
+
+from resilver.reproduce.compare import Row
+from resilver.reproduce.placing import placement_rates
+
+
+def measured(kind: str, options: Mapping[str, Any]) -> list[Row]:
+    """The rows of an entry without runs.
+
+    Args:
+        kind: One of `KINDS`.
+        options: What the entry says beside its numbers.
+
+    Returns:
+        A row a measurement.
+    """
+    rows: list[Row] = list(_MEASURES[kind](**options))
+    return rows
+
+
+def census_rows(
+    populations: Sequence[str], servers: int, copies: int, bytes: str, seed: int = 1
+) -> list[Row]:
+    """Files and objects of each size.
+
+    Args:
+        populations: Names of the catalog.
+        servers: How many servers there are, for stripes as wide as they allow.
+        copies: Copies of each object.
+        bytes: The volume of each population before replication, with its unit.
+        seed: The seed.
+
+    Returns:
+        A row a population and bin, with the columns of `resilver.census`.
+    """
+    from resilver import census
+    from resilver.spec import Population
+    from resilver.units import Bytes
+
+    volume = Bytes.parse(bytes)
+    rows: list[Row] = []
+    for name in populations:
+        population = Population.model_validate({"histogram": name, "bytes": volume})
+        table = census(population, servers=servers, copies=copies, bytes=int(volume), seed=seed)
+        rows += [{"population": name, **row} for row in table.to_pylist()]
+    return rows
+
+
+def network_rows(network: str) -> list[Row]:
+    """The bandwidth between two idle endpoints by message size.
+
+    Args:
+        network: A LogGP table of the catalog.
+
+    Returns:
+        A row a size from 64 B to 64 MiB, with ``message_bytes`` and ``bytes_per_second``.
+    """
+    from resilver import calibrate_network
+
+    sizes = [2**power for power in range(6, 27)]
+    folder = files("resilver.catalog") / "networks"
+    with as_file(folder / f"{network}.dat") as path:
+        rates = calibrate_network(path).bandwidth(sizes)
+    return [
+        {"message_bytes": size, "bytes_per_second": float(rate)}
+        for size, rate in zip(sizes, rates, strict=True)
+    ]
+
+
+def disk_rows(device: str) -> list[Row]:
+    """The bandwidth of a volume by access size, in order and at random.
+
+    Args:
+        device: A device of the catalog.
+
+    Returns:
+        A row a pattern and size from 4 KiB to 8 MiB, with ``mode``, ``request_bytes`` and
+        ``bytes_per_second``.
+    """
+    from resilver.calibration.disk import service_seconds
+    from resilver.spec import Cluster
+
+    table = Cluster.model_validate({"servers": 1, "device": device}).device
+    return [
+        {"mode": mode, "request_bytes": size, "bytes_per_second": size / seconds}
+        for mode in ("read", "write", "randread", "randwrite")
+        for size in (2**power for power in range(12, 24))
+        for seconds in (service_seconds(table, mode, size),)
+    ]
+
+
+_MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
+    "placements": placement_rates,
+    "census": census_rows,
+    "network": network_rows,
+    "disk": disk_rows,
+}
+KINDS = tuple(_MEASURES)
+"""The kinds of entries that have no runs, except collections."""

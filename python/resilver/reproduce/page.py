@@ -1,0 +1,210 @@
+"""The page of a reproduction: ours beside the published numbers, the pictures, the stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+
+from resilver.report.document import Document, write_page
+from resilver.report.provenance import provenance_html
+from resilver.report.tables import Column, Table
+from resilver.reproduce.compare import ABSENT, COMPARED, FAILS, HOLDS, Comparison
+from resilver.reproduce.entries import stand_in
+from resilver.reproduce.make import Part, Reproduction
+from resilver.reproduce.words import band_words, deviation_words, number_words
+
+MARKS = {HOLDS: "✓", FAILS: "✗", COMPARED: "·", ABSENT: "–"}
+"""The mark of each verdict, so that colour is not the only difference."""
+
+_STYLE = """
+.verdicts td, .verdicts th { white-space: normal; vertical-align: top; }
+.verdicts td.n, .verdicts th.n { white-space: nowrap; }
+.verdicts .verdict, .verdicts .figure { white-space: nowrap; }
+.verdict { font-weight: 600; }
+.verdict.no { color: #b3400a; }
+@media (prefers-color-scheme: dark) { .verdict.no { color: #ff9a62; } }
+.tall { max-height: none; }
+"""
+
+
+def write_reproduction(made: Reproduction, path: str | Path) -> Path:
+    """Write the page of a reproduction.
+
+    Args:
+        made: What came of it.
+        path: The file to write; replaced in one step.
+
+    Returns:
+        The path.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    page = Document()
+    body = f"<style>{_STYLE}</style>\n" + "\n".join(_body(page, made))
+    return write_page(page.assemble(made.entry.title, body), path, "page")
+
+
+def _body(page: Document, made: Reproduction) -> Iterable[str]:
+    one = made.entry
+    figures = f", {_listed(one.figures)}" if one.figures else ""
+    yield f"<main><header><h1>{escape(one.title)}</h1>"
+    yield f'<p class="lead">{escape(summary(made))}</p>'
+    yield f"<p>Source: {escape(one.source)}{escape(figures)}.</p>"
+    if made.wishes.overrides:
+        settings = ", ".join(made.wishes.overrides)
+        yield (
+            f"<p><strong>Not the study as it ships:</strong> <code>{escape(settings)}</code>. The "
+            "published numbers are for the study as it ships.</p>"
+        )
+    yield "</header>"
+    yield "<noscript><p>Charts need JavaScript. The tables hold the same numbers.</p></noscript>"
+    if len(made.parts) > 1:
+        yield "<section><h2>Every number</h2>"
+        yield verdict_table(made.comparisons)
+        yield "</section>"
+    for drawn in made.overview:
+        yield page.figure(drawn.shown, drawn.table_title)
+    for part in made.parts:
+        yield from _part(page, part)
+    yield _stand_ins(one.stand_ins)
+    yield "<section><h2>All numbers as a table</h2>"
+    yield page.details("comparisons", "ours and the published numbers", _table(made.comparisons))
+    yield "</section>"
+    yield from _provenance(made)
+    yield "</main>"
+
+
+def summary(made: Reproduction) -> str:
+    """What came of a reproduction in a sentence or two."""
+    counts = {
+        verdict: sum(one.verdict == verdict for one in made.comparisons)
+        for verdict in (HOLDS, FAILS, COMPARED, ABSENT)
+    }
+    held, wrong = counts[HOLDS], counts[FAILS]
+    sentences = []
+    if wrong:
+        verb = "does" if wrong == 1 else "do"
+        sentences.append(
+            f"{held} of {held + wrong} numbers with a band lie in it; {wrong} {verb} not."
+        )
+    elif held:
+        sentences.append(
+            f"All {held} numbers with a band lie in it."
+            if held > 1
+            else "The one number with a band lies in it."
+        )
+    else:
+        sentences.append("No number here is judged by a band.")
+    if plain := counts[COMPARED]:
+        more = " more" if held + wrong else ""
+        sentences.append(f"{plain}{more} {'is' if plain == 1 else 'are'} compared only.")
+    if absent := counts[ABSENT]:
+        sentences.append(f"{absent} {'was' if absent == 1 else 'were'} not run.")
+    return " ".join(sentences)
+
+
+def verdict_table(comparisons: Iterable[Comparison]) -> str:
+    """The comparisons as a table with their verdicts in words and marks."""
+    rows = []
+    for one in comparisons:
+        paper = "" if one.paper is None else number_words(one.paper, one.unit)
+        ours = "" if one.ours is None else number_words(one.ours, one.unit)
+        wrong = " no" if one.verdict == FAILS else ""
+        where = f'<br><small class="note">{escape(one.where)}</small>' if one.where else ""
+        rows.append(
+            f'<tr><td class="figure">{escape(one.figure)}</td>'
+            f"<td>{escape(one.what)}{where}</td>"
+            f'<td class="n">{escape(paper)}</td><td class="n">{escape(ours)}</td>'
+            f'<td class="n">{escape(deviation_words(one.deviation))}</td>'
+            f'<td class="n">{escape(band_words(one))}</td>'
+            f'<td class="verdict{wrong}">{MARKS[one.verdict]} {escape(one.verdict)}</td></tr>'
+        )
+    heads = (
+        ("figure", ""),
+        ("number", ""),
+        ("published", "n"),
+        ("ours", "n"),
+        ("deviation", "n"),
+        ("band", "n"),
+        ("verdict", ""),
+    )
+    head = "".join(
+        f'<th scope="col"{f" class={kind}" if kind else ""}>{name}</th>' for name, kind in heads
+    )
+    return (
+        '<div class="scroll tall" role="region" tabindex="0" aria-label="Ours and the published '
+        f'numbers"><table class="verdicts"><thead><tr>{head}</tr></thead>\n'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _part(page: Document, part: Part) -> Iterable[str]:
+    one = part.entry
+    figures = f"{_listed(one.figures)}: " if one.figures else ""
+    yield f'<section id="{one.name}"><h2>{escape(figures + one.title)}</h2>'
+    runs = sum(1 for row in part.evidence.rows if "seed" in row and "run" in row)
+    seeds = len({row["seed"] for row in part.evidence.rows if "run" in row})
+    if runs:
+        yield (
+            f'<p class="note">{runs:,} {"run" if runs == 1 else "runs"} of the study '
+            f"<code>{escape(one.name)}</code>, {seeds} {'seed' if seeds == 1 else 'seeds'} a "
+            "point; numbers are medians unless they say otherwise.</p>"
+        )
+    if part.comparisons:
+        yield verdict_table(part.comparisons)
+    for drawn in part.pictures:
+        yield page.figure(drawn.shown, drawn.table_title)
+    yield "</section>"
+
+
+def _stand_ins(names: Iterable[str]) -> str:
+    """What stands in for what, or nothing."""
+    rows = "".join(
+        f"<tr><td>{escape(one.instead_of)}</td><td>{escape(one.used)}</td>"
+        f"<td><code>{escape(one.name)}</code></td></tr>"
+        for one in map(stand_in, names)
+    )
+    if not rows:
+        return ""
+    return (
+        "<section><h2>Inputs that stand in for others</h2>"
+        "<p>Nothing is fitted to reach a band; these inputs are public figures, or were fitted to "
+        "what is published of them.</p>"
+        '<div class="scroll tall"><table class="verdicts"><thead><tr><th scope="col">instead of'
+        '</th><th scope="col">used</th><th scope="col">name</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></section>"
+    )
+
+
+def _table(comparisons: Iterable[Comparison]) -> Table:
+    columns = (
+        Column("entry", "entry", "text"),
+        Column("key", "key", "text"),
+        Column("figure", "figure", "text"),
+        Column("what", "number", "text"),
+        Column("unit", "unit", "text"),
+        Column("published", "published", "number"),
+        Column("ours", "ours", "number"),
+        Column("low", "least", "number"),
+        Column("high", "most", "number"),
+        Column("verdict", "verdict", "text"),
+    )
+    rows = [
+        (c.entry, c.key, c.figure, c.what, c.unit, c.paper, c.ours, c.low, c.high, c.verdict)
+        for c in comparisons
+    ]
+    return Table(columns, rows)
+
+
+def _provenance(made: Reproduction) -> Iterable[str]:
+    """The provenance of the first run folder: version, host and command are those of all."""
+    for part in made.parts:
+        if part.evidence.results is not None:
+            yield provenance_html(part.evidence.results)
+            return
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)

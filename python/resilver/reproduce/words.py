@@ -1,0 +1,57 @@
+"""Numbers, deviations and bands of comparisons in words, for the page and the terminal."""
+
+from __future__ import annotations
+
+from resilver.reproduce.compare import Comparison
+
+
+def number_words(value: float, unit: str) -> str:
+    """A number with its unit: counts in full, anything else to four digits.
+
+    >>> number_words(351765871, "objects"), number_words(49.38, "GiB/s"), number_words(0.9, "%")
+    ('351,765,871', '49.38 GiB/s', '0.9 %')
+    """
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    if unit in ("", "objects", "groups", "replicas"):
+        return text
+    return f"{text} {unit_words(unit)}"
+
+
+def unit_words(unit: str) -> str:
+    """A unit as it is printed.
+
+    >>> unit_words("us"), unit_words("thousand/s")
+    ('µs', 'thousand/s')
+    """
+    return "µs" if unit == "us" else unit
+
+
+def deviation_words(deviation: float | None) -> str:
+    """A deviation as a percentage with its sign, or as a factor where it is large.
+
+    >>> deviation_words(0.075), deviation_words(-0.2), deviation_words(9.0), deviation_words(None)
+    ('+7.5 %', '-20.0 %', '10 times', '')
+    """
+    if deviation is None:
+        return ""
+    if deviation > 1.0:
+        return f"{deviation + 1.0:,.3g} times"
+    return f"{100.0 * deviation:+.1f} %" if abs(deviation) >= 0.0005 else "0.0 %"
+
+
+def band_words(one: Comparison) -> str:
+    """The band of a number: its limits, or nothing."""
+    if one.low is None and one.high is None:
+        return ""
+    if one.low is None:
+        return f"at most {_limit(one.high)}"
+    if one.high is None:
+        return f"at least {_limit(one.low)}"
+    if one.low == one.high:
+        return f"exactly {_limit(one.low)}"
+    return f"{_limit(one.low)} to {_limit(one.high)}"
+
+
+def _limit(value: float | None) -> str:
+    assert value is not None
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -1,0 +1,140 @@
+"""What can be reproduced: every entry is whole, and the list says which figure is which."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from resilver import ConfigError, catalog
+from resilver.report import NAMES
+from resilver.reproduce import entry, names
+from resilver.reproduce.compare import DIVISORS
+from resilver.reproduce.entries import figure_name, select, stand_in
+from resilver.reproduce.evidence import shipped_study
+
+# The figures and tables of the paper that have numbers: 1 and 4 are drawings.
+FIGURES = {
+    "Figure 2": ["populations"],
+    "Figure 3": ["populations"],
+    "Figure 5": ["network-curve"],
+    "Figure 6": ["disk-curves"],
+    "Figure 7": ["one-pair"],
+    "Figure 8": ["rebuild-flat-groups"],
+    "Figure 9": ["rebuild-flat-groups"],
+    "Figure 10": ["rebuild-flat-groups"],
+    "Figure 11": ["rebuild-racks"],
+    "Figure 12": ["rebuild-flat-objects"],
+    "Figure 13": ["placement-rates"],
+    "Figure 14": ["rebuild-ring", "rebuild-vring"],
+    "Figure 15": ["placement-rates"],
+    "Figure 16": ["populations"],
+    "Figure 17": ["rebuild-ring-striped"],
+    "Table I": ["disk-curves"],
+    "Table II": ["rebuild-flat-groups"],
+}
+
+
+def test_the_list_maps_every_figure_and_table_of_the_paper() -> None:
+    found: dict[str, list[str]] = {}
+    for name in names():
+        if entry(name).kind != "collection":
+            for figure in entry(name).figures:
+                found.setdefault(figure, []).append(name)
+    assert found == FIGURES
+    rest = [name for name in names() if not entry(name).figures]
+    assert rest == ["flagship", "growth", "ten-thousand"]
+
+
+def test_the_whole_page_has_every_figure() -> None:
+    whole = entry("rebuild-scaling")
+    assert names()[0] == whole.name
+    assert set(whole.figures) == set(FIGURES)
+    assert whole.expected_seconds == sum(entry(name).expected_seconds for name in whole.members)
+
+
+@pytest.mark.parametrize("name", names())
+def test_an_entry_is_whole(name: str) -> None:
+    """Its numbers have known units and figures, its pictures can be drawn, its names exist."""
+    one = entry(name)
+    assert one.title and one.source and one.expected_seconds > 0
+    assert all(stand_in(item).instead_of for item in one.stand_ins)
+    for number in one.published:
+        assert number.unit in DIVISORS
+        assert number.figure in (*one.figures, "")
+        assert number.low is None or number.high is None or number.low <= number.high
+        assert number.within is None or number.paper is not None
+    keys = [number.key for number in one.published]
+    assert len(set(keys)) == len(keys)
+    for picture in one.pictures:
+        assert picture.draw in ("rate", "curve", "histogram", *NAMES)
+        assert {picture.figure, *picture.also} - {""} <= set(one.figures)
+    for other in (*one.others, *one.members):
+        assert entry(other).name == other
+    assert resources.files("resilver.catalog").joinpath("studies", name, "README.md").is_file()
+
+
+@pytest.mark.parametrize("name", [name for name in names() if entry(name).has_runs])
+def test_a_published_number_has_runs_in_its_study(name: str) -> None:
+    sizes = {run.system.server_count for run in shipped_study(name).runs()}
+    for number in entry(name).published:
+        assert number.at.get("servers", min(sizes)) in sizes
+    for picture in entry(name).pictures:
+        assert not picture.servers or picture.servers in sizes
+
+
+def test_the_studies_of_the_package_are_those_of_the_checkout(root: Path) -> None:
+    here = sorted(path.parent.name for path in (root / "studies").glob("*/study.toml"))
+    assert catalog.list("studies") == here
+
+
+def test_every_file_of_a_study_is_in_the_wheel(root: Path) -> None:
+    """maturin takes what `include` names, through the link of the catalog."""
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    linked = Path("python") / "resilver" / "catalog" / "studies"
+    assert (root / linked).is_symlink() and (root / linked).samefile(root / "studies")
+    included: set[Path] = set()
+    for rule in settings["tool"]["maturin"]["include"]:
+        assert set(rule["format"]) == {"sdist", "wheel"}
+        included |= {path for path in root.glob(rule["path"]) if path.is_file()}
+    here = {path for path in (root / "studies").rglob("*") if path.is_file()}
+    assert {path.resolve() for path in included} == {path.resolve() for path in here}
+
+
+@pytest.mark.parametrize(
+    ("text", "figure"),
+    [
+        ("8", "Figure 8"),
+        ("fig8", "Figure 8"),
+        ("Fig. 8", "Figure 8"),
+        ("figure-10", "Figure 10"),
+        ("table 2", "Table II"),
+        ("TABLE II", "Table II"),
+        ("ii", "Table II"),
+    ],
+)
+def test_a_figure_may_be_written_as_people_do(text: str, figure: str) -> None:
+    assert figure_name(text, entry("rebuild-scaling").figures) == figure
+
+
+@pytest.mark.parametrize("text", ["", "1", "4", "figure", "table 9", "8; 9", "Ⅷ", "8" * 5000])
+def test_another_figure_is_refused_with_those_there_are(text: str) -> None:
+    with pytest.raises(ConfigError, match="not there; choose one of Figure"):
+        figure_name(text, entry("rebuild-scaling").figures)
+
+
+def test_one_figure_of_a_collection_is_its_members_part() -> None:
+    one = select(entry("rebuild-scaling"), "Figure 8")
+    assert one.members == ("rebuild-flat-groups",)
+    part = select(entry("rebuild-flat-groups"), "Figure 8")
+    assert [number.key for number in part.published] == ["rate"]
+    assert [picture.name for picture in part.pictures] == ["flat-groups"]
+
+
+def test_an_unknown_name_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ConfigError, match='did you mean "rebuild-scaling"'):
+        entry("rebuild-scalin")
+    with pytest.raises(ConfigError, match="nothing of this name"):
+        entry("../rebuild-ring")

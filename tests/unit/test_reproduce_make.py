@@ -1,0 +1,186 @@
+"""Making a reproduction: runs once, numbers from its rows, pictures, and the command's answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from resilver.cli import run as command
+from resilver.errors import ConfigError
+from resilver.reproduce import (
+    Reproduction,
+    Wishes,
+    chosen,
+    entry,
+    reproduce,
+    write_pictures,
+    write_reproduction,
+)
+from resilver.reproduce.compare import ABSENT
+from resilver.reproduce.page import summary
+from resilver.reproduce.placing import placement_rates
+from resilver.spec import Study
+from resilver.study import Results, execute
+
+TINY = ("population.bytes_per_server=1 GiB", 'study.sweep={ "cluster.servers" = [4, 8, 64] }')
+
+
+class Performer:
+    """Executes studies in this process and remembers which."""
+
+    def __init__(self) -> None:
+        self.performed: list[tuple[str, int]] = []
+
+    def __call__(self, study: Study, path: Path, workers: int | None) -> Results:
+        self.performed.append((path.name, len(study.runs())))
+        return execute(study, path, workers=0)
+
+
+def make(name: str, folder: Path, seeds: int = 1, settings: tuple[str, ...] = TINY) -> Reproduction:
+    return reproduce(entry(name), folder, Wishes(seeds, settings), Performer())
+
+
+def test_what_is_in_the_folder_is_not_done_again(tmp_path: Path) -> None:
+    performer = Performer()
+    ring = entry("rebuild-ring")
+    first = reproduce(ring, tmp_path, Wishes(2, TINY), performer)
+    # Fewer seeds are a part of what is there; more seeds extend it.
+    fewer = reproduce(ring, tmp_path, Wishes(1, TINY), performer)
+    assert performer.performed == [("rebuild-ring", 6)]
+    assert len(first.parts[0].evidence.rows) == 6 and len(fewer.parts[0].evidence.rows) == 3
+    reproduce(ring, tmp_path, Wishes(3, TINY), performer)
+    assert performer.performed == [("rebuild-ring", 6), ("rebuild-ring", 9)]
+
+
+def test_another_entry_is_run_at_the_sizes_to_compare(tmp_path: Path) -> None:
+    performer = Performer()
+    sweep = 'study.sweep={ "cluster.servers" = [8, 16] }'
+    settings = ("population.bytes_per_server=1 GiB", sweep)
+    striped = entry("rebuild-ring-striped")
+    made = reproduce(striped, tmp_path, Wishes(1, settings), performer)
+    assert performer.performed == [("rebuild-ring-striped", 2), ("rebuild-ring", 2)]
+    # Its figure has both populations; no run has 1,024 servers, so nothing is judged.
+    assert [drawn.spec.name for drawn in made.parts[0].pictures] == ["striped"]
+    assert {one.verdict for one in made.comparisons} == {ABSENT}
+    assert made.holds and "4 were not run" in summary(made)
+
+
+def test_numbers_come_from_the_runs(tmp_path: Path) -> None:
+    """The groups are those of Table II, whatever the volume; the objects are not."""
+    made = make("rebuild-flat-groups", tmp_path)
+    found = {one.key: one for one in made.comparisons}
+    assert [found[f"groups_{n}"].ours for n in (4, 8, 64)] == [128, 512, 4096]
+    assert all(found[f"groups_{n}"].verdict == "holds" for n in (4, 8, 64))
+    assert found["objects_4"].verdict == "does not hold"
+    assert not made.holds
+    drawn = [drawn.spec.name for drawn in made.parts[0].pictures]
+    assert drawn == ["flat-groups", "slowest-chord", "slowest-servers", "slowest-finish"]
+
+
+def test_pictures_are_equal_files_for_equal_results(tmp_path: Path) -> None:
+    made = make("rebuild-flat-groups", tmp_path / "runs")
+    for format in ("svg", "png"):
+        first = write_pictures(made, tmp_path / "a", format)
+        again = write_pictures(made, tmp_path / "b", format)
+        assert [path.name for path in first] == [
+            f"{name}.{format}"
+            for name in ("flat-groups", "slowest-chord", "slowest-servers", "slowest-finish")
+        ]
+        assert all(a.read_bytes() == b.read_bytes() for a, b in zip(first, again, strict=True))
+
+
+def test_the_page_says_settings_stand_ins_and_verdicts(tmp_path: Path) -> None:
+    made = make("rebuild-flat-groups", tmp_path)
+    text = write_reproduction(made, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Not the study as it ships" in text and "population.bytes_per_server=1 GiB" in text
+    assert "✗ does not hold" in text and "✓ holds" in text and "– not run" in text
+    assert "histogram of the 1000 Genomes files, which is not published" in text
+
+
+def test_a_cost_states_its_measurement(tmp_path: Path) -> None:
+    settings = ("population.bytes_per_server=16 MiB", "cluster.servers=16")
+    made = make("flagship", tmp_path, settings=settings)
+    found = {one.key: one.ours for one in made.comparisons}
+    row = made.parts[0].evidence.rows[0]
+    assert found["wall_seconds"] == row["wall_seconds"]
+    assert found["events_per_second"] == pytest.approx(row["events"] / row["wall_seconds"] / 1e6)
+    assert found["replicas"] == pytest.approx(3 * row["population_objects"] / 1e6)
+
+
+def test_placement_rates_are_measured_for_every_kind_and_number() -> None:
+    rows = placement_rates([4, 64], ["straw", "vring"], 3)
+    places = [(row["bucket"], row["items"]) for row in rows]
+    assert places == [("straw", 4), ("straw", 64), ("vring", 4), ("vring", 64)]
+    rates = [row["placements_per_second"] for row in rows]
+    # Straw asks all 64 for each copy and the ring does not: 16 times as many as 4.
+    assert all(rate > 0 for rate in rates) and rates[1] < rates[3]
+
+
+def test_a_bad_setting_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    performer = Performer()
+    members = ("rebuild-ring", "rebuild-flat-groups")
+    both = replace(entry("rebuild-scaling"), members=members)
+    with pytest.raises(ConfigError, match=r"redundancy\.replica"):
+        reproduce(both, tmp_path, Wishes(1, ("redundancy.replica=2",)), performer)
+    assert performer.performed == []
+
+
+def test_a_figure_makes_only_its_part(tmp_path: Path) -> None:
+    one = chosen("rebuild-scaling", "table 2")
+    made = reproduce(one, tmp_path, Wishes(1, TINY), Performer())
+    assert {comparison.figure for comparison in made.comparisons} == {"Table II"}
+    assert made.parts[0].pictures == () and made.overview == ()
+
+
+def test_the_command_exits_with_1_and_a_list_where_a_band_does_not_hold(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings = [word for text in TINY for word in ("--set", text)]
+    line = ["reproduce", "rebuild-flat-groups", "-o", str(tmp_path), "--workers", "1"]
+    assert command([*line, "--seeds", "1", *settings, "--json"]) == 1
+    out, err = capfd.readouterr()
+    record = json.loads(out)
+    assert record["holds"] is False and Path(record["page"]).is_file()
+    assert "does not hold: rebuild-flat-groups, Objects at 4 servers (Table II)" in err
+    measured = record["measured"]["rebuild-flat-groups"]
+    assert measured["groups_64"] == 4096 and measured["rate"] is None
+    # The groups do not depend on the volume, so their figure alone holds.
+    assert command([*line, "10", "--seeds", "1", *settings]) == 0
+
+
+def test_the_list_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
+    assert command(["reproduce", "--list", "--json"]) == 0
+    listed = json.loads(capfd.readouterr().out)
+    assert listed[0]["name"] == "rebuild-scaling" and "Figure 8" in listed[0]["figures"]
+    assert all(one["expected_seconds"] > 0 for one in listed)
+    assert command(["reproduce", "--list"]) == 0
+    assert "rebuild-ring-striped" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["reproduce"], "what to reproduce is missing"),
+        (["reproduce", "rebuild-rign"], 'did you mean "rebuild-ring"'),
+        (["reproduce", "rebuild-ring", "8"], "choose one of Figure 14"),
+        (["reproduce", "flagship", "8"], "there are none here"),
+        (["reproduce", "placement-rates", "--set", "cluster.servers=4"], "has no settings"),
+        (["reproduce", "rebuild-ring", "--set", "cluster.servers"], "KEY=VALUE"),
+        (["reproduce", "rebuild-ring", "--set", "cluster.server=4"], "cluster.server"),
+        (["reproduce", "rebuild-ring", "-o", "/dev/null/x"], "cannot be made"),
+    ],
+)
+def test_bad_usage_is_2_and_says_what_to_do(
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command(words) == 2
+    err = capfd.readouterr().err
+    assert message in err and "Traceback" not in err

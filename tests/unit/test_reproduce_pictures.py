@@ -1,0 +1,74 @@
+"""What the pictures of a reproduction are drawn from, and the words on them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from resilver.reproduce.compare import compare
+from resilver.reproduce.curves import curve, curve_figure, curve_table
+from resilver.reproduce.entries import PictureSpec, Published
+from resilver.reproduce.histograms import histogram, histogram_figure, histogram_table
+
+CURVE = PictureSpec(
+    "rates",
+    "curve",
+    "Rates",
+    x="items",
+    x_title="servers",
+    y="rate",
+    y_unit="thousand/s",
+    y_title="placement rate",
+    by="bucket",
+    names={"straw": "straw bucket"},
+)
+
+
+def test_a_line_goes_through_the_medians_in_the_units_of_the_axis() -> None:
+    rows = [
+        {"bucket": bucket, "items": items, "rate": rate}
+        for bucket, items, rate in (
+            ("straw", 8, 3000.0),
+            ("straw", 4, 9000.0),
+            ("straw", 8, 5000.0),
+            ("straw", 8, 4000.0),
+            ("ring", 4, 1000.0),
+            ("ring", 8, None),
+        )
+    ]
+    number = Published("r", "R", "rate", "thousand/s", paper=7.0, at={"items": 8})
+    made = curve(CURVE, rows, [(number, compare("e", number, rows))])
+    assert made is not None
+    assert [(line.name, line.xs, line.ys) for line in made.lines] == [
+        ("straw bucket", (4.0, 8.0), (9.0, 4.0)),
+        ("ring", (4.0,), (1.0,)),
+    ]
+    assert made.published == ((8.0, 7.0),)
+    assert made.y_title == "placement rate (thousand/s)"
+    figure = curve_figure(made)
+    assert [trace.name for trace in figure.data] == ["straw bucket", "ring", "the paper"]
+    assert list(figure.data[0].x) == [2.0, 3.0]
+    assert len(curve_table(made).rows) == 3
+
+
+def test_a_curve_without_rows_is_no_picture() -> None:
+    assert curve(CURVE, [{"bucket": "straw", "items": 4, "rate": None}], []) is None
+
+
+def test_bars_are_shares_of_the_number_and_of_the_volume() -> None:
+    # Three files of 1 KiB and one of 1 MiB: 75 % and 25 % of the number; 3/1027 of the volume.
+    rows = [
+        {"population": "p", "bin_min_bytes": 1024, "files": 3, "file_bytes": 3 * 1024},
+        {"population": "p", "bin_min_bytes": 2048, "files": 0, "file_bytes": 0},
+        {"population": "p", "bin_min_bytes": 2**20, "files": 1, "file_bytes": 2**20},
+    ]
+    spec = PictureSpec("files", "histogram", "Files", count="files", volume="file_bytes")
+    made = histogram(spec, rows)
+    assert made is not None
+    (panel,) = made.panels
+    assert panel.exponents == (10, 20) and panel.counts == (75.0, 25.0)
+    assert panel.volumes == pytest.approx((100 * 3 / 1027, 100 * 1024 / 1027))
+    assert math.fsum(panel.volumes) == pytest.approx(100.0)
+    assert len(histogram_figure(made).data) == 2 and len(histogram_table(made).rows) == 2
+    assert histogram(spec, rows[1:2]) is None
