@@ -40,7 +40,7 @@ ARROWS: dict[str, set[str]] = {
 
 # Imported only inside the function that needs them: `import resilver` and `resilver --help` stay
 # quick.
-HEAVY = {"matplotlib", "plotly", "pandas", "duckdb", "dask", "distributed"}
+HEAVY = {"matplotlib", "plotly", "pandas", "duckdb", "dask", "dask_jobqueue", "distributed"}
 
 
 @cache

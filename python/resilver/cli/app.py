@@ -59,6 +59,39 @@ Workers = Annotated[
         show_default=False,
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="WHERE",
+        help=(
+            "Run on a cluster: the address or scheduler file of a running Dask scheduler, "
+            "slurm, pbs or lsf, or allocation in a task of srun."
+        ),
+        show_default=False,
+    ),
+]
+ClusterConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--cluster-config",
+        metavar="FILE",
+        help="What to ask slurm, pbs or lsf for: cores, memory, walltime and so on, as TOML.",
+        show_default=False,
+    ),
+]
+Split = Annotated[
+    int | None,
+    typer.Option(
+        "--split",
+        metavar="N",
+        help=(
+            "Scan each run's population in N parts at once; by default long runs are split where "
+            "a cluster has workers to spare."
+        ),
+        show_default=False,
+    ),
+]
 
 
 def _version(wanted: bool) -> None:
@@ -124,6 +157,9 @@ def run(
         ),
     ] = None,
     workers: Workers = None,
+    cluster: Cluster = None,
+    cluster_config: ClusterConfig = None,
+    split: Split = None,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -132,15 +168,22 @@ def run(
 
     Ctrl-C keeps finished runs; the same command does the rest.
 
-    Example: resilver run study.toml -o runs/study --workers 2
+    Examples:
+
+    resilver run study.toml -o runs/study --workers 2
+
+    resilver run study.toml --cluster tcp://node1:8786
+
+    resilver run study.toml --cluster slurm --cluster-config cluster.toml
     """
+    from resilver.cli.run import Where
     from resilver.cli.run import run as perform
 
     perform(
         study,
         settings or [],
         output,
-        workers,
+        Where(workers, cluster, cluster_config, split),
         as_json=as_json,
         quiet=quiet,
         verbose=verbose,

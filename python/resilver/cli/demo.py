@@ -28,7 +28,7 @@ def demo(
     folder = output if output is not None else Path("runs") / "demo"
     with as_file(files("resilver.catalog") / "studies" / "demo" / "study.toml") as path:
         study = Study.load(path)
-    results = perform(study, folder, workers, quiet=quiet, verbose=verbose)
+    results = perform(study, folder, workers=workers, quiet=quiet, verbose=verbose)
     page = write_html(results, folder / "report.html")
     if as_json:
         print_json(results.to_records())

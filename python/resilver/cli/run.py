@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from resilver.cli.console import print_json, say
 from resilver.cli.progress import StudyDisplay
@@ -15,11 +16,28 @@ if TYPE_CHECKING:
     from resilver.spec import Study
 
 
+@dataclass(frozen=True)
+class Where:
+    """Where the runs are performed, as the options say.
+
+    Attributes:
+        workers: parallel processes of this machine; by default one a processor.
+        cluster: the cluster instead of this machine.
+        cluster_config: what to ask a batch system for.
+        split: into how many parts to split the scan of each run's population.
+    """
+
+    workers: int | None = None
+    cluster: str | None = None
+    cluster_config: Path | None = None
+    split: int | None = None
+
+
 def run(
     study_file: Path,
     settings: list[str],
     output: Path | None,
-    workers: int | None,
+    where: Where,
     *,
     as_json: bool,
     quiet: bool,
@@ -31,16 +49,22 @@ def run(
         study_file: the study file.
         settings: overrides as KEY=VALUE.
         output: the run folder; by default runs/ and the study file's stem.
-        workers: parallel processes; by default one a processor.
+        where: where the runs are performed.
         as_json: print the runs as JSON.
         quiet: print neither progress nor summary.
         verbose: print one line for each run that ends.
     """
     from resilver.spec import Study
+    from resilver.study.executors import choose
 
-    study = Study.load(study_file, overrides=settings)
-    folder = output if output is not None else Path("runs") / study_file.stem
-    results = perform(study, folder, workers, quiet=quiet, verbose=verbose)
+    # Before the study is read: in an allocation, this is where all tasks but the driver's stay.
+    choice = choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
+    try:
+        study = Study.load(study_file, overrides=settings)
+        folder = output if output is not None else Path("runs") / study_file.stem
+        results = perform(study, folder, choice, where.split, quiet=quiet, verbose=verbose)
+    finally:
+        choice.close()
     if as_json:
         print_json(results.to_records())
     elif not quiet:
@@ -48,14 +72,23 @@ def run(
 
 
 def perform(
-    study: Study, folder: Path, workers: int | None, *, quiet: bool, verbose: bool
+    study: Study,
+    folder: Path,
+    choice: Any = None,
+    split: int | None = None,
+    *,
+    workers: int | None = None,
+    quiet: bool,
+    verbose: bool,
 ) -> Results:
     """Execute a study with progress on stderr.
 
     Args:
         study: the study.
         folder: the run folder.
-        workers: parallel processes; by default one a processor.
+        choice: what performs the runs; by default processes of this machine.
+        split: into how many parts to split the scan of each run's population.
+        workers: parallel processes of this machine; by default one a processor.
         quiet: print nothing.
         verbose: print one line for each run that ends.
 
@@ -65,7 +98,15 @@ def perform(
     command = ["resilver", *sys.argv[1:]]
     display = StudyDisplay(quiet=quiet, verbose=verbose)
     with display:
-        results = execute(study, folder, workers=workers, progress=display, command=command)
+        results = execute(
+            study,
+            folder,
+            workers=workers,
+            executor=choice,
+            split=split,
+            progress=display,
+            command=command,
+        )
     if not quiet:
         total = len(set(results.provenance["run_keys"]))
         # A folder that is complete already needs no execution, and then nothing was shown.

@@ -1,13 +1,13 @@
-"""Executing a study: every run that its folder does not have yet, in parallel processes."""
+"""Executing a study: every run that its folder does not have yet, wherever it is performed."""
 
 from __future__ import annotations
 
-import os
+import math
 import sys
 import time
+import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,31 +16,39 @@ from resilver.errors import (
     ConfigError,
     Interrupted,
     PlacementError,
+    Problem,
     ResilverError,
 )
+from resilver.study.executors import ClusterLost, ExecutorChoice, choose
+from resilver.study.feeding import Course, Feed
 from resilver.study.folder import RunFolder, open_run_folder
 from resilver.study.heartbeat import Heartbeat
 from resilver.study.interrupt import InterruptWatch
 from resilver.study.meter import Expected, Meter
-from resilver.study.perform import PERFORM, RunTask, perform
-from resilver.study.pool import LocalPool, UnexpectedFailure, WorkerDied
+from resilver.study.perform import Delivery, RunTask, perform
+from resilver.study.pool import UnexpectedFailure, WorkerDied
 from resilver.study.progress import Counts, Incomplete, RunState, StudyProgress
 from resilver.study.results import Results
+from resilver.study.split import SplitRun, WholeRun
 
 if TYPE_CHECKING:
     from resilver.spec import Run, Study
 
 SIMULATOR = "resilver.simulate:simulate"
 
-# How often the loop looks at its workers and tells its caller: often enough for a smooth progress
-# bar and a prompt Ctrl-C, seldom enough to cost nothing.
-_SECONDS_BETWEEN_LOOKS = 0.1
+# Splitting costs a second or two of tasks that wait for each other; a run that takes this long by
+# itself gains.
+_SECONDS_WORTH_SPLITTING = 30.0
 
 # Placing as a share of what comes before the rebuilding, where there are groups.
 _PLACING = 0.25
 
-# A worker looks at the stop request at every progress report of the core, many times a second.
-_SECONDS_TO_STOP = 10.0
+# More parts than this make the ranges so short that starting them counts.
+_PARTS_MAX = 256
+
+# How long the driver looks for shards that workers say are stored. Network file systems remember
+# for up to a minute that a file was absent.
+_SECONDS_TO_SEE_SHARDS = 90.0
 
 
 def execute(
@@ -51,11 +59,13 @@ def execute(
     progress: Callable[[StudyProgress], None] | None = None,
     command: Sequence[str] | None = None,
     simulator: str | None = None,
+    executor: Any = None,
+    split: int | None = None,
 ) -> Results:
     """Perform every run of a study that its folder does not have yet.
 
-    The same study gives the same tables whatever the number of workers and however often the
-    execution was interrupted.
+    The same study gives the same tables whatever performs it, with whatever number of workers, and
+    however often the execution was interrupted.
 
     Args:
         study: the study.
@@ -65,12 +75,18 @@ def execute(
         progress: told how far the study is, about ten times a second.
         command: the command line to record, by default this process's.
         simulator: the simulation as "package.module:function", by default the native core's.
+        executor: what performs the runs, by default processes of this machine: the address or the
+            scheduler file of a running Dask scheduler, "allocation" in a task of `srun`,
+            `BatchJobs`, a `distributed.Client`, or any `concurrent.futures.Executor`.
+        split: into how many parts to split the scan of each run's population; 1 for none. By
+            default long runs are split where a cluster has more workers than runs are left.
 
     Returns:
         The results.
 
     Raises:
-        ConfigError: the folder cannot take the results; nothing has been run.
+        ConfigError: the folder cannot take the results, or the executor cannot be had; nothing has
+            been run.
         PlacementError: a real cluster's CRUSH map cannot be used; nothing has been run.
         Interrupted: Ctrl-C; finished runs are kept.
         Incomplete: some runs failed; the others are kept.
@@ -79,10 +95,8 @@ def execute(
         >>> study = Study.load("study.toml")  # doctest: +SKIP
         >>> execute(study, "runs/study").runs["rebuild_seconds"]  # doctest: +SKIP
     """
-    if workers is not None and workers < 0:
-        raise ConfigError(
-            f"workers = {workers}: must be 0 or more; leave it out for one a processor"
-        )
+    _check_split(split)
+    choice = None if executor is None and workers == 0 else choose(executor, workers=workers)
     runs = study.runs()
     if simulator is None:
         from resilver.simulate import validate
@@ -94,17 +108,17 @@ def execute(
         if not run_folder.is_current():
             keys = {label(run): run.key for run in runs}
             with Heartbeat(path, keys, progress) as heartbeat:
-                execution = _Execution(run_folder, runs, heartbeat, simulator or SIMULATOR)
-                execution.perform(_worker_count(workers))
+                simulation = simulator or SIMULATOR
+                execution = _Execution(run_folder, runs, heartbeat, simulation, split)
+                execution.perform(choice)
     return Results.open(path)
 
 
-def _worker_count(workers: int | None) -> int:
-    if workers is not None:
-        return workers
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _check_split(split: int | None) -> None:
+    is_number = isinstance(split, int) and not isinstance(split, bool)
+    if split is not None and not (is_number and 1 <= split <= _PARTS_MAX):
+        rule = f"a run is split into 1 to {_PARTS_MAX} parts"
+        raise ConfigError(Problem(rule, "leave it out, or give 1 for none", "split", str(split)))
 
 
 def label(run: Run) -> str:
@@ -128,22 +142,23 @@ class _Execution:
     runs: Sequence[Run]
     progress: Callable[[StudyProgress], None] | None
     simulator: str
+    split: int | None = None
     counts: Counts = field(init=False)
     finished: set[str] = field(init=False, default_factory=set)
     failures: list[dict[str, Any]] = field(init=False, default_factory=list)
     under_way: dict[str, RunState] = field(init=False, default_factory=dict)
+    mark: str | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         # Two points of a sweep can resolve to one system; its run is done once.
         self.unique = {run.key: run for run in self.runs}
         self.counts = Counts(total=len(self.unique))
-        self.meter = Meter(
-            _expected_costs(self.unique.values(), self.simulator),
-            {key: label(run) for key, run in self.unique.items()},
-            time.monotonic(),
-        )
+        self.expected = _expected_costs(self.unique.values(), self.simulator)
+        labels = {key: label(run) for key, run in self.unique.items()}
+        self.meter = Meter(self.expected, labels, time.monotonic())
 
-    def perform(self, workers: int) -> None:
+    def perform(self, choice: ExecutorChoice | None) -> None:
+        """Do what is left, in this process where there is no choice of another place."""
         self.finished = self.folder.shards.finished(self.unique)
         self.counts.reused = len(self.finished)
         self.meter.found(self.finished)
@@ -153,14 +168,15 @@ class _Execution:
         left = deque(run for key, run in self.unique.items() if key not in self.finished)
         self._tell()
         with InterruptWatch() as interrupt:
-            if left and workers == 0:
+            if left and choice is None:
                 self._perform_here(left, interrupt)
-            elif left:
-                self._perform_in_pool(left, min(workers, len(left)), interrupt)
+            elif left and choice is not None:
+                self._perform_by(choice, left, interrupt)
             self._conclude(interrupt)
 
     def _task(self, run: Run) -> RunTask:
-        return RunTask(run.key, run.system, run.seed, self.folder.shards.folder, self.simulator)
+        shards = self.folder.shards.folder.absolute()
+        return RunTask(run.key, run.system, run.seed, shards, self.simulator, self.mark)
 
     def _perform_here(self, left: deque[Run], interrupt: InterruptWatch) -> None:
         for run in left:
@@ -180,60 +196,61 @@ class _Execution:
             else:
                 self._note_done(run)
 
-    def _perform_in_pool(self, left: deque[Run], workers: int, interrupt: InterruptWatch) -> None:
-        pool = LocalPool(workers, _worker_environment(workers))
-        pending: dict[Future[Any], Run] = {}
-        try:
-            self._feed(pool, left, pending, interrupt)
-        finally:
-            # Something is pending only if the caller's progress function raised.
-            if pending:
-                pool.kill()
-            pool.shutdown(cancel_futures=True)
-
-    def _feed(
-        self,
-        pool: LocalPool,
-        left: deque[Run],
-        pending: dict[Future[Any], Run],
-        interrupt: InterruptWatch,
+    def _perform_by(
+        self, choice: ExecutorChoice, left: deque[Run], interrupt: InterruptWatch
     ) -> None:
-        deadline: float | None = None
-        while left or pending:
-            # A few tasks wait in the pool so that no worker idles; the rest are cheap to drop.
-            while left and len(pending) < 2 * pool.workers:
-                run = left.popleft()
-                pending[pool.submit(PERFORM, self._task(run))] = run
-            done, _ = wait(pending, _SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
-            for future in done:
-                run = pending.pop(future)
-                if not self._collect(future, run, stopping=deadline is not None):
-                    deadline = deadline or self._stop(pool, left, pending)
-            if interrupt.requested and deadline is None:
-                deadline = self._stop(pool, left, pending)
-            if deadline is not None and (interrupt.insisted or time.monotonic() > deadline):
-                pool.kill()
-            under_way = pool.under_way()
-            self.under_way = {pending[f].key: s for f, s in under_way.items() if f in pending}
-            self._tell()
+        def course_of(run: Run, sharing: int, workers: int) -> Course:
+            parts = self._parts(run, sharing, workers if choice.several_machines else 1)
+            task = self._task(run)
+            return SplitRun(run, task, parts) if parts > 1 else WholeRun(run, task)
 
-    def _stop(self, pool: LocalPool, left: deque[Run], pending: dict[Future[Any], Run]) -> float:
-        """Begin nothing more, and give the workers until the returned moment to stop."""
-        left.clear()
-        for future in pending:
-            future.cancel()
-        pool.stop()
-        return time.monotonic() + _SECONDS_TO_STOP
+        tasks = len(left) * (self.split or 1)
+        if choice.several_machines and self.split is None:
+            tasks *= _PARTS_MAX if self._is_worth_splitting(left[0]) else 1
+        executor = choice.open(tasks)
+        token = uuid.uuid4().hex
+        if not executor.shares_folder:
+            self.mark = token
+            self.folder.shards.mark(token)
+        try:
+            Feed(executor, left, course_of, interrupt, self).run()
+        finally:
+            self.folder.shards.unmark(token)
 
-    def _collect(self, future: Future[Any], run: Run, *, stopping: bool) -> bool:
-        """Note what came of a run; False if the others would fail as it did."""
-        error = None if future.cancelled() else future.exception()
-        if future.cancelled() or (stopping and isinstance(error, WorkerDied)):
-            return True
-        if error is None:
-            self._note_done(run)
-            return True
-        return self._note_failure(run, error)
+    def _is_worth_splitting(self, run: Run) -> bool:
+        return (
+            self.simulator == SIMULATOR
+            and self.expected[run.key].seconds > _SECONDS_WORTH_SPLITTING
+        )
+
+    def _parts(self, run: Run, sharing: int, workers: int) -> int:
+        """Into how many parts to split a run's scan."""
+        if self.simulator != SIMULATOR:
+            return 1
+        if self.split is not None:
+            return self.split
+        if sharing >= workers or not self._is_worth_splitting(run):
+            return 1
+        return min(_PARTS_MAX, math.ceil(workers / sharing))
+
+    def delivered(self, course: Course, delivery: Delivery) -> bool:
+        """A run is finished; False if its shard cannot be stored."""
+        if delivery.files is not None:
+            try:
+                self.folder.shards.receive(course.run.key, delivery.files)
+            except OSError as error:
+                return self._note_failure(course.run, error)
+        self._note_done(course.run)
+        return True
+
+    def failed(self, course: Course, error: BaseException) -> bool:
+        """A run failed; False if the others would fail as it did."""
+        return self._note_failure(course.run, error)
+
+    def look(self, under_way: Mapping[str, tuple[Any, ...]]) -> None:
+        """Tell the caller how far the runs are."""
+        self.under_way = {key: RunState(*state) for key, state in under_way.items()}
+        self._tell()
 
     def _note_done(self, run: Run) -> None:
         self.finished.add(run.key)
@@ -257,7 +274,7 @@ class _Execution:
                 "seed": run.seed,
                 "swept": dict(run.swept),
                 "message": message,
-                "again": isinstance(error, (WorkerDied, OSError)),
+                "again": isinstance(error, (ClusterLost, WorkerDied, OSError)),
                 "bad_input": isinstance(error, (ConfigError, PlacementError)),
                 "details": getattr(error, "details", ""),
             }
@@ -266,7 +283,7 @@ class _Execution:
         self.meter.end(run.key)
         self.under_way.pop(run.key, None)
         self._tell(label(run), message)
-        return not isinstance(error, OSError)
+        return not isinstance(error, (ClusterLost, OSError))
 
     def _tell(self, finished_label: str | None = None, message: str | None = None) -> None:
         now = time.monotonic()
@@ -274,7 +291,18 @@ class _Execution:
         if self.progress is not None:
             self.progress(state)
 
+    def _see_shards(self) -> None:
+        """Look for the shards that workers elsewhere have stored in the folder they share."""
+        if self.mark is None:
+            return
+        seen = self.folder.shards.wait_for(self.finished, _SECONDS_TO_SEE_SHARDS)
+        for key in [key for key in self.unique if key in self.finished - seen]:
+            self.finished.discard(key)
+            self.counts.done -= 1
+            self._note_failure(self.unique[key], ClusterLost("its shard has not appeared here"))
+
     def _conclude(self, interrupt: InterruptWatch) -> None:
+        self._see_shards()
         order = {key: index for index, key in enumerate(self.unique)}
         self.failures.sort(key=lambda failure: order[failure["run"]])
         plain = [{k: v for k, v in f.items() if k != "details"} for f in self.failures]
@@ -329,10 +357,3 @@ def _expected_costs(runs: Iterable[Run], simulator: str) -> dict[str, Expected]:
             expected[id(run.system)] = Expected(cost["seconds"], placing, share)
         costs[run.key] = expected[id(run.system)]
     return costs
-
-
-def _worker_environment(workers: int) -> dict[str, str]:
-    # The core has threads of its own: together the workers get one thread a processor.
-    if "RAYON_NUM_THREADS" in os.environ:
-        return {}
-    return {"RAYON_NUM_THREADS": str(max(1, _worker_count(None) // workers))}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import resource
 import sys
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.study.phases import STORING, PhaseClock
 from resilver.study.progress import RunState
-from resilver.study.shards import Cost, Shards
+from resilver.study.shards import Cost, RunOutput, Shards
 from resilver.study.worker import Report, load
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ class RunTask:
         seed: the seed of its random streams.
         shards: the folder that takes the shard.
         simulator: the simulation, as "package.module:function".
+        mark: the mark by which a worker tells that it sees that folder; None if it surely does.
     """
 
     key: str
@@ -37,9 +40,21 @@ class RunTask:
     seed: int
     shards: Path
     simulator: str
+    mark: str | None = None
 
 
-def perform(task: RunTask, report: Report) -> Cost:
+@dataclass(frozen=True)
+class Delivery:
+    """How a finished run's shard gets to its folder.
+
+    Attributes:
+        files: the shard as bytes, from a worker that does not see the folder; None if it is there.
+    """
+
+    files: Mapping[str, bytes] | None = None
+
+
+def perform(task: RunTask, report: Report) -> Delivery:
     """Simulate and store.
 
     Args:
@@ -47,7 +62,7 @@ def perform(task: RunTask, report: Report) -> Cost:
         report: told how far the run is; answers whether to go on.
 
     Returns:
-        What the run cost.
+        The shard, or that it is stored.
 
     Raises:
         Interrupted: the report said not to go on.
@@ -55,6 +70,31 @@ def perform(task: RunTask, report: Report) -> Cost:
         OSError: its shard could not be written.
     """
     simulate = load(task.simulator)
+    return perform_by(lambda progress: simulate(task.system, task.seed, progress), task, report)
+
+
+def perform_by(
+    simulate: Callable[[Callable[[Any], bool]], RunOutput],
+    task: RunTask,
+    report: Report,
+    seconds_before: float = 0.0,
+) -> Delivery:
+    """Measure a simulation and store what it gives.
+
+    Args:
+        simulate: the simulation; it takes the function that is told of its progress.
+        task: the run.
+        report: told how far the run is; answers whether to go on.
+        seconds_before: time that its scan has cost already, in other tasks.
+
+    Returns:
+        The shard, or that it is stored.
+    """
+    shards = Shards(task.shards)
+    is_here = task.mark is None or shards.is_marked(task.mark)
+    if task.mark is not None and is_here and shards.is_intact(task.key):
+        # The worker that stored it died before it could say so.
+        return Delivery()
 
     def progress(state: Any) -> bool:
         clock.enter(state.phase)
@@ -63,12 +103,18 @@ def perform(task: RunTask, report: Report) -> Cost:
     report(RunState("starting"))
     reset_peak_memory()
     clock = PhaseClock()
-    output = simulate(task.system, task.seed, progress)
+    output = simulate(progress)
     seconds = clock.stop()
+    seconds["scanning"] += seconds_before
     cost = Cost(sum(seconds.values()), peak_memory_bytes(), seconds)
     report(RunState(STORING))
-    Shards(task.shards).write(task.key, task.seed, output, cost)
-    return cost
+    if is_here:
+        shards.write(task.key, task.seed, output, cost)
+        return Delivery()
+    with tempfile.TemporaryDirectory(prefix="resilver-") as folder:
+        elsewhere = Shards(Path(folder))
+        elsewhere.write(task.key, task.seed, output, cost)
+        return Delivery(elsewhere.content(task.key))
 
 
 def reset_peak_memory() -> None:

@@ -49,6 +49,8 @@ class LocalPool(Executor):
         environment: variables added to the workers' environment.
     """
 
+    shares_folder = True
+
     def __init__(self, workers: int, environment: dict[str, str] | None = None) -> None:
         self.workers = workers
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
@@ -177,7 +179,7 @@ class _Slot:
         except (EOFError, ConnectionError):
             raise WorkerDied(self._post_mortem()) from None
         if kind == "error":
-            raise _rebuilt(*content[0])
+            raise rebuilt(*content[0])
         return content[0]
 
     def _start(self) -> None:
@@ -229,8 +231,17 @@ class _Slot:
         return f"{message}: {last}" if last else message
 
 
-def _rebuilt(kind: str, message: str, details: str) -> Exception:
-    """The worker's error as an exception of this process."""
+def rebuilt(kind: str, message: str, details: str) -> Exception:
+    """A worker's error as an exception of this process.
+
+    Args:
+        kind: the class of the error, or "unexpected".
+        message: its text.
+        details: the traceback in the worker.
+
+    Returns:
+        The exception.
+    """
     if kind == "OSError":
         return OSError(message)
     known = getattr(errors, kind, None)

@@ -7,7 +7,8 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +27,8 @@ from resilver.study.tables import (
 )
 
 _COST_FILE = "cost.json"
+_MARK = f"{TEMPORARY_PREFIX}mark-"
+_SECONDS_BETWEEN_LOOKS = 0.2
 
 
 class RunOutput(Protocol):
@@ -100,15 +103,99 @@ class Shards:
         tables = {"runs": run_row(key, seed, output.metrics)}
         for name in TABLE_NAMES[1:]:
             tables[name] = shard_table(name, key, getattr(output, name))
-        temporary = self.folder / f"{TEMPORARY_PREFIX}{key}-{os.getpid()}"
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir()
-        try:
+        with self._unfinished(key) as temporary:
             self._fill(temporary, tables, cost, begun)
             self._publish(temporary, key)
+
+    def receive(self, key: str, files: Mapping[str, bytes]) -> None:
+        """Store a shard that was written elsewhere, whole or not at all.
+
+        Args:
+            key: the run's key.
+            files: the content of each of its files by name.
+
+        Raises:
+            OSError: the folder cannot be written, or its device is full.
+        """
+        with self._unfinished(key) as temporary:
+            for name in (*(f"{name}.parquet" for name in TABLE_NAMES), _COST_FILE):
+                path = temporary / name
+                path.write_bytes(files[name])
+                sync_file(path)
+            sync_folder(temporary)
+            self._publish(temporary, key)
+
+    def content(self, key: str) -> dict[str, bytes]:
+        """A shard as bytes that can be sent to where it is stored.
+
+        Args:
+            key: the run's key.
+
+        Returns:
+            The content of each of its files by name.
+        """
+        return {path.name: path.read_bytes() for path in sorted((self.folder / key).iterdir())}
+
+    @contextlib.contextmanager
+    def _unfinished(self, key: str) -> Iterator[Path]:
+        """A folder for a shard that is being written, gone if that fails."""
+        # Workers of several machines may write one shard at once, when one is thought dead: the
+        # name says which is whose, and no two have one.
+        temporary = self.folder / f"{TEMPORARY_PREFIX}{key}-{uuid.uuid4().hex}"
+        temporary.mkdir()
+        try:
+            yield temporary
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
+
+    def mark(self, token: str) -> None:
+        """Leave a mark by which workers elsewhere can tell that they see this very folder.
+
+        Args:
+            token: a name that no other folder has.
+        """
+        (self.folder / f"{_MARK}{token}").mkdir()
+
+    def unmark(self, token: str) -> None:
+        """Remove the mark.
+
+        Args:
+            token: its name.
+        """
+        with contextlib.suppress(OSError):
+            (self.folder / f"{_MARK}{token}").rmdir()
+
+    def is_marked(self, token: str) -> bool:
+        """Whether this is the folder with the mark, and can be written.
+
+        Args:
+            token: the mark's name.
+        """
+        marked = (self.folder / f"{_MARK}{token}").is_dir()
+        return marked and os.access(self.folder, os.R_OK | os.W_OK | os.X_OK)
+
+    def wait_for(self, keys: Iterable[str], seconds: float) -> set[str]:
+        """Look for shards that other machines have stored until all are seen.
+
+        A network file system may go on for a while to say that a file is not there which it was
+        asked for before; listing the folder is what makes it look again.
+
+        Args:
+            keys: run keys to look for.
+            seconds: how long to look at most.
+
+        Returns:
+            The keys whose shards are intact.
+        """
+        wanted = set(keys)
+        deadline = time.monotonic() + seconds
+        while True:
+            os.listdir(self.folder)
+            seen = self.finished(wanted)
+            if seen == wanted or time.monotonic() > deadline:
+                return seen
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
 
     def _fill(self, temporary: Path, tables: dict[str, pa.Table], cost: Cost, begun: float) -> None:
         contents: dict[str, dict[str, Any]] = {}

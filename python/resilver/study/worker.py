@@ -67,7 +67,7 @@ def main(descriptor: int) -> None:
     threading.Thread(target=_listen, args=(connection, inbox, stop), daemon=True).start()
     while True:
         function, arguments = inbox.get()
-        connection.send(_answer(function, arguments, Reporter(connection, stop)))
+        connection.send(answer(function, arguments, Reporter(connection, stop)))
 
 
 def _listen(connection: Connection, inbox: queue.SimpleQueue[Any], stop: threading.Event) -> None:
@@ -84,7 +84,17 @@ def _listen(connection: Connection, inbox: queue.SimpleQueue[Any], stop: threadi
             inbox.put(message)
 
 
-def _answer(function: str, arguments: tuple[Any, ...], report: Report) -> tuple[str, Any]:
+def answer(function: str, arguments: tuple[Any, ...], report: Report) -> tuple[str, Any]:
+    """Call a function, and turn whatever comes of it into a value that can be sent.
+
+    Args:
+        function: "package.module:function".
+        arguments: its arguments, but the last.
+        report: its last argument.
+
+    Returns:
+        ("done", value) or ("error", (kind, message, details)).
+    """
     try:
         return ("done", load(function)(*arguments, report))
     except errors.ResilverError as error:
