@@ -22,6 +22,7 @@ COMMANDS = (
     "run",
     "status",
     "report",
+    "reproduce",
     "schema",
     "place",
     "calibrate disk",

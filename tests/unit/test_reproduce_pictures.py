@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import math
 
 import pytest
@@ -50,6 +52,12 @@ def test_a_line_goes_through_the_medians_in_the_units_of_the_axis() -> None:
     assert [trace.name for trace in figure.data] == ["straw bucket", "ring", "the paper"]
     assert list(figure.data[0].x) == [2.0, 3.0]
     assert len(curve_table(made).rows) == 3
+
+
+@pytest.mark.parametrize("name", ["", ".compare", ".entries", ".words"])
+def test_examples_of_docstrings_are_true(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(f"resilver.reproduce{name}"))
+    assert result.attempted > 0 and result.failed == 0
 
 
 def test_a_curve_without_rows_is_no_picture() -> None:

@@ -126,7 +126,7 @@ def reproduce(request: Request, *, as_json: bool, quiet: bool, verbose: bool) ->
     folder = FOLDER if request.folder is None else request.folder
 
     def run(study: Study, path: Path, workers: int | None) -> Results:
-        return perform(study, path, workers, quiet=quiet, verbose=verbose)
+        return perform(study, path, workers=workers, quiet=quiet, verbose=verbose)
 
     def begin(part: Entry, runs: int) -> None:
         if not quiet:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.errors import ConfigError
+from resilver.report.standing import Standing
 from resilver.report.tables import Table, to_csv, to_html
 
 if TYPE_CHECKING:
@@ -83,13 +84,13 @@ class Document:
             f"{self.details(name, table_title, made.table)}</figure>"
         )
 
-    def assemble(self, title: str, body: str, reload_seconds: int | None = None) -> str:
+    def assemble(self, title: str, body: str, standing: Standing | None = None) -> str:
         """The whole page.
 
         Args:
             title: Its title.
             body: The HTML between its head and its scripts.
-            reload_seconds: How often the page loads itself again; None if it does not.
+            standing: How far the study is, on a page that follows it.
         """
         from importlib.resources import files
 
@@ -103,13 +104,11 @@ class Document:
             f"{plotly}"
             f"<script>{own.joinpath('page.js').read_text(encoding='utf-8')}</script>"
         )
-        attribute = f' data-reload="{reload_seconds}"' if reload_seconds else ""
+        reload = standing.reload_seconds if standing is not None else None
+        attribute = f' data-reload="{reload}"' if reload else ""
         # The script keeps the reader's place; a browser without scripts loads the page afresh.
-        without_script = (
-            f'<noscript><meta http-equiv="refresh" content="{reload_seconds}"></noscript>\n'
-            if reload_seconds
-            else ""
-        )
+        refresh = f'<meta http-equiv="refresh" content="{reload}">'
+        without_script = f"<noscript>{refresh}</noscript>\n" if reload else ""
         return (
             f'<!DOCTYPE html>\n<html lang="en"{attribute}>\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -122,7 +121,7 @@ class Document:
         )
 
 
-def write_page(text: str, path: str | Path, name: str) -> Path:
+def write_page(text: str, path: str | Path, name: str = "report") -> Path:
     """Write a page.
 
     Args:

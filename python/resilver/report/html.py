@@ -62,7 +62,7 @@ def write_html(results: ResultsLike, path: str | Path, standing: Standing | None
     Raises:
         ConfigError: There is no finished run, or the file cannot be written.
     """
-    return write_page(render(results, standing), path, "report")
+    return write_page(render(results, standing), path)
 
 
 def render(results: ResultsLike, standing: Standing | None = None) -> str:
@@ -78,8 +78,7 @@ def render(results: ResultsLike, standing: Standing | None = None) -> str:
     points = systems(results)
     page = Document()
     body = "\n".join(_body(page, results, points, largest(points), standing))
-    reload = standing.reload_seconds if standing is not None else None
-    return page.assemble(title_of(results.study), body, reload)
+    return page.assemble(title_of(results.study), body, standing)
 
 
 def render_waiting(study: dict[str, Any], standing: Standing) -> str:
@@ -91,7 +90,7 @@ def render_waiting(study: dict[str, Any], standing: Standing) -> str:
     """
     title = title_of(study)
     body = f"<main><header><h1>{escape(title)}</h1>{standing.html()}</header></main>"
-    return Document().assemble(title, body, standing.reload_seconds)
+    return Document().assemble(title, body, standing)
 
 
 def title_of(study: dict[str, Any]) -> str:

@@ -48,7 +48,9 @@ def write_reproduction(made: Reproduction, path: str | Path) -> Path:
 
 def _body(page: Document, made: Reproduction) -> Iterable[str]:
     one = made.entry
-    figures = f", {_listed(one.figures)}" if one.figures else ""
+    # A whole collection has every figure, which its parts name.
+    few = one.figures and (one.kind != "collection" or len(one.figures) == 1)
+    figures = f", {_listed(one.figures)}" if few else ""
     yield f"<main><header><h1>{escape(one.title)}</h1>"
     yield f'<p class="lead">{escape(summary(made))}</p>'
     yield f"<p>Source: {escape(one.source)}{escape(figures)}.</p>"

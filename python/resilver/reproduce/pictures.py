@@ -215,6 +215,12 @@ def _named(chart: RateChart, spec: PictureSpec) -> RateChart:
 def _rate_heading(
     spec: PictureSpec, chart: RateChart, marks: Sequence[tuple[int, Comparison]]
 ) -> str:
+    if len(chart.series) > 1:
+        tops = (f"{format_rate(one.boxes[-1].median)} ({one.name})" for one in chart.series)
+        return (
+            f"{_numbered(spec)}{spec.title}: {', '.join(tops)} at "
+            f"{chart.series[-1].boxes[-1].label} servers"
+        )
     last = chart.series[-1].boxes[-1]
     paper = "".join(
         f", the paper {compared.paper:,.4g} {compared.unit}"
@@ -261,7 +267,7 @@ def _with_marks(
     from resilver.report.rate_layout import rate_layout
 
     unit = rate_layout(chart).scale.divisor / _GIB
-    for x, one in _mark_places(chart, marks):
+    for rank, (x, one) in enumerate(_mark_places(chart, marks)):
         assert one.paper is not None
         bar = None
         if one.low is not None and one.high is not None:
@@ -279,6 +285,8 @@ def _with_marks(
             error_y=bar,
             mode="markers",
             name="the paper",
+            legendgroup="the paper",
+            showlegend=rank == 0,
             marker={"size": 14, "symbol": "star", "color": PURPLE, "line": {"width": 1}},
             hovertemplate=f"the paper: {one.paper:,.4g} {one.unit}<extra></extra>",
         )
@@ -292,7 +300,7 @@ def _static_marks(
 
     unit = rate_layout(chart).scale.divisor / _GIB
     axes = figure.axes[0]
-    for x, one in _mark_places(chart, marks):
+    for rank, (x, one) in enumerate(_mark_places(chart, marks)):
         assert one.paper is not None
         bar = None
         if one.low is not None and one.high is not None:
@@ -306,6 +314,6 @@ def _static_marks(
             markersize=8,
             color=PURPLE,
             elinewidth=1.2,
-            label="the paper",
+            label="the paper" if rank == 0 else None,
         )
     axes.legend(loc="best")
