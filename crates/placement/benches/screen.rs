@@ -11,7 +11,7 @@ use resilver_units::ObjectId;
 
 /// Ids of one run, and how many are listed at a time.
 const IDS: u64 = 1 << 20;
-const LISTED: usize = 1024;
+const LISTED: usize = 1 << 14;
 const COPIES: usize = 3;
 const RUNS: usize = 7;
 
@@ -40,7 +40,7 @@ fn scan(map: &CrushMap, screen: &FlatScreen, targets: &[i32], scratch: &mut (Scr
 fn main() {
     println!("inverse scan of 1,024 devices in one bucket, {COPIES} copies, one core, medians of {RUNS} runs");
     for (name, kind, targets, goal) in [
-        ("flat straw, one device failed", BucketKind::Straw, &[600][..], "10,000,000"),
+        ("flat straw, one device failed", BucketKind::Straw, &[600][..], "20,000,000"),
         ("flat straw2, one device failed", BucketKind::Straw2, &[600][..], "none"),
         ("flat straw, four devices failed", BucketKind::Straw, &[3, 200, 600, 1000][..], "none"),
     ] {

@@ -48,7 +48,7 @@ impl Inverse for ForwardInverse {
     const LISTED: usize = 1 << 14;
 
     fn objects_a_step(&self) -> u64 {
-        // A screened object takes some 50 ns, and one that is placed some microseconds.
+        // A screened object takes some 60 ns, and one that is placed some microseconds.
         if self.screen.is_some() { 1 << 21 } else { 1 << 16 }
     }
 

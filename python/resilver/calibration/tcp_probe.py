@@ -172,7 +172,9 @@ def _peer(address: str) -> Iterator[tuple[str, int]]:
 
 
 def _serve_one(listening: socket.socket) -> None:
-    # The parent is told of an interrupt too, and ends this process.
+    # The parent is told of an interrupt too, and ends this process; one that was killed never
+    # connects.
+    listening.settimeout(_PATIENCE_SECONDS)
     with suppress(OSError, EOFError, KeyboardInterrupt):
         link, _ = listening.accept()
         with link:

@@ -12,6 +12,7 @@ mod build;
 mod check;
 mod choose;
 mod class;
+mod contenders;
 mod draft;
 mod draw;
 mod edit;

@@ -8,7 +8,8 @@
 //! that wins an attempt below the number of positions is in the set: it is taken there, unless it was taken already. Any
 //! further attempt is made only after some device won two of those, which is looked into where a target wins one.
 
-use super::draw::{first_at_least, list_at_least};
+use super::contenders::{Contenders, HELD};
+use super::draw::first_at_least;
 use super::hash::rjenkins1_3;
 use super::hashing::{hash_items, largest_draw, raise_draws};
 use super::lanes::Lanes;
@@ -50,6 +51,11 @@ const SCREENED: usize = 1024;
 /// drop out.
 const GATHERED: usize = 16 * SCREENED;
 
+/// Contenders so few that the vectors they do not fill cost more than each looking through the remaining items by itself.
+const FEW: usize = 16;
+/// Items that all contenders meet before the first look at who is left.
+const FIRST_ITEMS: usize = 16;
+
 /// Working memory of [`FlatScreen::candidates`]; one a thread.
 #[derive(Debug)]
 pub struct ScreenScratch {
@@ -67,60 +73,6 @@ enum Verdict {
     Missed,
     Possible,
     Certain,
-}
-
-/// Pairs of input and attempt in which a target's draw is high.
-#[derive(Debug)]
-struct Contenders {
-    count: usize,
-    index: Vec<u32>,
-    x: Vec<u32>,
-    attempt: Vec<u32>,
-    /// The target's draw.
-    draw: Vec<u32>,
-    /// The largest draw that another item has had.
-    largest: Vec<u32>,
-}
-
-/// Contenders that are held at once; where there are more, some are decided before.
-const HELD: usize = 6 * SCREENED;
-/// Contenders so few that the vectors they do not fill cost more than each looking through the remaining items by itself.
-const FEW: usize = 16;
-/// Room for a vector of indices beyond the contenders.
-const SPARE: usize = 16;
-/// Items that all contenders meet before the first look at who is left.
-const FIRST_ITEMS: usize = 12;
-
-impl Contenders {
-    fn new() -> Self {
-        let column = || vec![0; HELD + SPARE];
-        Contenders { count: 0, index: column(), x: column(), attempt: column(), draw: column(), largest: column() }
-    }
-
-    /// Adds the inputs whose draw is not below `least`; `place` is the index of the first input.
-    fn add(&mut self, lanes: Lanes, place: u32, inputs: &[u32], draws: &[u32], attempt: u32, least: u32) {
-        let first = self.count;
-        self.count += list_at_least(lanes, draws, least, &mut self.index[first..]);
-        for one in first..self.count {
-            let index = self.index[one] as usize;
-            (self.x[one], self.draw[one]) = (inputs[index], draws[index]);
-            (self.attempt[one], self.largest[one], self.index[one]) = (attempt, 0, place + index as u32);
-        }
-    }
-
-    /// Lets the items draw, and strikes out those whom one of them beats.
-    fn strike(&mut self, lanes: Lanes, items: &[i32], window: u32) {
-        let count = self.count;
-        raise_draws(lanes, &self.x[..count], &self.attempt[..count], items, &mut self.largest[..count]);
-        let mut left = 0;
-        for one in 0..count {
-            let (draw, largest) = (self.draw[one], self.largest[one]);
-            (self.index[left], self.x[left], self.attempt[left]) = (self.index[one], self.x[one], self.attempt[one]);
-            (self.draw[left], self.largest[left]) = (draw, largest);
-            left += usize::from(largest <= draw + window);
-        }
-        self.count = left;
-    }
 }
 
 impl Default for ScreenScratch {
@@ -216,7 +168,7 @@ impl FlatScreen {
         let (lanes, mut done) = (scratch.lanes, 0);
         while scratch.contenders.count > FEW && done < self.others.len() {
             // The chance to be beaten by the next item falls as one over the items before, so looks become rarer.
-            let step = if done == 0 { FIRST_ITEMS } else { done.div_ceil(2) };
+            let step = if done == 0 { FIRST_ITEMS } else { done.div_ceil(3) };
             let end = self.others.len().min(done + step);
             scratch.contenders.strike(lanes, &self.others[done..end], self.window);
             done = end;

@@ -2,7 +2,7 @@
 //!
 //! A hash is a chain of some ninety steps that each wait for the one before. One or two vectors at a time leave the
 //! processor waiting; six keep it busy, though their words just exceed its registers: 0.8 ns a hash against 1.7 ns for the
-//! loops the compiler makes. What is left over of six goes three, one and less than one vector at a time.
+//! loops the compiler makes.
 
 use std::arch::x86_64::*;
 
@@ -11,6 +11,8 @@ use super::ln::DRAWS;
 
 /// Numbers in a vector.
 const LANES: usize = 16;
+/// Numbers that three vectors hold.
+const FEW: usize = 3 * LANES;
 
 /// The low 16 bits of `rjenkins1_3` of three words, a lane each.
 #[inline]
@@ -86,21 +88,18 @@ fn store<const K: usize>(vectors: [__m512i; K], values: &mut [u32], start: usize
     }
 }
 
-/// Calls a function of one generic number for all of `length` numbers, as many vectors at a time as are left.
+/// Calls a function of one generic number for all of `length` numbers, six vectors at a time; the last of them may not be
+/// full, since fewer vectors take nearly as long.
 macro_rules! in_groups {
     ($length:expr, $start:ident, $group:ident($($argument:expr),*)) => {
         let mut $start = 0;
-        while $length - $start >= 6 * LANES {
-            $group::<6>($($argument),*);
-            $start += 6 * LANES;
-        }
-        while $length - $start >= 3 * LANES {
-            $group::<3>($($argument),*);
-            $start += 3 * LANES;
-        }
         while $start < $length {
-            $group::<1>($($argument),*);
-            $start += LANES.min($length - $start);
+            match $length - $start {
+                1..=LANES => $group::<1>($($argument),*),
+                ..=FEW => $group::<3>($($argument),*),
+                _ => $group::<6>($($argument),*),
+            }
+            $start += 6 * LANES;
         }
     };
 }
