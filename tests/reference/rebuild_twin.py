@@ -146,6 +146,8 @@ class Rebuild:
         self.outcome.seen["pull that lost its source"] += 1
         kept = next(n for n, buffer in enumerate(pull.buffers) if not buffer.has_arrived)
         self.outcome.seen["pull resumed in the middle"] += kept > 0
+        ahead = any(buffer.has_arrived for buffer in pull.buffers[kept:])
+        self.outcome.seen["arrived ahead and asked for again"] += ahead
         self.take_back(pull, pull.buffers[kept:])
         pull.buffers[kept:] = [buffer.again() for buffer in pull.buffers[kept:]]
         pull.source, pull.resumed_as = None, self.begun

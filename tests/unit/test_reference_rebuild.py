@@ -27,9 +27,6 @@ SLOW_ROWS = """\
 65536 10 0 0 0 41.75 0 0 -2 0.013 0
 """
 
-# What is smaller than 300 KiB takes 40 us to cross the network, and what is not, 100 ms.
-OVERTAKING = [["300 KiB", "40 us", "3 us", "0.0001 us"], ["1 MiB", "100 ms", "3 us", "0.0001 us"]]
-
 
 def described(servers: int, **sections: Any) -> dict[str, Any]:
     """A study's description: the sections given over those of a small cluster."""
@@ -279,129 +276,6 @@ def descriptions(draw: st.DrawFn) -> dict[str, Any]:
         },
         study={"seeds": [draw(st.integers(0, 2**63 - 1))]},
     )
-
-
-def at(milliseconds: int, **fail: Any) -> dict[str, Any]:
-    """A fault at a time of the run."""
-    return {"at": f"{milliseconds} ms", "fail": fail}
-
-
-# Faults in sequence: what the case is about must occur in it.
-GOES_ON = {"pull that lost its source", "pull resumed in the middle"}
-NOT_WANTED = {"pull to a device no longer wanted", "buffer read in vain"}
-LARGE = {"objects": "whole"}
-SEQUENCES: dict[str, tuple[dict[str, Any], set[str]]] = {
-    "a-second-server-during-the-rebuild": (
-        described(8, faults=[at(0, servers=1), at(900, servers=1)]),
-        GOES_ON,
-    ),
-    "three-servers-one-by-one": (
-        described(
-            9,
-            population=LARGE,
-            faults=[at(0, servers=1), at(300, servers=1), at(650, servers=1)],
-            recovery={**TIGHT, "source": "least_loaded"},
-        ),
-        {*GOES_ON, "choice of holders"},
-    ),
-    "the-first-one-late": (
-        described(8, faults=[at(70, servers=1), at(500, servers=["server.3"])]),
-        GOES_ON,
-    ),
-    "objects-lost-for-good": (
-        described(
-            6, redundancy={"replicas": 2}, faults=[at(0, servers=1), at(400, servers=["server.2"])]
-        ),
-        {"object lost for good"},
-    ),
-    "sets-that-move-back-and-forth": (
-        # Bobtail's retries send copies elsewhere than failures alone would.
-        described(
-            12,
-            cluster={"racks": 4},
-            population=LARGE,
-            placement={"bucket": "straw", "tunables": "bobtail", "placement_groups": 100},
-            faults=[at(0, servers=2), at(300, servers=2), at(600, servers=1)],
-        ),
-        {*GOES_ON, *NOT_WANTED},
-    ),
-    "racks-on-a-ring": (
-        described(
-            12,
-            cluster={"racks": 6},
-            placement=RING,
-            faults=[at(0, racks=1), at(450, racks=["rack.2"]), at(450, servers=1)],
-        ),
-        GOES_ON,
-    ),
-    "no-pipelining-and-a-random-source": (
-        described(
-            7,
-            faults=[at(0, servers=1), at(800, servers=1)],
-            recovery={**TIGHT, "pipelining": False, "source": "random"},
-        ),
-        GOES_ON,
-    ),
-    "ample-memory": (
-        described(
-            7,
-            population=LARGE,
-            faults=[at(0, servers=1), at(100, servers=1), at(200, servers=1)],
-            recovery={**AMPLE, "pipeline_buffer": "300 kB", "order": "risk"},
-        ),
-        GOES_ON,
-    ),
-    "the-largest-first-and-a-cap": (
-        described(
-            7,
-            faults=[at(0, servers=1), at(1500, servers=1)],
-            recovery={**TIGHT, "order": "largest", "bandwidth": "50 MB/s"},
-        ),
-        {*GOES_ON, "bandwidth used up"},
-    ),
-    "small-messages-overtake-large-ones": (
-        described(
-            7,
-            cluster={"fabric": {"model": "loggp", "table": {"rows": OVERTAKING}}},
-            population=LARGE,
-            faults=[at(0, servers=1), at(400, servers=1), at(800, servers=1)],
-        ),
-        GOES_ON,
-    ),
-    "after-the-rebuild": (
-        described(7, faults=[at(0, servers=1), at(60_000, servers=1)]),
-        PLAIN,
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SEQUENCES)
-def test_faults_in_sequence_equal_the_twin_to_the_picosecond(name: str) -> None:
-    description, must_occur = SEQUENCES[name]
-    run = Study.from_dict({**description, "study": {"seeds": [7]}}).runs()[0]
-    twin = assert_equal_runs(run.system, run.seed)
-    missing = {what for what in must_occur if not twin.seen[what]}
-    assert not missing, f"the case does not show {missing}: {dict(twin.seen)}"
-
-
-@st.composite
-def sequences(draw: st.DrawFn) -> dict[str, Any]:
-    """Any small system in which servers fail up to four times, at times close together or apart."""
-    description = draw(descriptions())
-    servers = description["cluster"]["servers"]
-    most = st.integers(0, draw(st.sampled_from([50, 1000, 10_000])))
-    counts = draw(st.lists(st.integers(1, 2), min_size=1, max_size=4))
-    while sum(counts) >= servers:
-        counts.pop()
-    description["faults"] = [at(draw(most), servers=count) for count in counts]
-    return description
-
-
-@settings(max_examples=60)
-@given(sequences())
-def test_any_sequence_of_faults_equals_the_twin(description: dict[str, Any]) -> None:
-    run = Study.from_dict(description).runs()[0]
-    assert_equal_runs(run.system, run.seed)
 
 
 @settings(max_examples=40)

@@ -83,7 +83,29 @@ def problems(tmp_path: Path, text: str, *overrides: str) -> str:
         (CLUSTER + GENOMES + "[recovery]\npipelining = 1\n", "pipelining = 1: true or false"),
         (
             CLUSTER + GENOMES + '[[faults]]\nat = "214 d"\nfail = { servers = 1 }\n',
-            "faults.0.at = .* within the 213 days",
+            "faults.0.at = .*213 days",
+        ),
+        (
+            CLUSTER + GENOMES + '[[faults]]\nfail = { servers = ["server.3"] }\n'
+            '[[faults]]\nat = "1 min"\nfail = { servers = ["server.3"] }\n',
+            'faults.1.fail.servers = "server.3": it has failed by then',
+        ),
+        (
+            CLUSTER + GENOMES + "[[faults]]\nfail = { servers = 3 }\n"
+            '[[faults]]\nat = "1 min"\nfail = { servers = 5 }\n',
+            "8 of 8 servers fail",
+        ),
+        (
+            "[cluster]\nservers = 8\nracks = 4\n" + GENOMES + "[[faults]]\n"
+            'fail = { servers = 2 }\n[[faults]]\nat = "1 min"\nfail = { racks = 3 }\n'
+            "[redundancy]\nreplicas = 2\n",
+            "8 of 8 servers fail",
+        ),
+        (
+            "[cluster]\nservers = 16\nracks = 4\n" + GENOMES + "[[faults]]\n"
+            'fail = { servers = 2 }\n[[faults]]\nat = "1 min"\nfail = { racks = 3 }\n'
+            "[redundancy]\nreplicas = 2\n",
+            "may leave 2 racks of which nothing failed",
         ),
         (CLUSTER + GENOMES + '[[faults]]\nat = "-1 s"\nfail = { servers = 1 }\n', "faults.0.at"),
         (CLUSTER + GENOMES + "[[faults]]\nat = 600\nfail = { servers = 1 }\n", "faults.0.at"),

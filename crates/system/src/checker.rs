@@ -67,8 +67,8 @@ pub fn check(outcome: &Outcome) -> Result<(), ConservationError> {
 /// # Errors
 /// The first group with two copies in one domain.
 pub fn check_domains(before: &GroupTable, inverse: &GroupInverse, domain_of: &[u32]) -> Result<(), ConservationError> {
-    let sets = (0..before.len()).map(|group| before.set(GroupId::new(group)));
-    sets.map(|set| check_set(set.iter(), domain_of)).collect::<Result<(), _>>()?;
+    let mut sets = (0..before.len()).map(|group| before.set(GroupId::new(group)));
+    sets.try_for_each(|set| check_set(set.iter(), domain_of))?;
     check_relocated(inverse.affected_groups().iter().map(|(_, relocation)| relocation), domain_of)
 }
 

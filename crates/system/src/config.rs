@@ -13,9 +13,9 @@ use resilver_placement::ring::HashRing;
 use resilver_population::{Decomposition, Extent, Histogram};
 use resilver_units::{DeviceId, EndpointId, GroupId, ObjectId, SimTime};
 
+use crate::choice::{ObjectOrder, SourceChoice};
 use crate::group_contents::GroupContents;
 use crate::rebuild::RebuildPolicy;
-use crate::work::{ObjectOrder, SourceChoice};
 
 /// The reweight of a device that is in, 16.16.
 const REWEIGHT_FULL: u32 = 0x10000;

@@ -2,6 +2,7 @@
 
 mod affected;
 mod checker;
+mod choice;
 mod config;
 mod faults;
 mod file_words;
@@ -25,6 +26,7 @@ pub use faults::choose_failed;
 pub use file_words::FileWords;
 pub use forward::ForwardInverse;
 
+pub use choice::{ObjectOrder, SourceChoice};
 pub use group_contents::{GroupContents, scan_groups};
 pub use outcome::{DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
@@ -32,7 +34,7 @@ pub use rebuild::{EventOf, Rebuild, RebuildPolicy, Wiring};
 pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
-pub use work::{Losses, ObjectOrder, Pull, SourceChoice, WorkList};
+pub use work::{Losses, Pull, WorkList};
 
 use resilver_kernel::KernelError;
 use resilver_population::PopulationError;

@@ -11,10 +11,11 @@ use resilver_units::{DeviceId, GroupId, ObjectId, SimTime};
 
 use crate::SystemError;
 use crate::checker::check_relocated;
+use crate::choice::{ObjectOrder, SourceChoice};
 use crate::config::{Algorithm, Contents, PlaceScratch, SystemConfig};
 use crate::forward::{ForwardInverse, ForwardScratch};
 use crate::scan::AffectedObject;
-use crate::work::{ObjectOrder, SourceChoice, WorkList};
+use crate::work::WorkList;
 
 /// Where the copies of affected objects go, failure by failure.
 pub(crate) enum Stages {

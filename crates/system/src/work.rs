@@ -1,71 +1,16 @@
 //! What has to be moved: the pulls of every destination, in order.
 
 use rayon::prelude::*;
-use resilver_kernel::{Purpose, Stream};
 use resilver_placement::layout::Relocation;
 use resilver_redundancy::{Repair, Replicas};
 use resilver_units::{Bytes, DeviceId, ObjectId};
 
 use crate::SystemError;
+use crate::choice::{ObjectOrder, SourceChoice};
 use crate::scan::AffectedObject;
 
 /// Objects that one thread relocates at a time.
 pub(crate) const PART_OBJECTS: usize = 1 << 13;
-
-/// Which surviving holder a new home pulls an object from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SourceChoice {
-    /// The first survivor in placement order.
-    #[default]
-    Primary,
-    /// Any survivor, each as likely as the others.
-    Random,
-    /// The survivor with the least data assigned to it and not sent yet, when the pull begins.
-    LeastLoaded,
-}
-
-const SOURCE_CHOICE: Purpose = Purpose::named("source");
-
-impl SourceChoice {
-    /// Those of an object's holders that may be asked for it: all where the choice is made when the pull begins.
-    pub(crate) fn candidates<'a>(self, seed: u64, object: ObjectId, holders: &'a [DeviceId]) -> &'a [DeviceId] {
-        match self {
-            SourceChoice::Primary => &holders[..1],
-            SourceChoice::Random => {
-                let choice = Stream::new(seed, object.get(), SOURCE_CHOICE).below(holders.len() as u64) as usize;
-                &holders[choice..=choice]
-            }
-            SourceChoice::LeastLoaded => holders,
-        }
-    }
-}
-
-/// The order in which a destination pulls its objects; equals come in the order of the population.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ObjectOrder {
-    /// As the population has them.
-    #[default]
-    Population,
-    /// The smallest object first.
-    Smallest,
-    /// The largest object first.
-    Largest,
-    /// The object with the fewest copies left first.
-    Risk,
-}
-
-impl ObjectOrder {
-    /// What pulls are sorted by, in rising order.
-    #[inline]
-    pub(crate) fn key(self, size: Bytes, copies: Copies) -> u64 {
-        match self {
-            ObjectOrder::Population => 0,
-            ObjectOrder::Smallest => size.get(),
-            ObjectOrder::Largest => !size.get(),
-            ObjectOrder::Risk => u64::from(copies.left),
-        }
-    }
-}
 
 /// One object that one new home has to fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -356,6 +301,32 @@ mod tests {
         assert_eq!(list.losses.lost_replicas, 100);
         // 10 to 109 bytes: 100 x 59.5.
         assert_eq!(list.bytes().get(), 5950);
+    }
+
+    #[test]
+    fn pulls_come_in_the_order_asked_for() {
+        // Object i has 10 + i bytes, and its even ones go to device 3.
+        let first = |order| ordered(SourceChoice::Primary, order).pulls[..2].to_vec();
+        assert_eq!(first(ObjectOrder::Smallest), first(ObjectOrder::Population));
+        let largest: Vec<u64> = first(ObjectOrder::Largest).iter().map(|pull| pull.object.get()).collect();
+        assert_eq!(largest, [98, 96]);
+    }
+
+    #[test]
+    fn objects_with_the_fewest_copies_left_come_first_where_risk_is_the_order() {
+        // Every third object loses two of its three copies; the others lose one.
+        let affected: Vec<AffectedObject> =
+            (0..9).map(|i| AffectedObject { object: ObjectId::new(i), size: Bytes::new(1) }).collect();
+        let choices = (SourceChoice::Primary, ObjectOrder::Risk);
+        let list = WorkList::build(1, 5, choices, &affected, |object, (): &mut (), relocation| {
+            let failed = if object.get() % 3 == 2 { 2 } else { 1 };
+            let after: Vec<u32> = (failed..3).chain([4]).collect();
+            relocation.set(&devices(&[0, 1, 2]), &devices(&after), |device| device.get() < failed);
+        })
+        .unwrap();
+        let objects: Vec<u64> = list.pulls.iter().map(|pull| pull.object.get()).collect();
+        assert_eq!(objects, [2, 5, 8, 0, 1, 3, 4, 6, 7]);
+        assert_eq!(list.losses.undersized_replicas, 3);
     }
 
     #[test]

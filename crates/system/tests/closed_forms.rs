@@ -4,7 +4,7 @@ mod common;
 
 use common::{Task, gibibytes_per_second, jbod, policy, restore};
 use resilver_system::{RebuildPolicy, SourceChoice};
-use resilver_units::Bytes;
+use resilver_units::{Bytes, BytesPerSecond};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -49,6 +49,22 @@ fn without_pipelining_the_parts_add_up() {
     let expected = 16.0 / 1024.0 / (latency + 63.0 * 0.852e-9 + read + send + write);
     let rate = pair(64 * GIB, RebuildPolicy { pipelining: false, ..policy() });
     assert!((rate / expected - 1.0).abs() < 0.005, "{rate} GiB/s against {expected}");
+}
+
+#[test]
+fn a_capped_pair_takes_its_size_over_the_cap() {
+    // 512 requests of 16 MiB, 0.16 s apart at 100 MiB/s, and the last buffer's way: request, read, send and write as above.
+    let latency = 6.782182e-6;
+    let parts =
+        63.0 * 0.852e-9 + 23.67e-6 + 16.0 / 1542.1 + f64::from((1 << 24) - 1) * 0.516e-9 + 29.67e-6 + 16.0 / 1511.7;
+    let expected = 511.0 * 0.16 + 2.0 * latency + parts;
+    let bandwidth = BytesPerSecond::new(100.0 * MIB as f64);
+    let seconds = 8.0 / pair(8 * GIB, RebuildPolicy { bandwidth, ..policy() });
+    // The network's table is rounded to the picosecond a byte.
+    assert!((seconds - expected).abs() < 2e-5, "{seconds} s against {expected}");
+    // A cap above what the pair reaches changes nothing.
+    let ample = RebuildPolicy { bandwidth: BytesPerSecond::new(1e15), ..policy() };
+    assert_eq!(pair(8 * GIB, ample), pair(8 * GIB, policy()));
 }
 
 #[test]

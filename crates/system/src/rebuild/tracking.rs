@@ -7,7 +7,7 @@ use resilver_fabric::Fabric;
 use resilver_kernel::Schedule;
 use resilver_kernel::queue::QueueKind;
 use resilver_placement::inverse::FailedSet;
-use resilver_units::{Bytes, DeviceId, SimTime};
+use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use super::event::{Buffer, DATA, EventOf};
 use super::health::Health;
@@ -127,9 +127,9 @@ impl Tracking {
         for (device, unserved) in &self.unserved {
             let outcome = &mut devices[device.index()];
             let busy = outcome.disk.busy.picoseconds() - unserved.picoseconds;
-            outcome.disk.busy = resilver_units::SimDuration::from_picoseconds(busy);
-            outcome.disk.bytes_read = outcome.disk.bytes_read - unserved.read;
-            outcome.disk.bytes_written = outcome.disk.bytes_written - unserved.written;
+            outcome.disk.busy = SimDuration::from_picoseconds(busy);
+            outcome.disk.bytes_read -= unserved.read;
+            outcome.disk.bytes_written -= unserved.written;
             outcome.requests_before_failure = unserved.requests;
         }
     }

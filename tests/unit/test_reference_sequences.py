@@ -1,0 +1,168 @@
+"""Faults in sequence: the core's runs equal those of the plain-Python twin, to the picosecond."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from resilver import Study
+from tests.reference.compare import assert_equal_runs
+from tests.unit.test_reference_ceph import EXCEPTIONS, report
+from tests.unit.test_reference_rebuild import AMPLE, PLAIN, RING, TIGHT, described, descriptions
+
+# What is smaller than 300 KiB takes 40 us to cross the network, and what is not, 100 ms.
+OVERTAKING = [["300 KiB", "40 us", "3 us", "0.0001 us"], ["1 MiB", "100 ms", "3 us", "0.0001 us"]]
+
+
+def at(milliseconds: int, **fail: Any) -> dict[str, Any]:
+    """A fault at a time of the run."""
+    return {"at": f"{milliseconds} ms", "fail": fail}
+
+
+# Faults in sequence: what the case is about must occur in it.
+GOES_ON = {"pull that lost its source"}
+IN_THE_MIDDLE = {*GOES_ON, "pull resumed in the middle"}
+NOT_WANTED = {"pull to a device no longer wanted", "buffer read in vain"}
+LARGE = {"objects": "whole"}
+SEQUENCES: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "a-second-server-during-the-rebuild": (
+        described(8, faults=[at(0, servers=1), at(110, servers=1)]),
+        GOES_ON,
+    ),
+    "three-servers-one-by-one": (
+        described(
+            9,
+            population=LARGE,
+            faults=[at(0, servers=1), at(60, servers=1), at(150, servers=1)],
+            recovery={**TIGHT, "source": "least_loaded"},
+        ),
+        {*IN_THE_MIDDLE, "choice of holders"},
+    ),
+    "the-first-one-late": (
+        described(8, faults=[at(70, servers=1), at(140, servers=["server.3"])]),
+        GOES_ON,
+    ),
+    "objects-lost-for-good": (
+        described(
+            6, redundancy={"replicas": 2}, faults=[at(0, servers=1), at(90, servers=["server.2"])]
+        ),
+        {"object lost for good"},
+    ),
+    "sets-that-move-back-and-forth": (
+        # Bobtail's retries send copies elsewhere than failures alone would.
+        described(
+            12,
+            cluster={"racks": 4},
+            population=LARGE,
+            placement={"bucket": "straw", "tunables": "bobtail", "placement_groups": 100},
+            faults=[at(0, servers=2), at(300, servers=2), at(600, servers=1)],
+        ),
+        {*IN_THE_MIDDLE, *NOT_WANTED},
+    ),
+    "racks-on-a-ring": (
+        described(
+            12,
+            cluster={"racks": 6},
+            placement=RING,
+            faults=[at(0, racks=1), at(90, racks=["rack.2"]), at(90, servers=1)],
+        ),
+        GOES_ON,
+    ),
+    "no-pipelining-and-a-random-source": (
+        described(
+            7,
+            faults=[at(0, servers=1), at(150, servers=1)],
+            recovery={**TIGHT, "pipelining": False, "source": "random"},
+        ),
+        GOES_ON,
+    ),
+    "ample-memory": (
+        described(
+            7,
+            population=LARGE,
+            faults=[at(0, servers=1), at(100, servers=1), at(200, servers=1)],
+            recovery={**AMPLE, "pipeline_buffer": "300 kB", "order": "risk"},
+        ),
+        GOES_ON,
+    ),
+    "the-largest-first-and-a-cap": (
+        described(
+            7,
+            faults=[at(0, servers=1), at(200, servers=1)],
+            recovery={**TIGHT, "order": "largest", "bandwidth": "50 MB/s"},
+        ),
+        {*GOES_ON, "bandwidth used up"},
+    ),
+    "small-messages-overtake-large-ones": (
+        described(
+            7,
+            cluster={"fabric": {"model": "loggp", "table": {"rows": OVERTAKING}}},
+            population=LARGE,
+            faults=[at(0, servers=1), at(160, servers=1), at(320, servers=1)],
+            recovery={
+                "pipeline_buffer": "1 MiB",
+                "receive_memory": "16 MiB",
+                "send_memory": "16 MiB",
+            },
+        ),
+        {*IN_THE_MIDDLE, "arrived ahead and asked for again"},
+    ),
+    "after-the-rebuild": (
+        described(7, faults=[at(0, servers=1), at(60_000, servers=1)]),
+        PLAIN,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_faults_in_sequence_equal_the_twin_to_the_picosecond(name: str) -> None:
+    description, must_occur = SEQUENCES[name]
+    run = Study.from_dict({**description, "study": {"seeds": [7]}}).runs()[0]
+    twin = assert_equal_runs(run.system, run.seed)
+    missing = {what for what in must_occur if not twin.seen[what]}
+    assert not missing, f"the case does not show {missing}: {dict(twin.seen)}"
+
+
+@st.composite
+def sequences(draw: st.DrawFn) -> dict[str, Any]:
+    """Any small system in which servers fail up to four times, at times close together or apart."""
+    description = draw(descriptions())
+    servers = description["cluster"]["servers"]
+    most = st.integers(0, draw(st.sampled_from([30, 300, 10_000])))
+    counts = draw(st.lists(st.integers(1, 2), min_size=1, max_size=4))
+    while sum(counts) >= servers:
+        counts.pop()
+    description["faults"] = [at(draw(most), servers=count) for count in counts]
+    return description
+
+
+@settings(max_examples=60)
+@given(sequences())
+def test_any_sequence_of_faults_equals_the_twin(description: dict[str, Any]) -> None:
+    run = Study.from_dict(description).runs()[0]
+    assert_equal_runs(run.system, run.seed)
+
+
+@pytest.mark.parametrize("osds_as_domains", [True, False])
+@pytest.mark.parametrize("source", ["primary", "least_loaded"])
+def test_a_real_cluster_s_faults_in_sequence_equal_the_twin(
+    tmp_path: Path, osds_as_domains: bool, source: str
+) -> None:
+    """Upmap entries lead groups to and away from OSDs that fail while others are rebuilt."""
+    (tmp_path / "report.json").write_text(
+        json.dumps(report(osds_as_domains, EXCEPTIONS)), encoding="utf-8"
+    )
+    description = {
+        "cluster": {"ceph": "report.json"},
+        "faults": [at(0, osds=["osd.4"]), at(200, hosts=["a"]), at(400, osds=1)],
+        "recovery": {**TIGHT, "source": source, "order": "risk"},
+        "study": {"seeds": [3]},
+    }
+    run = Study.from_dict(description, base=tmp_path).runs()[0]
+    twin = assert_equal_runs(run.system, run.seed)
+    assert twin.copies[True] > 20 and twin.seen["pull that lost its source"]
