@@ -4,7 +4,7 @@
 //! Systems" (2016), section III-B, after Ruemmler and Wilkes (1994): service time = overhead + size / rate + seek, with
 //! overhead and rate by direction and the seek looked up by direction and request size.
 
-use resilver_units::{Bytes, BytesPerSecond, SimDuration};
+use resilver_units::{Bytes, BytesPerSecond, SimDuration, SizeLadder, TimePerByte};
 use thiserror::Error;
 
 /// Whether a request reads or writes.
@@ -59,6 +59,10 @@ pub struct DiskTable {
     write: DirectionFigures,
     sequential_gap: Bytes,
     rows: Vec<DiskTableRow>,
+    /// The request sizes of `rows`.
+    ladder: SizeLadder,
+    read_per_byte: TimePerByte,
+    write_per_byte: TimePerByte,
 }
 
 impl DiskTable {
@@ -83,7 +87,9 @@ impl DiskTable {
                 return Err(DiskTableError::NotRising { previous, request });
             }
         }
-        Ok(DiskTable { read, write, sequential_gap, rows })
+        let ladder = SizeLadder::new(rows.iter().map(|row| row.request));
+        let (read_per_byte, write_per_byte) = (read.rate.time_per_byte(), write.rate.time_per_byte());
+        Ok(DiskTable { read, write, sequential_gap, rows, ladder, read_per_byte, write_per_byte })
     }
 
     /// How far past the end of the request before it a request may begin and still be sequential.
@@ -97,15 +103,14 @@ impl DiskTable {
     /// The seek is that of the largest row not above the request's size; below the first row, the first row's.
     #[inline]
     pub fn service_time(&self, direction: Direction, bytes: Bytes, sequential: bool) -> SimDuration {
-        let figures = match direction {
-            Direction::Read => self.read,
-            Direction::Write => self.write,
+        let transfer = match direction {
+            Direction::Read => self.read.overhead + self.read_per_byte.time_for(bytes),
+            Direction::Write => self.write.overhead + self.write_per_byte.time_for(bytes),
         };
-        let transfer = figures.overhead + figures.rate.time_for(bytes);
         if sequential {
             return transfer;
         }
-        let row = self.rows.partition_point(|row| row.request <= bytes).saturating_sub(1);
+        let row = self.ladder.not_above(bytes).saturating_sub(1);
         transfer
             + match direction {
                 Direction::Read => self.rows[row].read_seek,
@@ -160,6 +165,24 @@ pub(crate) mod tests {
         assert!((seek(16_383) - 3475.6).abs() < 1e-3);
         assert!((seek(16_384) - 3486.2).abs() < 1e-3);
         assert!((seek(1) - 3475.6).abs() < 1e-3);
+    }
+
+    #[test]
+    fn every_size_takes_what_a_search_and_a_division_say() {
+        // The plain path: the row by a search of all, the transfer by a division and the library's rounding.
+        let table = jbod();
+        let near = |size: u64| [size - 1, size, size + 1, size + size / 3];
+        for bytes in (0..50).map(|bits| 1 << bits).chain([10_000, 2_100_000]).flat_map(near).map(Bytes::new) {
+            let row = table.rows[table.rows.partition_point(|row| row.request <= bytes).saturating_sub(1)];
+            for (direction, figures, seek) in
+                [(Direction::Read, table.read, row.read_seek), (Direction::Write, table.write, row.write_seek)]
+            {
+                let transfer = (bytes.get() as f64 * (1e12 / figures.rate.get())).round() as u64;
+                let expected = figures.overhead + SimDuration::from_picoseconds(transfer);
+                assert_eq!(table.service_time(direction, bytes, true), expected, "{bytes}");
+                assert_eq!(table.service_time(direction, bytes, false), expected + seek, "{bytes}");
+            }
+        }
     }
 
     #[test]

@@ -6,19 +6,15 @@
 
 use std::sync::Arc;
 
-use resilver_units::{Bytes, EndpointId, SimDuration, SimTime};
+use resilver_units::{Bytes, SimDuration, SimTime};
 
-use crate::{Fabric, LogGpTable, Message};
+use crate::{Fabric, FabricEvent, LogGpTable, Message};
 
 /// The fabric's own events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogGpEvent {
     /// The first byte of a message reaches its receiver's interface.
     Arrive {
-        /// The receiver.
-        to: EndpointId,
-        /// Size of the message.
-        bytes: Bytes,
         /// The message's token.
         token: u64,
     },
@@ -27,6 +23,23 @@ pub enum LogGpEvent {
         /// The message's token.
         token: u64,
     },
+}
+
+/// The token, and in the lowest bit which of the two it is.
+impl FabricEvent for LogGpEvent {
+    #[inline]
+    fn number(self) -> u64 {
+        match self {
+            LogGpEvent::Arrive { token } => token << 1,
+            LogGpEvent::Deliver { token } => token << 1 | 1,
+        }
+    }
+
+    #[inline]
+    fn of_number(number: u64) -> Self {
+        let token = number >> 1;
+        if number & 1 == 0 { LogGpEvent::Arrive { token } } else { LogGpEvent::Deliver { token } }
+    }
 }
 
 /// What one endpoint's interface did in a run.
@@ -90,8 +103,15 @@ impl Fabric for LogGp {
         interface.usage.send_busy += cost.occupancy;
         interface.usage.bytes_sent += bytes;
         interface.usage.messages_sent += 1;
-        schedule(start + cost.latency, LogGpEvent::Arrive { to, bytes, token });
+        schedule(start + cost.latency, LogGpEvent::Arrive { token });
         interface.send_idle_from
+    }
+
+    #[inline]
+    fn token(event: LogGpEvent) -> u64 {
+        match event {
+            LogGpEvent::Arrive { token } | LogGpEvent::Deliver { token } => token,
+        }
     }
 
     #[inline]
@@ -99,10 +119,12 @@ impl Fabric for LogGp {
         &mut self,
         now: SimTime,
         event: LogGpEvent,
+        message: Message,
         mut schedule: impl FnMut(SimTime, LogGpEvent),
     ) -> Option<u64> {
         match event {
-            LogGpEvent::Arrive { to, bytes, token } => {
+            LogGpEvent::Arrive { token } => {
+                let Message { to, bytes, .. } = message;
                 let cost = self.table.cost(bytes);
                 let interface = &mut self.interfaces[to.index()];
                 let start = interface.receive_idle_from.max(now);
@@ -116,24 +138,12 @@ impl Fabric for LogGp {
             LogGpEvent::Deliver { token } => Some(token),
         }
     }
-
-    #[inline]
-    fn token(event: LogGpEvent) -> u64 {
-        match event {
-            LogGpEvent::Arrive { token, .. } | LogGpEvent::Deliver { token } => token,
-        }
-    }
-
-    fn event_code(event: LogGpEvent) -> u64 {
-        match event {
-            LogGpEvent::Arrive { to, token, .. } => (u64::from(to.get()) << 1) ^ token.rotate_left(32),
-            LogGpEvent::Deliver { token } => !token,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use resilver_units::EndpointId;
+
     use super::*;
     use crate::loggp_table::tests::qdr;
 
@@ -148,7 +158,9 @@ mod tests {
         while !pending.is_empty() {
             let next = (0..pending.len()).min_by_key(|&i| (pending[i].0, i)).unwrap();
             let (now, event) = pending.remove(next);
-            if let Some(token) = fabric.execute(now, event, |time, event| pending.push((time, event))) {
+            let about = LogGp::token(event);
+            let message = *messages.iter().map(|(_, message)| message).find(|m| m.token == about).unwrap();
+            if let Some(token) = fabric.execute(now, event, message, |time, event| pending.push((time, event))) {
                 delivered.push((now.picoseconds(), token));
             }
         }
@@ -193,6 +205,16 @@ mod tests {
     fn sending_and_receiving_do_not_disturb_each_other() {
         let both = deliver(&[(0, message(0, 1, 65_536, 1)), (0, message(1, 0, 65_536, 2))]);
         assert_eq!(both, [(LATENCY + TRANSFER, 1), (LATENCY + TRANSFER, 2)]);
+    }
+
+    #[test]
+    fn an_event_comes_back_from_its_number() {
+        for token in [0, 1, 5, (1 << 61) - 1] {
+            for event in [LogGpEvent::Arrive { token }, LogGpEvent::Deliver { token }] {
+                assert_eq!(LogGpEvent::of_number(event.number()), event);
+                assert!(event.number() < 1 << 62);
+            }
+        }
     }
 
     #[test]

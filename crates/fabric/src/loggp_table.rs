@@ -4,7 +4,7 @@
 //! "Netgauge" (2007); and Carns et al. (2016), section III-A, which looks the parameters up by message size and leaves
 //! the overhead o out.
 
-use resilver_units::{Bytes, SimDuration};
+use resilver_units::{Bytes, SimDuration, SizeLadder};
 use thiserror::Error;
 
 /// The parameters that serve messages of a range of sizes.
@@ -56,6 +56,8 @@ pub enum LogGpTableError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogGpTable {
     rows: Vec<LogGpRow>,
+    /// The sizes of `rows` but the last, which serves whatever the others do not.
+    ladder: SizeLadder,
 }
 
 /// What one message costs.
@@ -96,14 +98,14 @@ impl LogGpTable {
                 });
             }
         }
-        Ok(LogGpTable { rows })
+        let ladder = SizeLadder::new(rows[..rows.len() - 1].iter().map(|row| row.size));
+        Ok(LogGpTable { rows, ladder })
     }
 
     /// What a message of `bytes` costs.
     #[inline]
     pub(crate) fn cost(&self, bytes: Bytes) -> MessageCost {
-        let index = self.rows.partition_point(|row| row.size <= bytes).min(self.rows.len() - 1);
-        let row = self.rows[index];
+        let row = self.rows[self.ladder.not_above(bytes)];
         let transfer = bytes.get().saturating_sub(1).saturating_mul(row.gap_per_byte_picoseconds);
         MessageCost {
             latency: row.latency,
@@ -155,6 +157,22 @@ pub(crate) mod tests {
         assert_eq!(gap_per_byte(8192), 1046);
         assert_eq!(gap_per_byte(4 << 20), 497);
         assert_eq!(gap_per_byte(8 << 20), 513);
+    }
+
+    #[test]
+    fn every_size_is_served_by_the_row_that_a_search_finds() {
+        let table = qdr();
+        let near = |size: u64| [size - 1, size, size + 1, size + size / 3];
+        for bytes in (0..40).map(|bits| 1 << bits).flat_map(near).map(Bytes::new) {
+            let last = table.rows.len() - 1;
+            let row = table.rows[table.rows.iter().position(|row| row.size > bytes).unwrap_or(last)];
+            let transfer = bytes.get().saturating_sub(1) * row.gap_per_byte_picoseconds;
+            let cost = table.cost(bytes);
+            assert_eq!(cost.transfer.picoseconds(), transfer, "{bytes}");
+            let gap = i128::from(cost.occupancy.picoseconds()) - i128::from(transfer);
+            // A message that is smaller than its row allows may not come out below no time at all.
+            assert_eq!(gap, i128::from(row.gap_picoseconds).max(-i128::from(transfer)), "{bytes}");
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SystemError {
     /// More copies move than can be numbered.
-    #[error("more than 2^32 copies would have to be moved: fail fewer devices, or store fewer objects")]
+    #[error("more than 2^29 copies would have to be moved: fail fewer devices, or store fewer objects")]
     TooManyPulls,
     /// A memory pool smaller than one buffer, which would never let a transfer begin.
     #[error(

@@ -5,10 +5,12 @@
 
 mod bytes;
 mod index;
+mod ladder;
 mod rate;
 mod time;
 
 pub use bytes::Bytes;
 pub use index::{DeviceId, EndpointId, GroupId, ObjectId};
-pub use rate::BytesPerSecond;
+pub use ladder::SizeLadder;
+pub use rate::{BytesPerSecond, TimePerByte};
 pub use time::{SimDuration, SimTime, TimeError};

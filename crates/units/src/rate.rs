@@ -8,6 +8,13 @@ use crate::{Bytes, SimDuration};
 #[repr(transparent)]
 pub struct BytesPerSecond(f64);
 
+/// The time that a byte takes at some rate, kept to spare each transfer the division.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[repr(transparent)]
+pub struct TimePerByte {
+    picoseconds: f64,
+}
+
 impl BytesPerSecond {
     /// The rate, or `None` unless it is finite and above zero.
     pub fn new(bytes_per_second: f64) -> Option<Self> {
@@ -19,11 +26,35 @@ impl BytesPerSecond {
         self.0
     }
 
+    /// The time that a byte takes at this rate.
+    pub fn time_per_byte(self) -> TimePerByte {
+        TimePerByte { picoseconds: PICOSECONDS_PER_SECOND as f64 / self.0 }
+    }
+
     /// The time that `amount` takes at this rate, to the nearest picosecond (the horizon, where it takes longer).
     pub fn time_for(self, amount: Bytes) -> SimDuration {
-        // A float-to-integer cast saturates, which is the horizon.
-        SimDuration::from_picoseconds((amount.get() as f64 * (PICOSECONDS_PER_SECOND as f64 / self.0)).round() as u64)
+        self.time_per_byte().time_for(amount)
     }
+}
+
+impl TimePerByte {
+    /// The time that `amount` takes, to the nearest picosecond (the horizon, where it takes longer).
+    #[inline]
+    pub fn time_for(self, amount: Bytes) -> SimDuration {
+        SimDuration::from_picoseconds(nearest(amount.get() as f64 * self.picoseconds))
+    }
+}
+
+/// The whole number nearest to `value`, which is zero or more: halves go up, what is too large is `u64::MAX`.
+///
+/// It equals `value.round() as u64`, which is a call into the mathematics library on the processors that builds are
+/// made for. What the cast cuts off is exact: below 2^53 both parts have the bits they need, and above it nothing is cut
+/// off.
+#[inline]
+fn nearest(value: f64) -> u64 {
+    // A float-to-integer cast saturates, which is the horizon.
+    let whole = value as u64;
+    whole.saturating_add(u64::from(value - whole as f64 >= 0.5))
 }
 
 #[cfg(test)]
@@ -43,5 +74,28 @@ mod tests {
         let rate = BytesPerSecond::new(1542.1 * 1024.0 * 1024.0).unwrap();
         let time = rate.time_for(Bytes::mebibytes(16));
         assert!((time.seconds() - 16.0 / 1542.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_never_ends_takes_until_the_horizon() {
+        let slow = BytesPerSecond::new(1e-300).unwrap();
+        assert_eq!(slow.time_for(Bytes::new(u64::MAX)).picoseconds(), u64::MAX);
+        assert_eq!(slow.time_for(Bytes::ZERO).picoseconds(), 0);
+    }
+
+    #[test]
+    fn the_nearest_whole_number_is_that_of_the_library() {
+        // Values of every magnitude: each power of two with the neighbours of it, of its half and of one half more.
+        let around = |value: f64| [value.next_down(), value, value.next_up()];
+        for exponent in -3..=70 {
+            let power = 2_f64.powi(exponent);
+            for value in [power, power + 0.5, power - 0.5, power * 1.37].into_iter().flat_map(around) {
+                if value >= 0.0 {
+                    assert_eq!(nearest(value), value.round() as u64, "{value}");
+                }
+            }
+        }
+        assert_eq!(nearest(0.5_f64.next_down()), 0);
+        assert_eq!(nearest(f64::INFINITY), u64::MAX);
     }
 }

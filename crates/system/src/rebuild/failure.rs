@@ -7,7 +7,7 @@ use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId};
 
 use super::decision::{Decision, Holders};
-use super::event::EventOf;
+use super::event::{EventOf, PULL_LIMIT};
 use super::tracking::{Progress, Tracking, Unserved};
 use super::{PullState, Rebuild, Receiver, Sender};
 use crate::SystemError;
@@ -79,7 +79,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             let first_holder = self.work.holders.len() as u32;
             let at = |holders: Holders| Holders { start: first_holder + holders.start, ..holders };
             let pulls = self.work.pulls.len() + resumed.len() + decision.resumed.len() + decision.new.len();
-            if pulls.max(self.work.holders.len() + decision.holders.len()) >= u32::MAX as usize {
+            if pulls > PULL_LIMIT || self.work.holders.len() + decision.holders.len() >= u32::MAX as usize {
                 return false;
             }
             self.work.holders.append(&mut decision.holders);

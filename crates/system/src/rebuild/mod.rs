@@ -185,11 +185,11 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
     pub fn start<K: QueueKind>(&mut self, schedule: &mut Schedule<EventOf<F>, K>) {
         // Failures come before all that happens at their time.
         if self.begins_at > SimTime::ZERO {
-            schedule.at(self.begins_at, EventOf(StorageEvent::Fail(0)));
+            schedule.at(self.begins_at, EventOf::new(StorageEvent::Fail(0)));
         }
         if let Some(tracking) = &self.tracking {
             for (stage, &(time, _)) in (0..).zip(&tracking.later.failures).skip(1) {
-                schedule.at(time, EventOf(StorageEvent::Fail(stage)));
+                schedule.at(time, EventOf::new(StorageEvent::Fail(stage)));
             }
         }
         if self.begins_at == SimTime::ZERO {

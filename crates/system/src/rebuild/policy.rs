@@ -2,12 +2,10 @@
 
 use resilver_units::{Bytes, BytesPerSecond};
 
+use super::event::{BUFFER_LIMIT, PULL_LIMIT};
 use crate::SystemError;
 use crate::stages::Later;
 use crate::work::WorkList;
-
-/// Most buffers of one object: a buffer's number shares a message's token with the pull's.
-const BUFFER_LIMIT: u64 = 1 << 31;
 
 /// How recovery goes about its work.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +26,7 @@ pub struct RebuildPolicy {
 }
 
 impl RebuildPolicy {
-    /// Checks that the buffers of `work` can be numbered and fit into memory.
+    /// Checks that the pulls of `work` and their buffers can be numbered, and that buffers fit into memory.
     ///
     /// # Errors
     /// When they do not.
@@ -41,6 +39,9 @@ impl RebuildPolicy {
             if memory < self.pipeline_buffer {
                 return Err(SystemError::BufferTooLarge { pool, buffer, memory: memory.get() });
             }
+        }
+        if work.pulls.len() > PULL_LIMIT {
+            return Err(SystemError::TooManyPulls);
         }
         let listed = work.pulls.iter().map(|pull| pull.size);
         let may_be_listed = later.iter().flat_map(|later| &later.objects).map(|affected| affected.size);

@@ -59,7 +59,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
                 self.resume_next(destination);
             }
             self.timeline.add(schedule.now(), bytes.get() as i64);
-            self.send(buffer, destination, self.source_of(buffer), self.policy.control_message, REQUEST, schedule);
+            self.send(buffer, REQUEST, schedule);
         }
     }
 
@@ -82,7 +82,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         if now < pacer.next {
             if !pacer.is_waiting {
                 pacer.is_waiting = true;
-                schedule.at(pacer.next, EventOf(StorageEvent::Wake(destination)));
+                schedule.at(pacer.next, EventOf::new(StorageEvent::Wake(destination)));
             }
             return false;
         }
@@ -108,23 +108,22 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         }
     }
 
-    fn send<K: QueueKind>(
-        &mut self,
-        buffer: Buffer,
-        from: DeviceId,
-        to: DeviceId,
-        bytes: Bytes,
-        kind: u64,
-        schedule: &mut Schedule<EventOf<F>, K>,
-    ) -> SimTime {
-        let message = Message {
-            from: self.wiring.endpoint_of[from.index()],
-            to: self.wiring.endpoint_of[to.index()],
-            bytes,
-            token: token(buffer, kind),
-        };
+    fn send<K: QueueKind>(&mut self, buffer: Buffer, kind: u64, schedule: &mut Schedule<EventOf<F>, K>) -> SimTime {
+        let message = self.message_of(token(buffer, kind));
         let now = schedule.now();
-        self.fabric.send(now, message, |time, event| schedule.at(time, EventOf(StorageEvent::Fabric(event))))
+        self.fabric.send(now, message, |time, event| schedule.at(time, EventOf::new(StorageEvent::Fabric(event))))
+    }
+
+    /// The message of a token: a request for a buffer, or its data.
+    #[inline]
+    fn message_of(&self, token: u64) -> Message {
+        let (buffer, kind) = untoken(token);
+        let endpoint_of = |device: DeviceId| self.wiring.endpoint_of[device.index()];
+        let (source, destination) = (endpoint_of(self.source_of(buffer)), endpoint_of(self.destination_of(buffer)));
+        match kind {
+            REQUEST => Message { from: destination, to: source, bytes: self.policy.control_message, token },
+            _ => Message { from: source, to: destination, bytes: self.extent(buffer).2, token },
+        }
     }
 
     /// A request has reached its source: read when there is memory and nobody waits already.
@@ -153,7 +152,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
                 tracking.progress[buffer.pull as usize].read += 1;
                 tracking.idle_from[source.index()] = read;
             }
-            schedule.at(read, EventOf(StorageEvent::ReadDone(buffer)));
+            schedule.at(read, EventOf::new(StorageEvent::ReadDone(buffer)));
         }
     }
 
@@ -165,8 +164,8 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             return;
         }
         self.devices[source.index()].sent_bytes += bytes;
-        let sent = self.send(buffer, source, self.destination_of(buffer), bytes, DATA, schedule);
-        schedule.at(sent, EventOf(StorageEvent::SendDone(buffer)));
+        let sent = self.send(buffer, DATA, schedule);
+        schedule.at(sent, EventOf::new(StorageEvent::SendDone(buffer)));
     }
 
     fn send_done<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
@@ -196,7 +195,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             tracking.progress[buffer.pull as usize].receive(is_last);
             tracking.idle_from[destination.index()] = written;
         }
-        schedule.at(written, EventOf(StorageEvent::WriteDone(buffer)));
+        schedule.at(written, EventOf::new(StorageEvent::WriteDone(buffer)));
     }
 
     fn write_done<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
@@ -257,16 +256,17 @@ impl<F: Fabric, D: Device, K: QueueKind> Model<K> for Rebuild<F, D> {
     type Event = EventOf<F>;
 
     #[inline]
-    fn execute(&mut self, EventOf(event): EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
-        match event {
+    fn execute(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
+        match event.get() {
             StorageEvent::Fabric(event) => {
                 let now = schedule.now();
                 if self.tracking.is_some() && self.has_vanished(untoken(F::token(event))) {
                     return;
                 }
-                let delivered = self
-                    .fabric
-                    .execute(now, event, |time, next| schedule.at(time, EventOf(StorageEvent::Fabric(next))));
+                let message = self.message_of(F::token(event));
+                let delivered = self.fabric.execute(now, event, message, |time, next| {
+                    schedule.at(time, EventOf::new(StorageEvent::Fabric(next)));
+                });
                 match delivered.map(untoken) {
                     None => {}
                     Some((buffer, REQUEST)) => self.request_arrived(buffer, schedule),

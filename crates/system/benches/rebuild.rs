@@ -1,0 +1,149 @@
+//! The event loop of a rebuild on one core: events a second, and what a rebuilt object costs as the system grows.
+//!
+//! The work is like that of a server of 1,024 that held files like Mira's: of the objects, 85 % are below 4 KiB and
+//! the others 4 MiB to 1 GiB, each magnitude as likely as the others, which makes 11.5 buffers of 16 MiB on average.
+//! Homes and holders are drawn evenly.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow};
+use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
+use resilver_kernel::{Limit, Purpose, Schedule, Stream, run};
+use resilver_placement::layout::Relocation;
+use resilver_system::{AffectedObject, EventOf, ObjectOrder, Rebuild, RebuildPolicy, SourceChoice, Wiring, WorkList};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration};
+
+/// Devices, one of which failed, of the case whose rate is stated.
+const DEVICES: u32 = 1024;
+/// Objects that each device restores: a million over 1,023 devices.
+const OBJECTS_A_DEVICE: u64 = 978;
+/// Goal of the rate, in million events a second: 30 ns an event.
+const GOAL_RATE: f64 = 33.0;
+/// Goal of the growth: the dearest object over the cheapest.
+const GOAL_GROWTH: f64 = 1.5;
+
+/// The volume of the catalog's jbod10-sata.
+fn disk_table() -> Arc<DiskTable> {
+    let microseconds = |us: f64| SimDuration::from_seconds(us * 1e-6).expect("a short time");
+    let figures = |rate: f64, overhead: f64| DirectionFigures {
+        rate: BytesPerSecond::new(rate * 1_048_576.0).expect("a rate"),
+        overhead: microseconds(overhead),
+    };
+    let read = [3475.6, 3470.0, 3486.2, 3531.2, 3608.6, 3741.0, 3988.9, 4530.2, 5644.2, 7922.0, 11700.3];
+    let write = [499.5, 509.0, 514.7, 525.9, 546.4, 588.3, 663.1, 621.8, 539.1, 3179.5, 6108.8];
+    let row = |index: usize| DiskTableRow {
+        request: Bytes::kibibytes(4 << index),
+        read_seek: microseconds(read[index]),
+        write_seek: microseconds(write[index]),
+    };
+    let rows = (0..11).map(row).collect();
+    let table = DiskTable::new(figures(1542.1, 23.67), figures(1511.7, 29.67), Bytes::new(512), rows);
+    Arc::new(table.expect("sizes rise"))
+}
+
+/// The catalog's qdr-infiniband, with as many rows.
+fn fabric_table() -> Arc<LogGpTable> {
+    let row = |(size, gap_picoseconds, gap_per_byte_picoseconds)| LogGpRow {
+        size: Bytes::new(size),
+        latency: SimDuration::from_picoseconds(6_782_182),
+        gap_picoseconds,
+        gap_per_byte_picoseconds,
+    };
+    let small = (0..12).map(|bits| (1 << bits, 1_086_758, 852));
+    let large = [
+        (4096, 1_070_237, 324),
+        (8192, 1_014_836, 446),
+        (16_384, 510_600, 1046),
+        (131_072, 1_856_250, 609),
+        (262_144, 1_014_836, 446),
+        (262_144, 12_367_868, 497),
+        (4_194_304, 12_487_616, 497),
+        (8_388_608, 13_069_435, 497),
+        (16_777_216, -9_934_403, 513),
+        (33_554_432, -17_247_905, 516),
+        (67_108_864, -17_796_392, 516),
+    ];
+    Arc::new(LogGpTable::new(small.chain(large).map(row).collect()).expect("a table that serves"))
+}
+
+/// What `devices` devices have to restore when the last of them fails.
+fn work_of(devices: u32) -> WorkList {
+    let survivors = u64::from(devices - 1);
+    let mut stream = Stream::new(1, 0, Purpose::named("bench"));
+    let mut size = || {
+        if stream.below(100) < 85 {
+            return Bytes::new(1 + stream.below(4096));
+        }
+        let exponent = 22.0 + 8.0 * (stream.below(1 << 32) as f64 / (1u64 << 32) as f64);
+        Bytes::new(exponent.exp2() as u64)
+    };
+    let affected: Vec<AffectedObject> = (0..survivors * OBJECTS_A_DEVICE)
+        .map(|number| AffectedObject { object: ObjectId::new(number), size: size() })
+        .collect();
+    let failed = DeviceId::new(devices - 1);
+    let relocate = |object: ObjectId, (): &mut (), relocation: &mut Relocation| {
+        let mut stream = Stream::new(1, object.get(), Purpose::named("bench"));
+        let [holder, other] = [(); 2].map(|()| DeviceId::new(stream.below(survivors) as u32));
+        let home = DeviceId::new(stream.below(survivors) as u32);
+        relocation.set(&[holder, other, failed], &[holder, other, home], |device| device == failed);
+    };
+    WorkList::build(1, devices as usize, (SourceChoice::Primary, ObjectOrder::Population), &affected, relocate)
+        .expect("few pulls")
+}
+
+/// Restores everything; returns the events and the seconds that they took.
+fn restore(devices: u32, work: WorkList) -> (u64, f64) {
+    let policy = RebuildPolicy {
+        pipeline_buffer: Bytes::mebibytes(16),
+        pipelining: true,
+        receive_memory: Bytes::gibibytes(1),
+        send_memory: Bytes::gibibytes(1),
+        control_message: Bytes::new(64),
+        bandwidth: None,
+    };
+    let wiring = Wiring {
+        endpoint_of: (0..devices).map(EndpointId::new).collect(),
+        is_failed: (0..devices).map(|device| device == devices - 1).collect(),
+    };
+    let table = disk_table();
+    let disks = (0..devices).map(|_| Disk::new(Arc::clone(&table))).collect();
+    let fabric = LogGp::new(fabric_table(), devices as usize);
+    let begin = Instant::now();
+    let mut rebuild = Rebuild::new(policy, wiring, fabric, disks, work).expect("buffers fit into memory");
+    let mut schedule: Schedule<EventOf<LogGp>> = Schedule::new();
+    rebuild.start(&mut schedule);
+    run(&mut rebuild, &mut schedule, Limit::none()).expect("no event is out of time");
+    let seconds = begin.elapsed().as_secs_f64();
+    rebuild.finish(schedule.now()).expect("the laws of conservation hold");
+    (schedule.executed(), seconds)
+}
+
+/// The run of median length of `times`.
+fn median_run(devices: u32, times: usize) -> (u64, f64) {
+    let work = work_of(devices);
+    let mut runs: Vec<(u64, f64)> = (0..times).map(|_| restore(devices, work.clone())).collect();
+    runs.sort_by(|left, right| left.1.total_cmp(&right.1));
+    runs[times / 2]
+}
+
+fn main() {
+    // `cargo bench` asks for measurements; `cargo test --benches` only for a run that works.
+    let measure = std::env::args().any(|argument| argument == "--bench");
+    let times = if measure { 5 } else { 1 };
+    let (events, seconds) = median_run(DEVICES, times);
+    println!("{DEVICES} devices, {} objects, {events} events", u64::from(DEVICES - 1) * OBJECTS_A_DEVICE);
+    println!("goal {GOAL_RATE:.1} million events/s, rate {:.1}", events as f64 / seconds / 1e6);
+    if !measure {
+        return;
+    }
+    let mut costs = Vec::new();
+    for devices in [64, 256, 1024, 4096] {
+        let (_, seconds) = median_run(devices, if devices > 1000 { 3 } else { 15 });
+        let cost = seconds / (f64::from(devices - 1) * OBJECTS_A_DEVICE as f64);
+        println!("{devices:>6} devices: {:.3} us a rebuilt object", cost * 1e6);
+        costs.push(cost);
+    }
+    costs.sort_by(f64::total_cmp);
+    println!("goal {GOAL_GROWTH:.1} between the dearest and the cheapest, ratio {:.2}", costs[3] / costs[0]);
+}
