@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         Study,
         System,
     )
-    from resilver.study import Results, Status, execute, status
+    from resilver.study import BatchJobs, Results, Status, execute, status
 
     __version__: str
 
@@ -89,12 +89,13 @@ _HOMES = {
         "Study",
         "System",
     ),
-    "resilver.study": ("Results", "Status", "execute", "status"),
+    "resilver.study": ("BatchJobs", "Results", "Status", "execute", "status"),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 _MODULES = ("catalog", "estimate", "importers", "report", "simulate", "units")
 
 __all__ = [
+    "BatchJobs",
     "Cluster",
     "Comparison",
     "ConfigError",

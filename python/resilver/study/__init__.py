@@ -1,12 +1,14 @@
 """Studies: sweeps of systems times an ensemble of seeds, executed, stored and read back."""
 
 from resilver.study.execution import execute
+from resilver.study.executors import BatchJobs
 from resilver.study.partial import PartialResults
 from resilver.study.progress import Counts, Incomplete, RunProgress, RunState, StudyProgress
 from resilver.study.results import Results
 from resilver.study.sweep_status import Driver, PointStatus, Status, status
 
 __all__ = [
+    "BatchJobs",
     "Counts",
     "Driver",
     "Incomplete",

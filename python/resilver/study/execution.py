@@ -40,15 +40,15 @@ SIMULATOR = "resilver.simulate:simulate"
 # itself gains.
 _SECONDS_WORTH_SPLITTING = 30.0
 
-# Placing as a share of what comes before the rebuilding, where there are groups.
-_PLACING = 0.25
-
 # More parts than this make the ranges so short that starting them counts.
 _PARTS_MAX = 256
 
 # How long the driver looks for shards that workers say are stored. Network file systems remember
 # for up to a minute that a file was absent.
 _SECONDS_TO_SEE_SHARDS = 90.0
+
+# Placing as a share of what comes before the rebuilding, where there are groups.
+_PLACING = 0.25
 
 
 def execute(
@@ -108,8 +108,7 @@ def execute(
         if not run_folder.is_current():
             keys = {label(run): run.key for run in runs}
             with Heartbeat(path, keys, progress) as heartbeat:
-                simulation = simulator or SIMULATOR
-                execution = _Execution(run_folder, runs, heartbeat, simulation, split)
+                execution = _Execution(run_folder, runs, heartbeat, simulator or SIMULATOR, split)
                 execution.perform(choice)
     return Results.open(path)
 
@@ -146,16 +145,17 @@ class _Execution:
     counts: Counts = field(init=False)
     finished: set[str] = field(init=False, default_factory=set)
     failures: list[dict[str, Any]] = field(init=False, default_factory=list)
-    under_way: dict[str, RunState] = field(init=False, default_factory=dict)
     mark: str | None = field(init=False, default=None)
+    under_way: dict[str, RunState] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         # Two points of a sweep can resolve to one system; its run is done once.
         self.unique = {run.key: run for run in self.runs}
         self.counts = Counts(total=len(self.unique))
-        self.expected = _expected_costs(self.unique.values(), self.simulator)
-        labels = {key: label(run) for key, run in self.unique.items()}
-        self.meter = Meter(self.expected, labels, time.monotonic())
+        self.costs = _expected_costs(self.unique.values(), self.simulator)
+        self.meter = Meter(
+            self.costs, {key: label(run) for key, run in self.unique.items()}, time.monotonic()
+        )
 
     def perform(self, choice: ExecutorChoice | None) -> None:
         """Do what is left, in this process where there is no choice of another place."""
@@ -219,8 +219,7 @@ class _Execution:
 
     def _is_worth_splitting(self, run: Run) -> bool:
         return (
-            self.simulator == SIMULATOR
-            and self.expected[run.key].seconds > _SECONDS_WORTH_SPLITTING
+            self.simulator == SIMULATOR and self.costs[run.key].seconds > _SECONDS_WORTH_SPLITTING
         )
 
     def _parts(self, run: Run, sharing: int, workers: int) -> int:
@@ -247,9 +246,9 @@ class _Execution:
         """A run failed; False if the others would fail as it did."""
         return self._note_failure(course.run, error)
 
-    def look(self, under_way: Mapping[str, tuple[Any, ...]]) -> None:
+    def look(self, under_way: Mapping[str, RunState]) -> None:
         """Tell the caller how far the runs are."""
-        self.under_way = {key: RunState(*state) for key, state in under_way.items()}
+        self.under_way = dict(under_way)
         self._tell()
 
     def _note_done(self, run: Run) -> None:

@@ -13,6 +13,7 @@ from resilver.study.executors import ClusterLost, StudyExecutor
 from resilver.study.interrupt import InterruptWatch
 from resilver.study.perform import Delivery
 from resilver.study.pool import WorkerDied
+from resilver.study.progress import RunState
 from resilver.study.split import SplitRun, WholeRun
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Listener(Protocol):
     def failed(self, course: Course, error: BaseException) -> bool:
         """A run failed; False if the others would fail as it did."""
 
-    def look(self, under_way: Mapping[str, tuple[Any, ...]]) -> None:
+    def look(self, under_way: Mapping[str, RunState]) -> None:
         """How far the runs under way are, by their keys."""
 
 
@@ -145,10 +146,13 @@ class Feed:
                 future.cancel()
 
     def _look(self) -> None:
-        states: dict[str, list[tuple[Any, ...]]] = {}
+        under_way = self._executor.under_way()
+        states: dict[str, list[RunState]] = {}
         courses = {}
-        for future, state in self._executor.under_way().items():
-            if (course := self._pending.get(future)) is not None:
-                courses[course.run.key] = course
-                states.setdefault(course.run.key, []).append(state)
-        self._listener.look({key: courses[key].state(found) for key, found in states.items()})
+        for future, course in self._pending.items():
+            courses[course.run.key] = course
+            found = states.setdefault(course.run.key, [])
+            if (state := under_way.get(future)) is not None:
+                found.append(state)
+        looks = {key: courses[key].state(found) for key, found in states.items()}
+        self._listener.look({key: state for key, state in looks.items() if state is not None})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from resilver.study.phases import STORING, PhaseClock
+from resilver.study.phases import SIMULATED_PHASES, STORING, PhaseClock
 from resilver.study.progress import RunState
 from resilver.study.shards import Cost, RunOutput, Shards
 from resilver.study.worker import Report, load
@@ -77,7 +77,7 @@ def perform_by(
     simulate: Callable[[Callable[[Any], bool]], RunOutput],
     task: RunTask,
     report: Report,
-    seconds_before: float = 0.0,
+    scanning_seconds: float = 0.0,
 ) -> Delivery:
     """Measure a simulation and store what it gives.
 
@@ -85,7 +85,7 @@ def perform_by(
         simulate: the simulation; it takes the function that is told of its progress.
         task: the run.
         report: told how far the run is; answers whether to go on.
-        seconds_before: time that its scan has cost already, in other tasks.
+        scanning_seconds: time that the run's scan has taken already, in other tasks.
 
     Returns:
         The shard, or that it is stored.
@@ -104,9 +104,9 @@ def perform_by(
     reset_peak_memory()
     clock = PhaseClock()
     output = simulate(progress)
-    seconds = clock.stop()
-    seconds["scanning"] += seconds_before
-    cost = Cost(sum(seconds.values()), peak_memory_bytes(), seconds)
+    phases = clock.stop()
+    phases[SIMULATED_PHASES[1]] += scanning_seconds
+    cost = Cost(sum(phases.values()), peak_memory_bytes(), phases)
     report(RunState(STORING))
     if is_here:
         shards.write(task.key, task.seed, output, cost)

@@ -69,13 +69,16 @@ class WholeRun:
         self.delivery = value
         return []
 
-    def state(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    def state(self, states: Sequence[RunState]) -> RunState | None:
         """How far the run is.
 
         Args:
-            states: the states of its calls under way, at least one.
+            states: the states of its calls under way.
+
+        Returns:
+            The state; None where it has not begun.
         """
-        return states[0]
+        return states[0] if states else None
 
 
 @dataclass
@@ -94,6 +97,7 @@ class SplitRun:
     delivery: Delivery | None = None
     _mapping: bool = False
     _ranges: int = 0
+    _state: RunState = field(default_factory=lambda: RunState("starting"))
     _scanned: list[tuple[PartOfPopulation, float]] = field(default_factory=list)
 
     def begin(self) -> list[Call]:
@@ -119,12 +123,18 @@ class SplitRun:
         self._ranges = len(value)
         return [(_SCAN, (self.task, first, files)) for first, files in value]
 
-    def state(self, states: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-        """How far the run is; see `WholeRun.state`."""
-        if not self._mapping:
-            return states[0]
-        under_way = sum(state[1] for state in states)
-        return ("scanning", min(1.0, (len(self._scanned) + under_way) / self._ranges))
+    def state(self, states: Sequence[RunState]) -> RunState:
+        """How far the run is; see `WholeRun.state`. Between tasks it stays where it was."""
+        if self._mapping:
+            under_way = sum(state.fraction for state in states if state.phase == "scanning")
+            share = min(1.0, (len(self._scanned) + under_way) / self._ranges)
+            self._state = RunState("scanning", max(share, self._state.fraction))
+        elif states and states[0].phase in ("rebuilding", "done", "storing"):
+            self._state = states[0]
+        elif self._ranges:
+            # The last task has the rest to scan, which is little, and its groups to place again.
+            self._state = RunState("scanning", 1.0)
+        return self._state
 
 
 def plan_ranges(task: RunTask, parts: int, report: Report) -> list[tuple[int, int]]:
@@ -133,7 +143,7 @@ def plan_ranges(task: RunTask, parts: int, report: Report) -> list[tuple[int, in
     Args:
         task: the run.
         parts: how many ranges.
-        report: told how far the run is; answers whether to go on.
+        report: told how far the task is; answers whether to go on.
 
     Returns:
         First file and number of files of each range, in order, together less than the population;
@@ -157,7 +167,7 @@ def scan_range(
         task: the run.
         first_file: the range's first file.
         files: its number of files.
-        report: told how far the run is; answers whether to go on.
+        report: told how far the task is; answers whether to go on.
 
     Returns:
         What the range holds, and the seconds that took.
@@ -190,7 +200,7 @@ def reduce_parts(
         task: the run.
         parts: what the ranges hold, in order from the first file.
         seconds: what their scans took.
-        report: told how far the run is; answers whether to go on.
+        report: told how far the task is; answers whether to go on.
 
     Returns:
         As `perform` does.
@@ -198,7 +208,7 @@ def reduce_parts(
     from resilver.simulate.parts import simulate_found
 
     def simulate(progress: Any) -> Any:
-        progress(RunState("scanning", _SURE_SHARE))
+        report(RunState("scanning", _SURE_SHARE))
         found = list(_to_the_end(_scan_of(task), task, parts, report))
         parts.clear()
         _forget_scan()

@@ -14,6 +14,7 @@ from resilver.study.executors.build import own_build
 from resilver.study.executors.interface import ClusterLost, tell_of_cancelling
 from resilver.study.executors.remote import perform_remotely
 from resilver.study.pool import rebuilt
+from resilver.study.progress import RunState
 
 
 class AnyExecutor:
@@ -62,11 +63,11 @@ class AnyExecutor:
         theirs.add_done_callback(lambda done: self._finish(future, done))
         return future
 
-    def under_way(self) -> Mapping[Future[Any], tuple[Any, ...]]:
+    def under_way(self) -> Mapping[Future[Any], RunState]:
         """The tasks that have begun, all at their start: there are no reports."""
         with self._lock:
             return {
-                future: ("starting", 0.0)
+                future: RunState("starting")
                 for future, theirs in self._running.items()
                 if theirs.running()
             }

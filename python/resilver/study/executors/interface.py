@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import Any, Protocol, runtime_checkable
 
 from resilver.errors import ConfigError, Problem, SimulationError
+from resilver.study.progress import RunState
 
 
 class ClusterLost(SimulationError):
@@ -44,7 +45,7 @@ class StudyExecutor(Protocol):
             `ClusterLost` where no worker is left.
         """
 
-    def under_way(self) -> Mapping[Future[Any], tuple[Any, ...]]:
+    def under_way(self) -> Mapping[Future[Any], RunState]:
         """What the tasks that are being performed reported last."""
 
     def stop(self) -> None:

@@ -18,6 +18,7 @@ from resilver.study.executors.build import own_build
 from resilver.study.executors.interface import ClusterLost, tell_of_cancelling
 from resilver.study.executors.remote import perform_remotely
 from resilver.study.pool import WorkerDied, rebuilt
+from resilver.study.progress import RunState
 
 _SECONDS_BETWEEN_COUNTS = 1.0
 
@@ -67,7 +68,7 @@ class DaskExecutor:
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._running: dict[str, _Task] = {}
-        self._states: dict[str, tuple[Any, ...]] = {}
+        self._states: dict[str, RunState] = {}
         self._threads = 0
         self._ended = threading.Event()
         self._topic = f"resilver-{self._session}"
@@ -110,7 +111,7 @@ class DaskExecutor:
             self._running[key] = task
         task.remote.add_done_callback(lambda done: self._finish(key, done))
 
-    def under_way(self) -> Mapping[Future[Any], tuple[Any, ...]]:
+    def under_way(self) -> Mapping[Future[Any], RunState]:
         """What the tasks that are being performed reported last."""
         with self._lock:
             return {
@@ -151,7 +152,7 @@ class DaskExecutor:
         _, message = event
         with self._lock:
             if message["key"] in self._running:
-                self._states[message["key"]] = pickle.loads(message["state"])
+                self._states[message["key"]] = RunState(*message["state"])
 
     def _finish(self, key: str, remote: Any) -> None:
         """Hand on what Dask says of a task; called in a thread of Dask's."""

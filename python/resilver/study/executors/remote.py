@@ -47,7 +47,7 @@ def build_of_worker() -> Build:
     return own_build()
 
 
-def _always(*_: Any) -> bool:
+def _always(_: RunState) -> bool:
     return True
 
 
@@ -86,8 +86,6 @@ class DaskReporter:
         if state.phase != self._phase or moment >= self._next:
             self._phase = state.phase
             self._next = moment + _SECONDS_BETWEEN_REPORTS
-            self._worker.log_event(
-                self._topic, {"key": self._key, "state": pickle.dumps(tuple(state))}
-            )
+            self._worker.log_event(self._topic, {"key": self._key, "state": list(state)})
         task = self._worker.state.tasks.get(self._key)
         return task is not None and task.state in _WANTED_STATES
