@@ -155,6 +155,8 @@ def output(seed: int) -> Any:
             "duration_seconds": pa.array([1.0, 1.0]),
             "in_flight_bytes": pa.array([5.0, 2.5]),
             "rebuilt_bytes": pa.array([3, 4], pa.int64()),
+            "degraded_objects": pa.array([2.0, 0.5]),
+            "at_risk_objects": pa.array([1.0, 0.0]),
         }
     )
     return SimpleNamespace(metrics=metrics, servers=table, transfers=transfers, timeline=timeline)
