@@ -6,7 +6,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from resilver.cli.console import print_json
-from resilver.cli.run import perform
+from resilver.cli.running import perform
 from resilver.cli.summary import print_summary
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
-from resilver.cli.run import perform, shown
+from resilver.cli.running import perform, shown
 from resilver.errors import ConfigError, Problem, show
 
 if TYPE_CHECKING:
