@@ -8,7 +8,7 @@ import numpy as np
 
 from resilver.report.degraded import DegradedChart
 from resilver.report.plots import empty_figure, faint, mark_faults, plain
-from resilver.report.scales import time_scale
+from resilver.report.scales import time_scale, time_title
 from resilver.report.static_charts import mark_faults_static
 from resilver.report.style import ORANGE, VERMILLION
 
@@ -42,9 +42,8 @@ def degraded_figure(chart: DegradedChart) -> Figure:
     figure.update_yaxes(
         title="objects", tickformat="," if top < 1e6 else "~s", range=[0, 1.08 * top]
     )
-    first = "first " if any(chart.fault_seconds) else ""
     figure.update_xaxes(
-        title=f"time since the {first}failure ({time.unit})",
+        title=time_title(chart.fault_seconds, time.unit),
         range=[0, float(edges.max()) / time.divisor],
     )
     figure.update_layout(showlegend=True, hovermode="x")
@@ -77,6 +76,5 @@ def degraded(figure: matplotlib.figure.Figure, chart: DegradedChart) -> None:
     axes.set_xlim(0.0, float(edges.max()) / time.divisor)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axes.set_ylabel("objects")
-    first = "first " if any(chart.fault_seconds) else ""
-    axes.set_xlabel(f"time since the {first}failure ({time.unit})")
+    axes.set_xlabel(time_title(chart.fault_seconds, time.unit))
     axes.legend(loc="best")

@@ -15,7 +15,14 @@ from resilver.report.charts_data import (
     TimelineChart,
     descending,
 )
-from resilver.report.scales import byte_scale, integer_step, rate_scale, significant, time_scale
+from resilver.report.scales import (
+    byte_scale,
+    integer_step,
+    rate_scale,
+    significant,
+    time_scale,
+    time_title,
+)
 from resilver.report.style import BLUE, GREEN, GREY, ORANGE
 from resilver.units import format_duration
 
@@ -260,7 +267,7 @@ def timeline_figure(chart: TimelineChart) -> Figure:
             hovertemplate=f"%{{x:.4g}} {time.unit}: %{{y:.4g}} {scale.unit}<extra>{name}</extra>",
         )
     figure.update_xaxes(
-        title=f"time since the {'first ' if any(chart.fault_seconds) else ''}failure ({time.unit})",
+        title=time_title(chart.fault_seconds, time.unit),
         range=[0, float(edges.max()) / time.divisor],
     )
     grid = {**AXIS, "rangemode": "tozero"}

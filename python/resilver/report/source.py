@@ -97,12 +97,29 @@ def is_bytes_key(key: str) -> bool:
     return key.rsplit(".", 1)[-1] in _BYTE_KEYS
 
 
+_SECONDS_KEYS = frozenset({"at"})
+_EXACT_TIMES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+_RATE_KEYS = frozenset({"bandwidth"})
+
+
 def format_swept(key: str, value: object) -> str:
-    """One swept value for people: sizes with their unit, counts with separators."""
+    """One swept value for people: quantities exactly and with their unit, counts with separators.
+
+    >>> format_swept("faults.1.at", 90.0), format_swept("faults.1.at", 600.0)
+    ('90 s', '10 min')
+    >>> format_swept("recovery.bandwidth", 104857600.0), format_swept("cluster.servers", 1024)
+    ('100 MiB/s', '1,024')
+    """
+    last = key.rsplit(".", 1)[-1]
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     if isinstance(value, int) and is_bytes_key(key):
         return exact_bytes(value)
+    if isinstance(value, int | float) and last in _SECONDS_KEYS:
+        size, unit = next(pair for pair in _EXACT_TIMES if value % pair[0] == 0 or pair[0] == 1)
+        return f"{value / size:,g} {unit}" if value else "0 s"
+    if isinstance(value, int | float) and last in _RATE_KEYS and value == int(value):
+        return f"{exact_bytes(int(value))}/s"
     if isinstance(value, int | float):
         return f"{value:,}"
     return str(value)

@@ -10,7 +10,14 @@ import numpy as np
 from resilver.report.charts_data import RateChart, ServerChart, TimelineChart, descending
 from resilver.report.chord import Flows, Ribbon, chord, label_arcs, on_circle, ring
 from resilver.report.rate_layout import jitter, rate_layout
-from resilver.report.scales import byte_scale, integer_step, log_ticks, rate_scale, time_scale
+from resilver.report.scales import (
+    byte_scale,
+    integer_step,
+    log_ticks,
+    rate_scale,
+    time_scale,
+    time_title,
+)
 from resilver.report.style import (
     BLUE,
     GREEN,
@@ -278,8 +285,7 @@ def timeline(figure: Figure, chart: TimelineChart) -> None:
         axes.set_ylim(bottom=0.0)
         axes.set_ylabel(f"{name}\n({scale.unit})")
     panels[1].set_xlim(0.0, float(edges.max()) / time.divisor)
-    first = "first " if any(chart.fault_seconds) else ""
-    panels[1].set_xlabel(f"time since the {first}failure ({time.unit})")
+    panels[1].set_xlabel(time_title(chart.fault_seconds, time.unit))
     for axes in panels:
         mark_faults_static(axes, chart.fault_seconds, time.divisor)
 
