@@ -209,7 +209,7 @@ def entry(name: str) -> Entry:
     folder = _folder()
     known = sorted(item.name for item in folder.iterdir() if item.joinpath(FILE).is_file())
     if name not in known:
-        remedy = f"{name_remedy(name, known)}; `resilver reproduce --list` has them all"
+        remedy = f"{name_remedy(name, known)} (`resilver reproduce --list` has them all)"
         raise ConfigError(
             Problem("nothing of this name can be reproduced", remedy, value=show(name))
         )

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import errno
 import fcntl
-import itertools
 import json
 import os
-import platform
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +16,14 @@ import pyarrow as pa
 
 from resilver.errors import ConfigError
 from resilver.study.files import TEMPORARY_PREFIX, replace_file, replace_text, sha256_of
+from resilver.study.provenance import (
+    PROVENANCE_FILE,
+    current_version,
+    difference_of,
+    fresh_provenance,
+    read_provenance,
+    timestamp,
+)
 from resilver.study.shards import Shards
 from resilver.study.tables import (
     SHARD_SCHEMAS,
@@ -31,7 +36,6 @@ from resilver.study.tables import (
 if TYPE_CHECKING:
     from resilver.spec import Run, Study
 
-PROVENANCE_FILE = "provenance.json"
 STUDY_FILE = "study.toml"
 SHARDS_FOLDER = "shards"
 _LOCK_FILE = ".lock"
@@ -132,7 +136,7 @@ class RunFolder:
         if same and previous["study"] == resolved:
             self.provenance = previous
         else:
-            self.provenance = _fresh_provenance(resolved, runs, command)
+            self.provenance = fresh_provenance(resolved, runs, command)
         if self.is_current():
             return
         self.provenance["state"] = "incomplete"
@@ -160,11 +164,14 @@ class RunFolder:
         # A study that contains every run of the folder extends it, and finished runs are reused.
         if set(previous["run_keys"]) <= set(keys):
             return
+        # Where no run has finished, as when its cluster could not be reached, nothing is lost.
+        if previous["state"] != "complete" and not self.shards.finished(previous["run_keys"]):
+            return
         here = current_version()
         if previous["resilver_version"] != here:
             difference = f"made by resilver {previous['resilver_version']}, and this is {here}"
         else:
-            difference = _difference(previous["study"], resolved)
+            difference = difference_of(previous["study"], resolved)
         raise ConfigError(
             f"output folder {str(self.path)!r} belongs to another study: {difference}; "
             "choose another folder with -o DIR"
@@ -213,7 +220,7 @@ class RunFolder:
         costs = {key: self.shards.cost(key) for key in keys}
         self.provenance.update(
             state="complete" if complete else "incomplete",
-            finished=_timestamp(),
+            finished=timestamp(),
             failures=list(failures),
             runs={key: cost.record() for key, cost in costs.items()},
             tables={
@@ -259,116 +266,9 @@ class RunFolder:
         replace_text(self.path / PROVENANCE_FILE, text)
 
 
-def read_provenance(folder: Path) -> dict[str, Any]:
-    """The provenance of a run folder.
-
-    Args:
-        folder: the run folder.
-
-    Returns:
-        The content of its provenance.json.
-
-    Raises:
-        FileNotFoundError: there is none.
-        ConfigError: it cannot be read or is not a provenance.
-    """
-    path = folder / PROVENANCE_FILE
-    try:
-        provenance = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"{str(path)!r} cannot be read ({error}); choose another folder with -o DIR"
-        ) from error
-    wanted = {"resilver_version", "study", "run_keys", "swept_keys", "state"}
-    missing = wanted - set(provenance) if isinstance(provenance, dict) else wanted
-    if missing:
-        raise ConfigError(
-            f"{str(path)!r} is not the provenance of a run folder: it has no "
-            f"{sorted(missing)[0]!r}; choose another folder"
-        )
-    return dict(provenance)
-
-
-def current_version() -> str:
-    """The version of resilver that runs."""
-    from resilver import __version__
-
-    return str(__version__)
-
-
-def _fresh_provenance(
-    resolved: Mapping[str, Any], runs: Sequence[Run], command: Sequence[str]
-) -> dict[str, Any]:
-    from resilver.spec import RESULTS_SCHEMA_VERSION
-
-    return {
-        "resilver_version": current_version(),
-        "schema_version": RESULTS_SCHEMA_VERSION,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "host": socket.gethostname(),
-        "processors": os.cpu_count(),
-        "command": list(command),
-        "started": _timestamp(),
-        "finished": None,
-        "state": "incomplete",
-        "study": resolved,
-        "run_keys": [run.key for run in runs],
-        "swept_keys": list(runs[0].swept) if runs else [],
-        "points": _points(runs),
-        "failures": [],
-        "runs": {},
-        "tables": {},
-    }
-
-
-def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The swept values of the runs, in the order of their keys, once for neighbours alike."""
-    return [
-        {"swept": swept, "runs": len(list(alike))}
-        for swept, alike in itertools.groupby(dict(run.swept) for run in runs)
-    ]
-
-
-def _timestamp() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
 def _cannot_write(path: Path, error: OSError) -> str:
     reason = error.strerror or str(error)
     return f"output folder {str(path)!r} cannot be written: {reason}; choose another with -o DIR"
-
-
-def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """The keys in which two resolved studies differ, in words."""
-    old, new = dict(_flat(there)), dict(_flat(here))
-    changed = [key for key in dict.fromkeys([*old, *new]) if old.get(key) != new.get(key)]
-    # Titles and names of content do not change what is computed, and a hash tells a person nothing.
-    silent = ("title", "label", "sha256", "systems_sha256")
-    changed = [key for key in changed if key.rpartition(".")[2] not in silent] or changed
-    words = [
-        f"{key} is {_short(old.get(key))} there and {_short(new.get(key))} here"
-        for key in changed[:3]
-    ]
-    if len(changed) > 3:
-        words.append(f"and {len(changed) - 3} more keys differ")
-    return ", ".join(words) if words else "its runs are others"
-
-
-def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, item in value.items():
-        name = f"{prefix}{key}"
-        if isinstance(item, Mapping) and item:
-            yield from _flat(item, f"{name}.")
-        else:
-            yield name, item
-
-
-def _short(value: Any) -> str:
-    text = "absent" if value is None else str(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 @contextlib.contextmanager

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from resilver.errors import ConfigError
-from resilver.study.folder import SHARDS_FOLDER, read_provenance
+from resilver.study.folder import SHARDS_FOLDER
+from resilver.study.provenance import read_provenance, refuse_other_folders
 from resilver.study.results import with_costs
 from resilver.study.shards import Shards
 from resilver.study.tables import SHARD_SCHEMAS, swept_columns, with_swept
@@ -33,13 +34,8 @@ class PartialResults:
 
     def __init__(self, folder: Path, keys: Iterable[str], held: Iterable[str] = ()) -> None:
         self.folder = folder
-        try:
-            self.provenance = read_provenance(folder)
-        except FileNotFoundError as error:
-            raise ConfigError(
-                f"{str(folder)!r} is not a run folder: it has no provenance.json; "
-                "give a folder that `resilver run` writes"
-            ) from error
+        refuse_other_folders(folder)
+        self.provenance = read_provenance(folder)
         if "points" not in self.provenance:
             raise ConfigError(
                 f"run folder {str(folder)!r} is of an earlier resilver; "

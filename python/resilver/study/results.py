@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from resilver.errors import ConfigError
-from resilver.study.folder import read_provenance
+from resilver.study.provenance import read_provenance, refuse_other_folders
 from resilver.study.tables import COSTS, PHASE_COSTS, TABLE_NAMES, read_parquet
 
 if TYPE_CHECKING:
@@ -48,18 +48,8 @@ class Results:
             ConfigError: there is no such folder, it is no run folder, or the sweep is incomplete.
         """
         path = Path(folder)
-        if not path.is_dir():
-            raise ConfigError(
-                f"run folder {str(path)!r} does not exist; "
-                f"make it with `resilver run STUDY.toml -o {path}`"
-            )
-        try:
-            provenance = read_provenance(path)
-        except FileNotFoundError as error:
-            raise ConfigError(
-                f"{str(path)!r} is not a run folder: it has no provenance.json; "
-                "give a folder that `resilver run` wrote"
-            ) from error
+        refuse_other_folders(path)
+        provenance = read_provenance(path)
         if provenance["state"] != "complete" and not partial:
             total = len(set(provenance["run_keys"]))
             raise ConfigError(

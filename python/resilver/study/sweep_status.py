@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from resilver.errors import ConfigError
-from resilver.study.folder import PROVENANCE_FILE, SHARDS_FOLDER, read_provenance
+from resilver.study.folder import SHARDS_FOLDER
 from resilver.study.heartbeat import FORMAT, STATUS_FILE, process_space, process_started
 from resilver.study.progress import Counts, RunProgress, RunState, StudyProgress
+from resilver.study.provenance import PROVENANCE_FILE, read_provenance, refuse_other_folders
 
 State = Literal["running", "complete", "incomplete", "dead"]
 
@@ -215,19 +216,10 @@ def _status(path: Path, provenance: Mapping[str, Any], beat: Mapping[str, Any] |
 
 
 def _provenance(path: Path) -> dict[str, Any]:
-    if not path.is_dir():
-        raise ConfigError(
-            f"run folder {str(path)!r} does not exist; "
-            f"make it with `resilver run STUDY.toml -o {path}`"
-        )
+    refuse_other_folders(path)
     for attempt in range(_ATTEMPTS):
         try:
             return read_provenance(path)
-        except FileNotFoundError as error:
-            raise ConfigError(
-                f"{str(path)!r} is not a run folder: it has no provenance.json; "
-                "give a folder that `resilver run` writes"
-            ) from error
         except ConfigError:
             if attempt == _ATTEMPTS - 1:
                 raise
