@@ -218,6 +218,9 @@ def reproduce(
     ] = None,
     settings: Settings = None,
     workers: Workers = None,
+    cluster: Cluster = None,
+    cluster_config: ClusterConfig = None,
+    split: Split = None,
     figures: Annotated[
         Path | None,
         typer.Option("--figures", metavar="DIR", help="Write the pictures as files there too."),
@@ -241,9 +244,12 @@ def reproduce(
     resilver reproduce rebuild-scaling
 
     resilver reproduce rebuild-scaling 8 --seeds 3 -o runs/figure-8
+
+    resilver reproduce rebuild-scaling --cluster tcp://node1:8786
     """
     from resilver.cli.reproduce import Request, list_entries
     from resilver.cli.reproduce import reproduce as perform
+    from resilver.cli.running import Where
 
     if listing:
         list_entries(as_json=as_json)
@@ -254,7 +260,7 @@ def reproduce(
         output,
         seeds,
         tuple(settings or ()),
-        workers,
+        Where(workers, cluster, cluster_config, split),
         figures,
         figure_format.value,
     )

@@ -7,6 +7,7 @@ import math
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -83,6 +84,30 @@ def say_error(text: str) -> None:
     console = messages()
     for line in text.splitlines() or [""]:
         console.print(Text.assemble(("error: ", "bold red"), line), soft_wrap=True)
+
+
+def make_folder(folder: Path, what: str, option: str) -> None:
+    """Make a folder that a person named.
+
+    Args:
+        folder: the folder; one that is there already will do.
+        what: what it is, for the message.
+        option: how another is chosen.
+
+    Raises:
+        ConfigError: it is a file, or cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise ConfigError(
+            f"{what} {str(folder)!r} is a file; choose a folder with {option}"
+        ) from error
+    except OSError as error:
+        raise ConfigError(
+            f"{what} {str(folder)!r} cannot be made ({error.strerror}); "
+            f"choose another with {option}"
+        ) from error
 
 
 def report_error(error: BaseException) -> int:

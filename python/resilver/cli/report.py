@@ -8,7 +8,7 @@ from typing import Literal
 
 from pyarrow import ArrowInvalid
 
-from resilver.cli.console import EXIT_INCOMPLETE, print_json, say
+from resilver.cli.console import EXIT_INCOMPLETE, make_folder, print_json, say
 from resilver.errors import ConfigError
 from resilver.study import PartialResults, Results, Status, status
 
@@ -45,6 +45,8 @@ def report(
     from resilver.report import write_figures, write_html
 
     page_path = output if output is not None else folder / "report.html"
+    if figures is not None:
+        make_folder(figures, "--figures", "--figures DIR")
     if watch and not follow(folder, page_path, as_json=as_json):
         return EXIT_INCOMPLETE
     results = Results.open(folder)
@@ -53,7 +55,6 @@ def report(
         page = write_html(results, page_path)
         written: list[Path] = []
         if figures is not None:
-            figures.mkdir(parents=True, exist_ok=True)
             written = write_figures(results, figures, format=figure_format)
     except OSError as error:
         place = error.filename or page_path

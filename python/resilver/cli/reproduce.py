@@ -10,14 +10,15 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from resilver.cli.console import EXIT_FAILED, output, print_json, say
-from resilver.cli.running import perform, shown
+from resilver.cli.console import EXIT_FAILED, make_folder, output, print_json, say
+from resilver.cli.running import Where, perform, shown
 from resilver.errors import ConfigError, Problem, show
 
 if TYPE_CHECKING:
     from resilver.reproduce import Comparison, Entry, Reproduction
     from resilver.spec import Study
     from resilver.study import Results
+    from resilver.study.executors import ExecutorChoice
 
 FOLDER = Path("runs") / "reproduce"
 """Where run folders go by default: all entries share it, so that none runs twice."""
@@ -37,7 +38,7 @@ class Request:
         folder: Where run folders and the page go; by default `FOLDER`.
         seeds: Seeds a point, instead of the study's own.
         settings: Overrides as KEY=VALUE.
-        workers: Parallel processes.
+        where: Where the runs are performed.
         figures: A folder for the pictures as files.
         figure_format: "png" or "svg".
     """
@@ -47,7 +48,7 @@ class Request:
     folder: Path | None
     seeds: int | None
     settings: tuple[str, ...]
-    workers: int | None
+    where: Where
     figures: Path | None
     figure_format: str
 
@@ -112,30 +113,55 @@ def reproduce(request: Request, *, as_json: bool, quiet: bool, verbose: bool) ->
         ConfigError: there is no such entry or figure, a setting is not valid, or a file cannot be
             written.
     """
-    from resilver.reproduce import Wishes, chosen, write_pictures, write_reproduction
-    from resilver.reproduce import reproduce as make
+    from resilver.study.executors import choose
 
     if request.name is None:
         remedy = "give one of `resilver reproduce --list`, such as rebuild-scaling"
         raise ConfigError(Problem("what to reproduce is missing", remedy, "NAME"))
+    where = request.where
+    # Before anything is read: in an allocation, this is where all tasks but the driver's stay.
+    choice = choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
+    try:
+        return _reproduce(request, choice, as_json=as_json, quiet=quiet, verbose=verbose)
+    finally:
+        choice.close()
+
+
+def _reproduce(
+    request: Request, choice: ExecutorChoice, *, as_json: bool, quiet: bool, verbose: bool
+) -> int:
+    from resilver.reproduce import Wishes, chosen, write_pictures, write_reproduction
+    from resilver.reproduce import reproduce as make
+
+    assert request.name is not None
+    where = request.where
     one = chosen(request.name, request.figure)
-    wishes = Wishes(request.seeds, request.settings, request.workers)
+    wishes = Wishes(request.seeds, request.settings, where.workers)
     if request.settings and not (one.has_runs or one.members):
         rule = f"{one.name} measures without a study, so it has no settings"
         raise ConfigError(Problem(rule, "leave --set out", "--set", show(request.settings[0])))
     folder = FOLDER if request.folder is None else request.folder
 
     def run(study: Study, path: Path, workers: int | None) -> Results:
-        return perform(study, path, workers=workers, quiet=quiet, verbose=verbose)
+        # A measurement says itself how many workers it has, and they are this machine's.
+        place = choice if workers is None else None
+        return perform(
+            study, path, place, where.split, workers=workers, quiet=quiet, verbose=verbose
+        )
 
     def begin(part: Entry, runs: int) -> None:
         if not quiet:
             counted = f", {runs} {'run' if runs == 1 else 'runs'}" if runs else ""
             say(f"{part.name}: {part.title}{counted}")
-            if part.workers is not None and request.workers not in (None, part.workers):
+            if part.workers is not None and where.workers not in (None, part.workers):
                 say(f"{part.name} is a measurement: {part.workers} run at a time, not --workers")
+            if where.cluster is not None and (part.workers is not None or not part.has_runs):
+                say(f"{part.name} is measured on this machine, not on --cluster")
 
-    _make_folder(folder)
+    make_folder(folder, "output folder", "-o DIR")
+    if request.figures is not None:
+        # Before the runs, which may take long.
+        make_folder(request.figures, "--figures", "--figures DIR")
     made = make(one, folder, wishes, run, begin)
     figure = "-".join(one.figures).replace(" ", "-").casefold() if request.figure else ""
     page = write_reproduction(made, folder / f"{'-'.join(filter(None, [one.name, figure]))}.html")
@@ -147,16 +173,6 @@ def reproduce(request: Request, *, as_json: bool, quiet: bool, verbose: bool) ->
     elif not quiet:
         _print(made, page, files)
     return _judged(made)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(
-            f"output folder {str(folder)!r} cannot be made ({error.strerror}); "
-            "choose another with -o DIR"
-        ) from error
 
 
 def _record(made: Reproduction, page: Path, files: list[Path]) -> dict[str, Any]:

@@ -175,7 +175,8 @@ def _systems(
         )
     for rank, one in enumerate(kept):
         hidden = "" if one is chosen else " hidden"
-        yield f'<div data-system="{rank}"{hidden}>'
+        name = escape(one.label, quote=True)
+        yield f'<div data-system="{rank}" data-name="{name}"{hidden}>'
         yield (
             f"<p>The run of median rebuild time for {escape(one.label)}: seed "
             f"{escape(str(one.median['seed']))}.</p>"

@@ -63,9 +63,15 @@
   // The page of a sweep under way loads itself again, and its reader stays where they are.
   const seconds = Number(document.documentElement.dataset.reload || 0);
   const place = "resilver:" + location.pathname;
+  // Systems are known by their names: as runs finish, more of them come, and their numbers change.
+  const parts = [...document.querySelectorAll("[data-system]")];
+  const partOf = (name) => parts.find((part) => part.dataset.name === name);
   const remember = () => {
-    const open = [...document.querySelectorAll("details[open]")].map((part) => part.id);
-    const system = choice ? choice.selectedOptions[0].textContent : null;
+    const open = [...document.querySelectorAll("details[open]")].map(({ id, parentElement }) => {
+      const part = parentElement.closest("[data-system]");
+      return part ? { id: id.slice(0, -part.dataset.system.length), system: part.dataset.name } : { id };
+    });
+    const system = parts.find((part) => !part.hidden)?.dataset.name;
     try {
       sessionStorage.setItem(place, JSON.stringify({ y: scrollY, open, system }));
     } catch { /* Without storage the page begins at its top. */ }
@@ -87,14 +93,14 @@
     location.reload();
   };
   const before = recall();
-  if (before && choice) {
-    // Systems are known by their names, since more of them come as runs finish.
-    for (const option of choice.options) if (option.textContent === before.system) choice.value = option.value;
-  }
+  if (before && choice && partOf(before.system)) choice.value = partOf(before.system).dataset.system;
   if (before) history.scrollRestoration = "manual";
   const settle = () => {
     if (before) {
-      for (const id of before.open) { const part = document.getElementById(id); if (part) part.open = true; }
+      for (const { id, system } of before.open) {
+        const table = document.getElementById(id + (system ? partOf(system)?.dataset.system : ""));
+        if (table) table.open = true;
+      }
       scrollTo(0, before.y);
     }
     if (seconds) setTimeout(again, 1000 * seconds);
