@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from resilver.spec import System
 
-# Measured with `python3 dev.py bench` on two cores of an AMD EPYC; good to a factor of two there
-# and elsewhere.
-_EVENTS_PER_SECOND = 2.0e7
+# Processor time of one thread, measured over whole runs of the studies that ship on two cores of an
+# AMD EPYC: events and replicas of 64 servers, chunked and striped, told apart by least squares; the
+# rest from scans of 64 and of 1,024 servers. Good to a factor of two there and elsewhere.
+_SECONDS_PER_EVENT = 2.0e-8
+_SECONDS_PER_REPLICA = 4.1e-7
+# A buffer is asked for, read, sent and written: its events are the same wherever it goes.
 _EVENTS_PER_BUFFER = 7
-_OBJECTS_PER_SECOND_GROUPS = 6.0e8
-# Of rings that the inverse knows, the time to pass an object over; of the others, to place it.
-_SECONDS_PER_OBJECT = {
-    "ring": 2.0e-9,
-    "multi_ring": 2.0e-7,
-    "rendezvous": 1.0e-7,
-    "xor": 1.6e-7,
-    "modulo": 6e-9,
-    "jump": 7.5e-8,
-    "declustered": 3.5e-8,
-    "copysets": 1.0e-8,
+_SECONDS_PER_FILE = 1.0e-9
+# To pass over an object where placement groups or a ring's inverse tell that it is not affected,
+# and to find the old and new homes of one that is.
+_SECONDS_PER_OBJECT_PASSED = 2.0e-9
+_SECONDS_PER_OBJECT_FOUND = 2.0e-7
+# Of layouts without an inverse, the time to place an object.
+_SECONDS_PER_OBJECT_PLACED = {
+    "multi_ring": 1.0e-7,
+    "rendezvous": 2.5e-7,
+    "xor": 9.0e-8,
+    "modulo": 1.2e-8,
+    "jump": 1.0e-7,
+    "declustered": 2.0e-8,
+    "copysets": 2.0e-8,
 }
 _BIDS_PER_SECOND = 1.9e9
-_OBJECTS_PER_SECOND_SCREENED = 7.0e6
 _DRAWS_PER_SECOND = 8.0e8
+# In one flat bucket a screen settles most objects; an affected one is placed several times.
+_SECONDS_PER_OBJECT_SCREENED = 8.5e-8
+_SECONDS_PER_OBJECT_PLACED_AGAIN = 2.5e-6
 _DEVICES_SCREENED = 32
-_FILES_PER_SECOND = 1.2e8
 _SECONDS_TO_START = 0.3
-_BYTES_TO_START = 120e6
-_BYTES_PER_PULL = 80
+# A histogram's sizes are looked at so many times in each bin, evenly.
+_SIZES_PER_BIN = 16
+_BYTES_TO_START = 135e6
+_BYTES_PER_PULL = 90
 _BYTES_PER_BUFFER_HELD = 96
 
 
@@ -42,24 +52,25 @@ def estimate(system: System) -> dict[str, Any]:
     Returns:
         ``objects`` to look through, ``replicas_to_move``, ``bytes_to_move``, ``buffers``,
         ``events``, ``seconds`` of wall time, the ``rebuilding_seconds`` among them, and
-        ``memory_bytes`` at the peak. Counts are expectations; times are good to a factor of two.
+        ``memory_bytes`` at the peak. Counts are expectations; times are good to a factor of two,
+        on one processor. A later fault counts as if what failed before it were rebuilt by then.
     """
-    files, objects, volume = _population(system)
+    files, objects, volume, buffers = _population(system)
     devices = max(system.server_count, 1)
     copies = system.copies or _mean_copies(system)
     share = min(1.0, _failed_count(system) / devices)
     replicas = objects * copies * share
     moved = volume * copies * share
     buffer = int(system.recovery.pipeline_buffer)
-    # Objects end in the middle of a buffer, half a buffer on average.
-    buffers = moved / buffer + replicas / 2 if replicas else 0.0
+    buffers *= copies * share
     events = buffers * _EVENTS_PER_BUFFER
     held = min(buffers, devices * int(system.recovery.receive_memory) / buffer)
-    rebuilding = events / _EVENTS_PER_SECOND
+    rebuilding = events * _SECONDS_PER_EVENT + replicas * _SECONDS_PER_REPLICA
     seconds = (
         _SECONDS_TO_START
-        + files / _FILES_PER_SECOND
+        + files * _SECONDS_PER_FILE
         + _placing_seconds(system, objects, devices, copies)
+        + replicas * _finding_seconds(system)
         + rebuilding
     )
     return {
@@ -76,30 +87,46 @@ def estimate(system: System) -> dict[str, Any]:
     }
 
 
-def _population(system: System) -> tuple[float, float, float]:
-    """Files, objects and bytes before replication."""
+def _population(system: System) -> tuple[float, float, float, float]:
+    """Files, objects, bytes and pipeline buffers before replication."""
+    buffer = int(system.recovery.pipeline_buffer)
     if system.report is not None:
-        loads = system.group_loads
-        objects = sum(load.objects for load in loads)
-        return 0.0, float(objects), float(sum(load.bytes for load in loads))
+        loads = [load for load in system.group_loads if load.objects]
+        objects = float(sum(load.objects for load in loads))
+        # Nothing is known of the sizes within a group; its objects end in the middle of a buffer.
+        buffers = sum(max(load.objects, load.bytes / buffer + load.objects / 2) for load in loads)
+        return 0.0, objects, float(sum(load.bytes for load in loads)), float(buffers)
     bins = system.histogram_bins
     total = sum(item.file_count for item in bins)
     if total == 0:
-        return 0.0, 0.0, 0.0
-    sizes = [((item.min_bytes + item.max_bytes) / 2, item.file_count / total) for item in bins]
-    mean_size = sum(size * share for size, share in sizes)
-    mean_objects = sum(_objects(system, size) * share for size, share in sizes)
+        return 0.0, 0.0, 0.0, 0.0
+    size = objects = buffers = 0.0
+    for item in bins:
+        share = item.file_count / total / _SIZES_PER_BIN
+        for step in range(_SIZES_PER_BIN):
+            width = (item.max_bytes - item.min_bytes) / _SIZES_PER_BIN
+            one = item.min_bytes + math.floor((step + 0.5) * width)
+            size += share * one
+            for count, each in _objects(system, one):
+                objects += share * count
+                buffers += share * count * math.ceil(each / buffer)
     target = system.population_target_bytes
-    files = target / mean_size if target is not None else float(system.population_target_files or 0)
-    return files, files * mean_objects, files * mean_size
+    files = target / size if target is not None else float(system.population_target_files or 0)
+    return files, files * objects, files * size, files * buffers
 
 
-def _objects(system: System, size: float) -> float:
-    if system.chunk_bytes is not None:
-        return max(1.0, size / system.chunk_bytes + 0.5)
-    if system.stripe_unit_bytes is not None:
-        return min(float(system.stripe_width or 1), max(1.0, size / system.stripe_unit_bytes + 0.5))
-    return 1.0
+def _objects(system: System, size: float) -> list[tuple[int, float]]:
+    """The objects of a file: how many, of how many bytes each."""
+    chunk, unit = system.chunk_bytes, system.stripe_unit_bytes
+    if chunk is not None:
+        whole, rest = divmod(size, chunk)
+        return (
+            [(int(whole), float(chunk)), (1, rest)] if rest or not whole else [(int(whole), chunk)]
+        )
+    if unit is not None:
+        width = min(system.stripe_width or 1, max(1, math.ceil(size / unit)))
+        return [(width, size / width)]
+    return [(1, size)]
 
 
 def _mean_copies(system: System) -> float:
@@ -128,17 +155,29 @@ def _failed_count(system: System) -> int:
 def _placing_seconds(system: System, objects: float, devices: int, copies: float) -> float:
     """Time to place the groups and to look through the objects."""
     groups = system.placement_group_count
-    algorithm = system.placement.algorithm if system.placement is not None else "crush"
+    algorithm = _algorithm(system)
     draws = copies * devices if algorithm == "crush" else copies
     if groups is not None:
-        looking = 0.0 if system.report is not None else objects / _OBJECTS_PER_SECOND_GROUPS
+        looking = 0.0 if system.report is not None else objects * _SECONDS_PER_OBJECT_PASSED
         return groups * draws / _DRAWS_PER_SECOND + looking
+    if algorithm == "ring":
+        return objects * _SECONDS_PER_OBJECT_PASSED
     if algorithm == "rendezvous":
-        return objects * (_SECONDS_PER_OBJECT[algorithm] + devices / _BIDS_PER_SECOND)
-    if algorithm in _SECONDS_PER_OBJECT:
-        return objects * _SECONDS_PER_OBJECT[algorithm]
+        bids = devices / _BIDS_PER_SECOND
+        return objects * (_SECONDS_PER_OBJECT_PLACED[algorithm] + bids)
+    if algorithm in _SECONDS_PER_OBJECT_PLACED:
+        return objects * _SECONDS_PER_OBJECT_PLACED[algorithm]
     placing = objects * draws / _DRAWS_PER_SECOND
     if system.cluster.racks is None and devices >= _DEVICES_SCREENED:
-        # One flat bucket: a screen settles most objects, and only the others are placed.
-        return min(placing, objects / _OBJECTS_PER_SECOND_SCREENED)
+        return min(placing, objects * _SECONDS_PER_OBJECT_SCREENED)
     return placing
+
+
+def _finding_seconds(system: System) -> float:
+    """Time to find the homes of one affected object."""
+    is_placed_again = system.placement_group_count is None and _algorithm(system) == "crush"
+    return _SECONDS_PER_OBJECT_PLACED_AGAIN if is_placed_again else _SECONDS_PER_OBJECT_FOUND
+
+
+def _algorithm(system: System) -> str:
+    return system.placement.algorithm if system.placement is not None else "crush"

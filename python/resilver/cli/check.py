@@ -91,13 +91,14 @@ def estimates(runs: Sequence[Run]) -> list[dict[str, Any]]:
 def _table(points: Sequence[Mapping[str, Any]]) -> Table:
     """A row a point: its swept values, then what one of its runs is expected to cost."""
     from resilver.cli.summary import short_names
+    from resilver.report.source import format_swept
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     swept = list(points[0]["swept"])
     for name in [*short_names(swept), *(_COLUMNS[key] for key in _COLUMNS)]:
         table.add_column(name, justify="right", no_wrap=True)
     for point in points[:_POINTS_SHOWN]:
-        cells = [str(point["swept"][key]) for key in swept]
+        cells = [format_swept(key, point["swept"][key]) for key in swept]
         table.add_row(*cells, *(_words(key, point.get(key)) for key in _COLUMNS))
     return table
 
