@@ -35,7 +35,7 @@ _DRAWS_PER_SECOND = 8.0e8
 _SECONDS_PER_OBJECT_SCREENED = 8.5e-8
 _SECONDS_PER_OBJECT_PLACED_AGAIN = 2.5e-6
 _DEVICES_SCREENED = 32
-_SECONDS_TO_START = 0.3
+_SECONDS_TO_START = 0.1
 # A histogram's sizes are looked at so many times in each bin, evenly.
 _SIZES_PER_BIN = 16
 _BYTES_TO_START = 135e6
