@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from resilver import cli
-from resilver.spec import Cluster
+from resilver.spec import Cluster, Study
 from tests.unit import fio_reports
 
 JBOD = Cluster.model_validate({"servers": 1, "device": "jbod10-sata"}).device
@@ -109,6 +109,8 @@ def test_figures_are_the_same_bytes_each_time(tmp_path: Path, disk_json: Path) -
 
 def test_calibrated_parts_carry_a_study(tmp_path: Path, disk_json: Path) -> None:
     pytest.importorskip("resilver._core", reason="the native core is not built")
+    from resilver.simulate import simulate
+
     calibrate(tmp_path, "disk", "disk.json", "--fit", "line", "-o", "disk.toml", "-q")
     calibrate(tmp_path, "network", QDR, "-o", "network.dat", "-q")
     calibrate(tmp_path, "network", QDR, "-o", "network.toml", "-q")
@@ -133,16 +135,8 @@ def test_calibrated_parts_carry_a_study(tmp_path: Path, disk_json: Path) -> None
         {fabric}
         """
         (tmp_path / f"{name}.toml").write_text(study, encoding="utf-8")
-        done = subprocess.run(
-            words_of(tmp_path, "run", f"{name}.toml", "--json"),
-            cwd=tmp_path,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            timeout=240,
-        )
-        assert done.returncode == 0, done.stderr
-        rebuilt[name] = json.loads(done.stdout)[0]["rebuild_seconds"]
+        run = Study.load(tmp_path / f"{name}.toml").runs()[0]
+        rebuilt[name] = simulate(run.system, run.seed).metrics["rebuild_seconds"]
     # The figures are the catalog's to the picosecond and the byte a second.
     assert rebuilt["file"] == rebuilt["pasted"] == pytest.approx(rebuilt["catalog"], rel=1e-8)
     # The recipe's rate is that of the largest request, 0.9 % short.
@@ -191,6 +185,7 @@ def test_broken_fio_output_is_refused(tmp_path: Path, refused: Refused, case: st
         (["network"], "exactly one of netgauge's file, --run and --serve"),
         (["network", "--run", "here"], 'write HOST:PORT, such as "10.0.0.7:7077", or "loopback"'),
         (["network", "--run", "127.0.0.1:1"], "nothing answers there"),
+        (["network", "--run", "loopback", "--largest", "1 B"], "a table needs 2 sizes"),
         (["network", "a", "--save", "b"], "--save keeps what --run measures"),
         (["network", "--serve", "127.0.0.1:99999"], "this is no address"),
     ],
@@ -211,6 +206,8 @@ def test_bad_usage_ends_with_two_and_a_remedy(
         ("new", ["--size", "1 MiB"], "needs at least 64.0 MiB"),
         ("new", ["--size", "4 EiB"], "are free there"),
         ("new", ["--size", "64"], "a size needs a unit"),
+        ("new", ["--largest", "1 MB/s"], '--largest = "1 MB/s"'),
+        ("new", ["--largest", "1 KiB"], "the smallest request measured is of 4.0 KiB"),
         ("none/new", ["--size", "64 MiB"], "no file can be made there"),
     ],
 )
@@ -228,14 +225,12 @@ def test_fio_is_run_and_what_it_made_is_removed(tmp_path: Path) -> None:
     done = calibrate(
         tmp_path,
         *("disk", "--run", "probe:1", "--size", "64 MiB", "--seconds", "0.1"),
-        *("--save", "fio.json", "--json"),
+        *("--largest", "8 KiB", "--save", "fio.json", "--json"),
     )
     found = json.loads(done.stdout)
-    assert found["device"]["request_sizes"] == [
-        *("4 KiB", "8 KiB", "16 KiB", "32 KiB", "64 KiB", "128 KiB"),
-        *("256 KiB", "512 KiB", "1 MiB", "2 MiB", "4 MiB", "8 MiB"),
-    ]
-    assert found["queue_depth"] == 4 and len(found["points"]) == 48
+    assert found["device"]["request_sizes"] == ["4 KiB", "8 KiB"]
+    # Four patterns at two sizes.
+    assert found["queue_depth"] == 4 and len(found["points"]) == 8
     assert {path.name for path in tmp_path.iterdir()} == {"main.py", "fio.json"}
     # What is kept names no place of this machine, and is read as any report of fio's.
     assert str(tmp_path) not in (tmp_path / "fio.json").read_text(encoding="utf-8")
@@ -280,8 +275,11 @@ def test_a_server_survives_strangers_and_serves_the_next_client(tmp_path: Path) 
         for said in (b"GET / HTTP/1.1\r\n\r\n", b"rsl1"):
             with socket.create_connection(("127.0.0.1", port)) as stranger:
                 stranger.sendall(said)
-        done = calibrate(tmp_path, "network", "--run", address, "-o", "tcp.dat", "-q", "--json")
-        assert json.loads(done.stdout)["table"][-1]["size_bytes"] == 2**26
+        done = calibrate(
+            tmp_path,
+            *("network", "--run", address, "--largest", "128 B", "-o", "tcp.dat", "-q", "--json"),
+        )
+        assert json.loads(done.stdout)["table"][-1]["size_bytes"] == 128
     finally:
         server.send_signal(signal.SIGINT)
         _, errors = server.communicate(timeout=30)
@@ -291,10 +289,12 @@ def test_a_server_survives_strangers_and_serves_the_next_client(tmp_path: Path) 
 def test_round_trips_over_the_loopback_make_a_table_for_a_study(tmp_path: Path) -> None:
     done = calibrate(
         tmp_path,
-        *("network", "--run", "loopback", "-o", "loop.dat", "--save", "times.txt", "--json"),
+        *("network", "--run", "loopback", "--largest", "4 KiB"),
+        *("-o", "loop.dat", "--save", "times.txt", "--json"),
     )
     found = json.loads(done.stdout)
-    assert len(found["table"]) == 26 and len(found["points"]) == 27
+    # 1 B to 4 KiB are 13 sizes, and each but the first has a row.
+    assert len(found["table"]) == 12 and len(found["points"]) == 13
     again = calibrate(tmp_path, "network", "loop.dat", "--measured", "times.txt", "--json")
     error = json.loads(again.stdout)["rmse"]["bytes_per_second"]
     # Kept times have four decimals of a microsecond.

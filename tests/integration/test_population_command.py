@@ -84,6 +84,42 @@ def test_plain_edges_that_are_far_off_are_said_to_be(
     assert "more than 1 % off" not in finer
 
 
+def test_of_several_populations_the_one_that_cannot_be_drawn_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small").write_text("5\n", encoding="utf-8")
+    assert cli.run(["population", "show", "mira", "small", "--bytes", "1 TiB"]) == 2
+    captured = capsys.readouterr()
+    # 2^40 bytes in files of 5 are more than 2^37 files.
+    assert captured.out == "" and 'small.bytes = "1 TiB": in files of 5 B' in captured.err
+
+
+def test_files_that_are_all_empty_are_said_to_be_drawn_as_one_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty").write_text("0\n" * 30, encoding="utf-8")
+    out, err = answer(capsys, "import", "sizes", "empty")
+    assert "all files are empty, and each is drawn as one byte" in out
+    assert out.endswith("\n0 1 30\n")
+    assert "all files are empty, and each is drawn as one byte" in err and "off" not in out + err
+    shown = json.loads(
+        answer(capsys, "population", "show", "empty", "--bytes", "90 B", "--json")[0]
+    )
+    # 90 bytes in files of one byte.
+    assert (shown[0]["files"], shown[0]["expected_mean_file_bytes"]) == (90, 1.0)
+
+
+def test_a_link_to_a_histogram_is_followed(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(data.parent)
+    Path("link").symlink_to("sizes.txt")
+    answer(capsys, "import", "sizes", "--scan", data, "-o", "link")
+    assert Path("link").is_symlink() and "1024 1100 76" in Path("sizes.txt").read_text()
+
+
 def test_a_listing_comes_from_stdin(data: Path) -> None:
     listed = subprocess.run(
         ["bash", "-c", f"find '{data}' -type f -printf '%s\\n' | {python()} import sizes - --json"],

@@ -143,6 +143,18 @@ def test_shares_of_a_rebuild_are_interpolated_within_an_interval() -> None:
     assert chart.seconds_until(0.9) == pytest.approx(16.0)
 
 
+def test_a_rebuild_ends_with_its_last_byte_and_not_with_the_run() -> None:
+    # 10 bytes in 2..3 s and 10 in 4..5 s; what failures made useless is still under way till 9 s.
+    written = np.array([0.0, 10.0, 0.0, 10.0, 0.0])
+    chart = TimelineChart(
+        np.array([0.0, 2.0, 3.0, 4.0, 5.0]),
+        np.array([2.0, 1.0, 1.0, 1.0, 4.0]),
+        np.zeros(5),
+        written,
+    )
+    assert [chart.seconds_until(share) for share in (0.5, 0.75, 1.0)] == [3.0, 4.5, 5.0]
+
+
 @pytest.mark.parametrize(
     ("servers", "groups", "per_host", "kind"),
     [(64, 190, 1, "server"), (88, 140, 8, "host"), (1024, 190, 1, "block of servers"),

@@ -148,11 +148,14 @@ impl Histogram {
         Bytes::new(self.bins.iter().map(|bin| (bin.max - 1).max(1)).max().expect("a histogram has a bin"))
     }
 
-    /// The expected size of a file, in bytes, taking each bin's sizes as uniform.
+    /// The expected size of a file, in bytes, taking each bin's sizes as uniform and a size of zero as one byte.
     pub fn mean_bytes(&self) -> f64 {
+        let mean = |bin: &Bin| {
+            let plain = (bin.min as f64 + (bin.max - 1) as f64) / 2.0;
+            if bin.min == 0 { plain + 1.0 / bin.max as f64 } else { plain }
+        };
         let total: f64 = self.bins.iter().map(|bin| bin.count as f64).sum();
-        let volume: f64 =
-            self.bins.iter().map(|bin| bin.count as f64 * (bin.min as f64 + (bin.max - 1) as f64) / 2.0).sum();
+        let volume: f64 = self.bins.iter().map(|bin| bin.count as f64 * mean(bin)).sum();
         volume / total
     }
 }
@@ -236,8 +239,10 @@ mod tests {
 
     #[test]
     fn the_mean_is_the_bins_mean() {
-        // (3 x 4.5 + 1 x 149.5) / 4 = 40.75.
-        assert!((two_bins().mean_bytes() - 40.75).abs() < 1e-12);
+        // The sizes 0 to 9 are drawn as 1, 1, 2 ... 9, whose mean is 4.6: (3 x 4.6 + 1 x 149.5) / 4 = 40.825.
+        assert!((two_bins().mean_bytes() - 40.825).abs() < 1e-12);
+        // Empty files only: each is drawn as one byte.
+        assert_eq!(Histogram::new(&[Bin { min: 0, max: 1, count: 3 }]).unwrap().mean_bytes(), 1.0);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 """Running fio as the recipe wants it: four patterns, 4 KiB to 8 MiB, four requests outstanding.
 
-Each of the 48 measurements is a run of fio of its own, so that none shares the device with another
-and an interrupt waits for none. The space is written once before: what was never written reads as
-zeros without the device being asked.
+Each of the 48 measurements, or fewer where less than 8 MiB will do, is a run of fio of its own, so
+that none shares the device with another and an interrupt waits for none. The space is written once
+before: what was never written reads as zeros without the device being asked.
 """
 
 from __future__ import annotations
@@ -45,12 +45,19 @@ class FioPlan:
         size_bytes: How much of it to use.
         seconds: How long each measurement takes.
         overwrite: Whether what the target holds may be destroyed.
+        largest_bytes: The largest request measured.
     """
 
     target: Path
     size_bytes: int
     seconds: float
     overwrite: bool = False
+    largest_bytes: int = REQUEST_SIZES[-1]
+
+    @property
+    def request_sizes(self) -> tuple[int, ...]:
+        """The sizes measured."""
+        return tuple(size for size in REQUEST_SIZES if size <= self.largest_bytes)
 
 
 class Listener(Protocol):
@@ -82,6 +89,10 @@ def measure(plan: FioPlan, listener: Listener) -> str:
     if fio is None:
         rule = "fio is not installed"
         raise ConfigError(Problem(rule, "install it (Debian: apt-get install fio)", key="--run"))
+    if not plan.request_sizes:
+        rule = f"the smallest request measured is of {format_bytes(REQUEST_SIZES[0])}"
+        value = f'"{format_bytes(plan.largest_bytes)}"'
+        raise ConfigError(Problem(rule, 'such as "1 MiB"', key="--largest", value=value))
     size = plan.size_bytes // _LARGEST * _LARGEST
     if size < _LEAST:
         rule = f"measuring needs at least {format_bytes(_LEAST)}, eight of the largest requests"
@@ -105,13 +116,13 @@ def measure(plan: FioPlan, listener: Listener) -> str:
 
 
 def _all(runner: _Runner, plan: FioPlan, size: int, listener: Listener) -> str:
-    total = len(MODES) * len(REQUEST_SIZES) + 1
+    total = len(MODES) * len(plan.request_sizes) + 1
     listener.step(f"writing {format_bytes(size)}", 0, total)
     direct = _fill(runner, listener)
     jobs: list[dict[str, Any]] = []
     version = ""
     for mode in ("write", "read", "randread", "randwrite"):
-        for request in REQUEST_SIZES:
+        for request in plan.request_sizes:
             listener.step(f"{mode} {format_bytes(request)}", len(jobs) + 1, total)
             options = [
                 f"--name={mode}-{request}",

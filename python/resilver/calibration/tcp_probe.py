@@ -18,6 +18,7 @@ from typing import Protocol
 
 from resilver.calibration.loggp_fit import Round
 from resilver.errors import ConfigError, Interrupted, Problem, ResilverError, show
+from resilver.units import format_bytes
 
 SIZES = tuple(2**power for power in range(27))
 """1 B to 64 MiB."""
@@ -29,6 +30,7 @@ _REQUEST = struct.Struct("!4sII")
 _PATIENCE_SECONDS = 30.0
 _BUDGET_SECONDS = 0.25
 _ROUNDS = (7, 2000)
+_SIZES_LEAST = 2
 
 
 class Listener(Protocol):
@@ -38,27 +40,33 @@ class Listener(Protocol):
         """`name` is under way, after `done` of `total`."""
 
 
-def measure(address: str, listener: Listener) -> tuple[Round, ...]:
+def measure(address: str, listener: Listener, largest_bytes: int = SIZES[-1]) -> tuple[Round, ...]:
     """Measure the round trips of every size.
 
     Args:
         address: ``HOST:PORT`` where `serve` runs, or ``loopback`` for this host with itself.
         listener: Told of each size.
+        largest_bytes: The largest message measured.
 
     Returns:
         The shortest round trips by size.
 
     Raises:
-        ConfigError: The address is not one, or nothing answers there.
+        ConfigError: The address is not one, nothing answers there, or no size is left to measure.
         ResilverError: The connection broke, or the other end is no server of ours.
         Interrupted: Ctrl-C.
     """
+    sizes = tuple(size for size in SIZES if size <= largest_bytes)
+    if len(sizes) < _SIZES_LEAST:
+        rule = f"a table needs {_SIZES_LEAST} sizes, and these are the powers of two from 1 B"
+        value = f'"{format_bytes(largest_bytes)}"'
+        raise ConfigError(Problem(rule, 'such as "1 MiB"', key="--largest", value=value))
     try:
         with _peer(address) as (host, port), _connected(host, port, address) as link:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             found = []
-            for done, size in enumerate(SIZES):
-                listener.step(f"messages of {size} B", done, len(SIZES))
+            for done, size in enumerate(sizes):
+                listener.step(f"messages of {size} B", done, len(sizes))
                 found.append(_round(link, size))
             return tuple(found)
     except KeyboardInterrupt:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from resilver.cli.console import messages, print_json, say
+from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.units import format_bytes
 
@@ -93,7 +92,7 @@ def import_sizes(
     seconds = time.monotonic() - start
     chosen = measured.bins(bins, keep_volume=not plain_edges)
     if output is not None:
-        _write(output, measured.text(chosen))
+        save_whole(output, measured.text(chosen))
     if as_json:
         print_json(_as_json(measured, chosen, bins, output, seconds))
     elif output is None:
@@ -129,32 +128,6 @@ def _source(listings: list[Path], scan: Path | None) -> Any:
     return listings
 
 
-def _write(output: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    try:
-        if output.exists() and not output.is_file():
-            # Such as /dev/stdout, which a renamed file would replace.
-            output.write_text(text, encoding="utf-8")
-            return
-        handle, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
-        try:
-            with open(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-            os.replace(name, output)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(
-            f"{str(output)!r} cannot be written: {reason}; choose another with -o FILE"
-        ) from error
-
-
 def _as_json(
     measured: MeasuredSizes,
     chosen: tuple[Bin, ...],
@@ -187,26 +160,32 @@ def _summarise(
         f"{'bin' if len(chosen) == 1 else 'bins'}{rate}"
     )
     if measured.given is None:
-        error = measured.volume_error(chosen)
-        text = f"files drawn from these bins are expected to hold {_percent(error)} of that volume"
-        plain_bins = measured.bins(per_doubling, keep_volume=False)
-        if chosen != plain_bins:
-            plain = measured.volume_error(plain_bins)
-            text += f"; from bins with plain edges, {_percent(plain)}"
-        say(text)
-        if abs(error) > _WITHIN:
-            say(
-                "  more than 1 % off: "
-                + (
-                    "leave out --plain-edges, or use more bins with --bins 8"
-                    if per_doubling < 8
-                    else "the files are too small for bins to keep their volume"
-                )
-            )
+        _say_volume(measured, chosen, per_doubling)
     for name, count in measured.left_out.counts().items():
         say(f"left out: {_WORDS[name]}: {count:,}")
     for example in measured.left_out.examples:
         say(f"  {example}")
+
+
+def _say_volume(measured: MeasuredSizes, chosen: tuple[Bin, ...], per_doubling: int) -> None:
+    """How close the volume of files drawn from the bins is, and what would bring it closer."""
+    if measured.bytes == 0:
+        say("all files are empty, and each is drawn as one byte")
+        return
+    error = measured.volume_error(chosen)
+    plain_bins = measured.bins(per_doubling, keep_volume=False)
+    text = f"files drawn from these bins are expected to hold {_percent(error)} of that volume"
+    if chosen != plain_bins:
+        text += f"; from bins with plain edges, {_percent(measured.volume_error(plain_bins))}"
+    say(text)
+    if abs(error) <= _WITHIN:
+        return
+    if chosen == plain_bins != measured.bins(per_doubling):
+        more = ", or use more bins with --bins 8" if per_doubling < 8 else ""
+        say(f"  more than 1 % off: leave out --plain-edges{more}")
+    else:
+        say("  more than 1 % off: the files are so small that it tells that edges are whole bytes")
+        say("  and that an empty file is drawn as one byte")
 
 
 def _percent(error: float) -> str:

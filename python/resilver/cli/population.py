@@ -147,14 +147,17 @@ def _draw(shown: _Shown, seed: int, *, quiet: bool) -> PopulationSizes:
     from resilver.simulate import census
 
     with _progress_bar(f"drawing {shown.name}", quiet=quiet) as report:
-        table = census(
-            shown.population,
-            servers=shown.servers,
-            copies=shown.copies,
-            bytes=shown.volume,
-            seed=seed,
-            progress=report,
-        )
+        try:
+            table = census(
+                shown.population,
+                servers=shown.servers,
+                copies=shown.copies,
+                bytes=shown.volume,
+                seed=seed,
+                progress=report,
+            )
+        except ConfigError as error:
+            raise ConfigError(problem.under(shown.name) for problem in error.problems) from None
     return PopulationSizes.of_census(
         shown.name, _cut_words(shown), table, expected_by_class(shown.population.bins)
     )

@@ -54,8 +54,9 @@ def write_disk_figure(calibration: DiskCalibration, path: Path) -> None:
     errors = [calibration.rmse[mode].fraction for _, modes in _PANELS for mode, _ in modes]
     depth = calibration.queue_depth
     title = (
-        f"The model is off by {100 * min(errors):.2g} to {100 * max(errors):.2g} % of the mean "
-        f"bandwidth, by access pattern ({depth} request{'s' * (depth > 1)} outstanding)"
+        f"The model's root-mean-square error is {100 * min(errors):.2g} to "
+        f"{100 * max(errors):.2g} % of the mean bandwidth, by access pattern "
+        f"({depth} request{'s' * (depth > 1)} outstanding)"
     )
 
     def panels(figure: Figure) -> None:
@@ -100,7 +101,8 @@ def write_network_figure(calibration: NetworkCalibration, path: Path) -> None:
     if calibration.rmse is not None:
         error = calibration.rmse
         title = (
-            f"The model is off by {error.bytes_per_second / _MEBIBYTE:,.1f} MiB/s, "
+            f"The model's root-mean-square error is "
+            f"{error.bytes_per_second / _MEBIBYTE:,.1f} MiB/s, "
             f"{100 * error.fraction:.2g} % of the mean bandwidth"
         )
 

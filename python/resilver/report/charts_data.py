@@ -126,8 +126,12 @@ class TimelineChart:
     def seconds_until(self, share: float) -> float:
         """When `share` of all rebuilt bytes were written, linear within an interval."""
         done = np.concatenate(([0.0], np.cumsum(self.rebuilt_bytes)))
-        ends = np.concatenate((self.start_seconds[:1], self.start_seconds + self.duration_seconds))
-        return float(np.interp(share * done[-1], done, ends))
+        target = share * done[-1]
+        # The first interval that reaches it: later ones may write nothing more.
+        at = max(int(np.searchsorted(done, target)) - 1, 0)
+        written = float(self.rebuilt_bytes[at])
+        part = float(target - done[at]) / written if written else 0.0
+        return float(self.start_seconds[at] + part * self.duration_seconds[at])
 
 
 def rows_of_run(table: pa.Table, run: str) -> pa.Table:

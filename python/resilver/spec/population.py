@@ -12,7 +12,14 @@ from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, mode
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.sizes import Bin, MeasuredSizes, check_bin, read_sizes, scan_tree
+from resilver.importers.sizes import (
+    Bin,
+    MeasuredSizes,
+    check_bin,
+    drawn_bytes,
+    read_sizes,
+    scan_tree,
+)
 from resilver.importers.sizes.tally import FILE_BYTES_MAX
 from resilver.spec.objects import FILE_OBJECTS_MAX, OBJECTS_SCHEMA, Objects, objects_of
 from resilver.spec.section import Section, file_path, one_key
@@ -48,10 +55,11 @@ class Histogram:
 
     @cached_property
     def mean_bytes(self) -> Fraction:
-        """The expected size of a file, the sizes of each bin being equally likely."""
+        """The expected size of a file, the sizes of each bin being equally likely; a size of zero
+        counts as one byte.
+        """
         total = sum(item.file_count for item in self.bins)
-        twice = sum(i.file_count * (i.min_bytes + i.max_bytes - 1) for i in self.bins)
-        return Fraction(twice, max(1, 2 * total))
+        return drawn_bytes(self.bins) / max(1, total)
 
 
 def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:

@@ -35,6 +35,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no messages.")]
 
 
+Largest = Annotated[
+    str,
+    typer.Option("--largest", help="The largest size to measure.", rich_help_panel=_RUN),
+]
 FioFiles = Annotated[
     list[Path] | None,
     typer.Argument(metavar="FIO.json...", help="What fio wrote with --output-format=json."),
@@ -51,7 +55,11 @@ Target = Annotated[
 Seconds = Annotated[
     float,
     typer.Option(
-        "--seconds", min=0.1, max=86400, help="For each of 48 jobs.", rich_help_panel=_RUN
+        "--seconds",
+        min=0.1,
+        max=86400,
+        help="For each job: four patterns by 12 sizes are 48.",
+        rich_help_panel=_RUN,
     ),
 ]
 Size = Annotated[
@@ -96,6 +104,7 @@ def disk(
     run: Target = None,
     seconds: Seconds = 60.0,
     size: Size = "4 GiB",
+    largest: Largest = "8 MiB",
     overwrite: Overwrite = False,
     save: SaveFio = None,
     as_json: Json = False,
@@ -113,7 +122,18 @@ def disk(
     """
     from resilver.cli.calibrate.disk import DiskRequest, calibrate_disk
 
-    asked = DiskRequest(files or [], output, figure, fit.value, run, seconds, size, overwrite, save)
+    asked = DiskRequest(
+        files=files or [],
+        output=output,
+        figure=figure,
+        method=fit.value,
+        run=run,
+        seconds=seconds,
+        size=size,
+        largest=largest,
+        overwrite=overwrite,
+        save=save,
+    )
     calibrate_disk(asked, as_json=as_json, quiet=quiet)
 
 
@@ -168,6 +188,7 @@ def network(
             rich_help_panel=_RUN,
         ),
     ] = None,
+    largest: Largest = "64 MiB",
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -181,5 +202,5 @@ def network(
     """
     from resilver.cli.calibrate.network import NetworkRequest, calibrate_network
 
-    asked = NetworkRequest(file, measured, output, figure, run, serve, save)
+    asked = NetworkRequest(file, measured, output, figure, run, serve, save, largest)
     calibrate_network(asked, as_json=as_json, quiet=quiet)

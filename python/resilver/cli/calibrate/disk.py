@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from rich import box
 from rich.table import Table
 
-from resilver.cli.calibrate.output import check_writable, write_output
-from resilver.cli.console import output, print_json, say
+from resilver.cli.calibrate.output import check_places, option_bytes, tell_written
+from resilver.cli.console import output, print_json
+from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.units import exact_bytes
 
@@ -39,6 +40,7 @@ class DiskRequest:
         run: What to measure instead of reading files, or None.
         seconds: How long each measurement takes.
         size: How much of the disk to use, with its unit.
+        largest: The largest request to measure, with its unit.
         overwrite: Whether what is there may be destroyed.
         save: Where what fio measured is kept, or None.
     """
@@ -50,6 +52,7 @@ class DiskRequest:
     run: Path | None
     seconds: float
     size: str
+    largest: str
     overwrite: bool
     save: Path | None
 
@@ -66,14 +69,10 @@ def calibrate_disk(asked: DiskRequest, *, as_json: bool, quiet: bool) -> None:
         ConfigError: The arguments, a file or a measurement is of no use.
         Interrupted: Ctrl-C, while measuring.
     """
-    check_writable(asked.output, asked.figure, asked.save)
-    if asked.figure is not None:
-        from resilver.report.calibration import check_figure_path
-
-        check_figure_path(asked.figure)
+    check_places(asked.figure, asked.output, asked.save)
     found = _calibration(asked, quiet)
     if asked.output is not None:
-        write_output(asked.output, found.to_toml())
+        save_whole(asked.output, found.to_toml())
     if asked.figure is not None:
         from resilver.report.calibration import write_disk_figure
 
@@ -82,14 +81,9 @@ def calibrate_disk(asked: DiskRequest, *, as_json: bool, quiet: bool) -> None:
         print_json(found.to_dict())
     else:
         _print(found)
-    if quiet:
-        return
-    for note in found.notes:
-        say(f"note: {note}")
-    if asked.output is not None:
-        say(f'wrote {asked.output}; use it as cluster.device = {{ file = "{asked.output.name}" }}')
-    if asked.figure is not None:
-        say(f"wrote {asked.figure}")
+    if not quiet:
+        use = "" if asked.output is None else f'{{ file = "{asked.output.name}" }}'
+        tell_written(found.notes, asked.output, f"it as cluster.device = {use}", asked.figure)
 
 
 def _calibration(asked: DiskRequest, quiet: bool) -> DiskCalibration:
@@ -110,17 +104,14 @@ def _measured(asked: DiskRequest, target: Path, quiet: bool) -> FioReport:
     from resilver.calibration.fio_run import FioPlan, measure
     from resilver.cli.calibrate.output import Bar
     from resilver.importers.fio import parse_fio
-    from resilver.units import Bytes
 
-    try:
-        size = Bytes.parse(asked.size)
-    except ConfigError as error:
-        raise ConfigError(problem.under("--size") for problem in error.problems) from None
-    plan = FioPlan(target, size, asked.seconds, asked.overwrite)
+    size = option_bytes("--size", asked.size)
+    largest = option_bytes("--largest", asked.largest)
+    plan = FioPlan(target, size, asked.seconds, asked.overwrite, largest)
     with Bar(quiet) as bar:
         text = measure(plan, bar)
     if asked.save is not None:
-        write_output(asked.save, text)
+        save_whole(asked.save, text)
     return parse_fio(text, Path("fio.json") if asked.save is None else asked.save)
 
 
@@ -138,7 +129,7 @@ def _print(found: DiskCalibration) -> None:
         seeks.add_row(exact_bytes(size), _micro(read), _micro(write))
     console.print(seeks)
     console.print(_curves(found))
-    errors = _table("RMSE of the model", "MB/s", "of the mean")
+    errors = _table(f"RMSE over {len(table.request_sizes)} sizes", "MB/s", "of the mean measured")
     for mode, title in _TITLES.items():
         error = found.rmse[mode]
         rate = f"{error.bytes_per_second / _MEGABYTE:,.2f}"

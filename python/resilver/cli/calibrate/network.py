@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table
 
-from resilver.cli.calibrate.output import check_writable, write_output
+from resilver.cli.calibrate.output import check_places, option_bytes, tell_written
 from resilver.cli.console import output, print_json, say
+from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.units import exact_bytes
 
@@ -32,6 +33,7 @@ class NetworkRequest:
         run: The address to measure to instead of reading a table, or None.
         serve: The address to serve such a measurement at, or None.
         save: Where the ping-pong times of `run` go, or None.
+        largest: The largest message of `run`, with its unit.
     """
 
     file: Path | None
@@ -41,6 +43,7 @@ class NetworkRequest:
     run: str | None
     serve: str | None
     save: Path | None
+    largest: str
 
 
 def calibrate_network(asked: NetworkRequest, *, as_json: bool, quiet: bool) -> None:
@@ -63,7 +66,7 @@ def calibrate_network(asked: NetworkRequest, *, as_json: bool, quiet: bool) -> N
         return
     found = _calibration(asked, quiet)
     if asked.output is not None:
-        write_output(asked.output, _text(found, asked.output))
+        save_whole(asked.output, _text(found, asked.output))
     if asked.figure is not None:
         from resilver.report.calibration import write_network_figure
 
@@ -72,17 +75,17 @@ def calibrate_network(asked: NetworkRequest, *, as_json: bool, quiet: bool) -> N
         print_json(found.to_dict())
     else:
         _print(found)
-    if quiet:
-        return
-    for note in found.notes:
-        say(f"note: {note}")
-    if asked.output is not None:
-        use = f'cluster.fabric.table = {{ netgauge = "{asked.output.name}" }}'
-        if asked.output.suffix == ".toml":
-            use = "its section [cluster.fabric] in a study file"
-        say(f"wrote {asked.output}; use {use}")
-    if asked.figure is not None:
-        say(f"wrote {asked.figure}")
+    if not quiet:
+        tell_written(found.notes, asked.output, _use(asked.output), asked.figure)
+
+
+def _use(output: Path | None) -> str:
+    """How a study uses the file."""
+    if output is None:
+        return ""
+    if output.suffix == ".toml":
+        return "its section [cluster.fabric] in a study file"
+    return f'cluster.fabric.table = {{ netgauge = "{output.name}" }}'
 
 
 def _check(asked: NetworkRequest) -> None:
@@ -98,11 +101,7 @@ def _check(asked: NetworkRequest) -> None:
     if asked.serve is not None and (asked.output or asked.figure or asked.measured):
         rule = "--serve measures nothing of its own"
         raise ConfigError(Problem(rule, "ask for files where --run is"))
-    check_writable(asked.output, asked.figure, asked.save)
-    if asked.figure is not None:
-        from resilver.report.calibration import check_figure_path
-
-        check_figure_path(asked.figure)
+    check_places(asked.figure, asked.output, asked.save)
 
 
 def _calibration(asked: NetworkRequest, quiet: bool) -> NetworkCalibration:
@@ -115,10 +114,11 @@ def _calibration(asked: NetworkRequest, quiet: bool) -> NetworkCalibration:
     from resilver.calibration.tcp_probe import measure
     from resilver.cli.calibrate.output import Bar
 
+    largest = option_bytes("--largest", asked.largest)
     with Bar(quiet) as bar:
-        rounds = measure(asked.run, bar)
+        rounds = measure(asked.run, bar, largest)
     if asked.save is not None:
-        write_output(asked.save, write_times(rounds))
+        save_whole(asked.save, write_times(rounds))
     return network.calibrate_table(*table_of(rounds, f"TCP to {asked.run}"))
 
 
@@ -160,7 +160,8 @@ def _print(found: NetworkCalibration) -> None:
         curve.add_row(exact_bytes(point.message_bytes), *rates)
     console.print(curve)
     if found.rmse is not None:
+        count = sum(point.measured_bytes_per_second is not None for point in found.points)
         console.print(
-            f"RMSE {found.rmse.bytes_per_second / _MEBIBYTE:,.3f} MiB/s, "
+            f"RMSE over {count} sizes: {found.rmse.bytes_per_second / _MEBIBYTE:,.3f} MiB/s, "
             f"{100 * found.rmse.fraction:.2f} % of the mean measured"
         )

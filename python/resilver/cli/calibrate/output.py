@@ -1,58 +1,67 @@
-"""What both calibrations share: files that are written, and progress."""
+"""What both calibrations share: the files they write, and progress."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from resilver.cli.console import messages, say
-from resilver.errors import ConfigError, Problem
+from resilver.cli.saving import check_writable
+from resilver.errors import ConfigError
+from resilver.units import Bytes
 
 
-def write_output(path: Path, text: str) -> None:
-    """Write a result.
-
-    Args:
-        path: The file, replaced if it is there.
-        text: Its text.
-
-    Raises:
-        ConfigError: It cannot be written.
-    """
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        rule = f"the file cannot be written: {error.strerror or error}"
-        raise ConfigError(Problem(rule, "choose another place", place=str(path))) from error
-
-
-def check_writable(*paths: Path | None) -> None:
+def check_places(figure: Path | None, *others: Path | None) -> None:
     """Refuse places that cannot be written, before anything is measured for them.
 
     Args:
-        paths: Files to be written; None among them is passed over.
+        figure: Where the picture is to go, or None.
+        others: Where other files are to go; None among them is passed over.
 
     Raises:
-        ConfigError: With every place that is a folder, or whose folder is missing or closed.
+        ConfigError: A place cannot be written, or the picture's format is not drawn.
     """
-    problems = []
-    for path in paths:
-        if path is None:
-            continue
-        rule = ""
-        if path.is_dir():
-            rule = "this is a folder, not a file"
-        elif not path.parent.is_dir():
-            rule = f"there is no folder {path.parent}"
-        elif not os.access(path if path.exists() else path.parent, os.W_OK):
-            rule = "it cannot be written"
-        if rule:
-            problems.append(Problem(rule, "choose another place", place=str(path)))
-    if problems:
-        raise ConfigError(problems)
+    check_writable(*others, figure)
+    if figure is not None:
+        from resilver.report.calibration import check_figure_path
+
+        check_figure_path(figure)
+
+
+def option_bytes(option: str, text: str) -> Bytes:
+    """The size that an option gives.
+
+    Args:
+        option: Its name, for the message.
+        text: The size with its unit.
+
+    Raises:
+        ConfigError: It is not one.
+    """
+    try:
+        return Bytes.parse(text)
+    except ConfigError as error:
+        raise ConfigError(problem.under(option) for problem in error.problems) from None
+
+
+def tell_written(notes: Sequence[str], output: Path | None, use: str, figure: Path | None) -> None:
+    """Say what a calibration noted and wrote.
+
+    Args:
+        notes: What was not as the model has it.
+        output: Where the calibrated part went, or None.
+        use: How a study uses that file.
+        figure: Where the picture went, or None.
+    """
+    for note in notes:
+        say(f"note: {note}")
+    if output is not None:
+        say(f"wrote {output}; use {use}")
+    if figure is not None:
+        say(f"wrote {figure}")
 
 
 class Bar:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resilver.cli.console import say
 from resilver.cli.place.request import MapFormat, PlaceRequest, pairs
 from resilver.cli.place.source import MapSource, open_map
+from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, PlacementError, name_remedy
 
 if TYPE_CHECKING:
@@ -128,31 +128,3 @@ def _content(crush: CrushMap, form: MapFormat) -> bytes:
         return crush.to_bytes()
     text = crush.to_text() if form is MapFormat.text else crush.to_json()
     return _terminated(text).encode()
-
-
-def save_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
-
-    Args:
-        path: A file; a device or a pipe is written in place.
-        content: Its bytes.
-
-    Raises:
-        ConfigError: It cannot be written.
-    """
-    from resilver.study.files import replace_file
-
-    try:
-        if path.is_file() or not path.exists():
-            replace_file(path.resolve(), lambda temporary: _write(temporary, content))
-        else:
-            path.write_bytes(content)
-    except OSError as error:
-        raise ConfigError(
-            f"'{path}' cannot be written: {error.strerror or error}; name a file in a folder that "
-            "exists and is yours"
-        ) from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)

@@ -129,13 +129,17 @@ class MeasuredSizes:
         left_out = ", ".join(
             f"{name.replace('_', ' ')}: {count}" for name, count in self.left_out.counts().items()
         )
-        # Rounded first, so that no minus stands before a zero.
-        error = round(self.volume_error(bins), 6) + 0.0
+        if self.bytes:
+            # Rounded first, so that no minus stands before a zero.
+            error = round(self.volume_error(bins), 6) + 0.0
+            drawn = f"expected volume of as many files drawn from these bins: {error:+.4%} off"
+        else:
+            drawn = "all files are empty, and each is drawn as one byte"
         head = [
             f"# apparent file sizes of {printable(self.source)}: files {self.files}, bytes "
             f"{self.bytes} ({format_bytes(self.bytes)})",
             f"# left out: {left_out or 'nothing'}",
-            f"# expected volume of as many files drawn from these bins: {error:+.4%} off",
+            f"# {drawn}",
             "# each line: min max count; sizes from min up to, and without, max, in bytes",
             f"# total_count: {self.files}",
         ]

@@ -1,0 +1,64 @@
+"""Files that commands write: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from resilver.errors import ConfigError, Problem
+
+
+def save_whole(path: Path, content: bytes | str) -> None:
+    """Write a file whole or not at all.
+
+    Args:
+        path: A file; a link is followed, and a device or a pipe is written in place.
+        content: Its bytes, or its text, which is written as UTF-8.
+
+    Raises:
+        ConfigError: It cannot be written.
+    """
+    from resilver.study.files import replace_file
+
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        if path.is_file() or not path.exists():
+            replace_file(path.resolve(), lambda temporary: _write(temporary, data))
+        else:
+            path.write_bytes(data)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"'{path}' cannot be written: {reason}; name a file in a folder that exists and is "
+            "yours"
+        ) from error
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Refuse places that cannot be written, before anything is measured for them.
+
+    Args:
+        paths: Files to be written; None among them is passed over.
+
+    Raises:
+        ConfigError: With every place that is a folder, or whose folder is missing or closed.
+    """
+    problems = []
+    for path in paths:
+        if path is None:
+            continue
+        rule = ""
+        if path.is_dir():
+            rule = "this is a folder, not a file"
+        elif not path.parent.is_dir():
+            rule = f"there is no folder {path.parent}"
+        elif not os.access(path if path.exists() else path.parent, os.W_OK):
+            rule = "it cannot be written"
+        if rule:
+            problems.append(Problem(rule, "choose another place", place=str(path)))
+    if problems:
+        raise ConfigError(problems)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
