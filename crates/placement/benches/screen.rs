@@ -11,7 +11,7 @@ use resilver_units::ObjectId;
 
 /// Ids of one run, and how many are listed at a time.
 const IDS: u64 = 1 << 20;
-const LISTED: usize = 1 << 14;
+const LISTED: usize = 1 << 15;
 const COPIES: usize = 3;
 const RUNS: usize = 7;
 

@@ -18,7 +18,7 @@ pub(super) struct Contenders {
 }
 
 /// Contenders that are held at once; where there are more, some are decided before.
-pub(super) const HELD: usize = 6 << 10;
+pub(super) const HELD: usize = 8 << 10;
 /// Room for a vector of indices beyond the contenders.
 const SPARE: usize = 16;
 
@@ -41,6 +41,12 @@ impl Contenders {
 
     /// Lets the items draw, and strikes out those whom one of them beats.
     pub(super) fn strike(&mut self, lanes: Lanes, items: &[i32], window: u32) {
+        #[cfg(target_arch = "x86_64")]
+        if lanes == Lanes::Avx512 {
+            // SAFETY: these lanes are in use only where the processor has them, and columns have spare room for a vector.
+            unsafe { super::wide::strike(self, items, window) };
+            return;
+        }
         let count = self.count;
         raise_draws(lanes, &self.x[..count], &self.attempt[..count], items, &mut self.largest[..count]);
         let mut left = 0;
@@ -51,5 +57,44 @@ impl Contenders {
             left += usize::from(largest <= draw + window);
         }
         self.count = left;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crush::hash::rjenkins1_3;
+    use proptest::prelude::*;
+
+    proptest! {
+        // Rule: with any instructions those are left, in their order, whom no item beats by more than the window, with the
+        // largest draw that they met.
+        #[test]
+        fn strikes_agree(
+            added in prop::collection::vec((any::<u32>(), 0u32..60, 0u32..1 << 16, 0u32..1 << 16), 0..300),
+            items in prop::collection::vec(any::<i32>(), 0..6), window in 0u32..100
+        ) {
+            let expected: Vec<[u32; 5]> = (0..)
+                .zip(&added)
+                .map(|(index, &(x, attempt, draw, met))| {
+                    let largest = items.iter().map(|&id| rjenkins1_3(x, id as u32, attempt) & 0xffff).fold(met, u32::max);
+                    [index, x, attempt, draw, largest]
+                })
+                .filter(|&[_, _, _, draw, largest]| largest <= draw + window)
+                .collect();
+            for lanes in Lanes::available() {
+                let mut contenders = Contenders::new();
+                for (one, &(x, attempt, draw, met)) in added.iter().enumerate() {
+                    (contenders.index[one], contenders.x[one], contenders.attempt[one]) = (one as u32, x, attempt);
+                    (contenders.draw[one], contenders.largest[one]) = (draw, met);
+                }
+                contenders.count = added.len();
+                contenders.strike(lanes, &items, window);
+                let Contenders { index, x, attempt, draw, largest, .. } = &contenders;
+                let left: Vec<[u32; 5]> =
+                    (0..contenders.count).map(|one| [index[one], x[one], attempt[one], draw[one], largest[one]]).collect();
+                prop_assert_eq!(&left, &expected, "{:?}", lanes);
+            }
+        }
     }
 }

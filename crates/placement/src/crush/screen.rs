@@ -47,14 +47,16 @@ pub struct Candidate {
 
 /// Inputs whose draws are made together: they stay in the first-level cache.
 const SCREENED: usize = 1024;
-/// Inputs whose contenders are held together, which are a fifth as many: enough of them that vectors stay full while most
+/// Inputs whose contenders are held together, which are a sixth as many: enough of them that vectors stay full while most
 /// drop out.
-const GATHERED: usize = 16 * SCREENED;
+const GATHERED: usize = 32 * SCREENED;
 
 /// Contenders so few that the vectors they do not fill cost more than each looking through the remaining items by itself.
 const FEW: usize = 16;
 /// Items that all contenders meet before the first look at who is left.
 const FIRST_ITEMS: usize = 16;
+/// How many times as many items contenders have met, at a look, as they meet until the next.
+const LOOK_RARITY: usize = 10;
 
 /// Working memory of [`FlatScreen::candidates`]; one a thread.
 #[derive(Debug)]
@@ -115,15 +117,15 @@ impl FlatScreen {
         let rivals = others.len().max(1) as f64;
         let size = items.len() as f64;
         let attempts = sufficient_draws(size, wanted, targets.len())?;
-        let least_draws = (0..attempts).map(|attempt| {
-            // All others stay below a share of the draws with the chance share^others; a draw below it wins no oftener.
-            let negligible = NEGLIGIBLE / chance_of_draw(attempt, size, wanted);
-            let share = (negligible.ln() / rivals).exp();
-            let worst_rank = ranks[((share * DRAWS as f64) as usize).min(DRAWS - 1)];
-            ranks.iter().position(|&rank| rank <= worst_rank).map(|draw| draw as u32)
-        });
         let (wanted, window) = (wanted as u32, tie_window(&ranks));
-        Some(FlatScreen { least_draws: least_draws.collect::<Option<_>>()?, targets, items, others, wanted, window })
+        let least_draws = (0..attempts).map(|attempt| {
+            // A draw d wins only if all others are at most d + window. That a target draws so, below some bound, and wins, has
+            // at most the chance share^(rivals + 1) / (rivals + 1), where the share is that of draws up to bound + window.
+            let negligible = NEGLIGIBLE / chance_of_draw(attempt, size, wanted as usize);
+            let share = (negligible * (rivals + 1.0) / targets.len().max(1) as f64).powf(1.0 / (rivals + 1.0));
+            ((share.min(1.0) * DRAWS as f64) as u32).saturating_sub(window + 1)
+        });
+        Some(FlatScreen { least_draws: least_draws.collect(), targets, items, others, wanted, window })
     }
 
     /// Appends, in rising order, those of `inputs` that may map to one of the targets.
@@ -168,7 +170,7 @@ impl FlatScreen {
         let (lanes, mut done) = (scratch.lanes, 0);
         while scratch.contenders.count > FEW && done < self.others.len() {
             // The chance to be beaten by the next item falls as one over the items before, so looks become rarer.
-            let step = if done == 0 { FIRST_ITEMS } else { done.div_ceil(3) };
+            let step = if done == 0 { FIRST_ITEMS } else { done.div_ceil(LOOK_RARITY) };
             let end = self.others.len().min(done + step);
             scratch.contenders.strike(lanes, &self.others[done..end], self.window);
             done = end;
