@@ -14,6 +14,15 @@ pub trait Model<K: QueueKind = Radix> {
 
     /// Acts on `event`, due at `schedule.now()`, and schedules what follows from it.
     fn execute(&mut self, event: Self::Event, schedule: &mut Schedule<Self::Event, K>);
+
+    /// Learns that `event` is among the next, some of which will be scheduled only now.
+    ///
+    /// A model whose state exceeds the cache may fetch what the event needs, while others are executed. Whether, when and how
+    /// often an event is announced is up to the queue, so nothing else may follow from it.
+    #[inline]
+    fn announce(&self, event: Self::Event) {
+        let _ = event;
+    }
 }
 
 /// Where a call of [`run`] stops, so that its caller can show progress and stay responsive.
@@ -74,7 +83,7 @@ pub fn run<K: QueueKind, M: Model<K>>(
         if left == 0 {
             return Ok(if schedule.pending() == 0 { ExitReason::Drained } else { ExitReason::EventLimit });
         }
-        let Some(event) = schedule.advance(limit.until) else {
+        let Some(event) = schedule.advance(limit.until, |event| model.announce(event)) else {
             if schedule.pending() == 0 {
                 return Ok(ExitReason::Drained);
             }

@@ -138,9 +138,11 @@ impl<E: Event, K: QueueKind> Schedule<E, K> {
     }
 
     /// Moves the clock to the next event due at or before `until`, counts it, folds it into the digest and returns it.
+    ///
+    /// `announce` is told of some that come next.
     #[inline]
-    pub(crate) fn advance(&mut self, until: SimTime) -> Option<E> {
-        let (time, event) = self.queue.pop(until.picoseconds())?;
+    pub(crate) fn advance(&mut self, until: SimTime, announce: impl FnMut(E)) -> Option<E> {
+        let (time, event) = self.queue.pop_announcing(until.picoseconds(), announce)?;
         self.now = SimTime::from_picoseconds(time);
         self.executed += 1;
         self.digest.fold_pair(time, event.code());

@@ -21,14 +21,27 @@ pub struct Pull {
     pub size: Bytes,
     /// The new home.
     pub destination: DeviceId,
-    /// Where the object's holders begin in the list of holders.
-    pub(crate) holders_start: u32,
+    /// The only holder that may serve as the source, or where several begin in the list of holders.
+    pub(crate) holders: u32,
     /// Which of the affected objects it is.
     pub(crate) subject: u32,
     /// How many holders may serve as the source: one when it was chosen beforehand.
     pub(crate) holder_count: u16,
+    /// What the pull does for its object's redundancy.
+    pub(crate) restores: Restores,
     /// Whether the pull replaces a lost copy, rather than moving one because the map changed.
     pub is_rebuild: bool,
+}
+
+/// What a completed copy does for its object's redundancy, where that is known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Restores {
+    /// The object's copies are to be counted: several are missing, or another failure may change them.
+    Counted,
+    /// All copies, of an object of which several were left.
+    All,
+    /// All copies, of an object of which no more than one was left.
+    AllOfOneAtRisk,
 }
 
 /// How many copies an object has.
@@ -71,7 +84,7 @@ pub struct WorkList {
     pub(crate) pulls: Vec<Pull>,
     /// For each device, where its pulls begin, and at last where the last ones end.
     pub(crate) starts: Vec<u32>,
-    /// The holders of all objects, one behind another.
+    /// The holders of objects that may be pulled from one of several, one behind another.
     pub(crate) holders: Vec<DeviceId>,
     /// The copies of every affected object.
     pub(crate) copies: Vec<Copies>,
@@ -86,8 +99,9 @@ struct Draft {
     /// Which of the part's objects.
     place: u16,
     holder_count: u16,
-    /// Where the holders begin among the part's.
-    holders_start: u32,
+    /// The only holder, or where several begin among the part's.
+    holders: u32,
+    restores: Restores,
     is_rebuild: bool,
 }
 
@@ -112,11 +126,18 @@ impl Part {
             return;
         }
         let candidates = source.candidates(seed, object, &relocation.survivors);
-        let (holders_start, holder_count) = (self.holders.len() as u32, candidates.len() as u16);
-        self.holders.extend_from_slice(candidates);
+        // The one holder that there is mostly is kept with the pull, where no search of the list has to fetch it.
+        let (holders, holder_count) = match *candidates {
+            [only] => (only.get(), 1),
+            _ => (self.holders.len() as u32, candidates.len() as u16),
+        };
+        if holder_count > 1 {
+            self.holders.extend_from_slice(candidates);
+        }
+        let restores = Restores::of(relocation, repair);
         for (rank, &destination) in relocation.homes[..moved].iter().enumerate() {
             let is_rebuild = rank < repair.rebuilt as usize;
-            self.drafts.push(Draft { destination, place, holder_count, holders_start, is_rebuild });
+            self.drafts.push(Draft { destination, place, holder_count, holders, restores, is_rebuild });
         }
     }
 }
@@ -172,9 +193,10 @@ impl WorkList {
             object: ObjectId::new(0),
             size: Bytes::ZERO,
             destination: DeviceId::new(0),
-            holders_start: 0,
+            holders: 0,
             subject: 0,
             holder_count: 0,
+            restores: Restores::Counted,
             is_rebuild: false,
         };
         self.pulls = vec![nothing; pulls];
@@ -189,9 +211,10 @@ impl WorkList {
                     object,
                     size,
                     destination: draft.destination,
-                    holders_start: first_holder + draft.holders_start,
+                    holders: draft.holders + if draft.holder_count > 1 { first_holder } else { 0 },
                     subject: subject as u32,
                     holder_count: draft.holder_count,
+                    restores: draft.restores,
                     is_rebuild: draft.is_rebuild,
                 };
                 *slot += 1;
@@ -251,6 +274,16 @@ impl Losses {
         self.undersized_replicas += other.undersized_replicas;
         self.replaced_replicas += other.replaced_replicas;
         self.remapped_replicas += other.remapped_replicas;
+    }
+}
+
+impl Restores {
+    fn of(relocation: &Relocation, repair: Repair) -> Self {
+        match (relocation.lost, repair.rebuilt, relocation.survivors.len()) {
+            (1, 1, 1) => Restores::AllOfOneAtRisk,
+            (1, 1, 2..) => Restores::All,
+            _ => Restores::Counted,
+        }
     }
 }
 
@@ -331,13 +364,15 @@ mod tests {
 
     #[test]
     fn the_primary_is_the_first_survivor() {
-        assert!(build(SourceChoice::Primary).holders.iter().all(|&device| device == DeviceId::new(1)));
+        let list = build(SourceChoice::Primary);
+        assert!(list.pulls.iter().all(|pull| (pull.holder_count, pull.holders) == (1, 1)));
     }
 
     #[test]
     fn a_random_source_is_any_survivor() {
         // 100 fair choices between two: 50 each with a standard deviation of 5; five of them.
-        let first = build(SourceChoice::Random).holders.iter().filter(|&&d| d == DeviceId::new(1)).count();
+        let list = build(SourceChoice::Random);
+        let first = list.pulls.iter().filter(|pull| (pull.holder_count, pull.holders) == (1, 1)).count();
         assert!((25..=75).contains(&first), "{first}");
     }
 

@@ -27,6 +27,13 @@ pub trait EventQueue<E: Copy> {
 
     /// Takes the first entry if it is due at or before `until`; `None` leaves the queue as it was.
     fn pop(&mut self, until: u64) -> Option<(u64, E)>;
+
+    /// Takes the first entry as [`EventQueue::pop`] does, and may tell `announce` of some that come next.
+    #[inline]
+    fn pop_announcing(&mut self, until: u64, announce: impl FnMut(E)) -> Option<(u64, E)> {
+        let _ = announce;
+        self.pop(until)
+    }
 }
 
 /// Chooses the queue of a schedule at compile time.

@@ -46,6 +46,8 @@ const LEVELS: usize = u64::BITS.div_ceil(DIGIT_BITS) as usize;
 const CHUNK: usize = 32;
 /// The length up to which the front takes entries by insertion.
 const FRONT_MAX: usize = 64;
+/// The size up to which a bucket's entries are announced as those that come next: what 256 events need fits into a cache.
+const ANNOUNCED_MAX: usize = 256;
 /// The room of the front that is kept once a burst of equal times has passed.
 const FRONT_KEPT: usize = 16 * FRONT_MAX;
 /// Ends a list of chunks.
@@ -184,7 +186,7 @@ impl<E: Copy> RadixQueue<E> {
     ///
     /// What is opened is popped from at once. Hence the time popped last is never before the times that the pivot was
     /// moved for, and the pivot may be drawn back to it.
-    fn open(&mut self, until: u64) -> Option<()> {
+    fn open(&mut self, until: u64, announce: impl FnMut(E)) -> Option<()> {
         self.front.clear();
         self.taken = 0;
         if self.front.capacity() > FRONT_KEPT {
@@ -197,15 +199,22 @@ impl<E: Copy> RadixQueue<E> {
         let digit = self.digits[level].trailing_zeros() as usize;
         let bucket = self.buckets[level][digit];
         if bucket.first == bucket.last {
-            self.open_small(level, digit, bucket, until)
+            self.open_small(level, digit, bucket, until, announce)
         } else {
-            self.open_large(level, digit, bucket, until)
+            self.open_large(level, digit, bucket, until, announce)
         }
     }
 
     /// Sorts a bucket of one chunk into the front.
     #[inline]
-    fn open_small(&mut self, level: usize, digit: usize, bucket: Bucket, until: u64) -> Option<()> {
+    fn open_small(
+        &mut self,
+        level: usize,
+        digit: usize,
+        bucket: Bucket,
+        until: u64,
+        mut announce: impl FnMut(E),
+    ) -> Option<()> {
         let fill = bucket.fill as usize;
         let chunk = bucket.first as usize;
         if until < u64::MAX && self.chunks[chunk][..fill].iter().all(|entry| entry.time > until) {
@@ -214,17 +223,28 @@ impl<E: Copy> RadixQueue<E> {
         self.forget(level, digit);
         self.pivot = self.chunks[chunk][0].time | ((1 << (level as u32 * DIGIT_BITS)) - 1);
         for index in 0..fill {
-            self.insert(self.chunks[chunk][index]);
+            let entry = self.chunks[chunk][index];
+            announce(entry.event);
+            self.insert(entry);
         }
         self.release(chunk);
         Some(())
     }
 
     /// Divides a bucket of several chunks over the front and the levels below.
-    fn open_large(&mut self, level: usize, digit: usize, bucket: Bucket, until: u64) -> Option<()> {
+    fn open_large(
+        &mut self,
+        level: usize,
+        digit: usize,
+        bucket: Bucket,
+        until: u64,
+        mut announce: impl FnMut(E),
+    ) -> Option<()> {
         let mut earliest = u64::MAX;
         let mut chunk = bucket.first;
+        let mut full_chunks = 0;
         while chunk != bucket.last {
+            full_chunks += 1;
             earliest = self.chunks[chunk as usize].iter().fold(earliest, |least, entry| least.min(entry.time));
             chunk = self.next[chunk as usize];
         }
@@ -240,6 +260,9 @@ impl<E: Copy> RadixQueue<E> {
             let fill = if chunk == bucket.last { bucket.fill as usize } else { CHUNK };
             for index in 0..fill {
                 let entry = self.chunks[chunk as usize][index];
+                if full_chunks * CHUNK < ANNOUNCED_MAX {
+                    announce(entry.event);
+                }
                 if entry.time == earliest {
                     self.front.push(entry);
                 } else {
@@ -309,8 +332,13 @@ impl<E: Copy> EventQueue<E> for RadixQueue<E> {
 
     #[inline]
     fn pop(&mut self, until: u64) -> Option<(u64, E)> {
+        self.pop_announcing(until, |_| ())
+    }
+
+    #[inline]
+    fn pop_announcing(&mut self, until: u64, announce: impl FnMut(E)) -> Option<(u64, E)> {
         if self.taken == self.front.len() {
-            self.open(until)?;
+            self.open(until, announce)?;
         }
         let entry = self.front[self.taken];
         if entry.time > until {

@@ -11,7 +11,7 @@ use super::event::{EventOf, PULL_LIMIT};
 use super::tracking::{Progress, Tracking, Unserved};
 use super::{PullState, Rebuild, Receiver, Sender};
 use crate::SystemError;
-use crate::work::{Copies, Losses, Pull};
+use crate::work::{Copies, Losses, Pull, Restores};
 
 /// Where a pull that its destination has still to ask for comes in its order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,9 +100,10 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
                     object: affected.object,
                     size: affected.size,
                     destination: new.destination,
-                    holders_start: 0,
+                    holders: 0,
                     subject: new.subject,
                     holder_count: 0,
+                    restores: Restores::Counted,
                     is_rebuild: new.is_rebuild,
                 };
                 let state = PullState::new(&pull, self.policy);
@@ -131,8 +132,11 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
 
     fn set_holders(&mut self, pull: u32, holders: Holders) {
         let pull = &mut self.work.pulls[pull as usize];
-        pull.holders_start = holders.start;
         pull.holder_count = holders.count;
+        pull.holders = match holders.count {
+            1 => self.work.holders[holders.start as usize].get(),
+            _ => holders.start,
+        };
     }
 
     /// A pull goes on from another holder behind the buffers that have arrived in order; the others are asked for again.

@@ -67,13 +67,25 @@ impl Health {
         let copies = &mut self.copies[subject as usize];
         let was_at_risk = copies.is_at_risk();
         copies.left += 1;
-        if was_at_risk && !copies.is_at_risk() {
+        let is_rescued = was_at_risk && !copies.is_at_risk();
+        if copies.left == copies.full {
+            self.restored(now, is_rescued);
+        } else if is_rescued {
             self.at_risk.add(now, -1);
         }
-        if copies.left == copies.full {
-            self.degraded.add(now, -1);
-            self.first_redundant_at.get_or_insert(now);
-            self.last_redundant_at = Some(now);
+    }
+
+    /// The last missing copy of an object is complete, which was at risk or not.
+    ///
+    /// Where one pull settles that for its object, this does not fetch the object's copies: of millions, they are seldom in
+    /// the cache.
+    #[inline]
+    pub fn restored(&mut self, now: SimTime, was_at_risk: bool) {
+        if was_at_risk {
+            self.at_risk.add(now, -1);
         }
+        self.degraded.add(now, -1);
+        self.first_redundant_at.get_or_insert(now);
+        self.last_redundant_at = Some(now);
     }
 }

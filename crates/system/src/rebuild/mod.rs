@@ -9,6 +9,7 @@ mod event;
 mod failure;
 mod health;
 mod policy;
+mod prefetch;
 mod protocol;
 mod tracking;
 mod transfers;

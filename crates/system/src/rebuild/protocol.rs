@@ -7,9 +7,13 @@ use resilver_kernel::{Model, Schedule};
 use resilver_units::{Bytes, DeviceId, ObjectId, SimTime};
 
 use super::event::{Buffer, DATA, EventOf, REQUEST, StorageEvent, token, untoken};
+use super::prefetch::prefetch;
 use super::tracking::Made;
 use super::{NO_SOURCE, Rebuild};
-use crate::work::Pull;
+use crate::work::{Pull, Restores};
+
+/// How far ahead of the pull that it asks for a destination fetches another: a cache line holds two or three.
+const PULLS_AHEAD: u32 = 4;
 
 impl<F: Fabric, D: Device> Rebuild<F, D> {
     /// The object, offset and size of a buffer.
@@ -19,6 +23,13 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         let offset = u64::from(buffer.number) * self.policy.pipeline_buffer.get();
         let bytes = self.policy.pipeline_buffer.get().min(pull.size.get() - offset);
         (pull.object, offset, Bytes::new(bytes))
+    }
+
+    /// Brings what is known of a pull into the cache while other work goes on.
+    #[inline]
+    fn fetch(&self, pull: u32) {
+        prefetch(&self.work.pulls[pull as usize]);
+        prefetch(&self.states[pull as usize]);
     }
 
     #[inline]
@@ -56,6 +67,10 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             if is_last {
                 receiver.place += 1;
                 receiver.number = 0;
+                let coming = receiver.place + PULLS_AHEAD;
+                if coming < receiver.end {
+                    self.fetch(self.pull_at(coming));
+                }
                 self.resume_next(destination);
             }
             self.timeline.add(schedule.now(), bytes.get() as i64);
@@ -92,10 +107,14 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
 
     /// Settles where a pull comes from: the only holder listed, or the one with the least left to send.
     fn choose_source(&mut self, pull: u32) {
-        let Pull { holders_start, holder_count, size, .. } = self.work.pulls[pull as usize];
-        let holders = &self.work.holders[holders_start as usize..][..usize::from(holder_count)];
-        let least = holders.iter().min_by_key(|holder| self.senders[holder.index()].bytes_assigned);
-        let source = *least.expect("a pull has a holder");
+        let Pull { holders, holder_count, size, .. } = self.work.pulls[pull as usize];
+        let source = if holder_count == 1 {
+            DeviceId::new(holders)
+        } else {
+            let holders = &self.work.holders[holders as usize..][..usize::from(holder_count)];
+            let least = holders.iter().min_by_key(|holder| self.senders[holder.index()].bytes_assigned);
+            *least.expect("a pull has a holder")
+        };
         self.states[pull as usize].source = source.get();
         self.senders[source.index()].bytes_assigned += size;
         if let Some(tracking) = &mut self.tracking {
@@ -230,7 +249,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
 
     fn pull_done(&mut self, pull: u32, now: SimTime) {
         let source = self.states[pull as usize].source;
-        let Pull { size, destination, subject, is_rebuild, .. } = self.work.pulls[pull as usize];
+        let Pull { size, destination, subject, restores, is_rebuild, .. } = self.work.pulls[pull as usize];
         if let Some(tracking) = &mut self.tracking {
             tracking.made.push(Made { subject, device: destination, is_rebuild });
         }
@@ -242,7 +261,11 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             self.rebuilt_replicas += 1;
             self.rebuilt_bytes += size;
             self.rebuilt_at = now;
-            self.health.rebuilt(now, subject);
+            match restores {
+                Restores::All if self.tracking.is_none() => self.health.restored(now, false),
+                Restores::AllOfOneAtRisk if self.tracking.is_none() => self.health.restored(now, true),
+                _ => self.health.rebuilt(now, subject),
+            }
         } else {
             device.remapped_replicas += 1;
             device.remapped_bytes += size;
@@ -254,6 +277,17 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
 
 impl<F: Fabric, D: Device, K: QueueKind> Model<K> for Rebuild<F, D> {
     type Event = EventOf<F>;
+
+    /// Fetches the pull that the event is about.
+    #[inline]
+    fn announce(&self, event: EventOf<F>) {
+        let buffer = match event.get() {
+            StorageEvent::Fabric(event) => untoken(F::token(event)).0,
+            StorageEvent::ReadDone(buffer) | StorageEvent::SendDone(buffer) | StorageEvent::WriteDone(buffer) => buffer,
+            StorageEvent::Wake(_) | StorageEvent::Fail(_) => return,
+        };
+        self.fetch(buffer.pull);
+    }
 
     #[inline]
     fn execute(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
