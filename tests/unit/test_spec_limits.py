@@ -46,8 +46,10 @@ from tests.unit.test_spec_errors import CLUSTER, GENOMES, problems
             "than 2^36 = 68719476736 files; use a smaller volume or larger files",
         ),
         (
-            CLUSTER + '[population]\nhistogram = { bins = [["0 B", "1 B", 1]] }\nbytes = "1 B"\n',
-            'population.bytes = "1 B": in files of 0 B on average this is more than',
+            # An empty file is drawn as one byte, so 2^36 of them are 64 GiB.
+            CLUSTER + '[population]\nhistogram = { bins = [["0 B", "1 B", 1]] }\n'
+            'bytes = "68719476737 B"\n',
+            'population.bytes = "68719476737 B": in files of 1 B on average this is more than',
         ),
         # 2^50 bytes are 2^28 + 64 chunks of 2^22 - 1 bytes, and one shorter.
         (
@@ -92,7 +94,7 @@ def test_what_the_core_cannot_number_is_refused_before_anything_runs(
         CLUSTER + '[population]\nhistogram = "genomes1000"\nbytes_per_server = "512 PiB"\n',
         CLUSTER + '[population]\nfile_size = "1 B"\nfiles = 68719476736\n',
         CLUSTER + '[population]\nfile_size = "1 KiB"\nbytes = "64 TiB"\n',
-        CLUSTER + '[population]\nhistogram = { bins = [["0 B", "1 B", 1]] }\nbytes = 0\n',
+        CLUSTER + '[population]\nhistogram = { bins = [["0 B", "1 B", 1]] }\nbytes = "64 GiB"\n',
         CLUSTER + '[population]\nfile_size = "1 PiB"\nfiles = 1\nobjects = { chunk = "4 MiB" }\n',
         CLUSTER + '[population]\nfile_size = "1 PiB"\nfiles = 1\nobjects = "whole"\n'
         '[recovery]\npipeline_buffer = "512 KiB"\n',

@@ -12,9 +12,10 @@ from resilver.spec.device import DeviceTable
 from resilver.spec.ensemble import Ensemble
 from resilver.spec.fabric import Fabric
 from resilver.spec.faults import Failing, Fault
+from resilver.spec.histogram import Histogram
 from resilver.spec.objects import Objects
 from resilver.spec.placement import Placement
-from resilver.spec.population import Histogram, Population
+from resilver.spec.population import Population
 from resilver.spec.recovery import Recovery
 from resilver.spec.redundancy import Redundancy
 from resilver.spec.run import RESULTS_SCHEMA_VERSION, Run, run_key

@@ -10,8 +10,8 @@ from resilver import catalog
 from resilver.importers.netgauge import LogGpTable
 from resilver.spec.ceph import CephCluster
 from resilver.spec.device import DeviceTable
+from resilver.spec.histogram import Histogram
 from resilver.spec.objects import Objects
-from resilver.spec.population import Histogram
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, exact_duration, exact_rate
 
 

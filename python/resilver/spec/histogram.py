@@ -1,0 +1,180 @@
+"""The sizes of files: a histogram, and the ways in which a study file gives one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationInfo
+
+from resilver import catalog
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.sizes import (
+    Bin,
+    MeasuredSizes,
+    check_bin,
+    drawn_bytes,
+    read_sizes,
+    scan_tree,
+)
+from resilver.spec.section import file_path, one_key
+from resilver.units import BYTES_MAX, Bytes
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """A histogram of file sizes.
+
+    Attributes:
+        label: Its name in the catalog, the name of its file, what was measured, or ``inline``.
+        bins: The bins, sizes rising. A file's size is drawn by a bin's count, then uniformly in
+            [min, max).
+        path: The file it was read from, or None.
+    """
+
+    label: str
+    bins: tuple[Bin, ...]
+    path: Path | None = field(default=None, compare=False)
+
+    @cached_property
+    def largest_bytes(self) -> int:
+        """The largest size that can be drawn; a size of zero counts as one byte."""
+        return max((item.max_bytes - 1 for item in self.bins), default=1) or 1
+
+    @cached_property
+    def mean_bytes(self) -> Fraction:
+        """The expected size of a file, the sizes of each bin being equally likely; a size of zero
+        counts as one byte.
+        """
+        total = sum(item.file_count for item in self.bins)
+        return drawn_bytes(self.bins) / max(1, total)
+
+
+def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
+    """The histogram that a study file's ``histogram`` means.
+
+    Args:
+        value: A catalog name, ``{ file = "sizes.txt" }``, ``{ scan = "/data" }``, which measures
+            the files below a folder, ``{ bins = [[min, max, count], ...] }``, a `Histogram`, or
+            what `resilver.import_sizes` measured.
+        info: The validation it is part of, for the folder of relative paths.
+
+    Returns:
+        The histogram, or None for None.
+
+    Raises:
+        ConfigError: There is no such histogram, or it has problems.
+    """
+    if value is None or isinstance(value, Histogram):
+        return value
+    if isinstance(value, MeasuredSizes):
+        return Histogram(value.source, value.bins())
+    if isinstance(value, str):
+        return Histogram(value, bins_of(catalog.load("populations", value).content["bins"]))
+    if not isinstance(value, dict):
+        raise ConfigError(
+            Problem(
+                "a histogram is a name of the catalog, a file, a folder to measure, or bins",
+                'write "genomes1000", { file = "sizes.txt" }, { scan = "/data" } or '
+                '{ bins = [["0 B", "4 KiB", 100]] }',
+                value=show(value),
+            )
+        )
+    kind = one_key(value, ("file", "scan", "bins"))
+    if kind == "bins":
+        return Histogram("inline", bins_of(value["bins"]))
+    path = file_path(value[kind], info)
+    if kind == "scan":
+        # What was measured stands in the resolved study as bins: it is the same after the tree has
+        # changed, and where there is no such folder.
+        return Histogram(f"files below {path}", scan_tree(path).bins())
+    return Histogram(path.name, read_sizes(path), path)
+
+
+def bins_of(rows: object) -> tuple[Bin, ...]:
+    """The bins that a list of rows means.
+
+    Args:
+        rows: ``[[min, max, count], ...]``, sizes with their units and rising.
+
+    Returns:
+        The bins.
+
+    Raises:
+        ConfigError: With every row that is no bin.
+
+    >>> bins_of([["0 B", "4 KiB", 100]])
+    (Bin(min_bytes=0, max_bytes=4096, file_count=100),)
+    """
+    if not isinstance(rows, list | tuple) or not rows:
+        raise ConfigError(
+            Problem(
+                "a histogram needs at least one bin",
+                'write [["0 B", "4 KiB", 100]]',
+                key="bins",
+                value=show(rows),
+            )
+        )
+    bins: list[Bin] = []
+    problems: list[Problem] = []
+    for index, row in enumerate(rows):
+        key = f"bins.{index}"
+        try:
+            item = _bin(row)
+        except ConfigError as error:
+            problems += [problem.under(key) for problem in error.problems]
+            continue
+        wrong = check_bin(item, bins[-1] if bins else None)
+        if wrong:
+            problems.append(Problem(*wrong, key=key, value=show(row)))
+        bins.append(item)
+    if problems:
+        raise ConfigError(problems)
+    return tuple(bins)
+
+
+def _bin(row: object) -> Bin:
+    if not isinstance(row, list | tuple) or len(row) != 3:
+        raise ConfigError(
+            Problem("a bin is min, max and count", 'such as ["0 B", "4 KiB", 100]', value=show(row))
+        )
+    count = row[2]
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= BYTES_MAX:
+        raise ConfigError(Problem("a count is a whole number, zero or more", value=show(count)))
+    return Bin(Bytes.parse(row[0]), Bytes.parse(row[1]), count)
+
+
+HISTOGRAM_SCHEMA: dict[str, Any] = {
+    "description": "The sizes of files: a name of the catalog, a file, a folder, or bins.",
+    "examples": ["genomes1000"],
+    "anyOf": [
+        {"type": "string", "examples": catalog.list("populations")},
+        {
+            "type": "object",
+            "properties": {"file": {"type": "string"}},
+            "required": ["file"],
+            "additionalProperties": False,
+        },
+        {
+            "type": "object",
+            "properties": {"scan": {"type": "string"}},
+            "required": ["scan"],
+            "additionalProperties": False,
+        },
+        {
+            "type": "object",
+            "properties": {
+                "bins": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {"type": "array", "minItems": 3, "maxItems": 3},
+                }
+            },
+            "required": ["bins"],
+            "additionalProperties": False,
+        },
+    ],
+}
