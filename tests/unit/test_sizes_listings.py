@@ -77,6 +77,20 @@ def test_several_listings_are_one(tmp_path: Path) -> None:
     assert sizes.source == f"{tmp_path / '0.txt'} and 4 more"
 
 
+def test_listings_of_two_formats_are_refused(tmp_path: Path) -> None:
+    # As a list of sizes, the file list's inode numbers would be the sizes.
+    (tmp_path / "plain").write_text("100\n")
+    (tmp_path / "list").write_text("11264 1894313 0   4096 -- /gpfs/a\n")
+    with pytest.raises(ConfigError, match=r"its format is gpfs, and that of .*plain is sizes"):
+        import_sizes([tmp_path / "plain", tmp_path / "list"])
+
+
+def test_one_of_several_lists_may_be_empty(tmp_path: Path) -> None:
+    (tmp_path / "list.1").write_text("11264 1894313 0   4096 -- /gpfs/a\n")
+    (tmp_path / "list.2").write_text("")
+    assert import_sizes(sorted(tmp_path.iterdir())).bytes == 4096
+
+
 def test_histograms_are_told_from_sizes_with_names() -> None:
     # Three numbers a line are bins where the first is below the second; 500 17 3 is a file of 500
     # bytes by the name of "17 3".

@@ -133,6 +133,13 @@ def test_the_bins_of_a_histogram_are_its_own_and_cannot_be_divided() -> None:
         sizes.bins(2)
 
 
+def test_a_histogram_s_own_bins_are_not_off() -> None:
+    # Three files of 1 byte and five of 2 or 3 are expected to hold 15.5 bytes, shown as 16.
+    histogram = MeasuredSizes("h.txt", Tally(), given=(Bin(1, 2, 3), Bin(2, 4, 5)))
+    assert histogram.bytes == 16
+    assert histogram.volume_error(histogram.bins()) == 0.0
+
+
 @pytest.mark.parametrize("number", [0, 3, 128, -1, True, 1.5])
 def test_other_numbers_of_bins_are_refused(number: int) -> None:
     with pytest.raises(ConfigError, match="1, 2, 4, 8, 16, 32 or 64 bins"):

@@ -129,7 +129,8 @@ class _Reading:
     """Listings that are read into one tally, all of one format."""
 
     def __init__(self, format: Format | None, field: int | None, columns: str | None) -> None:
-        self._format = format
+        self._named = format
+        self._found: Format | None = None
         self._field = field
         self._columns = columns
         self._tally = Tally()
@@ -144,10 +145,10 @@ class _Reading:
             ConfigError: It cannot be read, or is of another format than those before.
         """
         listing = Listing(stream, place)
-        self._format = self._format or sniff(listing)
+        self._found = self._format_of(listing)
         self._places.append(place)
-        self._check_options(self._format)
-        match self._format:
+        self._check_options(self._found)
+        match self._found:
             case "histogram":
                 if len(self._places) > 1:
                     refuse(place, "histograms are imported one at a time", "name one")
@@ -173,6 +174,18 @@ class _Reading:
         if self._bins is None and self._tally.files == 0:
             refuse(source, "there is no file in it", "a listing has one file a line")
         return MeasuredSizes(source, self._tally, left_out, self._bins)
+
+    def _format_of(self, listing: Listing) -> Format:
+        if self._named is not None:
+            return self._named
+        # Of lists that a tool wrote in several files, some may be empty.
+        if self._found is not None and not listing.head.strip():
+            return self._found
+        found = sniff(listing)
+        if self._found not in (None, found):
+            rule = f"its format is {found}, and that of {self._places[0]} is {self._found}"
+            refuse(listing.place, rule, "import one format at a time, or name the format of all")
+        return found
 
     def _check_options(self, found: Format) -> None:
         for name, value, formats in (

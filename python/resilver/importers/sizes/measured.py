@@ -113,9 +113,10 @@ class MeasuredSizes:
             measured, each of which is drawn as one byte.
         """
         drawn = drawn_bytes(bins)
-        if self.bytes == 0:
+        stored = Fraction(self.bytes) if self.given is None else drawn_bytes(self.given)
+        if stored == 0:
             return float("inf") if drawn else 0.0
-        return float(drawn / Fraction(self.bytes) - 1)
+        return float(drawn / stored - 1)
 
     def text(self, bins: tuple[Bin, ...]) -> str:
         """The file of `bins` that ``histogram = { file = ... }`` reads.
