@@ -54,9 +54,8 @@ def write_disk_figure(calibration: DiskCalibration, path: Path) -> None:
     errors = [calibration.rmse[mode].fraction for _, modes in _PANELS for mode, _ in modes]
     depth = calibration.queue_depth
     title = (
-        f"The model's root-mean-square error is {100 * min(errors):.2g} to "
-        f"{100 * max(errors):.2g} % of the mean bandwidth, by access pattern "
-        f"({depth} request{'s' * (depth > 1)} outstanding)"
+        f"The model's root-mean-square error: {100 * min(errors):.2g} to {100 * max(errors):.2g} % "
+        f"of the mean bandwidth ({depth} request{'s' * (depth > 1)} outstanding)"
     )
 
     def panels(figure: Figure) -> None:
