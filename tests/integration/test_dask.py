@@ -16,6 +16,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
 
+from resilver import cli
 from resilver.errors import ConfigError, SimulationError
 from resilver.study import Incomplete, StudyProgress, execute
 from resilver.study.executors import build, on_dask, scheduler
@@ -53,6 +54,22 @@ def test_a_cluster_gives_the_bytes_of_this_process(cluster: Cluster, tmp_path: P
     assert tables(tmp_path / "address") == tables(tmp_path / "here")
     assert tables(tmp_path / "file") == tables(tmp_path / "here")
     assert leftovers(tmp_path) == []
+
+
+def test_a_reproduction_on_a_cluster_has_the_tables_of_one_here(
+    cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = ["--seeds", "2", "--set", 'population.bytes_per_server="64 GiB"', "--set"]
+    sweep = 'study.sweep={"cluster.servers"=[4, 8]}'
+    for name, where in (("here", []), ("there", ["--cluster", cluster.address])):
+        command = ["reproduce", "rebuild-ring", *small, sweep, "-q", "-o", str(tmp_path / name)]
+        assert cli.run([*command, *where]) == 0
+    # What measures this machine does so here, and says it.
+    measure = ["reproduce", "disk-curves", "-o", str(tmp_path / "here")]
+    assert cli.run([*measure, "--cluster", cluster.address]) == 0
+    assert "measured on this machine, not on --cluster" in capsys.readouterr().err
+    here, there = (tables(tmp_path / name / "rebuild-ring") for name in ("here", "there"))
+    assert here == there
 
 
 def test_a_client_of_the_caller_is_used_and_left_open(cluster: Cluster, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import math
 import sys
 from pathlib import Path
@@ -249,3 +251,9 @@ def test_a_folder_without_runs_is_refused() -> None:
     made.runs = made.runs.slice(0, 0)
     with pytest.raises(ConfigError, match="holds no finished run"):
         systems(made)
+
+
+@pytest.mark.parametrize("name", ["scales", "source"])
+def test_examples_of_docstrings_are_true(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(f"resilver.report.{name}"))
+    assert result.attempted > 0 and result.failed == 0

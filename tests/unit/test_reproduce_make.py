@@ -171,6 +171,12 @@ def test_the_list_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
         (["reproduce", "rebuild-ring", "--set", "cluster.servers"], "KEY=VALUE"),
         (["reproduce", "rebuild-ring", "--set", "cluster.server=4"], "cluster.server"),
         (["reproduce", "rebuild-ring", "-o", "/dev/null/x"], "cannot be made"),
+        (["reproduce", "rebuild-ring", "--figures", "/dev/null"], "'/dev/null' is a file; choose"),
+        (["reproduce", "rebuild-ring", "--cluster", "slrm"], 'did you mean "slurm"?'),
+        (
+            ["reproduce", "rebuild-ring", "--cluster", "a:1", "--workers", "2"],
+            "leave out one of the two",
+        ),
     ],
 )
 def test_bad_usage_is_2_and_says_what_to_do(

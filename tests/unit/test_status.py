@@ -224,6 +224,9 @@ def test_folders_that_are_none_are_named(tmp_path: Path) -> None:
         status(tmp_path / "none")
     with pytest.raises(ConfigError, match=r"it has no provenance\.json"):
         status(tmp_path)
+    (tmp_path / "file").write_text("hello")
+    with pytest.raises(ConfigError, match="is a file; give a folder that"):
+        status(tmp_path / "file")
 
 
 def test_a_folder_from_before_points_were_recorded_has_none(dead: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from resilver.errors import ConfigError, SimulationError
 from resilver.study import Incomplete, Results, execute
-from resilver.study.folder import RunFolder
+from resilver.study.folder import RunFolder, open_run_folder
 from resilver.study.shards import Cost, Shards
 from resilver.study.tables import METRICS, run_row, shard_table, swept_columns, write_parquet
 from tests.unit.study_fakes import SIMULATOR, FakeStudy, output
@@ -56,6 +56,15 @@ def test_another_study_is_refused_with_the_difference(tmp_path: Path) -> None:
         perform(FakeStudy(racks=4), tmp_path / "a")
     assert "cluster.racks is 2 there and 4 here" in str(caught.value)
     assert "choose another folder with -o DIR" in str(caught.value)
+
+
+def test_a_folder_without_a_finished_run_is_taken_over(tmp_path: Path) -> None:
+    # As one is that was made for a cluster which then could not be reached.
+    study = FakeStudy(racks=2)
+    with open_run_folder(tmp_path / "a", study, study.runs(), ["resilver"]):  # type: ignore[arg-type]
+        pass
+    other = perform(FakeStudy(racks=4), tmp_path / "a")
+    assert other.study["cluster"]["racks"] == 4
 
 
 def test_fewer_seeds_are_another_study(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from resilver.cli.options import (
     Cluster,
     ClusterConfig,
     FigureFormat,
+    Figures,
+    Format,
     Json,
     Quiet,
     Settings,
@@ -166,13 +168,8 @@ def report(
             "--output", "-o", metavar="FILE", help="The page; by default report.html in the folder."
         ),
     ] = None,
-    figures: Annotated[
-        Path | None,
-        typer.Option("--figures", metavar="DIR", help="Write the charts as files there too."),
-    ] = None,
-    figure_format: Annotated[
-        FigureFormat, typer.Option("--format", help="File format of the figures.")
-    ] = FigureFormat.png,
+    figures: Figures = None,
+    figure_format: Format = FigureFormat.png,
     watch: Annotated[
         bool,
         typer.Option("--watch", "-w", help="Write the page again as runs of a sweep finish."),
@@ -221,13 +218,8 @@ def reproduce(
     cluster: Cluster = None,
     cluster_config: ClusterConfig = None,
     split: Split = None,
-    figures: Annotated[
-        Path | None,
-        typer.Option("--figures", metavar="DIR", help="Write the pictures as files there too."),
-    ] = None,
-    figure_format: Annotated[
-        FigureFormat, typer.Option("--format", help="File format of the figures.")
-    ] = FigureFormat.png,
+    figures: Figures = None,
+    figure_format: Format = FigureFormat.png,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,

@@ -71,3 +71,8 @@ Split = Annotated[
         show_default=False,
     ),
 ]
+Figures = Annotated[
+    Path | None,
+    typer.Option("--figures", metavar="DIR", help="Write the charts as files there too."),
+]
+Format = Annotated[FigureFormat, typer.Option("--format", help="File format of the figures.")]

@@ -88,11 +88,7 @@ def rate(figure: Figure, chart: RateChart) -> None:
                 label=(series.name or "runs") if at == 0 else None,
             )
     if layout.logarithmic:
-        axes.set_yscale("log")
-        low, high = axes.get_ylim()
-        ticks = [tick for tick in log_ticks(low, high) if low <= tick <= high]
-        axes.set_yticks(ticks, [f"{tick:,.10g}" for tick in ticks])
-        axes.minorticks_off()
+        logarithmic_upwards(axes)
     else:
         axes.set_ylim(bottom=0.0)
     axes.set_ylabel(f"aggregate rebuild rate ({layout.scale.unit})")
@@ -288,6 +284,19 @@ def timeline(figure: Figure, chart: TimelineChart) -> None:
     panels[1].set_xlabel(time_title(chart.fault_seconds, time.unit))
     for axes in panels:
         mark_faults_static(axes, chart.fault_seconds, time.divisor)
+
+
+def logarithmic_upwards(axes: Axes) -> None:
+    """Make the axis upwards logarithmic, with plain numbers at its ticks.
+
+    Args:
+        axes: Axes that hold what is drawn already.
+    """
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    ticks = [tick for tick in log_ticks(low, high) if low <= tick <= high]
+    axes.set_yticks(ticks, [f"{tick:,.10g}" for tick in ticks])
+    axes.minorticks_off()
 
 
 def mark_faults_static(axes: Axes, fault_seconds: tuple[float, ...], divisor: float) -> None:

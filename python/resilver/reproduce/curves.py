@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from resilver.report.plots import empty_figure
 from resilver.report.scales import log_ticks, significant
+from resilver.report.static_charts import logarithmic_upwards
 from resilver.report.style import GREY, PURPLE, SERIES, SERIES_MARKS, SERIES_MARKS_STATIC
 from resilver.report.tables import Column, Table
 from resilver.reproduce.compare import DIVISORS, Comparison, Row
@@ -203,11 +204,7 @@ def curve_static(figure: StaticFigure, made: Curve) -> None:
         axes.tick_params(axis="x", rotation=45)
     axes.minorticks_off()
     if spec.y_logarithmic:
-        axes.set_yscale("log")
-        low, high = axes.get_ylim()
-        ticks = [tick for tick in log_ticks(low, high) if low <= tick <= high]
-        axes.set_yticks(ticks, [f"{tick:,.10g}" for tick in ticks])
-        axes.minorticks_off()
+        logarithmic_upwards(axes)
     else:
         axes.set_ylim(0.0, 1.12 * max(_heights(made)))
     axes.set_xlabel(spec.x_title)

@@ -170,10 +170,11 @@ def _rate(spec: PictureSpec, evidence: Mapping[str, Evidence], numbers: Numbers)
     if chart is None or not chart.series:
         return None
     chart = _named(chart, spec)
+    shown = {box.label for one in chart.series for box in one.boxes}
     marks = [
         (int(one.at["servers"]), compared)
         for one, compared in numbers
-        if one.metric == _RATE and "servers" in one.at
+        if one.metric == _RATE and f"{one.at.get('servers', 0):,}" in shown
         if not one.over and one.ideal_from is None and compared.paper is not None
     ]
     made = chart
@@ -254,11 +255,7 @@ def _mark_places(
     layout = rate_layout(chart)
     places = {box.label: layout.place(box.x) for one in chart.series for box in one.boxes}
     aside = (layout.series / 2.0 + 0.35) * layout.slot
-    return [
-        (places[f"{servers:,}"] + aside, compared)
-        for servers, compared in marks
-        if f"{servers:,}" in places
-    ]
+    return [(places[f"{servers:,}"] + aside, compared) for servers, compared in marks]
 
 
 def _with_marks(

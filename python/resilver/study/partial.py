@@ -12,12 +12,12 @@ import pyarrow as pa
 from resilver.errors import ConfigError
 from resilver.study.folder import SHARDS_FOLDER
 from resilver.study.provenance import read_provenance, refuse_other_folders
-from resilver.study.results import with_costs
+from resilver.study.results import StudyTables, with_costs
 from resilver.study.shards import Shards
 from resilver.study.tables import SHARD_SCHEMAS, swept_columns, with_swept
 
 
-class PartialResults:
+class PartialResults(StudyTables):
     """What `Results` is, of the runs that are finished so far.
 
     The tables of a folder are put together when its sweep ends; until then its shards hold them.
@@ -59,11 +59,6 @@ class PartialResults:
         """
         return PartialResults(self.folder, (key for key, _ in self._rows), keys)
 
-    @property
-    def study(self) -> dict[str, Any]:
-        """The study as resolved."""
-        return dict(self.provenance["study"])
-
     @cached_property
     def runs(self) -> pa.Table:
         """A row a finished run, in the order of the study, with its swept values and its cost."""
@@ -78,21 +73,6 @@ class PartialResults:
         columns = {key: column[first:] for key, column in swept_columns(swept).items()}
         costs = {key: self._shards.cost(key).record() for key, _ in self._rows}
         return with_costs(with_swept(table, columns), costs)
-
-    @cached_property
-    def servers(self) -> pa.Table:
-        """A row a held run and server."""
-        return self._read("servers")
-
-    @cached_property
-    def transfers(self) -> pa.Table:
-        """A row a held run, source and destination."""
-        return self._read("transfers")
-
-    @cached_property
-    def timeline(self) -> pa.Table:
-        """A row a held run and interval."""
-        return self._read("timeline")
 
     def _read(self, name: str) -> pa.Table:
         if not self._held:

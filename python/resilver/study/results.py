@@ -17,7 +17,36 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Results:
+class StudyTables:
+    """What results have in common, wherever their tables are read from."""
+
+    provenance: dict[str, Any]
+
+    @property
+    def study(self) -> dict[str, Any]:
+        """The study as resolved: every default filled in, quantities as SI numbers."""
+        return dict(self.provenance["study"])
+
+    @cached_property
+    def servers(self) -> pa.Table:
+        """A row a run and server."""
+        return self._read("servers")
+
+    @cached_property
+    def transfers(self) -> pa.Table:
+        """A row a run, source and destination."""
+        return self._read("transfers")
+
+    @cached_property
+    def timeline(self) -> pa.Table:
+        """A row a run and interval."""
+        return self._read("timeline")
+
+    def _read(self, name: str) -> pa.Table:
+        raise NotImplementedError
+
+
+class Results(StudyTables):
     """The tables of a study and what is known about how they came to be.
 
     Args:
@@ -54,7 +83,8 @@ class Results:
             total = len(set(provenance["run_keys"]))
             raise ConfigError(
                 f"run folder {str(path)!r} is incomplete: {len(provenance['runs'])} of {total} "
-                "runs are in its tables; finish it by calling `resilver run` again"
+                "runs are in its tables; finish it by calling `resilver run` again, or look at "
+                f"what is there with `resilver report {path} --watch`"
             )
         missing = [name for name in TABLE_NAMES if not (path / f"{name}.parquet").exists()]
         if missing:
@@ -63,11 +93,6 @@ class Results:
                 "put it together again by calling `resilver run`"
             )
         return cls(path, provenance)
-
-    @property
-    def study(self) -> dict[str, Any]:
-        """The study as resolved: every default filled in, quantities as SI numbers."""
-        return dict(self.provenance["study"])
 
     @property
     def swept_keys(self) -> list[str]:
@@ -83,21 +108,6 @@ class Results:
     def runs(self) -> pa.Table:
         """A row a run: key, swept keys, seed, metrics, and what the run cost to simulate."""
         return with_costs(self._read("runs"), self.provenance["runs"])
-
-    @cached_property
-    def servers(self) -> pa.Table:
-        """A row a run and server."""
-        return self._read("servers")
-
-    @cached_property
-    def transfers(self) -> pa.Table:
-        """A row a run, source and destination."""
-        return self._read("transfers")
-
-    @cached_property
-    def timeline(self) -> pa.Table:
-        """A row a run and interval."""
-        return self._read("timeline")
 
     def to_pandas(self, name: str) -> pd.DataFrame:
         """One table as a pandas data frame.

@@ -95,7 +95,7 @@ def missing_package(error: ModuleNotFoundError, key: str) -> ConfigError:
     return ConfigError(
         Problem(
             f"the Python package '{error.name}' is needed and not installed",
-            "install it with `pip install 'resilver[cluster]'`",
+            "install it with `pip install '.[cluster]'` in resilver's source folder",
             key=key,
         )
     )
