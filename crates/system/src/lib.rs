@@ -12,6 +12,7 @@ mod groups;
 mod outcome;
 mod parts;
 mod rebuild;
+mod restores;
 mod rows;
 mod scan;
 mod search;

@@ -7,6 +7,7 @@ use resilver_units::{Bytes, DeviceId, ObjectId};
 
 use crate::SystemError;
 use crate::choice::{ObjectOrder, SourceChoice};
+use crate::restores::Restores;
 use crate::scan::AffectedObject;
 
 /// Objects that one thread relocates at a time.
@@ -31,17 +32,6 @@ pub struct Pull {
     pub(crate) restores: Restores,
     /// Whether the pull replaces a lost copy, rather than moving one because the map changed.
     pub is_rebuild: bool,
-}
-
-/// What a completed copy does for its object's redundancy, where that is known beforehand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Restores {
-    /// The object's copies are to be counted: several are missing, or another failure may change them.
-    Counted,
-    /// All copies, of an object of which several were left.
-    All,
-    /// All copies, of an object of which no more than one was left.
-    AllOfOneAtRisk,
 }
 
 /// How many copies an object has.
@@ -277,16 +267,6 @@ impl Losses {
     }
 }
 
-impl Restores {
-    fn of(relocation: &Relocation, repair: Repair) -> Self {
-        match (relocation.lost, repair.rebuilt, relocation.survivors.len()) {
-            (1, 1, 1) => Restores::AllOfOneAtRisk,
-            (1, 1, 2..) => Restores::All,
-            _ => Restores::Counted,
-        }
-    }
-}
-
 fn copies_of(relocation: &Relocation, repair: Repair) -> Copies {
     let survivors = relocation.survivors.len() as u16;
     if repair.unrecoverable > 0 {
@@ -296,7 +276,7 @@ fn copies_of(relocation: &Relocation, repair: Repair) -> Copies {
 }
 
 /// What becomes of the copies of an object that goes from one set of devices to another.
-fn repair_of(relocation: &Relocation) -> Repair {
+pub(crate) fn repair_of(relocation: &Relocation) -> Repair {
     let Relocation { survivors, homes, leaving, lost } = relocation;
     Replicas.repair(survivors.len() as u32, leaving.len() as u32, *lost, homes.len() as u32)
 }

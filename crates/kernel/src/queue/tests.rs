@@ -176,3 +176,24 @@ fn memory_stays_within_three_times_what_is_pending() {
     let chain = hold(1, 500_000, || 0);
     assert!(chain < 300, "{chain} places for one entry");
 }
+
+#[test]
+fn what_is_announced_is_still_to_come() {
+    // A dense stretch, which is divided first, and a sparse one: entry i is due at 100 i, then 10^9 i. Announcements are no
+    // more than hints, but each is of an entry that is queued, and of a run's entries most are announced.
+    let mut queue: RadixQueue<u64> = RadixQueue::with_capacity(0);
+    (0..200_u64).for_each(|entry| queue.push(100 * entry, entry));
+    (200..300_u64).for_each(|entry| queue.push(1_000_000_000 * entry, entry));
+    let (mut announced, mut popped) = (std::collections::BTreeSet::new(), Vec::new());
+    loop {
+        let done = popped.len() as u64;
+        let next = queue.pop_announcing(u64::MAX, |entry| {
+            assert!(entry >= done, "{entry} was popped before it was announced");
+            announced.insert(entry);
+        });
+        let Some((_, entry)) = next else { break };
+        popped.push(entry);
+    }
+    assert_eq!(popped, Vec::from_iter(0..300));
+    assert!(announced.len() > 150, "{} of 300", announced.len());
+}

@@ -11,7 +11,8 @@ use super::event::{EventOf, PULL_LIMIT};
 use super::tracking::{Progress, Tracking, Unserved};
 use super::{PullState, Rebuild, Receiver, Sender};
 use crate::SystemError;
-use crate::work::{Copies, Losses, Pull, Restores};
+use crate::restores::Restores;
+use crate::work::{Copies, Losses, Pull};
 
 /// Where a pull that its destination has still to ask for comes in its order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -89,3 +89,30 @@ impl Health {
         self.last_redundant_at = Some(now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_that_needs_one_copy_is_restored_alike_with_and_without_its_copies() {
+        // One object has two of three copies left, another one of two, which puts it at risk. Each gets the only copy that
+        // it lacks, after 5 and 9 ps.
+        let copies = vec![Copies { full: 3, left: 2 }, Copies { full: 2, left: 1 }];
+        let at = SimTime::from_picoseconds;
+        let (mut plain, mut fast) = (Health::new(copies.clone()), Health::new(copies));
+        for health in [&mut plain, &mut fast] {
+            health.count(at(0));
+            assert_eq!((health.degraded.level(), health.at_risk.level()), (2, 1));
+        }
+        plain.rebuilt(at(5), 0);
+        plain.rebuilt(at(9), 1);
+        fast.restored(at(5), false);
+        fast.restored(at(9), true);
+        assert_eq!((plain.degraded.level(), plain.at_risk.level()), (0, 0));
+        assert_eq!((&plain.degraded, &plain.at_risk), (&fast.degraded, &fast.at_risk));
+        let times = |health: &Health| (health.first_redundant_at, health.last_redundant_at);
+        assert_eq!(times(&plain), (Some(at(5)), Some(at(9))));
+        assert_eq!(times(&fast), times(&plain));
+    }
+}

@@ -10,10 +10,13 @@ use super::event::{Buffer, DATA, EventOf, REQUEST, StorageEvent, token, untoken}
 use super::prefetch::prefetch;
 use super::tracking::Made;
 use super::{NO_SOURCE, Rebuild};
-use crate::work::{Pull, Restores};
+use crate::restores::Restores;
+use crate::work::Pull;
 
 /// How far ahead of the pull that it asks for a destination fetches another: a cache line holds two or three.
 const PULLS_AHEAD: u32 = 4;
+/// How many requests before its turn the pull of one that waits at a source is fetched.
+const REQUESTS_AHEAD: usize = 1;
 
 impl<F: Fabric, D: Device> Rebuild<F, D> {
     /// The object, offset and size of a buffer.
@@ -165,6 +168,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             }
             sender.waiting.pop_front();
             sender.bytes_held += bytes;
+            let coming = sender.waiting.get(REQUESTS_AHEAD).copied();
             let io = Io { object, offset, bytes, direction: Direction::Read };
             let read = self.disks[source.index()].submit(schedule.now(), io);
             if let Some(tracking) = &mut self.tracking {
@@ -172,6 +176,9 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
                 tracking.idle_from[source.index()] = read;
             }
             schedule.at(read, EventOf::new(StorageEvent::ReadDone(buffer)));
+            if let Some(coming) = coming {
+                self.fetch(coming.pull);
+            }
         }
     }
 

@@ -74,7 +74,7 @@ mod tests {
     use resilver_units::ObjectId;
 
     use super::*;
-    use crate::work::Restores;
+    use crate::restores::Restores;
 
     #[test]
     fn transfers_are_added_up_by_source_and_destination() {
