@@ -31,9 +31,11 @@ _SECONDS_PER_OBJECT_PLACED = {
 }
 _BIDS_PER_SECOND = 1.9e9
 _DRAWS_PER_SECOND = 8.0e8
-# In one flat bucket a screen settles most objects; an affected one is placed several times.
-_SECONDS_PER_OBJECT_SCREENED = 8.5e-8
-_SECONDS_PER_OBJECT_PLACED_AGAIN = 2.5e-6
+# In one flat bucket a screen settles most objects; an affected one is placed several times. A
+# bucket that is a ring of virtual nodes looks its copies up.
+_SECONDS_PER_OBJECT_SCREENED = 6.0e-8
+_SECONDS_PER_OBJECT_LOOKED_UP = 1.6e-7
+_SECONDS_PER_OBJECT_PLACED_AGAIN = 3.0e-6
 _DEVICES_SCREENED = 32
 _SECONDS_TO_START = 0.1
 # A histogram's sizes are looked at so many times in each bin, evenly.
@@ -167,6 +169,8 @@ def _placing_seconds(system: System, objects: float, devices: int, copies: float
         return objects * (_SECONDS_PER_OBJECT_PLACED[algorithm] + bids)
     if algorithm in _SECONDS_PER_OBJECT_PLACED:
         return objects * _SECONDS_PER_OBJECT_PLACED[algorithm]
+    if system.placement is not None and system.placement.bucket == "vring":
+        return objects * _SECONDS_PER_OBJECT_LOOKED_UP
     placing = objects * draws / _DRAWS_PER_SECOND
     if system.cluster.racks is None and devices >= _DEVICES_SCREENED:
         return min(placing, objects * _SECONDS_PER_OBJECT_SCREENED)

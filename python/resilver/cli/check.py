@@ -95,11 +95,19 @@ def _table(points: Sequence[Mapping[str, Any]]) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     swept = list(points[0]["swept"])
-    for name in [*short_names(swept), *(_COLUMNS[key] for key in _COLUMNS)]:
-        table.add_column(name, justify="right", no_wrap=True)
-    for point in points[:_POINTS_SHOWN]:
-        cells = [format_swept(key, point["swept"][key]) for key in swept]
-        table.add_row(*cells, *(_words(key, point.get(key)) for key in _COLUMNS))
+    rows = [
+        [
+            *(format_swept(key, point["swept"][key]) for key in swept),
+            *(_words(key, point.get(key)) for key in _COLUMNS),
+        ]
+        for point in points[:_POINTS_SHOWN]
+    ]
+    names = [*short_names(swept), *_COLUMNS.values()]
+    for name, cells in zip(names, zip(*rows, strict=True), strict=True):
+        # In a narrow terminal the headings break, and the numbers stay whole.
+        table.add_column(name, justify="right", min_width=max(map(len, cells)))
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
