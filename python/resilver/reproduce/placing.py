@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import statistics
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
+from resilver.study.pool import LocalPool
+from resilver.study.worker import Report
+
+_RATE = "resilver.reproduce.placing:rate"
 _THREADS = "RAYON_NUM_THREADS"
 _ROUNDS = 3
 # Long enough that the clock and the call cost nothing beside it, short enough for a table of them.
@@ -32,32 +33,38 @@ def placement_rates(
         A row a kind and number, with ``bucket``, ``items`` and ``placements_per_second``: the
         median of three rounds.
     """
+    points = [(bucket, count, copies) for bucket in buckets for count in items]
     # The core starts its threads once a process, so one thread needs a process of its own.
-    before = os.environ.get(_THREADS)
-    os.environ[_THREADS] = "1"
+    pool = LocalPool(1, {_THREADS: "1"})
     try:
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(1, mp_context=context) as pool:
-            points = [(bucket, count, copies) for bucket in buckets for count in items]
-            rates = list(pool.map(_rate, points))
+        tasks = [pool.submit(_RATE, *point) for point in points]
+        rates = [task.result() for task in tasks]
+    except BaseException:
+        pool.kill()
+        raise
     finally:
-        if before is None:
-            del os.environ[_THREADS]
-        else:
-            os.environ[_THREADS] = before
+        pool.shutdown(cancel_futures=True)
     return [
         {"bucket": bucket, "items": count, "placements_per_second": rate}
         for (bucket, count, _), rate in zip(points, rates, strict=True)
     ]
 
 
-def _rate(point: tuple[str, int, int]) -> float:
-    """Placements a second of one map."""
+def rate(bucket: str, items: int, copies: int, _report: Report) -> float:
+    """Measure the placement rate of one map, as a task of a pool.
+
+    Args:
+        bucket: The kind of its one bucket.
+        items: Servers in it.
+        copies: How many of them each input is placed on.
+
+    Returns:
+        Placements a second.
+    """
     import numpy as np
 
     from resilver.simulate import CrushMap
 
-    bucket, items, copies = point
     # The paper's Ceph is 0.94, "hammer".
     crush = CrushMap.flat(items, bucket, "hammer")
     generator = np.random.default_rng(items)
