@@ -6,6 +6,7 @@ and `scancel` ends it; the tasks of a step are started with the variables that s
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -16,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("dask_jobqueue", reason="the extra 'cluster' is not installed")
+# Looked for rather than imported: as it is imported it takes Ctrl-C from the process of the tests.
+if importlib.util.find_spec("dask_jobqueue") is None:
+    pytest.skip("the extra 'cluster' is not installed", allow_module_level=True)
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver.errors import ConfigError
