@@ -1,7 +1,8 @@
-//! The network that joins servers: how long a message takes and what it keeps busy.
+//! The network that joins servers: how long a message takes, what it keeps busy, and what becomes of it when parts fail.
 
 mod loggp;
 mod loggp_table;
+pub mod topology;
 
 pub use loggp::{InterfaceUse, LogGp, LogGpEvent};
 pub use loggp_table::{LogGpRow, LogGpTable, LogGpTableError};
@@ -17,7 +18,9 @@ pub struct Message {
     pub to: EndpointId,
     /// Size on the wire.
     pub bytes: Bytes,
-    /// What the sender wants to be told when the message is delivered; no other message under way has the same.
+    /// Which of a port's queues it waits in, where the fabric has several.
+    pub lane: u8,
+    /// What the sender wants to be told of the message by, below 2^61; no other message under way has the same.
     pub token: u64,
 }
 
@@ -30,29 +33,71 @@ pub trait FabricEvent: Copy {
     fn of_number(number: u64) -> Self;
 }
 
+/// What becomes of a message, by its token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// All of it has arrived.
+    Delivered(u64),
+    /// A part of it was dropped, so it will never arrive.
+    Lost(u64),
+    /// All of it has left its sender, which may reuse the buffer; only of messages for which [`Fabric::send`] could not say.
+    Sent(u64),
+}
+
+/// A part of a fabric that can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Component {
+    /// A link, both directions, by its number in the topology.
+    Link(u32),
+    /// A node with all its links, by its number in the topology.
+    Node(u32),
+}
+
 /// A network that carries messages between endpoints.
 ///
 /// A fabric schedules events of its own through the closure it is given, and is handed each of them back when it is due.
-/// Of a message on its way it keeps no more than the token, which is below 2^61: its user, who needs it until it is
-/// delivered, is asked for the rest.
 pub trait Fabric {
     /// The fabric's own events.
     type Event: FabricEvent;
 
-    /// Hands over a message at time `now`; returns when the sender is done with it and may reuse its buffer.
-    fn send(&mut self, now: SimTime, message: Message, schedule: impl FnMut(SimTime, Self::Event)) -> SimTime;
+    /// Hands over a message at time `now`; returns when the sender is done with it and may reuse its buffer, or `None` where
+    /// a [`Notice::Sent`] will tell.
+    fn send(&mut self, now: SimTime, message: Message, schedule: impl FnMut(SimTime, Self::Event)) -> Option<SimTime>;
 
-    /// The token of the message that an event is about.
-    fn token(event: Self::Event) -> u64;
+    /// The token of the message that an event is about, where the event alone tells.
+    fn token(event: Self::Event) -> Option<u64>;
 
-    /// Executes an event that is due; returns the token of a message that it delivered.
+    /// Executes an event that is due; returns what it means for a message.
     ///
-    /// `message` is that of the event's token, as it was sent.
+    /// A fabric that keeps no more than the token of a message on its way asks `message_of` for the rest.
     fn execute(
         &mut self,
         now: SimTime,
         event: Self::Event,
-        message: Message,
+        message_of: impl FnOnce(u64) -> Message,
         schedule: impl FnMut(SimTime, Self::Event),
-    ) -> Option<u64>;
+    ) -> Option<Notice>;
+
+    /// A component fails; `lost` is told the tokens of the messages that are lost by it at once.
+    ///
+    /// A fabric without such components has nothing that fails.
+    fn fail(
+        &mut self,
+        now: SimTime,
+        component: Component,
+        schedule: impl FnMut(SimTime, Self::Event),
+        lost: impl FnMut(u64),
+    ) {
+        let _ = (now, component, schedule, lost);
+    }
+
+    /// A component that failed works again.
+    fn repair(&mut self, now: SimTime, component: Component) {
+        let _ = (now, component);
+    }
+
+    /// Statistics begin anew: what happened before `now` is left out of them, and what is under way is shared out.
+    fn begin_statistics(&mut self, now: SimTime) {
+        let _ = now;
+    }
 }

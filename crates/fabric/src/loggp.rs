@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use resilver_units::{Bytes, SimDuration, SimTime};
 
-use crate::{Fabric, FabricEvent, LogGpTable, Message};
+use crate::{Fabric, FabricEvent, LogGpTable, Message, Notice};
 
 /// The fabric's own events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,11 +90,16 @@ impl Fabric for LogGp {
 
     /// Messages between devices of one endpoint do not cross the network: they are delivered at once.
     #[inline]
-    fn send(&mut self, now: SimTime, message: Message, mut schedule: impl FnMut(SimTime, LogGpEvent)) -> SimTime {
-        let Message { from, to, bytes, token } = message;
+    fn send(
+        &mut self,
+        now: SimTime,
+        message: Message,
+        mut schedule: impl FnMut(SimTime, LogGpEvent),
+    ) -> Option<SimTime> {
+        let Message { from, to, bytes, token, .. } = message;
         if from == to {
             schedule(now, LogGpEvent::Deliver { token });
-            return now;
+            return Some(now);
         }
         let cost = self.table.cost(bytes);
         let interface = &mut self.interfaces[from.index()];
@@ -104,13 +109,13 @@ impl Fabric for LogGp {
         interface.usage.bytes_sent += bytes;
         interface.usage.messages_sent += 1;
         schedule(start + cost.latency, LogGpEvent::Arrive { token });
-        interface.send_idle_from
+        Some(interface.send_idle_from)
     }
 
     #[inline]
-    fn token(event: LogGpEvent) -> u64 {
+    fn token(event: LogGpEvent) -> Option<u64> {
         match event {
-            LogGpEvent::Arrive { token } | LogGpEvent::Deliver { token } => token,
+            LogGpEvent::Arrive { token } | LogGpEvent::Deliver { token } => Some(token),
         }
     }
 
@@ -119,12 +124,12 @@ impl Fabric for LogGp {
         &mut self,
         now: SimTime,
         event: LogGpEvent,
-        message: Message,
+        message_of: impl FnOnce(u64) -> Message,
         mut schedule: impl FnMut(SimTime, LogGpEvent),
-    ) -> Option<u64> {
+    ) -> Option<Notice> {
         match event {
             LogGpEvent::Arrive { token } => {
-                let Message { to, bytes, .. } = message;
+                let Message { to, bytes, .. } = message_of(token);
                 let cost = self.table.cost(bytes);
                 let interface = &mut self.interfaces[to.index()];
                 let start = interface.receive_idle_from.max(now);
@@ -135,7 +140,7 @@ impl Fabric for LogGp {
                 schedule(start + cost.transfer, LogGpEvent::Deliver { token });
                 None
             }
-            LogGpEvent::Deliver { token } => Some(token),
+            LogGpEvent::Deliver { token } => Some(Notice::Delivered(token)),
         }
     }
 }
@@ -158,9 +163,10 @@ mod tests {
         while !pending.is_empty() {
             let next = (0..pending.len()).min_by_key(|&i| (pending[i].0, i)).unwrap();
             let (now, event) = pending.remove(next);
-            let about = LogGp::token(event);
-            let message = *messages.iter().map(|(_, message)| message).find(|m| m.token == about).unwrap();
-            if let Some(token) = fabric.execute(now, event, message, |time, event| pending.push((time, event))) {
+            let message_of =
+                |token| *messages.iter().map(|(_, message)| message).find(|message| message.token == token).unwrap();
+            let notice = fabric.execute(now, event, message_of, |time, event| pending.push((time, event)));
+            if let Some(Notice::Delivered(token)) = notice {
                 delivered.push((now.picoseconds(), token));
             }
         }
@@ -168,7 +174,7 @@ mod tests {
     }
 
     fn message(from: u32, to: u32, bytes: u64, token: u64) -> Message {
-        Message { from: EndpointId::new(from), to: EndpointId::new(to), bytes: Bytes::new(bytes), token }
+        Message { from: EndpointId::new(from), to: EndpointId::new(to), bytes: Bytes::new(bytes), lane: 0, token }
     }
 
     /// L of every row of the table, and (s - 1) G and g of a message of 64 KiB (served by the row of 128 KiB).
