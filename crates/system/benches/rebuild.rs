@@ -11,7 +11,9 @@ use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Limit, Purpose, Schedule, Stream, run};
 use resilver_placement::layout::Relocation;
-use resilver_system::{AffectedObject, EventOf, ObjectOrder, Rebuild, RebuildPolicy, SourceChoice, Wiring, WorkList};
+use resilver_system::{
+    AffectedObject, EventOf, ObjectOrder, Plant, Rebuild, RebuildPolicy, SourceChoice, Storage, WorkList,
+};
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration};
 
 /// Devices, one of which failed, of the case whose rate is stated.
@@ -102,20 +104,19 @@ fn restore(devices: u32, work: WorkList) -> (u64, f64) {
         control_message: Bytes::new(64),
         bandwidth: None,
     };
-    let wiring = Wiring {
-        endpoint_of: (0..devices).map(EndpointId::new).collect(),
-        is_failed: (0..devices).map(|device| device == devices - 1).collect(),
-    };
+    let is_failed: Vec<bool> = (0..devices).map(|device| device == devices - 1).collect();
     let table = disk_table();
     let disks = (0..devices).map(|_| Disk::new(Arc::clone(&table))).collect();
     let fabric = LogGp::new(fabric_table(), devices as usize);
+    let plant = Plant { fabric, disks, endpoint_of: (0..devices).map(EndpointId::new).collect() };
     let begin = Instant::now();
-    let mut rebuild = Rebuild::new(policy, wiring, fabric, disks, work).expect("buffers fit into memory");
+    let rebuild = Rebuild::new(policy, &is_failed, work).expect("buffers fit into memory");
+    let mut storage = Storage::new(plant, rebuild);
     let mut schedule: Schedule<EventOf<LogGp>> = Schedule::new();
-    rebuild.start(&mut schedule);
-    run(&mut rebuild, &mut schedule, Limit::none()).expect("no event is out of time");
+    storage.start(&mut schedule);
+    run(&mut storage, &mut schedule, Limit::none()).expect("no event is out of time");
     let seconds = begin.elapsed().as_secs_f64();
-    rebuild.finish(schedule.now()).expect("the laws of conservation hold");
+    storage.finish(schedule.now()).expect("the laws of conservation hold");
     (schedule.executed(), seconds)
 }
 

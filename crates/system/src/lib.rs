@@ -4,6 +4,7 @@ mod affected;
 mod checker;
 mod choice;
 mod config;
+mod event;
 mod faults;
 mod file_words;
 mod forward;
@@ -18,6 +19,7 @@ mod scan;
 mod search;
 mod simulation;
 mod stages;
+mod storage;
 mod work;
 
 pub use affected::{AffectedBatch, AffectedSearch};
@@ -28,13 +30,15 @@ pub use file_words::FileWords;
 pub use forward::ForwardInverse;
 
 pub use choice::{ObjectOrder, SourceChoice};
+pub use event::EventOf;
 pub use group_contents::{GroupContents, scan_groups};
 pub use outcome::{DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
-pub use rebuild::{EventOf, Rebuild, RebuildPolicy, Wiring};
+pub use rebuild::{Rebuild, RebuildPolicy};
 pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
+pub use storage::{Plant, Storage};
 pub use work::{Losses, Pull, WorkList};
 
 use resilver_kernel::KernelError;
@@ -65,7 +69,7 @@ pub enum SystemError {
     EmptyBuffer,
     /// An object of more buffers than can be numbered.
     #[error(
-        "recovery.pipeline_buffer = {buffer} B divides an object of {object} B into more than 2^31 buffers: use a larger \
+        "recovery.pipeline_buffer = {buffer} B divides an object of {object} B into more than 2^30 buffers: use a larger \
          buffer"
     )]
     TooManyBuffers {

@@ -12,11 +12,13 @@ use resilver_units::{Bytes, DeviceId, GroupId, SimTime};
 
 use crate::SystemError;
 use crate::config::{Contents, PlaceScratch, SystemConfig};
+use crate::event::EventOf;
 use crate::groups::place_in_parallel;
 use crate::outcome::Outcome;
-use crate::rebuild::{EventOf, Rebuild, Wiring};
+use crate::rebuild::Rebuild;
 use crate::scan::Scanned;
 use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
+use crate::storage::{Plant, Storage};
 
 /// Groups that one step places.
 const GROUPS_A_STEP: u32 = 8192;
@@ -76,7 +78,7 @@ enum Stage {
 }
 
 struct Running {
-    rebuild: Rebuild<LogGp, Disk>,
+    storage: Storage<LogGp, Disk>,
     schedule: Schedule<EventOf<LogGp>>,
     bytes: Bytes,
     population: RangeTotals,
@@ -135,7 +137,8 @@ impl Simulation {
             }
             Stage::Scanning(scan) => scan.fraction(),
             Stage::Rebuilding(running) => {
-                let share = running.rebuild.bytes_written().get() as f64 / (running.bytes.get().max(1)) as f64;
+                let share =
+                    running.storage.rebuild().bytes_written().get() as f64 / (running.bytes.get().max(1)) as f64;
                 // What was written in vain may be more than all that was to be.
                 share.min(1.0)
             }
@@ -149,8 +152,8 @@ impl Simulation {
             (Stage::Rebuilding(running), _) => Moved {
                 events: running.schedule.executed(),
                 simulated: running.schedule.now(),
-                rebuilt_replicas: running.rebuild.rebuilt_replicas(),
-                replicas_to_rebuild: running.rebuild.losses().replicas_to_rebuild,
+                rebuilt_replicas: running.storage.rebuild().rebuilt_replicas(),
+                replicas_to_rebuild: running.storage.rebuild().losses().replicas_to_rebuild,
             },
             (_, Some(report)) => Moved {
                 events: report.events,
@@ -182,8 +185,8 @@ impl Simulation {
                 if scan.is_complete() { self.begin_rebuild(scan)? } else { Stage::Scanning(scan) }
             }
             Stage::Rebuilding(mut running) => {
-                let reason = run(&mut running.rebuild, &mut running.schedule, Limit::events(EVENTS_A_STEP))?;
-                if let Some(problem) = running.rebuild.problem() {
+                let reason = run(&mut running.storage, &mut running.schedule, Limit::events(EVENTS_A_STEP))?;
+                if let Some(problem) = running.storage.rebuild().problem() {
                     return Err(problem);
                 }
                 match reason {
@@ -219,25 +222,26 @@ impl Simulation {
         let bytes = work.bytes();
         let devices = config.endpoint_of.len();
         let endpoints = config.endpoint_of.iter().map(|endpoint| endpoint.index() + 1).max().unwrap_or(0);
-        let is_failed = (0..devices as u32).map(|device| self.failed.contains(DeviceId::new(device))).collect();
+        let is_failed: Vec<bool> =
+            (0..devices as u32).map(|device| self.failed.contains(DeviceId::new(device))).collect();
         let begins_at = config.stages()[0].0;
-        let mut rebuild = Rebuild::in_sequence(
-            config.policy,
-            Wiring { endpoint_of: config.endpoint_of.clone(), is_failed },
-            LogGp::new(config.fabric.clone(), endpoints),
-            (0..devices).map(|_| Disk::new(Arc::clone(&config.disk))).collect(),
-            (begins_at, work, later),
-        )?;
+        let plant = Plant {
+            fabric: LogGp::new(config.fabric.clone(), endpoints),
+            disks: (0..devices).map(|_| Disk::new(Arc::clone(&config.disk))).collect(),
+            endpoint_of: config.endpoint_of.clone(),
+        };
+        let mut storage =
+            Storage::new(plant, Rebuild::in_sequence(config.policy, &is_failed, (begins_at, work, later))?);
         let mut schedule = Schedule::new();
-        rebuild.start(&mut schedule);
-        Ok(Stage::Rebuilding(Box::new(Running { rebuild, schedule, bytes, population, groups })))
+        storage.start(&mut schedule);
+        Ok(Stage::Rebuilding(Box::new(Running { storage, schedule, bytes, population, groups })))
     }
 
     fn finish(&self, running: Running) -> Result<Report, SystemError> {
-        let Running { rebuild, schedule, population, groups, .. } = running;
-        let interfaces: Vec<InterfaceUse> = rebuild.fabric().usage().collect();
+        let Running { storage, schedule, population, groups, .. } = running;
+        let interfaces: Vec<InterfaceUse> = storage.fabric().usage().collect();
         let ended_at: SimTime = schedule.now();
-        let outcome = rebuild.finish(ended_at)?;
+        let outcome = storage.finish(ended_at)?;
         // The events tell what moved and when; the rest of what a run found is folded in behind them.
         let mut digest = schedule.digest();
         let losses = outcome.losses;

@@ -2,16 +2,16 @@
 
 use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::Schedule;
 use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId};
 
 use super::decision::{Decision, Holders};
-use super::event::{EventOf, PULL_LIMIT};
 use super::tracking::{Progress, Tracking, Unserved};
 use super::{PullState, Rebuild, Receiver, Sender};
 use crate::SystemError;
+use crate::event::PULL_LIMIT;
 use crate::restores::Restores;
+use crate::storage::Site;
 use crate::work::{Copies, Losses, Pull};
 
 /// Where a pull that its destination has still to ask for comes in its order.
@@ -25,12 +25,12 @@ enum Turn {
     NotBegun(u64, u32),
 }
 
-impl<F: Fabric, D: Device> Rebuild<F, D> {
+impl Rebuild {
     /// Devices fail: at the first stage the rebuild begins, at later ones it changes course.
     #[cold]
-    pub(super) fn fail<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
+    pub(super) fn fail<F: Fabric, D: Device, K: QueueKind>(&mut self, stage: u32, site: &mut Site<'_, F, D, K>) {
         if stage == 0 {
-            return self.begin(schedule);
+            return self.begin(site);
         }
         let mut tracking = self.tracking.take().expect("a later failure was announced");
         if tracking.problem.is_some() {
@@ -43,14 +43,14 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         tracking.failed = tracking.later.failures[stage as usize].1.clone();
         let buffer = self.policy.pipeline_buffer;
         let decisions = tracking.decide(stage as usize, &self.work.pulls, &self.states, buffer);
-        let now = schedule.now();
+        let now = site.schedule.now();
         for &device in &newly_failed {
             let idle_from = tracking.idle_from[device.index()];
-            let requests = self.disks[device.index()].usage().requests;
+            let requests = site.plant.disks[device.index()].usage().requests;
             let picoseconds = idle_from.since(now).picoseconds();
             tracking.unserved.insert(device, Unserved { picoseconds, requests, ..Unserved::default() });
         }
-        if self.apply(&mut tracking, decisions, schedule) {
+        if self.apply(&mut tracking, decisions, site) {
             for &device in &newly_failed {
                 let receiver = &mut self.receivers[device.index()];
                 self.timeline.add(now, -(receiver.bytes_held.get() as i64));
@@ -59,7 +59,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             }
             self.put_in_order(&tracking);
             self.tracking = Some(tracking);
-            self.go_on(schedule);
+            self.go_on(site);
         } else {
             tracking.problem = Some(SystemError::TooManyPulls);
             self.tracking = Some(tracking);
@@ -67,11 +67,11 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
     }
 
     /// Does what was decided; false when there are more pulls or holders than can be numbered.
-    fn apply<K: QueueKind>(
+    fn apply<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
         tracking: &mut Tracking,
         decisions: Vec<Decision>,
-        schedule: &mut Schedule<EventOf<F>, K>,
+        site: &mut Site<'_, F, D, K>,
     ) -> bool {
         let (mut copies, mut losses): (Vec<Copies>, Losses) = (Vec::new(), Losses::default());
         let mut resumed: Vec<(u32, Holders)> = Vec::new();
@@ -91,7 +91,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
                 self.set_holders(pull, at(holders));
             }
             for pull in decision.cancelled {
-                self.give_up(tracking, pull, schedule);
+                self.give_up(tracking, pull, site);
                 self.wasted.written += self.written(tracking, pull);
             }
             resumed.extend(decision.resumed.into_iter().map(|(pull, holders)| (pull, at(holders))));
@@ -117,9 +117,9 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         }
         resumed.sort_unstable_by_key(|&(pull, _)| tracking.progress[pull as usize].begun);
         for (pull, holders) in resumed {
-            self.resume(tracking, pull, holders, schedule);
+            self.resume(tracking, pull, holders, site);
         }
-        self.health.fail(schedule.now(), copies);
+        self.health.fail(site.schedule.now(), copies);
         self.work.losses = losses;
         true
     }
@@ -141,18 +141,18 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
     }
 
     /// A pull goes on from another holder behind the buffers that have arrived in order; the others are asked for again.
-    fn resume<K: QueueKind>(
+    fn resume<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
         tracking: &mut Tracking,
         pull: u32,
         holders: Holders,
-        schedule: &mut Schedule<EventOf<F>, K>,
+        site: &mut Site<'_, F, D, K>,
     ) {
         let progress = tracking.progress[pull as usize];
         let size = self.work.pulls[pull as usize].size;
         let buffers = PullState::new(&self.work.pulls[pull as usize], self.policy).buffers_left;
         let written = buffers - self.states[pull as usize].buffers_left - u32::from(progress.last_written);
-        self.give_up(tracking, pull, schedule);
+        self.give_up(tracking, pull, site);
         if progress.last_written {
             self.wasted.written += size - super::tracking::last_offset(size, self.policy.pipeline_buffer);
         }
@@ -165,7 +165,12 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
     }
 
     /// Takes back what a pull holds: memory for what has not arrived, and its source's share still to be read.
-    fn give_up<K: QueueKind>(&mut self, tracking: &mut Tracking, pull: u32, schedule: &mut Schedule<EventOf<F>, K>) {
+    fn give_up<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        tracking: &mut Tracking,
+        pull: u32,
+        site: &mut Site<'_, F, D, K>,
+    ) {
         let progress = &mut tracking.progress[pull as usize];
         progress.is_given_up = true;
         if !self.has_begun(pull) {
@@ -187,7 +192,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             let receiver = &mut self.receivers[destination.index()];
             receiver.bytes_held -= on_the_way;
             receiver.buffers_held -= asked - progress.received - u32::from(progress.last_received);
-            self.timeline.add(schedule.now(), -(on_the_way.get() as i64));
+            self.timeline.add(site.schedule.now(), -(on_the_way.get() as i64));
         }
     }
 
@@ -241,16 +246,16 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
     }
 
     /// Sources read for those who still wait, and destinations ask for what they want by now.
-    fn go_on<K: QueueKind>(&mut self, schedule: &mut Schedule<EventOf<F>, K>) {
+    fn go_on<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
         let tracking = self.tracking.as_ref().expect("devices have failed");
         for sender in &mut self.senders {
             sender.waiting.retain(|buffer| !tracking.progress[buffer.pull as usize].is_given_up);
         }
         for device in (0..self.receivers.len() as u32).map(DeviceId::new) {
-            self.read_waiting(device, schedule);
+            self.read_waiting(device, site);
         }
         for device in (0..self.receivers.len() as u32).map(DeviceId::new) {
-            self.ask(device, schedule);
+            self.ask(device, site);
         }
     }
 }

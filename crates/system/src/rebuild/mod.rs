@@ -5,7 +5,6 @@
 //! and completed write; a source has at most `send_memory` being read or sent, and lets further requests wait in order.
 
 mod decision;
-mod event;
 mod failure;
 mod health;
 mod policy;
@@ -18,19 +17,18 @@ use std::collections::VecDeque;
 
 use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::Schedule;
 use resilver_kernel::queue::QueueKind;
 use resilver_kernel::stats::Timeline;
-use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
+use resilver_units::{Bytes, DeviceId, SimTime};
 
 use crate::SystemError;
 use crate::checker;
+use crate::event::{Buffer, EventOf, StorageEvent};
 use crate::outcome::{DeviceOutcome, Level, Outcome, Wasted};
 use crate::stages::Later;
+use crate::storage::Site;
 use crate::work::{Losses, Pull, WorkList};
 
-pub use event::EventOf;
-use event::{Buffer, StorageEvent};
 use health::Health;
 pub use policy::RebuildPolicy;
 use tracking::Tracking;
@@ -38,15 +36,6 @@ use transfers::add_up_transfers;
 
 /// No source was chosen for a pull yet.
 const NO_SOURCE: u32 = u32::MAX;
-
-/// Which endpoint each device is behind, and which devices fail.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wiring {
-    /// The endpoint of each device.
-    pub endpoint_of: Vec<EndpointId>,
-    /// Whether each device fails, at whatever time.
-    pub is_failed: Vec<bool>,
-}
 
 /// A destination's progress through its pulls.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,12 +79,9 @@ impl PullState {
     }
 }
 
-/// A storage system that is rebuilding lost copies.
-pub struct Rebuild<F, D> {
+/// The rebuild of lost copies.
+pub struct Rebuild {
     policy: RebuildPolicy,
-    wiring: Wiring,
-    fabric: F,
-    disks: Vec<D>,
     work: WorkList,
     states: Vec<PullState>,
     /// The pulls of each destination in the order in which it asks for them; empty while they are listed in that order.
@@ -119,35 +105,29 @@ pub struct Rebuild<F, D> {
     bytes_written: Bytes,
 }
 
-impl<F: Fabric, D: Device> Rebuild<F, D> {
-    /// A system with this work to do at time zero.
+impl Rebuild {
+    /// A rebuild with this work to do at time zero; `is_failed` says of each device whether it fails.
     ///
     /// # Errors
     /// When a buffer is empty, does not fit into a memory pool, or an object has too many of them.
-    pub fn new(
-        policy: RebuildPolicy,
-        wiring: Wiring,
-        fabric: F,
-        disks: Vec<D>,
-        work: WorkList,
-    ) -> Result<Self, SystemError> {
-        Rebuild::in_sequence(policy, wiring, fabric, disks, (SimTime::ZERO, work, None))
+    pub fn new(policy: RebuildPolicy, is_failed: &[bool], work: WorkList) -> Result<Self, SystemError> {
+        Rebuild::in_sequence(policy, is_failed, (SimTime::ZERO, work, None))
     }
 
-    /// A system with this work to do from a point of time on, and with what `later` failures will add.
+    /// A rebuild with this work to do from a point of time on, and with what `later` failures will add.
+    ///
+    /// `is_failed` says of each device whether it fails, at whatever time.
     ///
     /// # Errors
     /// As [`Rebuild::new`].
     pub(crate) fn in_sequence(
         policy: RebuildPolicy,
-        wiring: Wiring,
-        fabric: F,
-        disks: Vec<D>,
+        is_failed: &[bool],
         (begins_at, mut work, later): (SimTime, WorkList, Option<Later>),
     ) -> Result<Self, SystemError> {
         policy.check(&work, later.as_ref())?;
         let health = Health::new(std::mem::take(&mut work.copies));
-        let tracking = later.map(|later| Box::new(Tracking::new(later, &work, &health, disks.len())));
+        let tracking = later.map(|later| Box::new(Tracking::new(later, &work, &health, is_failed.len())));
         let states = work.pulls.iter().map(|pull| PullState::new(pull, policy)).collect();
         let receivers = work
             .starts
@@ -155,19 +135,16 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             .map(|bounds| Receiver { place: bounds[0], end: bounds[1], ..Receiver::default() })
             .collect();
         let devices =
-            wiring.is_failed.iter().map(|&is_failed| DeviceOutcome { is_failed, ..DeviceOutcome::default() }).collect();
+            is_failed.iter().map(|&is_failed| DeviceOutcome { is_failed, ..DeviceOutcome::default() }).collect();
         Ok(Rebuild {
             policy,
-            fabric,
             work,
             states,
             order: Vec::new(),
             receivers,
-            senders: vec![Sender::default(); disks.len()],
-            pacers: vec![Pacer::default(); disks.len()],
+            senders: vec![Sender::default(); is_failed.len()],
+            pacers: vec![Pacer::default(); is_failed.len()],
             devices,
-            disks,
-            wiring,
             timeline: Timeline::new(),
             health,
             begins_at,
@@ -183,25 +160,25 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
     }
 
     /// Lets every destination ask for its first buffers, once the first devices have failed.
-    pub fn start<K: QueueKind>(&mut self, schedule: &mut Schedule<EventOf<F>, K>) {
+    pub(crate) fn start<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
         // Failures come before all that happens at their time.
         if self.begins_at > SimTime::ZERO {
-            schedule.at(self.begins_at, EventOf::new(StorageEvent::Fail(0)));
+            site.schedule.at(self.begins_at, EventOf::new(StorageEvent::Fail(0)));
         }
         if let Some(tracking) = &self.tracking {
             for (stage, &(time, _)) in (0..).zip(&tracking.later.failures).skip(1) {
-                schedule.at(time, EventOf::new(StorageEvent::Fail(stage)));
+                site.schedule.at(time, EventOf::new(StorageEvent::Fail(stage)));
             }
         }
         if self.begins_at == SimTime::ZERO {
-            self.begin(schedule);
+            self.begin(site);
         }
     }
 
-    fn begin<K: QueueKind>(&mut self, schedule: &mut Schedule<EventOf<F>, K>) {
-        self.health.count(schedule.now());
+    fn begin<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+        self.health.count(site.schedule.now());
         for device in 0..self.receivers.len() as u32 {
-            self.ask(DeviceId::new(device), schedule);
+            self.ask(DeviceId::new(device), site);
         }
     }
 
@@ -225,18 +202,13 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         self.work.losses
     }
 
-    /// The fabric.
-    pub fn fabric(&self) -> &F {
-        &self.fabric
-    }
-
     /// What the run has to tell, held to the conservation laws.
     ///
     /// # Errors
     /// When a law is broken, which is a bug.
-    pub fn finish(self, ended_at: SimTime) -> Result<Outcome, SystemError> {
+    pub fn finish<D: Device>(self, disks: &[D], ended_at: SimTime) -> Result<Outcome, SystemError> {
         let mut devices = self.devices;
-        for (device, disk) in devices.iter_mut().zip(&self.disks) {
+        for (device, disk) in devices.iter_mut().zip(disks) {
             device.disk = disk.usage();
         }
         let progress = match &self.tracking {

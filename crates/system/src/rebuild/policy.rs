@@ -2,8 +2,8 @@
 
 use resilver_units::{Bytes, BytesPerSecond};
 
-use super::event::{BUFFER_LIMIT, PULL_LIMIT};
 use crate::SystemError;
+use crate::event::{BUFFER_LIMIT, PULL_LIMIT};
 use crate::stages::Later;
 use crate::work::WorkList;
 

@@ -1,24 +1,26 @@
 //! What happens to a buffer, from the request for it to its being written.
 
 use resilver_device::{Device, Direction, Io};
-use resilver_fabric::{Fabric, Message};
+use resilver_fabric::{Fabric, Message, Notice};
 use resilver_kernel::queue::QueueKind;
-use resilver_kernel::{Model, Schedule};
-use resilver_units::{Bytes, DeviceId, ObjectId, SimTime};
+use resilver_units::{Bytes, DeviceId, EndpointId, ObjectId, SimTime};
 
-use super::event::{Buffer, DATA, EventOf, REQUEST, StorageEvent, token, untoken};
 use super::prefetch::prefetch;
 use super::tracking::Made;
 use super::{NO_SOURCE, Rebuild};
+use crate::event::{Buffer, DATA, EventOf, REQUEST, StorageEvent, token, untoken};
 use crate::restores::Restores;
+use crate::storage::Site;
 use crate::work::Pull;
 
+/// The queue of a port that a rebuild's messages wait in, where there are several.
+const LANE: u8 = 1;
 /// How far ahead of the pull that it asks for a destination fetches another: a cache line holds two or three.
 const PULLS_AHEAD: u32 = 4;
 /// How many requests before its turn the pull of one that waits at a source is fetched.
 const REQUESTS_AHEAD: usize = 1;
 
-impl<F: Fabric, D: Device> Rebuild<F, D> {
+impl Rebuild {
     /// The object, offset and size of a buffer.
     #[inline]
     pub(super) fn extent(&self, buffer: Buffer) -> (ObjectId, u64, Bytes) {
@@ -46,7 +48,11 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
     }
 
     /// Lets a destination ask for as many buffers as its memory, its policy and its bandwidth allow.
-    pub(super) fn ask<K: QueueKind>(&mut self, destination: DeviceId, schedule: &mut Schedule<EventOf<F>, K>) {
+    pub(super) fn ask<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        destination: DeviceId,
+        site: &mut Site<'_, F, D, K>,
+    ) {
         loop {
             let receiver = self.receivers[destination.index()];
             if receiver.place == receiver.end || (!self.policy.pipelining && receiver.buffers_held > 0) {
@@ -54,9 +60,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             }
             let buffer = Buffer { pull: self.pull_at(receiver.place), number: receiver.number };
             let (_, offset, bytes) = self.extent(buffer);
-            if receiver.bytes_held + bytes > self.policy.receive_memory
-                || !self.is_on_pace(destination, bytes, schedule)
-            {
+            if receiver.bytes_held + bytes > self.policy.receive_memory || !self.is_on_pace(destination, bytes, site) {
                 return;
             }
             if self.states[buffer.pull as usize].source == NO_SOURCE {
@@ -76,8 +80,8 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
                 }
                 self.resume_next(destination);
             }
-            self.timeline.add(schedule.now(), bytes.get() as i64);
-            self.send(buffer, REQUEST, schedule);
+            self.timeline.add(site.schedule.now(), bytes.get() as i64);
+            self.send(buffer, REQUEST, site);
         }
     }
 
@@ -89,18 +93,18 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
 
     /// Whether a destination may ask for `bytes` by now, which counts as asked; otherwise it is woken when it may.
     #[inline]
-    fn is_on_pace<K: QueueKind>(
+    fn is_on_pace<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
         destination: DeviceId,
         bytes: Bytes,
-        schedule: &mut Schedule<EventOf<F>, K>,
+        site: &mut Site<'_, F, D, K>,
     ) -> bool {
         let Some(rate) = self.policy.bandwidth else { return true };
-        let (now, pacer) = (schedule.now(), &mut self.pacers[destination.index()]);
+        let (now, pacer) = (site.schedule.now(), &mut self.pacers[destination.index()]);
         if now < pacer.next {
             if !pacer.is_waiting {
                 pacer.is_waiting = true;
-                schedule.at(pacer.next, EventOf::new(StorageEvent::Wake(destination)));
+                site.schedule.at(pacer.next, EventOf::new(StorageEvent::Wake(destination)));
             }
             return false;
         }
@@ -130,36 +134,44 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         }
     }
 
-    fn send<K: QueueKind>(&mut self, buffer: Buffer, kind: u64, schedule: &mut Schedule<EventOf<F>, K>) -> SimTime {
-        let message = self.message_of(token(buffer, kind));
-        let now = schedule.now();
-        self.fabric.send(now, message, |time, event| schedule.at(time, EventOf::new(StorageEvent::Fabric(event))))
+    fn send<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        buffer: Buffer,
+        kind: u64,
+        site: &mut Site<'_, F, D, K>,
+    ) -> Option<SimTime> {
+        let message = self.message_of(token(buffer, kind), &site.plant.endpoint_of);
+        site.send(message)
     }
 
     /// The message of a token: a request for a buffer, or its data.
     #[inline]
-    fn message_of(&self, token: u64) -> Message {
+    pub(crate) fn message_of(&self, token: u64, endpoint_of: &[EndpointId]) -> Message {
         let (buffer, kind) = untoken(token);
-        let endpoint_of = |device: DeviceId| self.wiring.endpoint_of[device.index()];
-        let (source, destination) = (endpoint_of(self.source_of(buffer)), endpoint_of(self.destination_of(buffer)));
+        let source = endpoint_of[self.source_of(buffer).index()];
+        let destination = endpoint_of[self.destination_of(buffer).index()];
         match kind {
-            REQUEST => Message { from: destination, to: source, bytes: self.policy.control_message, token },
-            _ => Message { from: source, to: destination, bytes: self.extent(buffer).2, token },
+            REQUEST => Message { from: destination, to: source, bytes: self.policy.control_message, lane: LANE, token },
+            _ => Message { from: source, to: destination, bytes: self.extent(buffer).2, lane: LANE, token },
         }
     }
 
     /// A request has reached its source: read when there is memory and nobody waits already.
-    fn request_arrived<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
+    fn request_arrived<F: Fabric, D: Device, K: QueueKind>(&mut self, buffer: Buffer, site: &mut Site<'_, F, D, K>) {
         if self.is_given_up(buffer.pull) {
             return;
         }
         let source = self.source_of(buffer);
         self.senders[source.index()].waiting.push_back(buffer);
-        self.read_waiting(source, schedule);
+        self.read_waiting(source, site);
     }
 
     /// Lets a source read for the requests that wait, in order, while they fit into its memory.
-    pub(super) fn read_waiting<K: QueueKind>(&mut self, source: DeviceId, schedule: &mut Schedule<EventOf<F>, K>) {
+    pub(super) fn read_waiting<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        source: DeviceId,
+        site: &mut Site<'_, F, D, K>,
+    ) {
         while let Some(&buffer) = self.senders[source.index()].waiting.front() {
             let (object, offset, bytes) = self.extent(buffer);
             let sender = &mut self.senders[source.index()];
@@ -170,31 +182,32 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
             sender.bytes_held += bytes;
             let coming = sender.waiting.get(REQUESTS_AHEAD).copied();
             let io = Io { object, offset, bytes, direction: Direction::Read };
-            let read = self.disks[source.index()].submit(schedule.now(), io);
+            let read = site.plant.disks[source.index()].submit(site.schedule.now(), io);
             if let Some(tracking) = &mut self.tracking {
                 tracking.progress[buffer.pull as usize].read += 1;
                 tracking.idle_from[source.index()] = read;
             }
-            schedule.at(read, EventOf::new(StorageEvent::ReadDone(buffer)));
+            site.schedule.at(read, EventOf::new(StorageEvent::ReadDone(buffer)));
             if let Some(coming) = coming {
                 self.fetch(coming.pull);
             }
         }
     }
 
-    fn read_done<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
+    fn read_done<F: Fabric, D: Device, K: QueueKind>(&mut self, buffer: Buffer, site: &mut Site<'_, F, D, K>) {
         let (_, _, bytes) = self.extent(buffer);
         let source = self.source_of(buffer);
         if self.is_given_up(buffer.pull) {
-            self.discard_read(source, bytes, schedule);
+            self.discard_read(source, bytes, site);
             return;
         }
         self.devices[source.index()].sent_bytes += bytes;
-        let sent = self.send(buffer, DATA, schedule);
-        schedule.at(sent, EventOf::new(StorageEvent::SendDone(buffer)));
+        if let Some(sent) = self.send(buffer, DATA, site) {
+            site.schedule.at(sent, EventOf::new(StorageEvent::SendDone(buffer)));
+        }
     }
 
-    fn send_done<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
+    fn send_done<F: Fabric, D: Device, K: QueueKind>(&mut self, buffer: Buffer, site: &mut Site<'_, F, D, K>) {
         let (_, _, bytes) = self.extent(buffer);
         let source = self.source_of(buffer);
         if self.has_failed(source) {
@@ -203,10 +216,10 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         let sender = &mut self.senders[source.index()];
         sender.bytes_held -= bytes;
         sender.bytes_assigned -= bytes;
-        self.read_waiting(source, schedule);
+        self.read_waiting(source, site);
     }
 
-    fn data_arrived<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
+    fn data_arrived<F: Fabric, D: Device, K: QueueKind>(&mut self, buffer: Buffer, site: &mut Site<'_, F, D, K>) {
         let (object, offset, bytes) = self.extent(buffer);
         let destination = self.destination_of(buffer);
         if self.is_given_up(buffer.pull) {
@@ -215,18 +228,18 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         }
         self.devices[destination.index()].received_bytes += bytes;
         let io = Io { object, offset, bytes, direction: Direction::Write };
-        let written = self.disks[destination.index()].submit(schedule.now(), io);
+        let written = site.plant.disks[destination.index()].submit(site.schedule.now(), io);
         if let Some(tracking) = &mut self.tracking {
             let is_last = offset + bytes.get() == self.work.pulls[buffer.pull as usize].size.get();
             tracking.progress[buffer.pull as usize].receive(is_last);
             tracking.idle_from[destination.index()] = written;
         }
-        schedule.at(written, EventOf::new(StorageEvent::WriteDone(buffer)));
+        site.schedule.at(written, EventOf::new(StorageEvent::WriteDone(buffer)));
     }
 
-    fn write_done<K: QueueKind>(&mut self, buffer: Buffer, schedule: &mut Schedule<EventOf<F>, K>) {
+    fn write_done<F: Fabric, D: Device, K: QueueKind>(&mut self, buffer: Buffer, site: &mut Site<'_, F, D, K>) {
         let (_, _, bytes) = self.extent(buffer);
-        let now = schedule.now();
+        let now = site.schedule.now();
         let destination = self.destination_of(buffer);
         if self.has_failed(destination) {
             self.lose_write(destination, bytes);
@@ -240,7 +253,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         self.devices[destination.index()].finished_at = Some(now);
         let Some(buffer) = self.still_wanted(buffer) else {
             self.wasted.written += bytes;
-            self.ask(destination, schedule);
+            self.ask(destination, site);
             return;
         };
         if self.work.pulls[buffer.pull as usize].is_rebuild {
@@ -251,7 +264,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         if state.buffers_left == 0 {
             self.pull_done(buffer.pull, now);
         }
-        self.ask(destination, schedule);
+        self.ask(destination, site);
     }
 
     fn pull_done(&mut self, pull: u32, now: SimTime) {
@@ -282,46 +295,54 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
     }
 }
 
-impl<F: Fabric, D: Device, K: QueueKind> Model<K> for Rebuild<F, D> {
-    type Event = EventOf<F>;
-
-    /// Fetches the pull that the event is about.
+impl Rebuild {
+    /// Fetches the pull that an event is about.
     #[inline]
-    fn announce(&self, event: EventOf<F>) {
-        let buffer = match event.get() {
-            StorageEvent::Fabric(event) => untoken(F::token(event)).0,
-            StorageEvent::ReadDone(buffer) | StorageEvent::SendDone(buffer) | StorageEvent::WriteDone(buffer) => buffer,
-            StorageEvent::Wake(_) | StorageEvent::Fail(_) => return,
-        };
+    pub(crate) fn announce(&self, buffer: Buffer) {
         self.fetch(buffer.pull);
     }
 
+    /// Whether a message of this rebuild is not to go any further.
     #[inline]
-    fn execute(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
-        match event.get() {
-            StorageEvent::Fabric(event) => {
-                let now = schedule.now();
-                if self.tracking.is_some() && self.has_vanished(untoken(F::token(event))) {
-                    return;
-                }
-                let message = self.message_of(F::token(event));
-                let delivered = self.fabric.execute(now, event, message, |time, next| {
-                    schedule.at(time, EventOf::new(StorageEvent::Fabric(next)));
-                });
-                match delivered.map(untoken) {
-                    None => {}
-                    Some((buffer, REQUEST)) => self.request_arrived(buffer, schedule),
-                    Some((buffer, _)) => self.data_arrived(buffer, schedule),
+    pub(crate) fn is_void(&mut self, token: u64) -> bool {
+        self.tracking.is_some() && self.has_vanished(untoken(token))
+    }
+
+    /// The fabric has news of a message.
+    #[inline]
+    pub(crate) fn notice<F: Fabric, D: Device, K: QueueKind>(&mut self, notice: Notice, site: &mut Site<'_, F, D, K>) {
+        match notice {
+            Notice::Delivered(token) => match untoken(token) {
+                (buffer, REQUEST) => self.request_arrived(buffer, site),
+                (buffer, _) => self.data_arrived(buffer, site),
+            },
+            Notice::Sent(token) => {
+                let (buffer, kind) = untoken(token);
+                if kind == DATA {
+                    self.send_done(buffer, site);
                 }
             }
-            StorageEvent::ReadDone(buffer) => self.read_done(buffer, schedule),
-            StorageEvent::SendDone(buffer) => self.send_done(buffer, schedule),
-            StorageEvent::WriteDone(buffer) => self.write_done(buffer, schedule),
+            Notice::Lost(_) => {}
+        }
+    }
+
+    /// Executes an event of the rebuild's own.
+    #[inline]
+    pub(crate) fn execute<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        event: StorageEvent<F::Event>,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        match event {
+            StorageEvent::ReadDone(buffer) => self.read_done(buffer, site),
+            StorageEvent::SendDone(buffer) => self.send_done(buffer, site),
+            StorageEvent::WriteDone(buffer) => self.write_done(buffer, site),
             StorageEvent::Wake(destination) => {
                 self.pacers[destination.index()].is_waiting = false;
-                self.ask(destination, schedule);
+                self.ask(destination, site);
             }
-            StorageEvent::Fail(stage) => self.fail(stage, schedule),
+            StorageEvent::Fail(stage) => self.fail(stage, site),
+            StorageEvent::Fabric(_) | StorageEvent::Client(_) | StorageEvent::Network(_) => {}
         }
     }
 }

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use resilver_device::Device;
 use resilver_fabric::Fabric;
-use resilver_kernel::Schedule;
 use resilver_kernel::queue::QueueKind;
 use resilver_placement::inverse::FailedSet;
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
-use super::event::{Buffer, DATA, EventOf};
 use super::health::Health;
 use super::{NO_SOURCE, Rebuild};
 use crate::SystemError;
+use crate::event::{Buffer, DATA};
 use crate::outcome::DeviceOutcome;
 use crate::stages::Later;
+use crate::storage::Site;
 use crate::work::WorkList;
 
 /// How far one pull has come, buffer by buffer.
@@ -135,7 +135,7 @@ impl Tracking {
     }
 }
 
-impl<F: Fabric, D: Device> Rebuild<F, D> {
+impl Rebuild {
     /// The data of the first `count` buffers of a pull.
     pub(super) fn bytes_before(&self, pull: u32, count: u32) -> Bytes {
         bytes_of(self.work.pulls[pull as usize].size, self.policy.pipeline_buffer, count)
@@ -182,11 +182,11 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
 
     /// A buffer was read that nobody wants any more, or whose source failed before.
     #[cold]
-    pub(super) fn discard_read<K: QueueKind>(
+    pub(super) fn discard_read<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
         source: DeviceId,
         bytes: Bytes,
-        schedule: &mut Schedule<EventOf<F>, K>,
+        site: &mut Site<'_, F, D, K>,
     ) {
         if self.has_failed(source) {
             self.unserved(source).read += bytes;
@@ -196,7 +196,7 @@ impl<F: Fabric, D: Device> Rebuild<F, D> {
         let sender = &mut self.senders[source.index()];
         sender.bytes_held -= bytes;
         sender.bytes_assigned -= bytes;
-        self.read_waiting(source, schedule);
+        self.read_waiting(source, site);
     }
 
     /// A buffer would have been written by now on a device that failed before.

@@ -9,7 +9,7 @@ use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_placement::layout::Relocation;
 use resilver_system::{
-    AffectedObject, EventOf, ObjectOrder, Outcome, Rebuild, RebuildPolicy, SourceChoice, Wiring, WorkList,
+    AffectedObject, EventOf, ObjectOrder, Outcome, Plant, Rebuild, RebuildPolicy, SourceChoice, Storage, WorkList,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration};
 
@@ -96,17 +96,16 @@ pub fn restore(
         relocation.set(&before, &after, |device| device == failed);
     };
     let work = WorkList::build(1, devices as usize, (source, ObjectOrder::Population), &affected, relocate).unwrap();
-    let wiring = Wiring {
-        endpoint_of: (0..devices).map(EndpointId::new).collect(),
-        is_failed: (0..devices).map(|device| device == devices - 1).collect(),
-    };
+    let is_failed: Vec<bool> = (0..devices).map(|device| device == devices - 1).collect();
     let disks = (0..devices).map(|_| Disk::new(disk.clone())).collect();
-    let mut rebuild = Rebuild::new(policy, wiring, LogGp::new(qdr(), devices as usize), disks, work).unwrap();
+    let fabric = LogGp::new(qdr(), devices as usize);
+    let plant = Plant { fabric, disks, endpoint_of: (0..devices).map(EndpointId::new).collect() };
+    let mut storage = Storage::new(plant, Rebuild::new(policy, &is_failed, work).unwrap());
     let mut schedule: Schedule<EventOf<LogGp>> = Schedule::new();
-    rebuild.start(&mut schedule);
-    while run(&mut rebuild, &mut schedule, Limit::events(step)).unwrap() != ExitReason::Drained {}
+    storage.start(&mut schedule);
+    while run(&mut storage, &mut schedule, Limit::events(step)).unwrap() != ExitReason::Drained {}
     let digest = schedule.digest();
-    (rebuild.finish(schedule.now()).unwrap(), digest)
+    (storage.finish(schedule.now()).unwrap(), digest)
 }
 
 /// Rebuilt data over rebuild time, in GiB/s.

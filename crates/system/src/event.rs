@@ -1,4 +1,4 @@
-//! What happens in a rebuild, and the tokens by which the fabric names its messages.
+//! What happens in a storage system, and the tokens by which the fabric names its messages.
 
 use std::marker::PhantomData;
 
@@ -7,20 +7,20 @@ use resilver_kernel::Event;
 use resilver_units::DeviceId;
 
 /// How many bits a buffer's number and its pull's have: with a message's kind and an event's, they fill a word.
-const NUMBER_BITS: u32 = 31;
+const NUMBER_BITS: u32 = 30;
 const PULL_BITS: u32 = 29;
 /// Most buffers of one object.
-pub(super) const BUFFER_LIMIT: u64 = 1 << NUMBER_BITS;
+pub(crate) const BUFFER_LIMIT: u64 = 1 << NUMBER_BITS;
 /// Most pulls of a run.
-pub(super) const PULL_LIMIT: usize = 1 << PULL_BITS;
+pub(crate) const PULL_LIMIT: usize = 1 << PULL_BITS;
 
 /// One buffer of one pull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
     /// Which pull of the work list.
-    pub(super) pull: u32,
+    pub(crate) pull: u32,
     /// Which buffer of the pull's object.
-    pub(super) number: u32,
+    pub(crate) number: u32,
 }
 
 impl Buffer {
@@ -53,9 +53,13 @@ pub enum StorageEvent<F> {
     Wake(DeviceId),
     /// Devices fail: which of the points of time at which some do.
     Fail(u32),
+    /// Something of the clients', by a number of theirs.
+    Client(u64),
+    /// Parts of the network fail or are repaired: which of the changes.
+    Network(u32),
 }
 
-/// How many low bits of an event's word tell its kind; of the kind `OTHER`, the two highest bits tell which one.
+/// How many low bits of an event's word tell its kind; of the kind `OTHER`, the bits above a buffer's tell which one.
 const KIND_BITS: u32 = 2;
 const FABRIC: u64 = 0;
 const READ_DONE: u64 = 1;
@@ -64,7 +68,9 @@ const OTHER: u64 = 3;
 const SEND_DONE: u64 = 0;
 const WAKE: u64 = 1;
 const FAIL: u64 = 2;
-/// How many bits a pull's and a buffer's number have together, below the two highest ones.
+const CLIENT_EVENT: u64 = 3;
+const NETWORK: u64 = 4;
+/// How many bits a pull's and a buffer's number have together.
 const BUFFER_BITS: u32 = PULL_BITS + NUMBER_BITS;
 
 /// An event in the queue: a [`StorageEvent`] in one word, which also stands for it in the digest.
@@ -78,7 +84,7 @@ pub struct EventOf<F: Fabric> {
 
 impl<F: Fabric> EventOf<F> {
     #[inline]
-    pub(super) fn new(event: StorageEvent<F::Event>) -> Self {
+    pub(crate) fn new(event: StorageEvent<F::Event>) -> Self {
         let (kind, rest) = match event {
             StorageEvent::Fabric(event) => (FABRIC, event.number()),
             StorageEvent::ReadDone(buffer) => (READ_DONE, buffer.pack()),
@@ -86,12 +92,17 @@ impl<F: Fabric> EventOf<F> {
             StorageEvent::SendDone(buffer) => (OTHER, SEND_DONE << BUFFER_BITS | buffer.pack()),
             StorageEvent::Wake(device) => (OTHER, WAKE << BUFFER_BITS | u64::from(device.get())),
             StorageEvent::Fail(stage) => (OTHER, FAIL << BUFFER_BITS | u64::from(stage)),
+            StorageEvent::Client(number) => {
+                debug_assert!(number < 1 << BUFFER_BITS, "{number}");
+                (OTHER, CLIENT_EVENT << BUFFER_BITS | number)
+            }
+            StorageEvent::Network(change) => (OTHER, NETWORK << BUFFER_BITS | u64::from(change)),
         };
         EventOf { word: rest << KIND_BITS | kind, fabric: PhantomData }
     }
 
     #[inline]
-    pub(super) fn get(self) -> StorageEvent<F::Event> {
+    pub(crate) fn get(self) -> StorageEvent<F::Event> {
         let rest = self.word >> KIND_BITS;
         match self.word % (1 << KIND_BITS) {
             FABRIC => StorageEvent::Fabric(F::Event::of_number(rest)),
@@ -100,7 +111,9 @@ impl<F: Fabric> EventOf<F> {
             _ => match rest >> BUFFER_BITS {
                 SEND_DONE => StorageEvent::SendDone(Buffer::unpack(rest)),
                 WAKE => StorageEvent::Wake(DeviceId::new(rest as u32)),
-                _ => StorageEvent::Fail(rest as u32),
+                FAIL => StorageEvent::Fail(rest as u32),
+                CLIENT_EVENT => StorageEvent::Client(rest & ((1 << BUFFER_BITS) - 1)),
+                _ => StorageEvent::Network(rest as u32),
             },
         }
     }
@@ -121,18 +134,21 @@ impl<F: Fabric> Event for EventOf<F> {
     }
 }
 
-/// The two kinds of message: the lowest bit of a token.
-pub(super) const REQUEST: u64 = 0;
-pub(super) const DATA: u64 = 1;
+/// Marks the tokens of clients' messages; those of a rebuild have buffers in them, and are below.
+pub(crate) const CLIENT: u64 = 1 << (BUFFER_BITS + 1);
+
+/// The two kinds of a rebuild's messages: the lowest bit of a token.
+pub(crate) const REQUEST: u64 = 0;
+pub(crate) const DATA: u64 = 1;
 
 /// A message's token: the buffer and the kind.
 #[inline]
-pub(super) fn token(buffer: Buffer, kind: u64) -> u64 {
+pub(crate) fn token(buffer: Buffer, kind: u64) -> u64 {
     buffer.pack() << 1 | kind
 }
 
 #[inline]
-pub(super) fn untoken(token: u64) -> (Buffer, u64) {
+pub(crate) fn untoken(token: u64) -> (Buffer, u64) {
     (Buffer::unpack(token >> 1), token & 1)
 }
 
@@ -148,6 +164,7 @@ mod tests {
             let buffer = Buffer { pull, number };
             for kind in [REQUEST, DATA] {
                 assert_eq!(untoken(token(buffer, kind)), (buffer, kind));
+                assert!(token(buffer, kind) < CLIENT);
             }
             let events = [
                 StorageEvent::Fabric(LogGpEvent::Arrive { token: token(buffer, DATA) }),
@@ -158,6 +175,8 @@ mod tests {
                 StorageEvent::Wake(DeviceId::new(pull)),
                 StorageEvent::Wake(DeviceId::new(u32::MAX)),
                 StorageEvent::Fail(number),
+                StorageEvent::Client(buffer.pack()),
+                StorageEvent::Network(pull),
             ];
             for event in events {
                 assert_eq!(EventOf::<LogGp>::new(event).get(), event);
