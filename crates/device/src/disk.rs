@@ -1,10 +1,9 @@
 //! A volume with one first-in-first-out queue.
 
-use std::sync::Arc;
+use resilver_units::{SimDuration, SimTime};
 
-use resilver_units::{ObjectId, SimTime};
-
-use crate::{Device, DeviceUse, Direction, DiskTable, Io};
+use crate::service::Server;
+use crate::{Device, DeviceUse, Finished, Io, Queued, Service};
 
 /// A volume that serves its requests one by one, in the order they come.
 ///
@@ -12,75 +11,90 @@ use crate::{Device, DeviceUse, Direction, DiskTable, Io};
 /// and the queue needs no memory beyond the time at which it runs empty.
 #[derive(Clone, Debug)]
 pub struct Disk {
-    table: Arc<DiskTable>,
+    server: Server,
     idle_from: SimTime,
-    /// The object of the request queued last, and where that request ends.
-    last: Option<(ObjectId, u64)>,
     usage: DeviceUse,
 }
 
 impl Disk {
-    /// An idle volume.
-    pub fn new(table: Arc<DiskTable>) -> Self {
-        Disk { table, idle_from: SimTime::ZERO, last: None, usage: DeviceUse::default() }
+    /// An idle volume; `device` is its number, which its random draws go by where it has any.
+    pub fn new(service: &Service, device: u64) -> Self {
+        Disk { server: Server::new(service, device), idle_from: SimTime::ZERO, usage: DeviceUse::default() }
     }
 
-    /// Whether a request continues the one before it.
-    #[inline]
-    fn is_sequential(&self, io: Io) -> bool {
-        match self.last {
-            Some((object, end)) => {
-                let gap = self.table.sequential_gap().get();
-                object == io.object && io.offset >= end && io.offset - end <= gap
-            }
-            None => false,
-        }
+    /// Time that was counted as served and lies after `now`.
+    fn ahead(&self, now: SimTime) -> SimDuration {
+        self.idle_from.max(now).since(now)
     }
 }
 
 impl Device for Disk {
     #[inline]
-    fn submit(&mut self, now: SimTime, io: Io) -> SimTime {
-        let sequential = self.is_sequential(io);
-        let service = self.table.service_time(io.direction, io.bytes, sequential);
-        self.last = Some((io.object, io.offset + io.bytes.get()));
-        self.idle_from = self.idle_from.max(now) + service;
-        self.usage.busy += service;
-        self.usage.requests += 1;
-        self.usage.seeks += u64::from(!sequential);
-        match io.direction {
-            Direction::Read => self.usage.bytes_read += io.bytes,
-            Direction::Write => self.usage.bytes_written += io.bytes,
-        }
-        self.idle_from
+    fn submit(&mut self, now: SimTime, io: Io, _tag: u64) -> Queued {
+        let (time, seeks) = self.server.serve(io);
+        self.idle_from = self.idle_from.max(now) + time;
+        self.usage.busy += time;
+        self.usage.seeks += u64::from(seeks);
+        self.usage.count(io);
+        Queued::Completes(self.idle_from)
+    }
+
+    fn finish(&mut self, _now: SimTime) -> Finished {
+        unreachable!("a volume in the order of its requests tells each completion when it is queued")
+    }
+
+    fn fail(&mut self, now: SimTime) -> SimDuration {
+        self.ahead(now)
     }
 
     fn usage(&self) -> DeviceUse {
         self.usage
     }
+
+    fn busy_until(&self, now: SimTime) -> SimDuration {
+        // Without a gap in the queue, all that was counted and not served lies between now and its end.
+        self.usage.busy - self.ahead(now)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use resilver_units::{Bytes, ObjectId};
+
     use super::*;
+    use crate::Direction;
     use crate::table::tests::jbod;
-    use resilver_units::Bytes;
+
+    fn disk() -> Disk {
+        Disk::new(&Service::Table(Arc::new(jbod())), 0)
+    }
 
     fn io(object: u64, offset: u64, bytes: u64) -> Io {
         Io { object: ObjectId::new(object), offset, bytes: Bytes::new(bytes), direction: Direction::Read }
     }
 
+    fn completion(disk: &mut Disk, now: SimTime, io: Io) -> SimTime {
+        match disk.submit(now, io, 0) {
+            Queued::Completes(time) => time,
+            other => panic!("{other:?} does not tell the completion"),
+        }
+    }
+
     #[test]
     fn requests_wait_for_those_before_them() {
-        let mut disk = Disk::new(Arc::new(jbod()));
-        let first = disk.submit(SimTime::ZERO, io(1, 0, 4096));
-        let second = disk.submit(SimTime::ZERO, io(1, 4096, 4096));
+        let mut disk = disk();
+        let first = completion(&mut disk, SimTime::ZERO, io(1, 0, 4096));
+        let second = completion(&mut disk, SimTime::ZERO, io(1, 4096, 4096));
         // The second continues the first: it takes overhead and transfer only, after the first is done.
         let alone = jbod().service_time(Direction::Read, Bytes::new(4096), true);
         assert_eq!(second, first + alone);
+        assert_eq!(disk.busy_until(first), first.since(SimTime::ZERO));
         // An idle disk begins at once.
         let later = second + alone + alone;
-        assert_eq!(disk.submit(later, io(1, 8192, 4096)), later + alone);
+        assert_eq!(completion(&mut disk, later, io(1, 8192, 4096)), later + alone);
+        assert_eq!(disk.busy_until(later), second.since(SimTime::ZERO));
         assert_eq!(disk.usage().seeks, 1);
         assert_eq!(disk.usage().bytes_read.get(), 3 * 4096);
     }
@@ -88,9 +102,9 @@ mod tests {
     #[test]
     fn a_seek_is_paid_for_another_object_or_place() {
         let seeks = |next: Io| {
-            let mut disk = Disk::new(Arc::new(jbod()));
-            disk.submit(SimTime::ZERO, io(1, 0, 4096));
-            disk.submit(SimTime::ZERO, next);
+            let mut disk = disk();
+            disk.submit(SimTime::ZERO, io(1, 0, 4096), 0);
+            disk.submit(SimTime::ZERO, next, 0);
             disk.usage().seeks - 1
         };
         assert_eq!(seeks(io(1, 4096, 1)), 0);

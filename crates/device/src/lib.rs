@@ -1,9 +1,13 @@
-//! Storage devices: how long a request takes and when it completes.
+//! Storage devices: how long a request takes, in which order they are served, and when they complete.
 
 mod disk;
+mod reads_first;
+mod service;
 mod table;
 
 pub use disk::Disk;
+pub use reads_first::ReadsFirst;
+pub use service::Service;
 pub use table::{Direction, DirectionFigures, DiskTable, DiskTableError, DiskTableRow};
 
 use resilver_units::{Bytes, ObjectId, SimDuration, SimTime};
@@ -36,13 +40,59 @@ pub struct DeviceUse {
     pub requests: u64,
 }
 
+impl DeviceUse {
+    /// Counts a request, but for the time it takes.
+    #[inline]
+    fn count(&mut self, io: Io) {
+        self.requests += 1;
+        match io.direction {
+            Direction::Read => self.bytes_read += io.bytes,
+            Direction::Write => self.bytes_written += io.bytes,
+        }
+    }
+}
+
+/// What became of a request that was handed to a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queued {
+    /// It completes then, whatever else is queued.
+    Completes(SimTime),
+    /// It is being served, and [`Device::finish`] is to be called then.
+    Begins(SimTime),
+    /// It waits, and is begun when another is finished.
+    Waits,
+}
+
+/// A request that was finished, and the one that is begun after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// What the finished request was tagged with.
+    pub tag: u64,
+    /// When the request begun now is to be finished; `None` when none waits.
+    pub next: Option<SimTime>,
+}
+
 /// A storage device with a queue of its own.
 pub trait Device {
-    /// Queues a request at time `now` and returns when it completes.
+    /// Queues a request at time `now`, with a tag that [`Device::finish`] gives back.
     ///
     /// Calls come in the order of simulated time.
-    fn submit(&mut self, now: SimTime, io: Io) -> SimTime;
+    fn submit(&mut self, now: SimTime, io: Io, tag: u64) -> Queued;
 
-    /// What the device did so far, the queue included.
+    /// Finishes the request that is being served, at the time that was told when it was begun.
+    ///
+    /// # Panics
+    /// When none is being served, or the device knows all its completions in advance.
+    fn finish(&mut self, now: SimTime) -> Finished;
+
+    /// The device fails: what is queued goes on in name only, and counts no more as time that it served.
+    ///
+    /// Returns what was counted of it until now and will not be served.
+    fn fail(&mut self, now: SimTime) -> SimDuration;
+
+    /// What the device did so far, with the data of requests in the queue, and the time of those that were counted.
     fn usage(&self) -> DeviceUse;
+
+    /// The time that the device served requests until `now`.
+    fn busy_until(&self, now: SimTime) -> SimDuration;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::PyErr;
-use resilver_device::{DirectionFigures, DiskTable, DiskTableRow};
+use resilver_device::{DirectionFigures, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGpRow, LogGpTable};
 use resilver_placement::crush::CrushMap;
 use resilver_placement::ring::{HashRing, RingWalk};
@@ -129,7 +129,7 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
         endpoint_of: system.endpoint_of.into_iter().map(EndpointId::new).collect(),
         fails_at: times(&system.fails_at_seconds, system.failed.len())?,
         failed: system.failed.into_iter().map(DeviceId::new).collect(),
-        disk: Arc::new(disk_table(&system.disk)?),
+        service: Service::Table(Arc::new(disk_table(&system.disk)?)),
         fabric: Arc::new(loggp_table(&system.fabric)?),
         source: source_choice(&system.recovery.source)?,
         order: object_order(&system.recovery.order)?,

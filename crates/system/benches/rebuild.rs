@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow};
+use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Limit, Purpose, Schedule, Stream, run};
 use resilver_placement::layout::Relocation;
@@ -106,7 +106,8 @@ fn restore(devices: u32, work: WorkList) -> (u64, f64) {
     };
     let is_failed: Vec<bool> = (0..devices).map(|device| device == devices - 1).collect();
     let table = disk_table();
-    let disks = (0..devices).map(|_| Disk::new(Arc::clone(&table))).collect();
+    let service = Service::Table(table);
+    let disks = (0..u64::from(devices)).map(|device| Disk::new(&service, device)).collect();
     let fabric = LogGp::new(fabric_table(), devices as usize);
     let plant = Plant { fabric, disks, endpoint_of: (0..devices).map(EndpointId::new).collect() };
     let begin = Instant::now();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resilver_device::DiskTable;
+use resilver_device::Service;
 use resilver_fabric::LogGpTable;
 use resilver_placement::crush::{CrushMap, FlatScreen, Rule, Scratch};
 use resilver_placement::inverse::FailedSet;
@@ -32,7 +32,7 @@ pub struct SystemConfig {
     /// When each of them fails; empty where all fail at time zero.
     pub fails_at: Vec<SimTime>,
     /// Every device's service times.
-    pub disk: Arc<DiskTable>,
+    pub service: Service,
     /// The network's parameters.
     pub fabric: Arc<LogGpTable>,
     /// How recovery goes about its work.

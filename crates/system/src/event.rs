@@ -55,6 +55,8 @@ pub enum StorageEvent<F> {
     Fail(u32),
     /// Something of the clients', by a number of theirs.
     Client(u64),
+    /// A device finishes what it is serving.
+    Device(DeviceId),
     /// Parts of the network fail or are repaired: which of the changes.
     Network(u32),
 }
@@ -70,6 +72,7 @@ const WAKE: u64 = 1;
 const FAIL: u64 = 2;
 const CLIENT_EVENT: u64 = 3;
 const NETWORK: u64 = 4;
+const DEVICE: u64 = 5;
 /// How many bits a pull's and a buffer's number have together.
 const BUFFER_BITS: u32 = PULL_BITS + NUMBER_BITS;
 
@@ -96,6 +99,7 @@ impl<F: Fabric> EventOf<F> {
                 debug_assert!(number < 1 << BUFFER_BITS, "{number}");
                 (OTHER, CLIENT_EVENT << BUFFER_BITS | number)
             }
+            StorageEvent::Device(device) => (OTHER, DEVICE << BUFFER_BITS | u64::from(device.get())),
             StorageEvent::Network(change) => (OTHER, NETWORK << BUFFER_BITS | u64::from(change)),
         };
         EventOf { word: rest << KIND_BITS | kind, fabric: PhantomData }
@@ -113,9 +117,23 @@ impl<F: Fabric> EventOf<F> {
                 WAKE => StorageEvent::Wake(DeviceId::new(rest as u32)),
                 FAIL => StorageEvent::Fail(rest as u32),
                 CLIENT_EVENT => StorageEvent::Client(rest & ((1 << BUFFER_BITS) - 1)),
-                _ => StorageEvent::Network(rest as u32),
+                NETWORK => StorageEvent::Network(rest as u32),
+                _ => StorageEvent::Device(DeviceId::new(rest as u32)),
             },
         }
+    }
+}
+
+impl<F: Fabric> EventOf<F> {
+    /// The event of a word that [`EventOf::word`] gave.
+    #[inline]
+    pub(crate) fn of_word(word: u64) -> Self {
+        EventOf { word, fabric: PhantomData }
+    }
+
+    #[inline]
+    pub(crate) fn word(self) -> u64 {
+        self.word
     }
 }
 
@@ -177,6 +195,7 @@ mod tests {
                 StorageEvent::Fail(number),
                 StorageEvent::Client(buffer.pack()),
                 StorageEvent::Network(pull),
+                StorageEvent::Device(DeviceId::new(pull)),
             ];
             for event in events {
                 assert_eq!(EventOf::<LogGp>::new(event).get(), event);

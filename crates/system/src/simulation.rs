@@ -1,7 +1,5 @@
 //! One run from its configuration to its outcome, in steps short enough to show progress and to stop between.
 
-use std::sync::Arc;
-
 use resilver_device::Disk;
 use resilver_fabric::{InterfaceUse, LogGp};
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
@@ -227,7 +225,7 @@ impl Simulation {
         let begins_at = config.stages()[0].0;
         let plant = Plant {
             fabric: LogGp::new(config.fabric.clone(), endpoints),
-            disks: (0..devices).map(|_| Disk::new(Arc::clone(&config.disk))).collect(),
+            disks: (0..devices as u64).map(|device| Disk::new(&config.service, device)).collect(),
             endpoint_of: config.endpoint_of.clone(),
         };
         let mut storage =

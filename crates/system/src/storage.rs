@@ -1,10 +1,10 @@
 //! The storage system as a whole: devices behind a fabric, the rebuild of what is lost, and the clients beside it.
 
-use resilver_device::Device;
+use resilver_device::{Device, Finished, Io, Queued};
 use resilver_fabric::{Fabric, Message, Notice};
 use resilver_kernel::queue::QueueKind;
 use resilver_kernel::{Model, Schedule};
-use resilver_units::{EndpointId, SimTime};
+use resilver_units::{DeviceId, EndpointId, SimTime};
 
 use crate::SystemError;
 use crate::event::{EventOf, StorageEvent, untoken};
@@ -35,6 +35,17 @@ impl<F: Fabric, D: Device, K: QueueKind> Site<'_, F, D, K> {
         let (now, schedule) = (self.schedule.now(), &mut *self.schedule);
         let queue = |time, event| schedule.at(time, EventOf::new(StorageEvent::Fabric(event)));
         self.plant.fabric.send(now, message, queue)
+    }
+
+    /// Queues a request at a device; `event` happens when it completes.
+    #[inline]
+    pub fn submit(&mut self, device: DeviceId, io: Io, event: StorageEvent<F::Event>) {
+        let event = EventOf::new(event);
+        match self.plant.disks[device.index()].submit(self.schedule.now(), io, event.word()) {
+            Queued::Completes(time) => self.schedule.at(time, event),
+            Queued::Begins(end) => self.schedule.at(end, EventOf::new(StorageEvent::Device(device))),
+            Queued::Waits => {}
+        }
     }
 }
 
@@ -122,6 +133,13 @@ impl<F: Fabric, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
     fn execute(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
         match event.get() {
             StorageEvent::Fabric(event) => self.execute_fabric(event, schedule),
+            StorageEvent::Device(device) => {
+                let Finished { tag, next } = self.plant.disks[device.index()].finish(schedule.now());
+                if let Some(end) = next {
+                    schedule.at(end, EventOf::new(StorageEvent::Device(device)));
+                }
+                self.rebuild.execute(EventOf::<F>::of_word(tag).get(), &mut Site { plant: &mut self.plant, schedule });
+            }
             event => self.rebuild.execute(event, &mut Site { plant: &mut self.plant, schedule }),
         }
     }

@@ -5,6 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{jbod, policy, qdr};
+use resilver_device::Service;
 use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::pool::{Pool, PoolKind};
@@ -46,7 +47,7 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         failed: failed.iter().copied().map(DeviceId::new).collect(),
         fails_at: vec![],
-        disk: jbod(1.0),
+        service: Service::Table(jbod(1.0)),
         fabric: qdr(),
         policy: policy(),
         source: SourceChoice::Primary,

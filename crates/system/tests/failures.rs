@@ -5,6 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{jbod, policy, qdr};
+use resilver_device::Service;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
@@ -27,7 +28,7 @@ fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         failed: failures.iter().map(|&(_, server)| DeviceId::new(server)).collect(),
         fails_at: failures.iter().map(|&(time, _)| seconds(time)).collect(),
-        disk: jbod(1.0),
+        service: Service::Table(jbod(1.0)),
         fabric: qdr(),
         policy: policy(),
         source: SourceChoice::LeastLoaded,

@@ -5,6 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{jbod, policy, qdr};
+use resilver_device::Service;
 use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
 use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
@@ -52,7 +53,7 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         endpoint_of: (0..servers).map(EndpointId::new).collect(),
         failed: failed.iter().copied().map(DeviceId::new).collect(),
         fails_at: vec![],
-        disk: jbod(1.0),
+        service: Service::Table(jbod(1.0)),
         fabric: qdr(),
         policy: policy(),
         source: SourceChoice::Primary,

@@ -131,7 +131,9 @@ mod tests {
                 for to in (0..topology.nodes()).filter(|&to| to != from) {
                     let mut nearer: Vec<u32> = topology
                         .channels_from(from)
-                        .filter(|&channel| topology.distance(topology.peer(channel), to) + 1 == topology.distance(from, to))
+                        .filter(|&channel| {
+                            topology.distance(topology.peer(channel), to) + 1 == topology.distance(from, to)
+                        })
                         .collect();
                     let mut visited = Vec::new();
                     topology.shortest(from, to, |channel| visited.push(channel));

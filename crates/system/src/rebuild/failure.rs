@@ -45,9 +45,9 @@ impl Rebuild {
         let decisions = tracking.decide(stage as usize, &self.work.pulls, &self.states, buffer);
         let now = site.schedule.now();
         for &device in &newly_failed {
-            let idle_from = tracking.idle_from[device.index()];
-            let requests = site.plant.disks[device.index()].usage().requests;
-            let picoseconds = idle_from.since(now).picoseconds();
+            let disk = &mut site.plant.disks[device.index()];
+            let requests = disk.usage().requests;
+            let picoseconds = disk.fail(now).picoseconds();
             tracking.unserved.insert(device, Unserved { picoseconds, requests, ..Unserved::default() });
         }
         if self.apply(&mut tracking, decisions, site) {

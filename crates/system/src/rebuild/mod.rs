@@ -127,7 +127,7 @@ impl Rebuild {
     ) -> Result<Self, SystemError> {
         policy.check(&work, later.as_ref())?;
         let health = Health::new(std::mem::take(&mut work.copies));
-        let tracking = later.map(|later| Box::new(Tracking::new(later, &work, &health, is_failed.len())));
+        let tracking = later.map(|later| Box::new(Tracking::new(later, &work, &health)));
         let states = work.pulls.iter().map(|pull| PullState::new(pull, policy)).collect();
         let receivers = work
             .starts

@@ -182,12 +182,10 @@ impl Rebuild {
             sender.bytes_held += bytes;
             let coming = sender.waiting.get(REQUESTS_AHEAD).copied();
             let io = Io { object, offset, bytes, direction: Direction::Read };
-            let read = site.plant.disks[source.index()].submit(site.schedule.now(), io);
             if let Some(tracking) = &mut self.tracking {
                 tracking.progress[buffer.pull as usize].read += 1;
-                tracking.idle_from[source.index()] = read;
             }
-            site.schedule.at(read, EventOf::new(StorageEvent::ReadDone(buffer)));
+            site.submit(source, io, StorageEvent::ReadDone(buffer));
             if let Some(coming) = coming {
                 self.fetch(coming.pull);
             }
@@ -228,13 +226,11 @@ impl Rebuild {
         }
         self.devices[destination.index()].received_bytes += bytes;
         let io = Io { object, offset, bytes, direction: Direction::Write };
-        let written = site.plant.disks[destination.index()].submit(site.schedule.now(), io);
         if let Some(tracking) = &mut self.tracking {
             let is_last = offset + bytes.get() == self.work.pulls[buffer.pull as usize].size.get();
             tracking.progress[buffer.pull as usize].receive(is_last);
-            tracking.idle_from[destination.index()] = written;
         }
-        site.schedule.at(written, EventOf::new(StorageEvent::WriteDone(buffer)));
+        site.submit(destination, io, StorageEvent::WriteDone(buffer));
     }
 
     fn write_done<F: Fabric, D: Device, K: QueueKind>(&mut self, buffer: Buffer, site: &mut Site<'_, F, D, K>) {
@@ -342,7 +338,7 @@ impl Rebuild {
                 self.ask(destination, site);
             }
             StorageEvent::Fail(stage) => self.fail(stage, site),
-            StorageEvent::Fabric(_) | StorageEvent::Client(_) | StorageEvent::Network(_) => {}
+            StorageEvent::Fabric(_) | StorageEvent::Client(_) | StorageEvent::Network(_) | StorageEvent::Device(_) => {}
         }
     }
 }

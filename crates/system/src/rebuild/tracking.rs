@@ -6,7 +6,7 @@ use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::queue::QueueKind;
 use resilver_placement::inverse::FailedSet;
-use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
+use resilver_units::{Bytes, DeviceId, SimDuration};
 
 use super::health::Health;
 use super::{NO_SOURCE, Rebuild};
@@ -88,8 +88,6 @@ pub(super) struct Tracking {
     pub lost: Vec<u16>,
     /// For a pull that was given up and goes on: the pull that does, and how many buffers that one does without.
     pub successors: BTreeMap<u32, (u32, u32)>,
-    /// When each device's queue runs empty.
-    pub idle_from: Vec<SimTime>,
     /// Of devices that failed later than the first: what their queues held, which is not served any more.
     pub unserved: BTreeMap<DeviceId, Unserved>,
     pub problem: Option<SystemError>,
@@ -106,7 +104,7 @@ pub(super) struct Unserved {
 }
 
 impl Tracking {
-    pub fn new(later: Later, work: &WorkList, health: &Health, devices: usize) -> Self {
+    pub fn new(later: Later, work: &WorkList, health: &Health) -> Self {
         let lost = (0..later.objects.len() as u32).map(|subject| health.copies(subject)).map(|c| c.full - c.left);
         Tracking {
             failed: later.failures[0].1.clone(),
@@ -115,7 +113,6 @@ impl Tracking {
             made: Vec::new(),
             lost: lost.collect(),
             successors: BTreeMap::new(),
-            idle_from: vec![SimTime::ZERO; devices],
             unserved: BTreeMap::new(),
             problem: None,
             later,

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow};
+use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_placement::layout::Relocation;
@@ -97,7 +97,7 @@ pub fn restore(
     };
     let work = WorkList::build(1, devices as usize, (source, ObjectOrder::Population), &affected, relocate).unwrap();
     let is_failed: Vec<bool> = (0..devices).map(|device| device == devices - 1).collect();
-    let disks = (0..devices).map(|_| Disk::new(disk.clone())).collect();
+    let disks = (0..u64::from(devices)).map(|device| Disk::new(&Service::Table(disk.clone()), device)).collect();
     let fabric = LogGp::new(qdr(), devices as usize);
     let plant = Plant { fabric, disks, endpoint_of: (0..devices).map(EndpointId::new).collect() };
     let mut storage = Storage::new(plant, Rebuild::new(policy, &is_failed, work).unwrap());
