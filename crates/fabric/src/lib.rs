@@ -2,10 +2,15 @@
 
 mod loggp;
 mod loggp_table;
+mod switched;
 pub mod topology;
 
 pub use loggp::{InterfaceUse, LogGp, LogGpEvent};
 pub use loggp_table::{LogGpRow, LogGpTable, LogGpTableError};
+pub use switched::{
+    ChannelUse, Conservation, Dropped, Fate, Forwarding, NetworkUse, Queues, Routing, Switched, SwitchedError,
+    SwitchedEvent, SwitchedParameters,
+};
 
 use resilver_units::{Bytes, EndpointId, SimTime};
 
@@ -77,6 +82,12 @@ pub trait Fabric {
         message_of: impl FnOnce(u64) -> Message,
         schedule: impl FnMut(SimTime, Self::Event),
     ) -> Option<Notice>;
+
+    /// Learns that an event is among the next, and may fetch what it needs; nothing else follows from it.
+    #[inline]
+    fn announce(&self, event: Self::Event) {
+        let _ = event;
+    }
 
     /// A component fails; `lost` is told the tokens of the messages that are lost by it at once.
     ///

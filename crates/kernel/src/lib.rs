@@ -38,6 +38,7 @@
 //! ```
 
 mod digest;
+mod prefetch;
 pub mod queue;
 mod run;
 mod schedule;
@@ -45,6 +46,7 @@ pub mod stats;
 mod stream;
 
 pub use digest::Digest;
+pub use prefetch::prefetch;
 pub use run::{ExitReason, Limit, Model, run};
 pub use schedule::{Event, KernelError, Schedule};
 pub use stream::{Purpose, Stream, philox4x64};

@@ -1,32 +1,91 @@
 //! Tori and meshes of any dimensions: nodes at the points of a grid, each joined to the next along every side.
 
-use super::{Shape, Topology};
+use super::error::{check_size, joined, refuse};
+use super::places::hosts_beside;
+use super::wiring::PortLists;
+use super::{Shape, Topology, TopologyError};
 
 /// The grid of a torus or mesh.
 ///
 /// Nodes are numbered with the last side's coordinate varying fastest. In each dimension a node has one port to the next
 /// and one to the previous node, in this order; at the rim of a mesh, and where a side has two nodes, only one of them.
+///
+/// What a step in one dimension can gain is looked up by the difference of the two coordinates there: no division, no
+/// comparison of ways.
 #[derive(Clone, Debug)]
 pub struct Cartesian {
     sides: Vec<u32>,
     wraps: bool,
     /// The coordinates of each node, one node's behind another's.
     coordinates: Vec<u16>,
-    /// The ports to the next and to the previous node in each dimension, one node's behind another's.
-    ports: Vec<[u8; 2]>,
+    /// The ports to the next and to the previous node in each dimension, one node's behind another's; empty where every node
+    /// has both in every dimension, so that the port to the next node in dimension d is 2d and that to the previous 2d + 1.
+    ports: Vec<u8>,
+    /// Which ways are the shortest (1: next, 2: previous, 3: either) by the difference of coordinates, a dimension's behind
+    /// another's, of which the zero is at `zero[d]`.
+    ways: Vec<u8>,
+    /// Hops by the difference of coordinates, likewise.
+    hops: Vec<u16>,
+    zero: Vec<u32>,
 }
 
 /// No port leads that way.
 const NO_PORT: u8 = u8::MAX;
+const NEXT: u8 = 1;
+const PREVIOUS: u8 = 2;
+/// A coordinate is kept in 16 bits.
+const SIDE_MAX: u32 = 1 << 16;
+
+/// Ways and hops for one difference of coordinates (to - from) on a side.
+fn offset(side: u32, wraps: bool, difference: i64) -> (u8, u16) {
+    let side = i64::from(side);
+    let (ways, hops) = if !wraps {
+        (if difference > 0 { NEXT } else { PREVIOUS }, difference.abs())
+    } else {
+        let ahead = difference.rem_euclid(side);
+        match (2 * ahead).cmp(&side) {
+            std::cmp::Ordering::Less => (NEXT, ahead),
+            std::cmp::Ordering::Greater => (PREVIOUS, side - ahead),
+            // With two nodes on a side, next and previous are one.
+            std::cmp::Ordering::Equal => (if side == 2 { NEXT } else { NEXT | PREVIOUS }, ahead),
+        }
+    };
+    (if hops == 0 { 0 } else { ways }, hops as u16)
+}
 
 impl Cartesian {
     /// The grid of these sides, with the port lists of its nodes.
-    fn new(sides: &[u32], wraps: bool) -> (Self, Vec<Vec<u32>>) {
-        let nodes: u32 = sides.iter().product();
-        let (mut coordinates, mut ports) = (Vec::new(), Vec::new());
+    pub(super) fn new(sides: &[u32], wraps: bool) -> Result<(Self, Vec<Vec<u32>>), TopologyError> {
+        if sides.is_empty() {
+            return refuse(
+                "sides",
+                "[]",
+                "a grid has one side or more",
+                "give each side's nodes, such as [16, 16, 16]",
+            );
+        }
+        if let Some(&side) = sides.iter().find(|&&side| !(2..=SIDE_MAX).contains(&side)) {
+            let rule = format!("each side has 2 to {SIDE_MAX} nodes");
+            return refuse("sides", format!("{} (side {side})", joined(sides)), rule, "leave sides of one node out");
+        }
+        let nodes = sides.iter().try_fold(1u64, |nodes, &side| nodes.checked_mul(u64::from(side)));
+        let links = nodes.and_then(|nodes| nodes.checked_mul(sides.len() as u64));
+        let nodes = check_size("sides", joined(sides), nodes, links)?;
+
+        let (mut ways, mut hops, mut zero) = (Vec::new(), Vec::new(), Vec::new());
+        for &side in sides {
+            zero.push(ways.len() as u32 + side - 1);
+            for difference in 1 - i64::from(side)..i64::from(side) {
+                let (way, hop) = offset(side, wraps, difference);
+                ways.push(way);
+                hops.push(hop);
+            }
+        }
+        let is_regular = wraps && sides.iter().all(|&side| side > 2);
+        let (mut coordinates, mut ports) = (Vec::with_capacity(nodes as usize * sides.len()), Vec::new());
         let mut neighbours = Vec::with_capacity(nodes as usize);
         for node in 0..nodes {
-            let mut around = Vec::new();
+            let mut around = Vec::with_capacity(2 * sides.len());
             let (mut stride, mut left) = (nodes, node);
             for &side in sides {
                 stride /= side;
@@ -34,115 +93,133 @@ impl Cartesian {
                 left %= stride;
                 let next = if at + 1 < side { Some(node + stride) } else { wraps.then(|| node - at * stride) };
                 let previous = if at > 0 { Some(node - stride) } else { wraps.then(|| node + (side - 1) * stride) };
-                let mut port = |other: Option<u32>| match other {
-                    Some(other) if other != node => {
-                        around.push(other);
-                        around.len() as u8 - 1
+                for other in [next, previous.filter(|_| !(wraps && side == 2))] {
+                    if !is_regular {
+                        ports.push(if other.is_some() { around.len() as u8 } else { NO_PORT });
                     }
-                    _ => NO_PORT,
-                };
-                let up = port(next);
-                // With two nodes on a side, next and previous are one.
-                let down = if wraps && side == 2 { up } else { port(previous) };
+                    around.extend(other);
+                }
                 coordinates.push(at as u16);
-                ports.push([up, down]);
             }
             neighbours.push(around);
         }
-        (Cartesian { sides: sides.to_vec(), wraps, coordinates, ports }, neighbours)
+        Ok((Cartesian { sides: sides.to_vec(), wraps, coordinates, ports, ways, hops, zero }, neighbours))
     }
 
-    /// How far, and which way (0 next, 1 previous, 2 either), in dimension `d` from one coordinate to another.
-    #[inline]
-    fn offset(&self, d: usize, from: u16, to: u16) -> (u32, usize) {
-        let (side, from, to) = (self.sides[d], u32::from(from), u32::from(to));
-        if !self.wraps {
-            return if to >= from { (to - from, 0) } else { (from - to, 1) };
-        }
-        let ahead = if to >= from { to - from } else { to + side - from };
-        match (2 * ahead).cmp(&side) {
-            std::cmp::Ordering::Less => (ahead, 0),
-            std::cmp::Ordering::Greater => (side - ahead, 1),
-            std::cmp::Ordering::Equal => (ahead, if side == 2 { 0 } else { 2 }),
-        }
+    /// The sides.
+    pub fn sides(&self) -> &[u32] {
+        &self.sides
     }
 
+    /// Whether the ends of a side are joined: a torus rather than a mesh.
+    pub fn wraps(&self) -> bool {
+        self.wraps
+    }
+
+    /// A node's coordinates.
     #[inline]
-    fn at(&self, node: u32) -> &[u16] {
+    pub fn at(&self, node: u32) -> &[u16] {
         let sides = self.sides.len();
         &self.coordinates[node as usize * sides..][..sides]
     }
 
+    /// Where the tables have the difference from one coordinate to another in dimension `d`.
+    #[inline]
+    fn entry(&self, d: usize, from: u16, to: u16) -> usize {
+        self.zero[d] as usize + to as usize - from as usize
+    }
+
+    /// The port of a node for a way: 2d to the next, 2d + 1 to the previous node in dimension d.
+    #[inline]
+    fn port(&self, node: u32, way: u32) -> u32 {
+        if self.ports.is_empty() {
+            way
+        } else {
+            u32::from(self.ports[node as usize * 2 * self.sides.len() + way as usize])
+        }
+    }
+
     #[inline]
     pub(super) fn shortest(&self, node: u32, to: u32, mut visit: impl FnMut(u32)) {
-        let sides = self.sides.len();
-        let ports = &self.ports[node as usize * sides..][..sides];
+        let mut ways = 0u64;
         for (d, (&here, &there)) in self.at(node).iter().zip(self.at(to)).enumerate() {
-            if here != there {
-                match self.offset(d, here, there).1 {
-                    2 => {
-                        visit(u32::from(ports[d][0]));
-                        visit(u32::from(ports[d][1]));
-                    }
-                    way => visit(u32::from(ports[d][way])),
-                }
-            }
+            ways |= u64::from(self.ways[self.entry(d, here, there)]) << (2 * d);
+        }
+        while ways != 0 {
+            visit(self.port(node, ways.trailing_zeros()));
+            ways &= ways - 1;
         }
     }
 
     /// Dimension order: the first dimension that differs, the next node rather than the previous where both are as near.
     #[inline]
     pub(super) fn deterministic(&self, node: u32, to: u32) -> u32 {
-        let d = self.at(node).iter().zip(self.at(to)).position(|(here, there)| here != there).unwrap_or(0);
-        let way = self.offset(d, self.at(node)[d], self.at(to)[d]).1;
-        u32::from(self.ports[node as usize * self.sides.len() + d][if way == 2 { 0 } else { way }])
+        let mut pairs = self.at(node).iter().zip(self.at(to)).enumerate();
+        let Some((d, (&here, &there))) = pairs.find(|(_, (here, there))| here != there) else { return 0 };
+        let ways = u32::from(self.ways[self.entry(d, here, there)]);
+        self.port(node, 2 * d as u32 + ways.trailing_zeros())
     }
 
+    #[inline]
     pub(super) fn distance(&self, from: u32, to: u32) -> u32 {
         let pairs = self.at(from).iter().zip(self.at(to)).enumerate();
-        pairs.map(|(d, (&here, &there))| self.offset(d, here, there).0).sum()
+        pairs.map(|(d, (&here, &there))| u32::from(self.hops[self.entry(d, here, there)])).sum()
+    }
+
+    /// The sum of distances over all pairs of one of `from` and one of `to`.
+    ///
+    /// Distances add up over dimensions, so the sum needs only how many nodes of each set have each coordinate.
+    pub(super) fn sum_of_distances(&self, from: &[u32], to: &[u32]) -> u128 {
+        let count = |nodes: &[u32], d: usize| {
+            let mut counts = vec![0u64; self.sides[d] as usize];
+            for &node in nodes {
+                counts[self.at(node)[d] as usize] += 1;
+            }
+            counts
+        };
+        let mut sum = 0;
+        for d in 0..self.sides.len() {
+            let (from, to) = (count(from, d), count(to, d));
+            for (here, &from) in (0..).zip(&from) {
+                let hops = &self.hops[self.entry(d, here, 0)..][..to.len()];
+                let row: u64 = hops.iter().zip(&to).map(|(&hops, &to)| u64::from(hops) * to).sum();
+                sum += u128::from(row) * u128::from(from);
+            }
+        }
+        sum
+    }
+
+    /// The most hops between two nodes.
+    pub(super) fn diameter(&self) -> u32 {
+        self.sides.iter().map(|&side| if self.wraps { side / 2 } else { side - 1 }).sum()
+    }
+
+    /// Entries of all tables that routing looks up.
+    pub(super) fn table_entries(&self) -> usize {
+        self.coordinates.len() + self.ports.len() + self.ways.len() + self.hops.len() + self.zero.len()
     }
 }
 
 /// A torus with these sides, of which the nodes in `routers` are where clients enter and all others have a device.
-pub fn torus(sides: &[u32], routers: Vec<u32>) -> Topology {
+///
+/// # Errors
+/// When a side is below 2, there are more nodes than numbers are kept for, or the routers leave no node for a device.
+pub fn torus(sides: &[u32], routers: &[u32]) -> Result<Topology, TopologyError> {
     grid(sides, true, routers)
 }
 
 /// A mesh with these sides, of which the nodes in `routers` are where clients enter and all others have a device.
-pub fn mesh(sides: &[u32], routers: Vec<u32>) -> Topology {
+///
+/// # Errors
+/// When a side is below 2, there are more nodes than numbers are kept for, or the routers leave no node for a device.
+pub fn mesh(sides: &[u32], routers: &[u32]) -> Result<Topology, TopologyError> {
     grid(sides, false, routers)
 }
 
-fn grid(sides: &[u32], wraps: bool, routers: Vec<u32>) -> Topology {
-    let (cartesian, neighbours) = Cartesian::new(sides, wraps);
-    let hosts = (0..neighbours.len() as u32).filter(|node| !routers.contains(node)).collect();
-    Topology::new(Shape::Cartesian(cartesian), &neighbours, hosts, routers)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_shortest_channel_leads_one_hop_nearer() {
-        for topology in [torus(&[4, 3, 2], vec![5]), mesh(&[4, 3], Vec::new()), torus(&[5, 6], Vec::new())] {
-            for from in 0..topology.nodes() {
-                for to in (0..topology.nodes()).filter(|&to| to != from) {
-                    let mut nearer: Vec<u32> = topology
-                        .channels_from(from)
-                        .filter(|&channel| {
-                            topology.distance(topology.peer(channel), to) + 1 == topology.distance(from, to)
-                        })
-                        .collect();
-                    let mut visited = Vec::new();
-                    topology.shortest(from, to, |channel| visited.push(channel));
-                    assert!(visited.contains(&topology.deterministic(from, to)));
-                    visited.sort_unstable();
-                    nearer.sort_unstable();
-                    assert_eq!(visited, nearer, "{from} to {to}");
-                }
-            }
-        }
-    }
+fn grid(sides: &[u32], wraps: bool, routers: &[u32]) -> Result<Topology, TopologyError> {
+    let (cartesian, neighbours) = Cartesian::new(sides, wraps)?;
+    let hosts = hosts_beside(neighbours.len() as u32, routers)?;
+    let mut ports = PortLists::default();
+    neighbours.into_iter().for_each(|around| ports.add(around));
+    Ok(Topology::new(Shape::Cartesian(cartesian), ports, hosts, routers.to_vec()))
 }

@@ -2,117 +2,129 @@
 //!
 //! A *link* joins two nodes and is full duplex: it has two *channels*, one a direction, each with a sender's port of its own.
 //! Channels are numbered node by node, in the order of each node's ports, so those of one node are a range.
+//!
+//! Every structure is a file of its own, and next hops are computed from it; only a graph without structure has a table of
+//! distances. The *shortest ways* are those that minimal routing takes: those of the graph, except that no way leads through a
+//! router outside of a mesh, and that a way through a dragonfly crosses one global link at most.
 
+mod bisection;
+mod butterfly;
 mod cartesian;
+mod clos;
+mod cut;
+mod dragonfly;
+mod drawing;
+mod error;
+mod graph;
+mod hypercube;
+mod leaf_spine;
+mod measures;
+mod names;
+mod places;
+mod rim;
+mod shape;
+mod tree;
+mod wiring;
 
+pub use bisection::Bisection;
+pub use butterfly::{Butterfly, butterfly};
 pub use cartesian::{Cartesian, mesh, torus};
+pub use clos::{Clos, clos_sizes, folded_clos};
+pub use dragonfly::{Dragonfly, dragonfly, dragonfly_hosts};
+pub use error::{LINKS_MAX, NODES_MAX, TopologyError};
+pub use graph::{Graph, GraphLinks, graph};
+pub use hypercube::{Hypercube, hypercube};
+pub use leaf_spine::leaf_spine;
+pub use names::NodeKind;
+pub use places::draw_routers;
+pub use rim::{Rim, RimWiring, mesh_with_rim};
+pub use shape::Shape;
+pub use tree::{Tree, fat_tree};
 
 use std::ops::Range;
 
 use resilver_units::EndpointId;
 
-/// The structure that a topology's next hops follow from.
-#[derive(Clone, Debug)]
-pub enum Shape {
-    /// A torus, a mesh, or a hypercube.
-    Cartesian(Cartesian),
-}
+use wiring::{PortLists, Wiring};
 
 /// A network's nodes, links and endpoints.
 #[derive(Clone, Debug)]
 pub struct Topology {
     shape: Shape,
-    /// The first channel of each node, and the end.
-    first_channel: Vec<u32>,
-    /// Where each channel leads.
-    peer: Vec<u32>,
-    /// The opposite direction of each channel.
-    reverse: Vec<u32>,
-    /// The link that each channel is a direction of.
-    link: Vec<u32>,
-    /// The two channels of each link.
-    channels_of: Vec<[u32; 2]>,
+    wiring: Wiring,
     /// The nodes with devices, in the order of their servers.
     hosts: Vec<u32>,
     /// The nodes where clients enter.
     routers: Vec<u32>,
+    /// What each node is, and its number among those of its kind.
+    kinds: Vec<(NodeKind, u32)>,
 }
 
 impl Topology {
-    /// A topology of `shape`, of which node u has a port to each of `neighbours[u]`, in that order.
-    ///
-    /// A neighbour that stands k times is joined by k links; the i-th port to it is the other end of its i-th port back.
-    pub(crate) fn new(shape: Shape, neighbours: &[Vec<u32>], hosts: Vec<u32>, routers: Vec<u32>) -> Self {
-        let mut first_channel = Vec::with_capacity(neighbours.len() + 1);
-        let mut peer = Vec::new();
-        for ports in neighbours {
-            first_channel.push(peer.len() as u32);
-            peer.extend_from_slice(ports);
-        }
-        first_channel.push(peer.len() as u32);
-        let (mut reverse, mut link) = (vec![u32::MAX; peer.len()], vec![u32::MAX; peer.len()]);
-        let mut channels_of = Vec::with_capacity(peer.len() / 2);
-        for (node, ports) in (0u32..).zip(neighbours) {
-            for (port, &other) in (0u32..).zip(ports) {
-                let channel = first_channel[node as usize] + port;
-                if reverse[channel as usize] != u32::MAX {
-                    continue;
-                }
-                // The first port back that has no other end yet.
-                let back = (first_channel[other as usize]..first_channel[other as usize + 1])
-                    .find(|&back| peer[back as usize] == node && reverse[back as usize] == u32::MAX && back != channel)
-                    .expect("every link has two ends");
-                (reverse[channel as usize], reverse[back as usize]) = (back, channel);
-                (link[channel as usize], link[back as usize]) = (channels_of.len() as u32, channels_of.len() as u32);
-                channels_of.push([channel, back]);
-            }
-        }
-        Topology { shape, first_channel, peer, reverse, link, channels_of, hosts, routers }
+    /// A topology of `shape`, of which each node has the ports in `ports`.
+    fn new(shape: Shape, ports: PortLists, hosts: Vec<u32>, routers: Vec<u32>) -> Self {
+        Topology::of_wiring(shape, Wiring::new(ports), hosts, routers)
+    }
+
+    fn of_wiring(shape: Shape, wiring: Wiring, hosts: Vec<u32>, routers: Vec<u32>) -> Self {
+        let kinds = names::kinds(wiring.nodes(), &hosts, &routers);
+        Topology { shape, wiring, hosts, routers, kinds }
+    }
+
+    /// The structure.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
     }
 
     /// How many nodes there are.
     pub fn nodes(&self) -> u32 {
-        (self.first_channel.len() - 1) as u32
+        self.wiring.nodes()
     }
 
     /// How many links there are.
     pub fn links(&self) -> u32 {
-        self.channels_of.len() as u32
+        self.wiring.channels_of.len() as u32
     }
 
     /// How many channels there are: two a link.
     pub fn channels(&self) -> u32 {
-        self.peer.len() as u32
+        self.wiring.peer.len() as u32
     }
 
     /// The channels that leave a node.
     #[inline]
     pub fn channels_from(&self, node: u32) -> Range<u32> {
-        self.first_channel[node as usize]..self.first_channel[node as usize + 1]
+        self.wiring.first_channel[node as usize]..self.wiring.first_channel[node as usize + 1]
     }
 
     /// The node that a channel leads to.
     #[inline]
     pub fn peer(&self, channel: u32) -> u32 {
-        self.peer[channel as usize]
+        self.wiring.peer[channel as usize]
     }
 
     /// The other direction of a channel's link.
     #[inline]
     pub fn reverse(&self, channel: u32) -> u32 {
-        self.reverse[channel as usize]
+        self.wiring.reverse[channel as usize]
     }
 
     /// The link that a channel is a direction of.
     #[inline]
     pub fn link_of(&self, channel: u32) -> u32 {
-        self.link[channel as usize]
+        self.wiring.link[channel as usize]
     }
 
-    /// The two channels of a link.
+    /// The two channels of a link; the first leaves the end that [`Topology::ends`] names first.
     #[inline]
     pub fn channels_of(&self, link: u32) -> [u32; 2] {
-        self.channels_of[link as usize]
+        self.wiring.channels_of[link as usize]
+    }
+
+    /// The two nodes that a link joins.
+    pub fn ends(&self, link: u32) -> [u32; 2] {
+        let [there, back] = self.channels_of(link);
+        [self.peer(back), self.peer(there)]
     }
 
     /// The nodes with devices, in the order of their servers.
@@ -135,26 +147,19 @@ impl Topology {
     /// Calls `visit` with every channel from `node` that begins a shortest way to the node `to`, another one.
     #[inline]
     pub fn shortest(&self, node: u32, to: u32, mut visit: impl FnMut(u32)) {
-        let first = self.first_channel[node as usize];
-        match &self.shape {
-            Shape::Cartesian(cartesian) => cartesian.shortest(node, to, |port| visit(first + port)),
-        }
+        let first = self.wiring.first_channel[node as usize];
+        self.shape.shortest(&self.wiring, node, to, |port| visit(first + port));
     }
 
     /// The one channel from `node` to another node `to` by the topology's deterministic routing.
     #[inline]
     pub fn deterministic(&self, node: u32, to: u32) -> u32 {
-        let first = self.first_channel[node as usize];
-        first
-            + match &self.shape {
-                Shape::Cartesian(cartesian) => cartesian.deterministic(node, to),
-            }
+        self.wiring.first_channel[node as usize] + self.shape.deterministic(&self.wiring, node, to)
     }
 
     /// The hops of a shortest way between two nodes.
+    #[inline]
     pub fn distance(&self, from: u32, to: u32) -> u32 {
-        match &self.shape {
-            Shape::Cartesian(cartesian) => cartesian.distance(from, to),
-        }
+        self.shape.distance(&self.wiring, from, to)
     }
 }

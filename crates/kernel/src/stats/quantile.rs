@@ -58,6 +58,19 @@ impl LogHistogram {
         self.count += other.count;
     }
 
+    /// The bins with values in them, rising: the smallest value of each, the smallest above it, and how many it holds.
+    ///
+    /// The last bin of all ends at the largest number that there is, which it holds too.
+    pub fn bins(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        let bound = |bin: usize| {
+            let shift = (bin >> KEPT_BITS).saturating_sub(1);
+            let leading = bin - (shift << KEPT_BITS);
+            u64::try_from((leading as u128) << shift).unwrap_or(u64::MAX)
+        };
+        let filled = self.bins.iter().enumerate().filter(|&(_, &count)| count > 0);
+        filled.map(move |(bin, &count)| (bound(bin), bound(bin + 1), count))
+    }
+
     /// How many values were recorded.
     pub const fn count(&self) -> u64 {
         self.count
@@ -104,6 +117,13 @@ mod tests {
         // 56 shifts (64 bits less the 8 kept) of 128 bins above the first 256: 256 + 56 * 128 = 7424.
         assert_eq!(bin_of(u64::MAX), 7423);
         assert_eq!(bin_of(255) + 1, bin_of(256));
+    }
+
+    #[test]
+    fn bins_hold_the_values_between_their_bounds() {
+        // 5 has a bin of its own; 300 shares the bin of its eight leading bits, 100101100 without the last: 300 and 301.
+        let bins: Vec<(u64, u64, u64)> = histogram_of(&[5, 300, 301, 5, u64::MAX]).bins().collect();
+        assert_eq!(bins, [(5, 6, 2), (300, 302, 2), (255 << 56, u64::MAX, 1)]);
     }
 
     proptest! {

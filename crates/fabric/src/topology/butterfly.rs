@@ -1,0 +1,202 @@
+//! Butterflies: columns of switches in which each gap between two columns sets one digit of the word that names a switch.
+//!
+//! Column 0 holds the routers, columns 1 to `levels` the switches, and each switch of the last column has hosts. A word has
+//! `levels` digits to the base `radix`; the gap between column c and c + 1 joins every word with the `radix` words that differ
+//! from it in digit c alone, its own among them. Digit 0 is the highest.
+
+use super::error::{check_size, refuse};
+use super::wiring::PortLists;
+use super::{Shape, Topology, TopologyError};
+
+/// The columns of a butterfly, with its hosts behind them.
+///
+/// Nodes are numbered host by host, then column by column. Ports of a switch lead first to the column before, in the order
+/// of the digit there, then to the next, in the order of the digit there or of its hosts.
+#[derive(Clone, Debug)]
+pub struct Butterfly {
+    radix: u32,
+    levels: u32,
+    hosts_per_switch: u32,
+    /// Words in a column.
+    words: u32,
+    hosts: u32,
+    /// The digits of each word, eight bits a digit, digit 0 in the lowest.
+    digits: Vec<u64>,
+    /// The column and the word of each node; a host has those of its switch.
+    place: Vec<(u8, u32)>,
+}
+
+impl Butterfly {
+    /// Hops between a node of one column and a node of another, whose words differ in the digits that `differ` has not zero.
+    ///
+    /// Each of those digits is set in the gap behind its column, so a way runs over all columns from the first to the last such
+    /// gap, and turns round at most twice.
+    #[inline]
+    fn hops(from: u32, to: u32, differ: u64) -> u32 {
+        let (mut low, mut high) = (from.min(to), from.max(to));
+        if differ != 0 {
+            low = low.min(differ.trailing_zeros() / 8);
+            high = high.max((63 - differ.leading_zeros()) / 8 + 1);
+        }
+        // The stretch once, and again what lies beyond either end.
+        (high - low) + (from.min(to) - low) + (high - from.max(to))
+    }
+
+    #[inline]
+    fn is_host(&self, node: u32) -> bool {
+        node < self.hosts
+    }
+
+    #[inline]
+    fn node(&self, column: u32, word: u32) -> u32 {
+        self.hosts + column * self.words + word
+    }
+
+    /// Calls `visit` with the port of every shortest way, those to the destination's own digit first among equal ones.
+    #[inline]
+    pub(super) fn shortest(&self, node: u32, to: u32, mut visit: impl FnMut(u32)) {
+        if self.is_host(node) {
+            return visit(0);
+        }
+        let ((column, word), (end, end_word)) = (self.place[node as usize], self.place[to as usize]);
+        let (column, end) = (u32::from(column), u32::from(end));
+        if column == end && word == end_word {
+            // The destination is one of this switch's hosts.
+            return visit(self.radix + to - word * self.hosts_per_switch);
+        }
+        let (digits, wanted) = (self.digits[word as usize], self.digits[end_word as usize]);
+        let differ = digits ^ wanted;
+        let nearer = Self::hops(column, end, differ) - 1;
+        let mut gap = |gap: u32, next: u32, first: u32| {
+            let digit = 0xff << (8 * gap);
+            let own = (wanted >> (8 * gap) & 0xff) as u32;
+            // Any digit serves where a wrong one costs no more than the right one.
+            if Self::hops(next, end, differ | digit) == nearer {
+                (0..self.radix).for_each(|port| visit(first + port));
+            } else if Self::hops(next, end, differ & !digit) == nearer {
+                visit(first + own);
+            }
+        };
+        if column > 0 {
+            gap(column - 1, column - 1, 0);
+        }
+        if column < self.levels {
+            gap(column, column + 1, if column > 0 { self.radix } else { 0 });
+        }
+    }
+
+    /// The destination's own digit, and the column before rather than the next where both lead to it as soon.
+    #[inline]
+    pub(super) fn deterministic(&self, node: u32, to: u32) -> u32 {
+        if self.is_host(node) {
+            return 0;
+        }
+        let ((column, word), (end, end_word)) = (self.place[node as usize], self.place[to as usize]);
+        let (column, end) = (u32::from(column), u32::from(end));
+        if column == end && word == end_word {
+            return self.radix + to - word * self.hosts_per_switch;
+        }
+        let (digits, wanted) = (self.digits[word as usize], self.digits[end_word as usize]);
+        let differ = digits ^ wanted;
+        let own = |gap: u32| (wanted >> (8 * gap) & 0xff) as u32;
+        if column > 0 {
+            let set = differ & !(0xff << (8 * (column - 1)));
+            if Self::hops(column - 1, end, set) < Self::hops(column, end, differ) {
+                return own(column - 1);
+            }
+        }
+        own(column) + if column > 0 { self.radix } else { 0 }
+    }
+
+    #[inline]
+    pub(super) fn distance(&self, from: u32, to: u32) -> u32 {
+        if from == to {
+            return 0;
+        }
+        let ((column, word), (end, end_word)) = (self.place[from as usize], self.place[to as usize]);
+        let differ = self.digits[word as usize] ^ self.digits[end_word as usize];
+        let leaves = u32::from(self.is_host(from)) + u32::from(self.is_host(to));
+        Self::hops(u32::from(column), u32::from(end), differ) + leaves
+    }
+
+    /// One node of each kind that looks at the network as all others of its kind do, with how many they are.
+    ///
+    /// Adding a word to all words, digit by digit, moves the butterfly onto itself, so the nodes of a column are alike.
+    pub(super) fn representatives(&self) -> Vec<(u32, u64)> {
+        let columns = (0..=self.levels).map(|column| (self.node(column, 0), u64::from(self.words)));
+        std::iter::once((0, u64::from(self.hosts))).chain(columns).collect()
+    }
+
+    /// The nodes of each level: hosts, then the columns from theirs back.
+    pub(super) fn levels(&self) -> Vec<std::ops::Range<u32>> {
+        let columns = (0..=self.levels).rev().map(|column| self.node(column, 0)..self.node(column + 1, 0));
+        std::iter::once(0..self.hosts).chain(columns).collect()
+    }
+
+    /// Entries of all tables that routing looks up.
+    pub(super) fn table_entries(&self) -> usize {
+        self.digits.len() + self.place.len()
+    }
+}
+
+/// A butterfly of `levels` columns of `radix`^`levels` switches behind as many routers, with hosts on the last column.
+///
+/// # Errors
+/// When a size is out of its range, or there are more nodes than numbers are kept for.
+pub fn butterfly(radix: u32, levels: u32, hosts_per_switch: u32) -> Result<Topology, TopologyError> {
+    if !(2..=256).contains(&radix) {
+        return refuse("radix", radix, "a butterfly's digits have 2 to 256 values", "choose a number in this range");
+    }
+    if !(1..=8).contains(&levels) {
+        return refuse("levels", levels, "a butterfly has 1 to 8 levels of switches", "choose a number in this range");
+    }
+    if hosts_per_switch == 0 {
+        return refuse("hosts_per_switch", 0, "a switch of the last level has a host or more", "give at least 1");
+    }
+    let words = u64::from(radix).checked_pow(levels);
+    let hosts = words.and_then(|words| words.checked_mul(u64::from(hosts_per_switch)));
+    let columns = words.and_then(|words| words.checked_mul(u64::from(levels) + 1));
+    let nodes = hosts.zip(columns).and_then(|(hosts, columns)| hosts.checked_add(columns));
+    let links = columns.zip(hosts).and_then(|(columns, hosts)| columns.checked_mul(radix.into())?.checked_add(hosts));
+    let sizes = format!("{radix} to the {levels} with {hosts_per_switch} hosts a switch");
+    check_size("butterfly", sizes, nodes, links)?;
+    let (words, hosts) = (words.unwrap_or_default() as u32, hosts.unwrap_or_default() as u32);
+
+    // The weight of each digit in a word.
+    let weights: Vec<u32> = (0..levels).map(|digit| radix.pow(levels - 1 - digit)).collect();
+    let pack =
+        |word: u32| weights.iter().rev().fold(0u64, |digits, &weight| digits << 8 | u64::from(word / weight % radix));
+    let mut shape = Butterfly {
+        radix,
+        levels,
+        hosts_per_switch,
+        words,
+        hosts,
+        digits: (0..words).map(pack).collect(),
+        place: (0..hosts).map(|host| (levels as u8, host / hosts_per_switch)).collect(),
+    };
+    let mut ports = PortLists::default();
+    for host in 0..hosts {
+        ports.add([shape.node(levels, host / hosts_per_switch)]);
+    }
+    for column in 0..=levels {
+        for word in 0..words {
+            shape.place.push((column as u8, word));
+            let across = |gap: u32, next: u32| {
+                let weight = weights[gap as usize];
+                let others = word - word / weight % radix * weight;
+                let shape = &shape;
+                (0..radix).map(move |digit| shape.node(next, others + digit * weight)).collect::<Vec<u32>>()
+            };
+            let mut around = if column > 0 { across(column - 1, column - 1) } else { Vec::new() };
+            if column < levels {
+                around.extend(across(column, column + 1));
+            } else {
+                around.extend(word * hosts_per_switch..(word + 1) * hosts_per_switch);
+            }
+            ports.add(around);
+        }
+    }
+    let routers = (shape.node(0, 0)..shape.node(1, 0)).collect();
+    Ok(Topology::new(Shape::Butterfly(shape), ports, (0..hosts).collect(), routers))
+}

@@ -1,0 +1,125 @@
+//! Measures of a topology: how far its nodes are apart, and how many parts it takes.
+//!
+//! Hops are those of the shortest ways that [`Topology::distance`] counts. All are exact: in closed form where distances add up over
+//! dimensions, and as a sum over one node of each kind that looks at the network alike elsewhere.
+
+use rayon::prelude::*;
+
+use super::{NodeKind, Shape, Topology};
+
+impl Topology {
+    /// The most hops that a shortest way between two nodes has.
+    pub fn diameter(&self) -> u32 {
+        match &self.shape {
+            Shape::Cartesian(shape) => shape.diameter(),
+            Shape::Hypercube(shape) => shape.dimensions(),
+            Shape::Rim(shape) => shape.diameter(),
+            Shape::Graph(_) => {
+                self.over_all_nodes(|_, hops| hops.iter().copied().max().unwrap_or(0).into()).max().unwrap_or(0) as u32
+            }
+            _ => {
+                let nodes = 0..self.nodes();
+                let farthest = |(from, _)| nodes.clone().map(|to| self.distance(from, to)).max().unwrap_or(0);
+                self.representatives().into_iter().map(farthest).max().unwrap_or(0)
+            }
+        }
+    }
+
+    /// The mean hops of a shortest way between two distinct nodes, over all pairs of nodes of any kind.
+    ///
+    /// ```
+    /// // A ring of five: 1, 2, 2 and 1 hops to the others.
+    /// let ring = resilver_fabric::topology::torus(&[5], &[])?;
+    /// assert_eq!(ring.mean_hops(), 1.5);
+    /// # Ok::<(), resilver_fabric::topology::TopologyError>(())
+    /// ```
+    pub fn mean_hops(&self) -> f64 {
+        let all: Vec<u32> = (0..self.nodes()).collect();
+        let sum = match &self.shape {
+            Shape::Cartesian(shape) => shape.sum_of_distances(&all, &all),
+            Shape::Hypercube(shape) => shape.sum_of_distances(&all, &all),
+            Shape::Rim(shape) => shape.sum_of_distances(&all, &all),
+            Shape::Graph(_) => self.over_all_nodes(|_, hops| hops.iter().map(|&hops| u128::from(hops)).sum()).sum(),
+            _ => {
+                let sum = |from| all.iter().map(|&to| u128::from(self.distance(from, to))).sum::<u128>();
+                self.representatives().into_iter().map(|(from, alike)| u128::from(alike) * sum(from)).sum()
+            }
+        };
+        sum as f64 / (all.len() as f64 * (all.len() - 1) as f64)
+    }
+
+    /// The mean hops of a shortest way between a router and a host, over all pairs; nothing where there are no routers.
+    pub fn mean_router_host_hops(&self) -> Option<f64> {
+        let (routers, hosts) = (&self.routers, &self.hosts);
+        if routers.is_empty() || hosts.is_empty() {
+            return None;
+        }
+        let sum = match &self.shape {
+            Shape::Cartesian(shape) => shape.sum_of_distances(routers, hosts),
+            Shape::Hypercube(shape) => shape.sum_of_distances(routers, hosts),
+            Shape::Rim(shape) => shape.sum_of_distances(routers, hosts),
+            _ => routers
+                .par_iter()
+                .map(|&router| hosts.iter().map(|&host| u128::from(self.distance(router, host))).sum::<u128>())
+                .sum(),
+        };
+        Some(sum as f64 / (routers.len() as f64 * hosts.len() as f64))
+    }
+
+    /// Ports of all nodes: two a link.
+    pub fn ports(&self) -> u64 {
+        2 * u64::from(self.links())
+    }
+
+    /// The most links that one node has.
+    pub fn max_radix(&self) -> u32 {
+        (0..self.nodes()).map(|node| self.wiring.radix(node)).max().unwrap_or(0)
+    }
+
+    /// The nodes that forward packets and are not routers: those with more than one link.
+    pub fn switches(&self) -> Vec<u32> {
+        let is_switch = |&node: &u32| self.node_kind(node).0 != NodeKind::Router && self.wiring.radix(node) > 1;
+        (0..self.nodes()).filter(is_switch).collect()
+    }
+
+    /// The hosts with one link, which forward nothing.
+    pub fn leaf_hosts(&self) -> Vec<u32> {
+        self.hosts.iter().copied().filter(|&host| self.wiring.radix(host) == 1).collect()
+    }
+
+    /// The links between nodes that forward packets: those none of whose ends has only one link.
+    pub fn links_between_switching_nodes(&self) -> Vec<u32> {
+        let forwards = |node: u32| self.wiring.radix(node) > 1;
+        (0..self.links()).filter(|&link| self.ends(link).into_iter().all(forwards)).collect()
+    }
+
+    /// The nodes of the way between two nodes that deterministic routing takes, both ends among them.
+    pub fn route(&self, from: u32, to: u32) -> Vec<u32> {
+        let mut route = vec![from];
+        let mut here = from;
+        while here != to {
+            here = self.peer(self.deterministic(here, to));
+            route.push(here);
+        }
+        route
+    }
+
+    /// Nodes that stand for all that look at the network as they do, with how many these are, for shapes with such kinds.
+    fn representatives(&self) -> Vec<(u32, u64)> {
+        match &self.shape {
+            Shape::Butterfly(shape) => shape.representatives(),
+            Shape::Tree(shape) => shape.representatives(),
+            Shape::Clos(shape) => shape.representatives(),
+            Shape::Dragonfly(shape) => shape.representatives(),
+            _ => (0..self.nodes()).map(|node| (node, 1)).collect(),
+        }
+    }
+
+    /// What `measure` makes of the hops from each node to all, in parallel.
+    fn over_all_nodes<'a>(
+        &'a self,
+        measure: impl Fn(u32, &[u32]) -> u128 + Sync + Send + 'a,
+    ) -> impl ParallelIterator<Item = u128> + 'a {
+        (0..self.nodes()).into_par_iter().map(move |node| measure(node, &self.wiring.hops_from(node)))
+    }
+}

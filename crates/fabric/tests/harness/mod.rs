@@ -1,0 +1,182 @@
+//! A model that sends messages through a switched fabric and writes down what becomes of them.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::sync::Arc;
+
+use resilver_fabric::topology::Topology;
+use resilver_fabric::{
+    Component, Fabric, FabricEvent, Forwarding, Message, Notice, Queues, Routing, Switched, SwitchedEvent,
+    SwitchedParameters,
+};
+use resilver_kernel::{Digest, Event, ExitReason, Limit, Model, Schedule, run};
+use resilver_units::{Bytes, BytesPerSecond, EndpointId, SimDuration, SimTime};
+
+/// An event of the fabric, or what the test has planned: in the lowest two bits which.
+#[derive(Clone, Copy, Debug)]
+pub struct Step(u64);
+
+impl Event for Step {
+    fn code(&self) -> u64 {
+        self.0
+    }
+}
+
+const FABRIC: u64 = 0;
+const SEND: u64 = 1;
+const FAIL: u64 = 2;
+const REPAIR: u64 = 3;
+
+/// What happened to a message, and when in picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Entry {
+    Sent(u64, u64),
+    Delivered(u64, u64),
+    Lost(u64, u64),
+}
+
+pub struct Diary {
+    pub fabric: Switched,
+    pub messages: Vec<Message>,
+    components: Vec<Component>,
+    pub entries: Vec<Entry>,
+    /// When each message had left its sender as `send` said.
+    pub left_at: Vec<Option<u64>>,
+    /// Every event of the fabric, with its time in picoseconds.
+    pub events: Vec<(u64, SwitchedEvent)>,
+}
+
+impl Model for Diary {
+    type Event = Step;
+
+    fn execute(&mut self, Step(word): Step, schedule: &mut Schedule<Step>) {
+        let (now, number) = (schedule.now(), (word >> 2) as usize);
+        let plan = |time, event: SwitchedEvent| schedule.at(time, Step(event.number() << 2 | FABRIC));
+        match word % 4 {
+            FABRIC => {
+                let event = SwitchedEvent::of_number(word >> 2);
+                self.events.push((now.picoseconds(), event));
+                let notice = self.fabric.execute(now, event, |_| unreachable!("the fabric keeps its messages"), plan);
+                self.entries.extend(notice.map(|notice| match notice {
+                    Notice::Delivered(token) => Entry::Delivered(now.picoseconds(), token),
+                    Notice::Lost(token) => Entry::Lost(now.picoseconds(), token),
+                    Notice::Sent(token) => Entry::Sent(now.picoseconds(), token),
+                }));
+            }
+            SEND => {
+                let left_at = self.fabric.send(now, self.messages[number], plan);
+                self.left_at[number] = left_at.map(SimTime::picoseconds);
+            }
+            FAIL => {
+                let entries = &mut self.entries;
+                let lost = |token| entries.push(Entry::Lost(now.picoseconds(), token));
+                self.fabric.fail(now, self.components[number], plan, lost);
+            }
+            _ => self.fabric.repair(now, self.components[number]),
+        }
+        let total = self.fabric.conservation();
+        assert!(total.holds(), "at {now}: {total:?}");
+    }
+
+    fn announce(&self, Step(word): Step) {
+        if word % 4 == FABRIC {
+            self.fabric.announce(SwitchedEvent::of_number(word >> 2));
+        }
+    }
+}
+
+/// A fabric with a plan of what is sent and what fails when.
+pub struct Play {
+    pub diary: Diary,
+    pub schedule: Schedule<Step>,
+}
+
+impl Play {
+    pub fn new(topology: &Arc<Topology>, parameters: SwitchedParameters) -> Self {
+        let fabric = Switched::new(Arc::clone(topology), parameters);
+        let (messages, components, entries, left_at, events) = Default::default();
+        let diary = Diary { fabric, messages, components, entries, left_at, events };
+        Play { diary, schedule: Schedule::new() }
+    }
+
+    /// Plans a message; its token is its number.
+    pub fn send(&mut self, at: u64, from: u32, to: u32, bytes: u64) -> &mut Self {
+        self.send_in_lane(at, from, to, bytes, 0)
+    }
+
+    pub fn send_in_lane(&mut self, at: u64, from: u32, to: u32, bytes: u64, lane: u8) -> &mut Self {
+        let token = self.diary.messages.len() as u64;
+        let (from, to, bytes) = (EndpointId::new(from), EndpointId::new(to), Bytes::new(bytes));
+        self.diary.messages.push(Message { from, to, bytes, lane, token });
+        self.diary.left_at.push(None);
+        self.schedule.at(SimTime::from_picoseconds(at), Step(token << 2 | SEND));
+        self
+    }
+
+    pub fn fail(&mut self, at: u64, component: Component) -> &mut Self {
+        self.plan(at, component, FAIL)
+    }
+
+    pub fn repair(&mut self, at: u64, component: Component) -> &mut Self {
+        self.plan(at, component, REPAIR)
+    }
+
+    fn plan(&mut self, at: u64, component: Component, kind: u64) -> &mut Self {
+        let number = self.diary.components.len() as u64;
+        self.diary.components.push(component);
+        self.schedule.at(SimTime::from_picoseconds(at), Step(number << 2 | kind));
+        self
+    }
+
+    /// Runs until nothing is left to happen; returns what became of the messages.
+    pub fn run(&mut self) -> &[Entry] {
+        assert_eq!(run(&mut self.diary, &mut self.schedule, Limit::none()), Ok(ExitReason::Drained));
+        &self.diary.entries
+    }
+
+    pub fn until(&mut self, at: u64) -> &mut Self {
+        run(&mut self.diary, &mut self.schedule, Limit::until(SimTime::from_picoseconds(at))).unwrap();
+        self
+    }
+
+    pub fn events(&mut self, count: u64) -> ExitReason {
+        run(&mut self.diary, &mut self.schedule, Limit::events(count)).unwrap()
+    }
+
+    pub fn digest(&self) -> Digest {
+        self.schedule.digest()
+    }
+
+    /// When each message was delivered, in picoseconds.
+    pub fn delivered_at(&self) -> Vec<Option<u64>> {
+        let mut delivered = vec![None; self.diary.messages.len()];
+        for entry in &self.diary.entries {
+            if let Entry::Delivered(at, token) = *entry {
+                assert_eq!(delivered[token as usize].replace(at), None, "message {token} was delivered twice");
+            }
+        }
+        delivered
+    }
+}
+
+pub const PICOSECONDS_PER_MICROSECOND: u64 = 1_000_000;
+
+/// Links of a gigabit a second, of which a byte takes 8,000 ps, without latency; packets of 64 KiB and 38 B.
+pub fn gigabit() -> SwitchedParameters {
+    SwitchedParameters {
+        rate: BytesPerSecond::new(125e6).unwrap(),
+        link_rates: Vec::new(),
+        latency: SimDuration::ZERO,
+        switch_latency: SimDuration::from_picoseconds(6 * PICOSECONDS_PER_MICROSECOND),
+        overhead: Bytes::new(38),
+        packet: Bytes::kibibytes(64),
+        forwarding: Forwarding::StoreAndForward,
+        routing: Routing::Adaptive,
+        hop_limit: 64,
+        lanes: 1,
+        queues: Queues::Implicit,
+    }
+}
+
+pub fn rate(bytes_per_second: f64) -> BytesPerSecond {
+    BytesPerSecond::new(bytes_per_second).unwrap()
+}

@@ -1,0 +1,6 @@
+//! Every topology against breadth-first search and brute force.
+
+mod instances;
+mod measures;
+mod next_hops;
+mod study;
