@@ -13,13 +13,20 @@ use crate::{Device, DeviceUse, Finished, Io, Queued, Service};
 pub struct Disk {
     server: Server,
     idle_from: SimTime,
+    /// Time that was counted when it failed and is not served.
+    unserved: SimDuration,
     usage: DeviceUse,
 }
 
 impl Disk {
     /// An idle volume; `device` is its number, which its random draws go by where it has any.
     pub fn new(service: &Service, device: u64) -> Self {
-        Disk { server: Server::new(service, device), idle_from: SimTime::ZERO, usage: DeviceUse::default() }
+        Disk {
+            server: Server::new(service, device),
+            idle_from: SimTime::ZERO,
+            unserved: SimDuration::ZERO,
+            usage: DeviceUse::default(),
+        }
     }
 
     /// Time that was counted as served and lies after `now`.
@@ -44,7 +51,13 @@ impl Device for Disk {
     }
 
     fn fail(&mut self, now: SimTime) -> SimDuration {
-        self.ahead(now)
+        self.unserved = self.ahead(now);
+        self.unserved
+    }
+
+    fn repair(&mut self, now: SimTime) {
+        self.usage.busy = self.usage.busy - std::mem::take(&mut self.unserved);
+        self.idle_from = now;
     }
 
     fn usage(&self) -> DeviceUse {

@@ -90,6 +90,9 @@ pub trait Device {
     /// Returns what was counted of it until now and will not be served.
     fn fail(&mut self, now: SimTime) -> SimDuration;
 
+    /// The device works again: what was in its queue when it failed is not served.
+    fn repair(&mut self, now: SimTime);
+
     /// What the device did so far, with the data of requests in the queue, and the time of those that were counted.
     fn usage(&self) -> DeviceUse;
 

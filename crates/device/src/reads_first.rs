@@ -27,6 +27,8 @@ pub struct ReadsFirst {
     serving: Option<u64>,
     idle_from: SimTime,
     has_failed: bool,
+    /// Time that was counted when it failed and is not served.
+    unserved: SimDuration,
     usage: DeviceUse,
 }
 
@@ -40,12 +42,17 @@ impl ReadsFirst {
             serving: None,
             idle_from: SimTime::ZERO,
             has_failed: false,
+            unserved: SimDuration::ZERO,
             usage: DeviceUse::default(),
         }
     }
 
     fn begin(&mut self, now: SimTime, request: Request) -> SimTime {
-        let (time, seeks) = self.server.serve(request.io);
+        let (mut time, seeks) = self.server.serve(request.io);
+        if self.has_failed {
+            // What is queued is over with in name only, so that nothing of it is left if the device is to work again.
+            time = SimDuration::ZERO;
+        }
         self.serving = Some(request.tag);
         self.idle_from = now + time;
         if !self.has_failed {
@@ -84,7 +91,13 @@ impl Device for ReadsFirst {
     fn fail(&mut self, now: SimTime) -> SimDuration {
         let ahead = self.ahead(now);
         self.has_failed = true;
+        self.unserved = ahead;
         ahead
+    }
+
+    fn repair(&mut self, _now: SimTime) {
+        self.usage.busy = self.usage.busy - std::mem::take(&mut self.unserved);
+        self.has_failed = false;
     }
 
     fn usage(&self) -> DeviceUse {

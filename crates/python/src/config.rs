@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use pyo3::PyErr;
 use resilver_device::{DirectionFigures, DiskTable, DiskTableRow, Service};
-use resilver_fabric::{LogGpRow, LogGpTable};
 use resilver_placement::crush::CrushMap;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, GroupContents, ObjectOrder, Placement, RebuildPolicy, SourceChoice,
-    SystemConfig,
+    Algorithm, Contents, CrushPlacement, Discipline, GroupContents, ObjectOrder, Placement, RebuildPolicy,
+    SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 use serde::Deserialize;
 
 use crate::errors::config_error;
+use crate::fabric::{FabricJson, fabric};
 use crate::layouts::{LayoutJson, layout_algorithm};
 use crate::pools::{PoolJson, placed_pool};
+use crate::traffic::{NetworkFaultJson, TrafficJson, duration, network_fault, traffic};
 
 /// One system, as `resilver.simulate` describes it.
 #[derive(Deserialize)]
@@ -29,10 +30,14 @@ pub struct SystemJson {
     /// When each of them fails.
     fails_at_seconds: Vec<f64>,
     disk: DiskJson,
-    fabric: Vec<FabricRowJson>,
+    fabric: FabricJson,
     recovery: RecoveryJson,
-    placement: PlacementJson,
-    population: PopulationJson,
+    placement: Option<PlacementJson>,
+    population: Option<PopulationJson>,
+    #[serde(default)]
+    traffic: Option<TrafficJson>,
+    #[serde(default)]
+    network_faults: Vec<NetworkFaultJson>,
 }
 
 #[derive(Deserialize)]
@@ -46,15 +51,23 @@ struct DiskJson {
     request_bytes: Vec<u64>,
     read_seek_seconds: Vec<f64>,
     write_seek_seconds: Vec<f64>,
+    /// A time of its own for each request, in place of the table.
+    #[serde(default)]
+    service: Option<ServiceJson>,
+    #[serde(default = "fifo")]
+    discipline: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FabricRowJson {
-    size_bytes: u64,
-    latency_seconds: f64,
-    gap_seconds: f64,
-    gap_per_byte_seconds: f64,
+struct ServiceJson {
+    read_seconds: f64,
+    write_seconds: f64,
+    distribution: String,
+}
+
+fn fifo() -> String {
+    "fifo".to_owned()
 }
 
 #[derive(Deserialize)]
@@ -129,8 +142,9 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
         endpoint_of: system.endpoint_of.into_iter().map(EndpointId::new).collect(),
         fails_at: times(&system.fails_at_seconds, system.failed.len())?,
         failed: system.failed.into_iter().map(DeviceId::new).collect(),
-        service: Service::Table(Arc::new(disk_table(&system.disk)?)),
-        fabric: Arc::new(loggp_table(&system.fabric)?),
+        service: service(&system.disk, system.seed)?,
+        discipline: discipline(&system.disk.discipline)?,
+        fabric: fabric(system.fabric, system.seed)?,
         source: source_choice(&system.recovery.source)?,
         order: object_order(&system.recovery.order)?,
         policy: RebuildPolicy {
@@ -141,8 +155,13 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
             control_message: Bytes::new(system.recovery.control_message),
             bandwidth: system.recovery.bandwidth_bytes_per_second.map(bandwidth).transpose()?,
         },
-        placement: placement(system.placement, map, system.seed)?,
-        contents: contents(system.population)?,
+        placement: match system.placement {
+            Some(json) => placement(json, map, system.seed)?,
+            None => placement_of_nothing(),
+        },
+        contents: system.population.map_or(Ok(Contents::Groups(Vec::new())), contents)?,
+        traffic: system.traffic.map(traffic).transpose()?,
+        faults: system.network_faults.into_iter().map(network_fault).collect::<Result<_, PyErr>>()?,
     })
 }
 
@@ -184,6 +203,39 @@ fn times(seconds: &[f64], devices: usize) -> Result<Vec<SimTime>, PyErr> {
     seconds.iter().map(|seconds| time(seconds).map_err(config_error)).collect()
 }
 
+/// How a system without contents places them: in no group, by a ring that nobody asks.
+fn placement_of_nothing() -> Placement {
+    let ring = Arc::new(HashRing::new(vec![0], 1, RingWalk::Successors));
+    Placement { groups: Some(0), algorithm: Algorithm::Ring { ring, copies: 1, is_out: vec![false] }, domain_of: None }
+}
+
+fn discipline(name: &str) -> Result<Discipline, PyErr> {
+    match name {
+        "fifo" => Ok(Discipline::Fifo),
+        "reads_first" => Ok(Discipline::ReadsFirst),
+        _ => Err(config_error(format!(
+            "cluster.device.discipline = '{name}' is not known: choose 'fifo' or 'reads_first'"
+        ))),
+    }
+}
+
+/// How long requests take at a device.
+fn service(disk: &DiskJson, seed: u64) -> Result<Service, PyErr> {
+    let Some(service) = &disk.service else { return Ok(Service::Table(Arc::new(disk_table(disk)?))) };
+    let read = duration("cluster.device.service.read", service.read_seconds)?;
+    let write = duration("cluster.device.service.write", service.write_seconds)?;
+    match service.distribution.as_str() {
+        "fixed" => Ok(Service::Fixed { read, write }),
+        "exponential" if read > SimDuration::ZERO && write > SimDuration::ZERO => {
+            Ok(Service::Exponential { read, write, seed })
+        }
+        "exponential" => Err(config_error("cluster.device.service: an exponential time must have a mean above 0 s")),
+        name => Err(config_error(format!(
+            "cluster.device.service.distribution = '{name}' is not known: choose 'fixed' or 'exponential'"
+        ))),
+    }
+}
+
 fn disk_table(disk: &DiskJson) -> Result<DiskTable, PyErr> {
     let figures = |rate, overhead| -> Result<DirectionFigures, PyErr> {
         let rate = BytesPerSecond::new(rate).ok_or_else(|| {
@@ -206,20 +258,6 @@ fn disk_table(disk: &DiskJson) -> Result<DiskTable, PyErr> {
         rows.collect::<Result<_, PyErr>>()?,
     )
     .map_err(config_error)
-}
-
-fn loggp_table(rows: &[FabricRowJson]) -> Result<LogGpTable, PyErr> {
-    let rows = rows.iter().map(|row| {
-        Ok(LogGpRow {
-            size: Bytes::new(row.size_bytes),
-            latency: SimDuration::from_seconds(row.latency_seconds).map_err(config_error)?,
-            gap_picoseconds: (row.gap_seconds * 1e12).round() as i64,
-            gap_per_byte_picoseconds: SimDuration::from_seconds(row.gap_per_byte_seconds)
-                .map_err(config_error)?
-                .picoseconds(),
-        })
-    });
-    LogGpTable::new(rows.collect::<Result<_, PyErr>>()?).map_err(config_error)
 }
 
 fn placement(placement: PlacementJson, map: Option<Arc<CrushMap>>, seed: u64) -> Result<Placement, PyErr> {

@@ -6,11 +6,15 @@ mod affected;
 mod config;
 mod crush;
 mod errors;
+mod fabric;
 mod layouts;
+mod network_report;
 mod parts;
 mod pools;
 mod population;
 mod simulation;
+mod topology;
+mod traffic;
 
 use pyo3::prelude::*;
 

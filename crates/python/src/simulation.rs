@@ -3,12 +3,14 @@
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use resilver_device::DeviceUse;
 use resilver_system::{DeviceOutcome, Moved, Phase, Report};
 use resilver_units::SimTime;
 
 use crate::config::system_config;
 use crate::crush::CrushMap;
 use crate::errors::{CoreSimulationError, system_error};
+use crate::network_report;
 use crate::parts::scanned;
 
 /// A run under way.
@@ -55,6 +57,7 @@ impl Simulation {
             Phase::Placing => "placing",
             Phase::Scanning => "scanning",
             Phase::Rebuilding => "rebuilding",
+            Phase::Serving => "serving",
             Phase::Done => "done",
         };
         let Moved { events, simulated, rebuilt_replicas, replicas_to_rebuild } = self.simulation.moved();
@@ -71,6 +74,13 @@ impl Simulation {
         dict.set_item("transfers", transfers(py, report)?)?;
         dict.set_item("timeline", timeline(py, report)?)?;
         dict.set_item("interfaces", interfaces(py, report)?)?;
+        network_report::set_network_totals(&dict, report)?;
+        let topology = self.simulation.topology();
+        dict.set_item("links", network_report::links(py, report, topology)?)?;
+        let names = topology.map(|topology| (0..topology.nodes()).map(|node| topology.node_name(node)));
+        dict.set_item("node_names", names.map_or_else(Vec::new, Iterator::collect::<Vec<String>>))?;
+        dict.set_item("distributions", network_report::distributions(py, report)?)?;
+        dict.set_item("traffic", network_report::traffic(py, report)?)?;
         Ok(dict)
     }
 }
@@ -121,10 +131,17 @@ fn servers<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>
     columns.set_item("sent_objects", integers(|d| d.sent_replicas).into_pyarray(py))?;
     columns.set_item("sent_bytes", integers(|d| d.sent_bytes.get()).into_pyarray(py))?;
     columns.set_item("finish_seconds", finish.collect::<Vec<f64>>().into_pyarray(py))?;
-    let busy = devices.iter().map(|d| d.disk.busy.seconds());
+    // With clients, what disks did is told of the time of their statistics.
+    let disks: Vec<DeviceUse> = match &report.clients {
+        Some(clients) => clients.disks.clone(),
+        None => devices.iter().map(|device| device.disk).collect(),
+    };
+    let of_disks = |value: fn(&DeviceUse) -> u64| -> Vec<i64> { disks.iter().map(|d| value(d) as i64).collect() };
+    let busy = disks.iter().map(|disk| disk.busy.seconds());
     columns.set_item("device_busy_seconds", busy.collect::<Vec<f64>>().into_pyarray(py))?;
-    columns.set_item("device_bytes_read", integers(|d| d.disk.bytes_read.get()).into_pyarray(py))?;
-    columns.set_item("device_bytes_written", integers(|d| d.disk.bytes_written.get()).into_pyarray(py))?;
+    columns.set_item("device_bytes_read", of_disks(|disk| disk.bytes_read.get()).into_pyarray(py))?;
+    columns.set_item("device_bytes_written", of_disks(|disk| disk.bytes_written.get()).into_pyarray(py))?;
+    network_report::set_servers(&columns, report)?;
     Ok(columns)
 }
 

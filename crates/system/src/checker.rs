@@ -2,7 +2,7 @@
 
 use resilver_placement::inverse::GroupInverse;
 use resilver_placement::layout::{GroupTable, Relocation};
-use resilver_units::{DeviceId, GroupId};
+use resilver_units::{Bytes, DeviceId, GroupId};
 use thiserror::Error;
 
 use crate::outcome::Outcome;
@@ -21,11 +21,11 @@ pub struct ConservationError {
     pub right: u64,
 }
 
-/// Holds a finished run to the conservation laws.
+/// Holds a finished run to the conservation laws; `asked` is what others than the rebuild read from disks and wrote.
 ///
 /// # Errors
 /// The first law that is broken.
-pub fn check(outcome: &Outcome) -> Result<(), ConservationError> {
+pub fn check(outcome: &Outcome, asked: (Bytes, Bytes)) -> Result<(), ConservationError> {
     let devices = &outcome.devices;
     let total = |amount: fn(&crate::DeviceOutcome) -> u64| devices.iter().map(amount).sum::<u64>();
     let losses = outcome.losses;
@@ -35,10 +35,14 @@ pub fn check(outcome: &Outcome) -> Result<(), ConservationError> {
     let completed = total(|d| d.rebuilt_bytes.get() + d.remapped_bytes.get());
     let served_after = |d: &crate::DeviceOutcome| d.disk.requests - d.requests_before_failure;
     let laws = [
-        ("every byte read is sent or wasted", read, sent + wasted.read.get()),
+        ("every byte read is sent or wasted, or read for clients", read, sent + wasted.read.get() + asked.0.get()),
         ("every byte sent is received or wasted", sent, received + wasted.sent.get()),
-        ("every byte received is written or wasted", received, written + wasted.received.get()),
-        ("every byte written is of a copy rebuilt or remapped, or wasted", written, completed + wasted.written.get()),
+        ("every byte received is written or wasted", received + asked.1.get(), written + wasted.received.get()),
+        (
+            "every byte written is of a copy rebuilt or remapped, wasted, or written for clients",
+            written,
+            completed + wasted.written.get() + asked.1.get(),
+        ),
         ("every byte of a copy that moves has moved", outcome.moved_bytes.get(), completed),
         ("what the transfers add up to was received", received, outcome.transfers.iter().map(|t| t.bytes.get()).sum()),
         ("every copy to rebuild was rebuilt", losses.replicas_to_rebuild, outcome.rebuilt_replicas),

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use resilver_device::Service;
-use resilver_fabric::LogGpTable;
+use resilver_fabric::topology::Topology;
+use resilver_fabric::{LogGpTable, SwitchedParameters};
 use resilver_placement::crush::{CrushMap, FlatScreen, Rule, Scratch};
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::object_position;
@@ -14,7 +15,9 @@ use resilver_population::{Decomposition, Extent, Histogram};
 use resilver_units::{DeviceId, EndpointId, GroupId, ObjectId, SimTime};
 
 use crate::choice::{ObjectOrder, SourceChoice};
+use crate::clients::Traffic;
 use crate::group_contents::GroupContents;
+use crate::network::NetworkFault;
 use crate::rebuild::RebuildPolicy;
 
 /// The reweight of a device that is in, 16.16.
@@ -33,8 +36,10 @@ pub struct SystemConfig {
     pub fails_at: Vec<SimTime>,
     /// Every device's service times.
     pub service: Service,
-    /// The network's parameters.
-    pub fabric: Arc<LogGpTable>,
+    /// In which order every device serves its requests.
+    pub discipline: Discipline,
+    /// The network.
+    pub fabric: FabricConfig,
     /// How recovery goes about its work.
     pub policy: RebuildPolicy,
     /// Where new homes pull from.
@@ -45,6 +50,37 @@ pub struct SystemConfig {
     pub placement: Placement,
     /// What is stored.
     pub contents: Contents,
+    /// The clients beside the rebuild, where there are any.
+    pub traffic: Option<Traffic>,
+    /// Faults of the network, and disks that fail without anyone being told.
+    pub faults: Vec<NetworkFault>,
+}
+
+/// The network that joins servers.
+#[derive(Clone, Debug)]
+pub enum FabricConfig {
+    /// LogGP interfaces around a switch that never fills.
+    LogGp {
+        /// The interfaces' parameters.
+        table: Arc<LogGpTable>,
+    },
+    /// Packets on links and switches.
+    Switched {
+        /// The nodes and links; its hosts are the servers' endpoints, and its routers those of clients.
+        topology: Arc<Topology>,
+        /// What links, switches and packets are like.
+        parameters: SwitchedParameters,
+    },
+}
+
+/// In which order a device serves its requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Discipline {
+    /// As they come.
+    #[default]
+    Fifo,
+    /// Reads before writes.
+    ReadsFirst,
 }
 
 impl SystemConfig {

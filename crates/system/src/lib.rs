@@ -1,8 +1,10 @@
 //! One storage system, composed of placement, population, devices and a fabric, and how it heals after a failure.
 
 mod affected;
+mod breaking;
 mod checker;
 mod choice;
+mod clients;
 mod config;
 mod event;
 mod faults;
@@ -10,11 +12,13 @@ mod file_words;
 mod forward;
 mod group_contents;
 mod groups;
+mod network;
 mod outcome;
 mod parts;
 mod rebuild;
 mod restores;
 mod rows;
+mod running;
 mod scan;
 mod search;
 mod simulation;
@@ -24,7 +28,13 @@ mod work;
 
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
-pub use config::{Algorithm, Contents, CrushPlacement, PlaceScratch, PlacedPool, Placement, SystemConfig};
+pub use clients::{
+    Arrivals, Bar, ClientOutcome, Clients, Counts, Delays, ServerOutcome, Targets, TraceRequest, Traffic,
+    TrafficInterval,
+};
+pub use config::{
+    Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, PlaceScratch, PlacedPool, Placement, SystemConfig,
+};
 pub use faults::choose_failed;
 pub use file_words::FileWords;
 pub use forward::ForwardInverse;
@@ -32,13 +42,14 @@ pub use forward::ForwardInverse;
 pub use choice::{ObjectOrder, SourceChoice};
 pub use event::EventOf;
 pub use group_contents::{GroupContents, scan_groups};
+pub use network::{Network, NetworkFault};
 pub use outcome::{DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
 pub use rebuild::{Rebuild, RebuildPolicy};
 pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
-pub use storage::{Plant, Storage};
+pub use storage::{Conclusion, Plant, Storage};
 pub use work::{Losses, Pull, WorkList};
 
 use resilver_kernel::KernelError;
@@ -87,6 +98,22 @@ pub enum SystemError {
         /// Its number.
         object: u64,
     },
+    /// Clients that cannot be simulated.
+    #[error("traffic.{field} = {value}: {rule}")]
+    Traffic {
+        /// The field that is wrong.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        rule: &'static str,
+    },
+    /// A fabric that cannot be simulated.
+    #[error("{0}")]
+    Fabric(String),
+    /// More requests at a time than can be numbered.
+    #[error("more than 2^28 requests wait for an answer at a time: lower their rate, or set traffic.timeout")]
+    TooManyRequests,
     /// A population that is not scanned.
     #[error("a real cluster's placement groups are not scanned: simulate it as a whole")]
     NothingToScan,

@@ -1,27 +1,26 @@
 //! One run from its configuration to its outcome, in steps short enough to show progress and to stop between.
 
-use resilver_device::Disk;
-use resilver_fabric::{InterfaceUse, LogGp};
-use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
+use resilver_fabric::topology::Topology;
+use resilver_fabric::{InterfaceUse, NetworkUse};
+use resilver_kernel::Digest;
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::GroupTable;
 use resilver_population::RangeTotals;
-use resilver_units::{Bytes, DeviceId, GroupId, SimTime};
+use resilver_units::{DeviceId, GroupId, SimTime};
 
 use crate::SystemError;
-use crate::config::{Contents, PlaceScratch, SystemConfig};
-use crate::event::EventOf;
+use crate::clients::ClientOutcome;
+use crate::config::{Contents, FabricConfig, PlaceScratch, SystemConfig};
 use crate::groups::place_in_parallel;
 use crate::outcome::Outcome;
 use crate::rebuild::Rebuild;
+use crate::running::{Run, begin};
 use crate::scan::Scanned;
 use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
-use crate::storage::{Plant, Storage};
+use crate::storage::Conclusion;
 
 /// Groups that one step places.
 const GROUPS_A_STEP: u32 = 8192;
-/// Events that one step executes.
-const EVENTS_A_STEP: u64 = 1 << 20;
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +31,8 @@ pub enum Phase {
     Scanning,
     /// Moving data.
     Rebuilding,
+    /// Serving clients, with nothing to rebuild.
+    Serving,
     /// Nothing is left to do.
     Done,
 }
@@ -58,8 +59,12 @@ pub struct Report {
     pub has_files: bool,
     /// What recovery did.
     pub outcome: Outcome,
-    /// What each endpoint's interface did.
+    /// What clients got, where there are any.
+    pub clients: Option<ClientOutcome>,
+    /// What each endpoint's interface did, where the fabric is one of interfaces.
     pub interfaces: Vec<InterfaceUse>,
+    /// What links and packets did, where the fabric has them.
+    pub network: Option<NetworkUse>,
     /// What the groups went through, where there are any.
     pub groups: Option<GroupOutcome>,
     /// Digest of all events and of the work they did.
@@ -71,14 +76,14 @@ pub struct Report {
 enum Stage {
     Placing(GroupTable),
     Scanning(Box<dyn Scan>),
-    Rebuilding(Box<Running>),
+    Running(Box<Running>),
     Done,
 }
 
 struct Running {
-    storage: Storage<LogGp, Disk>,
-    schedule: Schedule<EventOf<LogGp>>,
-    bytes: Bytes,
+    run: Box<dyn Run>,
+    /// Whether clients are all there is.
+    is_serving: bool,
     population: RangeTotals,
     groups: Option<GroupOutcome>,
 }
@@ -117,12 +122,21 @@ impl Simulation {
         Ok(Simulation { found: Some(found), ..Simulation::new(config)? })
     }
 
+    /// The nodes and links of the network, where it has them.
+    pub fn topology(&self) -> Option<&Topology> {
+        match &self.config.fabric {
+            FabricConfig::LogGp { .. } => None,
+            FabricConfig::Switched { topology, .. } => Some(topology),
+        }
+    }
+
     /// What the run is doing.
     pub fn phase(&self) -> Phase {
-        match self.stage {
+        match &self.stage {
             Stage::Placing(_) => Phase::Placing,
             Stage::Scanning(_) => Phase::Scanning,
-            Stage::Rebuilding(_) => Phase::Rebuilding,
+            Stage::Running(running) if running.is_serving => Phase::Serving,
+            Stage::Running(_) => Phase::Rebuilding,
             Stage::Done => Phase::Done,
         }
     }
@@ -134,12 +148,7 @@ impl Simulation {
                 f64::from(table.len()) / f64::from(self.config.placement.groups.unwrap_or(1).max(1))
             }
             Stage::Scanning(scan) => scan.fraction(),
-            Stage::Rebuilding(running) => {
-                let share =
-                    running.storage.rebuild().bytes_written().get() as f64 / (running.bytes.get().max(1)) as f64;
-                // What was written in vain may be more than all that was to be.
-                share.min(1.0)
-            }
+            Stage::Running(running) => running.run.fraction(),
             Stage::Done => 1.0,
         }
     }
@@ -147,12 +156,7 @@ impl Simulation {
     /// How far the data movement has come: all zero before the scan's end.
     pub fn moved(&self) -> Moved {
         match (&self.stage, &self.report) {
-            (Stage::Rebuilding(running), _) => Moved {
-                events: running.schedule.executed(),
-                simulated: running.schedule.now(),
-                rebuilt_replicas: running.storage.rebuild().rebuilt_replicas(),
-                replicas_to_rebuild: running.storage.rebuild().losses().replicas_to_rebuild,
-            },
+            (Stage::Running(running), _) => running.run.moved(),
             (_, Some(report)) => Moved {
                 events: report.events,
                 simulated: report.outcome.ended_at,
@@ -182,17 +186,12 @@ impl Simulation {
                 }
                 if scan.is_complete() { self.begin_rebuild(scan)? } else { Stage::Scanning(scan) }
             }
-            Stage::Rebuilding(mut running) => {
-                let reason = run(&mut running.storage, &mut running.schedule, Limit::events(EVENTS_A_STEP))?;
-                if let Some(problem) = running.storage.rebuild().problem() {
-                    return Err(problem);
-                }
-                match reason {
-                    ExitReason::Drained => {
-                        self.report = Some(self.finish(*running)?);
-                        Stage::Done
-                    }
-                    _ => Stage::Rebuilding(running),
+            Stage::Running(mut running) => {
+                if running.run.advance()? {
+                    self.report = Some(self.finish(*running)?);
+                    Stage::Done
+                } else {
+                    Stage::Running(running)
                 }
             }
             Stage::Done => Stage::Done,
@@ -217,31 +216,23 @@ impl Simulation {
     fn begin_rebuild(&self, scan: Box<dyn Scan>) -> Result<Stage, SystemError> {
         let config = &self.config;
         let Found { work, population, groups, later } = scan.finish(config)?;
+        // A system of no groups has none to tell of.
+        let groups = groups.filter(|groups| groups.groups > 0);
         let bytes = work.bytes();
         let devices = config.endpoint_of.len();
-        let endpoints = config.endpoint_of.iter().map(|endpoint| endpoint.index() + 1).max().unwrap_or(0);
         let is_failed: Vec<bool> =
             (0..devices as u32).map(|device| self.failed.contains(DeviceId::new(device))).collect();
         let begins_at = config.stages()[0].0;
-        let plant = Plant {
-            fabric: LogGp::new(config.fabric.clone(), endpoints),
-            disks: (0..devices as u64).map(|device| Disk::new(&config.service, device)).collect(),
-            endpoint_of: config.endpoint_of.clone(),
-        };
-        let mut storage =
-            Storage::new(plant, Rebuild::in_sequence(config.policy, &is_failed, (begins_at, work, later))?);
-        let mut schedule = Schedule::new();
-        storage.start(&mut schedule);
-        Ok(Stage::Rebuilding(Box::new(Running { storage, schedule, bytes, population, groups })))
+        let rebuild = Rebuild::in_sequence(config.policy, &is_failed, (begins_at, work, later))?;
+        let is_serving = config.traffic.is_some() && bytes.is_zero();
+        let run = begin(config, rebuild, bytes)?;
+        Ok(Stage::Running(Box::new(Running { run, is_serving, population, groups })))
     }
 
     fn finish(&self, running: Running) -> Result<Report, SystemError> {
-        let Running { storage, schedule, population, groups, .. } = running;
-        let interfaces: Vec<InterfaceUse> = storage.fabric().usage().collect();
-        let ended_at: SimTime = schedule.now();
-        let outcome = storage.finish(ended_at)?;
+        let Running { run, population, groups, .. } = running;
+        let (Conclusion { outcome, clients, interfaces, network }, mut digest, events) = run.conclude()?;
         // The events tell what moved and when; the rest of what a run found is folded in behind them.
-        let mut digest = schedule.digest();
         let losses = outcome.losses;
         for word in [
             population.objects,
@@ -254,6 +245,6 @@ impl Simulation {
             digest.fold(word);
         }
         let has_files = matches!(self.config.contents, Contents::Files { .. });
-        Ok(Report { population, has_files, outcome, interfaces, groups, digest, events: schedule.executed() })
+        Ok(Report { population, has_files, outcome, clients, interfaces, network, groups, digest, events })
     }
 }

@@ -1,13 +1,15 @@
 //! The storage system as a whole: devices behind a fabric, the rebuild of what is lost, and the clients beside it.
 
 use resilver_device::{Device, Finished, Io, Queued};
-use resilver_fabric::{Fabric, Message, Notice};
+use resilver_fabric::{Fabric, InterfaceUse, Message, NetworkUse, Notice};
 use resilver_kernel::queue::QueueKind;
 use resilver_kernel::{Model, Schedule};
-use resilver_units::{DeviceId, EndpointId, SimTime};
+use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
 
 use crate::SystemError;
-use crate::event::{EventOf, StorageEvent, untoken};
+use crate::clients::{ClientOutcome, Clients};
+use crate::event::{CLIENT, EventOf, StorageEvent, untoken};
+use crate::network::{Change, Network, NetworkFault, changes_of, check_network};
 use crate::outcome::Outcome;
 use crate::rebuild::Rebuild;
 
@@ -49,21 +51,62 @@ impl<F: Fabric, D: Device, K: QueueKind> Site<'_, F, D, K> {
     }
 }
 
-/// A storage system under way.
-pub struct Storage<F, D> {
-    plant: Plant<F, D>,
-    rebuild: Rebuild,
+/// What a finished run of a system has to tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conclusion {
+    /// What recovery did.
+    pub outcome: Outcome,
+    /// What clients got, where there are any.
+    pub clients: Option<ClientOutcome>,
+    /// What each endpoint's interface did, where the fabric is one of interfaces.
+    pub interfaces: Vec<InterfaceUse>,
+    /// What links and packets did, where the fabric has them.
+    pub network: Option<NetworkUse>,
 }
 
-impl<F: Fabric, D: Device> Storage<F, D> {
+/// A storage system under way.
+pub struct Storage<F, D> {
+    pub(crate) plant: Plant<F, D>,
+    pub(crate) rebuild: Rebuild,
+    pub(crate) clients: Option<Box<Clients>>,
+    pub(crate) faults: Vec<NetworkFault>,
+    pub(crate) changes: Vec<Change>,
+    /// When the run was over; nothing happens any more from then on.
+    ended_at: Option<SimTime>,
+}
+
+impl<F: Network, D: Device> Storage<F, D> {
     /// A system with this rebuild to do.
     pub fn new(plant: Plant<F, D>, rebuild: Rebuild) -> Self {
-        Storage { plant, rebuild }
+        Storage::serving(plant, rebuild, None, Vec::new())
     }
 
-    /// Begins all that begins by itself.
+    /// A system with this rebuild to do, clients beside it, and faults of the network.
+    ///
+    /// With clients, the run is over when both the rebuild and their time are.
+    pub fn serving(plant: Plant<F, D>, rebuild: Rebuild, clients: Option<Clients>, faults: Vec<NetworkFault>) -> Self {
+        let changes = changes_of(&faults);
+        Storage { plant, rebuild, clients: clients.map(Box::new), faults, changes, ended_at: None }
+    }
+
+    /// Begins all that begins by itself: faults come before all else at their time.
     pub fn start<K: QueueKind>(&mut self, schedule: &mut Schedule<EventOf<F>, K>) {
-        self.rebuild.start(&mut Site { plant: &mut self.plant, schedule });
+        for index in 0..self.changes.len() {
+            match self.changes[index].at {
+                SimTime::ZERO => self.change(index as u32, schedule),
+                at => schedule.at(at, EventOf::new(StorageEvent::Network(index as u32))),
+            }
+        }
+        if let Some(clients) = &mut self.clients {
+            for device in self.rebuild.failing_at_start() {
+                clients.fail_device(SimTime::ZERO, device, &self.plant.disks[device.index()]);
+            }
+        }
+        let mut site = Site { plant: &mut self.plant, schedule };
+        self.rebuild.start(&mut site);
+        if let Some(clients) = &mut self.clients {
+            clients.start(&mut site);
+        }
     }
 
     /// The fabric.
@@ -76,28 +119,68 @@ impl<F: Fabric, D: Device> Storage<F, D> {
         &self.rebuild
     }
 
-    /// What the run has to tell, held to the conservation laws.
+    /// When the time that clients are to be served is over, where that is given.
+    pub fn clients_end(&self) -> Option<SimTime> {
+        self.clients.as_ref().and_then(|clients| clients.end())
+    }
+
+    /// Why the run cannot go on, if it cannot.
+    pub fn problem(&self) -> Option<SystemError> {
+        self.rebuild.problem().or_else(|| self.clients.as_ref().and_then(|clients| clients.problem()))
+    }
+
+    /// What the rebuild has to tell, held to the conservation laws.
     ///
     /// # Errors
     /// When a law is broken, which is a bug.
     pub fn finish(self, ended_at: SimTime) -> Result<Outcome, SystemError> {
-        self.rebuild.finish(&self.plant.disks, ended_at)
+        self.conclude(ended_at).map(|conclusion| conclusion.outcome)
+    }
+
+    /// What the run has to tell, held to the conservation laws; `now` is the time of its last event.
+    ///
+    /// # Errors
+    /// When a law is broken, which is a bug.
+    pub fn conclude(self, now: SimTime) -> Result<Conclusion, SystemError> {
+        let Plant { fabric, disks, .. } = &self.plant;
+        let ended_at = self.ended_at.unwrap_or(now);
+        let mut clients = self.clients;
+        let served = match &mut clients {
+            Some(clients) => {
+                clients.dropped(ended_at, fabric.packets_dropped());
+                Some(clients.finish(ended_at, disks)?)
+            }
+            None => None,
+        };
+        let network = fabric.network(ended_at);
+        if let Some(network) = &network {
+            let window = served.as_ref().map_or(ended_at.since(SimTime::ZERO), |served| served.window);
+            check_network(network, window.picoseconds())?;
+        }
+        let asked = clients.as_ref().map_or((Bytes::ZERO, Bytes::ZERO), |clients| clients.asked());
+        Ok(Conclusion {
+            interfaces: fabric.interfaces(),
+            outcome: self.rebuild.finish(disks, asked, ended_at)?,
+            clients: served,
+            network,
+        })
     }
 
     /// An event of the fabric, which may mean something for whose message it is about.
     #[inline]
     fn execute_fabric<K: QueueKind>(&mut self, event: F::Event, schedule: &mut Schedule<EventOf<F>, K>) {
         let Plant { fabric, endpoint_of, .. } = &mut self.plant;
-        if F::token(event).is_some_and(|token| self.rebuild.is_void(token)) {
+        if F::token(event).is_some_and(|token| token & CLIENT == 0 && self.rebuild.is_void(token)) {
             return;
         }
-        let rebuild = &self.rebuild;
-        let notice = fabric.execute(
-            schedule.now(),
-            event,
-            |token| rebuild.message_of(token, endpoint_of),
-            |time, next| schedule.at(time, EventOf::new(StorageEvent::Fabric(next))),
-        );
+        let (rebuild, clients) = (&self.rebuild, &self.clients);
+        let message_of = |token| match clients {
+            Some(clients) if token & CLIENT != 0 => clients.message_of(token, endpoint_of),
+            _ => rebuild.message_of(token, endpoint_of),
+        };
+        let notice = fabric.execute(schedule.now(), event, message_of, |time, next| {
+            schedule.at(time, EventOf::new(StorageEvent::Fabric(next)));
+        });
         if let Some(notice) = notice {
             self.tell(notice, schedule);
         }
@@ -105,23 +188,45 @@ impl<F: Fabric, D: Device> Storage<F, D> {
 
     /// Tells the owner of a message what becomes of it.
     #[inline]
-    fn tell<K: QueueKind>(&mut self, notice: Notice, schedule: &mut Schedule<EventOf<F>, K>) {
-        self.rebuild.notice(notice, &mut Site { plant: &mut self.plant, schedule });
+    pub(crate) fn tell<K: QueueKind>(&mut self, notice: Notice, schedule: &mut Schedule<EventOf<F>, K>) {
+        let (Notice::Delivered(token) | Notice::Lost(token) | Notice::Sent(token)) = notice;
+        let mut site = Site { plant: &mut self.plant, schedule };
+        match &mut self.clients {
+            Some(clients) if token & CLIENT != 0 => clients.notice(notice, &mut site),
+            _ => self.rebuild.notice(notice, &mut site),
+        }
+        if let (Notice::Lost(_), Some(clients)) = (notice, &mut self.clients) {
+            clients.dropped(schedule.now(), self.plant.fabric.packets_dropped());
+        }
+    }
+
+    /// Executes an event that is not the fabric's.
+    #[inline]
+    fn execute_own<K: QueueKind>(&mut self, event: StorageEvent<F::Event>, schedule: &mut Schedule<EventOf<F>, K>) {
+        match event {
+            StorageEvent::Client(number) => {
+                if let Some(clients) = &mut self.clients {
+                    clients.execute(number, &mut Site { plant: &mut self.plant, schedule });
+                }
+            }
+            StorageEvent::Network(change) => self.change(change, schedule),
+            StorageEvent::Fail(stage) => self.fail_devices(stage, schedule),
+            event => self.rebuild.execute(event, &mut Site { plant: &mut self.plant, schedule }),
+        }
     }
 }
 
-impl<F: Fabric, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
+impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
     type Event = EventOf<F>;
 
     /// Fetches what the event is about.
     #[inline]
     fn announce(&self, event: EventOf<F>) {
         match event.get() {
-            StorageEvent::Fabric(event) => {
-                if let Some(token) = F::token(event) {
-                    self.rebuild.announce(untoken(token).0);
-                }
-            }
+            StorageEvent::Fabric(event) => match F::token(event) {
+                Some(token) if token & CLIENT == 0 => self.rebuild.announce(untoken(token).0),
+                _ => self.plant.fabric.announce(event),
+            },
             StorageEvent::ReadDone(buffer) | StorageEvent::SendDone(buffer) | StorageEvent::WriteDone(buffer) => {
                 self.rebuild.announce(buffer);
             }
@@ -131,6 +236,9 @@ impl<F: Fabric, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
 
     #[inline]
     fn execute(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
+        if self.ended_at.is_some() {
+            return;
+        }
         match event.get() {
             StorageEvent::Fabric(event) => self.execute_fabric(event, schedule),
             StorageEvent::Device(device) => {
@@ -138,9 +246,12 @@ impl<F: Fabric, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
                 if let Some(end) = next {
                     schedule.at(end, EventOf::new(StorageEvent::Device(device)));
                 }
-                self.rebuild.execute(EventOf::<F>::of_word(tag).get(), &mut Site { plant: &mut self.plant, schedule });
+                self.execute_own(EventOf::<F>::of_word(tag).get(), schedule);
             }
-            event => self.rebuild.execute(event, &mut Site { plant: &mut self.plant, schedule }),
+            event => self.execute_own(event, schedule),
+        }
+        if self.clients.as_ref().is_some_and(|clients| clients.is_over()) && self.rebuild.is_over() {
+            self.ended_at = Some(schedule.now());
         }
     }
 }

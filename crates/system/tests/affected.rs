@@ -12,8 +12,8 @@ use resilver_placement::pool::{Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, ObjectOrder, PlaceScratch, PlacedPool,
-    Placement, SourceChoice, SystemConfig,
+    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, ObjectOrder,
+    PlaceScratch, PlacedPool, Placement, SourceChoice, SystemConfig,
 };
 use resilver_units::{DeviceId, EndpointId, ObjectId};
 
@@ -48,7 +48,10 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         failed: failed.iter().copied().map(DeviceId::new).collect(),
         fails_at: vec![],
         service: Service::Table(jbod(1.0)),
-        fabric: qdr(),
+        discipline: Discipline::Fifo,
+        fabric: FabricConfig::LogGp { table: qdr() },
+        traffic: None,
+        faults: vec![],
         policy: policy(),
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,

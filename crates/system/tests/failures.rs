@@ -9,8 +9,8 @@ use resilver_device::Service;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, ObjectOrder, Phase, PlaceScratch, Placement, RebuildPolicy, Report, Simulation, SourceChoice,
-    SystemConfig,
+    Algorithm, Contents, Discipline, FabricConfig, ObjectOrder, Phase, PlaceScratch, Placement, RebuildPolicy, Report,
+    Simulation, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
@@ -29,7 +29,10 @@ fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         failed: failures.iter().map(|&(_, server)| DeviceId::new(server)).collect(),
         fails_at: failures.iter().map(|&(time, _)| seconds(time)).collect(),
         service: Service::Table(jbod(1.0)),
-        fabric: qdr(),
+        discipline: Discipline::Fifo,
+        fabric: FabricConfig::LogGp { table: qdr() },
+        traffic: None,
+        faults: vec![],
         policy: policy(),
         source: SourceChoice::LeastLoaded,
         order: ObjectOrder::Population,

@@ -11,8 +11,8 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, GroupContents, ObjectOrder, Phase, PlacedPool, Placement, Report, Simulation,
-    SourceChoice, SystemConfig, choose_failed,
+    Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, GroupContents, ObjectOrder, Phase, PlacedPool,
+    Placement, Report, Simulation, SourceChoice, SystemConfig, choose_failed,
 };
 use resilver_units::{Bytes, DeviceId, EndpointId};
 
@@ -54,7 +54,10 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         failed: failed.iter().copied().map(DeviceId::new).collect(),
         fails_at: vec![],
         service: Service::Table(jbod(1.0)),
-        fabric: qdr(),
+        discipline: Discipline::Fifo,
+        fabric: FabricConfig::LogGp { table: qdr() },
+        traffic: None,
+        faults: vec![],
         policy: policy(),
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,

@@ -32,6 +32,7 @@ impl Rebuild {
         if stage == 0 {
             return self.begin(site);
         }
+        self.failures_left -= 1;
         let mut tracking = self.tracking.take().expect("a later failure was announced");
         if tracking.problem.is_some() {
             return self.tracking = Some(tracking);
@@ -125,6 +126,7 @@ impl Rebuild {
     }
 
     fn push(&mut self, tracking: &mut Tracking, pull: Pull, state: PullState, progress: Progress) -> u32 {
+        self.open_pulls += 1;
         self.work.pulls.push(pull);
         self.states.push(state);
         tracking.progress.push(progress);
@@ -173,6 +175,7 @@ impl Rebuild {
     ) {
         let progress = &mut tracking.progress[pull as usize];
         progress.is_given_up = true;
+        self.open_pulls -= 1;
         if !self.has_begun(pull) {
             return;
         }

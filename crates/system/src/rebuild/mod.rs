@@ -8,7 +8,6 @@ mod decision;
 mod failure;
 mod health;
 mod policy;
-mod prefetch;
 mod protocol;
 mod tracking;
 mod transfers;
@@ -103,6 +102,11 @@ pub struct Rebuild {
     remapped_bytes: Bytes,
     rebuilt_at: SimTime,
     bytes_written: Bytes,
+    /// Pulls that are neither complete nor given up.
+    open_pulls: u64,
+    /// Failures still to come.
+    failures_left: u32,
+    unreachable_replicas: u64,
 }
 
 impl Rebuild {
@@ -128,6 +132,8 @@ impl Rebuild {
         policy.check(&work, later.as_ref())?;
         let health = Health::new(std::mem::take(&mut work.copies));
         let tracking = later.map(|later| Box::new(Tracking::new(later, &work, &health)));
+        let failures_left = tracking.as_ref().map_or(1, |tracking| tracking.later.failures.len() as u32);
+        let open_pulls = work.pulls.len() as u64;
         let states = work.pulls.iter().map(|pull| PullState::new(pull, policy)).collect();
         let receivers = work
             .starts
@@ -156,6 +162,9 @@ impl Rebuild {
             remapped_bytes: Bytes::ZERO,
             rebuilt_at: begins_at,
             bytes_written: Bytes::ZERO,
+            open_pulls,
+            failures_left,
+            unreachable_replicas: 0,
         })
     }
 
@@ -176,10 +185,47 @@ impl Rebuild {
     }
 
     fn begin<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+        self.failures_left -= 1;
         self.health.count(site.schedule.now());
         for device in 0..self.receivers.len() as u32 {
             self.ask(DeviceId::new(device), site);
         }
+    }
+
+    /// The devices that the failure of a stage adds.
+    pub(crate) fn failing_at(&self, stage: u32) -> Vec<DeviceId> {
+        match &self.tracking {
+            Some(tracking) => {
+                let is_new = |device: &DeviceId| stage == 0 || !tracking.failed.contains(*device);
+                tracking.later.failures[stage as usize].1.devices().filter(is_new).collect()
+            }
+            None => {
+                let failed = (0u32..).zip(&self.devices).filter(|(_, device)| device.is_failed);
+                failed.map(|(device, _)| DeviceId::new(device)).collect()
+            }
+        }
+    }
+
+    /// The devices that fail at time zero.
+    pub(crate) fn failing_at_start(&self) -> Vec<DeviceId> {
+        if self.begins_at == SimTime::ZERO { self.failing_at(0) } else { Vec::new() }
+    }
+
+    /// A device fails at the first failure, and has served so many requests of others before.
+    pub(crate) fn begin_without(&mut self, device: DeviceId, requests: u64) {
+        self.devices[device.index()].requests_before_failure = requests;
+    }
+
+    /// Whether nothing is left to be done, now or after a failure to come.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.open_pulls == 0 && self.failures_left == 0 && self.memory_held() == Bytes::ZERO
+    }
+
+    /// Data in the memory pools.
+    fn memory_held(&self) -> Bytes {
+        let held = self.receivers.iter().map(|r| r.bytes_held).sum::<Bytes>();
+        held + self.senders.iter().map(|s| s.bytes_held).sum()
     }
 
     /// Why the run cannot go on, if it cannot.
@@ -202,11 +248,17 @@ impl Rebuild {
         self.work.losses
     }
 
-    /// What the run has to tell, held to the conservation laws.
+    /// What the run has to tell, held to the conservation laws; `asked` is what others read from disks and wrote.
     ///
     /// # Errors
     /// When a law is broken, which is a bug.
-    pub fn finish<D: Device>(self, disks: &[D], ended_at: SimTime) -> Result<Outcome, SystemError> {
+    pub(crate) fn finish<D: Device>(
+        self,
+        disks: &[D],
+        asked: (Bytes, Bytes),
+        ended_at: SimTime,
+    ) -> Result<Outcome, SystemError> {
+        let memory_held_at_end = self.memory_held();
         let mut devices = self.devices;
         for (device, disk) in devices.iter_mut().zip(disks) {
             device.disk = disk.usage();
@@ -220,7 +272,6 @@ impl Rebuild {
         };
         let is_wanted = |index: usize| progress.get(index).is_none_or(|progress| !progress.is_given_up);
         let wanted = self.work.pulls.iter().enumerate().filter(|&(index, _)| is_wanted(index));
-        let held = self.receivers.iter().map(|r| r.bytes_held).sum::<Bytes>();
         let outcome = Outcome {
             losses: self.work.losses,
             rebuilt_replicas: self.rebuilt_replicas,
@@ -229,6 +280,7 @@ impl Rebuild {
             remapped_bytes: self.remapped_bytes,
             moved_bytes: wanted.map(|(_, pull)| pull.size).sum(),
             wasted: self.wasted,
+            unreachable_replicas: self.unreachable_replicas,
             begins_at: self.begins_at,
             rebuilt_at: self.rebuilt_at,
             first_redundant_at: self.health.first_redundant_at,
@@ -236,10 +288,10 @@ impl Rebuild {
             ended_at,
             transfers: add_up_transfers(&self.work.pulls, &self.states, progress, self.policy.pipeline_buffer),
             timeline: Level::intervals(&self.timeline, &self.health.degraded, &self.health.at_risk, ended_at),
-            memory_held_at_end: held + self.senders.iter().map(|s| s.bytes_held).sum(),
+            memory_held_at_end,
             devices,
         };
-        checker::check(&outcome)?;
+        checker::check(&outcome, asked)?;
         Ok(outcome)
     }
 }

@@ -2,10 +2,10 @@
 
 use resilver_device::{Device, Direction, Io};
 use resilver_fabric::{Fabric, Message, Notice};
+use resilver_kernel::prefetch;
 use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId, EndpointId, ObjectId, SimTime};
 
-use super::prefetch::prefetch;
 use super::tracking::Made;
 use super::{NO_SOURCE, Rebuild};
 use crate::event::{Buffer, DATA, EventOf, REQUEST, StorageEvent, token, untoken};
@@ -266,6 +266,7 @@ impl Rebuild {
     fn pull_done(&mut self, pull: u32, now: SimTime) {
         let source = self.states[pull as usize].source;
         let Pull { size, destination, subject, restores, is_rebuild, .. } = self.work.pulls[pull as usize];
+        self.open_pulls -= 1;
         if let Some(tracking) = &mut self.tracking {
             tracking.made.push(Made { subject, device: destination, is_rebuild });
         }

@@ -1,0 +1,111 @@
+//! What faults do to a system under way.
+
+use resilver_device::Device;
+use resilver_fabric::{Component, Notice};
+use resilver_kernel::Schedule;
+use resilver_kernel::queue::QueueKind;
+use resilver_units::{DeviceId, EndpointId};
+
+use crate::event::{EventOf, StorageEvent};
+use crate::network::{Change, Network};
+use crate::storage::{Plant, Site, Storage};
+
+impl<F: Network, D: Device> Storage<F, D> {
+    /// Parts of the network, and disks, fail or work again.
+    #[cold]
+    pub(crate) fn change<K: QueueKind>(&mut self, change: u32, schedule: &mut Schedule<EventOf<F>, K>) {
+        let Change { fault, is_repair, .. } = self.changes[change as usize];
+        let fault = self.faults[fault].clone();
+        let links = fault.links.iter().map(|&link| Component::Link(link));
+        let components: Vec<Component> = links.chain(fault.nodes.iter().map(|&node| Component::Node(node))).collect();
+        let Plant { fabric, endpoint_of, .. } = &self.plant;
+        let is_in_node =
+            |endpoint: EndpointId| fabric.node_of(endpoint).is_some_and(|node| fault.nodes.contains(&node));
+        let in_nodes = (0u32..).zip(endpoint_of).filter(|&(_, &endpoint)| is_in_node(endpoint));
+        let mut devices: Vec<DeviceId> = in_nodes.map(|(device, _)| DeviceId::new(device)).collect();
+        devices.extend(&fault.disks);
+        devices.sort_unstable();
+        devices.dedup();
+        if is_repair {
+            self.repair(&components, &devices, schedule);
+        } else {
+            self.break_down(&components, &devices, schedule);
+        }
+    }
+
+    fn break_down<K: QueueKind>(
+        &mut self,
+        components: &[Component],
+        devices: &[DeviceId],
+        schedule: &mut Schedule<EventOf<F>, K>,
+    ) {
+        let now = schedule.now();
+        let Plant { fabric, disks, .. } = &mut self.plant;
+        for &device in devices {
+            if let Some(clients) = &mut self.clients {
+                clients.fail_device(now, device, &disks[device.index()]);
+            }
+            disks[device.index()].fail(now);
+        }
+        if let Some(clients) = &mut self.clients {
+            let is_in =
+                |endpoint| fabric.node_of(endpoint).is_some_and(|node| components.contains(&Component::Node(node)));
+            clients.fail_requesters(now, is_in);
+        }
+        // All that fails together has failed before anyone is told.
+        let mut lost: Vec<u64> = Vec::new();
+        for &component in components {
+            let queue = |time, event| schedule.at(time, EventOf::new(StorageEvent::Fabric(event)));
+            fabric.fail(now, component, queue, |token| lost.push(token));
+        }
+        lost.into_iter().for_each(|token| self.tell(Notice::Lost(token), schedule));
+    }
+
+    fn repair<K: QueueKind>(
+        &mut self,
+        components: &[Component],
+        devices: &[DeviceId],
+        schedule: &mut Schedule<EventOf<F>, K>,
+    ) {
+        let now = schedule.now();
+        for &component in components {
+            self.plant.fabric.repair(now, component);
+        }
+        for &device in devices {
+            self.plant.disks[device.index()].repair(now);
+            if let Some(clients) = &mut self.clients {
+                clients.repair_device(device);
+            }
+        }
+        if let Some(clients) = &mut self.clients {
+            let Plant { fabric, .. } = &self.plant;
+            let at: Vec<EndpointId> = clients
+                .requesters()
+                .iter()
+                .copied()
+                .filter(|&endpoint| {
+                    fabric.node_of(endpoint).is_some_and(|node| components.contains(&Component::Node(node)))
+                })
+                .collect();
+            let mut site = Site { plant: &mut self.plant, schedule };
+            clients.repair_requesters(|endpoint| at.contains(&endpoint), &mut site);
+        }
+    }
+
+    /// Devices fail for good, and the system is told: clients' requests to them are not answered, and recovery begins.
+    #[cold]
+    pub(crate) fn fail_devices<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
+        if let Some(clients) = &mut self.clients {
+            let now = schedule.now();
+            for device in self.rebuild.failing_at(stage) {
+                clients.fail_device(now, device, &self.plant.disks[device.index()]);
+                if stage == 0 {
+                    let disk = &mut self.plant.disks[device.index()];
+                    self.rebuild.begin_without(device, disk.usage().requests);
+                    disk.fail(now);
+                }
+            }
+        }
+        self.rebuild.execute(StorageEvent::Fail(stage), &mut Site { plant: &mut self.plant, schedule });
+    }
+}

@@ -1,0 +1,237 @@
+//! What is counted of clients as a run goes.
+
+use resilver_device::DeviceUse;
+use resilver_kernel::stats::{LogHistogram, Timeline};
+use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
+
+use super::outcome::{Counts, Delays, ServerOutcome, TrafficInterval};
+
+/// Picoseconds in a nanosecond: sums of delays over an interval are kept in these, which fit for longer.
+const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
+
+/// Acknowledged writes that are not on disk yet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Backlog {
+    requests: u64,
+    bytes: u64,
+}
+
+/// How traffic went over the time of the run, from its start.
+#[derive(Clone, Debug, Default)]
+struct Series {
+    /// Amount: delays in nanoseconds; count: requests completed.
+    delays: Timeline,
+    /// Count: requests lost.
+    lost: Timeline,
+    read_bytes: Timeline,
+    write_bytes: Timeline,
+    /// Amount: packets dropped.
+    dropped: Timeline,
+    /// Level: acknowledged writes that are not on disk yet.
+    backlog: Timeline,
+}
+
+/// What is counted of clients.
+#[derive(Clone, Debug)]
+pub(super) struct Measures {
+    /// Since statistics began.
+    pub counts: Counts,
+    /// Since time zero.
+    pub total: Counts,
+    pub reads: Delays,
+    pub writes: Delays,
+    pub servers: Vec<ServerOutcome>,
+    /// What each disk had done when statistics began.
+    pub disks_before: Vec<DeviceUse>,
+    /// When statistics began.
+    pub since: SimTime,
+    backlogs: Vec<Backlog>,
+    backlog: Backlog,
+    backlog_max: u64,
+    /// Data that disks were asked to read and to write, since time zero.
+    pub asked: (Bytes, Bytes),
+    /// Writes acknowledged since time zero; those that came to be on disk, and those lost with their server.
+    pub acknowledged: u64,
+    pub written: u64,
+    pub lost_with_server: u64,
+    series: Series,
+    dropped_so_far: u64,
+}
+
+impl Measures {
+    pub fn new(devices: usize) -> Self {
+        Measures {
+            counts: Counts::default(),
+            total: Counts::default(),
+            reads: Delays::default(),
+            writes: Delays::default(),
+            servers: vec![ServerOutcome::default(); devices],
+            disks_before: vec![DeviceUse::default(); devices],
+            since: SimTime::ZERO,
+            backlogs: vec![Backlog::default(); devices],
+            backlog: Backlog::default(),
+            backlog_max: 0,
+            asked: (Bytes::ZERO, Bytes::ZERO),
+            acknowledged: 0,
+            written: 0,
+            lost_with_server: 0,
+            series: Series::default(),
+            dropped_so_far: 0,
+        }
+    }
+
+    /// Leaves out what was before `now`: only levels go on.
+    pub fn begin(&mut self, now: SimTime, disks: Vec<DeviceUse>) {
+        self.counts = Counts::default();
+        (self.reads, self.writes) = (Delays::default(), Delays::default());
+        self.servers.fill(ServerOutcome::default());
+        self.disks_before = disks;
+        self.since = now;
+        self.backlog_max = self.backlog.requests;
+    }
+
+    #[inline]
+    pub fn issued(&mut self) {
+        self.counts.issued += 1;
+        self.total.issued += 1;
+    }
+
+    pub fn lost(&mut self, now: SimTime, device: u32) {
+        self.counts.lost += 1;
+        self.total.lost += 1;
+        self.servers[device as usize].lost += 1;
+        self.series.lost.record(now, 1);
+    }
+
+    pub fn late(&mut self) {
+        self.counts.late += 1;
+        self.total.late += 1;
+    }
+
+    /// A request is completed, issued `delay` before.
+    #[inline]
+    pub fn completed(&mut self, now: SimTime, device: u32, is_read: bool, bytes: Bytes, delay: SimDuration) {
+        self.counts.completed += 1;
+        self.total.completed += 1;
+        self.servers[device as usize].completed += 1;
+        let (delays, series) = if is_read {
+            (&mut self.reads, &mut self.series.read_bytes)
+        } else {
+            (&mut self.writes, &mut self.series.write_bytes)
+        };
+        delays.record(bytes, delay);
+        series.record(now, bytes.get());
+        self.series.delays.record(now, delay.picoseconds() / PICOSECONDS_PER_NANOSECOND);
+    }
+
+    /// A disk has read for a request.
+    #[inline]
+    pub fn read(&mut self, device: u32) {
+        self.servers[device as usize].read += 1;
+    }
+
+    /// A write is acknowledged, and at its disk.
+    #[inline]
+    pub fn acknowledged(&mut self, now: SimTime, device: u32, bytes: Bytes) {
+        self.acknowledged += 1;
+        for backlog in [&mut self.backlog, &mut self.backlogs[device as usize]] {
+            backlog.requests += 1;
+            backlog.bytes += bytes.get();
+        }
+        self.backlog_max = self.backlog_max.max(self.backlog.requests);
+        self.series.backlog.add(now, 1);
+    }
+
+    /// A write is on disk.
+    #[inline]
+    pub fn written(&mut self, now: SimTime, device: u32, bytes: Bytes) {
+        self.written += 1;
+        self.servers[device as usize].written += 1;
+        for backlog in [&mut self.backlog, &mut self.backlogs[device as usize]] {
+            backlog.requests -= 1;
+            backlog.bytes -= bytes.get();
+        }
+        self.series.backlog.add(now, -1);
+    }
+
+    /// A disk dies, and with it what waits to be written.
+    pub fn lose_backlog(&mut self, now: SimTime, device: DeviceId) {
+        let lost = std::mem::take(&mut self.backlogs[device.index()]);
+        self.backlog.requests -= lost.requests;
+        self.backlog.bytes -= lost.bytes;
+        self.lost_with_server += lost.requests;
+        self.series.backlog.add(now, -(lost.requests as i64));
+    }
+
+    /// The fabric has dropped this many packets so far.
+    pub fn dropped(&mut self, now: SimTime, so_far: u64) {
+        let dropped = so_far - self.dropped_so_far;
+        if dropped > 0 {
+            self.series.dropped.record(now, dropped);
+            self.dropped_so_far = so_far;
+        }
+    }
+
+    /// Acknowledged writes that are not on disk: how many, their data, and the most at a time.
+    pub fn backlog(&self) -> (u64, Bytes, u64) {
+        (self.backlog.requests, Bytes::new(self.backlog.bytes), self.backlog_max)
+    }
+
+    /// What each server did, with its backlog.
+    pub fn servers(&self) -> Vec<ServerOutcome> {
+        let with_backlog = |(server, backlog): (&ServerOutcome, &Backlog)| ServerOutcome {
+            write_backlog: backlog.requests,
+            ..*server
+        };
+        self.servers.iter().zip(&self.backlogs).map(with_backlog).collect()
+    }
+
+    /// The run in intervals of its time.
+    pub fn intervals(&self, end: SimTime) -> Vec<TrafficInterval> {
+        let series = &self.series;
+        // Intervals of all have the same bounds: each width is the smallest that reaches the end.
+        let of = |timeline: &Timeline| {
+            let mut timeline = timeline.clone();
+            timeline.add(end, 0);
+            timeline.intervals(end)
+        };
+        let (delays, lost, dropped) = (of(&series.delays), of(&series.lost), of(&series.dropped));
+        let (read, write, backlog) = (of(&series.read_bytes), of(&series.write_bytes), of(&series.backlog));
+        (0..delays.len())
+            .map(|index| TrafficInterval {
+                start: delays[index].start,
+                duration: delays[index].duration,
+                completed: delays[index].count,
+                lost: lost[index].count,
+                read_bytes: read[index].amount,
+                write_bytes: write[index].amount,
+                mean_delay_seconds: (delays[index].count > 0)
+                    .then(|| delays[index].amount as f64 / delays[index].count as f64 * 1e-9),
+                packets_dropped: dropped[index].amount,
+                write_backlog: backlog[index].mean_level,
+            })
+            .collect()
+    }
+}
+
+impl Delays {
+    #[inline]
+    fn record(&mut self, bytes: Bytes, delay: SimDuration) {
+        self.completed += 1;
+        self.bytes += bytes;
+        self.sum_picoseconds += u128::from(delay.picoseconds());
+        self.histogram.record(delay.picoseconds());
+    }
+
+    /// Of both kinds.
+    pub(super) fn with(&self, other: &Delays) -> Delays {
+        let mut histogram: LogHistogram = self.histogram.clone();
+        histogram.merge(&other.histogram);
+        Delays {
+            completed: self.completed + other.completed,
+            bytes: self.bytes + other.bytes,
+            sum_picoseconds: self.sum_picoseconds + other.sum_picoseconds,
+            histogram,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Which server a request goes to.
+
+use resilver_kernel::{Purpose, Stream};
+use resilver_units::DeviceId;
+
+use super::traffic::Targets;
+
+const RANKS: Purpose = Purpose::named("ranks");
+
+/// Draws servers.
+#[derive(Clone, Debug)]
+pub(super) struct Chooser {
+    /// The servers, in the order of their ranks.
+    servers: Vec<DeviceId>,
+    law: Law,
+}
+
+#[derive(Clone, Debug)]
+enum Law {
+    Uniform,
+    /// The sums of the probabilities up to each rank.
+    Cumulative(Vec<f64>),
+    /// How many servers are hot, and the share of the requests that they get.
+    Hot {
+        hot: usize,
+        share: f64,
+    },
+}
+
+impl Chooser {
+    /// A way to draw from `servers`, ranked by the seed where ranks differ.
+    pub fn new(seed: u64, servers: &[DeviceId], targets: Targets) -> Self {
+        let mut servers = servers.to_vec();
+        if targets != Targets::Uniform {
+            shuffle(&mut servers, &mut Stream::new(seed, 0, RANKS));
+        }
+        let count = servers.len();
+        let law = match targets {
+            Targets::Uniform => Law::Uniform,
+            Targets::Zipf { exponent } => {
+                let weights: Vec<f64> = (1..=count).map(|rank| (rank as f64).powf(-exponent)).collect();
+                let total: f64 = weights.iter().sum();
+                let mut sum = 0.0;
+                Law::Cumulative(
+                    weights
+                        .iter()
+                        .map(|weight| {
+                            sum += weight / total;
+                            sum
+                        })
+                        .collect(),
+                )
+            }
+            Targets::Hot { servers, requests } => {
+                Law::Hot { hot: ((servers * count as f64).round() as usize).clamp(1, count), share: requests }
+            }
+        };
+        Chooser { servers, law }
+    }
+
+    /// A server by the law of the targets.
+    #[inline]
+    pub fn draw(&self, stream: &mut Stream) -> DeviceId {
+        let count = self.servers.len();
+        let rank = match &self.law {
+            Law::Uniform => stream.below(count as u64) as usize,
+            Law::Cumulative(sums) => {
+                let uniform = stream.uniform();
+                // Rounding may leave the last sum a little below one.
+                sums.partition_point(|&sum| sum <= uniform).min(count - 1)
+            }
+            &Law::Hot { hot, share } => {
+                // Where all are hot, the others' share is theirs too.
+                if hot == count || stream.uniform() < share {
+                    stream.below(hot as u64) as usize
+                } else {
+                    hot + stream.below((count - hot) as u64) as usize
+                }
+            }
+        };
+        self.servers[rank]
+    }
+
+    /// Any other server than one that failed to answer, each as likely; the same where there is no other.
+    pub fn draw_other(&self, stream: &mut Stream, than: DeviceId) -> DeviceId {
+        let others = self.servers.iter().filter(|&&server| server != than).count() as u64;
+        if others == 0 {
+            return than;
+        }
+        // Servers are distinct, so that at most one of them is passed over.
+        let mut place = stream.below(others) as usize;
+        let position = self.servers.iter().position(|&server| server == than);
+        if position.is_some_and(|position| position <= place) {
+            place += 1;
+        }
+        self.servers[place]
+    }
+}
+
+/// A Fisher-Yates shuffle: each order is as likely as any other.
+fn shuffle(servers: &mut [DeviceId], stream: &mut Stream) {
+    for index in (1..servers.len()).rev() {
+        servers.swap(index, stream.below(index as u64 + 1) as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAWS: u64 = 100_000;
+
+    fn counts(targets: Targets, servers: u32) -> Vec<u64> {
+        let chooser = Chooser::new(3, &(0..servers).map(DeviceId::new).collect::<Vec<_>>(), targets);
+        let mut stream = Stream::new(3, 1, Purpose::named("target"));
+        let mut counts = vec![0; servers as usize];
+        (0..DRAWS).for_each(|_| counts[chooser.draw(&mut stream).index()] += 1);
+        counts.sort_unstable_by(|left, right| right.cmp(left));
+        counts
+    }
+
+    /// The sum of (observed - expected)^2 / expected.
+    fn chi_square(counts: &[u64], shares: &[f64]) -> f64 {
+        let term = |(&count, &share): (&u64, &f64)| {
+            let expected = share * DRAWS as f64;
+            (count as f64 - expected).powi(2) / expected
+        };
+        counts.iter().zip(shares).map(term).sum()
+    }
+
+    #[test]
+    fn zipf_shares_fall_with_the_rank() {
+        // Of 10 servers with exponent 1 the first gets 1 / 2.92897 of the requests. The ranks are far enough apart (the last
+        // two: 3,793 and 3,414 of 100,000, six standard deviations) for the counts to come in their order. A chi-square of
+        // 9 degrees of freedom is above 27.9 with a probability of 0.001.
+        let harmonic: f64 = (1..=10).map(|rank| 1.0 / f64::from(rank)).sum();
+        let shares: Vec<f64> = (1..=10).map(|rank| 1.0 / f64::from(rank) / harmonic).collect();
+        let counts = counts(Targets::Zipf { exponent: 1.0 }, 10);
+        assert!(chi_square(&counts, &shares) < 27.9, "{counts:?}");
+    }
+
+    #[test]
+    fn hot_servers_get_their_share() {
+        // 2 of 10 servers get 80 % of the requests: 40 % each; the other eight 2.5 % each. The two groups' own order does
+        // not say which is which, so each group is summed: one degree of freedom, above 10.8 with a probability of 0.001.
+        let counts = counts(Targets::Hot { servers: 0.2, requests: 0.8 }, 10);
+        let sums = [counts[..2].iter().sum(), counts[2..].iter().sum()];
+        assert!(chi_square(&sums, &[0.8, 0.2]) < 10.8, "{counts:?}");
+        // Within a group of eight, each count is 2,500 with a standard deviation of 49.
+        assert!(counts[2..].iter().all(|&count| count.abs_diff(2500) < 250), "{counts:?}");
+    }
+
+    #[test]
+    fn where_all_servers_are_hot_all_requests_are_theirs() {
+        let counts = counts(Targets::Hot { servers: 1.0, requests: 0.1 }, 4);
+        assert_eq!(counts.iter().sum::<u64>(), DRAWS);
+        assert!(counts.iter().all(|&count| count.abs_diff(DRAWS / 4) < 800), "{counts:?}");
+    }
+
+    #[test]
+    fn another_server_is_any_but_the_one_that_failed() {
+        let servers: Vec<DeviceId> = [4, 7, 9].map(DeviceId::new).to_vec();
+        let chooser = Chooser::new(3, &servers, Targets::Uniform);
+        let mut stream = Stream::new(3, 1, Purpose::named("target"));
+        let mut counts = [0u64; 10];
+        (0..DRAWS).for_each(|_| counts[chooser.draw_other(&mut stream, servers[1]).index()] += 1);
+        // Fair draws between two: 50,000 each with a standard deviation of 158.
+        assert_eq!(counts[7], 0);
+        assert!(counts[4].abs_diff(DRAWS / 2) < 800 && counts[4] + counts[9] == DRAWS, "{counts:?}");
+        let alone = Chooser::new(3, &servers[..1], Targets::Uniform);
+        assert_eq!(alone.draw_other(&mut stream, servers[0]), servers[0]);
+    }
+}

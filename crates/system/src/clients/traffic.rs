@@ -1,0 +1,164 @@
+//! What clients ask for: who asks, when, for what, and of which server.
+
+use std::sync::Arc;
+
+use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
+
+use crate::SystemError;
+
+/// The clients of a system.
+#[derive(Clone, Debug)]
+pub struct Traffic {
+    /// The endpoints where requests enter, each once.
+    pub requesters: Vec<EndpointId>,
+    /// The devices that serve them, each once.
+    pub servers: Vec<DeviceId>,
+    /// When requests come.
+    pub arrivals: Arrivals,
+    /// The share of requests that read, from 0 to 1; a trace's requests say it themselves.
+    pub read_share: f64,
+    /// Data of a request; a trace's requests say it themselves.
+    pub size: Bytes,
+    /// Size on the wire of a read's request and of a write's acknowledgement.
+    pub control: Bytes,
+    /// Which server a request goes to.
+    pub targets: Targets,
+    /// How long a requester waits for an answer; `None` where it learns at once of a message that is lost.
+    pub timeout: Option<SimDuration>,
+    /// When statistics begin.
+    pub warm_up: SimDuration,
+    /// How long the run lasts from then on; `None` where it lasts as long as the rebuild.
+    pub duration: Option<SimDuration>,
+}
+
+/// When requests come.
+#[derive(Clone, Debug)]
+pub enum Arrivals {
+    /// Each requester keeps a fixed number of requests outstanding.
+    Closed {
+        /// How many, over all requesters: dealt out evenly, the remainder to the first ones.
+        outstanding: u64,
+        /// A request is issued at a random moment within this time after the one that it follows was completed.
+        interval: SimDuration,
+    },
+    /// Each requester issues requests after exponentially distributed gaps.
+    Poisson {
+        /// Requests a second, over all requesters.
+        rate: f64,
+    },
+    /// Each requester issues requests after Pareto distributed gaps.
+    Pareto {
+        /// Requests a second, over all requesters.
+        rate: f64,
+        /// The shape, above one: up to two, the variance of the gaps is infinite.
+        shape: f64,
+    },
+    /// Recorded requests, in the order of their times; requesters take turns in issuing them.
+    Trace(Arc<Vec<TraceRequest>>),
+}
+
+/// One recorded request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceRequest {
+    /// When it is issued.
+    pub at: SimTime,
+    /// Whether it reads.
+    pub is_read: bool,
+    /// Its data.
+    pub bytes: Bytes,
+    /// The server that it goes to; `None` where one is drawn.
+    pub target: Option<DeviceId>,
+}
+
+/// Which server a request goes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Targets {
+    /// Any, each as likely as the others.
+    Uniform,
+    /// The server of rank k with a probability in proportion to k^-exponent; ranks are dealt out at random.
+    Zipf {
+        /// The exponent, zero or more.
+        exponent: f64,
+    },
+    /// Some servers, chosen at random, get a share of the requests that is theirs alone.
+    Hot {
+        /// The share of the servers that are hot, above 0 and at most 1.
+        servers: f64,
+        /// The share of the requests that they get, from 0 to 1.
+        requests: f64,
+    },
+}
+
+impl Traffic {
+    /// Checks that requests can be drawn from this, for a system of `devices` devices.
+    ///
+    /// # Errors
+    /// The first field that is out of its range.
+    pub(crate) fn check(&self, devices: usize, has_rebuild: bool) -> Result<(), SystemError> {
+        let wrong = |field, value: String, rule| Err(SystemError::Traffic { field, value, rule });
+        if self.requesters.is_empty() {
+            return wrong("requesters", "[]".into(), "name one endpoint at least");
+        }
+        if self.servers.is_empty() || self.servers.iter().any(|server| server.index() >= devices) {
+            let rule = "name one device of the system at least, and no other";
+            return wrong("servers", format!("{} devices", self.servers.len()), rule);
+        }
+        if !(0.0..=1.0).contains(&self.read_share) {
+            return wrong("read_share", self.read_share.to_string(), "it must be from 0 to 1");
+        }
+        if self.timeout == Some(SimDuration::ZERO) {
+            return wrong("timeout", "0 s".into(), "it must be above zero");
+        }
+        if self.duration == Some(SimDuration::ZERO) {
+            return wrong("duration", "0 s".into(), "it must be above zero");
+        }
+        if self.duration.is_none() && !has_rebuild {
+            return wrong("duration", "null".into(), "without a rebuild to wait for, say how long the run lasts");
+        }
+        self.check_targets().and_then(|()| self.check_arrivals(devices))
+    }
+
+    fn check_targets(&self) -> Result<(), SystemError> {
+        let wrong = |field, value: f64, rule| Err(SystemError::Traffic { field, value: value.to_string(), rule });
+        match self.targets {
+            Targets::Uniform => Ok(()),
+            Targets::Zipf { exponent } if exponent.is_finite() && exponent >= 0.0 => Ok(()),
+            Targets::Zipf { exponent } => wrong("targets.exponent", exponent, "it must be finite, zero or more"),
+            Targets::Hot { servers, .. } if !(servers > 0.0 && servers <= 1.0) => {
+                wrong("targets.servers", servers, "it must be above 0 and at most 1")
+            }
+            Targets::Hot { requests, .. } if !(0.0..=1.0).contains(&requests) => {
+                wrong("targets.requests", requests, "it must be from 0 to 1")
+            }
+            Targets::Hot { .. } => Ok(()),
+        }
+    }
+
+    fn check_arrivals(&self, devices: usize) -> Result<(), SystemError> {
+        let wrong = |field, value: String, rule| Err(SystemError::Traffic { field, value, rule });
+        let is_rate = |rate: f64| rate.is_finite() && rate > 0.0;
+        match &self.arrivals {
+            Arrivals::Closed { outstanding, .. } if !(1..1 << 24).contains(outstanding) => {
+                wrong("arrivals.outstanding", outstanding.to_string(), "it must be from 1 to 2^24 - 1")
+            }
+            Arrivals::Poisson { rate } | Arrivals::Pareto { rate, .. } if !is_rate(*rate) => {
+                wrong("arrivals.requests_per_second", rate.to_string(), "it must be finite and above zero")
+            }
+            Arrivals::Pareto { shape, .. } if !(shape.is_finite() && *shape > 1.0) => {
+                let rule = "it must be above one, or the mean gap is infinite";
+                wrong("arrivals.shape", shape.to_string(), rule)
+            }
+            Arrivals::Trace(requests) => {
+                let is_known = |target: DeviceId| target.index() < devices;
+                match requests.iter().position(|request| request.target.is_some_and(|target| !is_known(target))) {
+                    Some(row) => wrong("arrivals.target", format!("row {row}"), "the system has no such device"),
+                    None if !requests.is_sorted_by_key(|request| request.at) => {
+                        wrong("arrivals.seconds", "falling".into(), "times must not fall from one row to the next")
+                    }
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+}

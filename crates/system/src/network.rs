@@ -1,0 +1,113 @@
+//! What a system has to know of its fabric beyond carrying messages, and the faults of the network.
+
+use resilver_fabric::{Fabric, InterfaceUse, LogGp, NetworkUse, Switched};
+use resilver_units::{DeviceId, EndpointId, SimTime};
+
+use crate::checker::ConservationError;
+
+/// A fabric that tells what it did.
+pub trait Network: Fabric {
+    /// The node of an endpoint, where the fabric has nodes.
+    fn node_of(&self, endpoint: EndpointId) -> Option<u32>;
+
+    /// What each endpoint's interface did, where the fabric is one of interfaces.
+    fn interfaces(&self) -> Vec<InterfaceUse>;
+
+    /// What links and packets did from the beginning of statistics to `now`, where the fabric has them.
+    fn network(&self, now: SimTime) -> Option<NetworkUse>;
+
+    /// Packets dropped since time zero.
+    fn packets_dropped(&self) -> u64;
+}
+
+impl Network for LogGp {
+    fn node_of(&self, _: EndpointId) -> Option<u32> {
+        None
+    }
+
+    fn interfaces(&self) -> Vec<InterfaceUse> {
+        self.usage().collect()
+    }
+
+    fn network(&self, _: SimTime) -> Option<NetworkUse> {
+        None
+    }
+
+    fn packets_dropped(&self) -> u64 {
+        0
+    }
+}
+
+impl Network for Switched {
+    fn node_of(&self, endpoint: EndpointId) -> Option<u32> {
+        Some(self.topology().node_of(endpoint))
+    }
+
+    fn interfaces(&self) -> Vec<InterfaceUse> {
+        Vec::new()
+    }
+
+    fn network(&self, now: SimTime) -> Option<NetworkUse> {
+        Some(self.report(now))
+    }
+
+    fn packets_dropped(&self) -> u64 {
+        self.conservation().dropped
+    }
+}
+
+/// Parts of the network, and disks, that fail together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NetworkFault {
+    /// When.
+    pub at: SimTime,
+    /// When they work again; `None` where they do not.
+    pub repair_at: Option<SimTime>,
+    /// Links, by their numbers in the topology.
+    pub links: Vec<u32>,
+    /// Nodes, by their numbers in the topology: with all their links, their disks and the clients at them.
+    pub nodes: Vec<u32>,
+    /// Disks whose servers go on, of which nobody is told: they answer no request any more.
+    pub disks: Vec<DeviceId>,
+}
+
+/// A fault's beginning or its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub at: SimTime,
+    pub fault: usize,
+    pub is_repair: bool,
+}
+
+/// The beginnings and the ends of faults, in the order of time, then of the faults.
+pub(crate) fn changes_of(faults: &[NetworkFault]) -> Vec<Change> {
+    let ends = |(fault, of): (usize, &NetworkFault)| {
+        let begin = Change { at: of.at, fault, is_repair: false };
+        [Some(begin), of.repair_at.map(|at| Change { at, fault, is_repair: true })]
+    };
+    let mut changes: Vec<Change> = faults.iter().enumerate().flat_map(ends).flatten().collect();
+    changes.sort_by_key(|change| (change.at, change.fault, change.is_repair));
+    changes
+}
+
+/// Holds what the network did to the laws of conservation.
+///
+/// # Errors
+/// When a law is broken, which is a bug.
+pub(crate) fn check_network(network: &NetworkUse, window: u64) -> Result<(), ConservationError> {
+    let total = network.total;
+    let busiest = network.channels.iter().map(|channel| channel.busy.picoseconds()).max().unwrap_or(0);
+    let laws = [
+        (
+            "every packet sent is delivered, dropped or under way",
+            total.sent,
+            total.delivered + total.dropped + total.under_way,
+        ),
+        ("every packet delivered has taken some number of hops", network.packets_delivered, network.hops.iter().sum()),
+        ("no channel is busier than the time allows", busiest.max(window), window),
+    ];
+    match laws.into_iter().find(|(_, left, right)| left != right) {
+        Some((law, left, right)) => Err(ConservationError { law, left, right }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,132 @@
+//! A system under way, whatever its fabric and its devices: stepped through one interface, which costs a call a step.
+
+use resilver_device::{Device, Disk, ReadsFirst};
+use resilver_fabric::{LogGp, Switched};
+use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
+use resilver_units::Bytes;
+
+use crate::SystemError;
+use crate::clients::Clients;
+use crate::config::{Discipline, FabricConfig, SystemConfig};
+use crate::event::EventOf;
+use crate::network::Network;
+use crate::rebuild::Rebuild;
+use crate::simulation::Moved;
+use crate::storage::{Conclusion, Plant, Storage};
+
+/// Events that one step executes.
+const EVENTS_A_STEP: u64 = 1 << 20;
+
+/// A system under way.
+pub(crate) trait Run: Send + Sync {
+    /// Works on for a fraction of a second; returns whether the run is over.
+    fn advance(&mut self) -> Result<bool, SystemError>;
+
+    /// How much of the run is done, from 0 to 1.
+    fn fraction(&self) -> f64;
+
+    /// How far the data movement has come.
+    fn moved(&self) -> Moved;
+
+    /// What the finished run has to tell, and the digest and the number of its events.
+    fn conclude(self: Box<Self>) -> Result<(Conclusion, Digest, u64), SystemError>;
+}
+
+struct Running<F: Network, D> {
+    storage: Storage<F, D>,
+    schedule: Schedule<EventOf<F>>,
+    /// The data that the rebuild is to move.
+    bytes: Bytes,
+}
+
+impl<F, D> Run for Running<F, D>
+where
+    F: Network + Send + Sync,
+    D: Device + Send + Sync,
+{
+    fn advance(&mut self) -> Result<bool, SystemError> {
+        let reason = run(&mut self.storage, &mut self.schedule, Limit::events(EVENTS_A_STEP))?;
+        match self.storage.problem() {
+            Some(problem) => Err(problem),
+            None => Ok(reason == ExitReason::Drained),
+        }
+    }
+
+    fn fraction(&self) -> f64 {
+        let written = self.storage.rebuild().bytes_written().get() as f64;
+        let moved = if self.bytes.is_zero() { 1.0 } else { written / self.bytes.get() as f64 };
+        let served = self.storage.clients_end().map_or(1.0, |end| self.schedule.now().seconds() / end.seconds());
+        // What was written in vain may be more than all that was to be, and the last events may be after the end.
+        moved.min(served).min(1.0)
+    }
+
+    fn moved(&self) -> Moved {
+        Moved {
+            events: self.schedule.executed(),
+            simulated: self.schedule.now(),
+            rebuilt_replicas: self.storage.rebuild().rebuilt_replicas(),
+            replicas_to_rebuild: self.storage.rebuild().losses().replicas_to_rebuild,
+        }
+    }
+
+    fn conclude(self: Box<Self>) -> Result<(Conclusion, Digest, u64), SystemError> {
+        let Running { storage, schedule, .. } = *self;
+        Ok((storage.conclude(schedule.now())?, schedule.digest(), schedule.executed()))
+    }
+}
+
+/// Begins a rebuild and what else there is, over the fabric and the devices of the system.
+///
+/// # Errors
+/// When the system cannot be simulated.
+pub(crate) fn begin(config: &SystemConfig, rebuild: Rebuild, bytes: Bytes) -> Result<Box<dyn Run>, SystemError> {
+    let requesters = config.traffic.iter().flat_map(|traffic| &traffic.requesters);
+    let endpoints = config.endpoint_of.iter().chain(requesters).map(|endpoint| endpoint.index() + 1).max().unwrap_or(0);
+    match &config.fabric {
+        FabricConfig::LogGp { table } => over(config, LogGp::new(table.clone(), endpoints), rebuild, bytes),
+        FabricConfig::Switched { topology, parameters } => {
+            parameters.check(topology).map_err(|error| SystemError::Fabric(error.to_string()))?;
+            over(config, Switched::new(topology.clone(), parameters.clone()), rebuild, bytes)
+        }
+    }
+}
+
+fn over<F>(config: &SystemConfig, fabric: F, rebuild: Rebuild, bytes: Bytes) -> Result<Box<dyn Run>, SystemError>
+where
+    F: Network + Send + Sync + 'static,
+    F::Event: Send + Sync,
+{
+    let devices = 0..config.endpoint_of.len() as u64;
+    match config.discipline {
+        Discipline::Fifo => {
+            let disks = devices.map(|device| Disk::new(&config.service, device)).collect();
+            with(config, Plant { fabric, disks, endpoint_of: config.endpoint_of.clone() }, rebuild, bytes)
+        }
+        Discipline::ReadsFirst => {
+            let disks = devices.map(|device| ReadsFirst::new(&config.service, device)).collect();
+            with(config, Plant { fabric, disks, endpoint_of: config.endpoint_of.clone() }, rebuild, bytes)
+        }
+    }
+}
+
+fn with<F, D>(
+    config: &SystemConfig,
+    plant: Plant<F, D>,
+    rebuild: Rebuild,
+    bytes: Bytes,
+) -> Result<Box<dyn Run>, SystemError>
+where
+    F: Network + Send + Sync + 'static,
+    F::Event: Send + Sync,
+    D: Device + Send + Sync + 'static,
+{
+    let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failed.is_empty());
+    let clients = match &config.traffic {
+        Some(traffic) => Some(Clients::new(config.seed, traffic.clone(), devices, has_rebuild)?),
+        None => None,
+    };
+    let mut storage = Storage::serving(plant, rebuild, clients, config.faults.clone());
+    let mut schedule = Schedule::new();
+    storage.start(&mut schedule);
+    Ok(Box::new(Running { storage, schedule, bytes }))
+}
