@@ -4,22 +4,21 @@ mod harness;
 
 use std::sync::Arc;
 
-use harness::{Entry, Play, gigabit, rate};
+use harness::{Entry, Play, gigabit, mesh, rate, torus};
 use proptest::prelude::*;
-use resilver_fabric::topology::{Topology, mesh, torus};
+use resilver_fabric::topology::Topology;
 use resilver_fabric::{Forwarding, Queues, Routing, SwitchedParameters};
 use resilver_units::{Bytes, SimDuration};
 
 fn topologies() -> Vec<Arc<Topology>> {
-    let shapes = [
-        torus(&[4, 4], vec![5]),
-        torus(&[5, 3, 2], vec![]),
-        torus(&[2, 2, 2, 2], vec![3, 12]),
-        torus(&[9], vec![]),
-        mesh(&[4, 6], vec![0, 23]),
-        mesh(&[2], vec![]),
-    ];
-    shapes.into_iter().map(Arc::new).collect()
+    vec![
+        torus(&[4, 4], &[5]),
+        torus(&[5, 3, 2], &[]),
+        torus(&[2, 2, 2, 2], &[3, 12]),
+        torus(&[9], &[]),
+        mesh(&[4, 6], &[0, 23]),
+        mesh(&[2], &[]),
+    ]
 }
 
 fn picoseconds(nanoseconds: u64) -> SimDuration {
@@ -83,7 +82,7 @@ proptest! {
 #[test]
 fn a_packet_of_64_kib_takes_524_6_microseconds_a_hop_of_a_gigabit() {
     // (65,536 + 38) B at 8,000 ps = 524,592,000 ps; two hops and one switch of 6 us make 1,055,184,000 ps.
-    let topology = Arc::new(mesh(&[3], vec![]));
+    let topology = mesh(&[3], &[]);
     let mut play = Play::new(&topology, gigabit());
     play.send(0, 0, 2, 65_536).run();
     assert_eq!(play.delivered_at(), [Some(1_055_184_000)]);
@@ -94,7 +93,7 @@ fn a_message_is_cut_into_packets_that_follow_each_other() {
     // 150,000 B: two packets of 65,536 B and one of 18,928 B. The last is sent on the first link from 2 x 524,592,000 ps
     // on, for 18,966 x 8,000 = 151,728,000 ps; the second link is busy with the second packet from
     // 2 x 524,592,000 + 6,000,000 until 3 x 524,592,000 + 6,000,000, and only then sends the last.
-    let topology = Arc::new(mesh(&[3], vec![]));
+    let topology = mesh(&[3], &[]);
     let mut play = Play::new(&topology, gigabit());
     play.send(0, 0, 2, 150_000).run();
     let left = 2 * 524_592_000 + 151_728_000;
@@ -110,7 +109,7 @@ fn a_message_is_cut_into_packets_that_follow_each_other() {
 
 #[test]
 fn an_empty_message_is_one_packet() {
-    let topology = Arc::new(mesh(&[2], vec![]));
+    let topology = mesh(&[2], &[]);
     let mut play = Play::new(&topology, gigabit());
     play.send(0, 0, 1, 0).run();
     assert_eq!(play.delivered_at(), [Some(38 * 8000)]);
@@ -118,7 +117,7 @@ fn an_empty_message_is_one_packet() {
 
 #[test]
 fn a_message_within_one_endpoint_is_delivered_at_once() {
-    let topology = Arc::new(mesh(&[2], vec![]));
+    let topology = mesh(&[2], &[]);
     let mut play = Play::new(&topology, gigabit());
     play.send(9, 1, 1, 1 << 30).run();
     assert_eq!(play.delivered_at(), [Some(9)]);
@@ -130,7 +129,7 @@ fn slow_links_hold_up_fast_ones_under_cut_through() {
     // A slow link of 80,000 ps a byte, then one of 8,000: 100 KB + 38 B take 80,000 ps each to come in, and the last byte
     // cannot leave before. The head is 102 B: 8,160,000 ps on the first link. The second is held as long as the first was:
     // 100,038 x 80,000 ps.
-    let topology = Arc::new(mesh(&[3], vec![]));
+    let topology = mesh(&[3], &[]);
     let parameters = SwitchedParameters {
         link_rates: vec![rate(12.5e6), rate(125e6)],
         packet: Bytes::new(100_000),

@@ -9,7 +9,7 @@ use resilver_units::{Bytes, BytesPerSecond};
 use serde::Deserialize;
 
 use crate::errors::config_error;
-use crate::topology::topology_of;
+use crate::topology::{TopologyJson, topology_of};
 use crate::traffic::duration;
 
 /// A packet may take this many times the hops of the longest of the shortest ways, and `HOPS_MIN` in a small network.
@@ -42,7 +42,7 @@ pub struct LogGpRowJson {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SwitchedJson {
-    topology: serde_json::Value,
+    topology: TopologyJson,
     link_bytes_per_second: f64,
     link_rates: Vec<f64>,
     link_latency_seconds: f64,
@@ -76,7 +76,7 @@ fn loggp_table(rows: &[LogGpRowJson]) -> Result<LogGpTable, PyErr> {
 }
 
 fn switched(json: SwitchedJson, seed: u64) -> Result<FabricConfig, PyErr> {
-    let topology = topology_of(json.topology, seed)?;
+    let topology = topology_of(&json.topology, seed)?;
     let rate = |field: &str, rate: f64| {
         BytesPerSecond::new(rate).ok_or_else(|| {
             config_error(format!("cluster.fabric.{field} = {rate} B/s: it must be finite and above zero"))

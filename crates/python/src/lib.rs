@@ -26,6 +26,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<affected::AffectedSearch>()?;
     module.add_class::<parts::PopulationScan>()?;
     module.add_class::<population::PopulationCensus>()?;
+    module.add_class::<topology::Topology>()?;
     module.add_function(wrap_pyfunction!(simulation::choose_failed, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_sets, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_of_name, module)?)?;

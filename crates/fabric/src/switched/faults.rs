@@ -34,7 +34,7 @@ impl Switched {
     fn start_of(&self, id: u32) -> (SimTime, SimDuration) {
         let packet = self.packets.places[id as usize];
         let occupancy = self.occupancy(id);
-        let passage = self.passage(&packet, &self.tallies[packet.channel as usize], occupancy);
+        let passage = self.passage(&packet, self.topology.peer(packet.channel), occupancy);
         (SimTime::ZERO + SimTime::from_picoseconds(packet.due).since(SimTime::ZERO + passage), occupancy)
     }
 
@@ -108,10 +108,10 @@ impl Switched {
             let packet = &mut self.packets.places[id as usize];
             packet.take_hop_back();
             packet.due = NEVER;
-            if let Err(cause) = self.forward(now, id, node, schedule) {
-                if let Some(token) = self.drop_packet(now, id, cause, schedule) {
-                    lost(token);
-                }
+            if let Err(cause) = self.forward(now, id, node, schedule)
+                && let Some(token) = self.drop_packet(now, id, cause, schedule)
+            {
+                lost(token);
             }
         }
     }

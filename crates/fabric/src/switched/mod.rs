@@ -40,13 +40,24 @@ use crate::{Component, Fabric, Message, Notice};
 /// The head of a packet by which a node knows where it goes, beside the overhead.
 const HEAD_BYTES: u32 = 64;
 
-/// What the choice of a channel depends on: four channels fill a cache line.
-#[derive(Clone, Copy, Debug)]
+/// How many channels lie between those that are fetched, so that each cache line of 64 B is met.
+const LINES_AHEAD: usize = 2;
+/// Most channels of a node that are fetched.
+const FETCHED_MAX: usize = 6;
+
+/// What a packet's way over a channel depends on, and what is counted of it: half a cache line, all that a hop touches.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
 struct Line {
     /// When all that has come so far will have been sent, in picoseconds; [`NEVER`] while it does not work.
     free_at: u64,
     /// Picoseconds of sending, what waits included.
     busy: u64,
+    bytes: u64,
+    /// Packets that came, modulo 2^32.
+    packets: u32,
+    /// Those among them that had to wait, modulo 2^32.
+    queued: u32,
 }
 
 impl Line {
@@ -56,16 +67,22 @@ impl Line {
     }
 }
 
-/// What is read and written of the channel chosen.
-#[derive(Clone, Copy, Debug)]
-struct Tally {
-    packets: u64,
-    queued: u64,
-    bytes: u64,
-    /// The node that the channel leads to.
-    peer: u32,
-    /// Which of the rates it has.
-    rate: u32,
+/// How often 2^32 packets came to each channel, and had to wait there; empty until one did.
+#[derive(Clone, Debug, Default)]
+struct Carries(Vec<[u64; 2]>);
+
+impl Carries {
+    #[cold]
+    fn add(&mut self, channel: u32, is_queued: bool) {
+        if self.0.len() <= channel as usize {
+            self.0.resize(channel as usize + 1, [0; 2]);
+        }
+        self.0[channel as usize][usize::from(is_queued)] += 1;
+    }
+
+    fn of(&self, channel: usize) -> [u64; 2] {
+        self.0.get(channel).copied().unwrap_or_default()
+    }
 }
 
 /// Why a packet is dropped.
@@ -81,7 +98,7 @@ enum Cause {
 pub struct Switched {
     topology: Arc<Topology>,
     lines: Vec<Line>,
-    tallies: Vec<Tally>,
+    carries: Carries,
     rates: Vec<TimePerByte>,
     packets: Packets,
     transits: Transits,
@@ -119,15 +136,12 @@ impl Switched {
         }
         let (channels, several_rates) = (topology.channels(), !parameters.link_rates.is_empty());
         let rates = if several_rates { &parameters.link_rates[..] } else { std::slice::from_ref(&parameters.rate) };
-        let rate = |channel| if several_rates { topology.link_of(channel) } else { 0 };
-        let tally =
-            |channel| Tally { packets: 0, queued: 0, bytes: 0, peer: topology.peer(channel), rate: rate(channel) };
         let cuts_through = parameters.forwarding == Forwarding::CutThrough;
         let is_explicit = parameters.lanes > 1 || parameters.queues == Queues::Explicit;
         let nodes = topology.nodes() as usize;
         Switched {
-            lines: vec![Line { free_at: 0, busy: 0 }; channels as usize],
-            tallies: (0..channels).map(tally).collect(),
+            lines: vec![Line::default(); channels as usize],
+            carries: Carries::default(),
             rates: rates.iter().map(|rate| rate.time_per_byte()).collect(),
             packets: Packets::new(),
             transits: Transits::new(),
@@ -160,10 +174,11 @@ impl Switched {
         &self.topology
     }
 
-    /// How long a channel of this rate sends `payload`; a picosecond at least, so that packets begin one after another.
+    /// How long a channel sends `payload`; a picosecond at least, so that packets begin one after another.
     #[inline]
-    fn transmission(&self, rate: u32, payload: u32) -> SimDuration {
-        let time = self.rates[rate as usize].time_for(Bytes::new(u64::from(payload) + self.overhead));
+    fn transmission(&self, channel: u32, payload: u32) -> SimDuration {
+        let rate = if self.rates.len() == 1 { 0 } else { self.topology.link_of(channel) as usize };
+        let time = self.rates[rate].time_for(Bytes::new(u64::from(payload) + self.overhead));
         time.max(SimDuration::from_picoseconds(1))
     }
 
@@ -173,17 +188,17 @@ impl Switched {
         let packet = self.packets.places[id as usize];
         match &self.held {
             Some(held) => held[id as usize],
-            None => self.transmission(self.tallies[packet.channel as usize].rate, packet.payload),
+            None => self.transmission(packet.channel, packet.payload),
         }
     }
 
-    /// From the beginning of a packet's transmission, which takes `occupancy`, to its next event.
+    /// From the beginning of a packet's transmission to node `to`, which takes `occupancy`, to its next event.
     #[inline]
-    fn passage(&self, packet: &Packet, tally: &Tally, occupancy: SimDuration) -> SimDuration {
-        if tally.peer == packet.destination {
+    fn passage(&self, packet: &Packet, to: u32, occupancy: SimDuration) -> SimDuration {
+        if to == packet.destination {
             occupancy + self.latency
         } else if self.cuts_through {
-            self.transmission(tally.rate, packet.payload.min(HEAD_BYTES)) + self.passing
+            self.transmission(packet.channel, packet.payload.min(HEAD_BYTES)) + self.passing
         } else {
             occupancy + self.passing
         }
@@ -206,8 +221,8 @@ impl Switched {
         let packet = &mut self.packets.places[id as usize];
         packet.channel = channel;
         packet.begin_hop();
-        let (packet, tally) = (*packet, self.tallies[channel as usize]);
-        let mut occupancy = self.transmission(tally.rate, packet.payload);
+        let packet = *packet;
+        let mut occupancy = self.transmission(channel, packet.payload);
         if let Some(held) = &mut self.held {
             if held.len() <= id as usize {
                 held.resize(id as usize + 1, SimDuration::ZERO);
@@ -219,19 +234,25 @@ impl Switched {
         }
         let line = &mut self.lines[channel as usize];
         let free_at = SimTime::from_picoseconds(line.free_at);
-        let start = free_at.max(now);
+        let (start, is_queued) = (free_at.max(now), free_at > now);
         line.free_at = (start + occupancy).picoseconds();
         line.busy += occupancy.picoseconds();
-        let counts = &mut self.tallies[channel as usize];
-        counts.packets += 1;
-        counts.queued += u64::from(free_at > now);
-        counts.bytes += u64::from(packet.payload) + self.overhead;
+        line.bytes += u64::from(packet.payload) + self.overhead;
+        line.packets = line.packets.wrapping_add(1);
+        line.queued = line.queued.wrapping_add(u32::from(is_queued));
+        if line.packets == 0 {
+            self.carries.add(channel, false);
+        }
+        if line.queued == 0 && is_queued {
+            self.carries.add(channel, true);
+        }
         if self.ports.is_some() {
             self.enter_port(now, id, free_at, schedule);
         } else {
-            let due = start + self.passage(&packet, &tally, occupancy);
+            let to = self.topology.peer(channel);
+            let due = start + self.passage(&packet, to, occupancy);
             self.packets.places[id as usize].due = due.picoseconds();
-            schedule(due, SwitchedEvent::Arrive { packet: id, node: tally.peer });
+            schedule(due, SwitchedEvent::Arrive { packet: id, node: to });
         }
         Ok(start + occupancy)
     }
@@ -251,6 +272,7 @@ impl Switched {
             self.transmit(now, id, schedule);
             return;
         }
+        self.packets.places[id as usize].due = NEVER;
         ports.push(packet.channel, packet.lane(), id);
         if is_empty {
             // Nothing else waited, so the port is free of the packet that it sends at `free_at`.
@@ -267,10 +289,10 @@ impl Switched {
             self.packets.places[id as usize].leave_source();
             self.leave_sender(now + occupancy, packet.message, schedule);
         }
-        let tally = self.tallies[packet.channel as usize];
-        let due = now + self.passage(&packet, &tally, occupancy);
+        let to = self.topology.peer(packet.channel);
+        let due = now + self.passage(&packet, to, occupancy);
         self.packets.places[id as usize].due = due.picoseconds();
-        schedule(due, SwitchedEvent::Arrive { packet: id, node: tally.peer });
+        schedule(due, SwitchedEvent::Arrive { packet: id, node: to });
         now + occupancy
     }
 
@@ -295,9 +317,11 @@ impl Switched {
     fn leave_sender(&mut self, time: SimTime, message: u32, schedule: &mut impl FnMut(SimTime, SwitchedEvent)) {
         let transit = &mut self.transits.places[message as usize];
         transit.unsent -= 1;
+        // Of packets on channels of several rates, the last to begin may not be the last to have left.
+        transit.left_at = transit.left_at.max(time.picoseconds());
         if transit.unsent == 0 {
             transit.tells += 1;
-            schedule(time, SwitchedEvent::Tell { message, fate: Fate::Sent });
+            schedule(SimTime::from_picoseconds(transit.left_at), SwitchedEvent::Tell { message, fate: Fate::Sent });
         }
     }
 
@@ -379,7 +403,7 @@ impl Fabric for Switched {
         let packets = bytes.div_ceil(u64::from(self.payload)).max(1);
         let packets = if is_local { 0 } else { u32::try_from(packets).expect("2^32 packets exceed any memory") };
         let unsent = if self.ports.is_some() { packets } else { 0 };
-        let transit = Transit { token: message.token, packets, unsent, tells: 0, is_lost: false };
+        let transit = Transit { token: message.token, packets, unsent, left_at: 0, tells: 0, is_lost: false };
         let number = self.transits.insert(transit);
         if is_local {
             let fate = if self.node_faults[from as usize] == 0 { Fate::Delivered } else { Fate::Lost };
@@ -458,8 +482,10 @@ impl Fabric for Switched {
         if let SwitchedEvent::Arrive { packet, node } = event {
             prefetch(&self.packets.places[packet as usize]);
             let channels = self.topology.channels_from(node);
-            prefetch(&self.lines[channels.start as usize]);
-            prefetch(&self.lines[channels.end as usize - 1]);
+            let lines = &self.lines[channels.start as usize..channels.end as usize];
+            for line in lines.iter().step_by(LINES_AHEAD).take(FETCHED_MAX) {
+                prefetch(line);
+            }
         }
     }
 

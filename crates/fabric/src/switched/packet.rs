@@ -136,6 +136,8 @@ pub(super) struct Transit {
     pub packets: u32,
     /// Packets that have not left the sender, where it is yet to be told.
     pub unsent: u32,
+    /// When all packets that have begun to leave the sender will have left, where it is yet to be told.
+    pub left_at: u64,
     /// Events that are to tell of it.
     pub tells: u32,
     /// Whether a packet was dropped.

@@ -2,7 +2,7 @@
 
 use resilver_units::{Bytes, SimDuration, SimTime};
 
-use super::Switched;
+use super::{Carries, Switched};
 
 /// What one channel did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,8 +120,9 @@ impl Switched {
         self.baseline.counters = self.counters;
         self.baseline.busy = (0..self.lines.len()).map(|channel| self.busy_until(channel, now)).collect();
         self.hops.clear();
-        for tally in &mut self.tallies {
-            (tally.packets, tally.queued, tally.bytes) = (0, 0, 0);
+        self.carries = Carries::default();
+        for line in &mut self.lines {
+            (line.packets, line.queued, line.bytes) = (0, 0, 0);
         }
     }
 
@@ -156,7 +157,8 @@ impl Switched {
     }
 
     fn channel_use(&self, channel: usize, now: SimTime) -> ChannelUse {
-        let (tally, number) = (self.tallies[channel], channel as u32);
+        let (line, number) = (self.lines[channel], channel as u32);
+        let [packets, queued] = self.carries.of(channel).map(|carries| carries << 32);
         let busy = SimDuration::from_picoseconds(self.busy_until(channel, now) - self.baseline.busy[channel]);
         debug_assert!(
             busy <= now.since(self.baseline.since),
@@ -164,13 +166,13 @@ impl Switched {
         );
         ChannelUse {
             from: self.topology.peer(self.topology.reverse(number)),
-            to: tally.peer,
+            to: self.topology.peer(number),
             link: self.topology.link_of(number),
             busy,
-            packets: tally.packets,
-            queued: tally.queued,
-            bytes: Bytes::new(tally.bytes),
-            is_failed: self.lines[channel].is_failed(),
+            packets: packets + u64::from(line.packets),
+            queued: queued + u64::from(line.queued),
+            bytes: Bytes::new(line.bytes),
+            is_failed: line.is_failed(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Which channel a packet takes next: the local adaptive choice, and the topology's own.
 
+use std::hint::select_unpredictable;
+
 use resilver_units::SimTime;
 
 use super::packet::{NEVER, NONE, Packet};
@@ -23,11 +25,13 @@ impl Best {
     #[inline]
     fn offer(&mut self, channel: u32, line: Line, now: u64) {
         let (at, busy) = (line.free_at.max(now), line.busy);
-        if (at, busy) < (self.at, self.busy) {
-            *self = Best { at, busy, channel, equals: 1 };
-        } else if (at, busy) == (self.at, self.busy) {
-            self.equals += 1;
-        }
+        // Which channel is best cannot be foretold, so that nothing here branches on it.
+        let (key, best) = (u128::from(at) << 64 | u128::from(busy), u128::from(self.at) << 64 | u128::from(self.busy));
+        let (is_better, is_equal) = (key < best, key == best);
+        self.at = select_unpredictable(is_better, at, self.at);
+        self.busy = select_unpredictable(is_better, busy, self.busy);
+        self.channel = select_unpredictable(is_better, channel, self.channel);
+        self.equals = select_unpredictable(is_better, 1, self.equals + u32::from(is_equal));
     }
 }
 

@@ -20,8 +20,12 @@ pub struct Butterfly {
     /// Words in a column.
     words: u32,
     hosts: u32,
-    /// The digits of each word, eight bits a digit, digit 0 in the lowest.
+    /// The digits of each word, `bits` a digit, digit 0 in the lowest. Words are below 2^24, and a digit takes less than twice the
+    /// bits that it has a share of there, so 48 hold all.
     digits: Vec<u64>,
+    bits: u32,
+    /// The digit that each bit belongs to.
+    digit_of: [u8; 64],
     /// The column and the word of each node; a host has those of its switch.
     place: Vec<(u8, u32)>,
 }
@@ -32,14 +36,26 @@ impl Butterfly {
     /// Each of those digits is set in the gap behind its column, so a way runs over all columns from the first to the last such
     /// gap, and turns round at most twice.
     #[inline]
-    fn hops(from: u32, to: u32, differ: u64) -> u32 {
+    fn hops(&self, from: u32, to: u32, differ: u64) -> u32 {
         let (mut low, mut high) = (from.min(to), from.max(to));
         if differ != 0 {
-            low = low.min(differ.trailing_zeros() / 8);
-            high = high.max((63 - differ.leading_zeros()) / 8 + 1);
+            low = low.min(u32::from(self.digit_of[differ.trailing_zeros() as usize]));
+            high = high.max(u32::from(self.digit_of[63 - differ.leading_zeros() as usize]) + 1);
         }
         // The stretch once, and again what lies beyond either end.
         (high - low) + (from.min(to) - low) + (high - from.max(to))
+    }
+
+    /// The bits of the digit that a gap sets.
+    #[inline]
+    fn digit(&self, gap: u32) -> u64 {
+        ((1 << self.bits) - 1) << (self.bits * gap)
+    }
+
+    /// The value of that digit in packed digits.
+    #[inline]
+    fn own(&self, digits: u64, gap: u32) -> u32 {
+        (digits >> (self.bits * gap)) as u32 & ((1 << self.bits) - 1)
     }
 
     #[inline]
@@ -66,14 +82,14 @@ impl Butterfly {
         }
         let (digits, wanted) = (self.digits[word as usize], self.digits[end_word as usize]);
         let differ = digits ^ wanted;
-        let nearer = Self::hops(column, end, differ) - 1;
+        let nearer = self.hops(column, end, differ) - 1;
         let mut gap = |gap: u32, next: u32, first: u32| {
-            let digit = 0xff << (8 * gap);
-            let own = (wanted >> (8 * gap) & 0xff) as u32;
+            let digit = self.digit(gap);
+            let own = self.own(wanted, gap);
             // Any digit serves where a wrong one costs no more than the right one.
-            if Self::hops(next, end, differ | digit) == nearer {
+            if self.hops(next, end, differ | digit) == nearer {
                 (0..self.radix).for_each(|port| visit(first + port));
-            } else if Self::hops(next, end, differ & !digit) == nearer {
+            } else if self.hops(next, end, differ & !digit) == nearer {
                 visit(first + own);
             }
         };
@@ -98,14 +114,13 @@ impl Butterfly {
         }
         let (digits, wanted) = (self.digits[word as usize], self.digits[end_word as usize]);
         let differ = digits ^ wanted;
-        let own = |gap: u32| (wanted >> (8 * gap) & 0xff) as u32;
         if column > 0 {
-            let set = differ & !(0xff << (8 * (column - 1)));
-            if Self::hops(column - 1, end, set) < Self::hops(column, end, differ) {
-                return own(column - 1);
+            let set = differ & !self.digit(column - 1);
+            if self.hops(column - 1, end, set) < self.hops(column, end, differ) {
+                return self.own(wanted, column - 1);
             }
         }
-        own(column) + if column > 0 { self.radix } else { 0 }
+        self.own(wanted, column) + if column > 0 { self.radix } else { 0 }
     }
 
     #[inline]
@@ -116,7 +131,7 @@ impl Butterfly {
         let ((column, word), (end, end_word)) = (self.place[from as usize], self.place[to as usize]);
         let differ = self.digits[word as usize] ^ self.digits[end_word as usize];
         let leaves = u32::from(self.is_host(from)) + u32::from(self.is_host(to));
-        Self::hops(u32::from(column), u32::from(end), differ) + leaves
+        self.hops(u32::from(column), u32::from(end), differ) + leaves
     }
 
     /// One node of each kind that looks at the network as all others of its kind do, with how many they are.
@@ -144,11 +159,11 @@ impl Butterfly {
 /// # Errors
 /// When a size is out of its range, or there are more nodes than numbers are kept for.
 pub fn butterfly(radix: u32, levels: u32, hosts_per_switch: u32) -> Result<Topology, TopologyError> {
-    if !(2..=256).contains(&radix) {
-        return refuse("radix", radix, "a butterfly's digits have 2 to 256 values", "choose a number in this range");
+    if radix < 2 {
+        return refuse("radix", radix, "a digit has two values or more", "give at least 2");
     }
-    if !(1..=8).contains(&levels) {
-        return refuse("levels", levels, "a butterfly has 1 to 8 levels of switches", "choose a number in this range");
+    if !(1..=24).contains(&levels) {
+        return refuse("levels", levels, "a butterfly has 1 to 24 levels of switches", "choose a number in this range");
     }
     if hosts_per_switch == 0 {
         return refuse("hosts_per_switch", 0, "a switch of the last level has a host or more", "give at least 1");
@@ -164,8 +179,11 @@ pub fn butterfly(radix: u32, levels: u32, hosts_per_switch: u32) -> Result<Topol
 
     // The weight of each digit in a word.
     let weights: Vec<u32> = (0..levels).map(|digit| radix.pow(levels - 1 - digit)).collect();
-    let pack =
-        |word: u32| weights.iter().rev().fold(0u64, |digits, &weight| digits << 8 | u64::from(word / weight % radix));
+    let bits = u32::BITS - (radix - 1).leading_zeros();
+    let pack = |word: u32| {
+        let digits = weights.iter().rev().map(|&weight| u64::from(word / weight % radix));
+        digits.fold(0u64, |digits, digit| digits << bits | digit)
+    };
     let mut shape = Butterfly {
         radix,
         levels,
@@ -173,6 +191,8 @@ pub fn butterfly(radix: u32, levels: u32, hosts_per_switch: u32) -> Result<Topol
         words,
         hosts,
         digits: (0..words).map(pack).collect(),
+        bits,
+        digit_of: std::array::from_fn(|bit| (bit as u32 / bits) as u8),
         place: (0..hosts).map(|host| (levels as u8, host / hosts_per_switch)).collect(),
     };
     let mut ports = PortLists::default();

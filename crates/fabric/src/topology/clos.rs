@@ -245,7 +245,8 @@ pub fn clos_sizes(levels: u32, switch_ports: u32, taper: u32) -> Result<(u32, u3
     if taper == 0 || taper == u32::MAX {
         return refuse("taper", taper, "the taper is hosts for each uplink of an edge switch", "give 1 or more");
     }
-    if switch_ports < 2 || switch_ports % (taper + 1) != 0 || (levels == 3 && switch_ports % 2 != 0) {
+    let is_divided = switch_ports.is_multiple_of(taper + 1) && (levels == 2 || switch_ports.is_multiple_of(2));
+    if switch_ports < 2 || !is_divided {
         let rule = format!(
             "ports of a switch are a multiple of {}, so that {taper} in {} lead to hosts, and even with 3 levels",
             taper + 1,

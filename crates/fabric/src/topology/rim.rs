@@ -119,9 +119,8 @@ impl Rim {
 
     /// The sum of distances over all pairs of one of `from` and one of `to`.
     pub(super) fn sum_of_distances(&self, from: &[u32], to: &[u32]) -> u128 {
-        let part = |nodes: &[u32]| nodes.iter().copied().partition(|&node| node < self.places);
-        let ((from, from_routers), (to, to_routers)): ((Vec<u32>, Vec<u32>), (Vec<u32>, Vec<u32>)) =
-            (part(from), part(to));
+        let part = |nodes: &[u32]| -> (Vec<u32>, Vec<u32>) { nodes.iter().partition(|&&node| node < self.places) };
+        let ((from, from_routers), (to, to_routers)) = (part(from), part(to));
         let one_by_one = |from: &[u32], to: &[u32]| {
             let pairs = from.iter().flat_map(|&a| to.iter().map(move |&b| (a, b)));
             pairs.map(|(a, b)| u128::from(self.distance(a, b))).sum::<u128>()
@@ -209,7 +208,7 @@ fn attached(rows: u32, columns: u32, wiring: RimWiring, routers: u32) -> Result<
         RimWiring::OppositeSides => (2, u32::MAX),
         RimWiring::Perimeter => (1, 2 * (rows + columns) - 4),
     };
-    if routers == 0 || routers % multiple != 0 || routers > most {
+    if routers == 0 || !routers.is_multiple_of(multiple) || routers > most {
         let rule = match wiring {
             RimWiring::CornerSides => "as many routers are at each of the four corners".to_string(),
             RimWiring::OppositeSides => "as many routers are at the rows as at the columns".to_string(),

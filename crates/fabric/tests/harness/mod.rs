@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use resilver_fabric::topology::Topology;
+use resilver_fabric::topology::{self, Topology};
 use resilver_fabric::{
     Component, Fabric, FabricEvent, Forwarding, Message, Notice, Queues, Routing, Switched, SwitchedEvent,
     SwitchedParameters,
@@ -156,6 +156,14 @@ impl Play {
         }
         delivered
     }
+}
+
+pub fn torus(sides: &[u32], routers: &[u32]) -> Arc<Topology> {
+    Arc::new(topology::torus(sides, routers).unwrap())
+}
+
+pub fn mesh(sides: &[u32], routers: &[u32]) -> Arc<Topology> {
+    Arc::new(topology::mesh(sides, routers).unwrap())
 }
 
 pub const PICOSECONDS_PER_MICROSECOND: u64 = 1_000_000;

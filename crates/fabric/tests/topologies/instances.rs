@@ -30,7 +30,9 @@ pub fn small() -> Vec<(String, Topology)> {
             add(format!("{wiring:?} {sides:?} {routers}"), mesh_with_rim(&sides, wiring, routers).unwrap());
         }
     }
-    for (radix, levels, hosts) in [(2, 1, 2), (2, 2, 1), (2, 3, 2), (3, 2, 2), (3, 3, 1), (4, 2, 3)] {
+    for (radix, levels, hosts) in
+        [(2, 1, 2), (2, 2, 1), (2, 3, 2), (3, 2, 2), (3, 3, 1), (4, 2, 3), (2, 5, 1), (5, 2, 1)]
+    {
         add(format!("butterfly {radix} {levels} {hosts}"), butterfly(radix, levels, hosts).unwrap());
     }
     for (sizes, uplinks, routers_at) in [

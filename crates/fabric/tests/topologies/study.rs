@@ -10,7 +10,8 @@ fn torus_of(sides: &[u32], routers: u32) -> Topology {
     torus(sides, &draw_routers(sides.iter().product(), routers, 1).unwrap()).unwrap()
 }
 
-/// Singh, Chen, Miller: "Effects of failures on storage networks", table 1: disks, routers, ports and links of each network.
+/// Mehech, "The impact of failures on large distributed storage systems" (UCSC-SSRC-07-10, 2007), table 1: disks, routers, ports
+/// and links of each network.
 #[test]
 fn the_eight_networks_of_the_study_have_the_counts_of_its_table() {
     let eight = [
