@@ -2,7 +2,8 @@
 //!
 //! Events of one picosecond may come in another order on the other path, since each schedules the arrival of a packet that
 //! waited at another time. So no two packets are to meet in one picosecond: every link has a rate of its own, none a multiple
-//! of another, and messages are sent at random picoseconds.
+//! of another, and messages are sent at random picoseconds. Under cut-through, packets that one slow link held up may still
+//! reach different nodes in one picosecond, where they do not touch each other.
 
 mod harness;
 
