@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from resilver.importers import MeasuredSizes, import_sizes
     from resilver.judgement import Comparison, Quality, compare, quality
-    from resilver.simulate import CrushMap, Progress, RunResult, census
+    from resilver.simulate import CrushMap, Progress, RunResult, Topology, census, topology
     from resilver.spec import (
         Cluster,
         DeviceTable,
@@ -71,7 +71,7 @@ _HOMES = {
     ),
     "resilver.importers": ("MeasuredSizes", "import_sizes"),
     "resilver.judgement": ("Comparison", "Quality", "compare", "quality"),
-    "resilver.simulate": ("CrushMap", "Progress", "RunResult", "census"),
+    "resilver.simulate": ("CrushMap", "Progress", "RunResult", "Topology", "census", "topology"),
     "resilver.spec": (
         "Cluster",
         "DeviceTable",
@@ -126,6 +126,7 @@ __all__ = [
     "Status",
     "Study",
     "System",
+    "Topology",
     "__version__",
     "calibrate_disk",
     "calibrate_network",
@@ -140,6 +141,7 @@ __all__ = [
     "report",
     "simulate",
     "status",
+    "topology",
     "units",
 ]
 

@@ -25,6 +25,7 @@ from resilver.cli.options import (
 )
 from resilver.cli.place import options
 from resilver.cli.population_app import app as population_app
+from resilver.cli.topology_app import topology
 
 app = typer.Typer(
     name="resilver",
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.add_typer(import_app, name="import")
 app.add_typer(population_app, name="population")
 app.add_typer(calibrate, name="calibrate")
+app.command()(topology)
 
 
 def _version(wanted: bool) -> None:

@@ -20,6 +20,7 @@ from resilver.simulate.pools import (
 )
 from resilver.simulate.population import census
 from resilver.simulate.run import Progress, RunResult, simulate, validate
+from resilver.simulate.topologies import Topology, topology
 
 __all__ = [
     "CrushMap",
@@ -30,6 +31,7 @@ __all__ = [
     "Progress",
     "RunResult",
     "StatedGroups",
+    "Topology",
     "affected",
     "affected_batches",
     "affected_groups",
@@ -43,6 +45,7 @@ __all__ = [
     "place_objects",
     "simulate",
     "simulate_found",
+    "topology",
     "validate",
     "version",
 ]

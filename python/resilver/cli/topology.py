@@ -1,0 +1,270 @@
+"""`resilver topology`: networks in numbers and pictures."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from resilver.cli.console import output, print_json, say
+from resilver.cli.saving import check_writable
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.simulate import Topology, topology
+from resilver.spec.topology import TopologySpec, parse_topology
+from resilver.spec.topology_kinds import KINDS, oversubscription
+
+FORMATS = (".png", ".svg", ".pdf")
+"""What a picture's name may end in."""
+
+SKETCH_LINKS_MAX = 120
+"""The most links of a network that is sketched in letters; more cover each other."""
+
+_RADICES_SHOWN = 4
+
+
+def list_topologies(*, as_json: bool) -> None:
+    """Print the kinds of topology, how each is written, and an example.
+
+    Args:
+        as_json: Print JSON, a list of one object a kind.
+    """
+    graph = (
+        "graph",
+        "graph <file>",
+        "graph network.graphml",
+        "any network, from an edge list, GraphML or JSON",
+    )
+    rows = [
+        (kind.grammar.name, kind.grammar.form, kind.grammar.example, kind.about) for kind in KINDS
+    ]
+    rows.append(graph)
+    if as_json:
+        keys = ("kind", "form", "example", "about")
+        print_json([dict(zip(keys, row, strict=True)) for row in rows])
+        return
+    console = output()
+    for name, form, example, about in rows:
+        console.print(Text.assemble((name, "bold"), f": {about}"), soft_wrap=True)
+        console.print(Text(f"  {form}"), soft_wrap=True)
+        console.print(Text(f'  resilver topology "{example}"', style="dim"), soft_wrap=True)
+
+
+def show_topologies(
+    texts: Sequence[str],
+    routers: int | None,
+    seed: int,
+    picture: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print one topology's measures, or those of several beside each other.
+
+    Args:
+        texts: The topologies as written; words of one text that came apart are joined.
+        routers: How many routers there are, or None for what each text says.
+        seed: Draws the routers' places.
+        picture: Where to draw it, or None.
+        as_json: Print JSON: an object, or a list where there are several.
+
+    Raises:
+        ConfigError: A text is no topology, it cannot be built, or the picture cannot be written.
+    """
+    if not texts:
+        example = KINDS[0].grammar.example
+        rule = "no topology is named"
+        remedy = f'write resilver topology "{example}"; --list shows the kinds'
+        raise ConfigError(Problem(rule, remedy))
+    specs = _specs(texts, routers)
+    if picture is not None:
+        _check_picture(picture, len(specs))
+    built = [topology(spec, seed=seed) for spec in specs]
+    if as_json:
+        rows = [_json(one) for one in built]
+        print_json(rows[0] if len(rows) == 1 else rows)
+    elif len(built) == 1:
+        _print_one(built[0], picture)
+    else:
+        _print_several(built)
+    if picture is not None:
+        _draw(built[0], picture)
+        say(f"wrote {picture}")
+
+
+def _specs(texts: Sequence[str], routers: int | None) -> list[TopologySpec]:
+    """The topologies; a text without quotes comes as its words, and is put together again."""
+    try:
+        return [parse_topology(text, routers=routers) for text in texts]
+    except ConfigError:
+        if len(texts) > 1:
+            try:
+                return [parse_topology(" ".join(texts), routers=routers)]
+            except ConfigError:
+                pass
+        raise
+
+
+def _check_picture(picture: Path, count: int) -> None:
+    if count > 1:
+        rule = f"a picture shows one topology, and there are {count}"
+        raise ConfigError(Problem(rule, "draw each by a command of its own", key="--output"))
+    if picture.suffix.lower() not in FORMATS:
+        rule = "a picture's name ends in .png, .svg or .pdf"
+        close = name_remedy(picture.suffix, FORMATS, "endings")
+        raise ConfigError(Problem(rule, close, key="--output", value=show(str(picture))))
+    check_writable(picture)
+
+
+def _json(one: Topology) -> dict[str, Any]:
+    return {
+        "topology": one.spec.label,
+        "kind": one.spec.kind,
+        "seed": one.seed,
+        "nodes": one.nodes,
+        "hosts": one.hosts,
+        "routers": one.routers,
+        "switches": one.switches,
+        "links": one.links,
+        "ports": one.ports,
+        "diameter": one.diameter,
+        "mean_hops": one.mean_hops,
+        "mean_router_disk_hops": one.mean_router_disk_hops,
+        "bisection_links": one.bisection_links,
+        "bisection_is_exact": one.bisection_is_exact,
+        "max_radix": one.max_radix,
+        "links_per_host": one.links / one.hosts,
+        "ports_per_host": one.ports / one.hosts,
+        "radices": [
+            {"kind": kind, "ports": ports, "nodes": count}
+            for (kind, ports), count in _radices(one).items()
+        ],
+        "oversubscription": oversubscription(one.spec.content()),
+    }
+
+
+def _radices(one: Topology) -> dict[tuple[str, int], int]:
+    """How many nodes of each kind have so many ports: routers and switches first."""
+    counts = Counter(zip(one.kinds.tolist(), one.degrees.tolist(), strict=True))
+    order = {"router": 0, "switch": 1, "host": 2}
+    return dict(sorted(counts.items(), key=lambda item: (order[item[0][0]], -item[0][1])))
+
+
+def _print_one(one: Topology, picture: Path | None) -> None:
+    table = Table(title=one.spec.label, box=box.SIMPLE, title_justify="left", show_header=False)
+    table.add_column("measure")
+    table.add_column("value", justify="right")
+    table.add_column("beside it", style="dim")
+    for row in (*_sizes(one), *_distances(one), *_costs(one)):
+        table.add_row(*row)
+    console = output()
+    console.print(table)
+    # Dots of braille need an encoding that has them, and many links need a file's resolution.
+    can_sketch = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    if one.links <= SKETCH_LINKS_MAX and can_sketch:
+        from resilver.cli.topology_sketch import sketch
+
+        for line in sketch(one.positions, one.ends):
+            console.print(Text(f" {line}"), soft_wrap=True)
+    elif picture is None:
+        say("-o picture.png draws it")
+
+
+def _sizes(one: Topology) -> list[tuple[str, str, str]]:
+    own = int((one.kinds == "switch").sum())
+    forwarding = one.switches - own
+    switches = ""
+    if forwarding:
+        switches = f"{forwarding:,} are hosts, which forward" if own else "hosts, which forward"
+    return [
+        ("nodes", f"{one.nodes:,}", ""),
+        ("hosts", f"{one.hosts:,}", "nodes with a device"),
+        ("routers", f"{one.routers:,}", "nodes where clients enter"),
+        ("switches", f"{one.switches:,}", switches),
+        ("links", f"{one.links:,}", "full duplex"),
+        ("ports", f"{one.ports:,}", "two a link"),
+    ]
+
+
+def _distances(one: Topology) -> list[tuple[str, str, str]]:
+    mean = one.mean_router_disk_hops
+    rows = [
+        ("diameter", f"{one.diameter:,}", "hops"),
+        ("mean hops", f"{one.mean_hops:.4f}", "between all pairs of nodes"),
+    ]
+    if mean is not None:
+        rows.append(("mean hops from routers", f"{mean:.4f}", "to hosts"))
+    how = "links, exact" if one.bisection_is_exact else "links at most: the least cut found"
+    return [*rows, ("bisection", f"{one.bisection_links:,}", how)]
+
+
+def _costs(one: Topology) -> list[tuple[str, str, str]]:
+    rows = [
+        ("cables", f"{one.links:,}", f"{one.links / one.hosts:.2f} a host"),
+        ("ports a host", f"{one.ports / one.hosts:.2f}", "of the whole network"),
+    ]
+    radices = _radices(one)
+    for kind in ("router", "switch", "host"):
+        here = [(ports, count) for (name, ports), count in radices.items() if name == kind]
+        plural = {"switch": "switches"}.get(kind, f"{kind}s")
+        for ports, count in here[:_RADICES_SHOWN]:
+            rows.append((f"{plural} of {ports} port{'s'[: ports > 1]}", f"{count:,}", ""))
+        rest = sum(count for _, count in here[_RADICES_SHOWN:])
+        if rest:
+            rows.append((f"{plural} of fewer ports", f"{rest:,}", ""))
+    ratios = oversubscription(one.spec.content())
+    if ratios:
+        shown = ", ".join(f"{ratio:.3g} : 1" for ratio in ratios)
+        rows.append(("oversubscription", shown, "links down to links up, from the hosts up"))
+    return rows
+
+
+def _print_several(built: Sequence[Topology]) -> None:
+    table = Table(box=box.SIMPLE)
+    table.add_column("topology", overflow="fold")
+    # Two lines a heading leave the width to the texts.
+    headings = (
+        "hosts",
+        "routers",
+        "switches",
+        "links",
+        "diameter",
+        "mean\nhops",
+        "from\nrouters",
+        "bisection",
+        "links\na host",
+    )
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for one in built:
+        mean = one.mean_router_disk_hops
+        table.add_row(
+            one.spec.label,
+            f"{one.hosts:,}",
+            f"{one.routers:,}",
+            f"{one.switches:,}",
+            f"{one.links:,}",
+            f"{one.diameter:,}",
+            f"{one.mean_hops:.3f}",
+            "" if mean is None else f"{mean:.3f}",
+            f"{'' if one.bisection_is_exact else '≤ '}{one.bisection_links:,}",
+            f"{one.links / one.hosts:.2f}",
+        )
+    output().print(table)
+    if not all(one.bisection_is_exact for one in built):
+        say("≤: the least cut found; the bisection is at most this")
+
+
+def _draw(one: Topology, picture: Path) -> None:
+    from resilver.report.topology_plot import draw_topology, picture_bytes
+
+    figure = draw_topology(
+        one.positions, one.ends, one.kinds, title=one.spec.label, labels=one.node_names
+    )
+    from resilver.cli.saving import save_whole
+
+    save_whole(picture, picture_bytes(figure, picture.suffix.lower().lstrip(".")))

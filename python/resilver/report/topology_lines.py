@@ -1,0 +1,205 @@
+"""Where the lines of a drawn network go: links in full, and far ones as stubs at both ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+STUB_LENGTH = 0.38
+"""The length of a stub in spacings of the grid: two that meet leave a gap between them."""
+
+FAR = 1.5
+"""A link is far from so many steps of the grid on: it would run over the nodes between its ends."""
+
+ARCS_LINKS_MAX = 200
+"""The most links of a network in which far ones that close no ring are drawn in full, bowed."""
+
+ARC_PIECES = 15
+"""The straight pieces of a bowed link; an odd number, so that one is in the middle."""
+
+DIRECTIONS = 8
+"""The directions in which stubs may point."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The line segments of a drawing.
+
+    Args:
+        segments: Both ends of each segment, shape (segments, 2, 2).
+        link: The link that each segment is of.
+        is_stub: Whether each is a stub.
+        takes_mark: Whether a mark for the link may stand on it: not on every piece of a bow.
+        spacing: The usual distance of neighbours that are drawn in full.
+    """
+
+    segments: Floats
+    link: Integers
+    is_stub: npt.NDArray[np.bool_]
+    takes_mark: npt.NDArray[np.bool_]
+    spacing: float
+
+
+def lines_of(positions: Floats, ends: Integers) -> Lines:
+    """The segments that show a network's links.
+
+    In a grid, a link that closes a ring or leads to another plane would cover the nodes between
+    its ends. One that closes a ring is drawn as a stub at each end, outwards. Another is bowed
+    around the nodes between where links are few, and else a stub aside at each end.
+
+    Args:
+        positions: The place of each node, shape (nodes, 2).
+        ends: The two nodes of each link, shape (links, 2).
+
+    Returns:
+        The segments; parallel links lie side by side.
+    """
+    steps = positions[ends[:, 1]] - positions[ends[:, 0]]
+    lengths = np.hypot(steps[:, 0], steps[:, 1])
+    pitch = _pitch(positions, steps)
+    if pitch is None:
+        drawn = lengths[lengths > 0]
+        spacing = float(np.median(drawn)) if drawn.size else 1.0
+        far = np.zeros(len(ends), dtype=np.bool_)
+    else:
+        spacing = float(pitch[np.isfinite(pitch)].min())
+        far = _far(positions, ends, np.abs(steps), pitch)
+    closes = far & _both_outwards(positions, ends, far)
+    bowed = far & ~closes if len(ends) <= ARCS_LINKS_MAX else np.zeros_like(far)
+    near = np.flatnonzero(~far)
+    full = positions[ends[near]] + _aside(positions, ends, near, spacing)
+    owner, stubs = _stubs(positions, ends, far & ~bowed, closes, lengths, STUB_LENGTH * spacing)
+    arcs = np.flatnonzero(bowed)
+    pieces = _arcs(positions[ends[arcs]], 0.35 * spacing)
+    counts = (near.size, owner.size, len(pieces))
+    middle = np.arange(len(pieces)) % ARC_PIECES == ARC_PIECES // 2
+    return Lines(
+        segments=np.concatenate([full, stubs, pieces]),
+        link=np.concatenate([near, owner, np.repeat(arcs, ARC_PIECES)]),
+        is_stub=np.repeat([False, True, False], counts),
+        takes_mark=np.concatenate([np.ones(near.size + owner.size, dtype=np.bool_), middle]),
+        spacing=spacing,
+    )
+
+
+def _pitch(positions: Floats, steps: Floats) -> Floats | None:
+    """How far the columns and the rows of a grid are apart; None where nodes stand otherwise."""
+    columns = np.unique(np.round(positions[:, 0], 6)).size
+    rows = np.unique(np.round(positions[:, 1], 6)).size
+    # A square of n nodes has 2 sqrt(n) rows and columns; a tree has as many columns as hosts.
+    if columns + rows > max(4 * np.sqrt(len(positions)), len(positions) + 1):
+        return None
+    along = np.abs(steps) > 1e-9
+    level, upright = along[:, 0] & ~along[:, 1], along[:, 1] & ~along[:, 0]
+    # Grids have links along rows and along columns, butterflies only along rows; and of a grid's
+    # planes at least a third of all links stay within them or lead straight to the next.
+    if np.count_nonzero(level | upright) < 0.3 * len(steps):
+        return None
+    if (columns > 1 and not level.any()) or (rows > 1 and not upright.any()):
+        return None
+    across = np.abs(steps[level, 0]).min() if level.any() else np.inf
+    down = np.abs(steps[upright, 1]).min() if upright.any() else np.inf
+    return np.array([across, down])
+
+
+def _far(positions: Floats, ends: Integers, sizes: Floats, pitch: Floats) -> npt.NDArray[np.bool_]:
+    """The links between equals that run past other nodes; those of a hub show what it reaches."""
+    degrees = np.bincount(ends.ravel(), minlength=len(positions))
+    is_far = np.any(sizes > FAR * pitch, axis=1)
+    # Nodes beside the grid have no neighbour in it that is one step away.
+    is_inside = np.zeros(len(positions), dtype=np.bool_)
+    is_inside[ends[~is_far].ravel()] = True
+    shows_reach = ~is_inside | (degrees > 2 * float(np.median(degrees)))
+    return np.asarray(is_far & ~np.any(shows_reach[ends], axis=1), dtype=np.bool_)
+
+
+def _both_outwards(
+    positions: Floats, ends: Integers, far: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """The links behind both of whose ends no near link leads on: those that close a ring."""
+    taken = _taken(positions, ends, far)
+    ahead = _direction(positions[ends[:, 1]] - positions[ends[:, 0]])
+    opposite = (ahead + DIRECTIONS // 2) % DIRECTIONS
+    return np.asarray(~taken[ends[:, 0], opposite] & ~taken[ends[:, 1], ahead], dtype=np.bool_)
+
+
+def _taken(positions: Floats, ends: Integers, far: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The directions in which near links leave each node."""
+    taken = np.zeros((len(positions), DIRECTIONS), dtype=np.bool_)
+    for nodes, others in ((ends[~far, 0], ends[~far, 1]), (ends[~far, 1], ends[~far, 0])):
+        taken[nodes, _direction(positions[others] - positions[nodes])] = True
+    return taken
+
+
+def _arcs(ends: Floats, height: float) -> Floats:
+    """Bows from end to end, in straight pieces, so high as `height` per node that they pass."""
+    along = np.linspace(0.0, 1.0, ARC_PIECES + 1)[None, :, None]
+    step = ends[:, 1] - ends[:, 0]
+    normal = np.stack([-step[:, 1], step[:, 0]], axis=1)
+    normal /= np.hypot(step[:, 0], step[:, 1])[:, None]
+    bow = (4 * height * along * (1 - along)) * normal[:, None, :]
+    points = ends[:, :1] + along * step[:, None, :] + bow
+    return np.stack([points[:, :-1], points[:, 1:]], axis=2).reshape(-1, 2, 2)
+
+
+def _aside(positions: Floats, ends: Integers, links: Integers, spacing: float) -> Floats:
+    """How far each of the links is moved, so that parallel ones lie side by side."""
+    shifts = np.zeros((links.size, 1, 2))
+    if not links.size:
+        return shifts
+    pairs = np.sort(ends[links], axis=1)
+    _, which, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+    which = which.ravel()
+    if counts.max() == 1:
+        return shifts
+    order = np.argsort(which, kind="stable")
+    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    rank = np.empty(links.size)
+    rank[order] = np.arange(links.size) - first[which[order]]
+    offset = (rank - (counts[which] - 1) / 2) * min(0.012, 0.1 * spacing)
+    step = positions[pairs[:, 1]] - positions[pairs[:, 0]]
+    normal = np.stack([-step[:, 1], step[:, 0]], axis=1)
+    length = np.hypot(step[:, 0], step[:, 1])
+    shifts[:, 0, :] = normal / np.where(length > 0, length, 1.0)[:, None] * offset[:, None]
+    return shifts
+
+
+def _stubs(
+    positions: Floats,
+    ends: Integers,
+    far: npt.NDArray[np.bool_],
+    closes: npt.NDArray[np.bool_],
+    lengths: Floats,
+    size: float,
+) -> tuple[Integers, Floats]:
+    """Two stubs a far link; those that close rings choose their directions first."""
+    taken = _taken(positions, ends, far)
+    links = np.flatnonzero(far)
+    links = links[np.lexsort((lengths[links], ~closes[links]))]
+    ahead = _direction(positions[ends[links, 1]] - positions[ends[links, 0]])
+    # Outwards first; else aside, nearest to where the other end is.
+    turns = [4, 1, -1, 2, -2, 3, -3, 0]
+    chosen = np.empty((links.size, 2), dtype=np.int64)
+    for row, (start, end, towards) in enumerate(
+        zip(ends[links, 0].tolist(), ends[links, 1].tolist(), ahead.tolist(), strict=True)
+    ):
+        for side, (node, way) in enumerate(((start, towards), (end, towards + 4))):
+            free = ((way + turn) % DIRECTIONS for turn in turns)
+            at = next((one for one in free if not taken[node, one]), (way + 1) % DIRECTIONS)
+            taken[node, at] = True
+            chosen[row, side] = at
+    angles = chosen.ravel() * (2 * np.pi / DIRECTIONS)
+    starts = positions[ends[links].ravel()]
+    tips = starts + size * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return np.repeat(links, 2), np.stack([starts, tips], axis=1)
+
+
+def _direction(steps: Floats) -> Integers:
+    """The nearest of the directions to each step, counted from the right, anticlockwise."""
+    turn = np.arctan2(steps[:, 1], steps[:, 0]) / (2 * np.pi) * DIRECTIONS
+    return np.round(turn).astype(np.int64) % DIRECTIONS

@@ -1,0 +1,244 @@
+"""`resilver topology` and `resilver.topology`: the core's networks in numbers and pictures."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+import resilver
+from resilver import ConfigError, Topology, cli
+from resilver.spec.topology_kinds import KINDS
+
+SMALL = [
+    "torus 5x4x3 routers 7",
+    "torus 6",
+    "torus 2x3",
+    "mesh 5x4 routers 4",
+    "mesh 4x6 routers 4 wiring opposite_sides",
+    "mesh 5x5 routers 3 wiring perimeter",
+    "mesh 3x2x4 routers 2",
+    "hypercube 5 routers 3",
+    "butterfly 2^3 hosts 2",
+    "butterfly 3^2 hosts 1",
+    "fat tree 16,8,4,2 up 1,4,4 routers at 1",
+    "fat tree 12,4,2 up 1,4",
+    "fat tree levels 2 ports 6 taper 2",
+    "fat tree levels 3 ports 4 routers 3",
+    "leaf spine 4x3 hosts 5 links 2 routers 4",
+    "dragonfly 5x4 hosts 2 global links 1 routers 3",
+]
+
+
+def graph_of(one: Topology) -> networkx.Graph:
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(one.nodes))
+    graph.add_edges_from(one.ends.tolist())
+    return graph
+
+
+def hops_of(one: Topology) -> np.ndarray:
+    """The hops of shortest ways between all nodes; none leads through a router beside a mesh."""
+    graph = graph_of(one)
+    beside = one.spec.content().get("wiring", "inside") != "inside"
+    closed = set(np.flatnonzero(one.kinds == "router").tolist()) if beside else set()
+    hops = np.zeros((one.nodes, one.nodes))
+    for start in range(one.nodes):
+        found, ring = {start: 0}, [start]
+        while ring:
+            ring = [
+                other
+                for node in ring
+                if node == start or node not in closed
+                for other in graph.neighbors(node)
+                if found.setdefault(other, found[node] + 1) == found[node] + 1
+            ]
+            ring = list(dict.fromkeys(ring))
+        hops[start, list(found)] = list(found.values())
+    return hops
+
+
+@pytest.mark.parametrize("text", SMALL)
+def test_measures_are_those_of_a_search(text: str) -> None:
+    """Counts, diameter and mean hops equal what a search finds on the same links."""
+    one = resilver.topology(text, seed=3)
+    hops = hops_of(one)
+    assert one.nodes == one.spec.nodes == len(one.node_names) == len(set(one.node_names))
+    assert one.hosts == one.spec.hosts == np.count_nonzero(one.kinds == "host")
+    assert one.routers == one.spec.routers == np.count_nonzero(one.kinds == "router")
+    assert one.ports == 2 * one.links == 2 * len(one.ends)
+    assert one.diameter == hops.max()
+    assert one.mean_hops == pytest.approx(hops.sum() / (one.nodes * (one.nodes - 1)), rel=1e-12)
+    assert one.max_radix == one.degrees.max()
+    # A switch has more than one link and is no router.
+    assert one.switches == np.count_nonzero((one.degrees > 1) & (one.kinds != "router"))
+    pairs = hops[np.ix_(one.kinds == "router", one.kinds == "host")]
+    if pairs.size:
+        assert one.mean_router_disk_hops == pytest.approx(pairs.mean(), rel=1e-12)
+    else:
+        assert one.mean_router_disk_hops is None
+    assert one.positions.min() >= 0.0
+    assert one.positions.max() <= 1.0 + 1e-9
+    assert len(np.unique(np.round(one.positions, 9), axis=0)) == one.nodes
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        # Two cuts through a ring.
+        ("torus 6", 2),
+        # A plane across the longest side cuts 4 x 6 links, and a ring of planes is cut twice.
+        ("torus 4x6x8", 2 * 4 * 6),
+        ("mesh 4x6", 4),
+        # Half of the nodes have a partner in the last dimension.
+        ("hypercube 6", 32),
+        # Half of 16 leaves with 4 links up each.
+        ("leaf spine 16x4 hosts 20", 32),
+        # Full bandwidth: half of the 16 hosts send to the other half.
+        ("fat tree levels 3 ports 4", 8),
+    ],
+)
+def test_bisections_known_in_closed_form(text: str, links: int) -> None:
+    """They are exact where the literature has them."""
+    one = resilver.topology(text)
+    assert (one.bisection_links, one.bisection_is_exact) == (links, True)
+
+
+def test_the_eight_topologies_have_the_studys_links() -> None:
+    """Links as in the study's table, and mean hops from routers in closed form for tori."""
+    links = {
+        "butterfly 4^4 hosts 16": 8192,
+        "fat tree 4096,128,64,32 up 1,32,64 routers at 1": 12288,
+        "hypercube 12 routers 128": 24576,
+        "mesh 64x64 routers 8": 9080,
+        "torus 64x64 routers 128": 8192,
+        "torus 16x16x16 routers 128": 12288,
+        "torus 8x8x8x8 routers 128": 16384,
+        "torus 4x8x4x8x4 routers 128": 20480,
+    }
+    for text, count in links.items():
+        one = resilver.topology(text)
+        assert one.links == count, text
+        if one.spec.kind == "torus":
+            # Each side k adds k/4 hops to another node on average, over 4096 nodes with itself;
+            # without itself the mean is 4096/4095 as much.
+            mean = sum(one.spec.content()["sides"]) / 4 * 4096 / 4095
+            assert one.mean_hops == pytest.approx(mean, rel=1e-12)
+            assert one.mean_router_disk_hops == pytest.approx(mean, rel=0.01)
+
+
+def test_a_graphs_file_keeps_names_places_and_links(tmp_path: Path) -> None:
+    """The nodes and links of the core are those of the file, number by number."""
+    (tmp_path / "net.txt").write_text("x s\ny s\nz s\ns t\nu t\n", encoding="utf-8")
+    one = resilver.topology(f"graph {tmp_path / 'net.txt'}")
+    assert one.spec.graph is not None
+    assert one.node_names == one.spec.graph.names == ("x", "s", "y", "z", "t", "u")
+    assert [tuple(ends) for ends in one.ends.tolist()] == list(one.spec.graph.links)
+    # x to s to t to u.
+    assert one.distance(0, 5) == 3
+    assert one.route(0, 5) == [0, 1, 4, 5]
+    # Cutting s-t alone leaves 4 and 2 nodes; the best 3 and 3 cut s-t and one leaf.
+    assert one.bisection_links == 2
+    with pytest.raises(ConfigError, match="from 0 to 5"):
+        one.distance(0, 6)
+
+
+def test_routers_are_drawn_by_the_seed() -> None:
+    """Equal seeds give equal routers; another gives others."""
+    one, same, other = (resilver.topology("torus 8x8", routers=8, seed=s) for s in (1, 1, 2))
+    assert (one.kinds == same.kinds).all()
+    assert (one.kinds != other.kinds).any()
+
+
+@pytest.mark.parametrize(("key", "value"), [("seed", -1), ("seed", 2**64), ("seed", 1.5)])
+def test_a_seed_is_a_whole_number(key: str, value: object) -> None:
+    """Other seeds are refused with the rule."""
+    with pytest.raises(ConfigError, match="a seed is a whole number"):
+        resilver.topology("torus 4x4", **{key: value})  # type: ignore[arg-type]
+
+
+def test_json_of_one_and_of_several(capsys: pytest.CaptureFixture[str]) -> None:
+    """One topology is an object, several are a list; words without quotes are one text."""
+    assert cli.run(["topology", "torus", "16x16x16", "--routers", "128", "--json"]) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert (one["nodes"], one["links"], one["ports"], one["diameter"]) == (4096, 12288, 24576, 24)
+    assert one["mean_hops"] == pytest.approx(12 * 4096 / 4095)
+    # Two planes of 16 x 16 links part a ring of 16 planes.
+    assert one["bisection_links"] == 512
+    assert one["radices"] == [
+        {"kind": "router", "ports": 6, "nodes": 128},
+        {"kind": "host", "ports": 6, "nodes": 3968},
+    ]
+    assert cli.run(["topology", "torus 4x4", "leaf spine 4x2 hosts 4", "--json"]) == 0
+    several = json.loads(capsys.readouterr().out)
+    assert [row["mean_router_disk_hops"] for row in several] == [None, None]
+    assert several[1]["oversubscription"] == [2.0]
+    assert cli.run(["topology", "--list", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == len(KINDS) + 1
+
+
+def test_tables_say_what_there_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person reads sizes, distances and costs of one, and several beside each other."""
+    monkeypatch.setenv("COLUMNS", "160")
+    assert cli.run(["topology", "leaf spine 16x4 hosts 20 routers 8"]) == 0
+    said = capsys.readouterr().out
+    for words in ("hosts 312", "routers 8", "switches 20", "links 384", "oversubscription 5 : 1"):
+        assert words in " ".join(said.split())
+    assert cli.run(["topology", "torus 4x4", "hypercube 4"]) == 0
+    said = capsys.readouterr().out
+    # They are one graph under two names.
+    rows = [line.split() for line in said.splitlines() if "torus" in line or "hypercube" in line]
+    assert rows[0][2:] == rows[1][2:]
+    assert cli.run(["topology", "--list"]) == 0
+    assert "dragonfly" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_a_picture_is_written(tmp_path: Path, ending: str) -> None:
+    """Each format has its own beginning."""
+    path = tmp_path / f"net.{ending}"
+    assert cli.run(["topology", "dragonfly 9x4 hosts 2 global links 2", "-o", str(path)]) == 0
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
+    assert path.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ([], "no topology is named"),
+        (["torsu 3x3"], 'did you mean "torus"?'),
+        (["torus 3x3", "--routers", "9"], "use at most 8 routers"),
+        (["torus 3x3", "-o", "x.jpg"], "ends in .png, .svg or .pdf"),
+        (["torus 3x3", "-o", "nowhere/x.png"], "there is no folder"),
+        (["torus 3x3", "torus 4x4", "-o", "x.png"], "a picture shows one topology"),
+        (["torus 3x3", "--seed", str(2**64)], "from 0 to 2^64 - 1"),
+        (["graph nowhere"], "there is no such file"),
+    ],
+)
+def test_bad_input_is_said(
+    arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command ends with 2 and one line that says what to do."""
+    assert cli.run(["topology", *arguments]) == 2
+    assert part in capsys.readouterr().err
+
+
+def test_large_networks_take_seconds() -> None:
+    """65,536 nodes are built and measured within the minute that a hanging one would exceed."""
+    begun = time.monotonic()
+    one = resilver.topology("torus 32x32x64 routers 1024")
+    assert one.links == 3 * 65536
+    # Sides of 32, 32 and 64: 8 + 8 + 16 hops to any node, itself among them.
+    assert one.mean_hops == pytest.approx(32 * 65536 / 65535, rel=1e-12)
+    tree = resilver.topology("fat tree levels 3 ports 64")
+    # 64^3 / 4 hosts; each on one link, as many up from edge switches and up from middle ones.
+    assert (tree.hosts, tree.links) == (65536, 3 * 65536)
+    assert time.monotonic() - begun < 60

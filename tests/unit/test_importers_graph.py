@@ -1,0 +1,171 @@
+"""A network's graph is read from an edge list, JSON and GraphML alike; bad files say where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import networkx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resilver.errors import ConfigError
+from resilver.importers.graph import GraphFile, read_graph
+
+
+def read(folder: Path, text: str) -> GraphFile:
+    path = folder / "network"
+    path.write_text(text, encoding="utf-8")
+    return read_graph(path)
+
+
+def message_of(folder: Path, text: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        read(folder, text)
+    return str(caught.value)
+
+
+def test_an_edge_list(tmp_path: Path) -> None:
+    """Two names and perhaps a rate a line; a line that stands again is a second link beside it."""
+    graph = read(
+        tmp_path,
+        "source,target\n# to the switch\na s 10 Gb/s\nb,s,10Gb/s # the same\n\nt s 1 Gb/s\n"
+        "t s 1 Gb/s\nc t 1 Gb/s\n",
+    )
+    assert graph.names == ("a", "s", "b", "t", "c")
+    # Nodes of one link are hosts: t has three links and s four.
+    assert graph.kinds == ("host", "switch", "host", "switch", "host")
+    assert graph.hosts == (0, 2, 4)
+    assert graph.links == ((0, 1), (1, 2), (1, 3), (1, 3), (3, 4))
+    # 10 Gb/s are 1.25 GB/s.
+    assert graph.rates == (1.25e9, 1.25e9, 1.25e8, 1.25e8, 1.25e8)
+    assert graph.positions is None
+
+
+def test_all_nodes_of_a_ring_are_hosts(tmp_path: Path) -> None:
+    """Where every node has several links and none says what it is, each has a device."""
+    assert read(tmp_path, "a b\nb c\nc a\n").hosts == (0, 1, 2)
+
+
+def test_json_with_kinds_places_rates_and_counts(tmp_path: Path) -> None:
+    """Places fill the unit square along their larger extent; a count is parallel links."""
+    document = {
+        "nodes": [
+            {"id": "disk", "kind": "host", "x": 10, "y": 5},
+            {"id": 7, "x": 30, "y": 5},
+            {"id": "door", "kind": "Router", "x": 30, "y": 15},
+        ],
+        "links": [
+            {"source": "door", "target": 7, "rate": "2 Gb/s", "count": 2},
+            {"source": "disk", "target": 7, "rate": "1 Gb/s"},
+        ],
+    }
+    graph = read(tmp_path, json.dumps(document))
+    assert graph.names == ("disk", "7", "door")
+    # A file that says what some nodes are means the others to forward.
+    assert graph.kinds == ("host", "switch", "router")
+    assert graph.links == ((0, 1), (1, 2), (1, 2))
+    assert graph.rates == (1.25e8, 2.5e8, 2.5e8)
+    # 20 wide and 10 high: x from 0 to 1, y from 0 to one half.
+    assert graph.positions == ((0.0, 0.0), (1.0, 0.0), (1.0, 0.5))
+
+
+@given(st.integers(2, 9), st.integers(0, 2**32 - 1))
+def test_networkx_writes_what_is_read(
+    tmp_path_factory: pytest.TempPathFactory, nodes: int, seed: int
+) -> None:
+    """A random tree comes back the same from GraphML, node-link JSON and an edge list."""
+    folder = tmp_path_factory.mktemp("graphs")
+    tree = networkx.random_labeled_tree(nodes, seed=seed)
+    lines = "".join(f"{a} {b}\n" for a, b in tree.edges)
+    texts = [
+        "\n".join(networkx.generate_graphml(tree)),
+        json.dumps(networkx.node_link_data(tree)),
+        json.dumps(networkx.node_link_data(tree.to_directed())),
+        lines,
+    ]
+    for text in texts:
+        graph = read(folder, text)
+        found = {frozenset((graph.names[a], graph.names[b])) for a, b in graph.links}
+        assert found == {frozenset((str(a), str(b))) for a, b in tree.edges}
+        assert len(graph.links) == nodes - 1
+        leaves = {str(node) for node in tree if tree.degree[node] == 1}
+        assert {graph.names[host] for host in graph.hosts} == leaves
+
+
+def test_links_are_numbered_by_their_ends(tmp_path: Path) -> None:
+    """Rates follow their links into the order of ends, in which the core numbers links."""
+    graph = read(tmp_path, "a b 3 Gb/s\nc a 2 Gb/s\nc b 1 Gb/s\n")
+    assert graph.links == ((0, 1), (0, 2), (1, 2))
+    assert graph.rates == (3.75e8, 2.5e8, 1.25e8)
+
+
+GRAPHML = (
+    '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    '<graph edgedefault="undirected"><node id="a"/><node id="b"/>{}</graph></graphml>'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "there are no nodes"),
+        ("a", "line 1: a line of an edge list has the names of two nodes"),
+        ("a b\nb b", 'line 2: "b" is linked to itself'),
+        ("a b\nc d", 'no way leads from "a" to "c"; the graph has 2 nodes'),
+        ("a b 3", 'line 1: rate = "3": a rate needs a unit'),
+        ("a b 0 Gb/s", "a link's rate is above zero"),
+        ("a b 3 Gb/s\nb c", "line 2: this link has no rate, and others have"),
+        ("{", "line 1, column 2: not valid JSON"),
+        ("[]", "an object with a list of nodes"),
+        ('{"nodes": []}', "has a list of links"),
+        ('{"nodes": [3], "links": []}', "nodes[0]: a node is an object with an id"),
+        ('{"nodes": [{"id": 1.5}], "links": []}', "nodes[0]: 1.5: a node's name"),
+        ('{"nodes": [{"id": "\\n"}], "links": []}', "printable characters"),
+        ('{"nodes": [{"id": 1}, {"id": "1"}], "links": []}', 'a node "1" already'),
+        ('{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "links[0]: a link is an object"),
+        ('{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}', 'no node "2"'),
+        ('{"nodes": [{"id": 1, "kind": "hots"}], "links": []}', 'did you mean "host"?'),
+        ('{"nodes": [{"id": 1, "kind": 4}], "links": []}', "a kind is text"),
+        ('{"nodes": [{"id": 1, "kind": "switch"}], "links": []}', "no node of the graph is a host"),
+        (
+            '{"nodes": [{"id": 1, "x": "0", "y": 0}], "links": []}',
+            "a place is a finite number",
+        ),
+        (
+            '{"nodes": [{"id": 1, "x": 0, "y": 0}, {"id": 2}],'
+            ' "links": [{"source": 1, "target": 2}]}',
+            '"2" has no place',
+        ),
+        (
+            '{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, "count": 0}]}',
+            "1 to 4096 parallel links",
+        ),
+        ("<x>", "line 1, column 4: not valid XML"),
+        ("<x/>", "not usable GraphML"),
+        (GRAPHML.format('<edge source="a"/>'), "edge 1: target: it is missing"),
+        (GRAPHML.format('<edge source="a" target="z"/>'), 'there is no node "z"'),
+        (GRAPHML.format('<node id="a"/>'), "two nodes have one id"),
+    ],
+)
+def test_bad_files_say_where_and_what(tmp_path: Path, text: str, part: str) -> None:
+    """The message names the line or the entry, the rule and what to do."""
+    assert part in message_of(tmp_path, text)
+
+
+@given(
+    st.text(max_size=60)
+    | st.sampled_from(["<", "{", "a b "]).flatmap(
+        lambda start: st.text(max_size=40).map(lambda rest: start + rest)
+    )
+)
+def test_any_file_is_a_graph_or_a_stated_problem(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    """No content ends in anything but a network with a host or a `ConfigError`."""
+    try:
+        graph = read(tmp_path_factory.mktemp("graphs"), text)
+    except ConfigError:
+        return
+    assert graph.hosts

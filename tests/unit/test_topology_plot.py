@@ -1,0 +1,114 @@
+"""A network's drawing shows every link once, far ones as stubs, and equal ones give equal bytes."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+import numpy as np
+import pytest
+
+from resilver.cli.topology_sketch import COLUMNS, sketch
+from resilver.report.topology_lines import STUB_LENGTH, lines_of
+from resilver.report.topology_plot import draw_topology, picture_bytes, topology_html
+
+
+def torus(side: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places and links of a square torus, its nodes a unit apart."""
+    nodes = np.arange(side * side)
+    row, column = nodes // side, nodes % side
+    right = row * side + (column + 1) % side
+    down = (row + 1) % side * side + column
+    places = np.stack([column, -row], axis=1) / (side - 1)
+    return places, np.concatenate([np.stack([nodes, right], 1), np.stack([nodes, down], 1)])
+
+
+def test_rings_close_by_stubs_that_point_outwards() -> None:
+    """A 5 x 5 torus has 40 links within the grid, and 10 that close its rings as 20 stubs."""
+    places, ends = torus(5)
+    lines = lines_of(places, ends)
+    assert np.count_nonzero(~lines.is_stub) == 40
+    assert np.count_nonzero(lines.is_stub) == 20
+    assert set(lines.link.tolist()) == set(range(50))
+    stubs = lines.segments[lines.is_stub]
+    lengths = np.hypot(*(stubs[:, 1] - stubs[:, 0]).T)
+    assert lengths == pytest.approx(np.full(20, STUB_LENGTH * 0.25))
+    # Outwards: every tip is beyond the grid, whose places are within 0 to 1 and -1 to 0.
+    tips = stubs[:, 1]
+    beyond = (tips[:, 0] < 0) | (tips[:, 0] > 1) | (tips[:, 1] > 0) | (tips[:, 1] < -1)
+    assert beyond.all()
+
+
+def test_links_of_a_tree_are_drawn_in_full() -> None:
+    """Long links between a few switches and many hosts are no stubs: they show what is joined."""
+    hosts = np.stack([np.linspace(0, 1, 12), np.zeros(12)], axis=1)
+    switches = np.array([[0.2, 0.5], [0.5, 0.5], [0.8, 0.5], [0.5, 1.0]])
+    ends = np.array(
+        [[host, 12 + host // 4] for host in range(12)] + [[12 + s, 15] for s in (0, 1, 2)]
+    )
+    assert not lines_of(np.concatenate([hosts, switches]), ends).is_stub.any()
+
+
+def test_parallel_links_lie_side_by_side() -> None:
+    """Three links between two nodes are three lines, evenly apart around the straight one."""
+    places = np.array([[0.0, 0.0], [1.0, 0.0]])
+    lines = lines_of(places, np.array([[0, 1], [1, 0], [0, 1]]))
+    heights = sorted(lines.segments[:, 0, 1].tolist())
+    assert heights[1] == 0.0
+    assert heights[0] == -heights[2] < 0
+
+
+def test_a_drawing_names_the_busiest_links_and_what_failed() -> None:
+    """The list below the picture has the links of the highest load that work, in order."""
+    places, ends = torus(4)
+    kinds = np.array(["host"] * 15 + ["router"])
+    load = np.linspace(0.1, 0.41, 32)
+    names = [f"n{node}" for node in range(16)]
+    figure = draw_topology(
+        places, ends, kinds, load=load, failed=[31], failed_nodes=[0], title="A ring", labels=names
+    )
+    words = [text.get_text() for text in figure.texts]
+    listed = next(text for text in words if text.startswith("the busiest links"))
+    # Link 31, from n15 down to n3, has failed; 30 is n14 to n2, at 10 % + 30 of 31 steps of 1 %.
+    assert listed.splitlines()[1] == "1  n14 – n2: 40 %"
+    assert len(listed.splitlines()) == 6
+    legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert legend == ["15 hosts", "1 router", "failed"]
+
+
+@pytest.mark.parametrize("format", ["png", "svg", "pdf"])
+def test_equal_drawings_are_equal_files(format: str) -> None:
+    """Nothing of the time or the version stands in a file."""
+    places, ends = torus(3)
+    kinds = np.array(["host"] * 9)
+    one, other = (
+        picture_bytes(draw_topology(places, ends, kinds, title="T"), format) for _ in range(2)
+    )
+    assert one == other
+    assert len(one) > 1000
+
+
+def test_a_page_takes_lines_where_they_are_few() -> None:
+    """An SVG of a few links and the pixels of many are inlined; the text beside is escaped."""
+    for side, kind in ((3, "svg+xml"), (45, "png")):
+        places, ends = torus(side)
+        figure = draw_topology(places, ends, np.array(["host"] * len(places)))
+        found = re.fullmatch(
+            r'<img src="data:image/([a-z+]+);base64,([^"]+)" alt="([^"]*)" style="[^"]*">',
+            topology_html(figure, 'a "ring" & more'),
+        )
+        assert found is not None
+        assert found[1] == kind
+        assert base64.b64decode(found[2])
+        assert found[3] == "a &quot;ring&quot; &amp; more"
+
+
+def test_a_sketch_is_as_wide_as_its_room() -> None:
+    """A square network fills its height; one link across is a line of the whole width."""
+    places = np.array([[0.0, 0.5], [1.0, 0.5]])
+    (line,) = sketch(places, np.array([[0, 1]], dtype=np.int32))
+    assert len(line) == COLUMNS
+    assert len(set(line)) == 1
+    tall = sketch(*(part if i == 0 else part.astype(np.int32) for i, part in enumerate(torus(3))))
+    assert 1 < len(tall) <= 18
+    assert all(len(line) <= COLUMNS for line in tall)

@@ -1,0 +1,256 @@
+"""A topology's text is read whatever its case and blanks; what cannot be built says what can."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resilver.errors import ConfigError
+from resilver.spec.topology import TopologySpec, parse_topology, topology_of
+from resilver.spec.topology_kinds import KINDS, oversubscription
+
+
+class Info:
+    """What pydantic gives a validator, as far as a topology looks at it."""
+
+    def __init__(self, base: Path) -> None:
+        self.context = {"base": base}
+
+
+def message_of(text: Any, **given: Any) -> str:
+    with pytest.raises(ConfigError) as caught:
+        parse_topology(text, **given)
+    return str(caught.value)
+
+
+def counts(spec: TopologySpec) -> tuple[int, int, int]:
+    return spec.nodes, spec.hosts, spec.routers
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "hosts", "routers"),
+    [
+        # 256 routers, 4 levels of 256 switches, 16 hosts on each of the last: 256 + 1024 + 4096.
+        ("butterfly 4^4 hosts 16", 5376, 4096, 256),
+        # 4096 + 128 + 64 + 32.
+        ("fat tree 4096,128,64,32 up 1,32,64 routers at 1", 4320, 4096, 128),
+        # 2^12 positions, of which 128 are routers.
+        ("hypercube 12 routers 128", 4096, 3968, 128),
+        # 64 x 64 hosts, and 8 routers beside them.
+        ("mesh 64x64 routers 8", 4104, 4096, 8),
+        # 64^2 = 16^3 = 8^4 = 4 x 8 x 4 x 8 x 4 = 4096 positions, of which 128 are routers.
+        ("torus 64x64 routers 128", 4096, 3968, 128),
+        ("torus 16x16x16 routers 128", 4096, 3968, 128),
+        ("torus 8x8x8x8 routers 128", 4096, 3968, 128),
+        ("torus 4x8x4x8x4 routers 128", 4096, 3968, 128),
+    ],
+)
+def test_the_eight_topologies_of_the_study(text: str, nodes: int, hosts: int, routers: int) -> None:
+    """Each is one line of text, with the study's counts."""
+    assert counts(parse_topology(text)) == (nodes, hosts, routers)
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "hosts"),
+    [
+        # 48-port switches, 24 ports up: 48 pods of 24 edge switches with 24 hosts each are
+        # 27,648 hosts; 48 x 24 edge, 48 x 24 middle and 24 x 24 core switches.
+        ("fat tree levels 3 ports 48", 27648 + 1152 + 1152 + 576, 27648),
+        # Taper 2: 32 hosts and 16 links up an edge switch. 48 pods of 24 edge and 16 middle
+        # switches, and 16 x 24 core switches.
+        ("fat tree levels 3 ports 48 taper 2", 36864 + 1152 + 768 + 384, 36864),
+        # 48 edge switches with 24 hosts each, and 24 above.
+        ("fat tree levels 2 ports 48", 1152 + 48 + 24, 1152),
+        ("leaf spine 16x4 hosts 20", 320 + 16 + 4, 320),
+        # 9 groups of 4 switches with 2 hosts each.
+        ("dragonfly 9x4 hosts 2 global links 2", 72 + 36, 72),
+    ],
+)
+def test_counts_of_networks_of_switches(text: str, nodes: int, hosts: int) -> None:
+    """Nodes are hosts and the switches that the structure needs."""
+    assert counts(parse_topology(text)) == (nodes, hosts, 0)
+    assert counts(parse_topology(text, routers=5)) == (nodes, hosts - 5, 5)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("torus 16x16 routers 3", "  TORUS 16 X 16,  Routers 3 "),
+        ("torus 16x16", "torus 16×16"),
+        ("fat tree 8,4 up 1", "Fat-Tree 8, 4 up 1"),
+        ("fat tree 8,4 up 1 routers at 1", "fat_tree 8,4 routers_at 1 up 1"),
+        ("fat tree levels 2 ports 4", "fattree ports 4 levels 2"),
+        ("leaf spine 4x2 hosts 3", "leaf-spine 4x2 hosts-per-leaf 3"),
+        ("dragonfly 9x4 hosts 2 global links 2", "dragonfly 9x4 global-links 2 hosts 2"),
+        ("mesh 8x8 routers 8", "mesh 8x8 routers 8 wiring corner-sides"),
+    ],
+)
+def test_case_blanks_hyphens_and_order_are_free(one: str, other: str) -> None:
+    """Texts that mean the same have the same content, which is what a run's key has of them."""
+    assert parse_topology(one).content() == parse_topology(other).content()
+
+
+def test_wirings_of_a_mesh() -> None:
+    """Routers stand inside the grid or beside it; beside it every place keeps its host."""
+    assert counts(parse_topology("mesh 8x8 routers 8 wiring inside")) == (64, 56, 8)
+    for wiring in ("corner_sides", "opposite_sides", "perimeter"):
+        spec = parse_topology(f"mesh 8x8 routers 8 wiring {wiring}")
+        assert counts(spec) == (72, 64, 8)
+        assert spec.content()["wiring"] == wiring
+    # Beside a grid of three sides there are no corners, so routers stand inside.
+    assert parse_topology("mesh 4x4x4 routers 8").content()["wiring"] == "inside"
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", 'write "torus'),
+        ("torsu 3x3", 'did you mean "torus"? For example "torus 16x16x16'),
+        ("ring of fire", 'valid kinds: "torus"'),
+        ("torus", "a torus needs its sides"),
+        ("torus 16x", '"16x" is not a whole number'),
+        ("torus 1x3", "1 is below 2"),
+        ("torus -3x3", '"-3x3" stands where'),
+        ("torus 3x3 router 3", 'did you mean "routers"?'),
+        ("torus 3x3 routers", '"routers" needs a number after it'),
+        ("torus 3x3 routers ²", "not a whole number"),
+        ("torus 3x3 routers 9", "use at most 8 routers"),
+        ("torus 3x3 routers 2 routers 2", '"routers" stands twice'),
+        ("torus 9999x9999", "99,980,001 nodes"),
+        ("torus 999999999x999999999x999999999", "at most 16,777,216"),
+        ("hypercube", "needs its dimensions"),
+        ("hypercube 44", "at most 24 dimensions"),
+        ("butterfly 4", "radix and its levels, as in 4^4"),
+        ("butterfly 1^4 hosts 2", "radix is at least 2"),
+        ("butterfly 4^4", "needs its hosts"),
+        ("butterfly 2^99 hosts 1", "at most 24 levels"),
+        ("mesh 8x8 routers 7", "multiple of 4 routers"),
+        ("mesh 8x8 wiring corner", 'did you mean "corner_sides"?'),
+        ("mesh 8x8 wiring perimeter", "needs routers"),
+        ("mesh 4x4x4 routers 4 wiring perimeter", "needs a mesh of 2 sides"),
+        ("mesh 3x3 routers 9 wiring perimeter", "which has 8 nodes"),
+        ("fat tree", "its sizes, or its levels and ports"),
+        ("fat tree 8", "at least two levels"),
+        ("fat tree 8,4", "the links up"),
+        ("fat tree 8,4 up 1,2", "1 numbers are needed, and there are 2"),
+        ("fat tree 8,4 up 3", "use a divisor of 4"),
+        ("fat tree 8,4 up 6", "use a multiple of 4"),
+        ("fat tree 9,4 up 2", "use a multiple of 2 nodes"),
+        ("fat tree 8,4 up 1 routers at 2", "the levels above the hosts are 1 to 1"),
+        ("fat tree 8,4 up 1 routers 2", 'use "routers at"'),
+        ("fat tree levels 3 ports 48 up 1", '"up" belongs'),
+        ("fat tree levels 4 ports 48", "2 or 3 levels"),
+        ("fat tree levels 3 ports 48 taper 4", "use a multiple of 5 ports"),
+        ("fat tree levels 3 ports 9 taper 2", "an even number"),
+        ("leaf spine 16 hosts 2", "2 numbers are needed"),
+        ("leaf spine 16x4", "needs its hosts"),
+        ("dragonfly 99x4 hosts 2 global links 2", "reaches 8 of the 98 others"),
+        ("dragonfly 9x5 hosts 2 global links 2", "the 10 global links of a group do not divide"),
+        ("graph", "the path of its file"),
+        ("graph nowhere.txt", "there is no such file"),
+    ],
+)
+def test_errors_say_what_can_be_built(text: str, part: str) -> None:
+    """Every wrong text names the rule it breaks and what to write instead."""
+    assert part in message_of(text)
+
+
+@pytest.mark.parametrize("text", [None, 3, "x" * 1001])
+def test_what_is_no_line_of_text(text: object) -> None:
+    """Other values, and texts too long for one, are refused as such."""
+    assert "text" in message_of(text)
+
+
+def test_routers_that_follow_from_the_text_cannot_be_set() -> None:
+    """A butterfly's routers are its first level, a stated fat tree's a level of it."""
+    assert "follow from its text" in message_of("butterfly 4^4 hosts 16", routers=8)
+    assert "follow from its text" in message_of("fat tree 8,4 up 1", routers=2)
+    assert parse_topology("torus 4x4 routers 2", routers=3).routers == 3
+
+
+def test_oversubscription() -> None:
+    """It is the links down over the links up of a switch at each level."""
+    # 20 hosts a leaf over 4 x 2 links to spines.
+    assert oversubscription(parse_topology("leaf spine 16x4 hosts 20 links 2").content()) == [2.5]
+    # 4096 x 1 links onto 128 nodes of 32 up; 128 x 32 links onto 64 nodes of 64 up.
+    study = parse_topology("fat tree 4096,128,64,32 up 1,32,64 routers at 1")
+    assert oversubscription(study.content()) == [1.0, 1.0]
+    assert oversubscription(parse_topology("fat tree levels 3 ports 48 taper 2").content()) == [
+        2.0,
+        1.0,
+    ]
+    assert oversubscription(parse_topology("torus 4x4").content()) is None
+
+
+def test_a_study_names_a_topology_by_text_or_table(tmp_path: Path) -> None:
+    """A file's path is relative to the study's folder."""
+    (tmp_path / "net.txt").write_text("a s\nb s\nc s\n", encoding="utf-8")
+    info: Any = Info(tmp_path)
+    assert counts(topology_of("graph net.txt", info)) == (4, 3, 0)
+    table = {"graph": "net.txt", "hosts": ["a"], "routers": "b, c"}
+    assert counts(topology_of(table, info)) == (4, 1, 2)
+    assert counts(topology_of("torus 4x4", info)) == (16, 16, 0)
+    spec = parse_topology("torus 5")
+    assert topology_of(spec, info) is spec
+    for wrong, part in (
+        (3, "a line of text, or a table"),
+        ({"grahp": "net.txt"}, 'did you mean "graph"?'),
+        ({"graph": "net.txt", "hosts": 3}, "hosts are names of nodes"),
+        ({"graph": "net.txt", "hosts": ["z"]}, 'no node "z"'),
+        ({"graph": "net.txt", "hosts": ["a"], "routers": ["a"]}, "among the routers"),
+        ({"graph": 3}, "a file is named by its path"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            topology_of(wrong, info)
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.grammar.name)
+def test_examples_are_what_they_show(kind: Any) -> None:
+    """The example of each kind parses, to that kind."""
+    assert parse_topology(kind.grammar.example).kind == kind.grammar.name.replace(" ", "_")
+
+
+WORDS = sorted(
+    {word for kind in KINDS for word in kind.grammar.name.split()}
+    | {word for kind in KINDS for phrase in kind.grammar.options for word in phrase.split()}
+    | {"4x4", "4,4", "2^2", "1", "0", "-1", "x", ",", "^", "inside", "corner_sides", "³", "1e3"}
+)
+
+
+@given(st.lists(st.sampled_from(WORDS) | st.text(max_size=6), max_size=9))
+def test_any_text_is_a_topology_or_a_stated_problem(words: list[str]) -> None:
+    """No text ends in anything but a topology of at least one host or a `ConfigError`."""
+    text = " ".join(words)
+    if text.split()[:1] == ["graph"]:
+        return
+    try:
+        spec = parse_topology(text)
+    except ConfigError as error:
+        assert all(problem.rule for problem in error.problems)
+    else:
+        assert spec.hosts >= 1
+        assert spec.nodes >= spec.hosts + spec.routers
+
+
+@given(
+    sides=st.lists(st.integers(2, 12), min_size=1, max_size=5),
+    routers=st.integers(0, 40),
+    gap=st.sampled_from(["", " "]),
+    upper=st.booleans(),
+)
+def test_tori_of_any_sides(sides: list[int], routers: int, gap: str, upper: bool) -> None:
+    """A torus of any sides has their product of nodes, and hosts where no routers are."""
+    text = f"torus {f'{gap}x{gap}'.join(map(str, sides))} routers {routers}"
+    text = text.upper() if upper else text
+    nodes = math.prod(sides)
+    if routers >= nodes:
+        assert f"at most {nodes - 1} routers" in message_of(text)
+    else:
+        assert counts(parse_topology(text)) == (nodes, nodes - routers, routers)
+        assert parse_topology(text).content()["sides"] == sides
