@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from resilver.simulate import CrushMap, Progress, RunResult, Topology, census, topology
     from resilver.spec import (
         Cluster,
+        DeviceService,
         DeviceTable,
         Ensemble,
         Fabric,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         Run,
         Study,
         System,
+        Traffic,
     )
     from resilver.study import BatchJobs, Results, Status, execute, status
 
@@ -74,6 +76,7 @@ _HOMES = {
     "resilver.simulate": ("CrushMap", "Progress", "RunResult", "Topology", "census", "topology"),
     "resilver.spec": (
         "Cluster",
+        "DeviceService",
         "DeviceTable",
         "Ensemble",
         "Fabric",
@@ -88,6 +91,7 @@ _HOMES = {
         "Run",
         "Study",
         "System",
+        "Traffic",
     ),
     "resilver.study": ("BatchJobs", "Results", "Status", "execute", "status"),
 }
@@ -100,6 +104,7 @@ __all__ = [
     "Comparison",
     "ConfigError",
     "CrushMap",
+    "DeviceService",
     "DeviceTable",
     "DiskCalibration",
     "Ensemble",
@@ -127,6 +132,7 @@ __all__ = [
     "Study",
     "System",
     "Topology",
+    "Traffic",
     "__version__",
     "calibrate_disk",
     "calibrate_network",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from resilver.describe_network import device_json, fabric_json, traffic_json
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import PoolInfo
 from resilver.spec import Placement, Population, System
@@ -43,7 +44,7 @@ def devices(system: System) -> list[Device]:
 
 
 def failed_devices(system: System, seed: int, choose: ChooseFailed) -> dict[int, float]:
-    """When each device that fails does.
+    """When each device that fails and is rebuilt does.
 
     Args:
         system: The system, whose faults name components or say how many.
@@ -59,7 +60,10 @@ def failed_devices(system: System, seed: int, choose: ChooseFailed) -> dict[int,
         ConfigError: Fewer components are left to draw from than a fault says.
     """
     # Faults at one time are taken in the order in which they are written.
-    faults = sorted(enumerate(system.faults), key=lambda numbered: numbered[1].at)
+    told = [
+        (index, fault) for index, fault in enumerate(system.faults) if fault.fail.starts_rebuild
+    ]
+    faults = sorted(told, key=lambda numbered: numbered[1].at)
     fails_at: dict[int, float] = {}
     for _, fault in faults:
         if not isinstance(fault.fail.targets, int):
@@ -98,7 +102,12 @@ def _members(system: System, kind: str) -> dict[str, tuple[int, ...]]:
     }
 
 
-def core_json(system: System, seed: int, failed: Collection[int]) -> str:
+def core_json(
+    system: System,
+    seed: int,
+    failed: Collection[int],
+    network_faults: Sequence[Mapping[str, Any]] = (),
+) -> str:
     """The system as the native module reads it.
 
     Args:
@@ -106,29 +115,28 @@ def core_json(system: System, seed: int, failed: Collection[int]) -> str:
         seed: The key of every random draw.
         failed: The numbers of the devices that fail, at time zero or, in a mapping, at the seconds
             that it says.
+        network_faults: The disks, links and switches that fail with nobody told, in the core's
+            words: ``at_seconds``, ``repair_at_seconds`` and numbers of ``links``, ``nodes`` and
+            ``disks``.
 
     Returns:
         JSON text: sizes in bytes, times in seconds.
     """
     recovery = system.recovery
+    endpoint_of = endpoints(system)
+    numbers = [device.number for device in devices(system)]
     return json.dumps(
         {
             "seed": seed,
-            "endpoint_of": endpoints(system),
+            "endpoint_of": endpoint_of,
             "failed": list(failed),
             "fails_at_seconds": [
                 failed[number] if isinstance(failed, Mapping) else 0.0 for number in failed
             ],
-            "disk": _disk(system),
-            "fabric": [
-                {
-                    "size_bytes": int(row.size_bytes),
-                    "latency_seconds": float(row.latency_seconds),
-                    "gap_seconds": float(row.gap_seconds),
-                    "gap_per_byte_seconds": float(row.gap_per_byte_seconds),
-                }
-                for row in system.loggp_rows
-            ],
+            "disk": device_json(system),
+            "fabric": fabric_json(system),
+            "traffic": traffic_json(system, max(endpoint_of, default=-1) + 1, numbers),
+            "network_faults": list(network_faults),
             "recovery": {
                 "pipeline_buffer": int(recovery.pipeline_buffer),
                 "pipelining": recovery.pipelining,
@@ -140,9 +148,11 @@ def core_json(system: System, seed: int, failed: Collection[int]) -> str:
                 "bandwidth_bytes_per_second": (
                     None if recovery.bandwidth is None else float(recovery.bandwidth)
                 ),
+                "retry_seconds": float(recovery.retry_after),
+                "attempts": recovery.attempts,
             },
-            "placement": _placement(system, failed),
-            "population": _population(system),
+            "placement": None if system.is_traffic_only else _placement(system, failed),
+            "population": None if system.is_traffic_only else _population(system),
         }
     )
 
@@ -155,20 +165,6 @@ def endpoints(system: System) -> list[int]:
     for device in known:
         endpoint_of[device.number] = hosts.setdefault(device.host, len(hosts))
     return endpoint_of
-
-
-def _disk(system: System) -> dict[str, Any]:
-    table = system.device_table
-    return {
-        "read_bytes_per_second": float(table.read_rate),
-        "write_bytes_per_second": float(table.write_rate),
-        "read_overhead_seconds": float(table.read_overhead),
-        "write_overhead_seconds": float(table.write_overhead),
-        "sequential_gap_bytes": int(table.sequential_gap),
-        "request_bytes": [int(size) for size in table.request_sizes],
-        "read_seek_seconds": [float(seek) for seek in table.read_seek],
-        "write_seek_seconds": [float(seek) for seek in table.write_seek],
-    }
 
 
 def failure_domains(system: System) -> list[int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from resilver.estimate_traffic import hops_of_buffers, network_bytes, network_of, served
 from resilver.spec import System
 
 # Processor time of one thread, measured over whole runs of the studies that ship on two cores of an
@@ -12,6 +13,9 @@ from resilver.spec import System
 # rest from scans of 64 and of 1,024 servers. Good to a factor of two there and elsewhere.
 _SECONDS_PER_EVENT = 2.0e-8
 _SECONDS_PER_REPLICA = 4.1e-7
+# A packet's hop over a link, and what a request of a client takes beside its packets.
+_SECONDS_PER_PACKET_HOP = 6.5e-8
+_SECONDS_PER_REQUEST = 1.0e-6
 # A buffer is asked for, read, sent and written: its events are the same wherever it goes.
 _EVENTS_PER_BUFFER = 7
 _SECONDS_PER_FILE = 1.0e-9
@@ -53,9 +57,11 @@ def estimate(system: System) -> dict[str, Any]:
 
     Returns:
         ``objects`` to look through, ``replicas_to_move``, ``bytes_to_move``, ``buffers``,
-        ``events``, ``seconds`` of wall time, the ``rebuilding_seconds`` among them, and
-        ``memory_bytes`` at the peak. Counts are expectations; times are good to a factor of two,
-        on one processor. A later fault counts as if what failed before it were rebuilt by then.
+        ``requests`` of clients, ``packet_hops`` (None where the fabric sends no packets),
+        ``events``, ``seconds`` of wall time, the ``rebuilding_seconds`` among them, or of traffic
+        alone the ``serving_seconds`` (else None), and ``memory_bytes`` at the peak. Counts are
+        expectations; times are good to a factor of two, on one processor. A later fault counts as
+        if what failed before it were rebuilt by then.
     """
     files, objects, volume, buffers = _population(system)
     devices = max(system.server_count, 1)
@@ -63,30 +69,65 @@ def estimate(system: System) -> dict[str, Any]:
     share = min(1.0, _failed_count(system) / devices)
     replicas = objects * copies * share
     moved = volume * copies * share
-    buffer = int(system.recovery.pipeline_buffer)
     buffers *= copies * share
-    events = buffers * _EVENTS_PER_BUFFER
-    held = min(buffers, devices * int(system.recovery.receive_memory) / buffer)
-    rebuilding = events * _SECONDS_PER_EVENT + replicas * _SECONDS_PER_REPLICA
+    held = min(
+        buffers,
+        devices * int(system.recovery.receive_memory) / int(system.recovery.pipeline_buffer),
+    )
+    moving, moving_bytes = _moving(system, buffers, replicas, moved)
+    placing = 0.0 if system.is_traffic_only else _placing_seconds(system, objects, devices, copies)
     seconds = (
         _SECONDS_TO_START
         + files * _SECONDS_PER_FILE
-        + _placing_seconds(system, objects, devices, copies)
+        + placing
         + replicas * _finding_seconds(system)
-        + rebuilding
+        + moving["seconds"]
     )
+    phase = "serving" if system.is_traffic_only else "rebuilding"
     return {
         "objects": round(objects),
         "replicas_to_move": round(replicas),
         "bytes_to_move": round(moved),
         "buffers": round(buffers),
-        "events": round(events),
+        "requests": moving["requests"],
+        "packet_hops": moving["packet_hops"],
+        "events": moving["events"],
         "seconds": seconds,
-        "rebuilding_seconds": rebuilding,
+        "rebuilding_seconds": moving["seconds"] if phase == "rebuilding" else None,
+        "serving_seconds": moving["seconds"] if phase == "serving" else None,
         "memory_bytes": round(
-            _BYTES_TO_START + replicas * _BYTES_PER_PULL + held * _BYTES_PER_BUFFER_HELD
+            _BYTES_TO_START
+            + replicas * _BYTES_PER_PULL
+            + held * _BYTES_PER_BUFFER_HELD
+            + moving_bytes
         ),
     }
+
+
+def _moving(
+    system: System, buffers: float, replicas: float, moved: float
+) -> tuple[dict[str, Any], float]:
+    """What happens while simulated time goes on: counts and wall time; and memory for it."""
+    events = buffers * _EVENTS_PER_BUFFER
+    seconds = events * _SECONDS_PER_EVENT + replicas * _SECONDS_PER_REPLICA
+    network = network_of(system)
+    clients = served(system, network, moved)
+    hops = memory = 0.0
+    if network is not None:
+        hops = hops_of_buffers(system, network, buffers)
+        memory += network_bytes(network)
+    if clients is not None:
+        hops += clients.packet_hops
+        memory += clients.memory_bytes
+        events += clients.events
+        seconds += clients.requests * _SECONDS_PER_REQUEST
+    events += hops
+    return {
+        "requests": None if clients is None else round(clients.requests),
+        "packet_hops": None if network is None else round(hops),
+        "events": round(events),
+        "seconds": seconds + hops * _SECONDS_PER_PACKET_HOP,
+    }, memory
 
 
 def _population(system: System) -> tuple[float, float, float, float]:
@@ -143,6 +184,8 @@ def _failed_count(system: System) -> int:
 
     failed = 0.0
     for fault in system.faults:
+        if not fault.fail.starts_rebuild:
+            continue
         kind, targets = fault.fail.kind, fault.fail.targets
         count = targets if isinstance(targets, int) else len(targets)
         if system.report is not None:

@@ -51,6 +51,14 @@ DURATION_UNITS: dict[str, Fraction] = {
 }
 """Seconds in one of each unit of time; the micro sign and the Greek mu both mean micro."""
 
+FREQUENCY_UNITS: dict[str, Fraction] = {
+    "/s": Fraction(1),
+    "/min": Fraction(1, 60),
+    "/h": Fraction(1, 3600),
+    "/d": Fraction(1, 86400),
+}
+"""Events per second in one of each unit of frequency."""
+
 BYTES_MAX = 2**63 - 1
 """The largest size: result tables hold sizes as signed 64-bit integers."""
 
@@ -118,6 +126,8 @@ class _Quantity:
     @classmethod
     def _unknown_unit(cls, unit: str) -> tuple[str, str]:
         rule = f'"{unit}" is not a unit of {cls.what.split(" ", 1)[1]}'
+        if unit + "/s" in cls.units:
+            return f"{rule} (it says no time)", f'write "{unit}/s"'
         if unit in _BIT_UNITS:
             size = unit.removesuffix("it").removesuffix("b") + "B"
             return f"{rule} (b is bits, B is bytes)", f'write "{size}" if bytes are meant'
@@ -128,8 +138,6 @@ class _Quantity:
             return rule, 'write "min" for minutes or "ms" for milliseconds'
         if unit.endswith("bps"):
             return rule, f'write "{unit[:-3]}b/s" for bits or "{unit[:-3]}B/s" for bytes'
-        if unit + "/s" in cls.units:
-            return f"{rule} (it says no time)", f'write "{unit}/s"'
         known = [name for name in cls.units if name.isascii() and "bit" not in name]
         return rule, name_remedy(unit, known, "units")
 
@@ -253,6 +261,30 @@ class BytesPerSecond(_Quantity, float):
         return cls(exact)
 
 
+class PerSecond(_Quantity, float):
+    """How many of something come a second, as parsed from text such as ``"1000 /s"``."""
+
+    units = FREQUENCY_UNITS
+    what = "a frequency"
+    example = "1000 /s"
+    usual_units = ("/s", "/min")
+
+    @classmethod
+    def parse(cls, value: object) -> Self:
+        """The frequency that `value` says: text such as ``"1000 /s"``, zero, or `PerSecond`.
+
+        >>> PerSecond.parse("90 /min")
+        1.5
+        """
+        if isinstance(value, cls):
+            return value
+        exact = cls._exact(value)
+        # A picosecond is the clock's step, so nothing can come more often than once in each.
+        if exact > 10**12:
+            raise ConfigError(Problem("the most is 10^12 /s", value=show(value)))
+        return cls(exact)
+
+
 def exact_bytes(count: int) -> str:
     """`count` bytes as text that parses back to it, in the largest binary unit that divides it.
 
@@ -282,9 +314,13 @@ def exact_rate(bytes_per_second: float) -> str:
     >>> exact_rate(1.5 * 2**30)
     '1.5 GiB/s'
     """
-    return _exact_float(
-        bytes_per_second, {unit: RATE_UNITS[unit] for unit in ("B/s", "KiB/s", "MiB/s", "GiB/s")}
-    )
+    units = ("B/s", "KiB/s", "MiB/s", "GiB/s", "MB/s", "GB/s", "Mb/s", "Gb/s")
+    return _exact_float(bytes_per_second, {unit: RATE_UNITS[unit] for unit in units})
+
+
+def exact_frequency(per_second: float) -> str:
+    """`per_second` as text that parses back to the same number, such as ``1000 /s``."""
+    return _exact_float(per_second, {unit: FREQUENCY_UNITS[unit] for unit in ("/s", "/min", "/h")})
 
 
 def _exact_float(value: float, units: dict[str, Fraction]) -> str:

@@ -121,7 +121,8 @@ def test_servers_transfers_and_timeline_sum_up_to_the_run(small: Path, tmp_path:
     results = Results.open(tmp_path / "a")
     # Kept in the order of their first rows, which is the order of the runs.
     servers, transfers, timeline = (
-        results.to_pandas(name).groupby("run", sort=False) for name in TABLE_NAMES[1:]
+        results.to_pandas(name).groupby("run", sort=False)
+        for name in ("servers", "transfers", "timeline")
     )
     runs = results.to_pandas("runs").set_index("run")
     for column in ("rebuilt_objects", "rebuilt_bytes", "device_bytes_read", "device_bytes_written"):

@@ -22,6 +22,14 @@ import pyarrow as pa
 from resilver import errors
 from resilver.study.progress import RunState
 
+_OF_TRAFFIC = (
+    "requests_completed",
+    "requests_lost",
+    "requests_read",
+    "requests_written",
+    "write_backlog_requests",
+)
+
 SIMULATOR = "tests.unit.study_fakes:simulate"
 
 
@@ -144,6 +152,7 @@ def output(seed: int) -> Any:
             "device_bytes_read": counts,
             "device_bytes_written": counts,
             "link_busy_seconds": reals,
+            **{name: pa.nulls(servers, pa.int64()) for name in _OF_TRAFFIC},
         }
     )
     transfers = pa.table(
@@ -159,4 +168,46 @@ def output(seed: int) -> Any:
             "at_risk_objects": pa.array([1.0, 0.0]),
         }
     )
-    return SimpleNamespace(metrics=metrics, servers=table, transfers=transfers, timeline=timeline)
+    return SimpleNamespace(
+        metrics=metrics,
+        servers=table,
+        transfers=transfers,
+        timeline=timeline,
+        **_network(),
+    )
+
+
+def _network() -> dict[str, pa.Table]:
+    """Three hosts at a switch, and two intervals of traffic, in the second of which none ends."""
+    ends = [2, 0, 1]
+    links = {
+        "link": ends,
+        "from": ends,
+        "to": [3] * 3,
+        "from_name": [f"host.{end}" for end in ends],
+        "to_name": ["switch.0"] * 3,
+        "failed": [False] * 3,
+    }
+    for column in ("from_x", "from_y", "to_x", "to_y"):
+        links[column] = [0.5] * 3
+    for direction in ("forward", "backward"):
+        links[f"{direction}_busy_seconds"] = [0.25] * 3
+        for column in ("packets", "queued", "bytes"):
+            links[f"{direction}_{column}"] = [10 + end for end in ends]
+    hops = {"quantity": ["hops"] * 2, "low": [1.0, 2.0], "high": [2.0, 3.0], "count": [0, 33]}
+    traffic = {
+        "start_seconds": [0.0, 1.0],
+        "duration_seconds": [1.0, 1.0],
+        "requests_completed": [4, 0],
+        "requests_lost": [0, 1],
+        "read_bytes": [1024, 0],
+        "write_bytes": [1024, 0],
+        "mean_delay_seconds": [0.03, None],
+        "packets_dropped": [0, 8],
+        "write_backlog_requests": [2, 2],
+    }
+    return {
+        "links": pa.table(links),
+        "distributions": pa.table(hops),
+        "traffic": pa.table(traffic),
+    }

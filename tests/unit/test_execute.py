@@ -16,12 +16,13 @@ import pytest
 
 from resilver.errors import ConfigError, Interrupted
 from resilver.study import Incomplete, Results, StudyProgress, execute
+from resilver.study.phases import SIMULATED_PHASES
 from resilver.study.tables import TABLE_NAMES
 from tests.unit.study_fakes import SIMULATOR, FakeStudy
 
 
 def tables(folder: Path) -> dict[str, bytes]:
-    """The bytes of the four tables."""
+    """The bytes of all tables."""
     return {name: (folder / f"{name}.parquet").read_bytes() for name in TABLE_NAMES}
 
 
@@ -48,7 +49,7 @@ def test_costs_are_joined_to_the_runs_and_kept_out_of_the_parquet_file(tmp_path:
     assert min(results.runs["peak_rss_bytes"].to_pylist()) > 10 * 2**20
     # The phases of a simulation add up to its time; storing comes after it.
     for row in results.to_records():
-        phases = [row[f"{name}_seconds"] for name in ("placing", "scanning", "rebuilding")]
+        phases = [row[f"{name}_seconds"] for name in SIMULATED_PHASES]
         assert sum(phases) == pytest.approx(row["wall_seconds"])
         # The fake reports the rebuild only after its first step of 20.
         assert row["rebuilding_seconds"] >= 0.9 * 0.05

@@ -107,6 +107,19 @@ def test_the_phases_of_a_run_follow_one_another_without_a_gap(share: float) -> N
     assert ends[3] == ends[4] and ends[5] == ends[6] == pytest.approx(1.0 - share)
 
 
+def test_serving_clients_tells_a_rate_and_the_time_left_as_a_rebuild_does() -> None:
+    # A run of traffic alone spends 96 % of its time serving. 3,000,000 events and a tenth of the
+    # simulated time every second; at half, 5 s are left, and 4 + 96 / 2 % of the run are done.
+    meter = Meter({"a": Expected(10.0, 0.0, 0.96)}, {"a": "a"}, 0.0)
+    for second in range(6):
+        state = RunState("serving", second / 10, 3_000_000 * second, 0.1 * second)
+        progress = meter.look(float(second), Counts(1), {"a": state})
+    run = progress.under_way["a"]
+    assert run.events_per_second == pytest.approx(3e6)
+    assert run.seconds_left == pytest.approx(5.0)
+    assert run.fraction == pytest.approx(0.04 + 0.48)
+
+
 def test_the_phases_of_a_clock_add_up_to_its_whole_time() -> None:
     # The first phase lasts from 0 to 1 s, the scan to 4 s, the rebuild, whose end "done" is no
     # phase of its own, to 9 s.
@@ -115,5 +128,5 @@ def test_the_phases_of_a_clock_add_up_to_its_whole_time() -> None:
     for phase in ("scanning", "scanning", "rebuilding", "done"):
         clock.enter(phase)
     seconds = clock.stop()
-    assert seconds == {"placing": 1.0, "scanning": 3.0, "rebuilding": 5.0}
+    assert seconds == {"placing": 1.0, "scanning": 3.0, "rebuilding": 5.0, "serving": 0.0}
     assert sum(seconds.values()) == 9.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.ansi import AnsiDecoder
@@ -63,6 +64,21 @@ def test_a_run_tells_phase_events_time_objects_and_what_is_left(width: int) -> N
                  "2 h 3 min", "13 s", "scanning", "50 %"):  # fmt: skip
         assert word in text, word
     assert ("1.20 of 3.81 M" if width == 120 else "1.20/3.81 M") in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_run_of_traffic_tells_its_requests(width: int) -> None:
+    # 1.2 s of 1.6 s are simulated, in which 283,000 requests were answered.
+    serving = RunProgress(
+        RunState("serving", 0.75, 90_000_000, 1.2, 0, 0, 283_000), 0.75, 5.0, 1.6e7, 2.0
+    )
+    lines = drawn(replace(study(1, 0), under_way={"seed=1": serving}), width)
+    assert "requests" in lines[1] and "rebuilt" not in lines[1]
+    for word in ("serving", "75 %", "16.0 M", "1.20 s", "283 k"):
+        assert word in lines[2], word
+    # Beside a rebuild, the column is of both.
+    lines = drawn(replace(study(2, 0), under_way={"seed=1": serving, "seed=2": GIB_RUN}), width)
+    assert " done " in lines[1] and "283 k" in lines[2]
 
 
 def test_runs_beyond_the_screen_are_counted() -> None:

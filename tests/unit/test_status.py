@@ -104,8 +104,9 @@ def test_at_the_end_the_sign_of_life_is_gone_and_the_sweep_complete(tmp_path: Pa
     assert (last.state, last.finished, last.left, last.driver) == ("complete", 6, 0, None)
     assert [point.finished for point in last.points] == [3, 3]
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [
-        ".lock", "provenance.json", "runs.parquet", "servers.parquet", "shards", "study.toml",
-        "timeline.parquet", "transfers.parquet",
+        ".lock", "distributions.parquet", "links.parquet", "provenance.json", "runs.parquet",
+        "servers.parquet", "shards", "study.toml", "timeline.parquet", "traffic.parquet",
+        "transfers.parquet",
     ]  # fmt: skip
 
 

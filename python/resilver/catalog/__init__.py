@@ -2,7 +2,7 @@
 
 >>> from resilver import catalog
 >>> catalog.list("devices")
-['jbod10-sata']
+['cheetah-15k', 'jbod10-sata']
 >>> catalog.load("populations", "genomes1000").description
 'Files like those of the 1000 Genomes project: few, large, mean 64 MiB chunk 61.05 MiB.'
 """

@@ -26,10 +26,16 @@ _COLUMNS = {
     "runs": "runs",
     "objects": "objects",
     "bytes_to_move": "to move",
+    "requests": "requests",
+    "packet_hops": "packet hops",
     "events": "events",
     "seconds": "a run takes",
     "memory_bytes": "memory",
 }
+
+# Figures of a rebuild, of clients and of a network of packets, left out where there is none.
+_OF_REBUILD = ("objects", "replicas_to_move", "bytes_to_move", "buffers", "placement_groups")
+_OF_SOME = ("requests", "packet_hops", "rebuilding_seconds", "serving_seconds")
 
 
 def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
@@ -40,12 +46,12 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
         settings: overrides as KEY=VALUE.
         as_json: print JSON instead of text.
     """
-    from resilver.simulate import validate
+    from resilver.simulate import validate_runs
     from resilver.spec import Study
 
     study = Study.load(study_file, overrides=settings)
     runs = study.runs()
-    validate(run.system for run in runs)
+    validate_runs(runs)
     points = estimates(runs)
     if as_json:
         print_json(
@@ -95,14 +101,17 @@ def _table(points: Sequence[Mapping[str, Any]]) -> Table:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     swept = list(points[0]["swept"])
+    columns = {
+        key: name for key, name in _COLUMNS.items() if any(_applies(key, point) for point in points)
+    }
     rows = [
         [
             *(format_swept(key, point["swept"][key]) for key in swept),
-            *(_words(key, point.get(key)) for key in _COLUMNS),
+            *(_words(key, point.get(key)) for key in columns),
         ]
         for point in points[:_POINTS_SHOWN]
     ]
-    names = [*short_names(swept), *_COLUMNS.values()]
+    names = [*short_names(swept), *columns.values()]
     for name, cells in zip(names, zip(*rows, strict=True), strict=True):
         # In a narrow terminal the headings break, and the numbers stay whole.
         table.add_column(name, justify="right", min_width=max(map(len, cells)))
@@ -117,9 +126,16 @@ def _list(point: Mapping[str, Any]) -> Table:
     table.add_column(style="dim")
     table.add_column(style="bold")
     for key, value in point.items():
-        if key != "swept":
+        if key != "swept" and _applies(key, point):
             table.add_row(_heading(key), _words(key, value))
     return table
+
+
+def _applies(key: str, point: Mapping[str, Any]) -> bool:
+    """Whether a figure says something of a point."""
+    if key in _OF_SOME:
+        return point.get(key) is not None
+    return key not in _OF_REBUILD or point.get("serving_seconds") is None
 
 
 def _heading(name: str) -> str:
@@ -127,6 +143,7 @@ def _heading(name: str) -> str:
     headings = {
         "seconds": "Time of a run",
         "rebuilding_seconds": "Rebuilding among it",
+        "serving_seconds": "Serving clients among it",
         "memory_bytes": "Memory of a run",
     }
     words = name.replace("_", " ")

@@ -101,7 +101,10 @@ def runs_table(runs: Iterable[tuple[str, RunProgress]], width: int) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     # The least widths keep the columns in place while their numbers change.
     columns = [("run", 12), *([("", _ROW_BAR_WIDTH)] if wide else []), ("phase", 10), ("", 5)]
-    columns += [("events/s", 8), ("simulated", 9), ("rebuilt", 14 if wide else 11), ("left", 6)]
+    runs = list(runs)
+    kinds = {"requests" if run.state.phase == "serving" else "rebuilt" for _, run in runs}
+    counted = kinds.pop() if len(kinds) == 1 else "done"
+    columns += [("events/s", 8), ("simulated", 9), (counted, 14 if wide else 11), ("left", 6)]
     for heading, least in columns:
         left = heading in ("run", "phase")
         table.add_column(justify="left" if left else "right", no_wrap=True, min_width=least)
@@ -114,17 +117,18 @@ def runs_table(runs: Iterable[tuple[str, RunProgress]], width: int) -> Table:
 
 
 def _cells(run: RunProgress, *, wide: bool) -> list[str]:
-    """Phase, share of it, events a second, simulated time, objects rebuilt, time left."""
+    """Phase, share of it, events a second, simulated time, objects or requests, time left."""
     state = run.state
     share = f"{100.0 * state.fraction:.0f} %" if state.phase not in ("starting", "storing") else ""
-    moves = state.phase == "rebuilding"
-    rate = short_count(run.events_per_second) if moves and run.events_per_second else ""
-    simulated = format_duration(state.simulated_seconds) if moves else ""
-    rebuilt = ""
-    if moves and state.objects_to_rebuild:
-        rebuilt = count_of(state.rebuilt_objects, state.objects_to_rebuild, wide=wide)
+    rate = short_count(run.events_per_second) if state.moves and run.events_per_second else ""
+    simulated = format_duration(state.simulated_seconds) if state.moves else ""
+    done = ""
+    if state.phase == "serving" and state.requests_completed:
+        done = short_count(state.requests_completed)
+    elif state.moves and state.objects_to_rebuild:
+        done = count_of(state.rebuilt_objects, state.objects_to_rebuild, wide=wide)
     left = time_left(run.seconds_left) if run.seconds_left is not None else ""
-    return [state.phase, share, rate, simulated, rebuilt, left]
+    return [state.phase, share, rate, simulated, done, left]
 
 
 def _bar(fraction: float, width: int) -> ProgressBar:

@@ -35,6 +35,7 @@ class GraphFile:
         links: The two nodes of each link, the lower first, in ascending order.
         rates: The rate of each link in B/s, or empty where the file has none.
         positions: The place of each node in the unit square, or None where the file has none.
+        path: The file.
     """
 
     label: str
@@ -45,6 +46,7 @@ class GraphFile:
     links: tuple[tuple[int, int], ...]
     rates: tuple[float, ...]
     positions: tuple[tuple[float, float], ...] | None
+    path: Path
 
 
 def read_graph(
@@ -99,6 +101,7 @@ def read_graph(
         links=links,
         rates=_rates(path, edges, [rate for _, _, rate in ordered]),
         positions=_positions(path, raw.vertices),
+        path=path,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import as_file, files
 from typing import Any
 
+from resilver.errors import ConfigError, Problem, show
 from resilver.reproduce.compare import Row
 from resilver.reproduce.placing import placement_rates
 
@@ -82,11 +83,17 @@ def disk_rows(device: str) -> list[Row]:
     Returns:
         A row a pattern and size from 4 KiB to 8 MiB, with ``mode``, ``request_bytes`` and
         ``bytes_per_second``.
+
+    Raises:
+        ConfigError: The device takes one time for any request.
     """
     from resilver.calibration.disk import service_seconds
-    from resilver.spec import Cluster
+    from resilver.spec import Cluster, DeviceTable
 
     table = Cluster.model_validate({"servers": 1, "device": device}).device
+    if not isinstance(table, DeviceTable):
+        rule = "this device takes one time for any request, so that it has no curve by size"
+        raise ConfigError(Problem(rule, "use a device with a table", value=show(device)))
     return [
         {"mode": mode, "request_bytes": size, "bytes_per_second": size / seconds}
         for mode in ("read", "write", "randread", "randwrite")

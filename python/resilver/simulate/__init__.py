@@ -9,6 +9,7 @@ from resilver.simulate.layouts import (
     parity_group_balance,
     place_objects,
 )
+from resilver.simulate.network import network_measures
 from resilver.simulate.parts import PartOfPopulation, PopulationScan, simulate_found
 from resilver.simulate.pools import (
     GroupSets,
@@ -19,7 +20,8 @@ from resilver.simulate.pools import (
     object_group,
 )
 from resilver.simulate.population import census
-from resilver.simulate.run import Progress, RunResult, simulate, validate
+from resilver.simulate.result import RunResult
+from resilver.simulate.run import Progress, simulate, validate, validate_runs
 from resilver.simulate.topologies import Topology, topology
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "group_sets",
     "group_sets_of",
     "group_up_sets",
+    "network_measures",
     "object_group",
     "parity_group_balance",
     "place_objects",
@@ -47,6 +50,7 @@ __all__ = [
     "simulate_found",
     "topology",
     "validate",
+    "validate_runs",
     "version",
 ]
 

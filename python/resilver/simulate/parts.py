@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver import _core, describe
+from resilver import _core
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.core_errors import core_errors
-from resilver.simulate.run import Progress, RunResult, finished, map_of
+from resilver.simulate.result import RunResult
+from resilver.simulate.run import Progress, case_of, finished, map_of
 from resilver.spec import System
 
 _LARGEST = 2**62
@@ -77,8 +78,7 @@ class PopulationScan:
     """
 
     def __init__(self, system: System, seed: int) -> None:
-        failed = describe.failed_devices(system, seed, _core.choose_failed)
-        text = describe.core_json(system, seed, failed)
+        text = case_of(system, seed).text
         with core_errors(f"seed {seed}"):
             self._core = _core.PopulationScan(text, map_of(system))
 
@@ -160,8 +160,7 @@ def simulate_found(
         Interrupted: `progress` answered False.
     """
     ordered = _in_order(parts)
-    failed = describe.failed_devices(system, seed, _core.choose_failed)
-    text = describe.core_json(system, seed, failed)
+    case = case_of(system, seed)
     totals = (
         sum(part.files for part in ordered),
         sum(part.objects for part in ordered),
@@ -170,8 +169,8 @@ def simulate_found(
     affected = [part.affected_objects for part in ordered]
     sizes = [part.affected_bytes for part in ordered]
     with core_errors(f"seed {seed}"):
-        simulation = _core.Simulation.with_found(text, map_of(system), totals, affected, sizes)
-        return finished(system, failed, simulation, progress)
+        simulation = _core.Simulation.with_found(case.text, map_of(system), totals, affected, sizes)
+        return finished(case, simulation, progress)
 
 
 def _in_order(parts: Iterable[PartOfPopulation]) -> list[PartOfPopulation]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from resilver import _core, describe
 from resilver.errors import Interrupted, PlacementError
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap
-from resilver.spec import System
+from resilver.simulate.result import RunResult, result_of
+from resilver.simulate.silent import SilentFaults, check_silent_faults, silent_faults
+from resilver.spec import Run, System
 
 
 @dataclass(frozen=True)
@@ -23,12 +20,14 @@ class Progress:
     """How far a run has come.
 
     Attributes:
-        phase: ``placing``, ``scanning``, ``rebuilding`` or ``done``.
+        phase: ``placing``, ``scanning``, ``rebuilding``, ``serving`` or ``done``. A run is serving
+            where it has clients and nothing to rebuild.
         fraction: How much of the phase is done, from 0 to 1.
         events: Events executed.
         simulated_seconds: Simulated time.
         rebuilt_objects: Lost copies that are whole again.
         objects_to_rebuild: Lost copies that are to be rebuilt; zero before the scan's end.
+        requests_completed: Requests that clients have had answered.
     """
 
     phase: str
@@ -37,23 +36,7 @@ class Progress:
     simulated_seconds: float = 0.0
     rebuilt_objects: int = 0
     objects_to_rebuild: int = 0
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """What a run found.
-
-    Attributes:
-        metrics: The metric columns of the table ``runs`` by name, in SI units.
-        servers: A row a device.
-        transfers: A row a source and destination.
-        timeline: A row an interval of simulated time.
-    """
-
-    metrics: dict[str, int | float | str | None]
-    servers: pa.Table
-    transfers: pa.Table
-    timeline: pa.Table
+    requests_completed: int = 0
 
 
 def simulate(
@@ -89,31 +72,79 @@ def simulate(
     >>> result.metrics["rebuilt_bytes"] == sum(result.transfers["bytes"].to_pylist())
     True
     """
-    failed = describe.failed_devices(system, seed, _core.choose_failed)
-    text = describe.core_json(system, seed, failed)
+    case = case_of(system, seed)
     with core_errors(f"seed {seed}"):
-        return finished(system, failed, _core.Simulation(text, map_of(system)), progress)
+        return finished(case, _core.Simulation(case.text, map_of(system)), progress)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A system with a seed, and what fails in it.
+
+    Attributes:
+        system: The system.
+        seed: The seed.
+        failed: When each device that is rebuilt fails, by its number.
+        silent: What else fails.
+        text: All of it as the core reads it.
+    """
+
+    system: System
+    seed: int
+    failed: dict[int, float]
+    silent: SilentFaults
+    text: str
+
+
+def case_of(system: System, seed: int) -> Case:
+    """What the core is to run.
+
+    Args:
+        system: The system.
+        seed: The seed, which decides what fails where a fault says how many.
+
+    Raises:
+        ConfigError: A fault names what is not there, or more than there is.
+    """
+    failed = describe.failed_devices(system, seed, _core.choose_failed)
+    silent = silent_faults(system, seed, failed)
+    text = describe.core_json(system, seed, failed, silent.described)
+    return Case(system, seed, failed, silent, text)
 
 
 def finished(
-    system: System,
-    failed: dict[int, float],
-    simulation: _core.Simulation,
-    progress: Callable[[Progress], bool] | None,
+    case: Case, simulation: _core.Simulation, progress: Callable[[Progress], bool] | None
 ) -> RunResult:
     """What a run found, once it has been stepped to its end; errors are the core's own."""
     # Each report names the phase of the step to come; the first step has one too.
-    state = Progress("scanning" if system.placement_group_count is None else "placing", 0.0)
+    system = case.system
+    phase = "scanning" if system.placement_group_count is None else "placing"
+    state = Progress("serving" if system.is_traffic_only else phase, 0.0)
     _tell(progress, state)
     while state.phase != "done":
         state = Progress(*simulation.advance())
         _tell(progress, state)
-    return _result(system, failed, simulation.report())
+    return result_of(system, case.seed, case.failed, case.silent, simulation.report())
 
 
 def _tell(progress: Callable[[Progress], bool] | None, state: Progress) -> None:
     if progress is not None and not progress(state):
         raise Interrupted("the run was stopped before its end")
+
+
+def validate_runs(runs: Iterable[Run]) -> None:
+    """Check what only the core can tell of a study's runs before they begin.
+
+    Args:
+        runs: Runs, each valid in itself.
+
+    Raises:
+        PlacementError: A real cluster's CRUSH map cannot be used.
+        ConfigError: A topology cannot be built, or the network has not what a fault takes away.
+    """
+    runs = list(runs)
+    validate(run.system for run in runs)
+    check_silent_faults(runs)
 
 
 def validate(systems: Iterable[System]) -> None:
@@ -161,60 +192,3 @@ def map_of(system: System) -> _core.CrushMap | None:
         tunables,
         system.failure_domain or "server",
     )
-
-
-def _result(system: System, failed: Collection[int], report: dict[str, Any]) -> RunResult:
-    devices = describe.devices(system)
-    lost = set(failed)
-    numbers = np.array([device.number for device in devices], dtype=np.int32)
-    servers: dict[str, Any] = {
-        name: None if column is None else column[numbers]
-        for name, column in report.pop("servers").items()
-    }
-    interfaces = report.pop("interfaces")
-    busy = (interfaces["send_busy_seconds"] + interfaces["receive_busy_seconds"]) / 2
-    endpoint_of = np.array(describe.endpoints(system), dtype=np.intp)[numbers]
-    metrics: dict[str, int | float | str | None] = {
-        **{k: v for k, v in report.items() if k not in ("transfers", "timeline")},
-        "servers": len(devices),
-        "failed_servers": ",".join(device.name for device in devices if device.number in lost),
-        **_rates(report, servers, interfaces),
-    }
-    gained = servers["placement_groups_gained"]
-    finish = servers["finish_seconds"]
-    count = len(devices)
-    columns = {
-        "server": pa.array(numbers),
-        "name": pa.array([device.name for device in devices], pa.string()),
-        "host": pa.array([device.host for device in devices], pa.string()),
-        **servers,
-        "placement_groups_gained": pa.nulls(count, pa.int64()) if gained is None else gained,
-        "finish_seconds": pa.array(finish, mask=np.isnan(finish)),
-        "link_busy_seconds": busy[endpoint_of] if count else np.empty(0),
-    }
-    return RunResult(
-        metrics, pa.table(columns), pa.table(report["transfers"]), pa.table(report["timeline"])
-    )
-
-
-def _rates(
-    report: dict[str, Any], servers: dict[str, Any], interfaces: dict[str, Any]
-) -> dict[str, int | float | None]:
-    """The metrics that are ratios to the time, null where nothing took any."""
-    seconds, simulated = report["rebuild_seconds"], report["simulated_seconds"]
-    working = ~servers["failed"]
-    disks = servers["device_busy_seconds"][working]
-    links = np.concatenate([interfaces["send_busy_seconds"], interfaces["receive_busy_seconds"]])
-
-    def share(busy: npt.NDArray[np.float64], reduce: Callable[..., Any]) -> float | None:
-        return float(reduce(busy)) / simulated if simulated > 0 and busy.size else None
-
-    return {
-        "aggregate_bytes_per_second": report["rebuilt_bytes"] / seconds if seconds > 0 else None,
-        "link_busy_fraction": share(links, np.mean),
-        "link_busy_fraction_max": share(links, np.max),
-        "device_busy_fraction": share(disks, np.mean),
-        "device_busy_fraction_max": share(disks, np.max),
-        "device_bytes_read": int(servers["device_bytes_read"].sum()),
-        "device_bytes_written": int(servers["device_bytes_written"].sum()),
-    }

@@ -6,9 +6,10 @@ a bare number other than zero is an error, in Python as in a file.
 
 from __future__ import annotations
 
+from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.ceph import CephCluster
 from resilver.spec.cluster import Cluster
-from resilver.spec.device import DeviceTable
+from resilver.spec.device import DeviceService, DeviceTable
 from resilver.spec.ensemble import Ensemble
 from resilver.spec.fabric import Fabric
 from resilver.spec.faults import Failing, Fault
@@ -21,11 +22,15 @@ from resilver.spec.redundancy import Redundancy
 from resilver.spec.run import RESULTS_SCHEMA_VERSION, Run, run_key
 from resilver.spec.study import Study
 from resilver.spec.system import System, auto_group_count
+from resilver.spec.topology import TopologySpec
+from resilver.spec.traffic import Traffic
 
 __all__ = [
     "RESULTS_SCHEMA_VERSION",
+    "Arrivals",
     "CephCluster",
     "Cluster",
+    "DeviceService",
     "DeviceTable",
     "Ensemble",
     "Fabric",
@@ -37,9 +42,12 @@ __all__ = [
     "Population",
     "Recovery",
     "Redundancy",
+    "RequestTargets",
     "Run",
     "Study",
     "System",
+    "TopologySpec",
+    "Traffic",
     "auto_group_count",
     "run_key",
 ]

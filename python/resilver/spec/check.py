@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from resilver.errors import Problem, show
 from resilver.spec.cluster import Cluster
 from resilver.spec.failing import ceph_fault_problems, fault_problems
+from resilver.spec.serving import nothing_stored_problems, traffic_problems
+from resilver.spec.silent import silent_fault_problems
 from resilver.units import Bytes, exact_bytes
 
 if TYPE_CHECKING:
@@ -40,8 +42,15 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
     if cluster is None:
         return []
     faults = list(enumerate(sections.get("faults") or ()))
+    traffic, population = sections.get("traffic"), sections.get("population")
+    problems = silent_fault_problems(cluster, faults)
+    if traffic is not None:
+        rebuilds = any(fault.fail.starts_rebuild for _, fault in faults)
+        problems += traffic_problems(cluster, traffic, has_rebuild=rebuilds)
+        if "population" not in given and cluster.ceph is None:
+            return problems + nothing_stored_problems(given, faults)
     if cluster.ceph is not None:
-        problems = [
+        problems += [
             Problem("a real cluster's report says this already", f"remove [{name}]", key=name)
             for name in ("population", "placement", "redundancy")
             if name in given
@@ -49,7 +58,6 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         report = cluster.ceph.report
         problems += _buffer_problems(report.largest_object_bytes, sections.get("recovery"))
         return problems + ceph_fault_problems(report, faults)
-    problems = []
     if "population" not in given:
         problems.append(
             Problem(
@@ -59,7 +67,6 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
             )
         )
     placement, redundancy = sections.get("placement"), sections.get("redundancy")
-    population = sections.get("population")
     if placement is not None:
         problems += _domain_problems(cluster, placement, redundancy)
         copies = redundancy.replicas if redundancy is not None else 1

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.ceph import CEPH_SCHEMA, CephCluster, ceph_of
-from resilver.spec.device import DeviceTable, device_of
+from resilver.spec.device import Device, device_of
 from resilver.spec.fabric import Fabric
 from resilver.spec.section import Section
 
@@ -24,13 +24,14 @@ class Cluster(Section):
     """The servers, their failure domains, devices and network.
 
     Args:
-        servers: How many servers a synthetic cluster has.
+        servers: How many servers a synthetic cluster has; by default the hosts of its topology.
         racks: Failure domains above the server, each with equally many servers.
         rows: Failure domains above the rack, each with equally many racks.
         ceph: Instead of these: the `ceph report` of a real cluster, or a table of its dumps
             (``osd_dump`` or binary ``osdmap``, with ``crush``, ``pg_dump``, ``osd_df``). Its OSDs
             are the devices.
         device: The disk of every server: a catalog name, ``{ file = ... }`` or a table.
+        queue: In which order a device serves requests: as they came, or reads before writes.
         fabric: The network.
     """
 
@@ -62,7 +63,7 @@ class Cluster(Section):
         WithJsonSchema(CEPH_SCHEMA),
     ] = None
     device: Annotated[
-        DeviceTable,
+        Device,
         PlainValidator(device_of, json_schema_input_type=str),
         WithJsonSchema(
             {
@@ -75,10 +76,17 @@ class Cluster(Section):
             }
         ),
     ] = Field(default="jbod10-sata", examples=["jbod10-sata"])  # type: ignore[assignment]
+    queue: Literal["fifo", "reads_first"] = Field(
+        default="fifo", description="In which order a device serves its requests."
+    )
     fabric: Fabric = Field(default_factory=Fabric, description="The network between servers.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        topology = self.fabric.topology
+        if self.ceph is None and self.servers is None and topology is not None:
+            # The hosts stand in for servers that no study gives; they do not count as given.
+            object.__setattr__(self, "servers", topology.hosts)
         if self.ceph is not None:
             problems = [
                 Problem(
@@ -93,11 +101,13 @@ class Cluster(Section):
         elif self.servers is None:
             problems = [
                 Problem(
-                    "a cluster needs servers, or ceph", 'add servers = 64, or ceph = "report.json"'
+                    "a cluster needs servers, or ceph, or a fabric with a topology",
+                    'add servers = 64, or ceph = "report.json"',
                 )
             ]
         else:
             problems = self._hierarchy_problems(self.servers)
+        problems += self._host_problems()
         if problems:
             raise ConfigError(problems)
         return self
@@ -134,6 +144,28 @@ class Cluster(Section):
             problems.append(Problem(f"{rule}{BUCKETS_MAX}", remedy, key="racks", value=value))
         return problems
 
+    def _host_problems(self) -> list[Problem]:
+        topology = self.fabric.topology
+        if topology is None:
+            return []
+        whole = self.ceph is None and "servers" not in self.model_fields_set
+        if topology.hosts == 0 or (whole and topology.hosts > SERVERS_MAX):
+            rule = f"this topology has {topology.hosts} hosts, and a cluster 1 to {SERVERS_MAX}"
+            value = show(topology.label)
+            remedy = "use another topology, or give cluster.servers"
+            return [Problem(rule, remedy, key="fabric.topology", value=value)]
+        if self.ceph is not None:
+            machines = len({osd.host or osd.name for osd in self.ceph.report.osds})
+            key, value = "fabric.topology", show(topology.label)
+            remedy = "use a larger topology"
+        else:
+            machines, key, value = self.servers or 0, "servers", show(self.servers)
+            remedy = f"use at most {topology.hosts}, or a larger topology"
+        if machines <= topology.hosts:
+            return []
+        rule = f"{machines} servers are more than the {topology.hosts} hosts of the topology"
+        return [Problem(rule, remedy, key=key, value=value)]
+
     @property
     def server_count(self) -> int:
         """How many devices there are: servers of a synthetic cluster, OSDs of a real one."""
@@ -157,5 +189,6 @@ class Cluster(Section):
             "rows": self.rows,
             "ceph": ceph,
             "device": self.device.content(),
+            "queue": self.queue,
             "fabric": self.fabric.content(),
         }

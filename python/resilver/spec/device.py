@@ -3,7 +3,7 @@
 Service time = overhead + size / rate + seek. The seek applies when the request's object differs
 from the previous request's, or when it does not begin within `sequential_gap` after that request's
 end. A request takes the seek of the largest size in `request_sizes` that is not above its own; a
-request below the first takes the first.
+request below the first takes the first. Instead, a device may take one time for any request.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from pydantic import Field, ValidationInfo, model_validator
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from resilver.calibration.recipe import DiskFit
     from resilver.importers.fio import FioReport
 
+_SERVICE_KEYS = ("service", "read_service", "write_service")
 _SIZES = ("4 KiB", "4 MiB")
 _SEEKS = ("3.5 ms", "11.7 ms")
 
@@ -104,31 +105,93 @@ class DeviceTable(Section):
         }
 
 
-def device_of(value: object, info: ValidationInfo) -> DeviceTable:
-    """The table that a study file's ``device`` means.
+class DeviceService(Section):
+    """A device whose requests take a time of their own kind, whatever their size.
+
+    Args:
+        label: Its name in the catalog or the name of its file; no effect on results.
+        description: What it is.
+        source: Where its figures are from.
+        read_service: The time of a read, on average.
+        write_service: The time of a write, on average.
+        distribution: ``fixed``, or ``exponential`` with these means.
+
+    In a study file ``service`` gives both times at once.
+    """
+
+    label: str = Field(default="", description="A name for the device.")
+    description: str = Field(default="", description="What it is.")
+    source: str = Field(default="", description="Where its figures are from.")
+    read_service: Seconds = Field(description="The mean time of a read.", examples=["22 ms"])
+    write_service: Seconds = Field(description="The mean time of a write.", examples=["22 ms"])
+    distribution: Literal["fixed", "exponential"] = Field(
+        default="fixed", description="How the times are distributed."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _both(cls, data: Any) -> Any:
+        """Take ``service`` for both times."""
+        if not isinstance(data, dict) or "service" not in data:
+            return data
+        twice = [key for key in _SERVICE_KEYS[1:] if key in data]
+        if twice:
+            rule = "service is the time of reads and of writes"
+            remedy = "give service alone, or read_service and write_service"
+            raise ConfigError(Problem(rule, remedy, key=twice[0], value=show(data[twice[0]])))
+        rest = {key: value for key, value in data.items() if key != "service"}
+        try:
+            time = Seconds.parse(data["service"])
+        except ConfigError as error:
+            raise ConfigError(problem.under("service") for problem in error.problems) from None
+        return {**rest, "read_service": time, "write_service": time}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = [
+            Problem("the time must be above zero", 'such as "22 ms"', key=name, value=show("0 s"))
+            for name in _SERVICE_KEYS[1:]
+            if getattr(self, name) <= 0
+        ]
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able: in seconds."""
+        return self.model_dump(mode="json", exclude={"description", "source"})
+
+
+Device: TypeAlias = DeviceTable | DeviceService
+"""What every server has: a table of measured times, or one time a request."""
+
+
+def device_of(value: object, info: ValidationInfo) -> Device:
+    """The device that a study file's ``device`` means.
 
     Args:
         value: A catalog name, ``{ file = "disk.toml" }``, ``{ fio = "disk.json" }`` (or a list of
-            fio's files), an inline table or a `DeviceTable`.
+            fio's files), ``{ service = "22 ms" }``, an inline table or a `Device`.
         info: The validation it is part of, for the folder of relative paths.
 
     Returns:
-        The table.
+        The device.
 
     Raises:
         ConfigError: There is no such device, or its table has problems.
     """
-    if isinstance(value, DeviceTable):
+    if isinstance(value, DeviceTable | DeviceService):
         return value
     if isinstance(value, str):
         entry = catalog.load("devices", value)
         about = {"label": value, "description": entry.description, "source": entry.source}
-        return DeviceTable.from_table({**entry.content, **about}, Path())
+        return _read({**entry.content, **about}, Path())
     if not isinstance(value, dict):
+        ways = 'write "jbod10-sata", { service = "22 ms" }, { file = "disk.toml" }'
         raise ConfigError(
             Problem(
                 "a device is a name of the catalog or a table",
-                'write "jbod10-sata", { file = "disk.toml" }, { fio = "disk.json" } or the table',
+                f'{ways}, {{ fio = "disk.json" }} or the table',
                 value=show(value),
             )
         )
@@ -136,14 +199,14 @@ def device_of(value: object, info: ValidationInfo) -> DeviceTable:
         one_key(value, ("fio",))
         return _from_fio(value["fio"], info)
     if "file" not in value:
-        return DeviceTable.from_table(value, Path())
+        return _read(value, Path())
     if len(value) > 1:
         raise ConfigError(
             Problem("a device from a file has no other keys", "put them into the file")
         )
     path = file_path(value["file"], info)
     try:
-        return DeviceTable.from_table({"label": path.name, **read_toml(path)}, path.parent)
+        return _read({"label": path.name, **read_toml(path)}, path.parent)
     except ConfigError as error:
         raise ConfigError(
             problem
@@ -151,6 +214,12 @@ def device_of(value: object, info: ValidationInfo) -> DeviceTable:
             else Problem(problem.rule, problem.remedy, place=_in_file(path, problem))
             for problem in error.problems
         ) from None
+
+
+def _read(table: dict[Any, Any], base: Path) -> Device:
+    """The device of a table that a TOML file holds."""
+    is_service = any(key in table for key in _SERVICE_KEYS)
+    return (DeviceService if is_service else DeviceTable).from_table(table, base)
 
 
 def _in_file(path: Path | str, problem: Problem) -> str:

@@ -13,7 +13,7 @@ from resilver.spec.section import Section, base_folder
 RUNS_MAX = 100_000
 """The most runs of a study."""
 
-_FILE_KEYS = ("file", "netgauge")
+_FILE_KEYS = ("file", "netgauge", "graph", "trace")
 
 
 def seeds_of(value: object) -> tuple[int, ...]:
@@ -91,15 +91,15 @@ def sweep_of(value: object, info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
 
 def _absolute_files(key: str, value: Any, base: Path) -> Any:
     """A swept value with the paths of files in it made absolute."""
-    if (key == "cluster.ceph" or key.startswith("cluster.ceph.")) and isinstance(value, str):
+    is_ceph = key == "cluster.ceph" or key.startswith("cluster.ceph.")
+    if isinstance(value, str) and (is_ceph or key.rpartition(".")[2] in _FILE_KEYS):
         return str(base / value)
+    if key == "cluster.fabric.topology" and isinstance(value, str):
+        word, _, file = value.strip().partition(" ")
+        is_file = word.casefold() == "graph" and file.strip()
+        return f"{word} {base / file.strip()}" if is_file else value
     if isinstance(value, dict):
-        return {
-            name: str(base / item)
-            if isinstance(item, str) and name in _FILE_KEYS
-            else _absolute_files(f"{key}.{name}", item, base)
-            for name, item in value.items()
-        }
+        return {name: _absolute_files(f"{key}.{name}", item, base) for name, item in value.items()}
     return value
 
 

@@ -14,7 +14,7 @@ _CEPH_KINDS = ("osds", "hosts", "racks", "rows")
 
 
 def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
-    """What is wrong with the faults of a synthetic cluster.
+    """What is wrong with those faults of a synthetic cluster that start a rebuild.
 
     Args:
         cluster: The cluster.
@@ -23,6 +23,7 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
     Returns:
         The problems, with full keys.
     """
+    faults = [(index, fault) for index, fault in faults if fault.fail.starts_rebuild]
     servers = cluster.servers or 0
     counts = {"servers": cluster.servers, "racks": cluster.racks, "rows": cluster.rows}
     problems: list[Problem] = []
@@ -36,7 +37,7 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
             problems.append(
                 Problem(
                     f"a synthetic cluster has no {kind}",
-                    "use servers, racks or rows",
+                    "use servers, racks or rows, or disks, links or switches",
                     key=key,
                     value=show(targets),
                 )
@@ -53,9 +54,9 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
             continue
         prefix = kind[:-1]
         for name in targets:
-            number = _number_of(name, prefix, count)
+            number = number_of(name, prefix, count)
             if number is None:
-                problems.append(_unknown_member(key, name, prefix, count))
+                problems.append(unknown_member(key, name, prefix, count))
             else:
                 named.update(range(number * members, (number + 1) * members))
     if problems:
@@ -79,15 +80,22 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
     )
 
 
-def _number_of(name: str, prefix: str, count: int) -> int | None:
-    """The number in a name such as ``server.3``, if there is such a member."""
+def number_of(name: str, prefix: str, count: int) -> int | None:
+    """The number in a name such as ``server.3``, if there is such a member.
+
+    Args:
+        name: The name.
+        prefix: What stands before the number, such as ``server``.
+        count: How many members there are.
+    """
     head, _, digits = name.rpartition(".")
     if head != prefix or not digits.isdecimal() or len(digits) > 9 or str(int(digits)) != digits:
         return None
     return int(digits) if int(digits) < count else None
 
 
-def _unknown_member(key: str, name: str, prefix: str, count: int) -> Problem:
+def unknown_member(key: str, name: str, prefix: str, count: int) -> Problem:
+    """The problem of a name that no member has; arguments as in `number_of`, and the key."""
     names = f"{prefix}.0" if count == 1 else f"{prefix}.0 to {prefix}.{count - 1}"
     return Problem(
         f"there is no such {prefix}", f"the names are {names}", key=key, value=show(name)
@@ -95,7 +103,7 @@ def _unknown_member(key: str, name: str, prefix: str, count: int) -> Problem:
 
 
 def ceph_fault_problems(report: ClusterReport, faults: list[tuple[int, Fault]]) -> list[Problem]:
-    """What is wrong with the faults of a real cluster.
+    """What is wrong with those faults of a real cluster that start a rebuild.
 
     Args:
         report: The cluster.
@@ -104,6 +112,7 @@ def ceph_fault_problems(report: ClusterReport, faults: list[tuple[int, Fault]]) 
     Returns:
         The problems, with full keys.
     """
+    faults = [(index, fault) for index, fault in faults if fault.fail.starts_rebuild]
     problems: list[Problem] = []
     named: set[int] = set()
     drawn = 0

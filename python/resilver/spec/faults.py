@@ -8,15 +8,27 @@ from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.section import Section
-from resilver.units import Seconds
+from resilver.units import Seconds, exact_duration
 
-Kind = Literal["servers", "osds", "hosts", "racks", "rows"]
+Kind = Literal["servers", "osds", "hosts", "racks", "rows", "disks", "links", "switches"]
 """What can fail, named as in the study file."""
 
 HORIZON_SECONDS = 2**64 / 1e12
 """Where simulated time ends: the core counts picoseconds in 64 bits."""
 
-KINDS: tuple[Kind, ...] = ("servers", "osds", "hosts", "racks", "rows")
+REBUILD_KINDS: tuple[Kind, ...] = ("servers", "osds", "hosts", "racks", "rows")
+"""What the system is told of, and rebuilds."""
+
+SILENT_KINDS: tuple[Kind, ...] = ("disks", "links", "switches")
+"""What fails with nobody told: requests meet it, and nothing is rebuilt."""
+
+KINDS: tuple[Kind, ...] = (*REBUILD_KINDS, *SILENT_KINDS)
+
+_SINGULAR: dict[Kind, str] = {
+    **{kind: kind[:-1] for kind in KINDS},
+    "osds": "OSD",
+    "switches": "switch",
+}
 
 
 def targets_of(value: object) -> int | tuple[str, ...] | None:
@@ -79,6 +91,9 @@ class Failing(Section):
         hosts: Hosts of a real cluster with all their OSDs.
         racks: Racks with all their servers, ``rack.0`` in a synthetic cluster.
         rows: Rows with all their servers, ``row.0`` in a synthetic cluster.
+        disks: Disks of servers that go on forwarding, ``server.3`` or ``osd.12``; nobody is told.
+        links: Links of the fabric, both ways, by the names of their ends: ``host.3-switch.7``.
+        switches: Nodes of the fabric with all their links, such as ``switch.7``.
     """
 
     servers: Targets = None
@@ -86,6 +101,9 @@ class Failing(Section):
     hosts: Targets = None
     racks: Targets = None
     rows: Targets = None
+    disks: Targets = None
+    links: Targets = None
+    switches: Targets = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -108,6 +126,22 @@ class Failing(Section):
         value: int | tuple[str, ...] = getattr(self, self.kind)
         return value
 
+    @property
+    def starts_rebuild(self) -> bool:
+        """Whether the system is told, and rebuilds what was there."""
+        return self.kind in REBUILD_KINDS
+
+    @property
+    def words(self) -> str:
+        """What fails, in words: ``8 links``, ``1 switch`` or names."""
+        targets = self.targets
+        if isinstance(targets, int):
+            return f"{targets} {_SINGULAR[self.kind] if targets == 1 else self.kind}"
+        names = ", ".join(targets)
+        if self.kind != "disks":
+            return names
+        return f"{'disk' if len(targets) == 1 else 'disks'} of {names}"
+
 
 class Fault(Section):
     """A failure.
@@ -115,6 +149,8 @@ class Fault(Section):
     Args:
         at: When, from the start of the run: at once, or while what failed before is rebuilt.
         fail: What fails. A number is drawn among what no fault names and no earlier draw took.
+        repair_after: Of disks, links and switches: how long after that they work again. Default:
+            never.
     """
 
     at: Seconds = Field(
@@ -123,11 +159,17 @@ class Fault(Section):
         examples=["10 min"],
     )
     fail: Failing = Field(description="What fails.", examples=[{"servers": 1}])
+    repair_after: Seconds | None = Field(
+        default=None,
+        description="How long disks, links or switches stay failed. Default: to the end.",
+        examples=["30 s"],
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        problems = []
         if not 0 <= self.at < HORIZON_SECONDS:
-            raise ConfigError(
+            problems.append(
                 Problem(
                     "a fault happens from 0 s on and within the 213 days that a run can last",
                     'write such as at = "10 min"',
@@ -135,7 +177,25 @@ class Fault(Section):
                     value=show(f"{float(self.at):g} s"),
                 )
             )
+        if self.repair_after is not None:
+            problems += self._repair_problems(self.repair_after)
+        if problems:
+            raise ConfigError(problems)
         return self
+
+    def _repair_problems(self, after: Seconds) -> list[Problem]:
+        value = show(exact_duration(after))
+        if self.fail.starts_rebuild:
+            rule = f"{self.fail.kind} are rebuilt elsewhere and do not come back"
+            remedy = f"remove it; {', '.join(SILENT_KINDS)} can be repaired"
+        elif after <= 0:
+            rule, remedy = "the time must be above zero", 'such as repair_after = "30 s"'
+        elif self.at + after >= HORIZON_SECONDS:
+            rule = "the repair lies beyond the 213 days that a run can last"
+            remedy = "leave it out for a fault that lasts"
+        else:
+            return []
+        return [Problem(rule, remedy, key="repair_after", value=value)]
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able."""
@@ -143,4 +203,28 @@ class Fault(Section):
         return {
             "at": float(self.at),
             "fail": {self.fail.kind: targets if isinstance(targets, int) else [*targets]},
+            "repair_after": None if self.repair_after is None else float(self.repair_after),
         }
+
+
+def fault_words(faults: tuple[Fault, ...]) -> str:
+    """Faults in words, as a sweep over them is to be read.
+
+    Args:
+        faults: The faults of a system.
+
+    Returns:
+        Such as ``none``, ``4 disks`` or ``8 links + 1 switch at 600 s for 30 s``.
+
+    >>> fault_words((Fault(fail={"links": 8}), Fault(fail={"switches": 1}, at="10 min")))
+    '8 links + 1 switch at 600 s'
+    """
+    words = []
+    for fault in faults:
+        text = fault.fail.words
+        if fault.at:
+            text += f" at {exact_duration(fault.at)}"
+        if fault.repair_after is not None:
+            text += f" for {exact_duration(fault.repair_after)}"
+        words.append(text)
+    return " + ".join(words) or "none"

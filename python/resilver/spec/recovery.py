@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.section import Section
-from resilver.units import Bytes, BytesPerSecond, exact_bytes
+from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
 
 class Recovery(Section):
@@ -27,6 +27,9 @@ class Recovery(Section):
             smallest or the largest first, or those with the fewest copies left first (``risk``).
         bandwidth: The most a server asks for a second; None where only memory holds it back.
         control_message: The size of a pull request on the wire.
+        retry_after: How long a destination waits before it asks again for a buffer whose request
+            or data a fabric lost.
+        attempts: After how many losses of one buffer its object is given up as unreachable.
     """
 
     pipeline_buffer: Bytes = Field(
@@ -62,6 +65,19 @@ class Recovery(Section):
     )
     control_message: Bytes = Field(
         default=Bytes(64), description="The size of a pull request.", examples=["64 B"]
+    )
+    retry_after: Seconds = Field(
+        default=Seconds(1),
+        description="How long to wait before a lost buffer is asked for again.",
+        examples=["1 s"],
+    )
+    attempts: int = Field(
+        default=10,
+        strict=True,
+        ge=1,
+        le=2**31 - 1,
+        description="After how many losses of one buffer its object is given up.",
+        examples=[10],
     )
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ from resilver.spec.population import Population
 from resilver.spec.recovery import Recovery
 from resilver.spec.redundancy import Redundancy
 from resilver.spec.section import Section
+from resilver.spec.traffic import Traffic
 
 
 class Sections(Section):
@@ -24,13 +25,17 @@ class Sections(Section):
     redundancy: Redundancy | None = Field(
         default=None, description="What a piece needs to survive."
     )
+    traffic: Traffic | None = Field(default=None, description="What clients do.")
     faults: tuple[Fault, ...] = Field(default=(), description="What breaks.")
     recovery: Recovery = Field(default_factory=Recovery, description="How it heals.")
 
     @model_validator(mode="wrap")
     @classmethod
     def _defaults(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Default placement and redundancy of a synthetic cluster, which do not count as given."""
+        """Default placement and redundancy of a synthetic cluster, which do not count as given.
+
+        Where there is only traffic, nothing is stored, placed or kept in copies.
+        """
         if not isinstance(data, dict):
             return handler(data)
         given = {key: value for key, value in data.items() if value is not None}
@@ -40,7 +45,9 @@ class Sections(Section):
             if isinstance(cluster, Cluster)
             else isinstance(cluster, dict) and "ceph" in cluster
         )
-        defaults = {} if real else {"placement": Placement(), "redundancy": Redundancy()}
+        stores = "traffic" not in given or "population" in given
+        needed = stores and not real
+        defaults = {"placement": Placement(), "redundancy": Redundancy()} if needed else {}
         made = handler({**defaults, **given})
         made.model_fields_set.intersection_update(given)
         return made

@@ -35,9 +35,11 @@ class Study(Sections):
 
     Args:
         cluster: What exists.
-        population: What is stored; required unless the cluster is a real one.
+        population: What is stored; required unless the cluster is a real one, or there is traffic
+            alone.
         placement: Where it goes.
         redundancy: What it needs to survive.
+        traffic: What clients do.
         faults: What fails.
         recovery: How the system heals.
         study: The sweep and the seeds.
@@ -221,8 +223,10 @@ def _sections(
     }
     for key, values in ensemble.sweep.items():
         name, *rest = key.split(".")
-        # Deeper keys change a default, or a table that the section must have anyway.
-        if len(rest) < 2 and not has_path(tables.get(name), rest or ["."]):
+        # Deeper keys change a default, or a table that the section must have anyway; but a fabric
+        # may leave out what is swept, such as its topology, and cannot be read without.
+        is_needed = len(rest) < 2 or (name, rest[:-1]) == ("cluster", ["fabric"])
+        if is_needed and not has_path(tables.get(name), rest or ["."]):
             try:
                 tables[name] = put(tables.get(name, {}), rest, values[0], key)
             except ConfigError as error:

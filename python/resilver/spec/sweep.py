@@ -13,13 +13,13 @@ from pydantic import BaseModel
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.spec.ensemble import RUNS_MAX, Ensemble
-from resilver.spec.faults import Fault
+from resilver.spec.faults import Fault, fault_words
 from resilver.spec.section import Section
 from resilver.spec.sections import Sections
 from resilver.spec.system import System
 from resilver.spec.tables import to_plain
 from resilver.spec.toml import write_value
-from resilver.units import Bytes, BytesPerSecond, Seconds
+from resilver.units import Bytes, BytesPerSecond, PerSecond, Seconds
 
 Scalar: TypeAlias = int | float | str | bool
 """What a swept key has for a value in tables of results."""
@@ -92,7 +92,7 @@ def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple
         points.append(Point(swept, system))
     if problems:
         raise ConfigError(problems)
-    return tuple(_with_one_type(points, keys))
+    return tuple(_with_one_type(_told_apart(points), keys))
 
 
 def check_keys(ensemble: Ensemble) -> None:
@@ -256,6 +256,8 @@ def has_path(table: Any, path: list[str]) -> bool:
 
 def _scalar(system: System, key: str, given: Any) -> Scalar:
     """What to write for a swept key: the validated value where it is one number or word."""
+    if key == "faults":
+        return fault_words(system.faults)
     value: Any = system
     for part in key.split("."):
         if isinstance(value, tuple) and part.isdecimal():
@@ -266,7 +268,7 @@ def _scalar(system: System, key: str, given: Any) -> Scalar:
             value = None
     if value is None:
         value = given
-        for kind in (Bytes, Seconds, BytesPerSecond):
+        for kind in (Bytes, Seconds, BytesPerSecond, PerSecond):
             try:
                 value = kind.parse(given)
                 break
@@ -282,6 +284,19 @@ def _scalar(system: System, key: str, given: Any) -> Scalar:
     if isinstance(value, float):
         return float(value)
     return write_value(to_plain(given))
+
+
+def _told_apart(points: list[Point]) -> list[Point]:
+    """Points whose faults are written out in full where words would make two of them alike."""
+    written = {point.system.faults: write_value(to_plain(point.system.faults)) for point in points}
+    if len({fault_words(faults) for faults in written}) == len(written):
+        return points
+    return [
+        Point({**point.swept, "faults": written[point.system.faults]}, point.system)
+        if "faults" in point.swept
+        else point
+        for point in points
+    ]
 
 
 def _with_one_type(points: list[Point], keys: list[str]) -> Iterator[Point]:

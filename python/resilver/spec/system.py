@@ -23,6 +23,8 @@ class System(Sections):
         population: What is stored; None with `cluster.ceph`, whose groups' bytes are the report's.
         placement: Where it goes; None with `cluster.ceph`, whose map and pools are the report's.
         redundancy: What it needs to survive; None with `cluster.ceph`, whose pools have sizes.
+        traffic: What clients do. A system with traffic need not store anything; population,
+            placement and redundancy are then None.
         faults: What fails.
         recovery: How the system heals.
     """
@@ -57,6 +59,11 @@ class System(Sections):
         if self.placement.failure_domain is not None:
             return self.placement.failure_domain
         return default_failure_domain(self.cluster)
+
+    @property
+    def is_traffic_only(self) -> bool:
+        """Whether there is traffic over disks of which nothing is placed, lost or rebuilt."""
+        return self.traffic is not None and self.population is None and self.report is None
 
     @property
     def ring_count(self) -> int | None:
@@ -110,14 +117,16 @@ class System(Sections):
         return self.population.cut.width(self.server_count, self.copies or 1)
 
     @property
-    def device_table(self) -> DeviceTable:
-        """The service-time table of every server's volume."""
-        return self.cluster.device
+    def device_table(self) -> DeviceTable | None:
+        """The service-time table of every server's volume, or None where a request has one time."""
+        device = self.cluster.device
+        return device if isinstance(device, DeviceTable) else None
 
     @property
     def loggp_rows(self) -> tuple[LogGpRow, ...]:
-        """The LogGP parameters by message size, in file order."""
-        return self.cluster.fabric.table.rows
+        """The LogGP parameters by message size, in file order; none of a switched fabric."""
+        table = self.cluster.fabric.table
+        return table.rows if table is not None else ()
 
     @property
     def group_loads(self) -> tuple[GroupLoad, ...]:
@@ -145,6 +154,7 @@ class System(Sections):
             "population": population,
             "placement": placement,
             "redundancy": self.redundancy.model_dump(mode="json") if self.redundancy else None,
+            "traffic": self.traffic.content() if self.traffic else None,
             "faults": [fault.content() for fault in self.faults],
             "recovery": self.recovery.model_dump(mode="json"),
         }

@@ -8,11 +8,22 @@ from pydantic import BaseModel
 
 from resilver import catalog
 from resilver.importers.netgauge import LogGpTable
+from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.ceph import CephCluster
-from resilver.spec.device import DeviceTable
+from resilver.spec.device import Device, DeviceService, DeviceTable
 from resilver.spec.histogram import Histogram
 from resilver.spec.objects import Objects
-from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, exact_duration, exact_rate
+from resilver.spec.topology import TopologySpec
+from resilver.units import (
+    Bytes,
+    BytesPerSecond,
+    PerSecond,
+    Seconds,
+    exact_bytes,
+    exact_duration,
+    exact_frequency,
+    exact_rate,
+)
 
 
 def to_plain(value: Any) -> Any:
@@ -26,7 +37,7 @@ def to_plain(value: Any) -> Any:
         Text, numbers, booleans, lists and dictionaries, from which validation makes an equal value.
         Keys that are None are left out.
     """
-    if isinstance(value, DeviceTable):
+    if isinstance(value, DeviceTable | DeviceService):
         return _device(value)
     if isinstance(value, BaseModel):
         fields = {name: to_plain(getattr(value, name)) for name in type(value).model_fields}
@@ -41,6 +52,12 @@ def to_plain(value: Any) -> Any:
         return _histogram(value)
     if isinstance(value, Objects):
         return _objects(value)
+    if isinstance(value, TopologySpec):
+        return _topology(value)
+    if isinstance(value, Arrivals):
+        return _arrivals(value)
+    if isinstance(value, RequestTargets):
+        return _targets(value)
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
     return _quantity(value)
@@ -53,10 +70,12 @@ def _quantity(value: Any) -> Any:
         return exact_duration(value)
     if isinstance(value, BytesPerSecond):
         return exact_rate(value)
+    if isinstance(value, PerSecond):
+        return exact_frequency(value)
     return value
 
 
-def _device(table: DeviceTable) -> Any:
+def _device(table: Device) -> Any:
     if table.label in catalog.list("devices"):
         from resilver.spec.cluster import Cluster
 
@@ -72,7 +91,8 @@ def _loggp(table: LogGpTable) -> Any:
     if table.label in catalog.list("networks"):
         from resilver.spec.fabric import Fabric
 
-        if Fabric.model_validate({"table": table.label}).table.rows == table.rows:
+        shipped = Fabric.model_validate({"table": table.label}).table
+        if shipped is not None and shipped.rows == table.rows:
             return table.label
     rows = [
         [
@@ -109,3 +129,29 @@ def _objects(cut: Objects) -> Any:
     if cut.stripe_unit_bytes is not None:
         return {"stripe_unit": exact_bytes(cut.stripe_unit_bytes), "stripe_width": cut.stripe_width}
     return "whole"
+
+
+def _topology(topology: TopologySpec) -> Any:
+    graph = topology.graph
+    if graph is None:
+        return topology.label
+    # A file's own kinds may have been overruled, so those that came of it are written as well.
+    names = {"hosts": graph.hosts, "routers": graph.routers}
+    chosen = {key: [graph.names[node] for node in nodes] for key, nodes in names.items()}
+    return {"graph": str(graph.path), **{key: some for key, some in chosen.items() if some}}
+
+
+def _arrivals(arrivals: Arrivals) -> Any:
+    if arrivals.trace is not None:
+        return {"trace": str(arrivals.trace.path)}
+    if arrivals.poisson is not None:
+        return {"poisson": exact_frequency(arrivals.poisson)}
+    return {"pareto": exact_frequency(arrivals.pareto or 0.0), "shape": arrivals.shape}
+
+
+def _targets(targets: RequestTargets) -> Any:
+    if targets.zipf is not None:
+        return {"zipf": targets.zipf}
+    if targets.hot_servers is not None:
+        return {"hot_servers": targets.hot_servers, "hot_requests": targets.hot_requests}
+    return "uniform"

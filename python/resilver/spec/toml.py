@@ -22,15 +22,21 @@ def write_toml(tables: Mapping[str, Any]) -> str:
             dictionaries.
 
     Returns:
-        The document: a header for each table and one line a key.
+        The document: a header for each table and one line a key; a table within one has a header of
+        its own where its line would be long.
     """
     blocks = []
     for name, table in tables.items():
         many = isinstance(table, list)
         for item in table if many else [table]:
             header = f"[[{_key(name)}]]" if many else f"[{_key(name)}]"
-            lines = [f"{_key(key)} = {_wrapped(value)}" for key, value in item.items()]
+            long = {} if many else {key: value for key, value in item.items() if _is_long(value)}
+            lines = [
+                f"{_key(key)} = {_wrapped(value)}" for key, value in item.items() if key not in long
+            ]
             blocks.append("\n".join([header, *lines]))
+            for key, inside in long.items():
+                blocks.append(f"[{_key(name)}.{_key(key)}]\n{write_keys(inside)}".rstrip())
     return "\n\n".join(blocks) + "\n"
 
 
@@ -72,6 +78,10 @@ def write_value(value: Any) -> str:
 
 def _key(key: str) -> str:
     return key if _BARE_KEY.fullmatch(key) else write_value(key)
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, Mapping) and len(write_value(value)) > _LINE_WIDTH
 
 
 def _wrapped(value: Any) -> str:

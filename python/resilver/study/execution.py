@@ -99,9 +99,9 @@ def execute(
     choice = None if executor is None and workers == 0 else choose(executor, workers=workers)
     runs = study.runs()
     if simulator is None:
-        from resilver.simulate import validate
+        from resilver.simulate import validate_runs
 
-        validate(run.system for run in runs)
+        validate_runs(runs)
     path = Path(folder)
     line = list(command) if command is not None else [Path(sys.argv[0]).name, *sys.argv[1:]]
     with open_run_folder(path, study, runs, line) as run_folder:
@@ -351,7 +351,8 @@ def _expected_costs(runs: Iterable[Run], simulator: str) -> dict[str, Expected]:
         # The seeds of a point share its system, which one estimate covers.
         if id(run.system) not in expected:
             cost = estimate(run.system)
-            share = cost["rebuilding_seconds"] / cost["seconds"]
+            moving = cost["rebuilding_seconds"] or cost["serving_seconds"] or 0.0
+            share = moving / cost["seconds"]
             placing = 0.0 if run.system.placement_group_count is None else _PLACING * (1.0 - share)
             expected[id(run.system)] = Expected(cost["seconds"], placing, share)
         costs[run.key] = expected[id(run.system)]

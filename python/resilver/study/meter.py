@@ -24,7 +24,8 @@ class Expected:
     Attributes:
         seconds: its time, or a weight against other runs of its study.
         placing_share: which share of the time placing the groups takes, 0 to 1; 0 without groups.
-        rebuilding_share: which share of the time the rebuilding takes; scanning takes the rest.
+        rebuilding_share: which share of the time the rebuilding takes, or serving clients where
+            nothing is rebuilt; scanning takes the rest.
     """
 
     seconds: float = 1.0
@@ -102,6 +103,7 @@ def run_fraction(state: RunState, expected: Expected) -> float:
         "placing": (0.0, expected.placing_share),
         "scanning": (expected.placing_share, before),
         "rebuilding": (before, 1.0),
+        "serving": (before, 1.0),
         "done": (1.0, 1.0),
         "storing": (1.0, 1.0),
     }
@@ -131,13 +133,13 @@ class _RunMeter:
         self._done.add(moment, state.fraction)
         self.fraction = fraction
         elapsed = moment - self._begun
-        rate = self._events.rate() if state.phase == "rebuilding" else None
+        rate = self._events.rate() if state.moves else None
         return RunProgress(state, fraction, elapsed, rate, self._left(state, elapsed))
 
     def _left(self, state: RunState, elapsed: float) -> float | None:
         if elapsed < _SECONDS_BEFORE_ESTIMATE:
             return None
-        if state.phase == "rebuilding":
+        if state.moves:
             rate = self._done.rate()
             return (1.0 - state.fraction) / rate if rate else None
         # What comes after this phase is only foreseen, so the whole run's course must do.

@@ -26,7 +26,7 @@ class PartialResults(StudyTables):
     Args:
         folder: the run folder.
         keys: the finished runs.
-        held: the runs whose servers, transfers and timeline are wanted.
+        held: the runs whose tables other than `runs` are wanted.
 
     Raises:
         ConfigError: it is no run folder, or one from before its swept values were recorded.
@@ -55,7 +55,7 @@ class PartialResults(StudyTables):
             keys: the runs.
 
         Returns:
-            Results whose `servers`, `transfers` and `timeline` have rows of these runs alone.
+            Results whose tables other than `runs` have rows of these runs alone.
         """
         return PartialResults(self.folder, (key for key, _ in self._rows), keys)
 

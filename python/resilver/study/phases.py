@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-SIMULATED_PHASES = ("placing", "scanning", "rebuilding")
+SIMULATED_PHASES = ("placing", "scanning", "rebuilding", "serving")
 """The phases of a simulation, whose times add up to its wall time."""
+
+MOVING_PHASES = ("rebuilding", "serving")
+"""Those in which simulated time goes on."""
 
 STORING = "storing"
 """What comes after them: writing the run's tables."""
@@ -17,7 +20,8 @@ class PhaseClock:
 
     A simulation reports after each step the phase that its next step belongs to. So the time since
     the previous report goes to the phase that the previous one named: what prepares the system
-    counts as placing, and what makes the result of a finished rebuild counts as rebuilding.
+    counts as placing, and what makes the result of a finished rebuild counts as rebuilding. A run
+    of traffic alone neither places nor scans: it is serving from its first report on.
 
     Args:
         now: tells the time in seconds.
@@ -28,7 +32,7 @@ class PhaseClock:
         >>> for phase in ("scanning", "rebuilding"):
         ...     clock.enter(phase)
         >>> clock.stop()
-        {'placing': 2.0, 'scanning': 3.0, 'rebuilding': 4.0}
+        {'placing': 2.0, 'scanning': 3.0, 'rebuilding': 4.0, 'serving': 0.0}
     """
 
     def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:

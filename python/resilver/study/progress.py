@@ -7,18 +7,21 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from resilver.errors import SimulationError
+from resilver.study.phases import MOVING_PHASES
 
 
 class RunState(NamedTuple):
     """How far one run is: what a worker tells, small enough to be told ten times a second.
 
     Attributes:
-        phase: "starting", "placing", "scanning", "rebuilding", "done" or "storing".
+        phase: "starting", "placing", "scanning", "rebuilding", "serving", "done" or "storing";
+            a run is serving where it has clients and nothing to rebuild.
         fraction: how much of that phase is done, 0 to 1.
         events: events executed.
         simulated_seconds: simulated time.
         rebuilt_objects: lost copies that are whole again.
         objects_to_rebuild: lost copies that are to be rebuilt; zero before the scan's end.
+        requests_completed: requests that clients have had answered.
     """
 
     phase: str
@@ -27,6 +30,7 @@ class RunState(NamedTuple):
     simulated_seconds: float = 0.0
     rebuilt_objects: int = 0
     objects_to_rebuild: int = 0
+    requests_completed: int = 0
 
     @classmethod
     def of(cls, state: Any) -> RunState:
@@ -39,6 +43,11 @@ class RunState(NamedTuple):
             The same as a plain tuple, which any process can read.
         """
         return cls(*(getattr(state, name) for name in cls._fields))
+
+    @property
+    def moves(self) -> bool:
+        """Whether simulated time goes on: the phase is the rebuild, or serving clients."""
+        return self.phase in MOVING_PHASES
 
 
 @dataclass
@@ -71,7 +80,7 @@ class RunProgress:
         state: how far it is.
         fraction: how much of the whole run is done, 0 to 1, as far as its phases can be foreseen.
         elapsed_seconds: time since it was first seen under way.
-        events_per_second: events executed a second, lately; None while nothing is rebuilt.
+        events_per_second: events executed a second, lately; None before simulated time moves.
         seconds_left: time left if it goes on as lately; None while that cannot be told.
     """
 
@@ -122,8 +131,8 @@ class StudyProgress:
         finished_label: label of the run that has just finished or failed, if one has.
         message: why that run failed, if it did.
         runs_per_second: runs finished a second, lately; None while too few have.
-        events_per_second: events executed a second by all runs under way, lately; None while none
-            rebuilds.
+        events_per_second: events executed a second by all runs under way, lately; None while
+            simulated time moves in none.
         seconds_left: time left if the rest goes as the work lately done; None while too little is.
     """
 

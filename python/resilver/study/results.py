@@ -42,6 +42,21 @@ class StudyTables:
         """A row a run and interval."""
         return self._read("timeline")
 
+    @cached_property
+    def links(self) -> pa.Table:
+        """A row a run and link of its network; none where the fabric has no links of its own."""
+        return self._read("links")
+
+    @cached_property
+    def distributions(self) -> pa.Table:
+        """A row a run, quantity and bin of its histogram."""
+        return self._read("distributions")
+
+    @cached_property
+    def traffic(self) -> pa.Table:
+        """A row a run and interval of what its clients got; none without traffic."""
+        return self._read("traffic")
+
     def _read(self, name: str) -> pa.Table:
         raise NotImplementedError
 
@@ -113,7 +128,8 @@ class Results(StudyTables):
         """One table as a pandas data frame.
 
         Args:
-            name: "runs", "servers", "transfers" or "timeline".
+            name: "runs", "servers", "transfers", "timeline", "links", "distributions" or
+                "traffic".
 
         Returns:
             The data frame.
@@ -158,7 +174,7 @@ def with_costs(runs: pa.Table, costs: Mapping[str, Mapping[str, Any]]) -> pa.Tab
 
     Returns:
         The table with the columns `wall_seconds`, `peak_rss_bytes`, `placing_seconds`,
-        `scanning_seconds` and `rebuilding_seconds` after its own.
+        `scanning_seconds`, `rebuilding_seconds` and `serving_seconds` after its own.
     """
     records = [costs.get(key, {}) for key in runs["run"].to_pylist()]
     phases = [record.get("phase_seconds", {}) for record in records]

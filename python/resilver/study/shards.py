@@ -50,6 +50,18 @@ class RunOutput(Protocol):
     def timeline(self) -> pa.Table:
         """A row an interval, without the `run` column."""
 
+    @property
+    def links(self) -> pa.Table:
+        """A row a link, without the `run` column; no rows where the fabric has none."""
+
+    @property
+    def distributions(self) -> pa.Table:
+        """A row a quantity and bin, without the `run` column."""
+
+    @property
+    def traffic(self) -> pa.Table:
+        """A row an interval of traffic, without the `run` column; no rows without traffic."""
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -59,8 +71,9 @@ class Cost:
         wall_seconds: time spent in the simulation.
         peak_rss_bytes: largest resident memory of the worker during the run; null where the
             operating system does not tell.
-        phase_seconds: time spent in each phase: placing, scanning and rebuilding, which add up to
-            `wall_seconds`, and storing, which comes after them. Empty where it was not measured.
+        phase_seconds: time spent in each phase: placing, scanning, rebuilding and serving, which
+            add up to `wall_seconds`, and storing, which comes after them. Empty where it was not
+            measured.
     """
 
     wall_seconds: float

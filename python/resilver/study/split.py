@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.errors import Interrupted
 from resilver.study.perform import PERFORM, Delivery, RunTask, perform_by
+from resilver.study.phases import STORING
 from resilver.study.progress import RunState
 from resilver.study.worker import Report
 
@@ -129,7 +130,7 @@ class SplitRun:
             under_way = sum(state.fraction for state in states if state.phase == "scanning")
             share = min(1.0, (len(self._scanned) + under_way) / self._ranges)
             self._state = RunState("scanning", max(share, self._state.fraction))
-        elif states and states[0].phase in ("rebuilding", "done", "storing"):
+        elif states and (states[0].moves or states[0].phase in ("done", STORING)):
             self._state = states[0]
         elif self._ranges:
             # The last task has the rest to scan, which is little, and its groups to place again.
@@ -149,6 +150,9 @@ def plan_ranges(task: RunTask, parts: int, report: Report) -> list[tuple[int, in
         First file and number of files of each range, in order, together less than the population;
         nothing where it cannot be scanned in ranges or is too small.
     """
+    if task.system.is_traffic_only:
+        # Clients alone: nothing is stored that a scan could look through.
+        return []
     report(RunState("placing"))
     scan = _scan_of(task)
     files = int(scan.expected_files * _SURE_SHARE) if scan.can_split else 0

@@ -10,120 +10,35 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from resilver.columns import METRICS, SHARD_SCHEMAS, TABLE_NAMES
 from resilver.errors import SimulationError
 from resilver.study.phases import SIMULATED_PHASES
 
-TABLE_NAMES = ("runs", "servers", "transfers", "timeline")
-
-_COUNT = pa.int64()
-_REAL = pa.float64()
-_TEXT = pa.string()
-
-METRICS = pa.schema(
-    [
-        ("digest", _TEXT),
-        ("events", _COUNT),
-        ("simulated_seconds", _REAL),
-        ("servers", _COUNT),
-        ("failed_servers", _TEXT),
-        ("population_files", _COUNT),
-        ("population_objects", _COUNT),
-        ("population_bytes", _COUNT),
-        ("affected_objects", _COUNT),
-        ("rebuilt_objects", _COUNT),
-        ("rebuilt_bytes", _COUNT),
-        ("unrecoverable_objects", _COUNT),
-        ("unrecoverable_bytes", _COUNT),
-        ("undersized_replicas", _COUNT),
-        ("remapped_objects", _COUNT),
-        ("remapped_bytes", _COUNT),
-        ("rebuild_seconds", _REAL),
-        ("first_redundant_seconds", _REAL),
-        ("last_redundant_seconds", _REAL),
-        ("aggregate_bytes_per_second", _REAL),
-        ("placement_groups", _COUNT),
-        ("placement_groups_affected", _COUNT),
-        ("requests_completed", _COUNT),
-        ("requests_lost", _COUNT),
-        ("read_bytes_per_second", _REAL),
-        ("write_bytes_per_second", _REAL),
-        ("throughput_bytes_per_second", _REAL),
-        ("mean_delay_seconds", _REAL),
-        ("p50_delay_seconds", _REAL),
-        ("p99_delay_seconds", _REAL),
-        ("mean_hops", _REAL),
-        ("packets_delivered", _COUNT),
-        ("packets_dropped", _COUNT),
-        ("packets_queued_fraction", _REAL),
-        ("link_busy_fraction", _REAL),
-        ("link_busy_fraction_max", _REAL),
-        ("device_busy_fraction", _REAL),
-        ("device_busy_fraction_max", _REAL),
-        ("device_bytes_read", _COUNT),
-        ("device_bytes_written", _COUNT),
-    ]
-)
+__all__ = [
+    "COSTS",
+    "METRICS",
+    "PHASE_COSTS",
+    "SHARD_SCHEMAS",
+    "TABLE_NAMES",
+    "read_parquet",
+    "run_row",
+    "shard_table",
+    "swept_columns",
+    "with_swept",
+    "write_parquet",
+]
 
 # Measured and so different every time: kept in the provenance and out of the Parquet files.
-COSTS = pa.schema([("wall_seconds", _REAL), ("peak_rss_bytes", _COUNT)])
-PHASE_COSTS = pa.schema([(f"{phase}_seconds", _REAL) for phase in SIMULATED_PHASES])
-
-_SERVERS = pa.schema(
-    [
-        ("run", _TEXT),
-        ("server", pa.int32()),
-        ("name", _TEXT),
-        ("host", _TEXT),
-        ("failed", pa.bool_()),
-        ("placement_groups_gained", _COUNT),
-        ("rebuilt_objects", _COUNT),
-        ("rebuilt_bytes", _COUNT),
-        ("remapped_objects", _COUNT),
-        ("remapped_bytes", _COUNT),
-        ("sent_objects", _COUNT),
-        ("sent_bytes", _COUNT),
-        ("finish_seconds", _REAL),
-        ("device_busy_seconds", _REAL),
-        ("device_bytes_read", _COUNT),
-        ("device_bytes_written", _COUNT),
-        ("link_busy_seconds", _REAL),
-    ]
-)
-_TRANSFERS = pa.schema(
-    [
-        ("run", _TEXT),
-        ("source", pa.int32()),
-        ("destination", pa.int32()),
-        ("objects", _COUNT),
-        ("bytes", _COUNT),
-    ]
-)
-_TIMELINE = pa.schema(
-    [
-        ("run", _TEXT),
-        ("start_seconds", _REAL),
-        ("duration_seconds", _REAL),
-        ("in_flight_bytes", _REAL),
-        ("rebuilt_bytes", _COUNT),
-        ("degraded_objects", _REAL),
-        ("at_risk_objects", _REAL),
-    ]
-)
-_RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])
-
-# A shard's tables depend on the run's key alone, so a shard holds no swept column: the same run may
-# belong to two sweeps over different keys. Swept columns are added when tables are put together.
-SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
-    "runs": _RUNS,
-    "servers": _SERVERS,
-    "transfers": _TRANSFERS,
-    "timeline": _TIMELINE,
-}
+COSTS = pa.schema([("wall_seconds", pa.float64()), ("peak_rss_bytes", pa.int64())])
+PHASE_COSTS = pa.schema([(f"{phase}_seconds", pa.float64()) for phase in SIMULATED_PHASES])
 
 _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "servers": ("server",),
     "transfers": ("source", "destination"),
     "timeline": ("start_seconds",),
+    "links": ("link",),
+    "distributions": ("quantity", "low"),
+    "traffic": ("start_seconds",),
 }
 
 # Rows gathered before a row group is written: large enough to compress well, small enough that a
@@ -153,7 +68,7 @@ def run_row(key: str, seed: int, metrics: Mapping[str, Any]) -> pa.Table:
     values: dict[str, Any] = {"run": key, "seed": seed}
     values.update({name: _plain(metrics.get(name)) for name in METRICS.names})
     try:
-        return pa.Table.from_pylist([values], schema=_RUNS)
+        return pa.Table.from_pylist([values], schema=SHARD_SCHEMAS["runs"])
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise SimulationError(f"a metric of run {key} has the wrong type: {error}") from error
 
@@ -169,7 +84,7 @@ def shard_table(name: str, key: str, table: pa.Table) -> pa.Table:
     """A simulation's table in the shard's schema and order.
 
     Args:
-        name: "servers", "transfers" or "timeline".
+        name: one of `TABLE_NAMES` but "runs".
         key: the run's key, which becomes the first column.
         table: the columns of the schema except `run`.
 
@@ -213,10 +128,12 @@ def _typed(values: list[Any]) -> pa.Array:
         return pa.array(values, type=pa.bool_())
     numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values)
     if numbers and all(isinstance(value, int) for value in values):
-        return pa.array(values, type=_COUNT)
+        return pa.array(values, type=pa.int64())
     if numbers:
-        return pa.array([float(value) for value in values], type=_REAL)
-    return pa.array([value if isinstance(value, str) else str(value) for value in values], _TEXT)
+        return pa.array([float(value) for value in values], type=pa.float64())
+    return pa.array(
+        [value if isinstance(value, str) else str(value) for value in values], pa.string()
+    )
 
 
 def with_swept(rows: pa.Table, swept: Mapping[str, pa.Array]) -> pa.Table:
@@ -252,7 +169,7 @@ def write_parquet(path: Path, tables: Iterable[pa.Table], schema: pa.Schema) -> 
         compression="zstd",
         compression_level=3,
         version="2.6",
-        use_dictionary=["run"],
+        use_dictionary=["run", "from_name", "to_name", "quantity"],
         write_page_checksum=True,
     ) as writer:
         waiting: list[pa.Table] = []

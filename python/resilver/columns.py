@@ -1,0 +1,210 @@
+"""The columns of the result tables, which simulations fill and the store keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+TABLE_NAMES = (
+    "runs",
+    "servers",
+    "transfers",
+    "timeline",
+    "links",
+    "distributions",
+    "traffic",
+)
+
+_COUNT = pa.int64()
+_REAL = pa.float64()
+_TEXT = pa.string()
+
+METRICS = pa.schema(
+    [
+        ("digest", _TEXT),
+        ("events", _COUNT),
+        ("simulated_seconds", _REAL),
+        ("servers", _COUNT),
+        ("failed_servers", _TEXT),
+        ("population_files", _COUNT),
+        ("population_objects", _COUNT),
+        ("population_bytes", _COUNT),
+        ("affected_objects", _COUNT),
+        ("rebuilt_objects", _COUNT),
+        ("rebuilt_bytes", _COUNT),
+        ("unrecoverable_objects", _COUNT),
+        ("unrecoverable_bytes", _COUNT),
+        ("undersized_replicas", _COUNT),
+        ("remapped_objects", _COUNT),
+        ("remapped_bytes", _COUNT),
+        ("rebuild_seconds", _REAL),
+        ("first_redundant_seconds", _REAL),
+        ("last_redundant_seconds", _REAL),
+        ("aggregate_bytes_per_second", _REAL),
+        ("placement_groups", _COUNT),
+        ("placement_groups_affected", _COUNT),
+        ("requests_completed", _COUNT),
+        ("requests_lost", _COUNT),
+        ("read_bytes_per_second", _REAL),
+        ("write_bytes_per_second", _REAL),
+        ("throughput_bytes_per_second", _REAL),
+        ("mean_delay_seconds", _REAL),
+        ("p50_delay_seconds", _REAL),
+        ("p99_delay_seconds", _REAL),
+        ("mean_hops", _REAL),
+        ("packets_delivered", _COUNT),
+        ("packets_dropped", _COUNT),
+        ("packets_queued_fraction", _REAL),
+        ("link_busy_fraction", _REAL),
+        ("link_busy_fraction_max", _REAL),
+        ("device_busy_fraction", _REAL),
+        ("device_busy_fraction_max", _REAL),
+        ("device_bytes_read", _COUNT),
+        ("device_bytes_written", _COUNT),
+        ("unreachable_objects", _COUNT),
+        ("failed_disks", _TEXT),
+        ("failed_links", _TEXT),
+        ("failed_switches", _TEXT),
+        ("statistics_seconds", _REAL),
+        ("requests_issued", _COUNT),
+        ("requests_late", _COUNT),
+        ("requests_outstanding", _COUNT),
+        ("read_requests", _COUNT),
+        ("write_requests", _COUNT),
+        ("mean_read_delay_seconds", _REAL),
+        ("mean_write_delay_seconds", _REAL),
+        ("write_backlog_requests", _COUNT),
+        ("write_backlog_bytes", _COUNT),
+        ("write_backlog_requests_max", _COUNT),
+        ("packets_dropped_no_link", _COUNT),
+        ("packets_dropped_hop_limit", _COUNT),
+        ("packets_dropped_cut", _COUNT),
+        ("packets_deviated", _COUNT),
+    ]
+)
+
+_SERVERS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("server", pa.int32()),
+        ("name", _TEXT),
+        ("host", _TEXT),
+        ("failed", pa.bool_()),
+        ("placement_groups_gained", _COUNT),
+        ("rebuilt_objects", _COUNT),
+        ("rebuilt_bytes", _COUNT),
+        ("remapped_objects", _COUNT),
+        ("remapped_bytes", _COUNT),
+        ("sent_objects", _COUNT),
+        ("sent_bytes", _COUNT),
+        ("finish_seconds", _REAL),
+        ("device_busy_seconds", _REAL),
+        ("device_bytes_read", _COUNT),
+        ("device_bytes_written", _COUNT),
+        ("link_busy_seconds", _REAL),
+        ("requests_completed", _COUNT),
+        ("requests_lost", _COUNT),
+        ("requests_read", _COUNT),
+        ("requests_written", _COUNT),
+        ("write_backlog_requests", _COUNT),
+    ]
+)
+_TRANSFERS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("source", pa.int32()),
+        ("destination", pa.int32()),
+        ("objects", _COUNT),
+        ("bytes", _COUNT),
+    ]
+)
+_TIMELINE = pa.schema(
+    [
+        ("run", _TEXT),
+        ("start_seconds", _REAL),
+        ("duration_seconds", _REAL),
+        ("in_flight_bytes", _REAL),
+        ("rebuilt_bytes", _COUNT),
+        ("degraded_objects", _REAL),
+        ("at_risk_objects", _REAL),
+    ]
+)
+# A row a physical link, which has a channel in each direction: forward is away from node `from`.
+# Positions are those of the topology's drawing, in the unit square.
+_LINKS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("link", pa.int32()),
+        ("from", pa.int32()),
+        ("to", pa.int32()),
+        ("from_name", _TEXT),
+        ("to_name", _TEXT),
+        ("from_x", _REAL),
+        ("from_y", _REAL),
+        ("to_x", _REAL),
+        ("to_y", _REAL),
+        ("failed", pa.bool_()),
+        ("forward_busy_seconds", _REAL),
+        ("backward_busy_seconds", _REAL),
+        ("forward_packets", _COUNT),
+        ("backward_packets", _COUNT),
+        ("forward_queued", _COUNT),
+        ("backward_queued", _COUNT),
+        ("forward_bytes", _COUNT),
+        ("backward_bytes", _COUNT),
+    ]
+)
+# A row a bin of a histogram: how many of a quantity lie from `low` to below `high`.
+_DISTRIBUTIONS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("quantity", _TEXT),
+        ("low", _REAL),
+        ("high", _REAL),
+        ("count", _COUNT),
+    ]
+)
+_TRAFFIC = pa.schema(
+    [
+        ("run", _TEXT),
+        ("start_seconds", _REAL),
+        ("duration_seconds", _REAL),
+        ("requests_completed", _COUNT),
+        ("requests_lost", _COUNT),
+        ("read_bytes", _COUNT),
+        ("write_bytes", _COUNT),
+        ("mean_delay_seconds", _REAL),
+        ("packets_dropped", _COUNT),
+        ("write_backlog_requests", _COUNT),
+    ]
+)
+_RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])
+
+# A shard's tables depend on the run's key alone, so a shard holds no swept column: the same run may
+# belong to two sweeps over different keys. Swept columns are added when tables are put together.
+SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
+    "runs": _RUNS,
+    "servers": _SERVERS,
+    "transfers": _TRANSFERS,
+    "timeline": _TIMELINE,
+    "links": _LINKS,
+    "distributions": _DISTRIBUTIONS,
+    "traffic": _TRAFFIC,
+}
+
+
+def empty_table(name: str) -> pa.Table:
+    """A simulation's table without rows, where its system has no such part.
+
+    Args:
+        name: one of `TABLE_NAMES` but "runs".
+
+    Returns:
+        The columns of the schema except `run`.
+
+    Example:
+        >>> empty_table("links").num_rows
+        0
+    """
+    return SHARD_SCHEMAS[name].remove(0).empty_table()

@@ -1,0 +1,208 @@
+"""What clients and a network of packets add to the cost of a run, before it is run.
+
+Rates follow from the narrowest place: how many requests the clients keep outstanding, what the
+disks can do, and what the links can carry. Good to a factor of two, as the rest of an estimate.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resilver.spec import System
+from resilver.spec.device import DeviceService
+
+if TYPE_CHECKING:
+    from resilver.spec import Traffic
+
+# Of a message over a fabric without packets: it is handed over, and it arrives.
+_EVENTS_PER_MESSAGE = 2
+# A request is issued, comes to its disk, is served and answered.
+_EVENTS_PER_REQUEST = 5
+# A rebuild's transfers share the disks with what they read and write; so much of a disk's rate is
+# left of it in either direction.
+_SHARE_OF_A_DISK = 0.5
+# Packets and requests in tables of the core: records with what queues and lists of them take.
+_BYTES_PER_REQUEST = 200
+_BYTES_PER_PACKET = 64
+# Each link's two channels, and the nodes' tables of ways.
+_BYTES_PER_LINK = 400
+# The interval of the closed loop is drawn evenly.
+_MEAN_OF_INTERVAL = 0.5
+
+
+@dataclass(frozen=True)
+class Network:
+    """What the packets of a run meet.
+
+    Attributes:
+        nodes: Everything with ports; 0 where the fabric has no links of its own.
+        links: Physical links.
+        hops: Mean hops between a router and a disk, or between any two nodes without routers.
+        hops_between_servers: Mean hops between any two nodes.
+        ports_of_routers: Links at all routers together.
+    """
+
+    nodes: int
+    links: int
+    hops: float
+    hops_between_servers: float
+    ports_of_routers: int
+
+
+@dataclass(frozen=True)
+class Served:
+    """What clients are expected to do in a run.
+
+    Attributes:
+        requests: Requests from first to last, the warm-up's included.
+        packet_hops: How often a packet of theirs is sent over a link.
+        events: Events of the core besides those.
+        outstanding: Requests under way at one time.
+        packets_under_way: Packets under way at one time.
+    """
+
+    requests: float
+    packet_hops: float
+    events: float
+    outstanding: float
+    packets_under_way: float
+
+    @property
+    def memory_bytes(self) -> float:
+        """What the core holds of them at one time."""
+        return self.outstanding * _BYTES_PER_REQUEST + self.packets_under_way * _BYTES_PER_PACKET
+
+
+def network_of(system: System) -> Network | None:
+    """The network's figures, as the core counts them.
+
+    Args:
+        system: The system.
+
+    Returns:
+        The figures; None where the fabric has no links of its own.
+    """
+    if system.cluster.fabric.topology is None:
+        return None
+    from resilver.simulate import network_measures
+
+    nodes, links, hops, between, ports = network_measures(system)
+    return Network(nodes, links, hops, between, ports)
+
+
+def network_bytes(network: Network) -> float:
+    """Memory that a network's tables take."""
+    return network.links * _BYTES_PER_LINK
+
+
+def hops_of_buffers(system: System, network: Network, buffers: float) -> float:
+    """How often a packet of a rebuild is sent over a link: a request, and a buffer's data.
+
+    Args:
+        system: The system.
+        network: Its network.
+        buffers: How many buffers are pulled.
+    """
+    packets = 1 + _packets(system, int(system.recovery.pipeline_buffer))
+    return buffers * packets * network.hops_between_servers
+
+
+def served(system: System, network: Network | None, bytes_to_move: float) -> Served | None:
+    """What clients are expected to do.
+
+    Args:
+        system: The system.
+        network: Its network; None where the fabric has no links of its own.
+        bytes_to_move: What is rebuilt meanwhile, whose end may be that of the traffic.
+
+    Returns:
+        The counts; None without traffic.
+    """
+    traffic = system.traffic
+    if traffic is None:
+        return None
+    data = _packets(system, traffic.request_bytes)
+    rate, alone = _requests_per_second(system, traffic, network, data)
+    duration = traffic.duration
+    lasts = _rebuild_seconds(system, bytes_to_move) if duration is None else float(duration)
+    requests = rate * (traffic.warm_up_seconds + lasts)
+    outstanding = float(traffic.outstanding or rate * alone)
+    hops = 0.0 if network is None else network.hops
+    packet_hops = requests * (data + 1) * hops
+    messages = 0.0 if network is not None else 2 * requests * _EVENTS_PER_MESSAGE
+    return Served(
+        requests,
+        packet_hops,
+        messages + requests * _EVENTS_PER_REQUEST,
+        outstanding,
+        outstanding * data,
+    )
+
+
+def _packets(system: System, size: float) -> int:
+    """Packets of a message; one on a fabric without packets."""
+    packet = system.cluster.fabric.packet_size
+    return max(1, math.ceil(size / packet)) if packet else 1
+
+
+def _requests_per_second(
+    system: System, traffic: Traffic, network: Network | None, data: int
+) -> tuple[float, float]:
+    """Requests a second, and the time of one that meets no other."""
+    service = _service_seconds(system, traffic)
+    sending = 0.0
+    limits = [max(system.server_count, 1) / service if service > 0 else math.inf]
+    link_rate = _link_rate(system)
+    if network is not None and link_rate > 0:
+        wire = traffic.request_bytes + data * int(system.cluster.fabric.packet_overhead or 0)
+        # Packets follow one another: the last is sent in after the others, and over each hop once.
+        sending = wire / link_rate * (data + network.hops - 1) / data
+        limits.append(2 * network.links * link_rate / (wire * network.hops))
+        # What is read leaves the network by the routers' ports, and what is written enters there.
+        widest = max(traffic.read_share, 1 - traffic.read_share)
+        limits.append(network.ports_of_routers * link_rate / (wire * widest))
+    alone = traffic.read_share * service + sending
+    if traffic.outstanding is None:
+        arrivals = traffic.arrivals
+        asked = arrivals.requests_per_second if arrivals is not None else 0.0
+        return asked, alone
+    between = alone + _MEAN_OF_INTERVAL * traffic.interval_seconds
+    limits.append(traffic.outstanding / between if between > 0 else math.inf)
+    return min(limits), alone
+
+
+def _service_seconds(system: System, traffic: Traffic) -> float:
+    """A disk's mean time for a request of the traffic."""
+    read, table = traffic.read_share, system.cluster.device
+    if isinstance(table, DeviceService):
+        return read * float(table.read_service) + (1 - read) * float(table.write_service)
+    size = traffic.request_bytes
+    seeks = [
+        float(seeks[max(sum(s <= size for s in table.request_sizes) - 1, 0)]) if seeks else 0.0
+        for seeks in (table.read_seek, table.write_seek)
+    ]
+    reading = float(table.read_overhead) + size / float(table.read_rate) + seeks[0]
+    writing = float(table.write_overhead) + size / float(table.write_rate) + seeks[1]
+    return read * reading + (1 - read) * writing
+
+
+def _link_rate(system: System) -> float:
+    fabric = system.cluster.fabric
+    rates = fabric.link_rates
+    return sum(rates) / len(rates) if rates else float(fabric.link_rate or 0)
+
+
+def _rebuild_seconds(system: System, bytes_to_move: float) -> float:
+    """About how long a rebuild takes in simulated time: every server takes in an even share."""
+    device = system.cluster.device
+    rates = [_link_rate(system) or math.inf]
+    if isinstance(device, DeviceService):
+        buffer = int(system.recovery.pipeline_buffer)
+        rates.append(_SHARE_OF_A_DISK * buffer / float(device.write_service))
+    else:
+        rates.append(_SHARE_OF_A_DISK * float(min(device.read_rate, device.write_rate)))
+    if system.recovery.bandwidth is not None:
+        rates.append(float(system.recovery.bandwidth))
+    return bytes_to_move / (max(system.server_count, 1) * min(rates))

@@ -1,0 +1,194 @@
+"""Traces of requests: CSV with a header and one request a line.
+
+The columns are ``time`` (with a unit) or ``seconds`` (without), ``kind`` (read or write), ``size``
+(bytes, or with a unit), and optionally ``target`` (a server's name; empty for one drawn at random).
+Times count from the start of the run and do not fall.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from resilver.errors import ConfigError, name_remedy, show
+from resilver.importers.text import decode, read_bytes, refuse
+from resilver.units import BYTES_MAX, SECONDS_MAX, Bytes, Seconds
+
+REQUESTS_MAX = 10_000_000
+"""The most requests of a trace."""
+
+_COLUMNS = ("time", "seconds", "kind", "size", "target")
+_EXAMPLE = 'such as "time,kind,size,target"'
+
+
+@dataclass(frozen=True)
+class RequestTrace:
+    """The requests of a trace, in order of time.
+
+    Attributes:
+        label: The file's name.
+        path: The file.
+        sha256: The hash of its bytes, in hexadecimal digits.
+        seconds: When each request is issued.
+        is_read: Whether it reads.
+        bytes: How much it reads or writes.
+        targets: The name of its server; empty for one drawn at random.
+        lines: On which line of the file it stands.
+    """
+
+    label: str
+    path: Path
+    sha256: str
+    seconds: tuple[float, ...]
+    is_read: tuple[bool, ...]
+    bytes: tuple[int, ...]
+    targets: tuple[str, ...]
+    lines: tuple[int, ...]
+
+
+def read_trace(path: Path) -> RequestTrace:
+    """Read a trace of requests.
+
+    Args:
+        path: The CSV file.
+
+    Returns:
+        Its requests.
+
+    Raises:
+        ConfigError: The file cannot be read, has no requests, or has a bad line, which the message
+            names.
+    """
+    data = read_bytes(path)
+    text = decode(data, path)
+    return parse_trace(text, path, hashlib.sha256(data).hexdigest())
+
+
+def parse_trace(text: str, path: Path, sha256: str) -> RequestTrace:
+    """Read a trace of requests from text; see `read_trace`.
+
+    Args:
+        text: The file's text.
+        path: Where it came from.
+        sha256: The hash of its bytes.
+
+    Returns:
+        Its requests.
+
+    Raises:
+        ConfigError: As for `read_trace`.
+
+    >>> text = "time,kind,size,target\\n0 s,read,512 KiB,server.3\\n1.5 ms,write,4096,\\n"
+    >>> trace = parse_trace(text, Path("requests.csv"), "")
+    >>> trace.seconds, trace.is_read, trace.bytes, trace.targets
+    ((0.0, 0.0015), (True, False), (524288, 4096), ('server.3', ''))
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    seconds: list[float] = []
+    kinds: list[bool] = []
+    sizes: list[int] = []
+    targets: list[str] = []
+    lines: list[int] = []
+    at: dict[str, int] | None = None
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            place = f"{path}, line {reader.line_num}"
+            if not any(cells) or cells[0].startswith("#"):
+                continue
+            if at is None:
+                at = _header(cells, place)
+                continue
+            if len(cells) != len(at):
+                rule = f"this line has {len(cells)} values, and the header {len(at)} columns"
+                refuse(place, rule, "give each column a value; an empty target is a drawn one")
+            if len(seconds) == REQUESTS_MAX:
+                refuse(place, f"a trace has at most {REQUESTS_MAX} requests", "cut it in parts")
+            time = _time(cells[at["time"]], place) if "time" in at else None
+            seconds.append(_seconds(cells[at["seconds"]], place) if time is None else time)
+            if len(seconds) > 1 and seconds[-1] < seconds[-2]:
+                rule = "this request comes before the one on the line above it"
+                refuse(place, rule, "sort the lines by time")
+            kinds.append(_is_read(cells[at["kind"]], place))
+            sizes.append(_size(cells[at["size"]], place))
+            targets.append(cells[at["target"]] if "target" in at else "")
+            lines.append(reader.line_num)
+    except csv.Error as error:
+        refuse(f"{path}, line {reader.line_num}", f"not valid CSV: {error}")
+    if at is None:
+        refuse(path, "the file is empty", f"begin it with a header {_EXAMPLE}")
+    if not seconds:
+        refuse(path, "the trace has no requests", "add a line for each")
+    return RequestTrace(
+        path.name,
+        path,
+        sha256,
+        tuple(seconds),
+        tuple(kinds),
+        tuple(sizes),
+        tuple(targets),
+        tuple(lines),
+    )
+
+
+def _header(cells: list[str], place: str) -> dict[str, int]:
+    """The place of each column."""
+    names = [cell.casefold() for cell in cells]
+    for name in names:
+        if name not in _COLUMNS:
+            rule = f"{show(name)} is not a column of a trace"
+            refuse(place, rule, f"{name_remedy(name, _COLUMNS, 'columns')} ({_EXAMPLE})")
+        if names.count(name) > 1:
+            refuse(place, f"the column {show(name)} stands twice", "name each once")
+    if ("time" in names) == ("seconds" in names):
+        rule = "a trace has one column of times: time, with units, or seconds, without"
+        refuse(place, rule, _EXAMPLE)
+    for name in ("kind", "size"):
+        if name not in names:
+            refuse(place, f"the column {name} is missing", _EXAMPLE)
+    return {name: index for index, name in enumerate(names)}
+
+
+def _time(text: str, place: str) -> float:
+    return float(_quantity(Seconds.parse, text, place))
+
+
+def _seconds(text: str, place: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= SECONDS_MAX:
+        rule = f"{show(text)} is not a number of seconds from 0 to 213 days"
+        refuse(place, rule, 'write such as 0.25, or name the column "time" and give units')
+    return value
+
+
+def _is_read(text: str, place: str) -> bool:
+    kind = text.casefold()
+    if kind not in ("read", "write"):
+        refuse(place, f"{show(text)} is not a kind of request", "write read or write")
+    return kind == "read"
+
+
+def _size(text: str, place: str) -> int:
+    if text.isascii() and text.isdecimal() and len(text) < 20:
+        size = int(text)
+    else:
+        size = int(_quantity(Bytes.parse, text, place))
+    if not 0 < size <= BYTES_MAX:
+        refuse(place, f"{show(text)} is not the size of a request", "write such as 512 KiB")
+    return size
+
+
+def _quantity(parse: Callable[[object], float], text: str, place: str) -> float:
+    try:
+        return parse(text)
+    except ConfigError as error:
+        problem = error.problems[0]
+        refuse(place, f"{problem.value}: {problem.rule}", problem.remedy)

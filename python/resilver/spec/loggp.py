@@ -1,0 +1,123 @@
+"""The tables of the LogGP fabric, which has a queue at each network interface.
+
+A message of s bytes is delivered L + (s - 1) G after its send begins and keeps the interface at
+each end busy for g + (s - 1) G. Sending and receiving queue apart (full duplex) and switches never
+hold a message back.
+"""
+
+from __future__ import annotations
+
+from pydantic import ValidationInfo
+
+from resilver import catalog
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.netgauge import (
+    LogGpRow,
+    LogGpTable,
+    check_rows,
+    parse_netgauge,
+    read_netgauge,
+)
+from resilver.spec.section import file_path, one_key
+from resilver.units import Bytes, Seconds
+
+LOGGP_SCHEMA = {
+    "description": "LogGP parameters by message size: a catalog name, a file or rows.",
+    "examples": ["qdr-infiniband"],
+    "anyOf": [
+        {"type": "string", "examples": catalog.list("networks")},
+        {
+            "type": "object",
+            "properties": {"netgauge": {"type": "string"}},
+            "required": ["netgauge"],
+            "additionalProperties": False,
+        },
+        {
+            "type": "object",
+            "properties": {
+                "rows": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {"type": "array", "minItems": 4, "maxItems": 4},
+                }
+            },
+            "required": ["rows"],
+            "additionalProperties": False,
+        },
+    ],
+}
+"""What an editor is told of a LogGP table."""
+
+_ROW = 'such as [["4 KiB", "6.78 us", "1.07 us", "0.000324 us"]], the last being a time a byte'
+
+
+def table_of(value: object, info: ValidationInfo) -> LogGpTable:
+    """The LogGP table that a study file's ``table`` means.
+
+    Args:
+        value: A catalog name, ``{ netgauge = "file.dat" }``, ``{ rows = [[size, L, g, G], ...] }``
+            or a `LogGpTable`.
+        info: The validation it is part of, for the folder of relative paths.
+
+    Returns:
+        The table.
+
+    Raises:
+        ConfigError: There is no such table, or the file is not one.
+    """
+    if isinstance(value, LogGpTable):
+        return _checked(value, "")
+    if isinstance(value, str):
+        file = catalog.load("networks", value).content["table"]
+        return parse_netgauge(catalog.read_data("networks", file), value, file)
+    if not isinstance(value, dict):
+        raise ConfigError(
+            Problem(
+                "a LogGP table is a name of the catalog, a file or rows",
+                'write "qdr-infiniband" or { netgauge = "file.dat" }',
+                value=show(value),
+            )
+        )
+    if one_key(value, ("netgauge", "rows")) == "rows":
+        return _inline(value["rows"])
+    return read_netgauge(file_path(value["netgauge"], info))
+
+
+def _inline(rows: object) -> LogGpTable:
+    if not isinstance(rows, list | tuple) or not rows:
+        raise ConfigError(
+            Problem("a LogGP table needs at least one row", _ROW, key="rows", value=show(rows))
+        )
+    parsed: list[LogGpRow] = []
+    problems: list[Problem] = []
+    for index, row in enumerate(rows):
+        try:
+            if not isinstance(row, list | tuple) or len(row) != 4:
+                raise ConfigError(Problem("a row is a size, L, g and G", _ROW, value=show(row)))
+            size, latency = Bytes.parse(row[0]), Seconds.parse(row[1])
+            parsed.append(LogGpRow(size, latency, _signed(row[2]), _signed(row[3])))
+        except ConfigError as error:
+            problems += [problem.under(f"rows.{index}") for problem in error.problems]
+    if problems:
+        raise ConfigError(problems)
+    return _checked(LogGpTable("inline", tuple(parsed)), "rows")
+
+
+def _signed(value: object) -> float:
+    """A gap, which a fit may make negative; G is a time a byte and is written as a time."""
+    if isinstance(value, str) and value.lstrip().startswith("-"):
+        return -Seconds.parse(value.lstrip()[1:])
+    return Seconds.parse(value)
+
+
+def _checked(table: LogGpTable, key: str) -> LogGpTable:
+    if not table.rows:
+        raise ConfigError(Problem("a LogGP table needs at least one row", _ROW))
+    prefix = f"{key}." if key else ""
+    problems = [
+        Problem(rule, remedy, key=f"{prefix}{index}")
+        for index, rule, remedy in check_rows(table.rows)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return table

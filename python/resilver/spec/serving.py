@@ -1,0 +1,116 @@
+"""What a study's traffic needs of its cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from resilver.errors import Problem, name_remedy, show
+from resilver.importers.trace import RequestTrace
+from resilver.spec.cluster import Cluster
+from resilver.spec.failing import number_of
+from resilver.spec.faults import HORIZON_SECONDS, Fault
+from resilver.spec.traffic import Traffic
+
+_PROBLEMS_OF_A_TRACE = 20
+
+
+def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -> list[Problem]:
+    """What is wrong between traffic and the cluster that it goes to.
+
+    Args:
+        cluster: The cluster.
+        traffic: The traffic.
+        has_rebuild: Whether a fault starts a rebuild, whose end can end the traffic.
+
+    Returns:
+        The problems, with full keys.
+    """
+    problems = []
+    fabric = cluster.fabric
+    if fabric.router_count == 0:
+        topology = fabric.topology
+        rule = "clients enter by routers, and the fabric has none"
+        key = "cluster.fabric.routers"
+        remedy = "add cluster.fabric.routers = 8"
+        if topology is not None:
+            key, graph = "cluster.fabric.topology", topology.graph
+            example = "torus 16x16x16 routers 128"
+            remedy = f'give the topology routers, such as "{example}"'
+            if graph is not None:
+                remedy = "mark nodes with kind = router in the file, or name them in routers"
+        value = show(topology.label) if topology is not None else "0"
+        problems.append(Problem(rule, remedy, key=key, value=value))
+    if traffic.duration is None and not has_rebuild:
+        rule = "no rebuild ends this traffic, so that it needs a duration"
+        problems.append(Problem(rule, 'such as duration = "10 s"', key="traffic.duration"))
+    elif traffic.warm_up_seconds + float(traffic.duration or 0) >= HORIZON_SECONDS:
+        rule = "the run would last longer than 213 days"
+        problems.append(Problem(rule, "shorten it", key="traffic.duration"))
+    if traffic.arrivals is not None and traffic.arrivals.trace is not None:
+        problems += _trace_problems(cluster, traffic.arrivals.trace)
+    return problems
+
+
+def target_numbers(cluster: Cluster, trace: RequestTrace) -> list[int | None]:
+    """The device of each request of a trace.
+
+    Args:
+        cluster: The cluster.
+        trace: The trace.
+
+    Returns:
+        Its number, -1 where it is to be drawn, None where there is no such server.
+    """
+    ids = cluster.ceph.report.osd_ids if cluster.ceph is not None else None
+    known: dict[str, int | None] = {"": -1}
+    for name in trace.targets:
+        if name not in known:
+            known[name] = (
+                number_of(name, "server", cluster.servers or 0) if ids is None else ids.get(name)
+            )
+    return [known[name] for name in trace.targets]
+
+
+def _trace_problems(cluster: Cluster, trace: RequestTrace) -> list[Problem]:
+    problems: list[Problem] = []
+    for number, name, line in zip(
+        target_numbers(cluster, trace), trace.targets, trace.lines, strict=True
+    ):
+        if number is not None or len(problems) == _PROBLEMS_OF_A_TRACE:
+            continue
+        if cluster.ceph is not None:
+            remedy = name_remedy(name, list(cluster.ceph.report.osd_ids))
+        else:
+            remedy = f"the names are server.0 to server.{(cluster.servers or 1) - 1}"
+        place = f"{trace.path}, line {line}"
+        key, rule = "traffic.arrivals.trace", "there is no such server"
+        problems.append(Problem(rule, remedy, key=key, value=show(name), place=place))
+    return problems
+
+
+def nothing_stored_problems(given: Set[str], faults: list[tuple[int, Fault]]) -> list[Problem]:
+    """What is wrong with a study that has traffic alone.
+
+    Args:
+        given: The names of the sections that the user wrote.
+        faults: The faults, with their places in the study file.
+
+    Returns:
+        The problems, with full keys.
+    """
+    problems = [
+        Problem(
+            "there is only traffic here, and nothing is stored that this could be about",
+            f"add [population], or remove [{name}]",
+            key=name,
+        )
+        for name in ("placement", "redundancy")
+        if name in given
+    ]
+    for index, fault in faults:
+        if fault.fail.starts_rebuild:
+            rule = f"{fault.fail.kind} that fail start a rebuild, and nothing is stored here"
+            remedy = "use disks (nobody is told), links or switches, or add [population]"
+            key, value = f"faults.{index}.fail.{fault.fail.kind}", show(fault.fail.targets)
+            problems.append(Problem(rule, remedy, key=key, value=value))
+    return problems

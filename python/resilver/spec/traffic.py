@@ -1,0 +1,181 @@
+"""What clients do: reads and writes that enter by the routers and go to the servers' disks."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Self
+
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.spec.arrivals import (
+    ARRIVALS_SCHEMA,
+    TARGETS_SCHEMA,
+    Arrivals,
+    RequestTargets,
+    arrivals_of,
+    targets_of,
+)
+from resilver.spec.section import Section
+from resilver.units import Bytes, Seconds, exact_bytes, exact_duration
+
+OUTSTANDING_MAX = 10_000_000
+"""The most requests that a closed loop keeps outstanding."""
+
+# What each key is by default, where the arrivals do not say it themselves.
+_INTERVAL = Seconds(0)
+_READS = 0.5
+_REQUEST_SIZE = Bytes(512 * 1024)
+
+
+class Traffic(Section):
+    """The requests of clients, of which each goes from a router to a disk and back.
+
+    Args:
+        outstanding: A closed loop: how many requests are outstanding in all, dealt over the
+            routers; each that completes is followed by another.
+        arrivals: Instead of it, requests that come whether or not others are done:
+            ``{ poisson = "1000 /s" }``, ``{ pareto = "1000 /s", shape = 1.5 }`` or
+            ``{ trace = "requests.csv" }``.
+        interval: Of a closed loop: within what time after a completion the next is issued, at a
+            random moment. Default: at once.
+        reads: The share of requests that read. Default: 0.5. A trace says it itself.
+        request_size: How much a request reads or writes. Default: 512 KiB. A trace says it itself.
+        control_message: The size of a read's request and of a write's acknowledgement.
+        targets: Which servers requests go to: ``uniform``, ``{ zipf = 0.99 }`` or ``{ hot_servers =
+            0.1, hot_requests = 0.9 }``.
+        timeout: After what time a request is lost and tried elsewhere. Default: never.
+        warm_up: How long before statistics start. Default: twice the interval.
+        duration: How long statistics last. Default: until the rebuild is over.
+    """
+
+    outstanding: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=OUTSTANDING_MAX,
+        description="A closed loop's requests outstanding, over all routers.",
+        examples=[5120],
+    )
+    arrivals: Annotated[
+        Arrivals | None, PlainValidator(arrivals_of), WithJsonSchema(ARRIVALS_SCHEMA)
+    ] = Field(default=None, examples=[{"poisson": "1000 /s"}])
+    interval: Seconds | None = Field(
+        default=None,
+        description="A closed loop's time within which the next request follows. Default: 0 s.",
+        examples=["22 ms"],
+    )
+    reads: float | None = Field(
+        default=None,
+        strict=True,
+        ge=0,
+        le=1,
+        description="The share of requests that read. Default: 0.5.",
+        examples=[0.5],
+    )
+    request_size: Bytes | None = Field(
+        default=None,
+        description="How much a request reads or writes. Default: 512 KiB.",
+        examples=["512 KiB"],
+    )
+    control_message: Bytes = Field(
+        default=Bytes(64),
+        description="The size of a read's request and of a write's acknowledgement.",
+        examples=["64 B"],
+    )
+    targets: Annotated[
+        RequestTargets, PlainValidator(targets_of), WithJsonSchema(TARGETS_SCHEMA)
+    ] = Field(default="uniform", examples=["uniform"])  # type: ignore[assignment]
+    timeout: Seconds | None = Field(
+        default=None,
+        description="After what time a request is lost and tried elsewhere. Default: never.",
+        examples=["1 s"],
+    )
+    warm_up: Seconds | None = Field(
+        default=None,
+        description="How long before statistics start. Default: twice the interval.",
+        examples=["44 ms"],
+    )
+    duration: Seconds | None = Field(
+        default=None,
+        description="How long statistics last. Default: until the rebuild is over.",
+        examples=["10 s"],
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = []
+        if (self.outstanding is None) == (self.arrivals is None):
+            given = "neither is given" if self.arrivals is None else "both are given"
+            rule = f"exactly one of outstanding and arrivals is needed, and {given}"
+            problems.append(Problem(rule, "such as outstanding = 5120"))
+        if self.arrivals is not None and self.interval is not None:
+            rule = "the interval is a closed loop's, and arrivals say when requests come"
+            remedy = "remove it, or use outstanding"
+            value = show(exact_duration(self.interval))
+            problems.append(Problem(rule, remedy, key="interval", value=value))
+        if self.arrivals is not None and self.arrivals.trace is not None:
+            problems += [
+                Problem("the trace says this of each request", "remove it", key=name)
+                for name in ("reads", "request_size")
+                if getattr(self, name) is not None
+            ]
+        for name in ("request_size", "control_message"):
+            if getattr(self, name) == 0:
+                problems.append(_not_zero(name, exact_bytes(0), "64 B"))
+        for name in ("timeout", "duration"):
+            if getattr(self, name) == 0:
+                problems.append(_not_zero(name, "0 s", "10 s"))
+        if not problems and self.reads is not None and math.isnan(self.reads):
+            problems.append(Problem("a share is a number from 0 to 1", key="reads", value="nan"))
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+    @property
+    def interval_seconds(self) -> float:
+        """Within what time a request that completes is followed by another in a closed loop."""
+        return float(_INTERVAL if self.interval is None else self.interval)
+
+    @property
+    def read_share(self) -> float:
+        """The share of requests that read, the default filled in; a trace's own share."""
+        if self.arrivals is not None and self.arrivals.trace is not None:
+            kinds = self.arrivals.trace.is_read
+            return sum(kinds) / len(kinds)
+        return _READS if self.reads is None else float(self.reads)
+
+    @property
+    def request_bytes(self) -> int:
+        """How much a request moves, the default filled in; the mean, rounded, of a trace."""
+        if self.arrivals is not None and self.arrivals.trace is not None:
+            sizes = self.arrivals.trace.bytes
+            return round(sum(sizes) / len(sizes))
+        return int(_REQUEST_SIZE if self.request_size is None else self.request_size)
+
+    @property
+    def warm_up_seconds(self) -> float:
+        """How long before statistics start, the default filled in."""
+        return 2 * self.interval_seconds if self.warm_up is None else float(self.warm_up)
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able: in bytes and seconds; a trace by its hash."""
+        return {
+            "outstanding": self.outstanding,
+            "arrivals": self.arrivals.content() if self.arrivals is not None else None,
+            "interval": self.interval_seconds,
+            "reads": self.read_share,
+            "request_size": self.request_bytes,
+            "control_message": int(self.control_message),
+            "targets": self.targets.content(),
+            "timeout": self.timeout,
+            "warm_up": self.warm_up_seconds,
+            "duration": self.duration,
+        }
+
+
+def _not_zero(name: str, value: str, example: str) -> Problem:
+    what = "time" if value.endswith(" s") else "size"
+    return Problem(
+        f"the {what} must be above zero", f'such as "{example}"', key=name, value=show(value)
+    )

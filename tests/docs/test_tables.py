@@ -1,0 +1,42 @@
+"""The page on result tables names every column, and no other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from resilver.columns import SHARD_SCHEMAS
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "tables.md"
+
+
+def sections() -> dict[str, str]:
+    """The text of each table's section by the names in its heading."""
+    parts = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]
+    found = {}
+    for part in parts:
+        heading, _, text = part.partition("\n")
+        for name in re.findall(r"`(\w+)`", heading):
+            found[name] = text
+    return found
+
+
+def test_there_is_a_section_for_each_table() -> None:
+    assert list(sections()) == list(SHARD_SCHEMAS)
+
+
+@pytest.mark.parametrize("name", list(SHARD_SCHEMAS))
+def test_every_column_is_explained(name: str) -> None:
+    named = set(re.findall(r"`(\w+)`", sections()[name]))
+    assert set(SHARD_SCHEMAS[name].names) - {"run"} <= named
+
+
+def test_nothing_is_explained_that_is_no_column() -> None:
+    known = {column for schema in SHARD_SCHEMAS.values() for column in schema.names}
+    # What a run cost is joined to its row from elsewhere, and a histogram's quantities are values.
+    known |= {"wall_seconds", "peak_rss_bytes", "read_delay_seconds", "write_delay_seconds"}
+    known |= {"hops", "channel_busy_fraction", *SHARD_SCHEMAS}
+    for name, text in sections().items():
+        assert set(re.findall(r"`(\w+)`", text)) <= known, name

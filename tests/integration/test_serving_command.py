@@ -1,0 +1,134 @@
+"""Clients over a network, by the whole command: counts that add up, names, bad input, progress."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from resilver.study import Results
+from resilver.study.tables import METRICS
+from tests.integration.test_command import command, tables
+
+CLIENTS = """
+[cluster]
+device = { service = "22 ms" }
+queue = "reads_first"
+fabric = { model = "switched", topology = "torus 4x4x4 routers 4", link_rate = "1 Gb/s" }
+[traffic]
+outstanding = 60
+interval = "22 ms"
+timeout = "400 ms"
+duration = "1 s"
+[study]
+seeds = 2
+sweep = { faults = [
+    [],
+    [{ fail = { disks = 2 } }],
+    [{ fail = { links = 8 } }, { fail = { switches = 1 } }],
+] }
+"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    folder = tmp_path_factory.mktemp("served")
+    (folder / "clients.toml").write_text(CLIENTS, encoding="utf-8")
+    done = command("run", "clients.toml", "-o", "a", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert len(rows) == 6
+    assert all(set(METRICS.names) <= set(row) for row in rows)
+    return Results.open(folder / "a")
+
+
+def test_what_each_server_did_adds_up_to_the_run(served: Results) -> None:
+    runs = served.to_pandas("runs").set_index("run")
+    servers = served.to_pandas("servers").groupby("run", sort=False)
+    for column in ("requests_completed", "write_backlog_requests"):
+        assert (servers[column].sum() == runs[column]).all(), column
+    assert (servers["requests_read"].sum() == runs["read_requests"]).all()
+    assert (servers["requests_written"].sum() == runs["write_requests"]).all()
+    assert (runs["read_requests"] + runs["write_requests"] == runs["requests_completed"]).all()
+    # A closed loop of 60 has at most 60 under way, and its window is the second that was asked for.
+    assert (runs["requests_outstanding"] <= 60).all()
+    assert runs["statistics_seconds"].to_list() == pytest.approx([1.0] * 6)
+
+
+def test_intervals_and_links_add_up_to_the_run(served: Results) -> None:
+    runs = served.to_pandas("runs").set_index("run")
+    links = served.to_pandas("links")
+    # A torus of 4 x 4 x 4 has 3 * 64 links.
+    assert (links.groupby("run").size() == 192).all()
+    busy = links["forward_busy_seconds"] + links["backward_busy_seconds"]
+    fractions = busy.groupby(links["run"], sort=False).sum() / (2 * 192)
+    assert (abs(fractions - runs["link_busy_fraction"]) < 1e-9).all()
+    # No channel sends for longer than the window lasts.
+    assert links[["forward_busy_seconds", "backward_busy_seconds"]].max().max() <= 1.0 + 1e-9
+    # Nothing waits that does not come.
+    assert (links["forward_queued"] <= links["forward_packets"] + 1).all()
+    # With a request of 512 KiB in 8 packets and one of 64 B, hops are counted for each delivery.
+    hops = served.to_pandas("distributions").query("quantity == 'hops'").groupby("run", sort=False)
+    assert (hops["count"].sum() == runs["packets_delivered"]).all()
+
+
+def test_what_failed_is_named_and_marked(served: Results) -> None:
+    runs = served.to_pandas("runs")
+    assert list(runs["faults"].drop_duplicates()) == ["none", "2 disks", "8 links + 1 switch"]
+    by_case = runs.groupby("faults", sort=False)
+    assert set(by_case.get_group("none")["failed_links"].dropna()) <= {""}
+    assert {len(text.split(",")) for text in by_case.get_group("2 disks")["failed_disks"]} == {2}
+    links = served.to_pandas("links").set_index("run")
+    for _, run in by_case.get_group("8 links + 1 switch").iterrows():
+        assert len(run["failed_links"].split(",")) == 8
+        failed = links.loc[run["run"]].query("failed")
+        names = set(failed["from_name"] + "-" + failed["to_name"])
+        assert set(run["failed_links"].split(",")) <= names
+
+
+def test_without_faults_nothing_is_lost_and_dead_disks_lose(served: Results) -> None:
+    runs = served.to_pandas("runs").groupby("faults", sort=False)
+    assert (runs.get_group("none")["requests_lost"] == 0).all()
+    assert (runs.get_group("none")["packets_dropped"] == 0).all()
+    assert (runs.get_group("2 disks")["requests_lost"] > 0).all()
+
+
+def test_tables_are_equal_on_repeat_and_by_any_number_of_workers(
+    served: Results, tmp_path: Path
+) -> None:
+    (tmp_path / "clients.toml").write_text(CLIENTS, encoding="utf-8")
+    done = command("run", "clients.toml", "-o", "b", "--workers", 2, "-q", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert tables(served.folder) == tables(tmp_path / "b")
+
+
+def test_the_cost_of_clients_is_told_before(tmp_path: Path) -> None:
+    (tmp_path / "clients.toml").write_text(CLIENTS, encoding="utf-8")
+    done = command("check", "clients.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "torus 4x4x4 routers 4" in done.stdout
+    for heading in ("requests", "packet hops", "2 disks"):
+        assert heading in done.stdout
+    assert "to move" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("faults=[{ fail = { links = 500 } }]", "are left to draw from"),
+        ('faults=[{ fail = { switches = ["switch.0"] } }]', "there is no such switch"),
+        ('cluster.fabric.topology="torus 4x4 routers 17"', "routers"),
+    ],
+)
+def test_a_network_that_has_not_what_fails_is_bad_input(
+    tmp_path: Path, setting: str, message: str
+) -> None:
+    text = CLIENTS.partition("sweep")[0]
+    (tmp_path / "clients.toml").write_text(text, encoding="utf-8")
+    for verb in ("check", "run"):
+        done = command(verb, "clients.toml", "--set", setting, cwd=tmp_path)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert message in done.stderr and "Traceback" not in done.stderr

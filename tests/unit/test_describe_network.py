@@ -1,0 +1,160 @@
+"""A system's switches, clients and silent faults, in the words that the core reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from resilver import describe
+from resilver.spec import Study, System
+
+SWITCHED = {"model": "switched", "topology": "mesh 4x4 routers 4", "link_rate": "1 Gb/s"}
+CLOSED = {"outstanding": 32, "interval": "22 ms", "duration": "10 s"}
+
+
+def system_of(sections: dict[str, Any], base: Path | None = None) -> System:
+    return Study.from_dict(sections, base).runs()[0].system
+
+
+def core(system: System, **more: Any) -> dict[str, Any]:
+    described: dict[str, Any] = json.loads(describe.core_json(system, 7, {}, **more))
+    return described
+
+
+def test_a_study_of_clients_alone_has_nothing_placed() -> None:
+    system = system_of(
+        {
+            "cluster": {"device": "cheetah-15k", "queue": "reads_first", "fabric": SWITCHED},
+            "traffic": {**CLOSED, "timeout": "1 s"},
+        }
+    )
+    made = core(system)
+    assert (made["placement"], made["population"], made["failed"]) == (None, None, [])
+    # A mesh's routers are nodes of their own beside its 16, which are all hosts.
+    assert made["endpoint_of"] == list(range(16))
+    assert made["traffic"] == {
+        "requesters": [16, 17, 18, 19],
+        "servers": list(range(16)),
+        "arrivals": {"kind": "closed", "outstanding": 32, "interval_seconds": 0.022},
+        "read_share": 0.5,
+        "size_bytes": 524288,
+        "control_bytes": 64,
+        "targets": {"kind": "uniform"},
+        "timeout_seconds": 1.0,
+        "warm_up_seconds": 0.044,
+        "duration_seconds": 10.0,
+    }
+    assert made["fabric"] == {
+        "kind": "switched",
+        "topology": {
+            "kind": "mesh",
+            "sides": [4, 4],
+            "routers": 4,
+            "wiring": "corner_sides",
+        },
+        "link_bytes_per_second": 125e6,
+        "link_rates": [],
+        "link_latency_seconds": 0.0,
+        "switch_latency_seconds": 6e-6,
+        "overhead_bytes": 38,
+        "packet_bytes": 65536,
+        "forwarding": "store_and_forward",
+        "routing": "adaptive",
+        "hop_limit": None,
+        "lanes": 1,
+    }
+    assert made["disk"]["discipline"] == "reads_first"
+    assert made["disk"]["service"] == {
+        "read_seconds": 0.022,
+        "write_seconds": 0.022,
+        "distribution": "fixed",
+    }
+
+
+def test_requesters_of_loggp_come_after_the_servers() -> None:
+    system = system_of(
+        {"cluster": {"servers": 5, "fabric": {"routers": 2}}, "traffic": {**CLOSED, "reads": 1}}
+    )
+    made = core(system)
+    assert made["traffic"]["requesters"] == [5, 6]
+    assert made["traffic"]["read_share"] == 1.0
+    assert (made["fabric"]["kind"], made["fabric"]["routers"]) == ("loggp", 2)
+    assert len(made["fabric"]["rows"]) == len(system.loggp_rows) > 0
+    assert (made["disk"]["service"], made["disk"]["discipline"]) == (None, "fifo")
+
+
+def test_requesters_of_a_topology_come_after_all_hosts_though_fewer_are_servers() -> None:
+    system = system_of({"cluster": {"servers": 3, "fabric": SWITCHED}, "traffic": CLOSED})
+    made = core(system)
+    assert made["traffic"]["servers"] == [0, 1, 2]
+    assert made["traffic"]["requesters"] == [16, 17, 18, 19]
+
+
+def test_open_arrivals_and_targets_are_described_by_their_kind(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("seconds,kind,size,target\n0,read,8,server.2\n1,write,9,\n")
+    cases = {
+        "poisson": (
+            {"poisson": "90 /min"},
+            {"kind": "poisson", "requests_per_second": 1.5},
+        ),
+        "pareto": (
+            {"pareto": "10 /s", "shape": 1.5},
+            {"kind": "pareto", "requests_per_second": 10.0, "shape": 1.5},
+        ),
+        "trace": (
+            {"trace": "t.csv"},
+            {
+                "kind": "trace",
+                "seconds": [0.0, 1.0],
+                "is_read": [True, False],
+                "bytes": [8, 9],
+                "target": [2, -1],
+            },
+        ),
+    }
+    for arrivals, expected in cases.values():
+        traffic = {"arrivals": arrivals, "duration": "1 min", "targets": {"zipf": 0.99}}
+        made = core(system_of({"cluster": {"fabric": SWITCHED}, "traffic": traffic}, tmp_path))
+        assert made["traffic"]["arrivals"] == expected
+        assert made["traffic"]["targets"] == {"kind": "zipf", "exponent": 0.99}
+        assert made["traffic"]["timeout_seconds"] is None
+    hot = {**CLOSED, "targets": {"hot_servers": 0.1, "hot_requests": 0.9}}
+    made = core(system_of({"cluster": {"fabric": SWITCHED}, "traffic": hot}))
+    assert made["traffic"]["targets"] == {"kind": "hot", "servers": 0.1, "requests": 0.9}
+
+
+def test_servers_that_fail_are_told_from_what_fails_unannounced() -> None:
+    system = system_of(
+        {
+            "cluster": {"servers": 4, "fabric": {**SWITCHED, "lanes": 2, "hop_limit": 9}},
+            "population": {"file_size": "64 MiB", "files": 10},
+            "recovery": {"retry_after": "100 ms", "attempts": 3},
+            "faults": [
+                {"fail": {"links": 2}},
+                {"at": "1 s", "fail": {"servers": ["server.2"]}},
+                {"fail": {"disks": ["server.1"]}, "repair_after": "1 s"},
+            ],
+        }
+    )
+
+    def choose(seed: int, fault: int, among: int, count: int) -> list[int]:
+        raise AssertionError("no server is drawn")
+
+    failed = describe.failed_devices(system, 7, choose)
+    assert failed == {2: 1.0}
+    links = {
+        "at_seconds": 0.0,
+        "repair_at_seconds": None,
+        "links": [3, 4],
+        "nodes": [],
+        "disks": [],
+    }
+    made = json.loads(describe.core_json(system, 7, failed, [links]))
+    assert (made["failed"], made["fails_at_seconds"]) == ([2], [1.0])
+    assert made["network_faults"] == [links]
+    assert made["traffic"] is None
+    assert (made["fabric"]["lanes"], made["fabric"]["hop_limit"]) == (2, 9)
+    recovery = made["recovery"]
+    assert (recovery["retry_seconds"], recovery["attempts"]) == (0.1, 3)
+    assert made["placement"] is not None and made["population"] is not None
