@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from resilver.study.tables import SHARD_SCHEMAS
+
 OBJECT_BYTES = 64 * 2**20
 STREAM_BYTES_PER_SECOND = 0.4 * 2**30
 
@@ -27,6 +29,11 @@ class MemoryResults:
     timeline: pa.Table
     study: dict[str, Any]
     provenance: dict[str, Any] = field(default_factory=dict)
+    links: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["links"].empty_table())
+    distributions: pa.Table = field(
+        default_factory=lambda: SHARD_SCHEMAS["distributions"].empty_table()
+    )
+    traffic: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["traffic"].empty_table())
 
 
 def results(

@@ -30,6 +30,7 @@ from resilver.report.provenance import seed_ranges, study_digest
 from resilver.report.sentence import describe, with_swept
 from resilver.report.source import largest, systems
 from resilver.report.tables import ROWS_CARRIED_MAX, Column, Table, to_csv, to_html
+from resilver.report.words import against
 from resilver.units import format_duration
 
 GIB = 2**30
@@ -100,7 +101,7 @@ def test_the_rate_finding_gives_the_share_of_ideal() -> None:
      (12.3, "12 times x")],
 )  # fmt: skip
 def test_ratios_read_as_people_say_them(ratio: float, words: str) -> None:
-    assert findings.against(ratio, "x") == words
+    assert against(ratio, "x") == words
 
 
 def test_the_sentence_says_what_the_system_is_and_what_breaks() -> None:

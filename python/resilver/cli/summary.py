@@ -14,10 +14,12 @@ from rich.text import Text
 
 from resilver.cli.console import output
 from resilver.study import Results
+from resilver.study.phases import SIMULATED_PHASES
 from resilver.units import format_bytes, format_duration, format_rate
 
 # A sweep of more points than this is better read on the page or in the tables.
 _POINTS_SHOWN = 40
+_SPREAD_COLUMNS_MAX = 2
 
 
 def print_summary(results: Results, *, next_command: str | None = None) -> None:
@@ -31,6 +33,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     from resilver.report.sentence import describe
     from resilver.report.source import largest, systems
     from resilver.report.summary import key_figures
+    from resilver.report.traffic import has_rebuild, has_traffic, traffic_sentence
 
     console = output()
     points = systems(results)
@@ -38,6 +41,8 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     _print_wrapped(console, describe(results, largest(points)))
     if lost := losses(largest(points)):
         _print_wrapped(console, lost, style="bold red")
+    if has_traffic(largest(points)):
+        _print_wrapped(console, traffic_sentence(results, largest(points)), style="bold")
     console.print()
     if results.swept_keys:
         console.print(_points_table(results, points[:_POINTS_SHOWN], spread=console.width >= 100))
@@ -53,7 +58,8 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     for figure in key_figures(results):
         figures.add_row(figure.label, figure.text, figure.detail)
     console.print(figures)
-    if reason := nothing_rebuilt(largest(points)):
+    served_only = has_traffic(largest(points)) and not has_rebuild(largest(points))
+    if not served_only and (reason := nothing_rebuilt(largest(points))):
         _print_wrapped(console, reason)
     console.print()
     _print_whereabouts(console, results, next_command)
@@ -72,18 +78,37 @@ def _points_table(results: Results, points: list[Any], *, spread: bool) -> Table
     for heading in short_names(results.swept_keys):
         table.add_column(heading, justify="right", overflow="fold")
     table.add_column("runs", justify="right")
-    for heading in ("rebuild time", "rebuild rate"):
+    columns = _point_columns(points)
+    # The quartiles of more than two figures would not fit.
+    spread = spread and len(columns) <= _SPREAD_COLUMNS_MAX
+    for heading, _, _ in columns:
         table.add_column(heading, justify="right")
         if spread:
             table.add_column("quartiles", style="dim", justify="right")
     for point in points:
-        times = _median_and_quartiles(point.rows, "rebuild_seconds", format_duration)
-        rates = _median_and_quartiles(point.rows, "aggregate_bytes_per_second", format_rate)
         cells = [format_swept(key, value) for key, value in point.swept.items()]
-        table.add_row(
-            *cells, str(len(point.rows)), *(times + rates if spread else (times[0], rates[0]))
-        )
+        cells.append(str(len(point.rows)))
+        for _, name, words in columns:
+            pair = _median_and_quartiles(point.rows, name, words)
+            cells += pair if spread else pair[:1]
+        table.add_row(*cells)
     return table
+
+
+def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
+    """What a row of a swept point states: heading, column and words; of a rebuild, of clients."""
+    from resilver.report.traffic import has_rebuild, has_traffic
+
+    clients = any(has_traffic(point) for point in points)
+    columns: list[tuple[str, str, Any]] = []
+    if not clients or any(has_rebuild(point) for point in points):
+        columns.append(("rebuild time", "rebuild_seconds", format_duration))
+        columns.append(("rebuild rate", "aggregate_bytes_per_second", format_rate))
+    if clients:
+        columns.append(("goodput", "throughput_bytes_per_second", format_rate))
+        columns.append(("mean delay", "mean_delay_seconds", format_duration))
+        columns.append(("lost", "requests_lost", lambda count: f"{count:,.0f}"))
+    return columns
 
 
 def short_names(keys: Sequence[str]) -> list[str]:
@@ -130,13 +155,13 @@ def _print_whereabouts(console: Console, results: Results, next_command: str | N
 
 def _phases(results: Results) -> str:
     """The share of each phase in the time of all runs; empty where it was not measured."""
-    from resilver.report.findings import percent
+    from resilver.report.words import percent
 
     sums = {
         phase: sum(value or 0.0 for value in results.runs[f"{phase}_seconds"].to_pylist())
-        for phase in ("placing", "scanning", "rebuilding")
+        for phase in SIMULATED_PHASES
     }
     total = sum(sums.values())
     if not total:
         return ""
-    return ", ".join(f"{name} {percent(part / total)}" for name, part in sums.items())
+    return ", ".join(f"{name} {percent(part / total)}" for name, part in sums.items() if part)

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resilver.report.charts import NAMES, chart
+from resilver.report.charts import NAMES, SWEPT_NAMES, chart
 from resilver.report.html import write_html
 from resilver.report.source import ResultsLike, SystemRuns, systems
 from resilver.report.static import write_figures
 from resilver.report.summary import KeyFigure, key_figures, summary
+from resilver.report.traffic_charts import NAMES as TRAFFIC_NAMES
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 __all__ = [
     "NAMES",
+    "SWEPT_NAMES",
+    "TRAFFIC_NAMES",
     "KeyFigure",
     "ResultsLike",
     "SystemRuns",
@@ -35,8 +38,11 @@ def figure(results: ResultsLike, name: str, system: SystemRuns | None = None) ->
 
     Args:
         results: The study's results.
-        name: "rate", "servers", "finish", "transfers", "timeline", "degraded" or "busy".
-        system: One of `systems(results)`; the largest swept one by default. "rate" shows all.
+        name: Of a rebuild "rate", "servers", "finish", "transfers", "timeline", "degraded" or
+            "busy"; of clients and the network one of `TRAFFIC_NAMES`, such as "delays"; over a
+            sweep with clients one of `SWEPT_NAMES`, such as "goodput".
+        system: One of `systems(results)`; the largest swept one by default. "rate" and those of
+            `SWEPT_NAMES` show all.
 
     Returns:
         A figure that a notebook displays as it is.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from resilver.errors import ConfigError
 from resilver.report import findings
+from resilver.report.chart import Chart
 from resilver.report.charts_data import (
     RateChart,
     ServerChart,
@@ -29,63 +28,75 @@ from resilver.report.degraded import (
     draw_degraded,
     fault_marks_text,
 )
+from resilver.report.metrics import REBUILD_RATE, TRAFFIC_METRICS
 from resilver.report.source import ResultsLike, SystemRuns, largest, systems
 from resilver.report.tables import Column, Table
+from resilver.report.traffic import has_traffic
+from resilver.report.traffic_charts import NAMES as TRAFFIC_NAMES
+from resilver.report.traffic_charts import of_traffic
+from resilver.report.words import plural
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 NAMES = ("rate", "servers", "finish", "transfers", "timeline", "degraded", "busy")
-"""The charts in the order of the page. "rate" is about the study, the others about one run."""
-
-
-@dataclass(frozen=True, eq=False)
-class Chart:
-    """One chart, not drawn yet.
-
-    Args:
-        name: One of `NAMES`.
-        heading: What to see in it, as a sentence without its full stop.
-        description: What is drawn, for the caption and for those who cannot see it.
-        data: The numbers.
-        draw: Makes the Plotly figure.
-        table: The same numbers in rows.
-    """
-
-    name: str
-    heading: str
-    description: str
-    data: RateChart | ServerChart | Flows | TimelineChart | DegradedChart
-    draw: Callable[[], Figure]
-    table: Table
+"""The charts of a rebuild in the order of the page. "rate" is about the study, the others about one
+run."""
+SWEPT_NAMES = tuple(metric.name for metric in TRAFFIC_METRICS)
+"""The charts about the whole of a swept study with clients."""
+ALL_NAMES = (*NAMES, *SWEPT_NAMES, *TRAFFIC_NAMES)
+"""Every chart there is."""
 
 
 def of_study(points: list[SystemRuns]) -> list[Chart]:
-    """The chart about the whole study, rebuild rate by swept value; none if there is no rate."""
-    data = rate_chart(points)
-    if not data.series:
-        return []
+    """The charts about the whole study: its rebuild rate, and what clients get over a sweep."""
+    made = [over_sweep(rate_chart(points))]
+    if points[0].swept and any(has_traffic(point) for point in points):
+        made += [over_sweep(rate_chart(points, metric)) for metric in TRAFFIC_METRICS]
+    return [one for one in made if one is not None]
+
+
+def over_sweep(data: RateChart) -> Chart | None:
+    """A metric by swept value.
+
+    Args:
+        data: The boxes.
+
+    Returns:
+        The chart; None where no run has the metric, or none but zeros.
+    """
+    boxes = [box for series in data.series for box in series.boxes]
+    if not any(box.values.any() for box in boxes):
+        return None
+    metric = data.metric
     over = f" over {data.key}" if data.key else ""
     text = (
-        f"Aggregate rebuild rate{over}: rebuilt bytes over rebuild time. A point is a run; a box "
+        f"{metric.source.format(over=over)} A point is a run; a box "
         "spans the middle half of the seeds, its line is their median, and its whiskers reach the "
         "last run within 1.5 box heights."
     )
     if data.ideal is not None:
         text += " The dashed line grows in proportion to the servers from the smallest median."
     if data.missing:
-        text += f" Left out: {findings.plural(data.missing, 'run')} that rebuilt nothing."
+        why = "rebuilt nothing" if metric is REBUILD_RATE else "have no such number"
+        text += f" Left out: {plural(data.missing, 'run')} that {why}."
 
     def draw() -> Figure:
         from resilver.report.rate_plot import rate_figure
 
         return rate_figure(data)
 
-    return [Chart("rate", findings.rate_finding(data), text, data, draw, _rate_table(data))]
+    heading, title = findings.rate_finding(data), f"{metric.noun} by swept value"
+    return Chart(metric.name, heading, text, data, draw, _rate_table(data), title)
 
 
 def of_system(results: ResultsLike, point: SystemRuns) -> list[Chart]:
-    """The charts about one system's median run; none where it rebuilt nothing."""
+    """The charts about one system's median run: its rebuild, then its clients and network."""
+    return [*of_rebuild(results, point), *of_traffic(results, point)]
+
+
+def of_rebuild(results: ResultsLike, point: SystemRuns) -> list[Chart]:
+    """The charts about the rebuild of one system's median run; none where it rebuilt nothing."""
     if findings.nothing_rebuilt(point) is not None:
         return []
     servers = server_chart(results, point)
@@ -106,17 +117,19 @@ def chart(results: ResultsLike, name: str, system: SystemRuns | None = None) -> 
 
     Args:
         results: The study's results.
-        name: One of `NAMES`.
+        name: One of `ALL_NAMES`.
         system: Which system to draw; the largest swept one by default.
 
     Raises:
         ConfigError: There is no such chart, or the system has nothing that it could show.
     """
     points = systems(results)
-    if name not in NAMES:
-        raise ConfigError(f"figure = {name!r} is not a chart; choose one of {', '.join(NAMES)}")
+    if name not in ALL_NAMES:
+        known = ", ".join(ALL_NAMES)
+        raise ConfigError(f"figure = {name!r} is not a chart; choose one of {known}")
     point = system or largest(points)
-    for made in of_study(points) if name == "rate" else of_system(results, point):
+    whole = name == NAMES[0] or name in SWEPT_NAMES
+    for made in of_study(points) if whole else of_system(results, point):
         if made.name == name:
             return made
     reason = findings.nothing_rebuilt(point) or "Its tables hold no such data."
@@ -269,15 +282,16 @@ def _degraded(data: DegradedChart) -> Chart:
 
 def _rate_table(data: RateChart) -> Table:
     """One row a box."""
+    ending, kind = data.metric.ending, data.metric.kind
     columns = [
         Column("value", data.key or "system", "text"),
         Column("other_values", "with", "text"),
         Column("runs", "runs", "count"),
-        Column("low_bytes_per_second", "lowest", "rate"),
-        Column("q1_bytes_per_second", "lower quartile", "rate"),
-        Column("median_bytes_per_second", "median", "rate"),
-        Column("q3_bytes_per_second", "upper quartile", "rate"),
-        Column("high_bytes_per_second", "highest", "rate"),
+        Column(f"low_{ending}", "lowest", kind),
+        Column(f"q1_{ending}", "lower quartile", kind),
+        Column(f"median_{ending}", "median", kind),
+        Column(f"q3_{ending}", "upper quartile", kind),
+        Column(f"high_{ending}", "highest", kind),
         Column("share_of_ideal", "share of ideal", "share"),
     ]
     ideal = {} if data.ideal is None else dict(zip(*(a.tolist() for a in data.ideal), strict=True))

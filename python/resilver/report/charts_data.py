@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.report.faults import fault_moments
+from resilver.report.metrics import REBUILD_RATE, Metric
 from resilver.report.source import ResultsLike, SystemRuns, format_swept, number
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class RateSeries:
 
 @dataclass(frozen=True, eq=False)
 class RateChart:
-    """Aggregate rebuild rate over a swept axis.
+    """A metric of runs, the aggregate rebuild rate or another, over a swept axis.
 
     Args:
         key: The swept key on the horizontal axis, empty for a study of one system.
@@ -62,7 +63,8 @@ class RateChart:
         series: One series for each combination of the other swept keys.
         ideal: For a sweep of the number of servers, (servers, rate) from the smallest system's
             median in proportion to the servers; else None.
-        missing: Runs that rebuilt nothing and so have no rate.
+        missing: Runs that have no value of the metric, such as those that rebuilt nothing.
+        metric: What the boxes are of.
     """
 
     key: str
@@ -70,6 +72,7 @@ class RateChart:
     series: tuple[RateSeries, ...]
     ideal: tuple[Floats, Floats] | None
     missing: int
+    metric: Metric = REBUILD_RATE
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +187,8 @@ def _positive(values: set[object]) -> bool:
     )
 
 
-def rate_chart(points: list[SystemRuns]) -> RateChart:
-    """Aggregate rebuild rate of every system, as boxes over the swept axis."""
+def rate_chart(points: list[SystemRuns], metric: Metric = REBUILD_RATE) -> RateChart:
+    """A metric of every system, by default the rebuild rate, as boxes over the swept axis."""
     key = _axis_key(points)
     values = list(dict.fromkeys(point.swept.get(key) for point in points))
     numeric = key != "" and len(values) > 1 and _positive(set(values))
@@ -193,11 +196,11 @@ def rate_chart(points: list[SystemRuns]) -> RateChart:
     by_series: dict[str, list[BoxSummary]] = {}
     missing = 0
     for point in points:
-        rates = [number(row, "aggregate_bytes_per_second") for row in point.rows]
+        rates = [number(row, metric.column) for row in point.rows]
         pairs = [
             (rate, int(row["seed"]))
             for rate, row in zip(rates, point.rows, strict=True)
-            if rate is not None and rate > 0.0
+            if rate is not None and (metric.zero or rate > 0.0)
         ]
         missing += len(rates) - len(pairs)
         if not pairs:
@@ -215,8 +218,9 @@ def rate_chart(points: list[SystemRuns]) -> RateChart:
         RateSeries(name, tuple(sorted(boxes, key=lambda box: box.x)))
         for name, boxes in by_series.items()
     )
-    ideal = _ideal(series) if numeric and key == "cluster.servers" else None
-    return RateChart(key, numeric, series, ideal, missing)
+    grows = metric is REBUILD_RATE and numeric and key == "cluster.servers"
+    ideal = _ideal(series) if grows else None
+    return RateChart(key, numeric, series, ideal, missing, metric)
 
 
 def _ideal(series: tuple[RateSeries, ...]) -> tuple[Floats, Floats] | None:

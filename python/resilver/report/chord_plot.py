@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from resilver.report import findings
+from resilver.report import words
 from resilver.report.chord import Chord, Flows, Point, chord, label_arcs, on_circle, ring
 from resilver.report.plots import empty_figure, text_of
 from resilver.report.style import BLUE, ORANGE, VERMILLION
@@ -88,7 +88,7 @@ def _hover_points(flow: Flows, diagram: Chord) -> list[tuple[Point, str]]:
     points = [
         (
             at,
-            f"{names[ribbon.source]} sends {findings.size_of(ribbon.bytes)} "
+            f"{names[ribbon.source]} sends {words.size_of(ribbon.bytes)} "
             f"to {names[ribbon.destination]}",
         )
         for ribbon in diagram.ribbons
@@ -97,8 +97,8 @@ def _hover_points(flow: Flows, diagram: Chord) -> list[tuple[Point, str]]:
     points += [
         (
             on_circle(arc.middle, 0.975),
-            f"{names[arc.index]}<br>sends {findings.size_of(float(flow.sent[arc.index]))}, "
-            f"receives {findings.size_of(float(flow.received[arc.index]))}",
+            f"{names[arc.index]}<br>sends {words.size_of(float(flow.sent[arc.index]))}, "
+            f"receives {words.size_of(float(flow.received[arc.index]))}",
         )
         for arc in diagram.arcs
     ]

@@ -8,9 +8,19 @@ from typing import Any
 
 from resilver.errors import ConfigError
 from resilver.report.source import ResultsLike, SystemRuns, with_swept
+from resilver.report.words import plural
 from resilver.units import Seconds
 
-_KINDS = {"servers": "server", "osds": "OSD", "hosts": "host", "racks": "rack", "rows": "row"}
+_KINDS = {
+    "servers": "server",
+    "osds": "OSD",
+    "hosts": "host",
+    "racks": "rack",
+    "rows": "row",
+    "disks": "disk",
+    "links": "link",
+    "switches": "switch",
+}
 
 
 @dataclass(frozen=True)
@@ -44,14 +54,56 @@ def moments_of(study: dict[str, Any]) -> tuple[FaultMoment, ...]:
     """
     by_time: dict[float, list[str]] = {}
     faults = study.get("faults")
+    if isinstance(faults, str):
+        for lost, at, _ in _in_words(faults):
+            by_time.setdefault(at, []).append(lost)
     for fault in faults if isinstance(faults, list) else []:
         if isinstance(fault, dict):
-            by_time.setdefault(_seconds(fault.get("at")), []).extend(_lost(fault.get("fail")))
+            by_time.setdefault(seconds_of(fault.get("at")), []).extend(_lost(fault.get("fail")))
     return tuple(FaultMoment(at, tuple(lost)) for at, lost in sorted(by_time.items()) if lost)
 
 
-def _seconds(value: object) -> float:
-    """A moment that is resolved to seconds, still in words, or left out."""
+def repair_moments(study: dict[str, Any]) -> tuple[float, ...]:
+    """When something that broke is repaired, in the order of time.
+
+    Args:
+        study: The study with swept values put in.
+    """
+    faults = study.get("faults")
+    if isinstance(faults, str):
+        return tuple(sorted({at + after for _, at, after in _in_words(faults) if after}))
+    moments = {
+        seconds_of(fault.get("at")) + seconds_of(fault["repair_after"])
+        for fault in (faults if isinstance(faults, list) else [])
+        if isinstance(fault, dict) and fault.get("repair_after") is not None
+    }
+    return tuple(sorted(moments))
+
+
+def _in_words(faults: str) -> list[tuple[str, float, float]]:
+    """Faults as a sweep over the whole of them has them: what is lost, when, and for how long.
+
+    >>> _in_words("8 links + 1 switch at 10 min for 30 s")
+    [('8 links', 0.0, 0.0), ('1 switch', 600.0, 30.0)]
+    >>> _in_words("none")
+    []
+    """
+    if faults == "none":
+        return []
+    found = []
+    for words in faults.split(" + "):
+        rest, _, after = words.partition(" for ")
+        lost, _, at = rest.partition(" at ")
+        found.append((lost, seconds_of(at or None), seconds_of(after or None)))
+    return found
+
+
+def seconds_of(value: object) -> float:
+    """A time that is resolved to seconds, still in words, or left out, which is 0.
+
+    Args:
+        value: What the resolved study holds.
+    """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     try:
@@ -67,9 +119,9 @@ def _lost(what: object) -> list[str]:
         value = _targets(given)
         if isinstance(value, list | tuple):
             lost += [str(name) for name in value]
-        elif isinstance(value, int):
-            noun = _KINDS.get(str(kind), str(kind))
-            lost.append(f"{value:,} {noun}{'' if value == 1 else 's'} at random")
+        elif isinstance(value, int) and value:
+            noun = _KINDS.get(str(kind), str(kind).removesuffix("s"))
+            lost.append(f"{plural(value, noun)} at random")
     return lost
 
 

@@ -13,74 +13,59 @@ from resilver.report.charts_data import (
     descending,
 )
 from resilver.report.chord import Flows
+from resilver.report.metrics import REBUILD_RATE
 from resilver.report.source import SystemRuns, number
-from resilver.units import format_bytes, format_duration, format_rate
+from resilver.report.words import against, percent, plural, size_of
+from resilver.units import format_duration, format_rate
 
 _SAME = 1.02
 """Medians within this factor are called the same: few seeds differ by as much by chance."""
 
 
-def percent(share: float) -> str:
-    """A share as a percentage of two significant digits, "0 %" only for nothing."""
-    value = 100.0 * share
-    if value == 0.0:
-        return "0 %"
-    if value < 0.1:
-        return "under 0.1 %"
-    return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
-
-
-def against(ratio: float, what: str) -> str:
-    """A ratio in words: `3.2 times the mean`, `4.0 % above the mean`, `equal to the mean`."""
-    if abs(ratio - 1.0) < 0.0005:
-        return f"equal to {what}"
-    if 0.5 < ratio < 1.5:
-        return f"{percent(abs(ratio - 1.0))} {'above' if ratio > 1.0 else 'below'} {what}"
-    return f"{ratio:.1f} times {what}" if ratio < 9.95 else f"{ratio:,.0f} times {what}"
-
-
-def size_of(value: float) -> str:
-    """A size for people."""
-    return format_bytes(round(value))
-
-
-def plural(count: float, noun: str) -> str:
-    """`1 server`, `2 servers`, with separators."""
-    return f"{count:,.0f} {noun}" + ("" if round(count) == 1 else "s")
-
-
 def rate_finding(chart: RateChart) -> str:
-    """How the rebuild rate changes over the swept axis, and its share of the ideal.
+    """How the metric changes over the swept axis, and its share of the ideal where it has one.
 
     Args:
         chart: The boxes, at least one.
     """
     boxes = [box for series in chart.series for box in series.boxes]
     if len(boxes) == 1:
-        return _one_rate(boxes[0])
+        return _one_rate(boxes[0]) if chart.metric is REBUILD_RATE else _one_value(chart)
+    noun, words = chart.metric.noun, chart.metric.words
+    subject = noun[0].upper() + noun[1:]
     best = max(boxes, key=lambda box: box.median)
     if len(chart.series) > 1:
         worst = min(boxes, key=lambda box: box.median)
         name = next(series.name for series in chart.series if best in series.boxes)
         return (
-            f"Rebuild rate is highest, {format_rate(best.median)}, at {chart.key} = {best.label} "
-            f"with {name}; the lowest is {format_rate(worst.median)}"
+            f"{subject} is highest, {words(best.median)}, at {chart.key} = {best.label} "
+            f"with {name}; the lowest is {words(worst.median)}"
         )
     first, last = boxes[0], boxes[-1]
     if chart.ideal is not None:
         share = last.median / float(chart.ideal[1][-1])
         verb = "grows" if last.median > first.median else "falls"
         return (
-            f"Rebuild rate {verb} to {format_rate(last.median)} at {last.label} servers, "
+            f"{subject} {verb} to {words(last.median)} at {last.label} servers, "
             f"{percent(share)} of ideal"
         )
     worst = min(boxes, key=lambda box: box.median)
     if best.median <= _SAME * worst.median:
-        return f"{chart.key} hardly changes the rebuild rate: about {format_rate(best.median)}"
+        return f"{chart.key} hardly changes the {noun}: about {words(best.median)}"
     return (
-        f"Rebuild rate is highest, {format_rate(best.median)}, at {chart.key} = {best.label}, and "
-        f"lowest, {format_rate(worst.median)}, at {worst.label}"
+        f"{subject} is highest, {words(best.median)}, at {chart.key} = {best.label}, and "
+        f"lowest, {words(worst.median)}, at {worst.label}"
     )
+
+
+def _one_value(chart: RateChart) -> str:
+    """A metric of a study of one system."""
+    box, metric = chart.series[0].boxes[0], chart.metric
+    text = f"The {metric.noun} is {metric.words(box.median)}"
+    if box.values.size == 1:
+        return f"{text} (one seed)"
+    low, high = metric.words(float(box.values[0])), metric.words(float(box.values[-1]))
+    return f"{text}; its {box.values.size} seeds lie between {low} and {high}"
 
 
 def _one_rate(box: BoxSummary) -> str:

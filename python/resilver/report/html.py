@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.report import charts
 from resilver.report.document import Document, Shown, write_page
-from resilver.report.findings import losses, nothing_rebuilt, plural
+from resilver.report.findings import losses, nothing_rebuilt
+from resilver.report.network import named_tables
 from resilver.report.provenance import provenance_html
 from resilver.report.runs import runs_table
 from resilver.report.sentence import describe
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, systems
 from resilver.report.standing import Standing
 from resilver.report.summary import key_figures
+from resilver.report.traffic import has_rebuild, has_traffic, traffic_sentence
+from resilver.report.traffic_charts import of_traffic
+from resilver.report.words import plural
 
 if TYPE_CHECKING:
-    from resilver.report.charts import Chart
+    from resilver.report.chart import Chart
 
 SYSTEMS_MAX = 12
 """Systems whose charts one page carries; each adds up to about 200 KB to it."""
 RUNS_SHOWN_MAX = 200
 
 _TABLE_TITLES = {
-    "rate": "rebuild rate by swept value",
     "servers": "rebuilt replicas by server",
     "finish": "finishing time by server",
     "transfers": "transfers by source and destination",
@@ -44,7 +47,27 @@ def chart_html(page: Document, made: Chart, suffix: str = "") -> str:
         suffix: What tells it from the same chart of another system.
     """
     shown = Shown(made.name, made.heading, made.description, made.draw, made.table)
-    return page.figure(shown, _TABLE_TITLES[made.name], suffix)
+    return page.figure(shown, made.table_title or _TABLE_TITLES[made.name], suffix)
+
+
+def traffic_html(
+    page: Document, results: ResultsLike, point: SystemRuns, suffix: str
+) -> Iterable[str]:
+    """What clients got of one system and what its network did: charts, then what is named.
+
+    Args:
+        page: The page.
+        results: The study's results.
+        point: The system.
+        suffix: What tells its charts from those of another system.
+    """
+    for made in of_traffic(results, point):
+        yield chart_html(page, made, suffix)
+    for name, title, table in named_tables(results, point):
+        shown = page.details(f"{name}{suffix}", title[0].lower() + title[1:], table)
+        # A few rows that are read with the charts need not be asked for.
+        opened = shown.replace("<details ", "<details open ", 1)
+        yield f'<div class="named"><h3>{escape(title)}</h3>{opened}</div>'
 
 
 def write_html(results: ResultsLike, path: str | Path, standing: Standing | None = None) -> Path:
@@ -118,24 +141,40 @@ def _body(
     yield f'<p class="lead">{escape(describe(results, point))}</p>'
     if lost := losses(point):
         yield f'<p class="lead"><strong>{escape(lost)}</strong></p>'
+    if has_traffic(point):
+        yield f'<p class="lead"><strong>{escape(traffic_sentence(results, point))}</strong></p>'
     yield "</header>"
     if point.swept:
         size = ", the largest system" if len({one.devices for one in points}) > 1 else ""
         yield f"<p>The figures below are for {escape(point.label)}{size}.</p>"
     yield _tiles(results, point)
     yield "<noscript><p>Charts need JavaScript. The tables hold the same numbers.</p></noscript>"
-    yield "<section><h2>Rebuild rate</h2>"
-    for made in charts.of_study(points):
-        yield chart_html(page, made)
-    if not any(number(row, "rebuilt_bytes") for one in points for row in one.rows):
-        yield "<p>No run rebuilt anything, so there is no rate.</p>"
-    yield "</section>"
+    yield from _whole_study(page, points)
     yield from _systems(page, results, points, point)
     yield "<section><h2>Every run</h2>"
     yield page.details("runs", "every run of the study", runs_table(results), RUNS_SHOWN_MAX)
     yield "</section>"
     yield provenance_html(results)
     yield "</main>"
+
+
+def _whole_study(page: Document, points: list[SystemRuns]) -> Iterable[str]:
+    """The charts about the whole study: its rebuild rate, and what clients get over a sweep."""
+    made = charts.of_study(points)
+    if any(has_rebuild(one) or not has_traffic(one) for one in points):
+        yield "<section><h2>Rebuild rate</h2>"
+        for one in made:
+            if one.name == charts.NAMES[0]:
+                yield chart_html(page, one)
+        if not any(number(row, "rebuilt_bytes") for one in points for row in one.rows):
+            yield "<p>No run rebuilt anything, so there is no rate.</p>"
+        yield "</section>"
+    swept = [one for one in made if one.name in charts.SWEPT_NAMES]
+    if swept:
+        yield "<section><h2>What clients get over the sweep</h2>"
+        for one in swept:
+            yield chart_html(page, one)
+        yield "</section>"
 
 
 def _tiles(results: ResultsLike, point: SystemRuns) -> str:
@@ -157,7 +196,9 @@ def _systems(
 ) -> Iterable[str]:
     """The charts about one run, for each system that the page carries."""
     kept = systems_shown(points)
-    yield "<section><h2>One rebuild in detail</h2>"
+    rebuilds = any(has_rebuild(one) or not has_traffic(one) for one in points)
+    what = "rebuild" if rebuilds else "run"
+    yield f"<section><h2>One {what} in detail</h2>"
     if len(kept) > 1:
         options = "".join(
             f'<option value="{rank}"{" selected" if one is chosen else ""}>{escape(one.label)}'
@@ -177,14 +218,17 @@ def _systems(
         hidden = "" if one is chosen else " hidden"
         name = escape(one.label, quote=True)
         yield f'<div data-system="{rank}" data-name="{name}"{hidden}>'
+        of_what = "rebuild time" if rebuilds else "goodput"
         yield (
-            f"<p>The run of median rebuild time for {escape(one.label)}: seed "
+            f"<p>The run of median {of_what} for {escape(one.label)}: seed "
             f"{escape(str(one.median['seed']))}.</p>"
         )
-        if reason := nothing_rebuilt(one):
-            yield f"<p><strong>{escape(reason)}</strong> There is nothing to draw.</p>"
-        for made in charts.of_system(results, one):
+        if rebuilds and (reason := nothing_rebuilt(one)):
+            nothing = "" if has_traffic(one) else " There is nothing to draw."
+            yield f"<p><strong>{escape(reason)}</strong>{nothing}</p>"
+        for made in charts.of_rebuild(results, one):
             yield chart_html(page, made, f"-{rank}")
+        yield from traffic_html(page, results, one, f"-{rank}")
         yield "</div>"
     yield "</section>"
 

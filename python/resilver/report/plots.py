@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from resilver.report import findings
+from resilver.report import words
 from resilver.report.charts_data import (
     Floats,
     ServerChart,
@@ -118,7 +118,7 @@ def servers_figure(chart: ServerChart) -> Figure:
     names = [text_of(chart.names[i]) for i in order]
     texts = [
         f"{text_of(chart.names[i])}<br>{chart.rebuilt_objects[i]:,.0f} replicas, "
-        f"{findings.size_of(float(chart.rebuilt_bytes[i]))}"
+        f"{words.size_of(float(chart.rebuilt_bytes[i]))}"
         for i in order
     ]
     figure.add_bar(
@@ -186,7 +186,7 @@ def finish_figure(chart: ServerChart) -> Figure:
     order = descending(finish)
     texts = [
         f"{text_of(chart.names[busy[i]])}<br>{format_duration(float(finish[i]))}, "
-        f"{findings.size_of(float(rebuilt[i]))}"
+        f"{words.size_of(float(rebuilt[i]))}"
         for i in range(busy.size)
     ]
     marker = {"color": BLUE, "size": 5 if busy.size > 150 else 7, "opacity": 0.8}
@@ -315,7 +315,7 @@ def busy_figure(chart: ServerChart) -> Figure:
             name=name,
             marker={"color": colour, "size": size, "symbol": mark},
             text=[
-                f"{text_of(chart.names[i])}<br>{name} busy {findings.percent(float(values[i]))}"
+                f"{text_of(chart.names[i])}<br>{name} busy {words.percent(float(values[i]))}"
                 for i in order
             ],
             hoverinfo="text",

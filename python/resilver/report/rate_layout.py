@@ -1,20 +1,27 @@
-"""Where the boxes of the rate chart stand: shared by both ways of drawing it."""
+"""Where the boxes of a metric stand over a swept axis: shared by both ways of drawing them."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from textwrap import wrap
 
 import numpy as np
 
 from resilver.report.charts_data import Floats, RateChart
-from resilver.report.scales import Scale, rate_scale
+from resilver.report.scales import Scale
 
 LABELS_ROOM = 16
 """The most tick labels that fit below the chart."""
-LOGARITHMIC_SPREAD = 3.0
-"""Rates that differ by more than this factor get a logarithmic axis, as does an ideal line."""
+LOGARITHMIC_SPREAD = {"rate": 3.0, "mean-delay": 30.0, "p99-delay": 30.0}
+"""Metrics whose values differ by more than this factor get a logarithmic axis, as does an ideal
+line. Of others the axis begins at 0: goodput saturates, and a share has an end."""
+
+_LINE_LETTERS = 16
+"""Letters of a line of a tick label, so that the eight topologies of a study stand side by side."""
+_COLUMN_LETTERS = 60
+"""Letters of all tick labels together that fit below a chart of a column's width."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +30,12 @@ class RateLayout:
 
     Args:
         numeric: Whether a value's position is its logarithm to base 2, or the value itself.
-        scale: The unit of the rates.
+        scale: The unit of the metric.
         slot: The width of one series at one value.
         series: The number of series that share a value's place.
         limits: The ends of the axis.
         ticks: (position, label) of each labelled value.
-        logarithmic: Whether the axis of rates is logarithmic.
+        logarithmic: Whether the axis of the metric is logarithmic.
     """
 
     numeric: bool
@@ -38,6 +45,15 @@ class RateLayout:
     limits: tuple[float, float]
     ticks: tuple[tuple[float, str], ...]
     logarithmic: bool
+
+    @property
+    def needs_room(self) -> bool:
+        """Whether the tick labels are too long for a chart of a column's width."""
+        return sum(len(label) + 2 for _, label in self.ticks) > _COLUMN_LETTERS
+
+    def broken(self, line_end: str) -> list[str]:
+        """The tick labels, long ones on several lines."""
+        return [line_end.join(wrap(label, _LINE_LETTERS)) or label for _, label in self.ticks]
 
     def place(self, x: float) -> float:
         """The position of a swept value."""
@@ -66,14 +82,15 @@ def rate_layout(chart: RateChart) -> RateLayout:
     shown = xs[:: max(1, -(-len(xs) // LABELS_ROOM))] if chart.key else []
     low = min((box.low for box in boxes), default=1.0)
     high = max((box.high for box in boxes), default=1.0)
+    wide = low > 0.0 and high > low * LOGARITHMIC_SPREAD.get(chart.metric.name, math.inf)
     return RateLayout(
         numeric=chart.numeric,
-        scale=rate_scale(min((box.median for box in boxes), default=1.0)),
+        scale=chart.metric.scale(min((box.median for box in boxes), default=1.0)),
         slot=0.6 * gap / max(1, len(chart.series)),
         series=len(chart.series),
         limits=(min(xs, default=0.0) - margin, max(xs, default=0.0) + margin),
         ticks=tuple((x, labels[x]) for x in shown),
-        logarithmic=chart.numeric and (chart.ideal is not None or high > LOGARITHMIC_SPREAD * low),
+        logarithmic=chart.numeric and (chart.ideal is not None or wide),
     )
 
 

@@ -1,4 +1,4 @@
-"""The rebuild rate over the swept axis, drawn with Plotly."""
+"""A metric of runs over the swept axis, drawn with Plotly."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.report.charts_data import RateChart, RateSeries
+from resilver.report.metrics import Metric
 from resilver.report.plots import empty_figure, faint, plain, text_of
 from resilver.report.rate_layout import RateLayout, jitter, rate_layout
-from resilver.report.scales import log_ticks, rate_scale, significant
+from resilver.report.scales import log_ticks, significant
 from resilver.report.style import GREY, SERIES, SERIES_MARKS
-from resilver.units import format_rate
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
 def rate_figure(chart: RateChart) -> Figure:
-    """Boxes of the rebuild rate over the swept axis, with the ideal line."""
+    """Boxes of the metric over the swept axis, with the ideal line if there is one."""
     if not chart.key and chart.series:
         return _one_system(chart)
     figure = empty_figure(460)
@@ -34,9 +34,9 @@ def rate_figure(chart: RateChart) -> Figure:
             hoverinfo="skip",
         )
     for rank, series in enumerate(chart.series):
-        _add_boxes(figure, series, rank, layout)
+        _add_boxes(figure, series, rank, layout, chart.metric)
     boxes = [box for series in chart.series for box in series.boxes]
-    figure.update_yaxes(title=f"aggregate rebuild rate ({layout.scale.unit})")
+    figure.update_yaxes(title=chart.metric.axis_title(layout.scale))
     if layout.logarithmic:
         top = max(box.high for box in boxes)
         top = top if chart.ideal is None else max(top, float(chart.ideal[1].max()))
@@ -50,7 +50,7 @@ def rate_figure(chart: RateChart) -> Figure:
     figure.update_xaxes(
         title=chart.key + (", logarithmic" if chart.numeric else ""),
         tickvals=[x for x, _ in layout.ticks],
-        ticktext=[text_of(label) for _, label in layout.ticks],
+        ticktext=[text_of(label).replace("\n", "<br>") for label in layout.broken("\n")],
         range=list(layout.limits),
     )
     figure.update_layout(
@@ -59,7 +59,9 @@ def rate_figure(chart: RateChart) -> Figure:
     return figure
 
 
-def _add_boxes(figure: Figure, series: RateSeries, rank: int, layout: RateLayout) -> None:
+def _add_boxes(
+    figure: Figure, series: RateSeries, rank: int, layout: RateLayout, metric: Metric
+) -> None:
     """One series: its boxes from their five numbers, its medians, and every run as a point."""
     slot, divisor = layout.slot, layout.scale.divisor
     xs = [layout.place(box.x) + layout.offset(rank) for box in series.boxes]
@@ -85,7 +87,7 @@ def _add_boxes(figure: Figure, series: RateSeries, rank: int, layout: RateLayout
         (
             x + 0.3 * slot * aside,
             float(value),
-            f"{box.label}, seed {seed}: {format_rate(float(value))}",
+            f"{box.label}, seed {seed}: {metric.words(float(value))}",
         )
         for x, box in zip(xs, series.boxes, strict=True)
         for value, seed, aside in zip(box.values, box.seeds, jitter(box.values.size), strict=True)
@@ -105,7 +107,7 @@ def _add_boxes(figure: Figure, series: RateSeries, rank: int, layout: RateLayout
 def _one_system(chart: RateChart) -> Figure:
     """The runs of one system, lying on their side: there is no other axis to compare them over."""
     box = chart.series[0].boxes[0]
-    scale = rate_scale(box.median)
+    scale = chart.metric.scale(box.median)
     figure = empty_figure(190)
     if box.values.size > 1:
         figure.add_box(
@@ -125,14 +127,14 @@ def _one_system(chart: RateChart) -> Figure:
         x=plain(box.values, scale.divisor),
         y=plain(0.24 * jitter(box.values.size)),
         text=[
-            f"seed {seed}: {format_rate(float(value))}"
+            f"seed {seed}: {chart.metric.words(float(value))}"
             for value, seed in zip(box.values, box.seeds, strict=True)
         ],
         hoverinfo="text",
         mode="markers",
         marker={"color": SERIES[0], "size": 7, "opacity": 0.8},
     )
-    figure.update_xaxes(title=f"aggregate rebuild rate ({scale.unit})", rangemode="tozero")
+    figure.update_xaxes(title=chart.metric.axis_title(scale), rangemode="tozero")
     figure.update_yaxes(visible=False, range=[-0.8, 0.8], fixedrange=True)
     figure.update_layout(showlegend=False, hovermode="closest")
     return figure

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from resilver.report.faults import moments_of
-from resilver.report.findings import plural
 from resilver.report.source import (
     ResultsLike,
     SystemRuns,
@@ -14,10 +13,15 @@ from resilver.report.source import (
     swept_keys,
     with_swept,
 )
+from resilver.report.traffic import has_rebuild, has_traffic
+from resilver.report.traffic_words import device_words, fabric_sentence, traffic_clause
+from resilver.report.words import listed, plural
 from resilver.units import exact_bytes, format_duration
 
 _SWEPT_SHOWN_MAX = 6
 _FAULTS_SHOWN_MAX = 4
+_FAILED = ("failed_servers", "failed_disks", "failed_links", "failed_switches")
+"""Columns that name what broke, for a study whose own faults say only how many."""
 _ONE_SIZE = "one size"
 """The label of the histogram that `population.file_size` stands for."""
 
@@ -34,10 +38,16 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     """
     study = with_swept(results.study, point.swept)
     cluster = _section(study, "cluster")
-    parts = [_cluster(cluster, point), *_placement(study, point), _copies(study)]
+    parts = [_cluster(cluster, point)]
+    if has_rebuild(point) or not has_traffic(point):
+        parts += [*_placement(study, point), _copies(study)]
     sentences = [", ".join(part for part in parts if part) + "."]
     if population := _population(_section(study, "population")):
         sentences.append(population)
+    if network := fabric_sentence(cluster):
+        sentences.append(network)
+    if traffic := traffic_clause(_section(study, "traffic")):
+        sentences.append(traffic)
     if shares := _even_shares(cluster.get("ceph")):
         sentences.append(shares)
     sentences.append(_faults(study, point))
@@ -83,7 +93,10 @@ def _cluster(cluster: dict[str, Any], point: SystemRuns) -> str:
     if rows:
         text += f" and {plural(rows, 'row')}"
     device = _name(cluster.get("device"))
-    return text + (f" with {device} devices" if device else "")
+    if device:
+        return f"{text} with {device} devices"
+    times = device_words(cluster.get("device"))
+    return f"{text} with {times}" if times else text
 
 
 def _even_shares(ceph: object) -> str:
@@ -174,7 +187,7 @@ def _faults(study: dict[str, Any], point: SystemRuns) -> str:
     """What breaks, and when."""
     moments = moments_of(study)
     if not moments:
-        names = point.median.get("failed_servers")
+        names = listed([str(point.median[key]) for key in _FAILED if point.median.get(key)])
         return f"Lost at time zero: {names}." if names else "Nothing fails."
     sentences = []
     for moment in moments[:_FAULTS_SHOWN_MAX]:

@@ -37,6 +37,21 @@ class ResultsLike(Protocol):
         ...
 
     @property
+    def links(self) -> pa.Table:
+        """One row a run and link of its network."""
+        ...
+
+    @property
+    def distributions(self) -> pa.Table:
+        """One row a run, quantity and bin of its histogram."""
+        ...
+
+    @property
+    def traffic(self) -> pa.Table:
+        """One row a run and interval of what clients got."""
+        ...
+
+    @property
     def study(self) -> dict[str, Any]:
         """The study as resolved."""
         ...
@@ -57,7 +72,8 @@ class SystemRuns:
     Args:
         swept: The swept values by their dotted key; empty in a study without a sweep.
         rows: The rows of the table `runs`, one a seed.
-        median: The row whose rebuild time is the median (the lower one of two).
+        median: The row whose rebuild time is the median (the lower one of two); without a rebuild
+            the one whose goodput is.
     """
 
     swept: dict[str, Any]
@@ -97,7 +113,7 @@ def is_bytes_key(key: str) -> bool:
     return key.rsplit(".", 1)[-1] in _BYTE_KEYS
 
 
-_SECONDS_KEYS = frozenset({"at"})
+_SECONDS_KEYS = frozenset({"at", "timeout", "interval", "warm_up", "duration", "repair_after"})
 _EXACT_TIMES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _RATE_KEYS = frozenset({"bandwidth"})
 
@@ -169,12 +185,16 @@ def largest(points: list[SystemRuns]) -> SystemRuns:
 
 
 def _median_row(rows: list[Row]) -> Row:
-    """The run of median rebuild time; of two middle ones the lower, so that it did happen."""
-    timed = [row for row in rows if number(row, "rebuild_seconds") is not None]
-    if not timed:
-        return rows[0]
-    timed.sort(key=lambda row: (number(row, "rebuild_seconds"), row["seed"]))
-    return timed[(len(timed) - 1) // 2]
+    """The run of median rebuild time or goodput; of two middle ones the lower: it did happen."""
+    for column in ("rebuild_seconds", "throughput_bytes_per_second"):
+        known = sorted(
+            (value, int(row["seed"]), rank)
+            for rank, row in enumerate(rows)
+            if (value := number(row, column)) is not None
+        )
+        if known:
+            return rows[known[(len(known) - 1) // 2][2]]
+    return rows[0]
 
 
 def with_swept(study: dict[str, Any], swept: dict[str, Any]) -> dict[str, Any]:

@@ -15,12 +15,13 @@ from resilver.report import charts
 from resilver.report.charts_data import RateChart, ServerChart, TimelineChart
 from resilver.report.chord import Flows
 from resilver.report.degraded import DegradedChart
+from resilver.report.rate_layout import rate_layout
 from resilver.report.source import ResultsLike, SystemRuns, largest, systems
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from resilver.report.charts import Chart
+    from resilver.report.chart import Chart
 
 FORMATS = ("png", "svg")
 COLUMN_INCHES = 3.5
@@ -119,14 +120,22 @@ def draw(made: Chart) -> Figure:
 
     from resilver.report import degraded_plot, static_charts
 
-    size = _SIZES[made.name]
-    if isinstance(made.data, RateChart) and not made.data.key:
-        size = (COLUMN_INCHES, 1.3)
+    if made.whole is not None:
+        return made.whole()
+    # A chart of a metric over a sweep is drawn as that of the rebuild rate.
+    size = made.inches if made.static is not None else _SIZES.get(made.name, _SIZES["rate"])
+    if isinstance(made.data, RateChart):
+        if not made.data.key:
+            size = (COLUMN_INCHES, 1.3)
+        elif rate_layout(made.data).needs_room:
+            size = (PAGE_INCHES, 3.3)
     figure = Figure(figsize=size, layout="constrained")
     title = "\n".join(wrap(made.heading, round(size[0] * CHARACTERS_PER_INCH)))
     figure.suptitle(title, x=0.02, ha="left", fontsize=8, fontweight="bold")
     data = made.data
-    if isinstance(data, RateChart):
+    if made.static is not None:
+        made.static(figure)
+    elif isinstance(data, RateChart):
         static_charts.rate(figure, data)
     elif isinstance(data, Flows):
         static_charts.transfers(figure, data)

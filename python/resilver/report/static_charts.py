@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,9 +33,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_TITLE_LETTERS = 34
+"""Letters of a title that fit along an upright axis."""
+
 
 def rate(figure: Figure, chart: RateChart) -> None:
-    """Boxes of the rebuild rate over the swept axis, with the ideal line."""
+    """Boxes of the metric over the swept axis, with the ideal line if there is one."""
     axes = figure.subplots()
     if not chart.key:
         _one_system(axes, chart)
@@ -91,18 +95,24 @@ def rate(figure: Figure, chart: RateChart) -> None:
         logarithmic_upwards(axes)
     else:
         axes.set_ylim(bottom=0.0)
-    axes.set_ylabel(f"aggregate rebuild rate ({layout.scale.unit})")
+    axes.set_ylabel("\n".join(wrap(chart.metric.axis_title(layout.scale), _TITLE_LETTERS)))
     axes.set_xlabel(chart.key + (", logarithmic" if chart.numeric else ""))
     axes.set_xlim(*layout.limits)
-    axes.set_xticks([x for x, _ in layout.ticks], [label for _, label in layout.ticks])
+    axes.set_xticks([x for x, _ in layout.ticks], layout.broken("\n"))
+    wide = layout.needs_room
+    if wide:
+        axes.tick_params(axis="x", labelsize=6)
     if chart.ideal is not None or len(chart.series) > 1:
-        axes.legend(loc="best")
+        if wide:
+            figure.legend(loc="outside lower center", ncols=3)
+        else:
+            axes.legend(loc="best")
 
 
 def _one_system(axes: Axes, chart: RateChart) -> None:
     """The runs of one system, lying on their side: there is no other axis to compare them over."""
     box = chart.series[0].boxes[0]
-    scale = rate_scale(box.median)
+    scale = chart.metric.scale(box.median)
     numbers = {
         "med": box.median / scale.divisor,
         "q1": box.q1 / scale.divisor,
@@ -137,7 +147,7 @@ def _one_system(axes: Axes, chart: RateChart) -> None:
     axes.set_ylim(-0.8, 0.8)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel(f"aggregate rebuild rate ({scale.unit})")
+    axes.set_xlabel(chart.metric.axis_title(scale))
 
 
 def servers(figure: Figure, chart: ServerChart) -> None:

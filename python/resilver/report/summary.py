@@ -8,14 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from resilver.report.charts_data import server_chart
-from resilver.report.findings import (
-    against,
-    largest_over_mean,
-    nothing_rebuilt,
-    percent,
-    size_of,
-)
+from resilver.report.findings import largest_over_mean, nothing_rebuilt
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, systems
+from resilver.report.traffic import traffic_figures
+from resilver.report.words import against, percent, size_of
 from resilver.units import format_duration, format_rate
 
 
@@ -26,7 +22,7 @@ class KeyFigure:
     Args:
         label: What it is, in a few words.
         value: The number in the SI unit `unit`.
-        unit: "s", "B/s", "B", "1" (a share or ratio) or the noun of a count.
+        unit: "s", "B/s", "B", "1" (a ratio), "share", "hops" or the noun of a count.
         text: The number for people.
         detail: Its spread or context; may be empty.
     """
@@ -63,6 +59,7 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
         _spread(results, point),
     ]
     for name, label in (
+        ("unreachable_objects", "Out of the network's reach"),
         ("undersized_replicas", "Replicas without a new home"),
         ("remapped_bytes", "Moved though not lost"),
     ):
@@ -70,6 +67,7 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
         figure = _median(point, name, label, unit)
         if figure is not None and any(number(row, name) for row in point.rows):
             figures.append(figure)
+    figures += [_median(point, *one) for one in traffic_figures(point)]
     return [figure for figure in figures if figure is not None]
 
 
@@ -99,6 +97,10 @@ def _words(value: float, unit: str) -> str:
         return format_rate(value)
     if unit == "B":
         return size_of(value)
+    if unit == "share":
+        return percent(value)
+    if unit == "hops":
+        return f"{value:,.2f}"
     return f"{value:,.0f}"
 
 

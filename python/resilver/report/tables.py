@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from resilver.report.findings import percent, size_of
+from resilver.report.words import percent, size_of
 from resilver.units import format_duration, format_rate
 
 ROWS_SHOWN_MAX = 40

@@ -1,0 +1,144 @@
+"""The metrics of runs that are compared over a sweep: their words, their units, their axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from resilver.report.scales import Scale, rate_scale, time_scale
+from resilver.report.words import percent
+from resilver.units import format_duration, format_rate
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column of the table `runs` as charts and findings speak of it.
+
+    Args:
+        name: What its chart is called: letters and hyphens.
+        column: The column, the unit last.
+        noun: What it is, within a sentence.
+        title: The title of its axis, without the unit.
+        kind: "rate", "seconds", "share", "count" or "number"; also how its table shows it.
+        source: What it is made of, for the caption.
+        zero: Whether 0 is a value; where it is not, a run of 0 has nothing to show.
+    """
+
+    name: str
+    column: str
+    noun: str
+    title: str
+    kind: str
+    source: str
+    zero: bool = True
+
+    def words(self, value: float) -> str:
+        """A value for people, with its unit."""
+        return _WORDS[self.kind](value)
+
+    def scale(self, value: float) -> Scale:
+        """The unit of an axis on which this value is at least 1."""
+        if self.kind == "rate":
+            return rate_scale(value)
+        if self.kind == "seconds":
+            return time_scale(value)
+        return Scale(0.01, "%") if self.kind == "share" else Scale(1.0, "")
+
+    def axis_title(self, scale: Scale) -> str:
+        """The title of its axis with the unit, where it has one."""
+        return f"{self.title} ({scale.unit})" if scale.unit else self.title
+
+    @property
+    def ending(self) -> str:
+        """The unit at the end of a column's name."""
+        return {"rate": "bytes_per_second", "seconds": "seconds"}.get(self.kind, self.kind)
+
+
+_WORDS: dict[str, Callable[[float], str]] = {
+    "rate": format_rate,
+    "seconds": format_duration,
+    "share": percent,
+    "count": lambda value: f"{value:,.0f}",
+    "number": lambda value: f"{value:,.4g}",
+}
+
+REBUILD_RATE = Metric(
+    "rate",
+    "aggregate_bytes_per_second",
+    "rebuild rate",
+    "aggregate rebuild rate",
+    "rate",
+    "Aggregate rebuild rate{over}: rebuilt bytes over rebuild time.",
+    zero=False,
+)
+
+TRAFFIC_METRICS = (
+    Metric(
+        "goodput",
+        "throughput_bytes_per_second",
+        "goodput",
+        "goodput of clients",
+        "rate",
+        "Bytes of clients' completed reads and writes a second.",
+    ),
+    Metric(
+        "mean-delay",
+        "mean_delay_seconds",
+        "mean delay",
+        "mean delay of requests",
+        "seconds",
+        "The time from the first issue of a request to its completion, its mean.",
+        zero=False,
+    ),
+    Metric(
+        "p99-delay",
+        "p99_delay_seconds",
+        "99th percentile of delays",
+        "99th percentile of delays",
+        "seconds",
+        "The delay that one request in a hundred exceeds.",
+        zero=False,
+    ),
+    Metric(
+        "lost",
+        "requests_lost",
+        "number of lost requests",
+        "requests lost",
+        "count",
+        "Requests whose timeout passed or whose packets were lost; each is tried again elsewhere.",
+    ),
+    Metric(
+        "mean-hops",
+        "mean_hops",
+        "mean number of hops",
+        "mean hops of delivered packets",
+        "number",
+        "Channels that a delivered packet crossed, its mean.",
+        zero=False,
+    ),
+    Metric(
+        "queued",
+        "packets_queued_fraction",
+        "share of packets that wait",
+        "packets that found their channel busy",
+        "share",
+        "The share of packets, counted at every hop, that found their channel busy.",
+    ),
+    Metric(
+        "link-busy",
+        "link_busy_fraction",
+        "channels' mean busy share",
+        "mean busy share of channels",
+        "share",
+        "The share of the time that a channel was sending, the mean of all channels.",
+    ),
+    Metric(
+        "device-busy",
+        "device_busy_fraction",
+        "devices' mean busy share",
+        "mean busy share of devices",
+        "share",
+        "The share of the time that a device was serving, the mean of all devices.",
+    ),
+)
+"""What the page compares over a sweep of studies with traffic, in this order."""

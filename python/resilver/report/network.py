@@ -1,0 +1,296 @@
+"""The network of a run: how busy each link and node is, and what became of packets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resilver.report.charts_data import Floats, column, rows_of_run
+from resilver.report.source import ResultsLike, SystemRuns, number
+from resilver.report.tables import Column, Table
+from resilver.report.traffic import failed_disks
+from resilver.report.words import percent, plural
+
+HOTTEST = 10
+"""Links and nodes that are named."""
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkMap:
+    """The links of one run, one entry a link; of two directions where it says so.
+
+    Args:
+        ends: The two nodes of each link, by index into `node_names`; shape (links, 2).
+        node_names: What the nodes are called.
+        positions: Where each node is drawn, in the unit square; shape (nodes, 2).
+        failed: Whether the link was down when the run ended.
+        busy_share: Share of the time that each direction was sending; shape (links, 2), the first
+            away from the first node.
+        packets: Packets that each direction carried; shape (links, 2).
+        queued: Those of them that found it busy; shape (links, 2).
+        bytes: Bytes that each direction carried; shape (links, 2).
+    """
+
+    ends: Indices
+    node_names: tuple[str, ...]
+    positions: Floats
+    failed: npt.NDArray[np.bool_]
+    busy_share: Floats
+    packets: Floats
+    queued: Floats
+    bytes: Floats
+
+    @property
+    def load(self) -> Floats:
+        """The busy share of the busier direction of each link."""
+        return np.asarray(self.busy_share.max(axis=1), dtype=np.float64)
+
+    def name(self, link: int) -> str:
+        """A link by its two nodes, the sender of the busier direction first."""
+        first, second = self.ends[link]
+        if self.busy_share[link, 1] > self.busy_share[link, 0]:
+            first, second = second, first
+        return f"{self.node_names[first]} to {self.node_names[second]}"
+
+    @property
+    def hottest(self) -> Indices:
+        """The busiest links, busiest first: at most `HOTTEST`, none that carried nothing."""
+        order = np.argsort(-self.load, kind="stable")[:HOTTEST]
+        return order[self.load[order] > 0.0]
+
+
+def link_map(results: ResultsLike, point: SystemRuns) -> LinkMap | None:
+    """The links of the system's median run.
+
+    Args:
+        results: The study's results.
+        point: The system.
+
+    Returns:
+        The numbers; None where the network has no links that are told apart.
+    """
+    table = rows_of_run(results.links, point.median["run"])
+    seconds = number(point.median, "statistics_seconds")
+    if not table.num_rows or not seconds:
+        return None
+
+    def both(of: str) -> Floats:
+        pair = [np.nan_to_num(column(table, f"{way}_{of}")) for way in ("forward", "backward")]
+        return np.stack(pair, axis=1)
+
+    numbers = np.stack([column(table, "from"), column(table, "to")], axis=1).astype(np.int64)
+    nodes, ends = np.unique(numbers, return_inverse=True)
+    ends = ends.reshape(numbers.shape)
+    names = [""] * nodes.size
+    positions = np.zeros((nodes.size, 2))
+    for side, end in enumerate(("from", "to")):
+        xs, ys = column(table, f"{end}_x"), column(table, f"{end}_y")
+        positions[ends[:, side]] = np.stack([xs, ys], axis=1)
+        for node, name in zip(ends[:, side], table[f"{end}_name"].to_pylist(), strict=True):
+            names[node] = str(name)
+    return LinkMap(
+        ends=ends,
+        node_names=tuple(names),
+        positions=positions,
+        failed=np.array(table["failed"].to_pylist(), dtype=bool),
+        busy_share=both("busy_seconds") / seconds,
+        packets=both("packets"),
+        queued=both("queued"),
+        bytes=both("bytes"),
+    )
+
+
+def network_finding(chart: LinkMap) -> str:
+    """Which link is busiest, how busy the mean one is, and how many are down.
+
+    Args:
+        chart: The links.
+    """
+    mean = percent(float(chart.busy_share.mean()))
+    hottest = chart.hottest
+    if not hottest.size:
+        return "No link carried anything"
+    top = int(hottest[0])
+    text = (
+        f"The busiest channel, {chart.name(top)}, sends {percent(float(chart.load[top]))} of the "
+        f"time, the mean one {mean}"
+    )
+    if failed := int(chart.failed.sum()):
+        text += f"; {plural(failed, 'link')} {'is' if failed == 1 else 'are'} down"
+    return text
+
+
+def links_table(chart: LinkMap) -> Table:
+    """The hottest links: busy share, packets and those that waited, of the busier direction.
+
+    Args:
+        chart: The links.
+    """
+    columns = (
+        Column("link", "channel", "text"),
+        Column("busy_share", "busy", "share"),
+        Column("packets", "packets", "count"),
+        Column("queued_share", "packets that waited", "share"),
+        Column("bytes", "bytes", "bytes"),
+        Column("other_busy_share", "the other direction busy", "share"),
+    )
+    rows = []
+    for link in map(int, chart.hottest):
+        way = int(chart.busy_share[link, 1] > chart.busy_share[link, 0])
+        packets = float(chart.packets[link, way])
+        rows.append(
+            (
+                chart.name(link),
+                float(chart.busy_share[link, way]),
+                int(packets),
+                float(chart.queued[link, way]) / packets if packets else None,
+                int(chart.bytes[link, way]),
+                float(chart.busy_share[link, 1 - way]),
+            )
+        )
+    return Table(columns, rows)
+
+
+def nodes_table(chart: LinkMap) -> Table:
+    """The nodes that sent most packets, over all their ports.
+
+    Args:
+        chart: The links.
+    """
+    size = len(chart.node_names)
+
+    def sent(values: Floats) -> Floats:
+        ways = (
+            np.bincount(chart.ends[:, side], weights=values[:, side], minlength=size)
+            for side in (0, 1)
+        )
+        return np.asarray(sum(ways), dtype=np.float64)
+
+    packets, queued, carried = sent(chart.packets), sent(chart.queued), sent(chart.bytes)
+    busy, ports = sent(chart.busy_share), sent(np.ones_like(chart.packets))
+    order = np.argsort(-packets, kind="stable")[:HOTTEST]
+    columns = (
+        Column("node", "node", "text"),
+        Column("ports", "ports", "count"),
+        Column("busy_share", "ports busy sending, mean", "share"),
+        Column("packets", "packets sent", "count"),
+        Column("queued_share", "packets that waited", "share"),
+        Column("bytes", "bytes sent", "bytes"),
+    )
+    rows = [
+        (
+            chart.node_names[node],
+            int(ports[node]),
+            float(busy[node] / ports[node]),
+            int(packets[node]),
+            float(queued[node] / packets[node]),
+            int(carried[node]),
+        )
+        for node in map(int, order)
+        if packets[node] > 0.0
+    ]
+    return Table(columns, rows)
+
+
+_FATES = (
+    ("packets_delivered", "delivered"),
+    ("packets_deviated", "of them by a way that is not a shortest one"),
+    ("packets_dropped", "dropped"),
+    ("packets_dropped_no_link", "dropped: no working link to go on by"),
+    ("packets_dropped_hop_limit", "dropped: too many hops"),
+    ("packets_dropped_cut", "dropped: cut off by a link or node that failed"),
+)
+
+_ALWAYS = ("packets_delivered", "packets_dropped")
+"""Fates that are stated even where no packet met them."""
+
+
+def fates_table(row: dict[str, Any]) -> Table | None:
+    """What became of the packets of a run.
+
+    Args:
+        row: The run's row of the table `runs`.
+
+    Returns:
+        One row a fate; None where the network has no packets.
+    """
+    delivered = number(row, "packets_delivered")
+    dropped = number(row, "packets_dropped") or 0.0
+    if delivered is None:
+        return None
+    total = delivered + dropped
+    columns = (
+        Column("fate", "packets", "text"),
+        Column("packets", "how many", "count"),
+        Column("share", "share", "share"),
+    )
+    rows = [
+        (words, int(count), count / total if total else None)
+        for name, words in _FATES
+        if (count := number(row, name)) is not None and (count or name in _ALWAYS)
+    ]
+    return Table(columns, rows)
+
+
+def losses_table(results: ResultsLike, point: SystemRuns) -> Table | None:
+    """The servers whose requests were lost in the median run, most first.
+
+    Args:
+        results: The study's results.
+        point: The system.
+
+    Returns:
+        At most `HOTTEST` rows; None where nothing was lost.
+    """
+    table = rows_of_run(results.servers, point.median["run"])
+    lost, completed = (
+        np.nan_to_num(column(table, name)) for name in ("requests_lost", "requests_completed")
+    )
+    order = [int(at) for at in np.argsort(-lost, kind="stable")[:HOTTEST] if lost[at] > 0.0]
+    if not order:
+        return None
+    names, gone = table["name"].to_pylist(), failed_disks(results, point)
+    columns = (
+        Column("server", "server", "text"),
+        Column("requests_lost", "requests lost", "count"),
+        Column("share", "share of all that are lost", "share"),
+        Column("requests_completed", "requests completed", "count"),
+        Column("state", "state", "text"),
+    )
+    total = float(lost.sum())
+    rows = [
+        (
+            str(names[at]),
+            int(lost[at]),
+            float(lost[at]) / total,
+            int(completed[at]),
+            "failed" if names[at] in gone else "works",
+        )
+        for at in order
+    ]
+    hidden = int((lost > 0.0).sum()) - len(order)
+    note = f"{hidden:,} more servers have losses; the table `servers` has all." if hidden else ""
+    return Table(columns, rows, note)
+
+
+def named_tables(results: ResultsLike, point: SystemRuns) -> list[tuple[str, str, Table]]:
+    """What a page names below the charts of a run: nodes, packets' fates and losses by server.
+
+    Args:
+        results: The study's results.
+        point: The system.
+
+    Returns:
+        Those that the run has, as (name, title, table).
+    """
+    made: list[tuple[str, str, Table | None]] = []
+    if (links := link_map(results, point)) is not None and links.packets.any():
+        made.append(("nodes", "The nodes that send most packets", nodes_table(links)))
+    made.append(("fates", "What became of packets", fates_table(point.median)))
+    made.append(("losses", "Requests lost by server", losses_table(results, point)))
+    return [(name, title, table) for name, title, table in made if table is not None]

@@ -1,0 +1,121 @@
+"""The page of studies with clients in a real browser: every chart, the map, and what is named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from chromium import Page, chromium, find_chromium
+from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
+from traffic_fixture import traffic_results
+
+from resilver.report import SWEPT_NAMES, TRAFFIC_NAMES, write_html
+
+pytestmark = pytest.mark.browser
+
+CASES: dict[str, dict[str, Any]] = {
+    "failed links": {"side": 16, "routers": 8, "loads": (800,), "faults": ("3 links",)},
+    "failed disks": {"faults": ("2 disks",)},
+    "sweep": {"loads": (100, 200, 400), "faults": ("none", "2 disks", "2 links"), "seeds": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """One browser for all tests of this file."""
+    program = find_chromium()
+    if program is None:
+        pytest.skip("no Chromium on PATH: install it (Debian: apt-get install chromium)")
+    with chromium(program) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The page of every case."""
+    folder = tmp_path_factory.mktemp("traffic")
+    return {
+        name: write_html(traffic_results(**case), folder / f"{name.replace(' ', '-')}.html")
+        for name, case in CASES.items()
+    }
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_chart_is_drawn_without_a_complaint_or_a_request(
+    page: Page, reports: dict[str, Path], case: str
+) -> None:
+    page.events.clear()
+    page.open(reports[case], 1366, 768)
+    seen = page.evaluate(CHARTS)
+    swept = [f"{name}" for name in SWEPT_NAMES] if case == "sweep" else []
+    # The last system of a sweep is the one shown: 3 loads times 3 cases of faults give rank 8.
+    rank = 8 if case == "sweep" else 0
+    wanted = [*swept, *(f"{name}-{rank}" for name in TRAFFIC_NAMES)]
+    assert [chart["id"] for chart in seen] == wanted
+    for chart in seen:
+        assert chart["marks"] >= 1 and chart["drawn"] >= 1, chart
+    assert page.complaints() == []
+    asked = [url for url in page.requests() if not url.startswith("data:")]
+    assert asked == [reports[case].resolve().as_uri()]
+
+
+@pytest.mark.parametrize("width", [1366, 1920])
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_overlaps_or_leaves_the_screen(
+    page: Page, reports: dict[str, Path], case: str, width: int
+) -> None:
+    page.open(reports[case], width, 768)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate(OUTSIDE) == []
+
+
+def test_the_map_lies_under_its_marks_and_fills_the_chart(
+    page: Page, reports: dict[str, Path]
+) -> None:
+    page.open(reports["failed links"], 1366, 768)
+    picture = page.evaluate(
+        "(() => { const box = document.querySelector('#network-0 .imagelayer image')"
+        ".getBoundingClientRect(); return [box.width, box.height]; })()"
+    )
+    # The chart is 620 pixels high and more than 1,000 wide; legend, scale and margins take a part.
+    assert picture[0] > 700 and picture[1] > 400
+    failed = "[...document.querySelectorAll('#network-0')][0].data[1]"
+    assert page.evaluate(f"{failed}.name") == "failed links"
+    assert page.evaluate(f"{failed}.x.length") == 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_is_legible_in_both_colour_schemes(
+    page: Page, reports: dict[str, Path], scheme: str
+) -> None:
+    page.open(reports["failed disks"], 1366, 768, scheme)
+    # WCAG 2 asks for a contrast of 4.5 for text (AA).
+    assert min(page.evaluate(CONTRAST)) >= 4.5
+
+
+def test_what_is_named_stands_open_below_the_charts(page: Page, reports: dict[str, Path]) -> None:
+    page.open(reports["failed disks"], 1366, 768)
+    for name in ("nodes", "fates", "losses"):
+        table = f"document.getElementById('table-{name}-0')"
+        assert page.evaluate(f"{table}.open") is True
+        assert page.evaluate(f"{table}.querySelectorAll('tbody tr').length") >= 2
+    states = page.evaluate(
+        "[...document.querySelectorAll('#table-losses-0 tbody tr')].map((row) => "
+        "row.lastElementChild.textContent)"
+    )
+    # Requests are lost of the two failed disks alone.
+    assert states == ["failed", "failed"]
+
+
+def test_a_narrow_screen_scrolls_inside_charts_and_not_sideways(
+    page: Page, reports: dict[str, Path]
+) -> None:
+    page.open(reports["sweep"], 400, 768)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
