@@ -27,6 +27,7 @@ def test_ours_is_the_median_of_the_rows_at_the_place() -> None:
     made = compare("study", number, [*rows(8, 30.0, 90.0, 50.0), *rows(4, 1.0)])
     assert (made.ours, made.rows, made.verdict) == (50.0, 3, HOLDS)
     assert made.deviation == pytest.approx(0.25)
+    assert (made.least, made.most) == (30.0, 90.0)
 
 
 @pytest.mark.parametrize(

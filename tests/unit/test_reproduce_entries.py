@@ -35,23 +35,40 @@ FIGURES = {
     "Table I": ["disk-curves"],
     "Table II": ["rebuild-flat-groups"],
 }
+# Those of the network study: 1 to 6 are drawings.
+NETWORK_FIGURES = {
+    "Table 1": ["network-topologies"],
+    **{f"Figure {number}": ["network-load"] for number in range(7, 12)},
+    **{f"Figure {number}": ["network-faults"] for number in range(12, 27) if number != 17},
+    "Figure 17": ["network-timeouts"],
+}
 
 
 def test_the_list_maps_every_figure_and_table_of_the_paper() -> None:
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, list[str]]] = {}
     for name in names():
         if entry(name).kind != "collection":
             for figure in entry(name).figures:
-                found.setdefault(figure, []).append(name)
-    assert found == FIGURES
+                of_source = found.setdefault(entry(name).source, {})
+                of_source.setdefault(figure, []).append(name)
+    assert found == {"Carns et al. (2016)": FIGURES, "Mehech (2007)": NETWORK_FIGURES}
     rest = [name for name in names() if not entry(name).figures]
-    assert rest == ["flagship", "growth", "ten-thousand"]
+    assert rest == [
+        "rebuild-on-networks",
+        "flagship",
+        "growth",
+        "rebuild-on-leaf-spine",
+        "rebuild-on-loggp",
+        "rebuild-on-torus",
+        "ten-thousand",
+    ]
 
 
 def test_the_whole_page_has_every_figure() -> None:
     whole = entry("rebuild-scaling")
     assert names()[0] == whole.name
     assert set(whole.figures) == set(FIGURES)
+    assert set(entry("network-failures").figures) == set(NETWORK_FIGURES)
     assert whole.expected_seconds == sum(entry(name).expected_seconds for name in whole.members)
 
 
@@ -69,7 +86,9 @@ def test_an_entry_is_whole(name: str) -> None:
     keys = [number.key for number in one.published]
     assert len(set(keys)) == len(keys)
     for picture in one.pictures:
-        assert picture.draw in ("rate", "curve", "histogram", *NAMES)
+        if picture.draw in ("bars", "cumulative"):
+            assert picture.y_unit in DIVISORS and (picture.y or picture.quantity)
+        assert picture.draw in ("rate", "curve", "histogram", "bars", "cumulative", *NAMES)
         assert {picture.figure, *picture.also} - {""} <= set(one.figures)
     for other in (*one.others, *one.members):
         assert entry(other).name == other
@@ -123,6 +142,11 @@ def test_a_figure_may_be_written_as_people_do(text: str, figure: str) -> None:
 def test_another_figure_is_refused_with_those_there_are(text: str) -> None:
     with pytest.raises(ConfigError, match="not there; choose one of Figure"):
         figure_name(text, entry("rebuild-scaling").figures)
+
+
+def test_tables_have_roman_or_plain_numbers() -> None:
+    known = entry("network-failures").figures
+    assert figure_name("table 1", known) == "Table 1" and figure_name("13", known) == "Figure 13"
 
 
 def test_one_figure_of_a_collection_is_its_members_part() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from resilver.reproduce.compare import compare
 from resilver.reproduce.curves import curve, curve_figure, curve_table
-from resilver.reproduce.entries import PictureSpec, Published
 from resilver.reproduce.histograms import histogram, histogram_figure, histogram_table
+from resilver.reproduce.published import PictureSpec, Published
 
 CURVE = PictureSpec(
     "rates",
@@ -54,7 +54,20 @@ def test_a_line_goes_through_the_medians_in_the_units_of_the_axis() -> None:
     assert len(curve_table(made).rows) == 3
 
 
-@pytest.mark.parametrize("name", ["", ".compare", ".entries", ".words"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".compare",
+        ".conclusions",
+        ".entries",
+        ".grouped",
+        ".page",
+        ".published",
+        ".serving",
+        ".words",
+    ],
+)
 def test_examples_of_docstrings_are_true(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"resilver.reproduce{name}"))
     assert result.attempted > 0 and result.failed == 0

@@ -185,6 +185,7 @@ def _record(made: Reproduction, page: Path, files: list[Path]) -> dict[str, Any]
         "holds": made.holds,
         "settings": made.wishes.overrides,
         "comparisons": [one.as_record() for one in made.comparisons],
+        "conclusions": [one.as_record() for one in made.conclusions],
         "measured": {
             part.entry.name: {one.key: one.ours for one in part.comparisons} for part in made.parts
         },
@@ -199,7 +200,7 @@ def _record(made: Reproduction, page: Path, files: list[Path]) -> dict[str, Any]
 
 def _print(made: Reproduction, page: Path, files: list[Path]) -> None:
     """The table of numbers, and where the page is."""
-    from resilver.reproduce.page import MARKS, summary
+    from resilver.reproduce.page import MARKS, conclusion_words, summary
     from resilver.reproduce.words import band_words, deviation_words, number_words
 
     console = output()
@@ -220,6 +221,10 @@ def _print(made: Reproduction, page: Path, files: list[Path]) -> None:
         verdict = f"{MARKS[one.verdict]} {one.verdict}"
         table.add_row(*figure, one.what, paper, ours, *why, verdict)
     console.print(table)
+    for said in made.conclusions:
+        console.print(Text(f"{said.verdict}: {said.said.claim} ({said.said.where})"))
+    if made.conclusions:
+        console.print(Text(conclusion_words(made.conclusions)), soft_wrap=True)
     console.print(Text(summary(made)), soft_wrap=True)
     if made.entry.stand_ins:
         names = ", ".join(made.entry.stand_ins)

@@ -6,14 +6,16 @@
 """
 
 from resilver.reproduce.compare import Comparison, compare
-from resilver.reproduce.entries import Entry, Published, entry, names
+from resilver.reproduce.entries import Entry, entry, names
 from resilver.reproduce.evidence import Wishes
 from resilver.reproduce.make import Part, Reproduction, chosen, reproduce
 from resilver.reproduce.page import write_reproduction
+from resilver.reproduce.published import Conclusion, Published
 from resilver.reproduce.static import write_pictures
 
 __all__ = [
     "Comparison",
+    "Conclusion",
     "Entry",
     "Part",
     "Published",

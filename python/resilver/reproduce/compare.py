@@ -8,20 +8,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from resilver.reproduce.entries import Published
+from resilver.reproduce.grouped import GROUPED
+from resilver.reproduce.published import Published, matches
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
 HOLDS, FAILS, COMPARED, ABSENT = "holds", "does not hold", "compared only", "not run"
-"""The verdicts. A number without a band is compared only; one without rows was not run."""
+DIFFERS = "differs"
+"""The verdicts. A number without a band is compared only; one without rows was not run; one outside
+of a band that is the source's claim and no promise of ours differs."""
 
 DIVISORS = {
     "": 1.0,
     "%": 0.01,
     "s": 1.0,
+    "ms": 1e-3,
     "us": 1e-6,
     "MB/s": 1e6,
+    "GB/s": 1e9,
     "MiB": 2.0**20,
     "GiB": 2.0**30,
     "TiB": 2.0**40,
@@ -34,6 +39,8 @@ DIVISORS = {
     "objects": 1.0,
     "groups": 1.0,
     "replicas": 1.0,
+    "hops": 1.0,
+    "requests": 1.0,
 }
 """What one of each unit is in the SI units of the rows."""
 
@@ -41,6 +48,7 @@ _STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
     "median": statistics.median,
     "mean": statistics.fmean,
     "max": max,
+    "min": min,
     "sum": math.fsum,
 }
 
@@ -61,6 +69,9 @@ class Comparison:
         low: The least that holds; None for no limit.
         high: The most that holds; None for no limit.
         rows: How many rows ours was computed from.
+        claim: Whether the band is the source's claim and no promise of ours.
+        least: Of a plain median, the least of its rows; else None.
+        most: Of a plain median, the greatest of its rows; else None.
     """
 
     entry: str
@@ -74,6 +85,9 @@ class Comparison:
     low: float | None
     high: float | None
     rows: int
+    claim: bool = False
+    least: float | None = None
+    most: float | None = None
 
     @property
     def deviation(self) -> float | None:
@@ -84,14 +98,16 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """One of `HOLDS`, `FAILS`, `COMPARED` and `ABSENT`."""
+        """One of `HOLDS`, `FAILS`, `DIFFERS`, `COMPARED` and `ABSENT`."""
         if self.ours is None:
             return ABSENT
         if self.low is None and self.high is None:
             return COMPARED
         above = self.low is None or self.ours >= self.low
         below = self.high is None or self.ours <= self.high
-        return HOLDS if above and below else FAILS
+        if above and below:
+            return HOLDS
+        return DIFFERS if self.claim else FAILS
 
     def as_record(self) -> dict[str, Any]:
         """Everything as a flat object, for `--json`."""
@@ -103,6 +119,8 @@ class Comparison:
             "where": self.where or None,
             "unit": self.unit or None,
             "ours": self.ours,
+            "ours_least": self.least,
+            "ours_most": self.most,
             "paper": self.paper,
             "deviation": self.deviation,
             "low": self.low,
@@ -128,12 +146,18 @@ def compare(entry: str, number: Published, rows: Rows, other: Rows = ()) -> Comp
     >>> compare("example", number, [{"rate": 2.0}, {"rate": 2.5}, {"rate": 9.0}]).verdict
     'holds'
     """
+    rows = [row for row in rows if not (number.besides and matches(row, number.besides))]
     chosen = [
-        row for row in rows if _matches(row, number.at) and _number(row, number.metric) is not None
+        row
+        for row in rows
+        if matches(row, number.at)
+        and _number(row, number.metric) is not None
+        and all((_number(row, key) or 0.0) > least for key, least in number.above.items())
     ]
     ours = _ours(number, chosen, rows, other)
     scaled = None if ours is None else ours / DIVISORS[number.unit]
     low, high = _band(number, len(chosen))
+    least, most = _range(number, chosen)
     return Comparison(
         entry=entry,
         key=number.key,
@@ -146,15 +170,29 @@ def compare(entry: str, number: Published, rows: Rows, other: Rows = ()) -> Comp
         low=low,
         high=high,
         rows=len(chosen),
+        claim=number.claim,
+        least=least,
+        most=most,
     )
 
 
+def _range(number: Published, chosen: Rows) -> tuple[float | None, float | None]:
+    """The least and the greatest of several rows of which ours is the plain median."""
+    is_ratio = number.over or number.over_at or number.over_metric or number.ideal_from is not None
+    if number.statistic != "median" or is_ratio or len(chosen) < 2:
+        return None, None
+    values = [float(row[number.metric]) / DIVISORS[number.unit] for row in chosen]
+    return min(values), max(values)
+
+
 def _ours(number: Published, chosen: Rows, rows: Rows, other: Rows) -> float | None:
+    if number.statistic in GROUPED:
+        return GROUPED[number.statistic](number, chosen, rows)
     value = _statistic(number, chosen)
     if number.over:
-        return _ratio(value, _statistic(number, [r for r in other if _matches(r, number.at)]))
+        return _ratio(value, _statistic(number, [r for r in other if matches(r, number.at)]))
     if number.over_at:
-        return _ratio(value, _statistic(number, [r for r in rows if _matches(r, number.over_at)]))
+        return _ratio(value, _statistic(number, [r for r in rows if matches(r, number.over_at)]))
     if number.over_metric:
         return _ratio(value, _reduced(number.statistic, chosen, number.over_metric))
     if number.ideal_from is not None:
@@ -197,10 +235,6 @@ def _band(number: Published, count: int) -> tuple[float | None, float | None]:
         reach = 3.0 * number.deviation / max(count, 1) ** 0.5
         return number.mean - reach, number.mean + reach
     return number.low, number.high
-
-
-def _matches(row: Row, at: Mapping[str, Any]) -> bool:
-    return all(row.get(key) == value for key, value in at.items())
 
 
 def _number(row: Row, column: str) -> float | None:

@@ -14,7 +14,7 @@ from resilver.report.static_charts import logarithmic_upwards
 from resilver.report.style import GREY, PURPLE, SERIES, SERIES_MARKS, SERIES_MARKS_STATIC
 from resilver.report.tables import Column, Table
 from resilver.reproduce.compare import DIVISORS, Comparison, Row
-from resilver.reproduce.entries import PictureSpec, Published
+from resilver.reproduce.published import PictureSpec, Published, matches
 from resilver.reproduce.words import unit_words
 from resilver.units import exact_bytes
 
@@ -49,6 +49,10 @@ class Curve:
     lines: tuple[Line, ...]
     published: tuple[tuple[float, float], ...]
 
+    def place(self, x: float) -> float:
+        """Where a number stands on the axis across."""
+        return x if self.spec.x_linear else math.log2(x)
+
     @property
     def ticks(self) -> list[float]:
         """The places on the axis across, thinned to what fits."""
@@ -57,12 +61,15 @@ class Curve:
 
     def label(self, x: float) -> str:
         """A place on the axis across, in words."""
-        return exact_bytes(round(x)) if self.spec.x_unit == "bytes" else f"{x:,.0f}"
+        if self.spec.x_unit == "bytes":
+            return exact_bytes(round(x))
+        return f"{x / DIVISORS.get(self.spec.x_unit, 1.0):,.0f}"
 
     @property
     def y_title(self) -> str:
         """The title of the axis upwards."""
-        return f"{self.spec.y_title} ({unit_words(self.spec.y_unit)})"
+        unit = unit_words(self.spec.y_unit)
+        return f"{self.spec.y_title} ({unit})" if unit else self.spec.y_title
 
 
 def curve(
@@ -83,6 +90,8 @@ def curve(
     divisor = DIVISORS[spec.y_unit]
     groups: dict[str, dict[float, list[float]]] = {}
     for row in rows:
+        if not matches(row, spec.at):
+            continue
         x, y = row.get(spec.x), row.get(spec.y)
         if isinstance(x, int | float) and isinstance(y, int | float):
             name = spec.names.get(_word(row.get(spec.by)), _word(row.get(spec.by)))
@@ -98,7 +107,8 @@ def curve(
     published = tuple(
         (float(number.at[spec.x]), compared.paper * DIVISORS[number.unit] / divisor)
         for number, compared in numbers
-        if number.metric == spec.y and spec.x in number.at and not number.over_at
+        if number.metric == spec.y
+        if isinstance(number.at.get(spec.x), int | float) and not number.over_at
         if compared.paper is not None
     )
     return Curve(spec, lines, published) if lines else None
@@ -127,7 +137,7 @@ def curve_figure(made: Curve) -> Figure:
     figure = empty_figure(420)
     for rank, line in enumerate(made.lines):
         figure.add_scatter(
-            x=[math.log2(x) for x in line.xs],
+            x=[made.place(x) for x in line.xs],
             y=[significant(y) for y in line.ys],
             text=[
                 f"{made.label(x)}: {y:,.4g} {unit_words(spec.y_unit)}"
@@ -141,11 +151,11 @@ def curve_figure(made: Curve) -> Figure:
                 "width": 2,
                 "dash": _DASHES[rank % len(_DASHES)],
             },
-            marker={"size": 7, "symbol": SERIES_MARKS[rank % len(SERIES_MARKS)]},
+            marker={"size": 7, "symbol": SERIES_MARKS[_mark(rank)]},
         )
     if made.published:
         figure.add_scatter(
-            x=[math.log2(x) for x, _ in made.published],
+            x=[made.place(x) for x, _ in made.published],
             y=[y for _, y in made.published],
             text=[f"the paper: {y:,.4g} {unit_words(spec.y_unit)}" for _, y in made.published],
             hoverinfo="text",
@@ -155,7 +165,7 @@ def curve_figure(made: Curve) -> Figure:
         )
     figure.update_xaxes(
         title=spec.x_title,
-        tickvals=[math.log2(x) for x in made.ticks],
+        tickvals=[made.place(x) for x in made.ticks],
         ticktext=[made.label(x) for x in made.ticks],
     )
     if spec.y_logarithmic:
@@ -165,7 +175,7 @@ def curve_figure(made: Curve) -> Figure:
             title=made.y_title, type="log", tickvals=ticks, ticktext=[f"{t:,.10g}" for t in ticks]
         )
     else:
-        figure.update_yaxes(title=made.y_title, range=[0, 1.12 * max(_heights(made))])
+        figure.update_yaxes(title=made.y_title, range=[0, 1.12 * max(_heights(made)) or 1.0])
     figure.update_layout(
         hovermode="closest", showlegend=len(made.lines) > 1 or bool(made.published)
     )
@@ -182,7 +192,7 @@ def curve_static(figure: StaticFigure, made: Curve) -> None:
             line.ys,
             color=SERIES[rank % len(SERIES)],
             linestyle=_DASHES_STATIC[rank % len(_DASHES_STATIC)],
-            marker=SERIES_MARKS_STATIC[rank % len(SERIES_MARKS_STATIC)],
+            marker=SERIES_MARKS_STATIC[_mark(rank)],
             markersize=3.5,
             label=line.name if spec.by else "ours",
         )
@@ -198,7 +208,8 @@ def curve_static(figure: StaticFigure, made: Curve) -> None:
             markeredgewidth=0.5,
             label="the paper",
         )
-    axes.set_xscale("log", base=2)
+    if not spec.x_linear:
+        axes.set_xscale("log", base=2)
     axes.set_xticks(made.ticks, [made.label(x) for x in made.ticks])
     if spec.x_unit == "bytes":
         axes.tick_params(axis="x", rotation=45)
@@ -206,11 +217,16 @@ def curve_static(figure: StaticFigure, made: Curve) -> None:
     if spec.y_logarithmic:
         logarithmic_upwards(axes)
     else:
-        axes.set_ylim(0.0, 1.12 * max(_heights(made)))
+        axes.set_ylim(0.0, 1.12 * max(_heights(made)) or 1.0)
     axes.set_xlabel(spec.x_title)
     axes.set_ylabel(made.y_title)
     if len(made.lines) > 1 or made.published:
         axes.legend(loc="best")
+
+
+def _mark(rank: int) -> int:
+    """Which mark a line has: another one than the line of the same colour before it."""
+    return (rank + rank // len(SERIES)) % len(SERIES_MARKS)
 
 
 def _heights(made: Curve) -> list[float]:

@@ -17,101 +17,11 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.reproduce.published import Conclusion, PictureSpec, Published
 
 FILE = "reproduce.toml"
 _STAND_INS = "stand-ins.toml"
 _ROMAN = {"1": "I", "2": "II", "3": "III", "4": "IV", "5": "V"}
-
-
-@dataclass(frozen=True)
-class Published:
-    """A number to be reproduced, where it stands, and the band that ours must lie in.
-
-    Args:
-        key: Its name among those of its entry.
-        what: What it is, in words.
-        metric: The column of the rows that holds ours.
-        unit: The unit of `paper`, `low` and `high`; empty for a ratio.
-        figure: The figure or table it belongs to; may be empty.
-        where: Where the source has it; may be empty.
-        paper: The published number; None where there is none.
-        low: The least that holds; None for no limit.
-        high: The most that holds; None for no limit.
-        within: Instead: how far from `paper` ours may be, as a share of it.
-        mean: Instead, with `deviation`: the expectation of one run, for a mean of several.
-        deviation: The standard deviation of one run.
-        statistic: How rows become one number: "median", "mean", "max", "sum", "spread" (largest
-            over smallest median of the groups of `spread_over`), or "fullest" (the metric where the
-            column `of` is greatest).
-        at: The columns that choose the rows.
-        over: The entry whose number, of the same metric at the same place, ours is divided by.
-        over_at: Instead: the columns that choose this entry's rows to divide by.
-        over_metric: Instead: the metric of the same rows to divide by.
-        ideal_from: Instead: divide by the line through this number of servers.
-        spread_over: The column that "spread" groups by.
-        of: The column that "fullest" looks at.
-    """
-
-    key: str
-    what: str
-    metric: str
-    unit: str = ""
-    figure: str = ""
-    where: str = ""
-    paper: float | None = None
-    low: float | None = None
-    high: float | None = None
-    within: float | None = None
-    mean: float | None = None
-    deviation: float | None = None
-    statistic: str = "median"
-    at: Mapping[str, Any] = field(default_factory=dict)
-    over: str = ""
-    over_at: Mapping[str, Any] = field(default_factory=dict)
-    over_metric: str = ""
-    ideal_from: int | None = None
-    spread_over: str = ""
-    of: str = ""
-
-
-@dataclass(frozen=True)
-class PictureSpec:
-    """One picture of an entry.
-
-    Args:
-        name: What its file is called.
-        draw: "rate", "curve", "histogram", or a chart of one run: "transfers", "servers", "finish".
-        title: What is drawn.
-        figure: The figure of the source that it answers to; may be empty.
-        also: Further figures that it covers.
-        ideal: Of a rate: whether to draw the line from the smallest system.
-        series: Of a rate: entries, with the names of their boxes.
-        servers: Of one run: the size whose slowest run is drawn.
-        x, x_unit, x_title: Of a curve: the column across, "bytes" or "count", and its title.
-        y, y_unit, y_title, y_logarithmic: Of a curve: the column upwards.
-        by, names: Of a curve: the column that parts its lines, and what their values are called.
-        count, volume: Of a histogram: the columns of counts and of bytes.
-    """
-
-    name: str
-    draw: str
-    title: str
-    figure: str = ""
-    also: tuple[str, ...] = ()
-    ideal: bool = False
-    series: Mapping[str, str] = field(default_factory=dict)
-    servers: int = 0
-    x: str = ""
-    x_unit: str = "count"
-    x_title: str = ""
-    y: str = ""
-    y_unit: str = ""
-    y_title: str = ""
-    y_logarithmic: bool = False
-    by: str = ""
-    names: Mapping[str, str] = field(default_factory=dict)
-    count: str = ""
-    volume: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,6 +41,9 @@ class Entry:
         published: The numbers.
         pictures: The pictures.
         workers: How many runs at once its measurement allows; None for any.
+        labels: Columns made of others: each with the column it is made `of`, and short `names` of
+            that one's values.
+        conclusions: What the source concludes in words.
         options: What else its kind needs, such as the items of "placements".
     """
 
@@ -145,6 +58,8 @@ class Entry:
     published: tuple[Published, ...] = ()
     pictures: tuple[PictureSpec, ...] = ()
     workers: int | None = None
+    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    conclusions: tuple[Conclusion, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -181,17 +96,18 @@ def _folder() -> Traversable:
 
 @cache
 def names() -> tuple[str, ...]:
-    """The entries: collections first, then by their first figure, then the rest."""
+    """The entries: collections first, then by source and first figure, then the rest."""
     found = [item.name for item in _folder().iterdir() if item.joinpath(FILE).is_file()]
     return tuple(sorted(found, key=lambda name: _order(entry(name))))
 
 
-def _order(one: Entry) -> tuple[bool, bool, int, str]:
-    number = re.search(r"\d+", " ".join(one.figures))
+def _order(one: Entry) -> tuple[bool, bool, str, int, str]:
+    number = re.search(r"Figure (\d+)", " ".join(one.figures))
     return (
         one.kind != "collection",
         not one.figures,
-        int(number.group()) if number else 0,
+        one.source if one.kind != "collection" and one.figures else "",
+        int(number.group(1)) if number else 0,
         one.name,
     )
 
@@ -214,7 +130,8 @@ def entry(name: str) -> Entry:
             Problem("nothing of this name can be reproduced", remedy, value=show(name))
         )
     table = tomllib.loads(folder.joinpath(name, FILE).read_text(encoding="utf-8"))
-    published = tuple(Published(**row) for row in table.pop("published", []))
+    published = tuple(_published(row) for row in table.pop("published", []))
+    conclusions = tuple(_conclusion(row) for row in table.pop("conclusions", []))
     pictures = tuple(_picture(row) for row in table.pop("pictures", []))
     plain = {key: table.pop(key) for key in ("kind", "title", "source")}
     lists = {key: tuple(table.pop(key, ())) for key in ("figures", "stand_ins", "members")}
@@ -234,8 +151,18 @@ def entry(name: str) -> Entry:
         published=published,
         pictures=pictures,
         workers=workers,
+        labels=table.pop("labels", {}),
+        conclusions=conclusions,
         options=table,
     )
+
+
+def _published(row: dict[str, Any]) -> Published:
+    return Published(**{**row, "groups": tuple(map(tuple, row.get("groups", ())))})
+
+
+def _conclusion(row: dict[str, Any]) -> Conclusion:
+    return Conclusion(**{**row, "rests_on": tuple(row["rests_on"])})
 
 
 def _picture(row: dict[str, Any]) -> PictureSpec:
@@ -273,12 +200,14 @@ def figure_name(text: str, known: tuple[str, ...]) -> str:
     match = re.fullmatch(r"\s*(fig\.?|figure|table|tab\.?)?[\s_.-]*(\w+)\s*", text.casefold())
     if match is not None:
         word, number = match.group(1) or "", match.group(2)
-        tables = {_ROMAN.get(number, number.upper())}
-        name = f"Table {tables.pop()}" if word.startswith("tab") else f"Figure {number}"
-        if name in known:
-            return name
-        if not word and f"Table {number.upper()}" in known:
-            return f"Table {number.upper()}"
+        tables = [f"Table {_ROMAN.get(number, number.upper())}", f"Table {number}"]
+        wanted = tables if word.startswith("tab") else [f"Figure {number}"]
+        if not word:
+            # A source with tables of plain numbers needs the word to tell them from figures.
+            wanted.append(f"Table {number.upper()}")
+        for name in wanted:
+            if name in known:
+                return name
     remedy = f"choose one of {', '.join(known)}" if known else "leave it out: there are none here"
     raise ConfigError(Problem("this figure or table is not there", remedy, "figure", show(text)))
 
@@ -307,6 +236,7 @@ def select(one: Entry, figure: str) -> Entry:
             stand_ins=tuple(stand_ins),
             expected_seconds=seconds,
             pictures=(),
+            conclusions=(),
         )
     return replace(
         one,

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.reproduce.compare import Row
-from resilver.reproduce.entries import Entry
+from resilver.reproduce.entries import Entry, entry
 from resilver.reproduce.measured import measured
+from resilver.reproduce.serving import labelled, serving_columns
 
 if TYPE_CHECKING:
     from resilver.spec import Run, Study
@@ -130,7 +131,13 @@ class Gatherer:
         results = self._kept(study, name) or self.perform(study, self.folder / name, workers)
         by_key = {run.key: run for run in study.runs()}
         rows = [row for row in results.to_records() if row["run"] in by_key]
-        return Evidence(tuple(derived(row, by_key[row["run"]]) for row in rows), results)
+        labels = entry(name).labels
+        made = [derived(row, by_key[row["run"]]) for row in rows]
+        served = _serving(made, results, study)
+        return Evidence(
+            tuple({**row, **served.get(row["run"], {}), **labelled(row, labels)} for row in made),
+            results,
+        )
 
     def _kept(self, study: Study, name: str) -> Results | None:
         """The results of a folder that has these runs and more, such as further seeds."""
@@ -144,6 +151,17 @@ class Gatherer:
             return None
         kept = set(results.runs["run"].to_pylist())
         return results if {run.key for run in study.runs()} <= kept else None
+
+
+def _serving(rows: Sequence[Row], results: Results, study: Study) -> dict[str, dict[str, Any]]:
+    """What follows from the tables of runs with traffic; nothing where there is none."""
+    if not any(row.get("requests_completed") is not None for row in rows):
+        return {}
+    device = study.cluster.device
+    times = [getattr(device, name, None) for name in ("read_service", "write_service")]
+    is_fixed = getattr(device, "distribution", None) == "fixed"
+    seconds = min(float(time) for time in times if time) if is_fixed and all(times) else None
+    return serving_columns(rows, results.servers, results.traffic, seconds)
 
 
 def shipped_study(name: str, overrides: Sequence[str] = ()) -> Study:
@@ -170,11 +188,13 @@ def derived(row: dict[str, Any], run: Run) -> Row:
         run: The run.
 
     Returns:
-        The row with ``population_replicas``, ``events_per_second``, the wall time a rebuilt object,
-        and, where the phases were timed, the share of each and what rebuilding alone took for a
-        rebuilt object.
+        The row with ``first_fault_seconds``, ``population_replicas``, ``events_per_second``, the
+        wall time a rebuilt object, and, where the phases were timed, the share of each and what
+        rebuilding alone took for a rebuilt object.
     """
     added: dict[str, Any] = {}
+    if run.system.faults:
+        added["first_fault_seconds"] = min(float(fault.at) for fault in run.system.faults)
     if run.system.copies is not None and row.get("population_objects") is not None:
         added["population_replicas"] = row["population_objects"] * run.system.copies
     wall = row.get("wall_seconds")

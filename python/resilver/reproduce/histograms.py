@@ -12,7 +12,7 @@ from resilver.report.scales import significant
 from resilver.report.style import BLUE, VERMILLION
 from resilver.report.tables import Column, Table
 from resilver.reproduce.compare import Row
-from resilver.reproduce.entries import PictureSpec
+from resilver.reproduce.published import PictureSpec
 from resilver.units import exact_bytes
 
 if TYPE_CHECKING:

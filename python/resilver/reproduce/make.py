@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resilver.reproduce.compare import FAILS, Comparison, compare
+from resilver.reproduce.conclusions import Concluded, conclude
 from resilver.reproduce.entries import Entry, entry, figure_name, select
 from resilver.reproduce.evidence import Evidence, Gatherer, Perform, Wishes
 from resilver.reproduce.pictures import Picture, picture
@@ -41,12 +42,14 @@ class Reproduction:
         parts: Its parts, in order.
         wishes: What was asked for beside it.
         overview: Pictures of a collection that show several parts side by side.
+        conclusions: What the source concludes, each with what ours says of it.
     """
 
     entry: Entry
     parts: tuple[Part, ...]
     wishes: Wishes
     overview: tuple[Picture, ...] = ()
+    conclusions: tuple[Concluded, ...] = ()
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -110,7 +113,14 @@ def reproduce(
         if begin is not None:
             begin(member, count)
         parts.append(_part(member, gatherer))
-    return Reproduction(one, tuple(parts), wishes, _overview(one, gatherer, parts))
+    numbers = [compared for part in parts for compared in part.comparisons]
+    return Reproduction(
+        one,
+        tuple(parts),
+        wishes,
+        _overview(one, gatherer, parts),
+        tuple(conclude(said, numbers) for said in one.conclusions),
+    )
 
 
 def _overview(one: Entry, gatherer: Gatherer, parts: Sequence[Part]) -> tuple[Picture, ...]:

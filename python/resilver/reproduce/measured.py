@@ -102,11 +102,46 @@ def disk_rows(device: str) -> list[Row]:
     ]
 
 
+def topology_rows(topologies: Mapping[str, str], own_switches: Sequence[str]) -> list[Row]:
+    """What networks are made of, and how far routers are from disks.
+
+    Args:
+        topologies: Their texts by short name.
+        own_switches: Names of those whose disk nodes count as switches though they have one link.
+
+    Returns:
+        A row a topology: ``topology``, ``nodes``, ``disks``, ``routers``, ``switches``, ``ports``,
+        ``links``, ``diameter``, ``mean_hops``, ``mean_router_disk_hops``, ``bisection_links``.
+    """
+    from resilver import topology
+
+    rows: list[Row] = []
+    for name, text in topologies.items():
+        made = topology(text)
+        rows.append(
+            {
+                "topology": name,
+                "nodes": made.nodes,
+                "disks": made.hosts,
+                "routers": made.routers,
+                "switches": made.switches + (made.hosts if name in own_switches else 0),
+                "ports": made.ports,
+                "links": made.links,
+                "diameter": made.diameter,
+                "mean_hops": made.mean_hops,
+                "mean_router_disk_hops": made.mean_router_disk_hops,
+                "bisection_links": made.bisection_links,
+            }
+        )
+    return rows
+
+
 _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "placements": placement_rates,
     "census": census_rows,
     "network": network_rows,
     "disk": disk_rows,
+    "topologies": topology_rows,
 }
 KINDS = tuple(_MEASURES)
 """The kinds of entries that have no runs, except collections."""

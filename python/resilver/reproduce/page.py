@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
 from resilver.report.document import Document, write_page
 from resilver.report.provenance import provenance_html
 from resilver.report.tables import Column, Table
-from resilver.reproduce.compare import ABSENT, COMPARED, FAILS, HOLDS, Comparison
+from resilver.reproduce.compare import ABSENT, COMPARED, DIFFERS, FAILS, HOLDS, Comparison
+from resilver.reproduce.conclusions import PARTLY, Concluded
 from resilver.reproduce.entries import stand_in
 from resilver.reproduce.make import Part, Reproduction
 from resilver.reproduce.words import band_words, deviation_words, number_words
 
-MARKS = {HOLDS: "✓", FAILS: "✗", COMPARED: "·", ABSENT: "–"}
+MARKS = {HOLDS: "✓", FAILS: "✗", DIFFERS: "≠", COMPARED: "·", ABSENT: "–"}
 """The mark of each verdict, so that colour is not the only difference."""
 
 _STYLE = """
@@ -24,6 +25,7 @@ _STYLE = """
 .verdict { font-weight: 600; }
 .verdict.no { color: #b3400a; }
 @media (prefers-color-scheme: dark) { .verdict.no { color: #ff9a62; } }
+.verdicts ul { margin: 0 0 0.3em; padding-left: 1.1em; }
 .tall { max-height: none; }
 """
 
@@ -53,6 +55,8 @@ def _body(page: Document, made: Reproduction) -> Iterable[str]:
     figures = f", {_listed(one.figures)}" if few else ""
     yield f"<main><header><h1>{escape(one.title)}</h1>"
     yield f'<p class="lead">{escape(summary(made))}</p>'
+    if made.conclusions:
+        yield f'<p class="lead">{escape(conclusion_words(made.conclusions))}</p>'
     yield f"<p>Source: {escape(one.source)}{escape(figures)}.</p>"
     if made.wishes.overrides:
         settings = ", ".join(made.wishes.overrides)
@@ -62,6 +66,10 @@ def _body(page: Document, made: Reproduction) -> Iterable[str]:
         )
     yield "</header>"
     yield "<noscript><p>Charts need JavaScript. The tables hold the same numbers.</p></noscript>"
+    if made.conclusions:
+        yield "<section><h2>What the source concludes, and what ours says</h2>"
+        yield conclusion_table(made.conclusions)
+        yield "</section>"
     if len(made.parts) > 1:
         yield "<section><h2>Every number</h2>"
         yield verdict_table(made.comparisons)
@@ -82,7 +90,7 @@ def summary(made: Reproduction) -> str:
     """What came of a reproduction in a sentence or two."""
     counts = {
         verdict: sum(one.verdict == verdict for one in made.comparisons)
-        for verdict in (HOLDS, FAILS, COMPARED, ABSENT)
+        for verdict in (HOLDS, FAILS, DIFFERS, COMPARED, ABSENT)
     }
     held, wrong = counts[HOLDS], counts[FAILS]
     sentences = []
@@ -99,6 +107,9 @@ def summary(made: Reproduction) -> str:
         )
     else:
         sentences.append("No number here is judged by a band.")
+    if differ := counts[DIFFERS]:
+        verb = "differs" if differ == 1 else "differ"
+        sentences.append(f"{differ} {verb} from what the source says, which is no band of ours.")
     if plain := counts[COMPARED]:
         more = " more" if held + wrong else ""
         sentences.append(f"{plain}{more} {'is' if plain == 1 else 'are'} compared only.")
@@ -113,12 +124,12 @@ def verdict_table(comparisons: Iterable[Comparison]) -> str:
     for one in comparisons:
         paper = "" if one.paper is None else number_words(one.paper, one.unit)
         ours = "" if one.ours is None else number_words(one.ours, one.unit)
-        wrong = " no" if one.verdict == FAILS else ""
+        wrong = " no" if one.verdict in (FAILS, DIFFERS) else ""
         where = f'<br><small class="note">{escape(one.where)}</small>' if one.where else ""
         rows.append(
             f'<tr><td class="figure">{escape(one.figure)}</td>'
             f"<td>{escape(one.what)}{where}</td>"
-            f'<td class="n">{escape(paper)}</td><td class="n">{escape(ours)}</td>'
+            f'<td class="n">{escape(paper)}</td><td class="n">{escape(ours)}{_range(one)}</td>'
             f'<td class="n">{escape(deviation_words(one.deviation))}</td>'
             f'<td class="n">{escape(band_words(one))}</td>'
             f'<td class="verdict{wrong}">{MARKS[one.verdict]} {escape(one.verdict)}</td></tr>'
@@ -142,6 +153,57 @@ def verdict_table(comparisons: Iterable[Comparison]) -> str:
     )
 
 
+def _range(one: Comparison) -> str:
+    """From which to which seed ours goes, where they differ."""
+    if one.least is None or one.most is None:
+        return ""
+    least, most = number_words(one.least, ""), number_words(one.most, "")
+    return "" if least == most else f'<br><small class="note">{least} to {most}</small>'
+
+
+def conclusion_words(conclusions: Sequence[Concluded]) -> str:
+    """How many conclusions of the source hold.
+
+    >>> conclusion_words([])
+    'Of the 0 conclusions of the source, 0 hold, 0 hold in part, 0 do not hold.'
+    """
+    verdicts = [one.verdict for one in conclusions]
+    words = (
+        f"Of the {len(verdicts)} conclusions of the source, {verdicts.count(HOLDS)} hold, "
+        f"{verdicts.count(PARTLY)} hold in part, {verdicts.count(FAILS)} do not hold"
+    )
+    absent = verdicts.count(ABSENT)
+    return (
+        f"{words}, {absent} {'was' if absent == 1 else 'were'} not run." if absent else f"{words}."
+    )
+
+
+def conclusion_table(conclusions: Iterable[Concluded]) -> str:
+    """The conclusions of the source, each with its verdict, our figures and why."""
+    marks = {**MARKS, PARTLY: "±"}
+    rows = []
+    for one in conclusions:
+        wrong = " no" if one.verdict in (FAILS, PARTLY) else ""
+        figures = "".join(
+            f"<li>{escape(number.what)}: "
+            f"{'' if number.ours is None else escape(number_words(number.ours, number.unit))}"
+            f" {MARKS[number.verdict]}</li>"
+            for number in one.numbers
+        )
+        rows.append(
+            f"<tr><td>{escape(one.said.claim)}"
+            f'<br><small class="note">{escape(one.said.where)}</small></td>'
+            f'<td class="verdict{wrong}">{marks[one.verdict]} {escape(one.verdict)}</td>'
+            f"<td><ul>{figures}</ul>{escape(one.said.why)}</td></tr>"
+        )
+    return (
+        '<div class="scroll tall" role="region" tabindex="0" aria-label="Conclusions">'
+        '<table class="verdicts"><thead><tr><th scope="col">conclusion of the source</th>'
+        '<th scope="col">ours</th><th scope="col">our figures, and why</th></tr></thead>\n'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
 def _part(page: Document, part: Part) -> Iterable[str]:
     one = part.entry
     figures = f"{_listed(one.figures)}: " if one.figures else ""
@@ -152,7 +214,8 @@ def _part(page: Document, part: Part) -> Iterable[str]:
         yield (
             f'<p class="note">{runs:,} {"run" if runs == 1 else "runs"} of the study '
             f"<code>{escape(one.name)}</code>, {seeds} {'seed' if seeds == 1 else 'seeds'} a "
-            "point; numbers are medians unless they say otherwise.</p>"
+            "point; numbers are medians unless they say otherwise, with the least and the greatest "
+            "run below them.</p>"
         )
     if part.comparisons:
         yield verdict_table(part.comparisons)

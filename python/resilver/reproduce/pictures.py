@@ -13,9 +13,18 @@ from resilver.report.source import SystemRuns, number
 from resilver.report.static import COLUMN_INCHES, PAGE_INCHES
 from resilver.report.static import draw as draw_chart
 from resilver.report.style import PURPLE
+from resilver.report.tables import Table
+from resilver.reproduce.bars import bars, bars_figure, bars_static, bars_table, bars_words
 from resilver.reproduce.compare import Comparison
+from resilver.reproduce.cumulative import (
+    cumulative,
+    cumulative_figure,
+    cumulative_static,
+    cumulative_table,
+    cumulative_words,
+)
 from resilver.reproduce.curves import Curve, curve, curve_figure, curve_static, curve_table
-from resilver.reproduce.entries import Entry, PictureSpec, Published
+from resilver.reproduce.entries import Entry
 from resilver.reproduce.evidence import Evidence
 from resilver.reproduce.histograms import (
     histogram,
@@ -23,6 +32,7 @@ from resilver.reproduce.histograms import (
     histogram_static,
     histogram_table,
 )
+from resilver.reproduce.published import PictureSpec, Published
 from resilver.reproduce.words import number_words
 from resilver.units import format_rate
 
@@ -33,6 +43,8 @@ if TYPE_CHECKING:
 _RATE = "aggregate_bytes_per_second"
 _GIB = 2.0**30
 _ACROSS = "servers, of which one fails"
+# Of more lines, a column of a paper is too narrow for the legend.
+_FEW_LINES = 4
 Numbers = Sequence[tuple[Published, Comparison]]
 
 
@@ -74,41 +86,73 @@ def picture(
     if spec.draw == "rate":
         return _rate(spec, evidence, numbers)
     if spec.draw == "curve":
-        made = curve(spec, evidence[one.name].rows, numbers)
-        if made is None:
-            return None
-        return Picture(
-            spec,
-            Shown(
-                spec.name,
-                f"{_numbered(spec)}{spec.title}",
-                _curve_words(made),
-                lambda: curve_figure(made),
-                curve_table(made),
-            ),
-            "the lines' points",
-            (COLUMN_INCHES, 2.7),
-            lambda figure: curve_static(figure, made),
-        )
+        return _curve(spec, evidence[one.name], numbers)
     if spec.draw == "histogram":
-        bars = histogram(spec, evidence[one.name].rows)
-        if bars is None:
-            return None
-        text = "Bars side by side for each power of two: the share of the number and of the volume."
-        return Picture(
-            spec,
-            Shown(
-                spec.name,
-                f"{_numbered(spec)}{spec.title}",
-                text,
-                lambda: histogram_figure(bars),
-                histogram_table(bars),
-            ),
-            "shares by size",
-            (PAGE_INCHES, 3.6),
-            lambda figure: histogram_static(figure, bars),
-        )
+        return _histogram(spec, evidence[one.name])
+    if spec.draw == "bars":
+        return _bars(spec, evidence[one.name])
+    if spec.draw == "cumulative":
+        return _cumulative(spec, evidence[one.name])
     return _one_run(spec, evidence[one.name])
+
+
+def _headed(spec: PictureSpec, words: str, draw: Callable[[], Figure], table: Table) -> Shown:
+    """What a page needs of a picture that is headed by its figures and its title."""
+    return Shown(spec.name, f"{_numbered(spec)}{spec.title}", words, draw, table)
+
+
+def _curve(spec: PictureSpec, evidence: Evidence, numbers: Numbers) -> Picture | None:
+    made = curve(spec, evidence.rows, numbers)
+    if made is None:
+        return None
+    shown = _headed(spec, _curve_words(made), lambda: curve_figure(made), curve_table(made))
+    inches = (COLUMN_INCHES, 2.7) if len(made.lines) <= _FEW_LINES else (PAGE_INCHES, 3.4)
+    return Picture(
+        spec, shown, "the lines' points", inches, lambda figure: curve_static(figure, made)
+    )
+
+
+def _histogram(spec: PictureSpec, evidence: Evidence) -> Picture | None:
+    made = histogram(spec, evidence.rows)
+    if made is None:
+        return None
+    text = "Bars side by side for each power of two: the share of the number and of the volume."
+    shown = _headed(spec, text, lambda: histogram_figure(made), histogram_table(made))
+    return Picture(
+        spec,
+        shown,
+        "shares by size",
+        (PAGE_INCHES, 3.6),
+        lambda figure: histogram_static(figure, made),
+    )
+
+
+def _bars(spec: PictureSpec, evidence: Evidence) -> Picture | None:
+    made = bars(spec, evidence.rows)
+    if made is None:
+        return None
+    shown = _headed(spec, bars_words(made), lambda: bars_figure(made), bars_table(made))
+    return Picture(
+        spec, shown, "the bars", (PAGE_INCHES, 2.7), lambda figure: bars_static(figure, made)
+    )
+
+
+def _cumulative(spec: PictureSpec, evidence: Evidence) -> Picture | None:
+    if evidence.results is None:
+        return None
+    made = cumulative(spec, evidence.rows, evidence.results.distributions)
+    if made is None:
+        return None
+    shown = _headed(
+        spec, cumulative_words(made), lambda: cumulative_figure(made), cumulative_table(made)
+    )
+    return Picture(
+        spec,
+        shown,
+        "the lines' points",
+        (PAGE_INCHES, 2.7),
+        lambda figure: cumulative_static(figure, made),
+    )
 
 
 def _numbered(spec: PictureSpec) -> str:

@@ -1,0 +1,179 @@
+"""Cumulative distributions side by side: what share of something is at most so large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from resilver.report.plots import empty_figure
+from resilver.report.scales import significant
+from resilver.report.style import SERIES
+from resilver.report.tables import Column, Table
+from resilver.reproduce.compare import DIVISORS, Row
+from resilver.reproduce.published import PictureSpec, matches
+from resilver.reproduce.words import number_words, unit_words
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure as StaticFigure
+    from plotly.graph_objects import Figure
+
+_DASHES = ("solid", "dash", "dot", "dashdot")
+_DASHES_STATIC = ("-", "--", ":", "-.")
+# Lines of more points than a screen has columns only make the page slow.
+_POINTS_MAX = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """One line.
+
+    Args:
+        name: What it is of.
+        xs: Sizes in the unit of the axis, ascending.
+        shares: The share that is at most so large, from 0 to 1.
+        count: Of how many.
+    """
+
+    name: str
+    xs: npt.NDArray[np.float64]
+    shares: npt.NDArray[np.float64]
+    count: int
+
+    @property
+    def median(self) -> float:
+        """The least size that half are within."""
+        return float(self.xs[int(np.searchsorted(self.shares, 0.5))])
+
+
+@dataclass(frozen=True)
+class Cumulative:
+    """Lines over one axis.
+
+    Args:
+        spec: What is drawn.
+        lines: The lines.
+    """
+
+    spec: PictureSpec
+    lines: tuple[Steps, ...]
+
+    @property
+    def x_title(self) -> str:
+        """The title of the axis across."""
+        unit = unit_words(self.spec.x_unit)
+        return f"{self.spec.x_title} ({unit})" if unit else self.spec.x_title
+
+
+def cumulative(
+    spec: PictureSpec, rows: Sequence[Row], distributions: pa.Table
+) -> Cumulative | None:
+    """The lines of a picture: the runs of each series put together.
+
+    Args:
+        spec: What to draw.
+        rows: The runs.
+        distributions: The study's table: a row a run, quantity and bin (`low`, `high`, `count`).
+
+    Returns:
+        The lines; None where no run has the quantity.
+    """
+    series: dict[str, str] = {}
+    for row in rows:
+        if matches(row, spec.at):
+            word = str(row.get(spec.by, ""))
+            series[str(row["run"])] = spec.names.get(word, word)
+    chosen = distributions.select(["run", "quantity", "high", "count"]).to_pydict()
+    bins: dict[str, dict[float, int]] = {name: {} for name in series.values()}
+    for run, quantity, high, count in zip(
+        chosen["run"], chosen["quantity"], chosen["high"], chosen["count"], strict=True
+    ):
+        if quantity == spec.quantity and run in series and count:
+            own = bins[series[run]]
+            own[high] = own.get(high, 0) + count
+    lines = tuple(_steps(name, own, DIVISORS[spec.x_unit]) for name, own in bins.items() if own)
+    return Cumulative(spec, lines) if lines else None
+
+
+def _steps(name: str, bins: dict[float, int], divisor: float) -> Steps:
+    highs = sorted(bins)
+    counts = np.cumsum([bins[high] for high in highs])
+    shares = counts / counts[-1]
+    kept = np.unique(np.linspace(0, len(highs) - 1, min(len(highs), _POINTS_MAX)).round())
+    at = kept.astype(np.int64)
+    return Steps(name, np.asarray(highs)[at] / divisor, shares[at], int(counts[-1]))
+
+
+def cumulative_words(made: Cumulative) -> str:
+    """What the lines show, for their caption."""
+    middles = ", ".join(
+        f"{number_words(line.median, made.spec.x_unit)} ({line.name})" for line in made.lines
+    )
+    return f"The share that is at most so large, all seeds together. Medians: {middles}."
+
+
+def cumulative_table(made: Cumulative) -> Table:
+    """The lines as rows."""
+    unit = f"_{made.spec.x_unit}" if made.spec.x_unit not in ("", "count") else ""
+    unit = unit.replace("%", "percent")
+    columns = (
+        Column("line", "line", "text"),
+        Column(f"{made.spec.x_title.replace(' ', '_')}{unit}", made.x_title, "number"),
+        Column("share", "share that is at most so large", "share"),
+    )
+    rows = [
+        (line.name, float(x), float(share))
+        for line in made.lines
+        for x, share in zip(line.xs, line.shares, strict=True)
+    ]
+    return Table(columns, rows)
+
+
+def cumulative_figure(made: Cumulative) -> Figure:
+    """The lines, drawn with Plotly."""
+    figure = empty_figure(420)
+    unit = unit_words(made.spec.x_unit)
+    for rank, line in enumerate(made.lines):
+        figure.add_scatter(
+            x=[significant(float(x)) for x in line.xs],
+            y=[significant(100.0 * float(share)) for share in line.shares],
+            text=[
+                f"{line.name}: {100.0 * share:.3g} % at most {x:,.4g} {unit}"
+                for x, share in zip(line.xs, line.shares, strict=True)
+            ],
+            hoverinfo="text",
+            mode="lines",
+            name=line.name,
+            line={
+                "color": SERIES[rank % len(SERIES)],
+                "width": 2,
+                "dash": _DASHES[rank % len(_DASHES)],
+            },
+        )
+    figure.update_xaxes(title=made.x_title, rangemode="tozero")
+    figure.update_yaxes(title="share that is at most so large (%)", range=[0, 101])
+    figure.update_layout(hovermode="closest", showlegend=True)
+    return figure
+
+
+def cumulative_static(figure: StaticFigure, made: Cumulative) -> None:
+    """The lines, drawn with matplotlib."""
+    axes = figure.subplots()
+    for rank, line in enumerate(made.lines):
+        axes.plot(
+            line.xs,
+            100.0 * line.shares,
+            color=SERIES[rank % len(SERIES)],
+            linestyle=_DASHES_STATIC[rank % len(_DASHES_STATIC)],
+            label=line.name,
+        )
+    axes.set_xlim(left=0.0)
+    axes.set_ylim(0.0, 101.0)
+    axes.set_xlabel(made.x_title)
+    axes.set_ylabel("share that is at most so large (%)")
+    # Beside the lines: cumulative ones leave no free corner.
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
