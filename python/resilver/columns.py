@@ -176,7 +176,7 @@ _TRAFFIC = pa.schema(
         ("write_bytes", _COUNT),
         ("mean_delay_seconds", _REAL),
         ("packets_dropped", _COUNT),
-        ("write_backlog_requests", _COUNT),
+        ("write_backlog_requests", _REAL),
     ]
 )
 _RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])

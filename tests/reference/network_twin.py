@@ -1,9 +1,9 @@
 """A network of packets in plain Python: the slow twin that the core's switched fabric answers to.
 
-It knows nothing of a topology but its links: distances come from breadth-first search, queues are
-lists that are walked, and every packet is an object. Requests come from a list, so no random draw
-is needed. Times are whole picoseconds. Source of the model: science of the network study (store
-and forward, one queue a port, local adaptive routing), see docs/models.
+It knows nothing of a topology but its ports: distances come from breadth-first search, queues are
+lists, and every packet is an object. Requests come from a list, so no random draw is needed. Times
+are whole picoseconds. Packets that come to nodes at one time do so in the order in which they
+entered their queues. Source of the model: Mehech (2007), see docs/models/fabric.md.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Packet:
     at: int
     came_from: int | None = None
     hops: int = 0
-    deviated: bool = False
+    turn: int = 0
 
 
 @dataclass
@@ -89,15 +89,15 @@ class Network:
     """Simulates requests over a network.
 
     Args:
-        ends: Two nodes a link, in the order of the links; each node's ports are in the order of
-            `ports`.
         ports: Of each node, the far ends of its ports in order.
         figures: What links, packets and disks are like.
     """
 
     def __init__(self, ports: Sequence[Sequence[int]], figures: Figures) -> None:
         self.figures = figures
-        self.channels = [[Channel(node, peer) for peer in peers] for node, peers in enumerate(ports)]
+        self.channels = [
+            [Channel(node, peer) for peer in peers] for node, peers in enumerate(ports)
+        ]
         self.distances: dict[int, list[int]] = {}
         self.turns = [0] * len(ports)
         self.disks: dict[int, Disk] = {}
@@ -108,10 +108,14 @@ class Network:
         self.hops: list[int] = []
         self.dropped = {"no_link": 0, "hop_limit": 0}
 
-    def at(self, time: int, action: Callable[[], None]) -> None:
-        """Schedule an action."""
-        heapq.heappush(self.events, (time, self.scheduled, action))
+    def at(self, time: int, action: Callable[[], None], turn: int | None = None) -> None:
+        """Schedule an action, among those of its time at a turn taken before or else the last."""
+        heapq.heappush(self.events, (time, self.take_turn() if turn is None else turn, action))
+
+    def take_turn(self) -> int:
+        """The next place among actions of one time."""
         self.scheduled += 1
+        return self.scheduled
 
     def run(self) -> None:
         """Do all that is scheduled."""
@@ -163,8 +167,8 @@ class Network:
             if chosen is None:
                 self.dropped["no_link"] += 1
                 return
-            packet.deviated = True
         packet.hops += 1
+        packet.turn = self.take_turn()
         chosen.packets += 1
         chosen.queued += chosen.free_at > self.now
         time = (packet.payload + self.figures.overhead) * self.figures.picoseconds_per_byte
@@ -194,7 +198,7 @@ class Network:
         due = self.now + time + self.figures.latency
         if channel.peer != packet.target:
             due += self.figures.switch_latency
-        self.at(due, lambda: self.arrive(channel, packet))
+        self.at(due, lambda: self.arrive(channel, packet), packet.turn)
         self.at(self.now + time, lambda: self.end(channel))
 
     def end(self, channel: Channel) -> None:
