@@ -8,7 +8,7 @@ use resilver_placement::crush::CrushMap;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, Discipline, GroupContents, ObjectOrder, Placement, RebuildPolicy,
+    Algorithm, Contents, CrushPlacement, Discipline, GroupContents, ObjectOrder, Patience, Placement, RebuildPolicy,
     SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
@@ -81,6 +81,20 @@ struct RecoveryJson {
     source: String,
     order: String,
     bandwidth_bytes_per_second: Option<f64>,
+    #[serde(default = "retry_seconds")]
+    retry_seconds: f64,
+    #[serde(default = "attempts")]
+    attempts: u32,
+}
+
+/// A second, after which the messages of most protocols are sent again.
+fn retry_seconds() -> f64 {
+    1.0
+}
+
+/// As often as a message is sent where nothing else is said.
+fn attempts() -> u32 {
+    3
 }
 
 #[derive(Deserialize)]
@@ -145,6 +159,7 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
         service: service(&system.disk, system.seed)?,
         discipline: discipline(&system.disk.discipline)?,
         fabric: fabric(system.fabric, system.seed)?,
+        patience: patience(&system.recovery)?,
         source: source_choice(&system.recovery.source)?,
         order: object_order(&system.recovery.order)?,
         policy: RebuildPolicy {
@@ -163,6 +178,13 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
         traffic: system.traffic.map(traffic).transpose()?,
         faults: system.network_faults.into_iter().map(network_fault).collect::<Result<_, PyErr>>()?,
     })
+}
+
+fn patience(recovery: &RecoveryJson) -> Result<Patience, PyErr> {
+    if recovery.attempts == 0 {
+        return Err(config_error("recovery.attempts = 0: it must be at least 1"));
+    }
+    Ok(Patience { retry: duration("recovery.retry", recovery.retry_seconds)?, attempts: recovery.attempts })
 }
 
 fn source_choice(name: &str) -> Result<SourceChoice, PyErr> {

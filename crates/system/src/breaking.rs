@@ -40,13 +40,17 @@ impl<F: Network, D: Device> Storage<F, D> {
         schedule: &mut Schedule<EventOf<F>, K>,
     ) {
         let now = schedule.now();
-        let Plant { fabric, disks, .. } = &mut self.plant;
+        let disks = &mut self.plant.disks;
         for &device in devices {
             if let Some(clients) = &mut self.clients {
                 clients.fail_device(now, device, &disks[device.index()]);
             }
             disks[device.index()].fail(now);
         }
+        for &device in devices {
+            self.rebuild.lose_device(device, &mut Site { plant: &mut self.plant, schedule });
+        }
+        let Plant { fabric, .. } = &mut self.plant;
         if let Some(clients) = &mut self.clients {
             let is_in =
                 |endpoint| fabric.node_of(endpoint).is_some_and(|node| components.contains(&Component::Node(node)));
@@ -73,6 +77,7 @@ impl<F: Network, D: Device> Storage<F, D> {
         }
         for &device in devices {
             self.plant.disks[device.index()].repair(now);
+            self.rebuild.regain_device(device);
             if let Some(clients) = &mut self.clients {
                 clients.repair_device(device);
             }

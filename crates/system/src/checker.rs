@@ -45,12 +45,21 @@ pub fn check(outcome: &Outcome, asked: (Bytes, Bytes)) -> Result<(), Conservatio
         ),
         ("every byte of a copy that moves has moved", outcome.moved_bytes.get(), completed),
         ("what the transfers add up to was received", received, outcome.transfers.iter().map(|t| t.bytes.get()).sum()),
-        ("every copy to rebuild was rebuilt", losses.replicas_to_rebuild, outcome.rebuilt_replicas),
-        ("every copy that moves has moved", losses.remapped_replicas, outcome.remapped_replicas),
         (
-            "lost copies are rebuilt, unrecoverable, undersized or replaced by copies that moved",
+            "every copy to rebuild was rebuilt, or was out of reach",
+            losses.replicas_to_rebuild,
+            outcome.rebuilt_replicas + outcome.unreachable_replicas,
+        ),
+        (
+            "every copy that moves has moved, or was out of reach",
+            losses.remapped_replicas,
+            outcome.remapped_replicas + outcome.unreachable_moves,
+        ),
+        (
+            "lost copies are rebuilt, out of reach, unrecoverable, undersized or replaced by copies that moved",
             losses.lost_replicas,
             outcome.rebuilt_replicas
+                + outcome.unreachable_replicas
                 + losses.unrecoverable_replicas
                 + losses.undersized_replicas
                 + losses.replaced_replicas,

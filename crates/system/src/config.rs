@@ -18,7 +18,7 @@ use crate::choice::{ObjectOrder, SourceChoice};
 use crate::clients::Traffic;
 use crate::group_contents::GroupContents;
 use crate::network::NetworkFault;
-use crate::rebuild::RebuildPolicy;
+use crate::rebuild::{Patience, RebuildPolicy};
 
 /// The reweight of a device that is in, 16.16.
 const REWEIGHT_FULL: u32 = 0x10000;
@@ -42,6 +42,8 @@ pub struct SystemConfig {
     pub fabric: FabricConfig,
     /// How recovery goes about its work.
     pub policy: RebuildPolicy,
+    /// How destinations go about messages that the network loses.
+    pub patience: Patience,
     /// Where new homes pull from.
     pub source: SourceChoice,
     /// In which order they pull.

@@ -49,6 +49,8 @@ pub enum StorageEvent<F> {
     SendDone(Buffer),
     /// A destination has written a buffer.
     WriteDone(Buffer),
+    /// A destination asks again for a buffer that did not come.
+    Retry(Buffer),
     /// A destination may ask for more without passing its bandwidth.
     Wake(DeviceId),
     /// Devices fail: which of the points of time at which some do.
@@ -73,6 +75,7 @@ const FAIL: u64 = 2;
 const CLIENT_EVENT: u64 = 3;
 const NETWORK: u64 = 4;
 const DEVICE: u64 = 5;
+const RETRY: u64 = 6;
 /// How many bits a pull's and a buffer's number have together.
 const BUFFER_BITS: u32 = PULL_BITS + NUMBER_BITS;
 
@@ -93,6 +96,7 @@ impl<F: Fabric> EventOf<F> {
             StorageEvent::ReadDone(buffer) => (READ_DONE, buffer.pack()),
             StorageEvent::WriteDone(buffer) => (WRITE_DONE, buffer.pack()),
             StorageEvent::SendDone(buffer) => (OTHER, SEND_DONE << BUFFER_BITS | buffer.pack()),
+            StorageEvent::Retry(buffer) => (OTHER, RETRY << BUFFER_BITS | buffer.pack()),
             StorageEvent::Wake(device) => (OTHER, WAKE << BUFFER_BITS | u64::from(device.get())),
             StorageEvent::Fail(stage) => (OTHER, FAIL << BUFFER_BITS | u64::from(stage)),
             StorageEvent::Client(number) => {
@@ -117,6 +121,7 @@ impl<F: Fabric> EventOf<F> {
                 WAKE => StorageEvent::Wake(DeviceId::new(rest as u32)),
                 FAIL => StorageEvent::Fail(rest as u32),
                 CLIENT_EVENT => StorageEvent::Client(rest & ((1 << BUFFER_BITS) - 1)),
+                RETRY => StorageEvent::Retry(Buffer::unpack(rest)),
                 NETWORK => StorageEvent::Network(rest as u32),
                 _ => StorageEvent::Device(DeviceId::new(rest as u32)),
             },
@@ -189,6 +194,7 @@ mod tests {
                 StorageEvent::Fabric(LogGpEvent::Deliver { token: token(buffer, REQUEST) }),
                 StorageEvent::ReadDone(buffer),
                 StorageEvent::SendDone(buffer),
+                StorageEvent::Retry(buffer),
                 StorageEvent::WriteDone(buffer),
                 StorageEvent::Wake(DeviceId::new(pull)),
                 StorageEvent::Wake(DeviceId::new(u32::MAX)),

@@ -45,7 +45,7 @@ pub use group_contents::{GroupContents, scan_groups};
 pub use network::{Network, NetworkFault};
 pub use outcome::{DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
-pub use rebuild::{Rebuild, RebuildPolicy};
+pub use rebuild::{Patience, Rebuild, RebuildPolicy};
 pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
@@ -114,6 +114,12 @@ pub enum SystemError {
     /// More requests at a time than can be numbered.
     #[error("more than 2^28 requests wait for an answer at a time: lower their rate, or set traffic.timeout")]
     TooManyRequests,
+    /// Failures of which each changes the work of those before, where messages may be lost or overtake each other.
+    #[error(
+        "faults: devices that fail at several times are simulated over a fabric of kind 'loggp' without faults of the \
+         network or of disks; let them fail at one time, or change the fabric"
+    )]
+    FailuresInSequence,
     /// A population that is not scanned.
     #[error("a real cluster's placement groups are not scanned: simulate it as a whole")]
     NothingToScan,

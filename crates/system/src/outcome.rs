@@ -113,8 +113,10 @@ pub struct Outcome {
     pub moved_bytes: Bytes,
     /// What was moved in vain.
     pub wasted: Wasted,
-    /// Copies that were given up because their sources or their destinations could not be reached.
+    /// Copies in place of lost ones that were given up because their sources or their destinations could not be reached.
     pub unreachable_replicas: u64,
+    /// Copies that were to move though they were not lost, given up likewise.
+    pub unreachable_moves: u64,
     /// When the first devices failed.
     pub begins_at: SimTime,
     /// When the last lost copy was complete; when the first devices failed, where none was.

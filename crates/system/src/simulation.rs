@@ -223,7 +223,14 @@ impl Simulation {
         let is_failed: Vec<bool> =
             (0..devices as u32).map(|device| self.failed.contains(DeviceId::new(device))).collect();
         let begins_at = config.stages()[0].0;
-        let rebuild = Rebuild::in_sequence(config.policy, &is_failed, (begins_at, work, later))?;
+        let may_lose = matches!(config.fabric, FabricConfig::Switched { .. }) || !config.faults.is_empty();
+        if may_lose && later.is_some() {
+            return Err(SystemError::FailuresInSequence);
+        }
+        let mut rebuild = Rebuild::in_sequence(config.policy, &is_failed, (begins_at, work, later))?;
+        if may_lose {
+            rebuild = rebuild.with_patience(config.patience);
+        }
         let is_serving = config.traffic.is_some() && bytes.is_zero();
         let run = begin(config, rebuild, bytes)?;
         Ok(Stage::Running(Box::new(Running { run, is_serving, population, groups })))

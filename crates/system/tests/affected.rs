@@ -13,9 +13,9 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
     AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, ObjectOrder,
-    PlaceScratch, PlacedPool, Placement, SourceChoice, SystemConfig,
+    Patience, PlaceScratch, PlacedPool, Placement, SourceChoice, SystemConfig,
 };
-use resilver_units::{DeviceId, EndpointId, ObjectId};
+use resilver_units::{DeviceId, EndpointId, ObjectId, SimDuration};
 
 const SERVERS: u32 = 120;
 /// Objects of 1 B; a file is one.
@@ -53,6 +53,7 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         traffic: None,
         faults: vec![],
         policy: policy(),
+        patience: Patience { retry: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
         placement: Placement { groups: None, algorithm, domain_of: None },

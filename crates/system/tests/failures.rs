@@ -9,8 +9,8 @@ use resilver_device::Service;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, Discipline, FabricConfig, ObjectOrder, Phase, PlaceScratch, Placement, RebuildPolicy, Report,
-    Simulation, SourceChoice, SystemConfig,
+    Algorithm, Contents, Discipline, FabricConfig, ObjectOrder, Patience, Phase, PlaceScratch, Placement,
+    RebuildPolicy, Report, Simulation, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
@@ -34,6 +34,7 @@ fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         traffic: None,
         faults: vec![],
         policy: policy(),
+        patience: Patience { retry: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::LeastLoaded,
         order: ObjectOrder::Population,
         placement: Placement {

@@ -11,10 +11,10 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, GroupContents, ObjectOrder, Phase, PlacedPool,
-    Placement, Report, Simulation, SourceChoice, SystemConfig, choose_failed,
+    Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, GroupContents, ObjectOrder, Patience, Phase,
+    PlacedPool, Placement, Report, Simulation, SourceChoice, SystemConfig, choose_failed,
 };
-use resilver_units::{Bytes, DeviceId, EndpointId};
+use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration};
 
 const SERVERS: u32 = 12;
 const GROUPS: u32 = 128;
@@ -59,6 +59,7 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         traffic: None,
         faults: vec![],
         policy: policy(),
+        patience: Patience { retry: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
         placement: Placement { groups, algorithm, domain_of: Some((0..servers).collect()) },

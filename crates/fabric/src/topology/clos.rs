@@ -98,72 +98,26 @@ impl Clos {
         if from == to {
             return 0;
         }
-        let (a, b) = (self.place(from), self.place(to));
-        let (low, high) = if a.level <= b.level { (a, b) } else { (b, a) };
-        let is_same_pod = low.pod == high.pod;
-        let is_same_plane = low.unit == high.unit;
-        match (low.level, high.level) {
-            (HOST, HOST) if is_same_pod && is_same_plane => 2,
-            (HOST, HOST) => {
-                if is_same_pod {
-                    4
-                } else {
-                    6
-                }
+        // A host is one hop from its edge switch.
+        let [a, b] = [from, to].map(|node| self.place(node));
+        let leaves = u32::from(a.level == HOST) + u32::from(b.level == HOST);
+        let (low, high) = (a.level.min(b.level).max(EDGE), a.level.max(b.level).max(EDGE));
+        let (is_same_pod, is_same_unit) = (a.pod == b.pod, a.unit == b.unit);
+        leaves
+            + match (low, high) {
+                (EDGE, EDGE) if is_same_pod && is_same_unit => 0,
+                (EDGE, EDGE) if is_same_pod => 2,
+                (EDGE, EDGE) => 4,
+                (EDGE, AGGREGATION) if is_same_pod => 1,
+                (EDGE, AGGREGATION) => 3,
+                (EDGE, _) => 2,
+                (AGGREGATION, AGGREGATION) if is_same_pod || is_same_unit => 2,
+                (AGGREGATION, AGGREGATION) => 4,
+                (AGGREGATION, _) if is_same_unit => 1,
+                (AGGREGATION, _) => 3,
+                _ if is_same_unit => 2,
+                _ => 4,
             }
-            (HOST, EDGE) if is_same_pod && is_same_plane => 1,
-            (HOST, EDGE) => {
-                if is_same_pod {
-                    3
-                } else {
-                    5
-                }
-            }
-            (HOST, AGGREGATION) => {
-                if is_same_pod {
-                    2
-                } else {
-                    4
-                }
-            }
-            (HOST, _) => 3,
-            (EDGE, EDGE) => {
-                if is_same_pod {
-                    2
-                } else {
-                    4
-                }
-            }
-            (EDGE, AGGREGATION) => {
-                if is_same_pod {
-                    1
-                } else {
-                    3
-                }
-            }
-            (EDGE, _) => 2,
-            (AGGREGATION, AGGREGATION) => {
-                if is_same_pod || is_same_plane {
-                    2
-                } else {
-                    4
-                }
-            }
-            (AGGREGATION, _) => {
-                if is_same_plane {
-                    1
-                } else {
-                    3
-                }
-            }
-            _ => {
-                if is_same_plane {
-                    2
-                } else {
-                    4
-                }
-            }
-        }
     }
 
     /// One node of each level, which all look alike, with how many they are.

@@ -9,6 +9,7 @@ mod failure;
 mod health;
 mod policy;
 mod protocol;
+mod reach;
 mod tracking;
 mod transfers;
 
@@ -30,6 +31,8 @@ use crate::work::{Losses, Pull, WorkList};
 
 use health::Health;
 pub use policy::RebuildPolicy;
+pub use reach::Patience;
+use reach::Reach;
 use tracking::Tracking;
 use transfers::add_up_transfers;
 
@@ -106,7 +109,10 @@ pub struct Rebuild {
     open_pulls: u64,
     /// Failures still to come.
     failures_left: u32,
+    /// What is known of pulls where messages may be lost.
+    reach: Option<Box<Reach>>,
     unreachable_replicas: u64,
+    unreachable_moves: u64,
 }
 
 impl Rebuild {
@@ -164,7 +170,9 @@ impl Rebuild {
             bytes_written: Bytes::ZERO,
             open_pulls,
             failures_left,
+            reach: None,
             unreachable_replicas: 0,
+            unreachable_moves: 0,
         })
     }
 
@@ -270,7 +278,10 @@ impl Rebuild {
             }
             None => &[],
         };
-        let is_wanted = |index: usize| progress.get(index).is_none_or(|progress| !progress.is_given_up);
+        let reach = self.reach.as_deref();
+        let is_reached = |index: usize| reach.is_none_or(|reach| !reach.given_up[index]);
+        let is_wanted =
+            |index: usize| progress.get(index).is_none_or(|progress| !progress.is_given_up) && is_reached(index);
         let wanted = self.work.pulls.iter().enumerate().filter(|&(index, _)| is_wanted(index));
         let outcome = Outcome {
             losses: self.work.losses,
@@ -281,12 +292,13 @@ impl Rebuild {
             moved_bytes: wanted.map(|(_, pull)| pull.size).sum(),
             wasted: self.wasted,
             unreachable_replicas: self.unreachable_replicas,
+            unreachable_moves: self.unreachable_moves,
             begins_at: self.begins_at,
             rebuilt_at: self.rebuilt_at,
             first_redundant_at: self.health.first_redundant_at,
             last_redundant_at: self.health.last_redundant_at,
             ended_at,
-            transfers: add_up_transfers(&self.work.pulls, &self.states, progress, self.policy.pipeline_buffer),
+            transfers: add_up_transfers(&self.work.pulls, &self.states, (progress, reach), self.policy.pipeline_buffer),
             timeline: Level::intervals(&self.timeline, &self.health.degraded, &self.health.at_risk, ended_at),
             memory_held_at_end,
             devices,

@@ -79,6 +79,7 @@ impl Rebuild {
                     self.fetch(self.pull_at(coming));
                 }
                 self.resume_next(destination);
+                self.turn_back(destination);
             }
             self.timeline.add(site.schedule.now(), bytes.get() as i64);
             self.send(buffer, REQUEST, site);
@@ -134,7 +135,7 @@ impl Rebuild {
         }
     }
 
-    fn send<F: Fabric, D: Device, K: QueueKind>(
+    pub(super) fn send<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
         buffer: Buffer,
         kind: u64,
@@ -162,6 +163,10 @@ impl Rebuild {
             return;
         }
         let source = self.source_of(buffer);
+        if self.is_out_of_reach(buffer.pull) || self.is_dead(source) {
+            self.buffer_lost(buffer, site);
+            return;
+        }
         self.senders[source.index()].waiting.push_back(buffer);
         self.read_waiting(source, site);
     }
@@ -199,6 +204,13 @@ impl Rebuild {
             self.discard_read(source, bytes, site);
             return;
         }
+        if self.is_out_of_reach(buffer.pull) || self.is_dead(source) {
+            self.wasted.read += bytes;
+            self.senders[source.index()].bytes_held -= bytes;
+            self.buffer_lost(buffer, site);
+            self.read_waiting(source, site);
+            return;
+        }
         self.devices[source.index()].sent_bytes += bytes;
         if let Some(sent) = self.send(buffer, DATA, site) {
             site.schedule.at(sent, EventOf::new(StorageEvent::SendDone(buffer)));
@@ -224,6 +236,12 @@ impl Rebuild {
             self.wasted.sent += bytes;
             return;
         }
+        if self.is_out_of_reach(buffer.pull) {
+            self.wasted.sent += bytes;
+            self.release(buffer, site);
+            return;
+        }
+        self.note_received(buffer.pull, bytes);
         self.devices[destination.index()].received_bytes += bytes;
         let io = Io { object, offset, bytes, direction: Direction::Write };
         if let Some(tracking) = &mut self.tracking {
@@ -247,6 +265,12 @@ impl Rebuild {
         self.bytes_written += bytes;
         self.timeline.add(now, -(bytes.get() as i64));
         self.devices[destination.index()].finished_at = Some(now);
+        if self.is_out_of_reach(buffer.pull) {
+            self.wasted.written += bytes;
+            self.ask(destination, site);
+            return;
+        }
+        self.note_written(buffer.pull, bytes);
         let Some(buffer) = self.still_wanted(buffer) else {
             self.wasted.written += bytes;
             self.ask(destination, site);
@@ -319,7 +343,7 @@ impl Rebuild {
                     self.send_done(buffer, site);
                 }
             }
-            Notice::Lost(_) => {}
+            Notice::Lost(token) => self.message_lost(untoken(token), site),
         }
     }
 
@@ -334,6 +358,7 @@ impl Rebuild {
             StorageEvent::ReadDone(buffer) => self.read_done(buffer, site),
             StorageEvent::SendDone(buffer) => self.send_done(buffer, site),
             StorageEvent::WriteDone(buffer) => self.write_done(buffer, site),
+            StorageEvent::Retry(buffer) => self.ask_again(buffer, site),
             StorageEvent::Wake(destination) => {
                 self.pacers[destination.index()].is_waiting = false;
                 self.ask(destination, site);

@@ -3,19 +3,21 @@
 use rayon::prelude::*;
 use resilver_units::{Bytes, DeviceId};
 
+use super::reach::Reach;
 use super::tracking::Progress;
 use super::{NO_SOURCE, PullState};
 use crate::outcome::Transfer;
 use crate::work::Pull;
 
-/// Adds up the pulls by source and destination; `progress` is of each, where pulls may have been given up.
+/// Adds up the pulls by source and destination; `progress` is of each where devices fail one after
+/// another, and `reach` where messages may be lost: pulls may have been given up there.
 ///
 /// A counting sort brings the pulls of each source together, in their own order; that is mostly the order of destinations,
 /// which is fast to sort.
 pub(super) fn add_up_transfers(
     pulls: &[Pull],
     states: &[PullState],
-    progress: &[Progress],
+    (progress, reach): (&[Progress], Option<&Reach>),
     buffer: Bytes,
 ) -> Vec<Transfer> {
     let sources = states.iter().map(|state| state.source).filter(|&source| source != NO_SOURCE);
@@ -36,7 +38,11 @@ pub(super) fn add_up_transfers(
     }
     let transfer_of = |&index: &u32| {
         let pull = &pulls[index as usize];
+        let of_reach = reach.map(|reach| (reach.given_up[index as usize], reach.received[index as usize]));
         let (replicas, bytes) = match progress.get(index as usize) {
+            None if of_reach.is_some_and(|(is_given_up, _)| is_given_up) => {
+                (0, Bytes::new(of_reach.map_or(0, |(_, received)| received)))
+            }
             Some(progress) => (u64::from(!progress.is_given_up), progress.received_bytes(pull.size, buffer)),
             None => (1, pull.size),
         };
@@ -93,11 +99,11 @@ mod tests {
         let pulls: Vec<Pull> = ends.into_iter().enumerate().map(pull).collect();
         let states: Vec<PullState> =
             ends.into_iter().map(|(source, _)| PullState { source, buffers_left: 0 }).collect();
-        let sums: Vec<(u32, u32, u64, u64)> = add_up_transfers(&pulls, &states, &[], Bytes::new(1 << 20))
+        let sums: Vec<(u32, u32, u64, u64)> = add_up_transfers(&pulls, &states, (&[], None), Bytes::new(1 << 20))
             .into_iter()
             .map(|sum| (sum.source.get(), sum.destination.get(), sum.replicas, sum.bytes.get()))
             .collect();
         assert_eq!(sums, [(0, 2, 2, 2 + 8), (3, 0, 1, 4), (3, 1, 2, 1 + 16)]);
-        assert_eq!(add_up_transfers(&[], &[], &[], Bytes::new(1)), []);
+        assert_eq!(add_up_transfers(&[], &[], (&[], None), Bytes::new(1)), []);
     }
 }
