@@ -1,4 +1,5 @@
-//! Next hops a second on one core: every shortest channel of random pairs of nodes, goals beside the rates.
+//! Next hops a second on one core: every shortest channel from random nodes that forward to random endpoints, goals beside
+//! the rates.
 
 #[path = "../../placement/benches/common/mod.rs"]
 mod common;
@@ -39,14 +40,13 @@ fn main() {
     println!("next hops: {PAIRS} random pairs of nodes, {ROUNDS} times each, one core, medians of {RUNS} runs");
     for (name, goal, topology) in topologies().expect("sizes of the bench are those that topologies have") {
         let mut stream = Stream::new(1, 0, Purpose::named("bench"));
-        let nodes = u64::from(topology.nodes());
-        let mut draw = || stream.below(nodes) as u32;
-        let pairs: Vec<(u32, u32)> = (0..PAIRS)
-            .map(|_| {
-                let (from, to) = (draw(), draw());
-                (from, if to == from { (to + 1) % nodes as u32 } else { to })
-            })
-            .collect();
+        // Packets ask on their way: at nodes that forward them, for hosts and routers.
+        let forwarding: Vec<u32> =
+            (0..topology.nodes()).filter(|&node| topology.channels_from(node).len() > 1).collect();
+        let endpoints = [topology.hosts(), topology.routers()].concat();
+        let mut draw = |among: &[u32]| among[stream.below(among.len() as u64) as usize];
+        let drawn = std::iter::repeat_with(|| (draw(&forwarding), draw(&endpoints)));
+        let pairs: Vec<(u32, u32)> = drawn.filter(|(from, to)| from != to).take(PAIRS).collect();
         let mut sum = 0u64;
         let seconds = median_seconds(RUNS, || {
             for &(from, to) in (0..ROUNDS).flat_map(|_| &pairs) {

@@ -27,7 +27,7 @@ pub enum FabricJson {
         _routers: u32,
         rows: Vec<LogGpRowJson>,
     },
-    Switched(SwitchedJson),
+    Switched(Box<SwitchedJson>),
 }
 
 #[derive(Deserialize)]
@@ -59,7 +59,7 @@ pub struct SwitchedJson {
 pub fn fabric(json: FabricJson, seed: u64) -> Result<FabricConfig, PyErr> {
     match json {
         FabricJson::LogGp { rows, .. } => Ok(FabricConfig::LogGp { table: Arc::new(loggp_table(&rows)?) }),
-        FabricJson::Switched(json) => switched(json, seed),
+        FabricJson::Switched(json) => switched(*json, seed),
     }
 }
 
