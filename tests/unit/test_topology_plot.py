@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from resilver.cli.topology_sketch import COLUMNS, sketch
-from resilver.report.topology_lines import STUB_LENGTH, lines_of
+from resilver.report.topology_lines import ARC_PIECES, STUB_LENGTH, lines_of
 from resilver.report.topology_plot import draw_topology, picture_bytes, topology_html
 
 
@@ -37,6 +37,22 @@ def test_rings_close_by_stubs_that_point_outwards() -> None:
     tips = stubs[:, 1]
     beyond = (tips[:, 0] < 0) | (tips[:, 0] > 1) | (tips[:, 1] > 0) | (tips[:, 1] < -1)
     assert beyond.all()
+
+
+def test_far_links_that_close_no_ring_are_bowed_around_what_they_pass() -> None:
+    """In a row of 4 the link from the first to the third passes the second, which it leaves out."""
+    places = np.array([[float(x), float(-y)] for y in range(2) for x in range(4)])
+    row = [[0, 1], [1, 2], [2, 3], [4, 5], [5, 6], [6, 7], [0, 4], [1, 5], [2, 6], [3, 7]]
+    lines = lines_of(places, np.array([*row, [0, 2]]))
+    assert not lines.is_stub.any()
+    pieces = lines.segments[lines.link == 10]
+    assert len(pieces) == ARC_PIECES
+    assert pieces[0, 0] == pytest.approx([0.0, 0.0])
+    assert pieces[-1, 1] == pytest.approx([2.0, 0.0])
+    # The bow is highest in its middle, above the second node, where its one mark may stand.
+    assert pieces[lines.takes_mark[lines.link == 10]].mean(axis=1)[0] == pytest.approx(
+        [1.0, 0.35], abs=0.01
+    )
 
 
 def test_links_of_a_tree_are_drawn_in_full() -> None:

@@ -22,6 +22,9 @@ ARCS_LINKS_MAX = 200
 ARC_PIECES = 15
 """The straight pieces of a bowed link; an odd number, so that one is in the middle."""
 
+PARALLEL_GAP = 0.006
+"""The distance of parallel links: three points on a page that is seven inches wide."""
+
 DIRECTIONS = 8
 """The directions in which stubs may point."""
 
@@ -121,11 +124,14 @@ def _far(positions: Floats, ends: Integers, sizes: Floats, pitch: Floats) -> npt
 def _both_outwards(
     positions: Floats, ends: Integers, far: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """The links behind both of whose ends no near link leads on: those that close a ring."""
+    """The straight links behind both of whose ends no near link leads on: they close a ring."""
     taken = _taken(positions, ends, far)
-    ahead = _direction(positions[ends[:, 1]] - positions[ends[:, 0]])
+    steps = positions[ends[:, 1]] - positions[ends[:, 0]]
+    ahead = _direction(steps)
     opposite = (ahead + DIRECTIONS // 2) % DIRECTIONS
-    return np.asarray(~taken[ends[:, 0], opposite] & ~taken[ends[:, 1], ahead], dtype=np.bool_)
+    is_straight = np.abs(steps).min(axis=1) < 1e-9
+    is_free = ~taken[ends[:, 0], opposite] & ~taken[ends[:, 1], ahead]
+    return np.asarray(is_straight & is_free, dtype=np.bool_)
 
 
 def _taken(positions: Floats, ends: Integers, far: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -161,7 +167,7 @@ def _aside(positions: Floats, ends: Integers, links: Integers, spacing: float) -
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])
     rank = np.empty(links.size)
     rank[order] = np.arange(links.size) - first[which[order]]
-    offset = (rank - (counts[which] - 1) / 2) * min(0.012, 0.1 * spacing)
+    offset = (rank - (counts[which] - 1) / 2) * min(PARALLEL_GAP, 0.1 * spacing)
     step = positions[pairs[:, 1]] - positions[pairs[:, 0]]
     normal = np.stack([-step[:, 1], step[:, 0]], axis=1)
     length = np.hypot(step[:, 0], step[:, 1])

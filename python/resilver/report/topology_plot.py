@@ -181,12 +181,11 @@ def _links(
 
     # Thousands of lines must leave white between them: 0.9 points for a hundred, 0.3 for 10,000.
     thin = float(np.clip(3.0 / max(len(lines.segments), 1) ** 0.26, 0.25, 1.0))
+    steps = lines.segments[:, 1] - lines.segments[:, 0]
+    covered = float(np.hypot(steps[:, 0], steps[:, 1]).sum()) * thin / (72 * PAGE_INCHES)
     alive = ~dead[lines.link]
     if load is None:
         # Where lines would cover the picture, each is fainter, so that their density shows.
-        steps = lines.segments[:, 1] - lines.segments[:, 0]
-        page = 72 * PAGE_INCHES
-        covered = float(np.hypot(steps[:, 0], steps[:, 1]).sum()) * thin / page
         faint = float(np.clip(0.5 / max(covered, 1e-9), 0.15, 0.75))
         plain = LineCollection(
             list(lines.segments[alive]), colors=GREY, linewidths=thin, alpha=faint, zorder=1
@@ -196,6 +195,8 @@ def _links(
     values = load[lines.link]
     shown = np.flatnonzero(alive)
     shown = shown[np.argsort(np.nan_to_num(values[shown], nan=-1.0), kind="stable")]
+    # Of lines that would cover each other, thinner ones leave those below to be seen.
+    thin *= float(np.clip(0.4 / max(covered, 1e-9), 0.4, 1.0))
     widths = thin * (0.7 + 2.3 * np.nan_to_num(values[shown]))
     most = float(np.nanmax(values[shown])) if np.isfinite(values[shown]).any() else 1.0
     coloured = LineCollection(

@@ -162,13 +162,16 @@ def graph_topology(graph: GraphFile) -> TopologySpec:
     Returns:
         The topology; node n of it is the graph's node n, and link i the graph's link i.
     """
-    content = {
+    content: dict[str, Any] = {
         "kind": "graph",
         "nodes": len(graph.names),
         "links": [list(ends) for ends in graph.links],
         "hosts": list(graph.hosts),
         "routers": list(graph.routers),
     }
+    if graph.positions is not None:
+        # Reports draw the network where its file places it.
+        content["positions"] = [list(place) for place in graph.positions]
     label = f"graph {graph.label}"
     counts = len(graph.names), len(graph.hosts), len(graph.routers)
     return TopologySpec(label, *counts, json.dumps(content, separators=(",", ":")), graph)
