@@ -14,7 +14,7 @@ from resilver.spec import System
 _SECONDS_PER_EVENT = 2.0e-8
 _SECONDS_PER_REPLICA = 4.1e-7
 # A packet's hop over a link, and what a request of a client takes beside its packets.
-_SECONDS_PER_PACKET_HOP = 6.5e-8
+_SECONDS_PER_PACKET_HOP = 1.0e-7
 _SECONDS_PER_REQUEST = 1.0e-6
 # A buffer is asked for, read, sent and written: its events are the same wherever it goes.
 _EVENTS_PER_BUFFER = 7

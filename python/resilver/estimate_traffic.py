@@ -164,6 +164,9 @@ def _requests_per_second(
         widest = max(traffic.read_share, 1 - traffic.read_share)
         limits.append(network.ports_of_routers * link_rate / (wire * widest))
     alone = traffic.read_share * service + sending
+    if traffic.duration is None:
+        # Until the rebuild is over, a read waits about as long as a buffer of the rebuild takes.
+        alone += traffic.read_share * _buffer_seconds(system)
     if traffic.outstanding is None:
         arrivals = traffic.arrivals
         asked = arrivals.requests_per_second if arrivals is not None else 0.0
@@ -186,6 +189,14 @@ def _service_seconds(system: System, traffic: Traffic) -> float:
     reading = float(table.read_overhead) + size / float(table.read_rate) + seeks[0]
     writing = float(table.write_overhead) + size / float(table.write_rate) + seeks[1]
     return read * reading + (1 - read) * writing
+
+
+def _buffer_seconds(system: System) -> float:
+    """A disk's time for a buffer of the rebuild."""
+    device, buffer = system.cluster.device, int(system.recovery.pipeline_buffer)
+    if isinstance(device, DeviceService):
+        return float(device.read_service)
+    return buffer / float(min(device.read_rate, device.write_rate))
 
 
 def _link_rate(system: System) -> float:
