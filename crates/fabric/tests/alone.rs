@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use harness::{Entry, Play, gigabit, mesh, rate, torus};
 use proptest::prelude::*;
-use resilver_fabric::topology::Topology;
+use resilver_fabric::topology::{
+    RimWiring, Topology, butterfly, dragonfly, fat_tree, folded_clos, hypercube, leaf_spine, mesh_with_rim,
+};
 use resilver_fabric::{Forwarding, Queues, Routing, SwitchedParameters};
 use resilver_units::{Bytes, SimDuration};
 
@@ -18,6 +20,13 @@ fn topologies() -> Vec<Arc<Topology>> {
         torus(&[9], &[]),
         mesh(&[4, 6], &[0, 23]),
         mesh(&[2], &[]),
+        Arc::new(butterfly(2, 3, 2).unwrap()),
+        Arc::new(hypercube(4, &[6]).unwrap()),
+        Arc::new(fat_tree(&[16, 8, 4, 2], &[1, 2, 2], Some(1)).unwrap()),
+        Arc::new(folded_clos(3, 4, 1, &[0]).unwrap()),
+        Arc::new(leaf_spine(3, 2, 4, 2, 3).unwrap()),
+        Arc::new(dragonfly(5, 4, 2, 1, &[]).unwrap()),
+        Arc::new(mesh_with_rim(&[4, 4], RimWiring::Perimeter, 4).unwrap()),
     ]
 }
 
@@ -29,7 +38,7 @@ proptest! {
     /// h (t + latency) + (h - 1) switch latency; under cut-through all hops but the last take the head's time for t.
     #[test]
     fn a_packet_alone_takes_the_sum_of_its_hops(
-        shape in 0_usize..6,
+        shape in 0_usize..13,
         (from, to) in (0_u32..1000, 0_u32..1000),
         // A whole number of picoseconds a byte, so that all products are exact.
         time_per_byte in 1_u64..10_000,

@@ -2,7 +2,8 @@
 //!
 //! Faults are rare, so each looks through all packets on their way. A packet whose transmission had begun before the fault
 //! and is not over is cut; one that has not begun chooses again; one that has been sent arrives, unless the node that it is
-//! about to reach is the one that fails. Under cut-through a packet has left a channel when its head has.
+//! about to reach is the one that fails. Under cut-through a packet has left a channel when its head has
+//! reached the next node.
 
 use resilver_units::{SimDuration, SimTime};
 

@@ -5,8 +5,8 @@
 //! that passes it on first takes the switch latency. So a packet alone takes h (t + latency) + (h - 1) switch latency over h
 //! hops. Under cut-through a node passes on what has come in as soon as that is the head, and only the last hop takes all
 //! of t; a packet keeps each channel busy for at least as long as it did the one before, since it comes in no faster.
-//! The model is that of Thomasian and Liu's and later studies of network storage: crossbar switches whose only queues are
-//! those of the outgoing ports.
+//! The model is that of Mehech, "The impact of failures on large distributed storage systems" (UCSC-SSRC-07-10, 2007):
+//! crossbar switches whose only queues are those of the outgoing ports, and local, adaptive routing.
 //!
 //! **Two paths.** A port that serves packets in their order needs no list of them: the time at which it is free again says
 //! when the next one begins, and with it when that arrives. So each hop is one event (the fast path, `Queues::Implicit`).
@@ -16,6 +16,8 @@
 
 mod event;
 mod faults;
+mod hops;
+mod messages;
 mod packet;
 mod parameters;
 mod ports;
@@ -29,16 +31,13 @@ pub use report::{ChannelUse, Conservation, Dropped, NetworkUse};
 use std::sync::Arc;
 
 use resilver_kernel::prefetch;
-use resilver_units::{Bytes, SimDuration, SimTime, TimePerByte};
+use resilver_units::{SimDuration, SimTime, TimePerByte};
 
 use self::packet::{HOP_LIMIT, LANE_LIMIT, NEVER, Packet, Packets, Transit, Transits};
 use self::ports::Ports;
 use self::report::{Baseline, Counters};
 use crate::topology::Topology;
 use crate::{Component, Fabric, Message, Notice};
-
-/// The head of a packet by which a node knows where it goes, beside the overhead.
-const HEAD_BYTES: u32 = 64;
 
 /// How many channels lie between those that are fetched, so that each cache line of 64 B is met.
 const LINES_AHEAD: usize = 2;
@@ -172,214 +171,6 @@ impl Switched {
     /// The network's nodes and links.
     pub fn topology(&self) -> &Topology {
         &self.topology
-    }
-
-    /// How long a channel sends `payload`; a picosecond at least, so that packets begin one after another.
-    #[inline]
-    fn transmission(&self, channel: u32, payload: u32) -> SimDuration {
-        let rate = if self.rates.len() == 1 { 0 } else { self.topology.link_of(channel) as usize };
-        let time = self.rates[rate].time_for(Bytes::new(u64::from(payload) + self.overhead));
-        time.max(SimDuration::from_picoseconds(1))
-    }
-
-    /// How long a packet keeps its channel busy.
-    #[inline]
-    fn occupancy(&self, id: u32) -> SimDuration {
-        let packet = self.packets.places[id as usize];
-        match &self.held {
-            Some(held) => held[id as usize],
-            None => self.transmission(packet.channel, packet.payload),
-        }
-    }
-
-    /// From the beginning of a packet's transmission to node `to`, which takes `occupancy`, to its next event.
-    #[inline]
-    fn passage(&self, packet: &Packet, to: u32, occupancy: SimDuration) -> SimDuration {
-        if to == packet.destination {
-            occupancy + self.latency
-        } else if self.cuts_through {
-            self.transmission(packet.channel, packet.payload.min(HEAD_BYTES)) + self.passing
-        } else {
-            occupancy + self.passing
-        }
-    }
-
-    /// Sends a packet on from `node`; returns when it has left where that is known, or why it is dropped.
-    #[inline]
-    fn forward(
-        &mut self,
-        now: SimTime,
-        id: u32,
-        node: u32,
-        schedule: &mut impl FnMut(SimTime, SwitchedEvent),
-    ) -> Result<SimTime, Cause> {
-        let packet = self.packets.places[id as usize];
-        if packet.hops() >= self.hop_limit {
-            return Err(Cause::HopLimit);
-        }
-        let channel = self.next_channel(now, id, node).ok_or(Cause::NoLink)?;
-        let packet = &mut self.packets.places[id as usize];
-        packet.channel = channel;
-        packet.begin_hop();
-        let packet = *packet;
-        let mut occupancy = self.transmission(channel, packet.payload);
-        if let Some(held) = &mut self.held {
-            if held.len() <= id as usize {
-                held.resize(id as usize + 1, SimDuration::ZERO);
-            }
-            // What comes in slowly goes out no faster.
-            let before = if packet.hops() > 1 { held[id as usize] } else { SimDuration::ZERO };
-            occupancy = occupancy.max(before);
-            held[id as usize] = occupancy;
-        }
-        let line = &mut self.lines[channel as usize];
-        let free_at = SimTime::from_picoseconds(line.free_at);
-        let (start, is_queued) = (free_at.max(now), free_at > now);
-        line.free_at = (start + occupancy).picoseconds();
-        line.busy += occupancy.picoseconds();
-        line.bytes += u64::from(packet.payload) + self.overhead;
-        line.packets = line.packets.wrapping_add(1);
-        line.queued = line.queued.wrapping_add(u32::from(is_queued));
-        if line.packets == 0 {
-            self.carries.add(channel, false);
-        }
-        if line.queued == 0 && is_queued {
-            self.carries.add(channel, true);
-        }
-        if self.ports.is_some() {
-            self.enter_port(now, id, free_at, schedule);
-        } else {
-            let to = self.topology.peer(channel);
-            let due = start + self.passage(&packet, to, occupancy);
-            self.packets.places[id as usize].due = due.picoseconds();
-            schedule(due, SwitchedEvent::Arrive { packet: id, node: to });
-        }
-        Ok(start + occupancy)
-    }
-
-    /// Puts a packet into its port, which was to be free at `free_at` before.
-    fn enter_port(
-        &mut self,
-        now: SimTime,
-        id: u32,
-        free_at: SimTime,
-        schedule: &mut impl FnMut(SimTime, SwitchedEvent),
-    ) {
-        let packet = self.packets.places[id as usize];
-        let ports = self.ports.as_mut().expect("only the plain path has ports");
-        let is_empty = ports.is_empty(packet.channel);
-        if free_at <= now && is_empty {
-            self.transmit(now, id, schedule);
-            return;
-        }
-        self.packets.places[id as usize].due = NEVER;
-        ports.push(packet.channel, packet.lane(), id);
-        if is_empty {
-            // Nothing else waited, so the port is free of the packet that it sends at `free_at`.
-            ports.serve_at(packet.channel, free_at.picoseconds());
-            schedule(free_at, SwitchedEvent::Free { channel: packet.channel });
-        }
-    }
-
-    /// Begins to send a packet of the plain path; returns when its port is free again.
-    fn transmit(&mut self, now: SimTime, id: u32, schedule: &mut impl FnMut(SimTime, SwitchedEvent)) -> SimTime {
-        let occupancy = self.occupancy(id);
-        let packet = self.packets.places[id as usize];
-        if !packet.has_left_source() {
-            self.packets.places[id as usize].leave_source();
-            self.leave_sender(now + occupancy, packet.message, schedule);
-        }
-        let to = self.topology.peer(packet.channel);
-        let due = now + self.passage(&packet, to, occupancy);
-        self.packets.places[id as usize].due = due.picoseconds();
-        schedule(due, SwitchedEvent::Arrive { packet: id, node: to });
-        now + occupancy
-    }
-
-    /// A port has sent a packet, and others wait.
-    fn serve(&mut self, now: SimTime, channel: u32, schedule: &mut impl FnMut(SimTime, SwitchedEvent)) {
-        let Some(ports) = &mut self.ports else { return };
-        if ports.serves_at(channel) != now.picoseconds() {
-            return;
-        }
-        let Some(id) = ports.pop(channel) else { return };
-        let free_at = self.transmit(now, id, schedule);
-        let ports = self.ports.as_mut().expect("only the plain path serves ports");
-        if ports.is_empty(channel) {
-            ports.serve_at(channel, NEVER);
-        } else {
-            ports.serve_at(channel, free_at.picoseconds());
-            schedule(free_at, SwitchedEvent::Free { channel });
-        }
-    }
-
-    /// A packet of the plain path will have left its message's sender at `time`, or never will.
-    fn leave_sender(&mut self, time: SimTime, message: u32, schedule: &mut impl FnMut(SimTime, SwitchedEvent)) {
-        let transit = &mut self.transits.places[message as usize];
-        transit.unsent -= 1;
-        // Of packets on channels of several rates, the last to begin may not be the last to have left.
-        transit.left_at = transit.left_at.max(time.picoseconds());
-        if transit.unsent == 0 {
-            transit.tells += 1;
-            schedule(SimTime::from_picoseconds(transit.left_at), SwitchedEvent::Tell { message, fate: Fate::Sent });
-        }
-    }
-
-    /// Takes a packet out of the network for good.
-    #[inline]
-    fn retire(&mut self, id: u32) -> (u32, &mut Transit) {
-        let message = self.packets.places[id as usize].message;
-        self.packets.remove(id);
-        let transit = &mut self.transits.places[message as usize];
-        transit.packets -= 1;
-        (message, transit)
-    }
-
-    #[inline]
-    fn deliver(&mut self, id: u32) -> Option<Notice> {
-        let packet = self.packets.places[id as usize];
-        self.counters.delivered += 1;
-        self.counters.deviated += u64::from(packet.is_deviated());
-        let hops = packet.hops() as usize;
-        if self.hops.len() <= hops {
-            self.hops.resize(hops + 1, 0);
-        }
-        self.hops[hops] += 1;
-        let (message, transit) = self.retire(id);
-        let notice = (transit.packets == 0 && !transit.is_lost).then_some(Notice::Delivered(transit.token));
-        self.transits.settle(message);
-        notice
-    }
-
-    /// Drops a packet; returns its message and its token if that is lost by it.
-    #[cold]
-    fn drop_packet(
-        &mut self,
-        now: SimTime,
-        id: u32,
-        cause: Cause,
-        schedule: &mut impl FnMut(SimTime, SwitchedEvent),
-    ) -> Option<u64> {
-        let dropped = &mut self.counters.dropped;
-        match cause {
-            Cause::NoLink => dropped.no_link += 1,
-            Cause::HopLimit => dropped.hop_limit += 1,
-            Cause::Cut => dropped.cut += 1,
-        }
-        let packet = self.packets.places[id as usize];
-        if self.ports.is_some() && !packet.has_left_source() {
-            self.leave_sender(now, packet.message, schedule);
-        }
-        let (message, transit) = self.retire(id);
-        let lost = (!std::mem::replace(&mut transit.is_lost, true)).then_some(transit.token);
-        self.transits.settle(message);
-        lost
-    }
-
-    /// Has a message's sender told of it at `now`.
-    fn tell(&mut self, now: SimTime, message: u32, fate: Fate, schedule: &mut impl FnMut(SimTime, SwitchedEvent)) {
-        self.transits.places[message as usize].tells += 1;
-        schedule(now, SwitchedEvent::Tell { message, fate });
     }
 }
 

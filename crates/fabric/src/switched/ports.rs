@@ -60,6 +60,11 @@ impl Ports {
         self.ports[channel as usize].waiting += 1;
     }
 
+    /// A packet of a lane is sent without having waited: the turn is the next lane's.
+    pub fn pass(&mut self, channel: u32, lane: u8) {
+        self.ports[channel as usize].turn = (lane % self.lanes + 1) % self.lanes;
+    }
+
     /// Takes the packet that is next: lanes in turn, those without packets passed over.
     pub fn pop(&mut self, channel: u32) -> Option<u32> {
         let port = &mut self.ports[channel as usize];

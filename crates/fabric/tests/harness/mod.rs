@@ -34,6 +34,17 @@ pub enum Entry {
     Lost(u64, u64),
 }
 
+/// A hop of a packet as it is seen from outside, on the path of implicit queues and in messages of one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hop {
+    pub from: u32,
+    pub to: u32,
+    /// When the packet came to the channel, and when it had left it, in picoseconds.
+    pub came: u64,
+    pub left: u64,
+    pub bytes: u64,
+}
+
 pub struct Diary {
     pub fabric: Switched,
     pub messages: Vec<Message>,
@@ -43,6 +54,25 @@ pub struct Diary {
     pub left_at: Vec<Option<u64>>,
     /// Every event of the fabric, with its time in picoseconds.
     pub events: Vec<(u64, SwitchedEvent)>,
+    /// Every hop, from the scheduling of the arrival at its end, where they are asked for.
+    pub hops: Vec<Hop>,
+    pub notes_hops: bool,
+    /// The message of each packet.
+    message_of: Vec<usize>,
+    /// The latency of a link and of a switch, in picoseconds.
+    latencies: [u64; 2],
+}
+
+impl Diary {
+    /// Takes down that at `now` the packet of `event`, in node `from`, is told to reach the next node at `due`.
+    fn note(&mut self, now: u64, from: u32, due: u64, event: SwitchedEvent) {
+        if let SwitchedEvent::Arrive { packet, node } = event {
+            let message = self.messages[self.message_of[packet as usize]];
+            let is_last = self.fabric.topology().node_of(message.to) == node;
+            let left = due - self.latencies[0] - if is_last { 0 } else { self.latencies[1] };
+            self.hops.push(Hop { from, to: node, came: now, left, bytes: message.bytes.get() });
+        }
+    }
 }
 
 impl Model for Diary {
@@ -50,11 +80,19 @@ impl Model for Diary {
 
     fn execute(&mut self, Step(word): Step, schedule: &mut Schedule<Step>) {
         let (now, number) = (schedule.now(), (word >> 2) as usize);
-        let plan = |time, event: SwitchedEvent| schedule.at(time, Step(event.number() << 2 | FABRIC));
+        let mut planned = Vec::new();
+        let plan = |time: SimTime, event: SwitchedEvent| {
+            planned.push((time.picoseconds(), event));
+            schedule.at(time, Step(event.number() << 2 | FABRIC));
+        };
+        let mut from = None;
         match word % 4 {
             FABRIC => {
                 let event = SwitchedEvent::of_number(word >> 2);
                 self.events.push((now.picoseconds(), event));
+                if let SwitchedEvent::Arrive { node, .. } = event {
+                    from = Some(node);
+                }
                 let notice = self.fabric.execute(now, event, |_| unreachable!("the fabric keeps its messages"), plan);
                 self.entries.extend(notice.map(|notice| match notice {
                     Notice::Delivered(token) => Entry::Delivered(now.picoseconds(), token),
@@ -65,6 +103,13 @@ impl Model for Diary {
             SEND => {
                 let left_at = self.fabric.send(now, self.messages[number], plan);
                 self.left_at[number] = left_at.map(SimTime::picoseconds);
+                from = Some(self.fabric.topology().node_of(self.messages[number].from));
+                for &(_, event) in &planned {
+                    if let SwitchedEvent::Arrive { packet, .. } = event {
+                        self.message_of.resize(self.message_of.len().max(packet as usize + 1), 0);
+                        self.message_of[packet as usize] = number;
+                    }
+                }
             }
             FAIL => {
                 let entries = &mut self.entries;
@@ -72,6 +117,11 @@ impl Model for Diary {
                 self.fabric.fail(now, self.components[number], plan, lost);
             }
             _ => self.fabric.repair(now, self.components[number]),
+        }
+        if let (Some(from), true) = (from, self.notes_hops) {
+            for (due, event) in planned {
+                self.note(now.picoseconds(), from, due, event);
+            }
         }
         let total = self.fabric.conservation();
         assert!(total.holds(), "at {now}: {total:?}");
@@ -92,9 +142,19 @@ pub struct Play {
 
 impl Play {
     pub fn new(topology: &Arc<Topology>, parameters: SwitchedParameters) -> Self {
-        let fabric = Switched::new(Arc::clone(topology), parameters);
-        let (messages, components, entries, left_at, events) = Default::default();
-        let diary = Diary { fabric, messages, components, entries, left_at, events };
+        let latencies = [parameters.latency, parameters.switch_latency].map(SimDuration::picoseconds);
+        let diary = Diary {
+            fabric: Switched::new(Arc::clone(topology), parameters),
+            messages: Vec::new(),
+            components: Vec::new(),
+            entries: Vec::new(),
+            left_at: Vec::new(),
+            events: Vec::new(),
+            hops: Vec::new(),
+            notes_hops: false,
+            message_of: Vec::new(),
+            latencies,
+        };
         Play { diary, schedule: Schedule::new() }
     }
 

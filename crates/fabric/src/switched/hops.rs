@@ -1,0 +1,156 @@
+//! A packet's hop: into a channel's port, through it, and on to the next node.
+
+use resilver_units::{Bytes, SimDuration, SimTime};
+
+use super::packet::{NEVER, Packet};
+use super::{Cause, Switched, SwitchedEvent};
+
+/// The head of a packet by which a node knows where it goes, beside the overhead.
+const HEAD_BYTES: u32 = 64;
+
+impl Switched {
+    /// How long a channel sends `payload`; a picosecond at least, so that packets begin one after another.
+    #[inline]
+    pub(super) fn transmission(&self, channel: u32, payload: u32) -> SimDuration {
+        let rate = if self.rates.len() == 1 { 0 } else { self.topology.link_of(channel) as usize };
+        let time = self.rates[rate].time_for(Bytes::new(u64::from(payload) + self.overhead));
+        time.max(SimDuration::from_picoseconds(1))
+    }
+
+    /// How long a packet keeps its channel busy.
+    #[inline]
+    pub(super) fn occupancy(&self, id: u32) -> SimDuration {
+        let packet = self.packets.places[id as usize];
+        match &self.held {
+            Some(held) => held[id as usize],
+            None => self.transmission(packet.channel, packet.payload),
+        }
+    }
+
+    /// From the beginning of a packet's transmission to node `to`, which takes `occupancy`, to its next event.
+    #[inline]
+    pub(super) fn passage(&self, packet: &Packet, to: u32, occupancy: SimDuration) -> SimDuration {
+        if to == packet.destination {
+            occupancy + self.latency
+        } else if self.cuts_through {
+            self.transmission(packet.channel, packet.payload.min(HEAD_BYTES)) + self.passing
+        } else {
+            occupancy + self.passing
+        }
+    }
+
+    /// Sends a packet on from `node`; returns when it has left where that is known, or why it is dropped.
+    #[inline(always)]
+    pub(super) fn forward(
+        &mut self,
+        now: SimTime,
+        id: u32,
+        node: u32,
+        schedule: &mut impl FnMut(SimTime, SwitchedEvent),
+    ) -> Result<SimTime, Cause> {
+        let packet = self.packets.places[id as usize];
+        if packet.hops() >= self.hop_limit {
+            return Err(Cause::HopLimit);
+        }
+        let channel = self.next_channel(now, id, node).ok_or(Cause::NoLink)?;
+        let packet = &mut self.packets.places[id as usize];
+        packet.channel = channel;
+        packet.begin_hop();
+        let packet = *packet;
+        let mut occupancy = self.transmission(channel, packet.payload);
+        if let Some(held) = &mut self.held {
+            if held.len() <= id as usize {
+                held.resize(id as usize + 1, SimDuration::ZERO);
+            }
+            // What comes in slowly goes out no faster.
+            let before = if packet.hops() > 1 { held[id as usize] } else { SimDuration::ZERO };
+            occupancy = occupancy.max(before);
+            held[id as usize] = occupancy;
+        }
+        let line = &mut self.lines[channel as usize];
+        let free_at = SimTime::from_picoseconds(line.free_at);
+        let (start, is_queued) = (free_at.max(now), free_at > now);
+        line.free_at = (start + occupancy).picoseconds();
+        line.busy += occupancy.picoseconds();
+        line.bytes += u64::from(packet.payload) + self.overhead;
+        line.packets = line.packets.wrapping_add(1);
+        line.queued = line.queued.wrapping_add(u32::from(is_queued));
+        if line.packets == 0 {
+            self.carries.add(channel, false);
+        }
+        if line.queued == 0 && is_queued {
+            self.carries.add(channel, true);
+        }
+        if self.ports.is_some() {
+            self.enter_port(now, id, free_at, schedule);
+        } else {
+            let to = self.topology.peer(channel);
+            let due = start + self.passage(&packet, to, occupancy);
+            self.packets.places[id as usize].due = due.picoseconds();
+            schedule(due, SwitchedEvent::Arrive { packet: id, node: to });
+        }
+        Ok(start + occupancy)
+    }
+
+    /// Puts a packet into its port, which was to be free at `free_at` before.
+    pub(super) fn enter_port(
+        &mut self,
+        now: SimTime,
+        id: u32,
+        free_at: SimTime,
+        schedule: &mut impl FnMut(SimTime, SwitchedEvent),
+    ) {
+        let packet = self.packets.places[id as usize];
+        let ports = self.ports.as_mut().expect("only the plain path has ports");
+        let is_empty = ports.is_empty(packet.channel);
+        if free_at <= now && is_empty {
+            ports.pass(packet.channel, packet.lane());
+            self.transmit(now, id, schedule);
+            return;
+        }
+        self.packets.places[id as usize].due = NEVER;
+        ports.push(packet.channel, packet.lane(), id);
+        if is_empty {
+            // Nothing else waited, so the port is free of the packet that it sends at `free_at`.
+            ports.serve_at(packet.channel, free_at.picoseconds());
+            schedule(free_at, SwitchedEvent::Free { channel: packet.channel });
+        }
+    }
+
+    /// Begins to send a packet of the plain path; returns when its port is free again.
+    pub(super) fn transmit(
+        &mut self,
+        now: SimTime,
+        id: u32,
+        schedule: &mut impl FnMut(SimTime, SwitchedEvent),
+    ) -> SimTime {
+        let occupancy = self.occupancy(id);
+        let packet = self.packets.places[id as usize];
+        if !packet.has_left_source() {
+            self.packets.places[id as usize].leave_source();
+            self.leave_sender(now + occupancy, packet.message, schedule);
+        }
+        let to = self.topology.peer(packet.channel);
+        let due = now + self.passage(&packet, to, occupancy);
+        self.packets.places[id as usize].due = due.picoseconds();
+        schedule(due, SwitchedEvent::Arrive { packet: id, node: to });
+        now + occupancy
+    }
+
+    /// A port has sent a packet, and others wait.
+    pub(super) fn serve(&mut self, now: SimTime, channel: u32, schedule: &mut impl FnMut(SimTime, SwitchedEvent)) {
+        let Some(ports) = &mut self.ports else { return };
+        if ports.serves_at(channel) != now.picoseconds() {
+            return;
+        }
+        let Some(id) = ports.pop(channel) else { return };
+        let free_at = self.transmit(now, id, schedule);
+        let ports = self.ports.as_mut().expect("only the plain path serves ports");
+        if ports.is_empty(channel) {
+            ports.serve_at(channel, NEVER);
+        } else {
+            ports.serve_at(channel, free_at.picoseconds());
+            schedule(free_at, SwitchedEvent::Free { channel });
+        }
+    }
+}
