@@ -13,9 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chromium import Page, chromium, find_chromium
 from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
-from traffic_fixture import traffic_results
+from traffic_fixture import beside_rebuild, traffic_results
 
-from resilver.report import SWEPT_NAMES, TRAFFIC_NAMES, write_html
+from resilver.report import NAMES, SWEPT_NAMES, TRAFFIC_NAMES, write_html
 
 pytestmark = pytest.mark.browser
 
@@ -119,3 +119,13 @@ def test_a_narrow_screen_scrolls_inside_charts_and_not_sideways(
 ) -> None:
     page.open(reports["sweep"], 400, 768)
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_beside_a_rebuild_the_page_shows_both(page: Page, tmp_path: Path) -> None:
+    path = write_html(beside_rebuild(faults=("2 links",)), tmp_path / "both.html")
+    page.events.clear()
+    page.open(path, 1366, 768)
+    wanted = [NAMES[0], *(f"{name}-0" for name in (*NAMES[1:], *TRAFFIC_NAMES))]
+    assert [chart["id"] for chart in page.evaluate(CHARTS)] == wanted
+    assert page.evaluate(OVERLAPS) == [] and page.evaluate(OUTSIDE) == []
+    assert page.complaints() == []

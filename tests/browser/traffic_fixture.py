@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from report_fixture import MemoryResults
+from report_fixture import results as rebuild_results
 
 from resilver.study.tables import METRICS, PHASE_COSTS, SHARD_SCHEMAS
 
@@ -212,7 +213,8 @@ def _metrics(
         "failed_links": ", ".join(
             "-".join(network.name(end) for end in network.links[link]) for link in failed_links
         ),
-        "failed_switches": "",
+        "failed_switches": "", "population_objects": 0, "rebuilt_objects": 0, "rebuilt_bytes": 0,
+        "rebuild_seconds": 0.0,
         "requests_completed": int(kept.sum()), "requests_lost": int(lost.sum()),
         "requests_issued": lost.size, "requests_late": 0,
         "read_bytes_per_second": reads * REQUEST_BYTES / duration,
@@ -308,3 +310,26 @@ def _course(
             "mean_delay_seconds": float(delay[kept].mean()) if kept.any() else None,
             "packets_dropped": 0, "write_backlog_requests": int(10 + at),
         })  # fmt: skip
+
+
+def beside_rebuild(seeds: int = 2, **of_traffic: Any) -> MemoryResults:
+    """A study of 60 servers that rebuild one of them while clients go on: both fixtures in one."""
+    healed = rebuild_results(servers=(60,), seeds=seeds, groups=60, objects_per_group=4)
+    served = traffic_results(seeds=seeds, **of_traffic)
+    keys = dict(zip(served.runs["run"].to_pylist(), healed.runs["run"].to_pylist(), strict=True))
+    for name in ("links", "distributions", "traffic"):
+        rows = [{**row, "run": keys[row["run"]]} for row in getattr(served, name).to_pylist()]
+        setattr(healed, name, pa.Table.from_pylist(rows, schema=SHARD_SCHEMAS[name]))
+    for name in ("runs", "servers"):
+        pairs = zip(
+            getattr(healed, name).to_pylist(), getattr(served, name).to_pylist(), strict=True
+        )
+        rows = [
+            {**other, **{key: value for key, value in own.items() if value is not None}}
+            for own, other in pairs
+        ]
+        schema = _schema(name, {})
+        setattr(healed, name, pa.Table.from_pylist(rows, schema=schema))
+    healed.study |= {"traffic": served.study["traffic"]}
+    healed.study["cluster"] |= {"fabric": served.study["cluster"]["fabric"]}
+    return healed

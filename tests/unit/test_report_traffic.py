@@ -15,7 +15,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
 
 from report_fixture import MemoryResults, results
-from traffic_fixture import traffic_results
+from traffic_fixture import beside_rebuild, traffic_results
 
 from resilver.cli import summary as cli_summary
 from resilver.errors import ConfigError
@@ -309,6 +309,16 @@ def test_the_page_of_clients_alone_speaks_of_no_rebuild() -> None:
     page = render(traffic_results(seeds=1))
     body = page[page.index("<main>") : page.index("</main>")]
     assert "One run in detail" in body and "ebuild" not in body
+
+
+def test_beside_a_rebuild_clients_have_a_sentence_and_figures_of_their_own() -> None:
+    made = beside_rebuild()
+    (point,) = systems(made)
+    assert " beside the rebuild; a request takes " in traffic_sentence(made, point)
+    labels = [one.label for one in key_figures(made)]
+    assert labels.index("Rebuild time") < labels.index("Goodput")
+    names = [one.name for one in charts.of_system(made, point)]
+    assert names == [*charts.NAMES[1:], *TRAFFIC_NAMES]
 
 
 @pytest.mark.parametrize("format", ["png", "svg"])

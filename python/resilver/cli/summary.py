@@ -31,9 +31,9 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     """
     from resilver.report.findings import losses, nothing_rebuilt
     from resilver.report.sentence import describe
-    from resilver.report.source import largest, systems
+    from resilver.report.source import largest, serves_only, systems
     from resilver.report.summary import key_figures
-    from resilver.report.traffic import has_rebuild, has_traffic, traffic_sentence
+    from resilver.report.traffic import has_traffic, traffic_sentence
 
     console = output()
     points = systems(results)
@@ -58,8 +58,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     for figure in key_figures(results):
         figures.add_row(figure.label, figure.text, figure.detail)
     console.print(figures)
-    served_only = has_traffic(largest(points)) and not has_rebuild(largest(points))
-    if not served_only and (reason := nothing_rebuilt(largest(points))):
+    if not serves_only(largest(points).rows) and (reason := nothing_rebuilt(largest(points))):
         _print_wrapped(console, reason)
     console.print()
     _print_whereabouts(console, results, next_command)
@@ -82,7 +81,7 @@ def _points_table(results: Results, points: list[Any], *, spread: bool) -> Table
     # The quartiles of more than two figures would not fit.
     spread = spread and len(columns) <= _SPREAD_COLUMNS_MAX
     for heading, _, _ in columns:
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
         if spread:
             table.add_column("quartiles", style="dim", justify="right")
     for point in points:
@@ -97,11 +96,12 @@ def _points_table(results: Results, points: list[Any], *, spread: bool) -> Table
 
 def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
     """What a row of a swept point states: heading, column and words; of a rebuild, of clients."""
-    from resilver.report.traffic import has_rebuild, has_traffic
+    from resilver.report.source import serves_only
+    from resilver.report.traffic import has_traffic
 
     clients = any(has_traffic(point) for point in points)
     columns: list[tuple[str, str, Any]] = []
-    if not clients or any(has_rebuild(point) for point in points):
+    if not all(serves_only(point.rows) for point in points):
         columns.append(("rebuild time", "rebuild_seconds", format_duration))
         columns.append(("rebuild rate", "aggregate_bytes_per_second", format_rate))
     if clients:

@@ -14,10 +14,10 @@ from resilver.report.network import named_tables
 from resilver.report.provenance import provenance_html
 from resilver.report.runs import runs_table
 from resilver.report.sentence import describe
-from resilver.report.source import ResultsLike, SystemRuns, largest, number, systems
+from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
 from resilver.report.standing import Standing
 from resilver.report.summary import key_figures
-from resilver.report.traffic import has_rebuild, has_traffic, traffic_sentence
+from resilver.report.traffic import has_traffic, traffic_sentence
 from resilver.report.traffic_charts import of_traffic
 from resilver.report.words import plural
 
@@ -161,7 +161,7 @@ def _body(
 def _whole_study(page: Document, points: list[SystemRuns]) -> Iterable[str]:
     """The charts about the whole study: its rebuild rate, and what clients get over a sweep."""
     made = charts.of_study(points)
-    if any(has_rebuild(one) or not has_traffic(one) for one in points):
+    if not all(serves_only(one.rows) for one in points):
         yield "<section><h2>Rebuild rate</h2>"
         for one in made:
             if one.name == charts.NAMES[0]:
@@ -196,7 +196,7 @@ def _systems(
 ) -> Iterable[str]:
     """The charts about one run, for each system that the page carries."""
     kept = systems_shown(points)
-    rebuilds = any(has_rebuild(one) or not has_traffic(one) for one in points)
+    rebuilds = not all(serves_only(one.rows) for one in points)
     what = "rebuild" if rebuilds else "run"
     yield f"<section><h2>One {what} in detail</h2>"
     if len(kept) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import wrap
@@ -10,6 +11,7 @@ from textwrap import wrap
 import numpy as np
 
 from resilver.report.charts_data import Floats, RateChart
+from resilver.report.metrics import REBUILD_RATE
 from resilver.report.scales import Scale
 
 LABELS_ROOM = 16
@@ -53,7 +55,9 @@ class RateLayout:
 
     def broken(self, line_end: str) -> list[str]:
         """The tick labels, long ones on several lines."""
-        return [line_end.join(wrap(label, _LINE_LETTERS)) or label for _, label in self.ticks]
+        # A number stays with the word before it: "routers 128" is one thing.
+        kept = [re.sub(r"(?<=[a-z]) (?=\d)", "\u00a0", label) for _, label in self.ticks]
+        return [line_end.join(wrap(label, _LINE_LETTERS)) or label for label in kept]
 
     def place(self, x: float) -> float:
         """The position of a swept value."""
@@ -82,10 +86,13 @@ def rate_layout(chart: RateChart) -> RateLayout:
     shown = xs[:: max(1, -(-len(xs) // LABELS_ROOM))] if chart.key else []
     low = min((box.low for box in boxes), default=1.0)
     high = max((box.high for box in boxes), default=1.0)
+    # Rebuild rates differ by orders of magnitude and have the unit of the least.
+    medians = [box.median for box in boxes] or [1.0]
+    unit_of = min(medians) if chart.metric is REBUILD_RATE else max(medians)
     wide = low > 0.0 and high > low * LOGARITHMIC_SPREAD.get(chart.metric.name, math.inf)
     return RateLayout(
         numeric=chart.numeric,
-        scale=chart.metric.scale(min((box.median for box in boxes), default=1.0)),
+        scale=chart.metric.scale(unit_of),
         slot=0.6 * gap / max(1, len(chart.series)),
         series=len(chart.series),
         limits=(min(xs, default=0.0) - margin, max(xs, default=0.0) + margin),

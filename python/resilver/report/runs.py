@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resilver.report.source import ResultsLike, format_swept, number, swept_keys
+from resilver.report.source import ResultsLike, format_swept, number, serves_only, swept_keys
 from resilver.report.tables import Cell, Column, Table
 
 _METRICS = (
@@ -45,6 +45,22 @@ _METRICS = (
     Column("serving_seconds", "serving", "seconds"),
     Column("digest", "digest", "text"),
 )
+_OF_REBUILDS = frozenset(
+    {
+        "rebuild_seconds",
+        "rebuilt_bytes",
+        "rebuilt_objects",
+        "unrecoverable_objects",
+        "unrecoverable_bytes",
+        "unreachable_objects",
+        "undersized_replicas",
+        "placement_groups_affected",
+        "placing_seconds",
+        "scanning_seconds",
+        "rebuilding_seconds",
+    }
+)
+"""What says nothing of a study whose systems store nothing and only serve."""
 _FAILED_LENGTH_MAX = 40
 
 
@@ -59,8 +75,11 @@ def runs_table(results: ResultsLike) -> Table:
     """
     keys = swept_keys(results)
     rows = results.runs.to_pylist()
+    hidden = _OF_REBUILDS if serves_only(rows) else frozenset()
     metrics = [
-        column for column in _METRICS if any(row.get(column.name) is not None for row in rows)
+        column
+        for column in _METRICS
+        if column.name not in hidden and any(row.get(column.name) is not None for row in rows)
     ]
     columns = (
         *(Column(key, key, "text") for key in keys),

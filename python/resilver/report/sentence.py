@@ -10,10 +10,10 @@ from resilver.report.source import (
     SystemRuns,
     format_swept,
     number,
+    serves_only,
     swept_keys,
     with_swept,
 )
-from resilver.report.traffic import has_rebuild, has_traffic
 from resilver.report.traffic_words import device_words, fabric_sentence, traffic_clause
 from resilver.report.words import listed, plural
 from resilver.units import exact_bytes, format_duration
@@ -39,7 +39,7 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     study = with_swept(results.study, point.swept)
     cluster = _section(study, "cluster")
     parts = [_cluster(cluster, point)]
-    if has_rebuild(point) or not has_traffic(point):
+    if not serves_only(point.rows):
         parts += [*_placement(study, point), _copies(study)]
     sentences = [", ".join(part for part in parts if part) + "."]
     if population := _population(_section(study, "population")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -184,9 +185,21 @@ def largest(points: list[SystemRuns]) -> SystemRuns:
     )[1]
 
 
+def serves_only(rows: Iterable[Row]) -> bool:
+    """Whether clients ask of a system that stores nothing which a failure could make it rebuild.
+
+    Args:
+        rows: Rows of the table `runs`.
+    """
+    kept = list(rows)
+    clients = any(number(row, "requests_completed") is not None for row in kept)
+    return clients and not any(number(row, "population_objects") for row in kept)
+
+
 def _median_row(rows: list[Row]) -> Row:
     """The run of median rebuild time or goodput; of two middle ones the lower: it did happen."""
-    for column in ("rebuild_seconds", "throughput_bytes_per_second"):
+    served = "throughput_bytes_per_second"
+    for column in (served,) if serves_only(rows) else ("rebuild_seconds", served):
         known = sorted(
             (value, int(row["seed"]), rank)
             for rank, row in enumerate(rows)

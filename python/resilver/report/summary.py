@@ -9,7 +9,7 @@ import numpy as np
 
 from resilver.report.charts_data import server_chart
 from resilver.report.findings import largest_over_mean, nothing_rebuilt
-from resilver.report.source import ResultsLike, SystemRuns, largest, number, systems
+from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
 from resilver.report.traffic import traffic_figures
 from resilver.report.words import against, percent, size_of
 from resilver.units import format_duration, format_rate
@@ -48,6 +48,9 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
         ConfigError: There is no finished run.
     """
     point = system or largest(systems(results))
+    if serves_only(point.rows):
+        served = [_median(point, *one) for one in traffic_figures(point)]
+        return [figure for figure in served if figure is not None]
     figures = [
         _median(point, "rebuild_seconds", "Rebuild time", "s"),
         _lost(point),

@@ -16,7 +16,7 @@ from resilver.report.charts_data import (
     rows_of_run,
 )
 from resilver.report.faults import repair_moments, seconds_of
-from resilver.report.source import ResultsLike, SystemRuns, number, with_swept
+from resilver.report.source import ResultsLike, Row, SystemRuns, number, serves_only, with_swept
 from resilver.report.tables import Column, Table
 from resilver.report.words import listed, percent, plural
 from resilver.units import format_duration, format_rate
@@ -78,11 +78,6 @@ class TrafficCourse:
 def has_traffic(point: SystemRuns) -> bool:
     """Whether clients asked anything of the system."""
     return any(number(row, "requests_completed") is not None for row in point.rows)
-
-
-def has_rebuild(point: SystemRuns) -> bool:
-    """Whether the system stores anything that a failure could make it rebuild."""
-    return any(number(row, "population_objects") is not None for row in point.rows)
 
 
 def traffic_course(results: ResultsLike, point: SystemRuns) -> TrafficCourse | None:
@@ -244,7 +239,7 @@ def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
         _middle(point, name)
         for name in ("throughput_bytes_per_second", "mean_delay_seconds", "p99_delay_seconds")
     )
-    beside = " beside the rebuild" if has_rebuild(point) else ""
+    beside = " beside the rebuild" if not serves_only(point.rows) else ""
     if not rate or mean is None:
         return f"No request of a client completes{beside}. {losses_sentence(results, point)}"
     text = f"Clients get {format_rate(rate)}{beside}; a request takes {format_duration(mean)}"
@@ -262,9 +257,14 @@ def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
         point: A system with clients.
     """
     lost = [number(row, "requests_lost") or 0.0 for row in point.rows]
-    if not any(lost):
-        return "No request is lost."
     row = point.median
+    if not any(lost):
+        dropped = _drops(row)
+        return (
+            f"No request is lost, though packets are: {listed(dropped)}."
+            if dropped
+            else ("No request is lost.")
+        )
     count = number(row, "requests_lost") or 0.0
     if not count:
         return f"Requests are lost in {sum(map(bool, lost)):,} of {len(lost):,} seeds."
@@ -281,7 +281,16 @@ def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
         gone = failed_disks(results, point)
         if all(name in gone for name, _ in named):
             return f"{text}, whose {'disk' if len(named) == 1 else 'disks'} had failed."
-    causes = [
+    causes = _drops(row)
+    if causes:
+        return f"{text}: {listed(causes)}."
+    late = number(row, "requests_late")
+    return f"{text}: their time ran out" + (f"; {late:,.0f} answers came late." if late else ".")
+
+
+def _drops(row: Row) -> list[str]:
+    """How many packets of a run were dropped, and why, in words."""
+    return [
         f"{plural(packets, 'packet')} {why}"
         for name, why in (
             ("packets_dropped_cut", "cut off by what failed"),
@@ -290,8 +299,6 @@ def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
         )
         if (packets := number(row, name))
     ]
-    text += f": {listed(causes)}." if causes else ": they were not answered in time."
-    return text
 
 
 def failed_disks(results: ResultsLike, point: SystemRuns) -> set[str]:
