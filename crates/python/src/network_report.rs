@@ -10,6 +10,9 @@ use resilver_system::{Bar, ClientOutcome, Delays, Report, ServerOutcome, Traffic
 /// Bars of the histogram of how busy channels are.
 const BUSY_BARS: usize = 50;
 
+/// A column of the servers: its name, and a server's value.
+type ServerColumn = (&'static str, fn(&ServerOutcome) -> u64);
+
 /// Sets a column of the values.
 fn set<'py, T: Element>(columns: &Bound<'py, PyDict>, name: &str, values: impl Iterator<Item = T>) -> PyResult<()> {
     columns.set_item(name, values.collect::<Vec<T>>().into_pyarray(columns.py()))
@@ -144,7 +147,7 @@ pub fn traffic<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyD
 
 /// Adds what each server did for clients to the columns of the servers: `None` where there are no clients.
 pub fn set_servers(columns: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {
-    let values: [(&str, fn(&ServerOutcome) -> u64); 5] = [
+    let values: [ServerColumn; 5] = [
         ("requests_completed", |server| server.completed),
         ("requests_lost", |server| server.lost),
         ("requests_read", |server| server.read),

@@ -111,6 +111,16 @@ pub enum SystemError {
     /// A fabric that cannot be simulated.
     #[error("{0}")]
     Fabric(String),
+    /// A part that the system does not have.
+    #[error("{part} {number}: the system has {count} of them, numbered from 0")]
+    NoSuchPart {
+        /// What is meant.
+        part: &'static str,
+        /// The number given.
+        number: u32,
+        /// How many there are.
+        count: u32,
+    },
     /// More requests at a time than can be numbered.
     #[error("more than 2^28 requests wait for an answer at a time: lower their rate, or set traffic.timeout")]
     TooManyRequests,

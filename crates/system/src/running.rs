@@ -80,6 +80,7 @@ where
 /// # Errors
 /// When the system cannot be simulated.
 pub(crate) fn begin(config: &SystemConfig, rebuild: Rebuild, bytes: Bytes) -> Result<Box<dyn Run>, SystemError> {
+    check_numbers(config)?;
     let requesters = config.traffic.iter().flat_map(|traffic| &traffic.requesters);
     let endpoints = config.endpoint_of.iter().chain(requesters).map(|endpoint| endpoint.index() + 1).max().unwrap_or(0);
     match &config.fabric {
@@ -88,6 +89,34 @@ pub(crate) fn begin(config: &SystemConfig, rebuild: Rebuild, bytes: Bytes) -> Re
             parameters.check(topology).map_err(|error| SystemError::Fabric(error.to_string()))?;
             over(config, Switched::new(topology.clone(), parameters.clone()), rebuild, bytes)
         }
+    }
+}
+
+/// Checks that faults and clients are of parts that the system has.
+///
+/// # Errors
+/// The first number that is too large.
+fn check_numbers(config: &SystemConfig) -> Result<(), SystemError> {
+    let (links, nodes, endpoints) = match &config.fabric {
+        FabricConfig::LogGp { .. } => (0, 0, u32::MAX),
+        FabricConfig::Switched { topology, .. } => {
+            (topology.links(), topology.nodes(), (topology.hosts().len() + topology.routers().len()) as u32)
+        }
+    };
+    let disks = config.endpoint_of.len() as u32;
+    let requesters = config.traffic.iter().flat_map(|traffic| &traffic.requesters);
+    let used = config.endpoint_of.iter().chain(requesters).map(|endpoint| endpoint.get());
+    let of_faults = config.faults.iter().flat_map(|fault| {
+        let of_links = fault.links.iter().map(move |&link| ("link of network_faults", link, links));
+        let of_nodes = fault.nodes.iter().map(move |&node| ("node of network_faults", node, nodes));
+        of_links
+            .chain(of_nodes)
+            .chain(fault.disks.iter().map(move |disk| ("disk of network_faults", disk.get(), disks)))
+    });
+    let mut all = of_faults.chain(used.map(|endpoint| ("endpoint", endpoint, endpoints)));
+    match all.find(|&(_, number, count)| number >= count) {
+        Some((part, number, count)) => Err(SystemError::NoSuchPart { part, number, count }),
+        None => Ok(()),
     }
 }
 

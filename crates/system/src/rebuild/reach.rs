@@ -210,7 +210,9 @@ impl Rebuild {
         let successor = self.work.pulls.len() as u32;
         reach.others.insert(successor, others);
         reach.again.entry(destination.get()).or_default().push_back(successor);
-        (reach.received.push(0), reach.written.push(0), reach.given_up.push(false));
+        reach.received.push(0);
+        reach.written.push(0);
+        reach.given_up.push(false);
         let pull = Pull { holders: next.get(), holder_count: 1, ..self.work.pulls[pull as usize] };
         self.states.push(PullState::new(&pull, self.policy));
         self.work.pulls.push(pull);
