@@ -20,8 +20,8 @@ pub struct Butterfly {
     /// Words in a column.
     words: u32,
     hosts: u32,
-    /// The digits of each word, `bits` a digit, digit 0 in the lowest. Words are below 2^24, and a digit takes less than twice the
-    /// bits that it has a share of there, so 48 hold all.
+    /// The digits of each word, `bits` a digit, digit 0 in the lowest. Words are below 2^24, and a digit takes less than
+    /// twice the bits that it has a share of there, so 48 hold all.
     digits: Vec<u64>,
     bits: u32,
     /// The digit that each bit belongs to.

@@ -1,7 +1,7 @@
 //! Measures of a topology: how far its nodes are apart, and how many parts it takes.
 //!
-//! Hops are those of the shortest ways that [`Topology::distance`] counts. All are exact: in closed form where distances add up over
-//! dimensions, and as a sum over one node of each kind that looks at the network alike elsewhere.
+//! Hops are those of the shortest ways that [`Topology::distance`] counts. All are exact: in closed form where distances add
+//! up over dimensions, and as a sum over one node of each kind that looks at the network alike elsewhere.
 
 use rayon::prelude::*;
 

@@ -78,8 +78,8 @@ fn routers_at_random_places_see_the_mean_of_all_pairs() {
 
 /// From a router at the corner of rows and columns a node is one hop behind the nearer of the two sides: min(row, column) + 1.
 /// The sum of min(i, j) over a square of side n is (n - 1) n (2 n - 1) / 6, so the mean of 64 x 64 is 63 x 127 / (6 x 64) + 1.
-/// In the fat tree of the study a host is at its own router, 1 hop, for 32 of 4,096; among the other 2,016 of the router's group of
-/// 64 routers 3 hops; 5 hops for the other half. A butterfly's hosts are all five hops behind its routers.
+/// In the fat tree of the study a host is at its own router, 1 hop, for 32 of 4,096; among the other 2,016 of the router's
+/// group of 64 routers 3 hops; 5 hops for the other half. A butterfly's hosts are all five hops behind its routers.
 #[test]
 fn mean_hops_from_routers_are_the_closed_forms() {
     let mesh = mesh_with_rim(&[64, 64], RimWiring::CornerSides, 8).unwrap();
@@ -90,8 +90,8 @@ fn mean_hops_from_routers_are_the_closed_forms() {
     assert_eq!(butterfly(4, 4, 16).unwrap().mean_router_host_hops(), Some(5.0));
 }
 
-/// A torus is cut across its longest side, at two places; a hypercube across any dimension; a folded Clos network without taper and
-/// the study's fat tree join halves by half as many links as there are hosts.
+/// A torus is cut across its longest side, at two places; a hypercube across any dimension; a folded Clos network without
+/// taper and the study's fat tree join halves by half as many links as there are hosts.
 #[test]
 fn bisections_are_the_known_widths() {
     let exact = |links| Bisection { links, is_exact: true };
