@@ -12,9 +12,10 @@ use crate::errors::config_error;
 use crate::topology::{TopologyJson, topology_of};
 use crate::traffic::duration;
 
-/// A packet may take this many times the hops of the longest of the shortest ways, and `HOPS_MIN` in a small network.
+/// A packet may take this many times the hops of the longest of the shortest ways, and at least as many as an IP packet's
+/// time to live can count: one that goes round a failed link may turn for long before it finds its way.
 const DIAMETERS: u32 = 4;
-const HOPS_MIN: u32 = 16;
+const HOPS_MIN: u32 = 255;
 
 /// The network.
 #[derive(Deserialize)]

@@ -78,7 +78,7 @@ class Fabric(Section):
         routing: Of switches: ``adaptive``, by the state of the ports, or ``deterministic``.
         forwarding: Of switches: ``store_and_forward`` or ``cut_through``.
         hop_limit: Of switches: after how many hops a packet is dropped; by default four times the
-            diameter, at least 16.
+            diameter, at least 255.
         lanes: Of switches: how many queues a port has.
     """
 
@@ -131,7 +131,7 @@ class Fabric(Section):
         strict=True,
         ge=1,
         le=HOP_LIMIT_MAX,
-        description="After how many hops a packet is dropped. Default: 4 diameters, at least 16.",
+        description="After how many hops a packet is dropped. Default: 4 diameters, at least 255.",
     )
     lanes: int | None = Field(
         default=None, strict=True, ge=1, le=LANES_MAX, description="Queues of a port. Default: 1."
