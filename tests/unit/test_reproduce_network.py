@@ -12,6 +12,8 @@ from resilver.reproduce.bars import bars, bars_figure, bars_table, bars_words
 from resilver.reproduce.compare import ABSENT, DIFFERS, FAILS, HOLDS
 from resilver.reproduce.conclusions import PARTLY, conclude
 from resilver.reproduce.cumulative import cumulative, cumulative_figure, cumulative_table
+from resilver.reproduce.curves import curve, curve_table
+from resilver.reproduce.evidence import derived, shipped_study
 from resilver.reproduce.published import Conclusion, PictureSpec
 from resilver.reproduce.serving import labelled, serving_columns
 
@@ -71,6 +73,50 @@ def test_a_rank_correlation_is_that_of_the_groups_medians() -> None:
     assert made.ours == pytest.approx(-1.0)
     equal = [{**one, "busy": 0.5} for one in ROWS]
     assert compare("e", number("rank_correlation", of="busy", at=BASE), equal).verdict == ABSENT
+
+
+def test_a_rank_correlation_within_groups_is_the_least_of_their_own() -> None:
+    # A's busy shares rise with its rates; B's fall; C has too few rows to say anything.
+    rows = [row("A", "none", k, rate=float(k), busy=0.1 * k) for k in (1, 2, 3)]
+    rows += [row("B", "none", k, rate=float(k), busy=-0.1 * k) for k in (1, 2, 3)]
+    rows += [row("C", "none", 1, rate=1.0, busy=0.5)]
+    least = number("least_rank_correlation", of="busy")
+    assert compare("e", least, rows).ours == pytest.approx(-1.0)
+    assert compare("e", least, rows[:3]).ours == pytest.approx(1.0)
+    assert compare("e", least, rows[-1:]).verdict == ABSENT
+
+
+def test_the_delay_of_a_closed_loop_follows_from_its_rate() -> None:
+    # 5,120 outstanding, 80,000 completed in 1 s: 64 ms between a request and its like, of which
+    # the pause takes 11 ms.
+    run = shipped_study("network-faults", ["study.seeds=1"]).runs()[0]
+    served = {"requests_completed": 80_000, "statistics_seconds": 1.0}
+    assert derived(served, run)["little_delay_seconds"] == pytest.approx(0.053)
+    assert "little_delay_seconds" not in derived({"requests_completed": 0}, run)
+
+
+def test_a_curve_may_have_a_point_for_each_value_of_a_third_column() -> None:
+    spec = PictureSpec(
+        "c",
+        "curve",
+        "C",
+        x="busy",
+        x_unit="%",
+        x_title="busy",
+        x_linear=True,
+        each="load",
+        y="rate",
+    )
+    rows = [
+        {"load": load, "busy": busy, "rate": rate}
+        for load, busy, rate in ((1, 0.1, 1.0), (1, 0.2, 3.0), (1, 0.12, 2.0), (2, 0.34, 5.0))
+    ]
+    made = curve(spec, rows, [])
+    assert made is not None
+    # Medians of the three rows of the first load; the axis is marked by tenths to beyond 34 %.
+    assert (made.lines[0].xs, made.lines[0].ys) == ((0.12, 0.34), (2.0, 5.0))
+    assert [made.label(x) for x in made.ticks] == ["0", "10", "20", "30", "40"]
+    assert curve_table(made).columns[1].kind == "share"
 
 
 def test_rows_are_left_out_by_value_and_by_threshold() -> None:

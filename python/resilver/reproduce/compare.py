@@ -41,6 +41,7 @@ DIVISORS = {
     "replicas": 1.0,
     "hops": 1.0,
     "requests": 1.0,
+    "packets": 1.0,
 }
 """What one of each unit is in the SI units of the rows."""
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _DASHES_STATIC = ("-", "--", ":", "-.")
+_X_KINDS = {"bytes": "bytes", "%": "share", "ms": "seconds"}
+"""What a table writes the numbers of the axis across as, by their unit; others are counts."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,10 @@ class Curve:
 
     @property
     def ticks(self) -> list[float]:
-        """The places on the axis across, thinned to what fits."""
+        """The places on the axis across, thinned to what fits; of a share, tenths."""
+        if self.spec.x_unit == "%":
+            most = max(x for line in self.lines for x in line.xs)
+            return [tenth / 10.0 for tenth in range(math.ceil(10.0 * most) + 1)]
         xs = sorted({x for line in self.lines for x in line.xs})
         return xs[:: max(1, -(-len(xs) // 12))]
 
@@ -88,19 +93,20 @@ def curve(
         The curve; None where no row has what it needs.
     """
     divisor = DIVISORS[spec.y_unit]
-    groups: dict[str, dict[float, list[float]]] = {}
+    groups: dict[str, dict[float, list[tuple[float, float]]]] = {}
     for row in rows:
         if not matches(row, spec.at):
             continue
         x, y = row.get(spec.x), row.get(spec.y)
         if isinstance(x, int | float) and isinstance(y, int | float):
             name = spec.names.get(_word(row.get(spec.by)), _word(row.get(spec.by)))
-            groups.setdefault(name, {}).setdefault(float(x), []).append(y / divisor)
+            place = float(row[spec.each]) if spec.each else float(x)
+            groups.setdefault(name, {}).setdefault(place, []).append((float(x), y / divisor))
     lines = tuple(
         Line(
             name,
-            tuple(sorted(points)),
-            tuple(statistics.median(points[x]) for x in sorted(points)),
+            tuple(statistics.median(x for x, _ in points[place]) for place in sorted(points)),
+            tuple(statistics.median(y for _, y in points[place]) for place in sorted(points)),
         )
         for name, points in groups.items()
     )
@@ -124,7 +130,7 @@ def curve_table(made: Curve) -> Table:
     unit = spec.y_unit.replace("/s", "_per_second").replace(" ", "_").lower()
     columns = (
         Column("line", "line", "text"),
-        Column(f"{spec.x}", spec.x_title, "bytes" if spec.x_unit == "bytes" else "count"),
+        Column(spec.x, spec.x_title, _X_KINDS.get(spec.x_unit, "count")),
         Column(f"{spec.y_title.replace(' ', '_')}_{unit}", made.y_title, "number"),
     )
     rows = [(line.name, x, y) for line in made.lines for x, y in zip(line.xs, line.ys, strict=True)]

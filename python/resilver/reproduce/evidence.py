@@ -190,13 +190,17 @@ def derived(row: dict[str, Any], run: Run) -> Row:
     Returns:
         The row with ``first_fault_seconds``, ``population_replicas``, ``events_per_second``, the
         wall time a rebuilt object, and, where the phases were timed, the share of each and what
-        rebuilding alone took for a rebuilt object.
+        rebuilding alone took for a rebuilt object; for clients in a closed loop
+        ``little_delay_seconds``, see `_little_delay`.
     """
     added: dict[str, Any] = {}
     if run.system.faults:
         added["first_fault_seconds"] = min(float(fault.at) for fault in run.system.faults)
     if run.system.copies is not None and row.get("population_objects") is not None:
         added["population_replicas"] = row["population_objects"] * run.system.copies
+    delay = _little_delay(row, run)
+    if delay is not None:
+        added["little_delay_seconds"] = delay
     wall = row.get("wall_seconds")
     if wall:
         added["events_per_second"] = row["events"] / wall
@@ -210,3 +214,16 @@ def derived(row: dict[str, Any], run: Run) -> Row:
     total = sum(known.values())
     added |= {f"{phase}_share": value / total for phase, value in known.items() if total > 0.0}
     return {**row, **added}
+
+
+def _little_delay(row: Row, run: Run) -> float | None:
+    """The mean delay of a request that Little's law gives for a closed loop.
+
+    Of N requests outstanding each is waited for, or paused until it is issued, for half the
+    interval in the mean: N = X (delay + interval / 2) at X completions a second.
+    """
+    traffic, window = run.system.traffic, row.get("statistics_seconds")
+    completed = row.get("requests_completed")
+    if traffic is None or traffic.outstanding is None or not window or not completed:
+        return None
+    return float(traffic.outstanding * window / completed - traffic.interval_seconds / 2.0)

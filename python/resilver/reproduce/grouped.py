@@ -118,6 +118,29 @@ def rank_correlation(number: Published, chosen: Rows, _rows: Rows) -> float | No
     return statistics.correlation(above, across)
 
 
+def least_rank_correlation(number: Published, chosen: Rows, _rows: Rows) -> float | None:
+    """The least of the groups' own rank correlations of two columns, each over the group's rows.
+
+    Args:
+        number: What is published; its `metric` and `of` are the columns.
+        chosen: The runs at its place.
+
+    Returns:
+        From -1 to 1; None where no group has three runs that differ.
+    """
+    groups: dict[Any, list[Row]] = {}
+    for row in chosen:
+        if isinstance(row.get(number.of), int | float):
+            groups.setdefault(row.get(number.spread_over), []).append(row)
+    found = []
+    for part in groups.values():
+        above = _ranks([float(row[number.metric]) for row in part])
+        across = _ranks([float(row[number.of]) for row in part])
+        if len(part) >= 3 and len(set(above)) > 1 and len(set(across)) > 1:
+            found.append(statistics.correlation(above, across))
+    return min(found, default=None)
+
+
 def _ranks(values: Sequence[float]) -> list[float]:
     """The rank of each value; equal ones share the mean of theirs."""
     return [
@@ -163,6 +186,7 @@ def ratios(number: Published, chosen: Rows, rows: Rows) -> list[float]:
 GROUPED: dict[str, Callable[[Published, Rows, Rows], float | None]] = {
     "order": order,
     "rank_correlation": rank_correlation,
+    "least_rank_correlation": least_rank_correlation,
     "greatest_ratio": greatest_ratio,
     "least_ratio": least_ratio,
 }

@@ -27,7 +27,8 @@ class Published:
         statistic: How rows become one number: "median", "mean", "max", "min", "sum", "spread"
             (largest over smallest median of the groups of `spread_over`), "fullest" (the metric
             where the column `of` is greatest), "rank_correlation" (Spearman's, of the groups'
-            medians of the metric and of the column `of`), "order" (the least ratio of a member of
+            medians of the metric and of the column `of`), "least_rank_correlation" (the least of
+            the groups' own, each over its rows), "order" (the least ratio of a member of
             one of `groups` to a member of the next, by medians of the metric, or of its ratio to
             that at `over_at`), or "greatest_ratio" and
             "least_ratio" (of every group's runs to the runs of the same group and seed at
@@ -86,9 +87,11 @@ class PictureSpec:
         ideal: Of a rate: whether to draw the line from the smallest system.
         series: Of a rate: entries, with the names of their boxes.
         servers: Of one run: the size whose slowest run is drawn.
-        x, x_unit, x_title: Of a curve: the column across, "bytes" or "count", and its title; of
-            bars the column that groups them; of a cumulative one the unit and title alone.
+        x, x_unit, x_title: Of a curve: the column across, "bytes", "count", "ms" or "%", and its
+            title; of bars the column that groups them; of a cumulative one unit and title alone.
         x_linear: Of a curve: whether the axis across is linear and not logarithmic.
+        each: Of a curve: the column whose every value makes a point, at medians of `x` and `y`; by
+            default `x` itself.
         y, y_unit, y_title, y_logarithmic: Of a curve and bars: the column upwards.
         by, names: Of a curve, bars and a cumulative one: the column that parts its series, and what
             their values are called.
@@ -111,6 +114,7 @@ class PictureSpec:
     x_unit: str = "count"
     x_title: str = ""
     x_linear: bool = False
+    each: str = ""
     y: str = ""
     y_unit: str = ""
     y_title: str = ""
