@@ -120,37 +120,54 @@ def summary(made: Reproduction) -> str:
 
 def verdict_table(comparisons: Iterable[Comparison]) -> str:
     """The comparisons as a table with their verdicts in words and marks."""
-    rows = []
-    for one in comparisons:
-        paper = "" if one.paper is None else number_words(one.paper, one.unit)
-        ours = "" if one.ours is None else number_words(one.ours, one.unit)
-        wrong = " no" if one.verdict in (FAILS, DIFFERS) else ""
-        where = f'<br><small class="note">{escape(one.where)}</small>' if one.where else ""
-        rows.append(
-            f'<tr><td class="figure">{escape(one.figure)}</td>'
-            f"<td>{escape(one.what)}{where}</td>"
-            f'<td class="n">{escape(paper)}</td><td class="n">{escape(ours)}{_range(one)}</td>'
-            f'<td class="n">{escape(deviation_words(one.deviation))}</td>'
-            f'<td class="n">{escape(band_words(one))}</td>'
-            f'<td class="verdict{wrong}">{MARKS[one.verdict]} {escape(one.verdict)}</td></tr>'
-        )
     heads = (
-        ("figure", ""),
+        ("figure", "figure"),
         ("number", ""),
         ("published", "n"),
         ("ours", "n"),
         ("deviation", "n"),
         ("band", "n"),
-        ("verdict", ""),
+        ("verdict", "verdict"),
     )
+    rows = [_cells(one) for one in comparisons]
+    # What no number has, such as a figure where the source has none, is no column.
+    kept = [rank for rank, _ in enumerate(heads) if any(cells[rank] for cells, _ in rows)]
     head = "".join(
-        f'<th scope="col"{f" class={kind}" if kind else ""}>{name}</th>' for name, kind in heads
+        f'<th scope="col"{" class=n" if heads[rank][1] == "n" else ""}>{heads[rank][0]}</th>'
+        for rank in kept
     )
+    body = []
+    for cells, is_wrong in rows:
+        classes = [f"{kind} no" if kind == "verdict" and is_wrong else kind for _, kind in heads]
+        marked = (
+            f'<td class="{classes[rank]}">{cells[rank]}</td>'
+            if classes[rank]
+            else f"<td>{cells[rank]}</td>"
+            for rank in kept
+        )
+        body.append(f"<tr>{''.join(marked)}</tr>")
     return (
         '<div class="scroll tall" role="region" tabindex="0" aria-label="Ours and the published '
         f'numbers"><table class="verdicts"><thead><tr>{head}</tr></thead>\n'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f"<tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def _cells(one: Comparison) -> tuple[tuple[str, ...], bool]:
+    """The cells of a number's row, and whether its verdict is a bad one."""
+    paper = "" if one.paper is None else number_words(one.paper, one.unit)
+    ours = "" if one.ours is None else number_words(one.ours, one.unit)
+    where = f'<br><small class="note">{escape(one.where)}</small>' if one.where else ""
+    cells = (
+        escape(one.figure),
+        f"{escape(one.what)}{where}",
+        escape(paper),
+        f"{escape(ours)}{_range(one)}",
+        escape(deviation_words(one.deviation)),
+        escape(band_words(one)),
+        f"{MARKS[one.verdict]} {escape(one.verdict)}",
+    )
+    return cells, one.verdict in (FAILS, DIFFERS)
 
 
 def _range(one: Comparison) -> str:
