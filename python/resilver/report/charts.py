@@ -26,8 +26,8 @@ from resilver.report.degraded import (
     degraded_table,
     degraded_text,
     draw_degraded,
-    fault_marks_text,
 )
+from resilver.report.faults import fault_marks_text
 from resilver.report.metrics import REBUILD_RATE, TRAFFIC_METRICS
 from resilver.report.source import ResultsLike, SystemRuns, largest, systems
 from resilver.report.tables import Column, Table
@@ -86,7 +86,8 @@ def over_sweep(data: RateChart) -> Chart | None:
 
         return rate_figure(data)
 
-    heading, title = findings.rate_finding(data), f"{metric.noun} by swept value"
+    title = f"{metric.noun} by swept value" if data.key else f"{metric.noun} over the seeds"
+    heading = findings.rate_finding(data)
     return Chart(metric.name, heading, text, data, draw, _rate_table(data), title)
 
 
@@ -188,6 +189,11 @@ def _busy(data: ServerChart) -> Chart:
         return busy_figure(data)
 
     text = "The share of the rebuild time for which each server's device and link were busy."
+    if data.share_of != "rebuild":
+        text = (
+            "The share of the time from the end of the warm-up on for which each server's device "
+            "and link were busy, with the rebuild or with clients."
+        )
     return Chart(
         "busy",
         findings.busy_finding(data),

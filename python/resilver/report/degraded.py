@@ -14,6 +14,7 @@ from resilver.report.charts_data import (
     moments_within,
     rows_of_run,
 )
+from resilver.report.faults import fault_marks_text
 from resilver.report.source import ResultsLike, SystemRuns
 from resilver.report.tables import Column, Table
 from resilver.units import format_duration
@@ -111,22 +112,6 @@ def degraded_text(chart: DegradedChart) -> str:
     """
     text = "Objects with a copy missing, and among them those with one copy left, over time."
     return f"{text} {fault_marks_text(chart.fault_seconds)}".strip()
-
-
-def fault_marks_text(fault_seconds: tuple[float, ...]) -> str:
-    """What the dashed lines of a chart over time are; empty for one fault at the beginning.
-
-    Args:
-        fault_seconds: When something breaks.
-    """
-    if not any(fault_seconds):
-        return ""
-    moments = [format_duration(seconds) for seconds in fault_seconds[:6]]
-    more = f" and {len(fault_seconds) - 6:,} more moments" if len(fault_seconds) > 6 else ""
-    which = (
-        "A dashed line marks the fault" if len(fault_seconds) == 1 else "Dashed lines mark faults"
-    )
-    return f"{which}, at {', '.join(moments)}{more}."
 
 
 def degraded_table(chart: DegradedChart) -> Table:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import matplotlib.figure
     from plotly.graph_objects import Figure
 
+_TICKS_MAX = 12
+"""Devices each of which has a tick of its own; between them there is nothing."""
 _MARKS_MAX = 400
 """More devices than this are drawn as a line: marks would be one thick band."""
 
@@ -52,6 +54,8 @@ def devices_figure(chart: DevicesChart) -> Figure:
     figure.update_xaxes(
         title="devices, busiest first", tickformat=",", range=[0.25, ranks.size + 0.75]
     )
+    if ranks.size <= _TICKS_MAX:
+        figure.update_xaxes(dtick=1)
     figure.update_layout(showlegend=bool(chart.failed.any()), hovermode="closest")
     return figure
 

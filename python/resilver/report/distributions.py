@@ -178,8 +178,10 @@ def channels_finding(data: ChannelsBusy) -> str:
         data: The histogram.
     """
     one = data.histogram
+    above = one.share_above(0.5)
+    many = f"{percent(above)} of the channels are" if above else "No channel is"
     return (
-        f"{percent(one.share_above(0.5))} of the channels are busy more than half of the time; the "
+        f"{many} busy more than half of the time; the "
         f"median one {percent(one.quantile(0.5))}, the busiest tenth more than "
         f"{percent(one.quantile(0.9))}"
     )

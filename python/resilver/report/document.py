@@ -73,6 +73,8 @@ class Document:
         drawn = json.loads(made.draw().to_json())
         self.figures[name] = {"data": drawn["data"], "layout": drawn["layout"]}
         height = int(drawn["layout"]["height"])
+        narrowest = drawn["layout"].get("meta", {}).get("narrowest")
+        room = f";min-width:{int(narrowest)}px" if narrowest else ""
         label = escape(f"{made.heading}. {made.description}", quote=True)
         return (
             f'<figure aria-labelledby="heading-{name}">'
@@ -80,7 +82,7 @@ class Document:
             f"<figcaption>{escape(made.description)} "
             f'<a href="#table-{name}">Its table</a> follows.</figcaption>'
             f'<div class="chart chart-{made.name} js-only"><div class="plot" id="{name}" '
-            f'role="img" aria-label="{label}" style="min-height:{height}px"></div></div>'
+            f'role="img" aria-label="{label}" style="min-height:{height}px{room}"></div></div>'
             f"{self.details(name, table_title, made.table)}</figure>"
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 from resilver.errors import ConfigError
 from resilver.report.source import ResultsLike, SystemRuns, with_swept
 from resilver.report.words import plural
-from resilver.units import Seconds
+from resilver.units import Seconds, format_duration
 
 _KINDS = {
     "servers": "server",
@@ -133,3 +133,19 @@ def _targets(value: object) -> object:
         return tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return [value]
+
+
+def fault_marks_text(fault_seconds: tuple[float, ...]) -> str:
+    """What the dashed lines of a chart over time are; empty for one fault at the beginning.
+
+    Args:
+        fault_seconds: When something breaks.
+    """
+    if not any(fault_seconds):
+        return ""
+    moments = [format_duration(seconds) for seconds in fault_seconds[:6]]
+    more = f" and {len(fault_seconds) - 6:,} more moments" if len(fault_seconds) > 6 else ""
+    which = (
+        "A dashed line marks the fault" if len(fault_seconds) == 1 else "Dashed lines mark faults"
+    )
+    return f"{which}, at {', '.join(moments)}{more}."

@@ -36,11 +36,15 @@ def rate_finding(chart: RateChart) -> str:
     best = max(boxes, key=lambda box: box.median)
     if len(chart.series) > 1:
         worst = min(boxes, key=lambda box: box.median)
-        name = next(series.name for series in chart.series if best in series.boxes)
-        return (
-            f"{subject} is highest, {words(best.median)}, at {chart.key} = {best.label} "
-            f"with {name}; the lowest is {words(worst.median)}"
-        )
+        named = [
+            f"{words(box.median)}, at {box.label} with {series.name}"
+            for box in (best, worst)
+            for series in chart.series
+            if any(box is one for one in series.boxes)
+        ]
+        if best.median <= _SAME * worst.median:
+            return f"{subject} hardly changes over the sweep: about {words(best.median)}"
+        return f"{subject} is highest, {named[0]}, and lowest, {named[1]}"
     first, last = boxes[0], boxes[-1]
     if chart.ideal is not None:
         share = last.median / float(chart.ideal[1][-1])
@@ -145,8 +149,8 @@ def busy_finding(chart: ServerChart) -> str:
         return "The results do not say how busy the devices were"
     top = int(np.nanargmax(device))
     text = (
-        f"Devices are busy {percent(float(np.nanmean(device)))} of the rebuild on average; "
-        f"the busiest, {chart.names[top]}'s, {percent(float(device[top]))}"
+        f"Devices are busy {percent(float(np.nanmean(device)))} of the {chart.share_of} on "
+        f"average; the busiest, {chart.names[top]}'s, {percent(float(device[top]))}"
     )
     if not np.isnan(link).all():
         text += f", the busiest link {percent(float(np.nanmax(link)))}"

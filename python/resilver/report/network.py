@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.report.charts_data import Floats, column, rows_of_run
-from resilver.report.source import ResultsLike, SystemRuns, number
+from resilver.report.source import ResultsLike, SystemRuns, number, with_swept
 from resilver.report.tables import Column, Table
 from resilver.report.traffic import failed_disks
 from resilver.report.words import percent, plural
@@ -27,6 +27,7 @@ class LinkMap:
     Args:
         ends: The two nodes of each link, by index into `node_names`; shape (links, 2).
         node_names: What the nodes are called.
+        node_kinds: ``host``, ``router`` or ``switch`` for each of them.
         positions: Where each node is drawn, in the unit square; shape (nodes, 2).
         failed: Whether the link was down when the run ended.
         busy_share: Share of the time that each direction was sending; shape (links, 2), the first
@@ -38,6 +39,7 @@ class LinkMap:
 
     ends: Indices
     node_names: tuple[str, ...]
+    node_kinds: tuple[str, ...]
     positions: Floats
     failed: npt.NDArray[np.bool_]
     busy_share: Floats
@@ -96,12 +98,41 @@ def link_map(results: ResultsLike, point: SystemRuns) -> LinkMap | None:
     return LinkMap(
         ends=ends,
         node_names=tuple(names),
+        node_kinds=_kinds(with_swept(results.study, point.swept), nodes, names, ends),
         positions=positions,
         failed=np.array(table["failed"].to_pylist(), dtype=bool),
         busy_share=both("busy_seconds") / seconds,
         packets=both("packets"),
         queued=both("queued"),
         bytes=both("bytes"),
+    )
+
+
+def _kinds(
+    study: dict[str, Any], numbers: Indices, names: list[str], ends: Indices
+) -> tuple[str, ...]:
+    """What each node is: as a graph of one's own says it, else as its name does.
+
+    Args:
+        study: The study with swept values put in.
+        numbers: The number of each node in the topology.
+        names: The name of each node.
+        ends: The two nodes of each link, by index into `names`.
+    """
+    topology = study.get("cluster", {}).get("fabric", {}).get("topology")
+    if isinstance(topology, dict) and "hosts" in topology and "routers" in topology:
+        hosts, routers = set(topology["hosts"]), set(topology["routers"])
+        return tuple(
+            "router" if at in routers else "host" if at in hosts else "switch"
+            for at in map(int, numbers)
+        )
+    # Of a swept graph the results hold the name alone; a node with one link is a host there.
+    links = np.bincount(ends.ravel(), minlength=len(names))
+    return tuple(
+        kind
+        if (kind := name.partition(".")[0]) in ("host", "router", "switch")
+        else ("switch" if count > 1 else "host")
+        for name, count in zip(names, links, strict=True)
     )
 
 

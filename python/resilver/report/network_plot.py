@@ -18,7 +18,7 @@ import numpy.typing as npt
 from resilver.report.charts_data import Floats
 from resilver.report.network import LinkMap
 from resilver.report.plots import empty_figure, text_of
-from resilver.report.style import BLUE, GREY, VERMILLION
+from resilver.report.style import BLUE, GREY
 from resilver.report.topology_lines import Lines, lines_of
 from resilver.report.topology_plot import draw_topology
 from resilver.report.words import percent
@@ -30,11 +30,19 @@ if TYPE_CHECKING:
 
 # Each is legible on white and on near-black; lightness falls and warmth rises with the load.
 _SCALE = ((0.0, "#9AA7B1"), (0.35, "#5B9BC8"), (0.65, "#E69F00"), (1.0, "#C1121F"))
+_FAILED = "#C026D3"
+"""The colour of what failed, which the scale does not have."""
 _THICKNESS = 1.5
 _PIXELS = (1500, 840)
 _COLOURS_KEPT = 96
 _NODES_DRAWN_MAX = 600
 """Nodes of a network with more are too close together for marks of their own."""
+_NARROWEST_PIXELS = 700
+"""A window that is narrower scrolls the map, whose names would cover each other."""
+_LETTER_PIXELS = 6.5
+_LABEL_LETTERS = 32
+_KINDS_NAMED = ("switch", "router", "host")
+"""Whose names come first where there is no room for all."""
 
 
 def _frame(lines: Lines) -> tuple[float, float, float, float]:
@@ -82,13 +90,13 @@ def _draw_links(axes: Axes, chart: LinkMap, lines: Lines) -> None:
     axes.add_collection(drawn)
     broken = LineCollection(
         list(lines.segments[~works]),
-        colors=VERMILLION,
+        colors=_FAILED,
         linewidths=1.5 * _THICKNESS,
         linestyles=(0, (2, 1.5)),
     )
     axes.add_collection(broken)
     for is_router, marker, colour, size in ((False, "o", GREY, 9.0), (True, "s", BLUE, 22.0)):
-        chosen = np.array([(_kind(name) == "router") == is_router for name in chart.node_names])
+        chosen = np.array([(kind == "router") == is_router for kind in chart.node_kinds])
         if chosen.any() and (is_router or chosen.sum() <= _NODES_DRAWN_MAX):
             places = chart.positions[chosen]
             size *= min(1.0, 200.0 / int(chosen.sum())) * _THICKNESS
@@ -99,9 +107,54 @@ def _draw_links(axes: Axes, chart: LinkMap, lines: Lines) -> None:
     axes.set_axis_off()
 
 
-def _kind(name: str) -> str:
-    """What a node is, as its name says: `router.3` is a router."""
-    return name.partition(".")[0]
+def _names_shown(chart: LinkMap, frame: tuple[float, float, float, float]) -> list[str]:
+    """The name of each node where there is room for it, else nothing: switches' names first."""
+    left, right, bottom, top = frame
+    # The bar of colours takes some 170 pixels beside the map, and a name is 14 pixels high.
+    across = (_NARROWEST_PIXELS - 170) / (right - left)
+    up = 560 / (top - bottom)
+    shown = [""] * len(chart.node_names)
+    placed = np.empty((0, 3))
+    for kind in _KINDS_NAMED:
+        for node in (at for at, one in enumerate(chart.node_kinds) if one == kind):
+            name = chart.node_names[node]
+            name = name if len(name) <= _LABEL_LETTERS else f"{name[: _LABEL_LETTERS - 1]}…"
+            x, y = chart.positions[node] * (across, up)
+            half = 0.5 * _LETTER_PIXELS * len(name) + 3.0
+            beside = np.abs(placed[:, 0] - x) < placed[:, 2] + half
+            if not np.any(beside & (np.abs(placed[:, 1] - y) < 15.0)):
+                shown[node] = name
+                placed = np.vstack([placed, (x, y, half)])
+    return shown
+
+
+def _stands_below(chart: LinkMap) -> npt.NDArray[np.bool_]:
+    """Whether a node's links lead up, so that below it there is room for its name."""
+    rise = chart.positions[chart.ends[:, 1], 1] - chart.positions[chart.ends[:, 0], 1]
+    size = len(chart.node_names)
+    up = np.bincount(chart.ends[:, 0], weights=rise, minlength=size)
+    up -= np.bincount(chart.ends[:, 1], weights=rise, minlength=size)
+    return np.asarray(up > 1e-9, dtype=np.bool_)
+
+
+def _add_nodes(figure: Figure, chart: LinkMap, frame: tuple[float, float, float, float]) -> None:
+    """The names of nodes: where there is room for them beside the marks, and under the pointer."""
+    figure.add_scatter(
+        x=[round(float(x), 5) for x in chart.positions[:, 0]],
+        y=[round(float(y), 5) for y in chart.positions[:, 1]],
+        mode="markers+text",
+        name="nodes",
+        showlegend=False,
+        marker={"size": 9, "color": "rgba(0,0,0,0)"},
+        text=[text_of(name) for name in _names_shown(chart, frame)],
+        textposition=[
+            "bottom center" if is_below else "top center" for is_below in _stands_below(chart)
+        ],
+        cliponaxis=False,
+        textfont={"size": 11},
+        hovertext=[text_of(name) for name in chart.node_names],
+        hoverinfo="text",
+    )
 
 
 def _raster(chart: LinkMap, lines: Lines) -> str:
@@ -118,6 +171,23 @@ def _raster(chart: LinkMap, lines: Lines) -> str:
     small = Image.open(whole).quantize(_COLOURS_KEPT, method=Image.Quantize.FASTOCTREE)
     small.save(data, format="png", optimize=True)
     return "data:image/png;base64," + base64.b64encode(data.getvalue()).decode()
+
+
+def _add_failed(figure: Figure, chart: LinkMap, lines: Lines) -> None:
+    """Crosses on the failed links."""
+    failed = np.flatnonzero(chart.failed)
+    if not failed.size:
+        return
+    middles = _middles(lines, failed)
+    figure.add_scatter(
+        x=[round(float(x), 5) for x in middles[:, 0]],
+        y=[round(float(y), 5) for y in middles[:, 1]],
+        mode="markers",
+        name="failed links",
+        marker={"size": 11, "symbol": "x", "color": _FAILED, "line": {"width": 1}},
+        text=[f"{text_of(chart.name(int(link)))}<br>failed" for link in failed],
+        hoverinfo="text",
+    )
 
 
 def network_figure(chart: LinkMap) -> Figure:
@@ -140,7 +210,8 @@ def network_figure(chart: LinkMap) -> Figure:
         sizing="stretch",
         layer="below",
     )
-    hottest = chart.hottest
+    # Circles around a good part of all links would point at nothing.
+    hottest = chart.hottest[: max(1, chart.load.size // 4)]
     middles = _middles(lines, hottest)
     figure.add_scatter(
         x=[round(float(x), 5) for x in middles[:, 0]],
@@ -168,25 +239,17 @@ def network_figure(chart: LinkMap) -> Figure:
         ],
         hoverinfo="text",
     )
-    failed = np.flatnonzero(chart.failed)
-    if failed.size:
-        middles = _middles(lines, failed)
-        figure.add_scatter(
-            x=[round(float(x), 5) for x in middles[:, 0]],
-            y=[round(float(y), 5) for y in middles[:, 1]],
-            mode="markers",
-            name="failed links",
-            marker={"size": 11, "symbol": "x", "color": VERMILLION, "line": {"width": 1}},
-            text=[f"{text_of(chart.name(int(link)))}<br>failed" for link in failed],
-            hoverinfo="text",
-        )
-    if any(_kind(name) == "router" for name in chart.node_names):
+    _add_failed(figure, chart, lines)
+    if len(chart.node_names) <= _NODES_DRAWN_MAX:
+        _add_nodes(figure, chart, (left, right, bottom, top))
+    if "router" in chart.node_kinds:
         marker = {"symbol": "square", "color": BLUE, "size": 8}
         figure.add_scatter(x=[None], y=[None], mode="markers", name="routers", marker=marker)
     figure.update_xaxes(visible=False, range=[left, right])
     figure.update_yaxes(visible=False, range=[bottom, top])
-    margin = {"l": 8, "r": 8, "t": 36, "b": 8}
+    margin = {"l": 8, "r": 8, "t": 44, "b": 26}
     figure.update_layout(margin=margin, showlegend=True, hovermode="closest")
+    figure.update_layout(meta={"narrowest": _NARROWEST_PIXELS})
     return figure
 
 
@@ -197,12 +260,10 @@ def network_static(chart: LinkMap, title: str) -> matplotlib.figure.Figure:
         chart: The links.
         title: What it shows.
     """
-    kinds = [_kind(name) for name in chart.node_names]
-    known = ("host", "router", "switch")
     return draw_topology(
         chart.positions,
         chart.ends,
-        [kind if kind in known else "host" for kind in kinds],
+        chart.node_kinds,
         load=np.minimum(chart.load, 1.0),
         failed=np.flatnonzero(chart.failed),
         title=title,

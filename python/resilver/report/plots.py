@@ -297,7 +297,7 @@ def mark_faults(figure: Figure, fault_seconds: tuple[float, ...], divisor: float
 
 
 def busy_figure(chart: ServerChart) -> Figure:
-    """The share of the rebuild that each device and link is busy, busiest device first."""
+    """The share of the time that each device and link is busy, busiest device first."""
     figure = empty_figure(360)
     order = descending(chart.device_share)
     ranks = list(range(1, order.size + 1))
@@ -320,7 +320,7 @@ def busy_figure(chart: ServerChart) -> Figure:
             ],
             hoverinfo="text",
         )
-    figure.update_yaxes(title="busy share of the rebuild (%)", range=[0, 104])
+    figure.update_yaxes(title=f"busy share of the {chart.share_of} (%)", range=[0, 104])
     figure.update_xaxes(
         title="surviving servers, busiest device first",
         tickformat=",",

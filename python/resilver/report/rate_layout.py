@@ -53,6 +53,12 @@ class RateLayout:
         """Whether the tick labels are too long for a chart of a column's width."""
         return sum(len(label) + 2 for _, label in self.ticks) > _COLUMN_LETTERS
 
+    @property
+    def narrowest_pixels(self) -> int:
+        """The width below which tick labels, broken into lines, would have to be turned."""
+        letters = max(len(line) for label in self.broken("\n") for line in label.split("\n"))
+        return 112 + 7 * (letters + 1) * len(self.ticks)
+
     def broken(self, line_end: str) -> list[str]:
         """The tick labels, long ones on several lines."""
         # A number stays with the word before it: "routers 128" is one thing.

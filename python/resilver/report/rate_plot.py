@@ -56,6 +56,8 @@ def rate_figure(chart: RateChart) -> Figure:
     figure.update_layout(
         showlegend=chart.ideal is not None or len(chart.series) > 1, hovermode="closest"
     )
+    if layout.needs_room:
+        figure.update_layout(meta={"narrowest": layout.narrowest_pixels})
     return figure
 
 

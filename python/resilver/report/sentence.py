@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from resilver.report.faults import moments_of
+from resilver.report.faults import moments_of, repair_moments
 from resilver.report.source import (
     ResultsLike,
     SystemRuns,
@@ -199,6 +199,10 @@ def _faults(study: dict[str, Any], point: SystemRuns) -> str:
         sentences.append(f"Lost {when}: {', '.join(shown)}{more}.")
     if len(moments) > _FAULTS_SHOWN_MAX:
         sentences.append(f"And so at {len(moments) - _FAULTS_SHOWN_MAX:,} later moments.")
+    if repairs := [format_duration(seconds) for seconds in repair_moments(study)]:
+        later = len(repairs) - _FAULTS_SHOWN_MAX
+        rest = f" and {later:,} later moments" if later > 0 else ""
+        sentences.append(f"Repaired at {', '.join(repairs[:_FAULTS_SHOWN_MAX])}{rest}.")
     return " ".join(sentences)
 
 

@@ -322,7 +322,7 @@ def mark_faults_static(axes: Axes, fault_seconds: tuple[float, ...], divisor: fl
 
 
 def busy(figure: Figure, chart: ServerChart) -> None:
-    """The share of the rebuild that each device and link is busy, busiest device first."""
+    """The share of the time that each device and link is busy, busiest device first."""
     axes = figure.subplots()
     order = descending(chart.device_share)
     ranks = np.arange(1, order.size + 1)
@@ -342,6 +342,6 @@ def busy(figure: Figure, chart: ServerChart) -> None:
             )
     axes.set_ylim(0.0, 104.0)
     axes.set_xlim(0.25, order.size + 0.75)
-    axes.set_ylabel("busy share of the rebuild (%)")
+    axes.set_ylabel(f"busy share of the {chart.share_of} (%)")
     axes.set_xlabel("surviving servers, busiest device first")
     axes.legend(loc="upper right")

@@ -15,7 +15,7 @@ from resilver.report.charts_data import (
     moments_within,
     rows_of_run,
 )
-from resilver.report.faults import repair_moments, seconds_of
+from resilver.report.faults import fault_marks_text, repair_moments, seconds_of
 from resilver.report.source import ResultsLike, Row, SystemRuns, number, serves_only, with_swept
 from resilver.report.tables import Column, Table
 from resilver.report.words import listed, percent, plural
@@ -188,12 +188,14 @@ def course_text(course: TrafficCourse) -> str:
     if course.warm_up_seconds:
         text += f" The first {format_duration(course.warm_up_seconds)}, shaded, warm the system up."
     if any(course.fault_seconds):
-        moments = [format_duration(at) for at in course.fault_seconds[:6]]
-        text += f" Dashed lines mark faults, at {', '.join(moments)}."
+        text += f" {fault_marks_text(course.fault_seconds)}"
     elif course.fault_seconds:
         text += " What fails has failed from the beginning."
     if course.repair_seconds:
-        text += " Dotted lines mark repairs."
+        moments = [format_duration(at) for at in course.repair_seconds[:6]]
+        one = len(course.repair_seconds) == 1
+        which = "A dotted line marks the repair" if one else "Dotted lines mark repairs"
+        text += f" {which}, at {', '.join(moments)}."
     return text
 
 

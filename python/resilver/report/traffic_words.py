@@ -37,9 +37,12 @@ def fabric_sentence(cluster: dict[str, Any]) -> str:
     label = topology.get("label") if isinstance(topology, dict) else topology
     text = f"Network: {label}" if isinstance(label, str) else "A network of switches"
     parts = []
-    rate = fabric.get("link_rate")
-    if isinstance(rate, int | float):
-        parts.append(f"links of {bit_rate(float(rate))}")
+    # A graph of one's own may say the rate of each link.
+    rates = fabric.get("link_rates") or [fabric.get("link_rate")]
+    if all(isinstance(rate, int | float) for rate in rates):
+        slowest, fastest = (bit_rate(float(rate)) for rate in (min(rates), max(rates)))
+        both = slowest if slowest == fastest else f"{slowest} to {fastest}"
+        parts.append(f"links of {both}")
     packet = fabric.get("packet_size")
     if isinstance(packet, int):
         parts.append(f"packets of up to {exact_bytes(packet)}")
