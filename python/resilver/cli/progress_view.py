@@ -102,7 +102,9 @@ def runs_table(runs: Iterable[tuple[str, RunProgress]], width: int) -> Table:
     # The least widths keep the columns in place while their numbers change.
     columns = [("run", 12), *([("", _ROW_BAR_WIDTH)] if wide else []), ("phase", 10), ("", 5)]
     runs = list(runs)
-    kinds = {"requests" if run.state.phase == "serving" else "rebuilt" for _, run in runs}
+    # A run that only starts does not tell yet what it will count.
+    begun = [run.state.phase for _, run in runs if run.state.phase != "starting"]
+    kinds = {"requests" if phase == "serving" else "rebuilt" for phase in begun}
     counted = kinds.pop() if len(kinds) == 1 else "done"
     columns += [("events/s", 8), ("simulated", 9), (counted, 14 if wide else 11), ("left", 6)]
     for heading, least in columns:

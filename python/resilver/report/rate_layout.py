@@ -56,7 +56,8 @@ class RateLayout:
     @property
     def narrowest_pixels(self) -> int:
         """The width below which tick labels, broken into lines, would have to be turned."""
-        letters = max(len(line) for label in self.broken("\n") for line in label.split("\n"))
+        lines = [line for label in self.broken("\n") for line in label.split("\n")]
+        letters = max(map(len, lines), default=0)
         return 112 + 7 * (letters + 1) * len(self.ticks)
 
     def broken(self, line_end: str) -> list[str]:
