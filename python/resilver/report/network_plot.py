@@ -129,12 +129,12 @@ def _names_shown(chart: LinkMap, frame: tuple[float, float, float, float]) -> li
 
 
 def _stands_below(chart: LinkMap) -> npt.NDArray[np.bool_]:
-    """Whether a node's links lead up, so that below it there is room for its name."""
-    rise = chart.positions[chart.ends[:, 1], 1] - chart.positions[chart.ends[:, 0], 1]
-    size = len(chart.node_names)
-    up = np.bincount(chart.ends[:, 0], weights=rise, minlength=size)
-    up -= np.bincount(chart.ends[:, 1], weights=rise, minlength=size)
-    return np.asarray(up > 1e-9, dtype=np.bool_)
+    """Whether all links of a node lead up, so that below it there is room for its name."""
+    heights = chart.positions[chart.ends, 1]
+    lowest_other = np.full(len(chart.node_names), np.inf)
+    for side in (0, 1):
+        np.minimum.at(lowest_other, chart.ends[:, side], heights[:, 1 - side])
+    return np.asarray(lowest_other > chart.positions[:, 1] + 1e-9, dtype=np.bool_)
 
 
 def _add_nodes(figure: Figure, chart: LinkMap, frame: tuple[float, float, float, float]) -> None:

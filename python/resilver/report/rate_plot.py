@@ -57,6 +57,11 @@ def rate_figure(chart: RateChart) -> Figure:
         showlegend=chart.ideal is not None or len(chart.series) > 1, hovermode="closest"
     )
     if layout.needs_room:
+        # The title of the axis stands within the margin, below the label with the most lines.
+        more = 17 * max(label.count("\n") for label in layout.broken("\n"))
+        margin = {**figure.layout.margin.to_plotly_json(), "b": 64 + more}
+        figure.update_layout(height=figure.layout.height + more, margin=margin)
+        figure.update_xaxes(title_standoff=18)
         figure.update_layout(meta={"narrowest": layout.narrowest_pixels})
     return figure
 
