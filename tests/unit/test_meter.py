@@ -130,3 +130,12 @@ def test_the_phases_of_a_clock_add_up_to_its_whole_time() -> None:
     seconds = clock.stop()
     assert seconds == {"placing": 1.0, "scanning": 3.0, "rebuilding": 5.0, "serving": 0.0}
     assert sum(seconds.values()) == 9.0
+
+
+def test_a_run_of_traffic_alone_is_serving_from_the_beginning() -> None:
+    # Made at 0 s, it reports at 2 s and ends at 7 s; nothing of that is placing.
+    moments = iter([0.0, 2.0, 7.0])
+    clock = PhaseClock(lambda: next(moments))
+    clock.enter("serving")
+    seconds = clock.stop()
+    assert seconds == {"placing": 0.0, "scanning": 0.0, "rebuilding": 0.0, "serving": 7.0}

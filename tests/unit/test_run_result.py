@@ -140,8 +140,21 @@ def test_what_failed_is_named_in_the_metrics() -> None:
     metrics = result(reported(), [{"fail": {"disks": 3}}, {"fail": {"switches": 1}}]).metrics
     assert metrics["failed_disks"] == "server.0,server.1,server.2"
     assert str(metrics["failed_switches"]).startswith("switch.")
-    assert metrics["failed_servers"] == ""
+    assert metrics["failed_servers"] is None
     assert metrics.get("failed_links") is None
+
+
+def test_a_run_of_traffic_alone_says_nothing_of_a_rebuild() -> None:
+    # The core counts zeros of what is not there; a zero would read as a rebuild that took no time.
+    report = reported() | {"affected_objects": 0, "rebuild_seconds": 0.0}
+    report["timeline"] = {name: np.zeros(2) for name in SHARD_SCHEMAS["timeline"].names[1:]}
+    found = result(report)
+    for name in ("population_objects", "rebuild_seconds", "rebuilt_bytes", "affected_objects"):
+        assert found.metrics[name] is None, name
+    assert found.timeline.num_rows == found.transfers.num_rows == 0
+    for name in ("rebuilt_bytes", "sent_objects", "finish_seconds"):
+        assert found.servers[name].null_count == HOSTS
+    assert found.servers["failed"].null_count == 0
 
 
 @pytest.mark.parametrize("absent", [None, {}])

@@ -22,6 +22,7 @@ _SWEPT_SHOWN_MAX = 6
 _FAULTS_SHOWN_MAX = 4
 _FAILED = ("failed_servers", "failed_disks", "failed_links", "failed_switches")
 """Columns that name what broke, for a study whose own faults say only how many."""
+_NO_FAULTS = "Nothing fails."
 _ONE_SIZE = "one size"
 """The label of the histogram that `population.file_size` stands for."""
 
@@ -50,7 +51,10 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
         sentences.append(traffic)
     if shares := _even_shares(cluster.get("ceph")):
         sentences.append(shares)
-    sentences.append(_faults(study, point))
+    faults = _faults(study, point)
+    # A system that stores nothing has nothing that ought to fail.
+    if faults != _NO_FAULTS or not serves_only(point.rows):
+        sentences.append(faults)
     if swept := _sweep(results):
         sentences.append(swept)
     return " ".join(sentences)
@@ -188,7 +192,7 @@ def _faults(study: dict[str, Any], point: SystemRuns) -> str:
     moments = moments_of(study)
     if not moments:
         names = listed([str(point.median[key]) for key in _FAILED if point.median.get(key)])
-        return f"Lost at time zero: {names}." if names else "Nothing fails."
+        return f"Lost at time zero: {names}." if names else _NO_FAULTS
     sentences = []
     for moment in moments[:_FAULTS_SHOWN_MAX]:
         when = f"at {format_duration(moment.seconds)}" if moment.seconds else "at time zero"

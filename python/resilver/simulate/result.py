@@ -26,6 +26,39 @@ _OF_TRAFFIC = (
     "requests_written",
     "write_backlog_requests",
 )
+# What a run of traffic alone has nothing to say about: nothing is stored, and nothing is rebuilt.
+_OF_A_REBUILD = (
+    "failed_servers",
+    "population_files",
+    "population_objects",
+    "population_bytes",
+    "affected_objects",
+    "rebuilt_objects",
+    "rebuilt_bytes",
+    "unrecoverable_objects",
+    "unrecoverable_bytes",
+    "unreachable_objects",
+    "undersized_replicas",
+    "remapped_objects",
+    "remapped_bytes",
+    "rebuild_seconds",
+    "first_redundant_seconds",
+    "last_redundant_seconds",
+    "aggregate_bytes_per_second",
+    "placement_groups",
+    "placement_groups_affected",
+)
+_TABLES_OF_A_REBUILD = ("transfers", "timeline")
+_OF_A_REBUILD_BY_SERVER = (
+    "placement_groups_gained",
+    "rebuilt_objects",
+    "rebuilt_bytes",
+    "remapped_objects",
+    "remapped_bytes",
+    "sent_objects",
+    "sent_bytes",
+    "finish_seconds",
+)
 _Reals = npt.NDArray[np.float64]
 
 
@@ -113,11 +146,12 @@ def result_of(
     }
     for name in ("placement_groups_gained", *_OF_TRAFFIC):
         columns.setdefault(name, pa.nulls(len(devices), pa.int64()))
-    return RunResult(
-        metrics,
-        pa.table(columns),
-        *(links if name == "links" else _table(name, report.get(name)) for name in _TABLES[1:]),
-    )
+    tables = {name: _table(name, report.get(name)) for name in _TABLES[1:]} | {"links": links}
+    if system.is_traffic_only:
+        metrics |= dict.fromkeys(_OF_A_REBUILD)
+        columns |= dict.fromkeys(_OF_A_REBUILD_BY_SERVER, pa.nulls(len(devices)))
+        tables |= {name: empty_table(name) for name in _TABLES_OF_A_REBUILD}
+    return RunResult(metrics, pa.table(columns), **tables)
 
 
 def _table(name: str, columns: Mapping[str, Any] | None) -> pa.Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from resilver import _core, describe
 from resilver.errors import Interrupted, PlacementError
@@ -123,6 +123,8 @@ def finished(
     _tell(progress, state)
     while state.phase != "done":
         state = Progress(*simulation.advance())
+        if system.is_traffic_only and state.phase != "done":
+            state = replace(state, phase="serving")
         _tell(progress, state)
     return result_of(system, case.seed, case.failed, case.silent, simulation.report())
 

@@ -21,7 +21,7 @@ class PhaseClock:
     A simulation reports after each step the phase that its next step belongs to. So the time since
     the previous report goes to the phase that the previous one named: what prepares the system
     counts as placing, and what makes the result of a finished rebuild counts as rebuilding. A run
-    of traffic alone neither places nor scans: it is serving from its first report on.
+    of traffic alone neither places nor scans: all of it counts as serving.
 
     Args:
         now: tells the time in seconds.
@@ -39,6 +39,7 @@ class PhaseClock:
         self._now = now
         self._seconds = dict.fromkeys(SIMULATED_PHASES, 0.0)
         self._phase = SIMULATED_PHASES[0]
+        self._is_first = True
         self._since = now()
 
     def enter(self, phase: str) -> None:
@@ -49,6 +50,9 @@ class PhaseClock:
                 phase before it.
         """
         moment = self._now()
+        if self._is_first and phase == "serving":
+            self._phase = phase
+        self._is_first = False
         self._seconds[self._phase] += moment - self._since
         self._since = moment
         if phase in self._seconds:
