@@ -10,8 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from resilver.errors import Problem
 from resilver.spec import System
 from resilver.spec.device import DeviceService
+from resilver.spec.serving import PACKETS_MAX, REQUESTS_MAX, packets_of
 
 if TYPE_CHECKING:
     from resilver.spec import Traffic
@@ -24,7 +26,7 @@ _EVENTS_PER_REQUEST = 5
 # left of it in either direction.
 _SHARE_OF_A_DISK = 0.5
 # Packets and requests in tables of the core: records with what queues and lists of them take.
-_BYTES_PER_REQUEST = 200
+_BYTES_PER_REQUEST = 100
 _BYTES_PER_PACKET = 64
 # Each link's two channels, and the nodes' tables of ways.
 _BYTES_PER_LINK = 400
@@ -105,7 +107,7 @@ def hops_of_buffers(system: System, network: Network, buffers: float) -> float:
         network: Its network.
         buffers: How many buffers are pulled.
     """
-    packets = 1 + _packets(system, int(system.recovery.pipeline_buffer))
+    packets = 1 + packets_of(system.cluster, int(system.recovery.pipeline_buffer))
     return buffers * packets * network.hops_between_servers
 
 
@@ -123,12 +125,15 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     traffic = system.traffic
     if traffic is None:
         return None
-    data = _packets(system, traffic.request_bytes)
-    rate, alone = _requests_per_second(system, traffic, network, data)
+    data = packets_of(system.cluster, traffic.request_bytes)
+    pace = _requests_per_second(system, traffic, network, data)
     duration = traffic.duration
     lasts = _rebuild_seconds(system, bytes_to_move) if duration is None else float(duration)
-    requests = rate * (traffic.warm_up_seconds + lasts)
-    outstanding = float(traffic.outstanding or rate * alone)
+    lasts += traffic.warm_up_seconds
+    requests = pace.asked * lasts
+    # Of an open loop, what comes faster than it is done waits.
+    waiting = max(pace.asked - pace.most, 0.0) * lasts
+    outstanding = float(traffic.outstanding or pace.asked * pace.alone_seconds + waiting)
     hops = 0.0 if network is None else network.hops
     packet_hops = requests * (data + 1) * hops
     messages = 0.0 if network is not None else 2 * requests * _EVENTS_PER_MESSAGE
@@ -137,20 +142,62 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
         packet_hops,
         messages + requests * _EVENTS_PER_REQUEST,
         outstanding,
-        outstanding * data,
+        # A read that waits has one packet, and a write all of its data.
+        outstanding * (traffic.read_share + (1 - traffic.read_share) * data),
     )
 
 
-def _packets(system: System, size: float) -> int:
-    """Packets of a message; one on a fabric without packets."""
-    packet = system.cluster.fabric.packet_size
-    return max(1, math.ceil(size / packet)) if packet else 1
+def crowding_problems(system: System) -> list[Problem]:
+    """What is wrong with an open loop in which more requests would wait than fit in memory.
+
+    Args:
+        system: The system.
+
+    Returns:
+        The problem, with its full key.
+    """
+    traffic = system.traffic
+    if traffic is None or traffic.arrivals is None or traffic.duration is None:
+        return []
+    clients = served(system, network_of(system), 0.0)
+    if clients is None:
+        return []
+    waiting, packets = clients.outstanding, max(clients.packets_under_way, 1.0)
+    if traffic.timeout is not None:
+        # Those that wait grow in number from the start on, and each is tried again and again; what
+        # was given up is still carried and served.
+        waiting *= max(1.0, float(traffic.duration) / float(traffic.timeout) / 2)
+        packets *= waiting / max(clients.outstanding, 1.0)
+    most = min(REQUESTS_MAX, PACKETS_MAX * waiting / packets)
+    if waiting <= most:
+        return []
+    rule = (
+        f"clients ask for more than the system can do, so that about {waiting:,.0f} requests would "
+        f"wait at the end, and {most:,.0f} are the most"
+    )
+    remedy = "let fewer come a second, or shorten traffic.duration"
+    return [Problem(rule, remedy, key="traffic.arrivals")]
+
+
+@dataclass(frozen=True)
+class _Pace:
+    """How fast requests come.
+
+    Attributes:
+        asked: Requests a second; a closed loop asks for no more than is done.
+        most: Requests a second that disks and network can do.
+        alone_seconds: The time of one that meets no other.
+    """
+
+    asked: float
+    most: float
+    alone_seconds: float
 
 
 def _requests_per_second(
     system: System, traffic: Traffic, network: Network | None, data: int
-) -> tuple[float, float]:
-    """Requests a second, and the time of one that meets no other."""
+) -> _Pace:
+    """Requests a second, as the narrowest place lets them through."""
     service = _service_seconds(system, traffic)
     sending = 0.0
     limits = [max(system.server_count, 1) / service if service > 0 else math.inf]
@@ -170,10 +217,10 @@ def _requests_per_second(
     if traffic.outstanding is None:
         arrivals = traffic.arrivals
         asked = arrivals.requests_per_second if arrivals is not None else 0.0
-        return asked, alone
+        return _Pace(asked, min(limits), alone)
     between = alone + _MEAN_OF_INTERVAL * traffic.interval_seconds
     limits.append(traffic.outstanding / between if between > 0 else math.inf)
-    return min(limits), alone
+    return _Pace(min(limits), min(limits), alone)
 
 
 def _service_seconds(system: System, traffic: Traffic) -> float:

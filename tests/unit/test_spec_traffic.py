@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from resilver.errors import ConfigError
+from resilver.simulate import validate_runs
 from resilver.spec import Fault, Traffic
 from resilver.spec.faults import fault_words
 from tests.unit.serving_studies import CLOSED, TORUS, problems, study_of
@@ -242,3 +244,49 @@ def test_a_rebuild_over_switches_has_no_traffic(tmp_path: Path) -> None:
     )
     assert system.traffic is None and system.placement is not None
     assert system.resolved()["traffic"] is None
+
+
+def test_a_broken_section_of_traffic_is_told_alone(tmp_path: Path) -> None:
+    # Where traffic was meant to be all there is, no population is missing.
+    text = problems(tmp_path, TORUS + CLOSED.replace("32", "0"))
+    assert "traffic.outstanding = 0" in text and "population" not in text
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "packets"),
+    [
+        # 1 TiB is 2^24 packets of 64 KiB; 32 of them at a time are 2^29, above 2^26.
+        ("request_size", "1 TiB", "16,777,216"),
+        ("control_message", "1 TiB", "16,777,216"),
+        # 128 GiB + 64 KiB is one packet above 2^21, the most of which 32 fit.
+        ("request_size", "134217792 KiB", "2,097,153"),
+    ],
+)
+def test_requests_of_more_packets_than_memory_holds_are_refused(
+    tmp_path: Path, key: str, value: str, packets: str
+) -> None:
+    text = problems(tmp_path, TORUS + CLOSED + f'{key} = "{value}"\n')
+    assert f"traffic.{key}" in text and packets in text and "67,108,864" in text
+    if key == "request_size":
+        study_of(tmp_path, TORUS + CLOSED + 'request_size = "128 GiB"\n')
+
+
+def test_a_fault_after_the_end_of_the_run_is_refused(tmp_path: Path) -> None:
+    # 10 s and a warm-up of twice 22 ms: the run ends after 10.044 s.
+    fault = '[[faults]]\nat = "{}"\nfail = {{ links = 1 }}\n'
+    text = problems(tmp_path, TORUS + CLOSED + fault.format("10.044 s"))
+    assert 'faults.0.at = "10.044 s"' in text and "traffic.duration" in text
+    study_of(tmp_path, TORUS + CLOSED + fault.format("10.04 s"))
+
+
+def test_an_open_loop_that_memory_would_not_hold_is_refused(tmp_path: Path) -> None:
+    # 12 disks of at most 1 / 3.6 ms do 3,300 requests a second; of 10^6 a second most would wait:
+    # 10^8 after 100 s.
+    text = TORUS + '[traffic]\narrivals = { poisson = "1000000 /s" }\nduration = "100 s"\n'
+    with pytest.raises(ConfigError, match=r"traffic.arrivals: .*would\s+wait at the end"):
+        validate_runs(study_of(tmp_path, text).runs())
+    validate_runs(study_of(tmp_path, text.replace("100 s", "1 s")).runs())
+    # Given up after a millisecond, a million that wait are tried again and again within a second.
+    hasty = text.replace("100 s", "1 s") + 'timeout = "1 ms"\n'
+    with pytest.raises(ConfigError, match=r"traffic\.arrivals"):
+        validate_runs(study_of(tmp_path, hasty).runs())

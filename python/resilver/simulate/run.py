@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from resilver import _core, describe
-from resilver.errors import Interrupted, PlacementError
+from resilver.errors import ConfigError, Interrupted, PlacementError
+from resilver.estimate_traffic import crowding_problems
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap
@@ -142,11 +143,15 @@ def validate_runs(runs: Iterable[Run]) -> None:
 
     Raises:
         PlacementError: A real cluster's CRUSH map cannot be used.
-        ConfigError: A topology cannot be built, or the network has not what a fault takes away.
+        ConfigError: A topology cannot be built, the network has not what a fault takes away, or
+            clients ask for so much more than can be done that memory would not hold it.
     """
     runs = list(runs)
-    validate(run.system for run in runs)
+    systems = {id(run.system): run.system for run in runs}.values()
+    validate(systems)
     check_silent_faults(runs)
+    if crowding := [problem for system in systems for problem in crowding_problems(system)]:
+        raise ConfigError(crowding[:1])
 
 
 def validate(systems: Iterable[System]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from resilver.errors import Problem, show
 from resilver.spec.cluster import Cluster
 from resilver.spec.failing import ceph_fault_problems, fault_problems
-from resilver.spec.serving import nothing_stored_problems, traffic_problems
+from resilver.spec.serving import late_fault_problems, nothing_stored_problems, traffic_problems
 from resilver.spec.silent import silent_fault_problems
 from resilver.units import Bytes, exact_bytes
 
@@ -47,6 +47,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
     if traffic is not None:
         rebuilds = any(fault.fail.starts_rebuild for _, fault in faults)
         problems += traffic_problems(cluster, traffic, has_rebuild=rebuilds)
+        problems += [] if rebuilds else late_fault_problems(traffic, faults)
         if "population" not in given and cluster.ceph is None:
             return problems + nothing_stored_problems(given, faults)
     if cluster.ceph is not None:
@@ -58,7 +59,9 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         report = cluster.ceph.report
         problems += _buffer_problems(report.largest_object_bytes, sections.get("recovery"))
         return problems + ceph_fault_problems(report, faults)
-    if "population" not in given:
+    # Where traffic was written and is not valid, it may have been all that there is to be.
+    is_traffic_broken = "traffic" in given and "traffic" not in sections
+    if "population" not in given and not is_traffic_broken:
         problems.append(
             Problem(
                 "a synthetic cluster needs a population",

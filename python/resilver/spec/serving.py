@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Set
 
 from resilver.errors import Problem, name_remedy, show
@@ -10,6 +11,13 @@ from resilver.spec.cluster import Cluster
 from resilver.spec.failing import number_of
 from resilver.spec.faults import HORIZON_SECONDS, Fault
 from resilver.spec.traffic import Traffic
+from resilver.units import exact_bytes, exact_duration, format_duration
+
+PACKETS_MAX = 2**26
+"""The most packets that clients have under way at a time: the core's 64 bytes each take 4 GiB."""
+
+REQUESTS_MAX = 2**25
+"""The most requests that wait at a time in an open loop, for about as much memory."""
 
 _PROBLEMS_OF_A_TRACE = 20
 
@@ -46,9 +54,68 @@ def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -
     elif traffic.warm_up_seconds + float(traffic.duration or 0) >= HORIZON_SECONDS:
         rule = "the run would last longer than 213 days"
         problems.append(Problem(rule, "shorten it", key="traffic.duration"))
+    problems += _packet_problems(cluster, traffic)
     if traffic.arrivals is not None and traffic.arrivals.trace is not None:
         problems += _trace_problems(cluster, traffic.arrivals.trace)
     return problems
+
+
+def packets_of(cluster: Cluster, size: float) -> int:
+    """Packets of a message; one on a fabric without packets.
+
+    Args:
+        cluster: The cluster.
+        size: The message's bytes.
+    """
+    packet = cluster.fabric.packet_size
+    return max(1, math.ceil(size / packet)) if packet else 1
+
+
+def _packet_problems(cluster: Cluster, traffic: Traffic) -> list[Problem]:
+    """Requests of more packets than fit in memory, in a closed loop all of them at one time."""
+    at_a_time = traffic.outstanding or 1
+    trace = traffic.arrivals.trace if traffic.arrivals is not None else None
+    largest = traffic.request_bytes if trace is None else max(trace.bytes)
+    sizes = {"request_size": largest, "control_message": int(traffic.control_message)}
+    problems = []
+    for name, size in sizes.items():
+        packets = packets_of(cluster, size)
+        if packets * at_a_time <= PACKETS_MAX:
+            continue
+        one = f"this is {packets:,} packets of {exact_bytes(int(cluster.fabric.packet_size or 1))}"
+        many = f"{one}, with {at_a_time:,} outstanding {packets * at_a_time:,}"
+        rule = f"{many if at_a_time > 1 else one}, and {PACKETS_MAX:,} at a time is the most"
+        key = f"traffic.{name}"
+        if trace is not None and name == "request_size":
+            key = "traffic.arrivals.trace"
+        remedy = "move less at a time, or use larger packets"
+        problems.append(Problem(rule, remedy, key=key, value=show(exact_bytes(size))))
+    return problems
+
+
+def late_fault_problems(traffic: Traffic, faults: list[tuple[int, Fault]]) -> list[Problem]:
+    """Faults that nothing comes to see: the run is over by then.
+
+    Args:
+        traffic: Traffic, beside which nothing is rebuilt.
+        faults: The faults, with their places in the study file.
+
+    Returns:
+        The problems, with full keys.
+    """
+    if traffic.duration is None:
+        return []
+    end = traffic.warm_up_seconds + float(traffic.duration)
+    return [
+        Problem(
+            f"the run ends after {format_duration(end)}, before this",
+            "let it fail earlier, or lengthen traffic.duration",
+            key=f"faults.{index}.at",
+            value=show(exact_duration(fault.at)),
+        )
+        for index, fault in faults
+        if fault.at >= end
+    ]
 
 
 def target_numbers(cluster: Cluster, trace: RequestTrace) -> list[int | None]:

@@ -211,7 +211,9 @@ class _Slot:
         if self._messages is not None:
             self._messages.seek(0)
             lines = self._messages.read().decode("utf-8", "replace").strip().splitlines()
-            last = lines[-1] if lines else ""
+            # A crash of the core ends in notes on how to see more of it.
+            told = [line for line in lines if not line.startswith("note: ")]
+            last = told[-1] if told else ""
             self._messages.close()
         self._messages = None
         return last
