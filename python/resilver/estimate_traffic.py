@@ -32,6 +32,7 @@ _BYTES_PER_PACKET = 64
 _BYTES_PER_LINK = 400
 # The interval of the closed loop is drawn evenly.
 _MEAN_OF_INTERVAL = 0.5
+_SHARE_ACROSS = 0.5
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Network:
         hops: Mean hops between a router and a disk, or between any two nodes without routers.
         hops_between_servers: Mean hops between any two nodes.
         ports_of_routers: Links at all routers together.
+        bisection_links: Links that join two halves.
     """
 
     nodes: int
@@ -51,6 +53,7 @@ class Network:
     hops: float
     hops_between_servers: float
     ports_of_routers: int
+    bisection_links: int
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,7 @@ def network_of(system: System) -> Network | None:
         return None
     from resilver.simulate import network_measures
 
-    nodes, links, hops, between, ports = network_measures(system)
-    return Network(nodes, links, hops, between, ports)
+    return Network(*network_measures(system))
 
 
 def network_bytes(network: Network) -> float:
@@ -135,7 +137,8 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     waiting = max(pace.asked - pace.most, 0.0) * lasts
     outstanding = float(traffic.outstanding or pace.asked * pace.alone_seconds + waiting)
     hops = 0.0 if network is None else network.hops
-    packet_hops = requests * (data + 1) * hops
+    # What waits has not been carried.
+    packet_hops = min(pace.asked, pace.most) * lasts * (data + 1) * hops
     messages = 0.0 if network is not None else 2 * requests * _EVENTS_PER_MESSAGE
     return Served(
         requests,
@@ -207,6 +210,8 @@ def _requests_per_second(
         # Packets follow one another: the last is sent in after the others, and over each hop once.
         sending = wire / link_rate * (data + network.hops - 1) / data
         limits.append(2 * network.links * link_rate / (wire * network.hops))
+        # Half of the requests are of a router and a disk in different halves, each way alike.
+        limits.append(2 * network.bisection_links * link_rate / (wire * _SHARE_ACROSS))
         # What is read leaves the network by the routers' ports, and what is written enters there.
         widest = max(traffic.read_share, 1 - traffic.read_share)
         limits.append(network.ports_of_routers * link_rate / (wire * widest))

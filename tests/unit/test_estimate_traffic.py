@@ -63,3 +63,20 @@ def test_a_point_of_traffic_alone_shows_no_rebuild() -> None:
     shown = {key for key in point if _applies(key, point)}
     assert {"requests", "packet_hops", "serving_seconds", "servers"} <= shown
     assert not shown & {"buffers", "bytes_to_move", "rebuilding_seconds", "placement_groups"}
+
+
+def test_links_between_the_halves_hold_a_closed_loop_back() -> None:
+    # Of 8 leaves with 2 spines, 8 links join the halves: 2 * 8 * 125 MB/s each way, which half of
+    # the requests of 8 * 65,574 B pass, are 7,625 a second, less than the 192 disks at 22 ms do.
+    run = network_run(topology="leaf spine 8x2 hosts 32 routers 64", outstanding=100_000)
+    found = estimate(run.system)
+    assert found["requests"] == pytest.approx(2 * 8 * 125e6 / (8 * 65_574 / 2) * 1.044, rel=1e-3)
+
+
+def test_what_an_open_loop_leaves_waiting_is_not_carried() -> None:
+    # 3 disks at 22 ms do 136.4 requests a second; of 10,000 a second the rest waits.
+    change = {"outstanding": None, "interval": None, "warm_up": "0 s", "duration": "10 s"}
+    asked = estimate(network_run(arrivals={"poisson": "10000 /s"}, **change).system)
+    done = estimate(network_run(arrivals={"poisson": "136.3636 /s"}, **change).system)
+    assert asked["requests"] == 100_000
+    assert asked["packet_hops"] == pytest.approx(done["packet_hops"], rel=1e-3)

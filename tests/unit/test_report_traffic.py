@@ -204,6 +204,16 @@ def test_losses_name_the_failed_disks() -> None:
     assert losses_table(traffic_results(seeds=1), systems(traffic_results(seeds=1))[0]) is None
 
 
+def test_the_sentence_tells_of_requests_that_nothing_ever_answers() -> None:
+    made = traffic_results(seeds=1)
+    (point,) = systems(made)
+    point.median.update(requests_lost=0, requests_outstanding=32, failed_disks="server.3")
+    made.study["traffic"]["timeout"] = None
+    assert "32 requests wait at the end" in losses_sentence(made, point)
+    made.study["traffic"]["timeout"] = 1.0
+    assert losses_sentence(made, point) == "No request is lost."
+
+
 def test_the_sentence_gives_causes_of_packets() -> None:
     made = traffic_results(seeds=1)
     (point,) = systems(made)

@@ -251,6 +251,20 @@ def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
     return f"{text}. {losses_sentence(results, point)}"
 
 
+def _stuck(results: ResultsLike, point: SystemRuns) -> str:
+    """What waits at the end where disks are dead and no timeout ever gives a request up."""
+    traffic = with_swept(results.study, point.swept).get("traffic")
+    timeout = traffic.get("timeout") if isinstance(traffic, dict) else None
+    waiting = number(point.median, "requests_outstanding")
+    if timeout is not None or not waiting or not point.median.get("failed_disks"):
+        return ""
+    verb = "waits" if waiting == 1.0 else "wait"
+    return (
+        f" {plural(waiting, 'request')} {verb} at the end: failed disks never answer, and without "
+        "a timeout no request is given up."
+    )
+
+
 def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
     """Which requests were lost, of which servers, and what became of packets, in the median run.
 
@@ -262,11 +276,8 @@ def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
     row = point.median
     if not any(lost):
         dropped = _drops(row)
-        return (
-            f"No request is lost, though packets are: {listed(dropped)}."
-            if dropped
-            else ("No request is lost.")
-        )
+        though = f", though packets are: {listed(dropped)}" if dropped else ""
+        return f"No request is lost{though}.{_stuck(results, point)}"
     count = number(row, "requests_lost") or 0.0
     if not count:
         return f"Requests are lost in {sum(map(bool, lost)):,} of {len(lost):,} seeds."

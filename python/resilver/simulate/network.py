@@ -60,7 +60,7 @@ def node_places(system: System, topology: _core.Topology) -> npt.NDArray[np.floa
     return np.array(graph.positions, dtype=np.float64)
 
 
-def network_measures(system: System) -> tuple[int, int, float, float, int]:
+def network_measures(system: System) -> tuple[int, int, float, float, int, int]:
     """What an estimate needs to know of a system's network.
 
     Args:
@@ -68,8 +68,8 @@ def network_measures(system: System) -> tuple[int, int, float, float, int]:
 
     Returns:
         The number of nodes and of links, the mean hops between a router and a disk (between any
-        two nodes where there are no routers), the mean hops between any two nodes, and the number
-        of links at routers.
+        two nodes where there are no routers), the mean hops between any two nodes, the number of
+        links at routers, and how many join two halves.
 
     Raises:
         ConfigError: There is no topology, or it cannot be built.
@@ -97,7 +97,7 @@ def _built(text: str, seed: int) -> _core.Topology:
 
 
 @lru_cache(maxsize=_MEASURES_KEPT)
-def _measures(text: str) -> tuple[int, int, float, float, int]:
+def _measures(text: str) -> tuple[int, int, float, float, int, int]:
     # Where routers stand changes these figures by less than an estimate is good for.
     topology = _built(text, 1)
     between = topology.mean_hops
@@ -105,4 +105,4 @@ def _measures(text: str) -> tuple[int, int, float, float, int]:
     routers = np.asarray(topology.routers)
     ports = sum(int(np.isin(ends, routers).sum()) for ends in topology.ends())
     hops = between if to_disks is None else to_disks
-    return topology.nodes, topology.links, hops, between, ports
+    return topology.nodes, topology.links, hops, between, ports, topology.bisection_links
