@@ -290,3 +290,14 @@ def test_an_open_loop_that_memory_would_not_hold_is_refused(tmp_path: Path) -> N
     hasty = text.replace("100 s", "1 s") + 'timeout = "1 ms"\n'
     with pytest.raises(ConfigError, match=r"traffic\.arrivals"):
         validate_runs(study_of(tmp_path, hasty).runs())
+
+
+def test_a_study_of_traffic_alone_is_written_out_without_a_recovery(tmp_path: Path) -> None:
+    study = study_of(tmp_path, TORUS + CLOSED)
+    written = study.to_toml()
+    assert "[traffic]" in written and "[recovery]" not in written
+    assert [run.key for run in study_of(tmp_path, written).runs()] == [
+        run.key for run in study.runs()
+    ]
+    kept = study_of(tmp_path, TORUS + CLOSED + "[recovery]\nattempts = 3\n").to_toml()
+    assert "attempts = 3" in kept

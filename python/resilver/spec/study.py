@@ -179,8 +179,11 @@ class Study(Sections):
         """
         swept = {key.split(".")[0] for key in self.study.sweep}
         tables: dict[str, Any] = {}
+        unwritten = set(Sections.model_fields) - self.model_fields_set
+        # Where nothing is stored, nothing is recovered.
+        idle = set() if self.population or self.cluster.ceph else {"recovery"}
         for name, section in self.sections().items():
-            if section is None or (name in swept and name not in self.model_fields_set):
+            if section is None or name in unwritten & (swept | idle):
                 continue
             if isinstance(section, Section) and name in swept:
                 tables[name] = to_plain(given_table(section))
