@@ -223,27 +223,36 @@ def _costs(one: Topology) -> list[tuple[str, str, str]]:
     return rows
 
 
+_HEADINGS = (
+    "hosts",
+    "routers",
+    "switches",
+    "links",
+    "diam-\neter",
+    "mean\nhops",
+    "router\nhops",
+    "bisec-\ntion",
+    "links\na host",
+)
+_NUMBERS_WIDTH = 76
+"""The room that the columns of numbers take for networks of a million links."""
+
+
 def _print_several(built: Sequence[Topology]) -> None:
-    table = Table(box=box.SIMPLE)
-    table.add_column("topology", overflow="fold")
-    # Two lines a heading leave the width to the texts.
-    headings = (
-        "hosts",
-        "routers",
-        "switches",
-        "links",
-        "diameter",
-        "mean\nhops",
-        "from\nrouters",
-        "bisection",
-        "links\na host",
-    )
-    for heading in headings:
+    """Print one row a topology, named by a number where its text leaves the columns no room."""
+    labels = [one.spec.label for one in built]
+    if max(map(len, labels)) + _NUMBERS_WIDTH > output().width:
+        for number, label in enumerate(labels, 1):
+            output().print(f"{number:>3}  {label}", highlight=False, soft_wrap=True)
+        labels = [str(number) for number in range(1, len(built) + 1)]
+    table = Table(box=box.SIMPLE, pad_edge=False, padding=(0, 0, 0, 1))
+    table.add_column("", overflow="fold")
+    for heading in _HEADINGS:
         table.add_column(heading, justify="right")
-    for one in built:
+    for label, one in zip(labels, built, strict=True):
         mean = one.mean_router_disk_hops
         table.add_row(
-            one.spec.label,
+            label,
             f"{one.hosts:,}",
             f"{one.routers:,}",
             f"{one.switches:,}",
