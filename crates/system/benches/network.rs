@@ -9,7 +9,7 @@ use std::time::Instant;
 use resilver_device::{ReadsFirst, Service};
 use resilver_fabric::topology::torus;
 use resilver_fabric::{Forwarding, Queues, Routing, Switched, SwitchedParameters};
-use resilver_kernel::{Limit, Schedule, run};
+use resilver_kernel::{Digest, Limit, Schedule, run};
 use resilver_system::{
     Arrivals, Clients, EventOf, ObjectOrder, Plant, Rebuild, RebuildPolicy, SourceChoice, Storage, Targets, Traffic,
     WorkList,
@@ -78,8 +78,8 @@ fn rebuild() -> Rebuild {
     Rebuild::new(policy, &vec![false; HOSTS as usize], work).expect("buffers fit into memory")
 }
 
-/// Serves for a simulated time; returns packet-hops, events, and the seconds that they took.
-fn serve(duration: f64) -> (u64, u64, f64) {
+/// Serves for a simulated time; returns packet-hops, events with their digest, and the seconds that they took.
+fn serve(duration: f64) -> (u64, (u64, Digest), f64) {
     let service = Service::Fixed { read: seconds(0.022), write: seconds(0.022) };
     let disks: Vec<ReadsFirst> = (0..u64::from(HOSTS)).map(|device| ReadsFirst::new(&service, device)).collect();
     let plant = Plant { fabric: fabric(), disks, endpoint_of: (0..HOSTS).map(EndpointId::new).collect() };
@@ -90,16 +90,20 @@ fn serve(duration: f64) -> (u64, u64, f64) {
     run(&mut storage, &mut schedule, Limit::none()).expect("no event is out of time");
     let seconds = begin.elapsed().as_secs_f64();
     let conclusion = storage.conclude(schedule.now()).expect("the laws of conservation hold");
-    (conclusion.network.map_or(0, |network| network.packets_forwarded), schedule.executed(), seconds)
+    (
+        conclusion.network.map_or(0, |network| network.packets_forwarded),
+        (schedule.executed(), schedule.digest()),
+        seconds,
+    )
 }
 
 fn main() {
     // `cargo bench` asks for measurements; `cargo test --benches` only for a run that works.
     let measure = std::env::args().any(|argument| argument == "--bench");
-    let mut runs: Vec<(u64, u64, f64)> =
+    let mut runs: Vec<(u64, (u64, Digest), f64)> =
         (0..if measure { 5 } else { 1 }).map(|_| serve(if measure { 1.0 } else { 0.05 })).collect();
     runs.sort_by(|left, right| left.2.total_cmp(&right.2));
-    let (hops, events, seconds) = runs[runs.len() / 2];
-    println!("{hops} packet-hops, {events} events");
+    let (hops, (events, digest), seconds) = runs[runs.len() / 2];
+    println!("{hops} packet-hops, {events} events, digest {digest}");
     println!("goal {GOAL_RATE:.1} million packet-hops/s, rate {:.1}", hops as f64 / seconds / 1e6);
 }

@@ -41,9 +41,15 @@ impl TimePerByte {
     /// The time that `amount` takes, to the nearest picosecond (the horizon, where it takes longer).
     #[inline]
     pub fn time_for(self, amount: Bytes) -> SimDuration {
-        SimDuration::from_picoseconds(nearest(amount.get() as f64 * self.picoseconds))
+        // Below 2^63 a signed number is the same, and takes the processor one instruction rather than several.
+        let bytes = amount.get();
+        let bytes = if bytes <= i64::MAX as u64 { bytes as i64 as f64 } else { bytes as f64 };
+        SimDuration::from_picoseconds(nearest(bytes * self.picoseconds))
     }
 }
+
+/// 2^63, from which on a number does not fit into a signed integer.
+const SIGNED_LIMIT: f64 = (1u64 << 63) as f64;
 
 /// The whole number nearest to `value`, which is zero or more: halves go up, what is too large is `u64::MAX`.
 ///
@@ -52,6 +58,11 @@ impl TimePerByte {
 /// off.
 #[inline]
 fn nearest(value: f64) -> u64 {
+    // Below 2^63 the signed cast is the same, and takes the processor one instruction rather than several.
+    if value < SIGNED_LIMIT {
+        let whole = value as i64;
+        return whole as u64 + u64::from(value - whole as f64 >= 0.5);
+    }
     // A float-to-integer cast saturates, which is the horizon.
     let whole = value as u64;
     whole.saturating_add(u64::from(value - whole as f64 >= 0.5))

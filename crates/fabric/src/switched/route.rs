@@ -4,7 +4,7 @@ use std::hint::select_unpredictable;
 
 use resilver_units::SimTime;
 
-use super::packet::{NEVER, NONE, Packet};
+use super::packet::{NEVER, NONE};
 use super::{Line, Switched};
 
 /// The best channel found so far: the one that is free first, and of these the one that has been used least.
@@ -58,43 +58,45 @@ impl Switched {
         self.choose_among(now, id, node)
     }
 
-    /// The same choice where channels are equal, or the shortest ways do not serve.
+    /// The same choice where channels are equal, or the shortest ways do not serve: none that leads back, and of several as good
+    /// each in turn.
     #[cold]
     #[inline(never)]
     fn choose_among(&mut self, now: SimTime, id: u32, node: u32) -> Option<u32> {
         let packet = self.packets.places[id as usize];
-        let mut shortest = Vec::new();
-        self.topology.shortest(node, packet.destination, |channel| shortest.push(channel));
-        if let Some(channel) = self.best_of(now, &packet, node, &shortest) {
-            return Some(channel);
-        }
-        let others: Vec<u32> =
-            self.topology.channels_from(node).filter(|channel| !shortest.contains(channel)).collect();
-        let channel = self.best_of(now, &packet, node, &others)?;
-        self.packets.places[id as usize].deviate();
-        Some(channel)
-    }
-
-    /// The best of `channels` that does not lead back; of several as good, each in turn.
-    fn best_of(&mut self, now: SimTime, packet: &Packet, node: u32, channels: &[u32]) -> Option<u32> {
-        let topology = &self.topology;
+        let (topology, lines, now) = (&self.topology, &self.lines, now.picoseconds());
         let previous = if packet.came_by == NONE { NONE } else { topology.peer(topology.reverse(packet.came_by)) };
-        let now = now.picoseconds();
         let mut best = Best::NONE;
-        let onward = |&&channel: &&u32| topology.peer(channel) != previous;
-        for &channel in channels.iter().filter(onward) {
-            best.offer(channel, self.lines[channel as usize], now);
+        let offer = |best: &mut Best, channel| {
+            if topology.peer(channel) != previous {
+                best.offer(channel, lines[channel as usize], now);
+            }
+        };
+        topology.shortest(node, packet.destination, |channel| offer(&mut best, channel));
+        let is_shortest = best.channel != NONE;
+        if !is_shortest {
+            // Those on shortest ways do not work or lead back, so they are as good as not among these.
+            topology.channels_from(node).for_each(|channel| offer(&mut best, channel));
         }
         if best.channel == NONE {
             return None;
         }
-        let is_equal = |&&channel: &&u32| {
-            let line = self.lines[channel as usize];
-            (line.free_at.max(now), line.busy) == (best.at, best.busy)
-        };
         let turn = &mut self.turns[node as usize];
-        let nth = *turn % best.equals;
+        let (mut left, mut chosen) = (*turn % best.equals, best.channel);
         *turn = turn.wrapping_add(u32::from(best.equals > 1));
-        channels.iter().filter(onward).filter(is_equal).nth(nth as usize).copied()
+        let mut pick = |channel| {
+            let line = lines[channel as usize];
+            if (line.free_at.max(now), line.busy) == (best.at, best.busy) && topology.peer(channel) != previous {
+                chosen = if left == 0 { channel } else { chosen };
+                left = left.wrapping_sub(1);
+            }
+        };
+        if is_shortest {
+            topology.shortest(node, packet.destination, &mut pick);
+        } else {
+            topology.channels_from(node).for_each(&mut pick);
+            self.packets.places[id as usize].deviate();
+        }
+        Some(chosen)
     }
 }

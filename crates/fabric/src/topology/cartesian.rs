@@ -10,8 +10,8 @@ use super::{Shape, Topology, TopologyError};
 /// Nodes are numbered with the last side's coordinate varying fastest. In each dimension a node has one port to the next
 /// and one to the previous node, in this order; at the rim of a mesh, and where a side has two nodes, only one of them.
 ///
-/// What a step in one dimension can gain is looked up by the difference of the two coordinates there: no division, no
-/// comparison of ways.
+/// Which steps gain is looked up by the differences of the two nodes' coordinates, those of a few dimensions at a time: no
+/// division, no comparison of ways.
 #[derive(Clone, Debug)]
 pub struct Cartesian {
     sides: Vec<u32>,
@@ -21,13 +21,34 @@ pub struct Cartesian {
     /// The ports to the next and to the previous node in each dimension, one node's behind another's; empty where every node
     /// has both in every dimension, so that the port to the next node in dimension d is 2d and that to the previous 2d + 1.
     ports: Vec<u8>,
-    /// Which ways are the shortest (1: next, 2: previous, 3: either) by the difference of coordinates, a dimension's behind
-    /// another's, of which the zero is at `zero[d]`.
+    spans: Vec<Span>,
+    /// The place of each node in each span, one node's behind another's.
+    positions: Vec<u32>,
+    /// Which ways are the shortest by the difference of the two nodes' positions, a span's behind another's: two bits for each
+    /// of its dimensions (1: next, 2: previous, 3: either).
     ways: Vec<u8>,
-    /// Hops by the difference of coordinates, likewise.
+    /// Hops in one dimension by the difference of coordinates there, a dimension's behind another's, of which the zero is at
+    /// `zero[d]`.
     hops: Vec<u16>,
     zero: Vec<u32>,
 }
+
+/// Dimensions whose ways are looked up at once.
+///
+/// Along a side of s nodes there are 2 s - 1 differences. A number with a digit in that base for each dimension is a position, and
+/// as digits add up without a carry, the difference of two positions tells the differences in all of them.
+#[derive(Clone, Debug)]
+struct Span {
+    /// Where the table has the ways from a node to itself.
+    zero: u32,
+    /// Twice the number of the first dimension: the bit at which its ways go.
+    shift: u32,
+}
+
+/// Most dimensions of a span: their ways fit into a byte.
+const SPAN_MAX: usize = 4;
+/// Most ways that the table of a span of several dimensions has: it is to stay in a processor's nearest caches.
+const SPAN_WAYS_MAX: u64 = 1 << 15;
 
 /// No port leads that way.
 const NO_PORT: u8 = u8::MAX;
@@ -53,6 +74,49 @@ fn offset(side: u32, wraps: bool, difference: i64) -> (u8, u16) {
     (if hops == 0 { 0 } else { ways }, hops as u16)
 }
 
+/// The spans of a grid, the positions of its nodes, and the ways by their differences.
+fn spans_of(sides: &[u32], wraps: bool, coordinates: &[u16]) -> (Vec<Span>, Vec<u32>, Vec<u8>) {
+    let differences = |side: u32| 2 * u64::from(side) - 1;
+    let mut ends: Vec<usize> = Vec::new();
+    let (mut first, mut size) = (0, 1);
+    for (d, &side) in sides.iter().enumerate() {
+        size *= differences(side);
+        if d > first && (d - first == SPAN_MAX || size > SPAN_WAYS_MAX) {
+            ends.push(d);
+            (first, size) = (d, differences(side));
+        }
+    }
+    ends.push(sides.len());
+
+    let (mut spans, mut ways, mut strides) = (Vec::new(), Vec::new(), vec![0; sides.len()]);
+    let mut first = 0;
+    for &end in &ends {
+        let offset_of_span = ways.len() as u32;
+        let (mut zero, mut table) = (0, vec![0u8]);
+        for d in (first..end).rev() {
+            // The digit of a dimension stands above those of the later ones, its ways below theirs.
+            strides[d] = table.len() as u32;
+            zero += (sides[d] - 1) * strides[d];
+            let side = i64::from(sides[d]);
+            let of_side = (1 - side..side).map(|difference| offset(sides[d], wraps, difference).0);
+            table = of_side.flat_map(|way| table.iter().map(move |&rest| rest << 2 | way)).collect();
+        }
+        spans.push(Span { zero: offset_of_span + zero, shift: 2 * first as u32 });
+        ways.append(&mut table);
+        first = end;
+    }
+
+    let mut positions = Vec::with_capacity(coordinates.len() / sides.len() * ends.len());
+    for at in coordinates.chunks_exact(sides.len()) {
+        let mut first = 0;
+        for &end in &ends {
+            positions.push((first..end).map(|d| u32::from(at[d]) * strides[d]).sum());
+            first = end;
+        }
+    }
+    (spans, positions, ways)
+}
+
 impl Cartesian {
     /// The grid of these sides, with the port lists of its nodes.
     pub(super) fn new(sides: &[u32], wraps: bool) -> Result<(Self, Vec<Vec<u32>>), TopologyError> {
@@ -72,14 +136,10 @@ impl Cartesian {
         let links = nodes.and_then(|nodes| nodes.checked_mul(sides.len() as u64));
         let nodes = check_size("sides", joined(sides), nodes, links)?;
 
-        let (mut ways, mut hops, mut zero) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut hops, mut zero) = (Vec::new(), Vec::new());
         for &side in sides {
-            zero.push(ways.len() as u32 + side - 1);
-            for difference in 1 - i64::from(side)..i64::from(side) {
-                let (way, hop) = offset(side, wraps, difference);
-                ways.push(way);
-                hops.push(hop);
-            }
+            zero.push(hops.len() as u32 + side - 1);
+            hops.extend((1 - i64::from(side)..i64::from(side)).map(|difference| offset(side, wraps, difference).1));
         }
         let is_regular = wraps && sides.iter().all(|&side| side > 2);
         let (mut coordinates, mut ports) = (Vec::with_capacity(nodes as usize * sides.len()), Vec::new());
@@ -103,7 +163,9 @@ impl Cartesian {
             }
             neighbours.push(around);
         }
-        Ok((Cartesian { sides: sides.to_vec(), wraps, coordinates, ports, ways, hops, zero }, neighbours))
+        let (spans, positions, ways) = spans_of(sides, wraps, &coordinates);
+        let sides = sides.to_vec();
+        Ok((Cartesian { sides, wraps, coordinates, ports, spans, positions, ways, hops, zero }, neighbours))
     }
 
     /// The sides.
@@ -123,7 +185,7 @@ impl Cartesian {
         &self.coordinates[node as usize * sides..][..sides]
     }
 
-    /// Where the tables have the difference from one coordinate to another in dimension `d`.
+    /// Where the hops have the difference from one coordinate to another in dimension `d`.
     #[inline]
     fn entry(&self, d: usize, from: u16, to: u16) -> usize {
         self.zero[d] as usize + to as usize - from as usize
@@ -139,12 +201,23 @@ impl Cartesian {
         }
     }
 
-    #[inline]
-    pub(super) fn shortest(&self, node: u32, to: u32, mut visit: impl FnMut(u32)) {
-        let mut ways = 0u64;
-        for (d, (&here, &there)) in self.at(node).iter().zip(self.at(to)).enumerate() {
-            ways |= u64::from(self.ways[self.entry(d, here, there)]) << (2 * d);
+    /// The ways from a node that are the shortest: bit 2d for that to the next, bit 2d + 1 for that to the previous node in
+    /// dimension d.
+    #[inline(always)]
+    fn ways(&self, node: u32, to: u32) -> u64 {
+        let spans = self.spans.len();
+        let from = &self.positions[node as usize * spans..][..spans];
+        let to = &self.positions[to as usize * spans..][..spans];
+        let mut ways = 0;
+        for (span, (&here, &there)) in self.spans.iter().zip(from.iter().zip(to)) {
+            ways |= u64::from(self.ways[(span.zero + there - here) as usize]) << span.shift;
         }
+        ways
+    }
+
+    #[inline(always)]
+    pub(super) fn shortest(&self, node: u32, to: u32, mut visit: impl FnMut(u32)) {
+        let mut ways = self.ways(node, to);
         while ways != 0 {
             visit(self.port(node, ways.trailing_zeros()));
             ways &= ways - 1;
@@ -154,10 +227,8 @@ impl Cartesian {
     /// Dimension order: the first dimension that differs, the next node rather than the previous where both are as near.
     #[inline]
     pub(super) fn deterministic(&self, node: u32, to: u32) -> u32 {
-        let mut pairs = self.at(node).iter().zip(self.at(to)).enumerate();
-        let Some((d, (&here, &there))) = pairs.find(|(_, (here, there))| here != there) else { return 0 };
-        let ways = u32::from(self.ways[self.entry(d, here, there)]);
-        self.port(node, 2 * d as u32 + ways.trailing_zeros())
+        let ways = self.ways(node, to);
+        if ways == 0 { 0 } else { self.port(node, ways.trailing_zeros()) }
     }
 
     #[inline]
@@ -196,7 +267,8 @@ impl Cartesian {
 
     /// Entries of all tables that routing looks up.
     pub(super) fn table_entries(&self) -> usize {
-        self.coordinates.len() + self.ports.len() + self.ways.len() + self.hops.len() + self.zero.len()
+        let ways = self.spans.len() + self.positions.len() + self.ways.len();
+        self.coordinates.len() + self.ports.len() + ways + self.hops.len() + self.zero.len()
     }
 }
 

@@ -122,10 +122,7 @@ impl<E: Copy> RadixQueue<E> {
     fn lengthen(&mut self, mut bucket: Bucket, entry: Entry<E>) -> Bucket {
         let mut chunk = self.free;
         if chunk == NO_CHUNK {
-            chunk = u32::try_from(self.chunks.len()).expect("2^32 chunks of events exceed any memory");
-            // The rest of a chunk is never read before it is written; copies of the entry serve as its first content.
-            self.chunks.push([entry; CHUNK]);
-            self.next.push(NO_CHUNK);
+            chunk = self.grow(entry);
         } else {
             self.free = self.next[chunk as usize];
             self.chunks[chunk as usize][0] = entry;
@@ -136,6 +133,17 @@ impl<E: Copy> RadixQueue<E> {
             self.next[bucket.last as usize] = chunk;
         }
         Bucket { first: bucket.first, last: chunk, fill: 1 }
+    }
+
+    /// Adds a chunk to the arena with `entry` as its first.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, entry: Entry<E>) -> u32 {
+        let chunk = u32::try_from(self.chunks.len()).expect("2^32 chunks of events exceed any memory");
+        // The rest of a chunk is never read before it is written; copies of the entry serve as its first content.
+        self.chunks.push([entry; CHUNK]);
+        self.next.push(NO_CHUNK);
+        chunk
     }
 
     /// Puts an entry into the front behind all that are due no later.
