@@ -134,8 +134,11 @@ const FULL: u64 = (PACKET + 38) * 8000;
 const BEGIN: u64 = 200 * FULL + 12_345;
 const END: u64 = 12_000 * FULL + 54_321;
 
+/// The hops over each channel, by the two nodes that it joins.
+type HopsOfChannels = BTreeMap<(u32, u32), Vec<Hop>>;
+
 /// A torus under random traffic, as its statistics and as its hops tell it.
-fn busy_torus() -> (Vec<ChannelUse>, BTreeMap<(u32, u32), Vec<Hop>>) {
+fn busy_torus() -> (Vec<ChannelUse>, HopsOfChannels) {
     let topology = torus(&[3, 3], &[]);
     let parameters = SwitchedParameters { latency: SimDuration::from_picoseconds(777), ..gigabit() };
     let mut play = Play::new(&topology, parameters);
@@ -157,7 +160,7 @@ fn busy_torus() -> (Vec<ChannelUse>, BTreeMap<(u32, u32), Vec<Hop>>) {
     play.until(BEGIN).diary.fabric.begin_statistics(SimTime::from_picoseconds(BEGIN));
     play.until(END);
     let channels = play.diary.fabric.report(SimTime::from_picoseconds(END)).channels;
-    let mut hops: BTreeMap<(u32, u32), Vec<Hop>> = BTreeMap::new();
+    let mut hops: HopsOfChannels = BTreeMap::new();
     for &hop in &play.diary.hops {
         hops.entry((hop.from, hop.to)).or_default().push(hop);
     }
