@@ -60,8 +60,9 @@ class Curve:
         """The places on the axis across, thinned to what fits; of a share, tenths."""
         if self.spec.x_unit == "%":
             most = max(x for line in self.lines for x in line.xs)
-            return [tenth / 10.0 for tenth in range(math.ceil(10.0 * most) + 1)]
-        xs = sorted({x for line in self.lines for x in line.xs})
+            xs = [tenth / 10.0 for tenth in range(math.ceil(10.0 * most) + 1)]
+        else:
+            xs = sorted({x for line in self.lines for x in line.xs})
         return xs[:: max(1, -(-len(xs) // 12))]
 
     def label(self, x: float) -> str:
