@@ -20,7 +20,8 @@ def test_faults_are_described_with_their_times_and_numbers() -> None:
         [
             {"fail": {"disks": ["server.2"]}, "at": "2 s"},
             {"fail": {"switches": 1}, "at": "1 s", "repair_after": "500 ms"},
-        ]
+        ],
+        duration="3 s",
     )
     switch, disk = silent_faults(run.system, run.seed).described
     # The switch fails first, though it is written last, and works again half a second later.
