@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chromium import Page, chromium, find_chromium
+from chromium import Page
 from report_fixture import results
 
 from resilver.report import write_html
@@ -21,16 +20,6 @@ from resilver.report.standing import Standing
 pytestmark = pytest.mark.browser
 
 DRAWN = "document.documentElement?.hasAttribute('data-drawn') === true"
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    """One browser for all tests of this file."""
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium on PATH: install it (Debian: apt-get install chromium)")
-    with chromium(program) as opened:
-        yield opened
 
 
 def standing(finished: int, reload_seconds: int | None = 1) -> Standing:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chromium import Page, chromium, find_chromium
+from chromium import Page
 from test_report_page import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 
 from resilver.reproduce import Reproduction, entry, write_reproduction
@@ -65,16 +64,6 @@ def table_of(rows: list[dict[str, Any]]) -> pa.Table:
             "count": [1 + k for _, _, k in bins],
         }
     )
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    """One browser for all tests of this file."""
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium on PATH: install it (Debian: apt-get install chromium)")
-    with chromium(program) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chromium import Page, chromium, find_chromium
+from chromium import Page
 from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 from report_fixture import results
 
@@ -26,16 +25,6 @@ CASES: dict[str, dict[str, Any]] = {
     "hosts of a real cluster": {"servers": (88,), "per_host": 8, "prefix": "osd.", "seeds": 1},
     "two keys": {"servers": (16, 64), "extra_swept": {"placement.bucket": ["straw", "straw2"]}},
 }
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    """One browser for all tests of this file."""
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium on PATH: install it (Debian: apt-get install chromium)")
-    with chromium(program) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

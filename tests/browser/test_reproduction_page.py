@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chromium import Page, chromium, find_chromium
+from chromium import Page
 from test_report_page import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 
 from resilver.reproduce import Wishes, entry, reproduce, write_reproduction
@@ -34,16 +33,6 @@ CHARTS_EXPECTED = [
 # Cells of a table whose text is wider than its cell or leaves the window.
 CUT = """[...document.querySelectorAll('.verdicts td')].filter((cell) =>
   cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)"""
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    """One browser for all tests of this file."""
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium on PATH: install it (Debian: apt-get install chromium)")
-    with chromium(program) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from chromium import Page, chromium, find_chromium
+from chromium import Page
 from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 from traffic_fixture import beside_rebuild, traffic_results
 
@@ -24,16 +23,6 @@ CASES: dict[str, dict[str, Any]] = {
     "failed disks": {"faults": ("2 disks",)},
     "sweep": {"loads": (100, 200, 400), "faults": ("none", "2 disks", "2 links"), "seeds": 2},
 }
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Page]:
-    """One browser for all tests of this file."""
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium on PATH: install it (Debian: apt-get install chromium)")
-    with chromium(program) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
