@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chromium import Page
-from test_report_page import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
+from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 
 from resilver.reproduce import Reproduction, entry, write_reproduction
 from resilver.reproduce.compare import compare

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chromium import Page
-from test_report_page import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
+from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 
 from resilver.reproduce import Wishes, entry, reproduce, write_reproduction
 from resilver.spec import Study
