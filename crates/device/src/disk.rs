@@ -85,7 +85,7 @@ mod tests {
     }
 
     fn io(object: u64, offset: u64, bytes: u64) -> Io {
-        Io { object: ObjectId::new(object), offset, bytes: Bytes::new(bytes), direction: Direction::Read }
+        Io { object: ObjectId::new(object), offset, bytes: Bytes::new(bytes), direction: Direction::Read, lane: 0 }
     }
 
     fn completion(disk: &mut Disk, now: SimTime, io: Io) -> SimTime {

@@ -23,6 +23,8 @@ pub struct Io {
     pub bytes: Bytes,
     /// Whether the request reads or writes.
     pub direction: Direction,
+    /// Which of a device's queues it waits in, where the device has several.
+    pub lane: u8,
 }
 
 /// What a device did in a run.

@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn io(direction: Direction) -> Io {
-        Io { object: ObjectId::new(0), offset: 0, bytes: Bytes::new(10), direction }
+        Io { object: ObjectId::new(0), offset: 0, bytes: Bytes::new(10), direction, lane: 0 }
     }
 
     fn at(picoseconds: u64) -> SimTime {

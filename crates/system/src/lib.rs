@@ -4,6 +4,7 @@ mod affected;
 mod breaking;
 mod checker;
 mod choice;
+mod class;
 mod clients;
 mod config;
 mod event;
@@ -40,6 +41,7 @@ pub use file_words::FileWords;
 pub use forward::ForwardInverse;
 
 pub use choice::{ObjectOrder, SourceChoice};
+pub use class::TrafficClass;
 pub use event::EventOf;
 pub use group_contents::{GroupContents, scan_groups};
 pub use network::{Network, NetworkFault};

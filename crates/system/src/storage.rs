@@ -8,7 +8,7 @@ use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
 
 use crate::SystemError;
 use crate::clients::{ClientOutcome, Clients};
-use crate::event::{CLIENT, EventOf, StorageEvent, untoken};
+use crate::event::{EventOf, Owner, StorageEvent, untoken};
 use crate::network::{Change, Network, NetworkFault, changes_of, check_network};
 use crate::outcome::Outcome;
 use crate::rebuild::Rebuild;
@@ -170,12 +170,12 @@ impl<F: Network, D: Device> Storage<F, D> {
     #[inline]
     fn execute_fabric<K: QueueKind>(&mut self, event: F::Event, schedule: &mut Schedule<EventOf<F>, K>) {
         let Plant { fabric, endpoint_of, .. } = &mut self.plant;
-        if F::token(event).is_some_and(|token| token & CLIENT == 0 && self.rebuild.is_void(token)) {
+        if F::token(event).is_some_and(|token| Owner::of(token) == Owner::Rebuild && self.rebuild.is_void(token)) {
             return;
         }
         let (rebuild, clients) = (&self.rebuild, &self.clients);
-        let message_of = |token| match clients {
-            Some(clients) if token & CLIENT != 0 => clients.message_of(token, endpoint_of),
+        let message_of = |token| match (Owner::of(token), clients) {
+            (Owner::Clients, Some(clients)) => clients.message_of(token, endpoint_of),
             _ => rebuild.message_of(token, endpoint_of),
         };
         let notice = fabric.execute(schedule.now(), event, message_of, |time, next| {
@@ -191,8 +191,8 @@ impl<F: Network, D: Device> Storage<F, D> {
     pub(crate) fn tell<K: QueueKind>(&mut self, notice: Notice, schedule: &mut Schedule<EventOf<F>, K>) {
         let (Notice::Delivered(token) | Notice::Lost(token) | Notice::Sent(token)) = notice;
         let mut site = Site { plant: &mut self.plant, schedule };
-        match &mut self.clients {
-            Some(clients) if token & CLIENT != 0 => clients.notice(notice, &mut site),
+        match (Owner::of(token), &mut self.clients) {
+            (Owner::Clients, Some(clients)) => clients.notice(notice, &mut site),
             _ => self.rebuild.notice(notice, &mut site),
         }
         if let (Notice::Lost(_), Some(clients)) = (notice, &mut self.clients) {
@@ -224,7 +224,7 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
     fn announce(&self, event: EventOf<F>) {
         match event.get() {
             StorageEvent::Fabric(event) => match F::token(event) {
-                Some(token) if token & CLIENT == 0 => self.rebuild.announce(untoken(token).0),
+                Some(token) if Owner::of(token) == Owner::Rebuild => self.rebuild.announce(untoken(token).0),
                 _ => self.plant.fabric.announce(event),
             },
             StorageEvent::ReadDone(buffer) | StorageEvent::SendDone(buffer) | StorageEvent::WriteDone(buffer) => {

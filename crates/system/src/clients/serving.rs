@@ -10,11 +10,12 @@ use super::arrivals::schedule;
 use super::requests::Request;
 use super::tokens::{ClientEvent, Handle, Way, token, untoken};
 use crate::SystemError;
+use crate::class::TrafficClass;
 use crate::event::StorageEvent;
 use crate::storage::Site;
 
 /// The queue of a port that clients' messages wait in, where there are several.
-const LANE: u8 = 0;
+const LANE: u8 = TrafficClass::Clients.lane();
 
 impl Clients {
     /// Executes an event of the clients' own.
@@ -122,7 +123,7 @@ impl Clients {
         let direction = if is_read { Direction::Read } else { Direction::Write };
         let asked = if is_read { &mut self.measures.asked.0 } else { &mut self.measures.asked.1 };
         *asked += bytes;
-        let io = Io { object, offset: 0, bytes, direction };
+        let io = Io { object, offset: 0, bytes, direction, lane: LANE };
         site.submit(DeviceId::new(device), io, StorageEvent::Client(ClientEvent::Served(handle).number()));
         if !is_read {
             self.measures.acknowledged(now, device, bytes);

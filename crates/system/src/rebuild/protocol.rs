@@ -8,13 +8,14 @@ use resilver_units::{Bytes, DeviceId, EndpointId, ObjectId, SimTime};
 
 use super::tracking::Made;
 use super::{NO_SOURCE, Rebuild};
+use crate::class::TrafficClass;
 use crate::event::{Buffer, DATA, EventOf, REQUEST, StorageEvent, token, untoken};
 use crate::restores::Restores;
 use crate::storage::Site;
 use crate::work::Pull;
 
-/// The queue of a port that a rebuild's messages wait in, where there are several.
-const LANE: u8 = 1;
+/// The queue of a port or a device that a rebuild waits in, where there are several.
+const LANE: u8 = TrafficClass::Rebuild.lane();
 /// How far ahead of the pull that it asks for a destination fetches another: a cache line holds two or three.
 const PULLS_AHEAD: u32 = 4;
 /// How many requests before its turn the pull of one that waits at a source is fetched.
@@ -186,7 +187,7 @@ impl Rebuild {
             sender.waiting.pop_front();
             sender.bytes_held += bytes;
             let coming = sender.waiting.get(REQUESTS_AHEAD).copied();
-            let io = Io { object, offset, bytes, direction: Direction::Read };
+            let io = Io { object, offset, bytes, direction: Direction::Read, lane: LANE };
             if let Some(tracking) = &mut self.tracking {
                 tracking.progress[buffer.pull as usize].read += 1;
             }
@@ -243,7 +244,7 @@ impl Rebuild {
         }
         self.note_received(buffer.pull, bytes);
         self.devices[destination.index()].received_bytes += bytes;
-        let io = Io { object, offset, bytes, direction: Direction::Write };
+        let io = Io { object, offset, bytes, direction: Direction::Write, lane: LANE };
         if let Some(tracking) = &mut self.tracking {
             let is_last = offset + bytes.get() == self.work.pulls[buffer.pull as usize].size.get();
             tracking.progress[buffer.pull as usize].receive(is_last);
@@ -364,7 +365,7 @@ impl Rebuild {
                 self.ask(destination, site);
             }
             StorageEvent::Fail(stage) => self.fail(stage, site),
-            StorageEvent::Fabric(_) | StorageEvent::Client(_) | StorageEvent::Network(_) | StorageEvent::Device(_) => {}
+            _ => {}
         }
     }
 }
