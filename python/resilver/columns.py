@@ -14,7 +14,16 @@ TABLE_NAMES = (
     "links",
     "distributions",
     "traffic",
+    "lanes",
+    "lending",
+    "stripe_groups",
 )
+
+TABLES_ADDED_LATER = ("lanes", "lending", "stripe_groups")
+"""What run folders of before version 4 of the results do not have; there these have no rows."""
+
+TABLES_ADDED_SINCE = 4
+"""The version of the results that has them."""
 
 _COUNT = pa.int64()
 _REAL = pa.float64()
@@ -81,6 +90,20 @@ METRICS = pa.schema(
         ("packets_dropped_hop_limit", _COUNT),
         ("packets_dropped_cut", _COUNT),
         ("packets_deviated", _COUNT),
+        ("burst_bytes_per_second", _REAL),
+        ("mean_burst_delay_seconds", _REAL),
+        ("degraded_reads", _COUNT),
+        ("rebuild_bytes_per_second", _REAL),
+        ("strips_rebuilt", _COUNT),
+        ("gathered_bytes", _COUNT),
+        ("decoded_bytes", _COUNT),
+        ("network_bytes", _COUNT),
+        ("rebuild_p50_seconds", _REAL),
+        ("rebuild_p99_seconds", _REAL),
+        ("lent_bytes", _COUNT),
+        ("analytic_read_bytes_per_second", _REAL),
+        ("analytic_write_bytes_per_second", _REAL),
+        ("analytic_rebuild_bytes_per_second", _REAL),
     ]
 )
 
@@ -179,6 +202,45 @@ _TRAFFIC = pa.schema(
         ("write_backlog_requests", _REAL),
     ]
 )
+# A row a part of the system (all links, all interfaces or all devices) and class of traffic.
+_LANES = pa.schema(
+    [
+        ("run", _TEXT),
+        ("part", _TEXT),
+        ("class", _TEXT),
+        ("share", _REAL),
+        ("units", _COUNT),
+        ("bytes", _COUNT),
+        ("busy_seconds", _REAL),
+        ("mean_wait_seconds", _REAL),
+        ("lent_bytes", _COUNT),
+        ("borrowed_bytes", _COUNT),
+    ]
+)
+_LENDING = pa.schema(
+    [
+        ("run", _TEXT),
+        ("part", _TEXT),
+        ("lender", _TEXT),
+        ("borrower", _TEXT),
+        ("bytes", _COUNT),
+    ]
+)
+# A row a group of servers that streams go over.
+_STRIPE_GROUPS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("group", pa.int32()),
+        ("is_rebuilding", pa.bool_()),
+        ("servers", _COUNT),
+        ("ports_working", _COUNT),
+        ("read_bytes_per_second", _REAL),
+        ("write_bytes_per_second", _REAL),
+        ("burst_bytes_per_second", _REAL),
+        ("rebuild_bytes_per_second", _REAL),
+        ("mean_delay_seconds", _REAL),
+    ]
+)
 _RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])
 
 # A shard's tables depend on the run's key alone, so a shard holds no swept column: the same run may
@@ -191,6 +253,9 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
     "links": _LINKS,
     "distributions": _DISTRIBUTIONS,
     "traffic": _TRAFFIC,
+    "lanes": _LANES,
+    "lending": _LENDING,
+    "stripe_groups": _STRIPE_GROUPS,
 }
 
 

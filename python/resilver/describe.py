@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from resilver.describe_network import device_json, fabric_json, traffic_json
+from resilver.describe_network import device_json, entries, fabric_json, traffic_json
+from resilver.describe_streams import (
+    ChooseFailed,
+    corrupt_json,
+    lanes_json,
+    redundancy_json,
+    streams_json,
+)
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import PoolInfo
 from resilver.spec import Placement, Population, System
 from resilver.spec.failing import ceph_members
-
-ChooseFailed = Callable[[int, int, int, int], Sequence[int]]
-"""(seed, fault, among, count) -> the numbers of the components that fail, rising."""
 
 
 @dataclass(frozen=True)
@@ -60,26 +64,24 @@ def failed_devices(system: System, seed: int, choose: ChooseFailed) -> dict[int,
         ConfigError: Fewer components are left to draw from than a fault says.
     """
     # Faults at one time are taken in the order in which they are written.
-    told = [
-        (index, fault) for index, fault in enumerate(system.faults) if fault.fail.starts_rebuild
-    ]
+    told = [(index, fault) for index, fault in enumerate(system.faults) if fault.starts_rebuild]
     faults = sorted(told, key=lambda numbered: numbered[1].at)
     fails_at: dict[int, float] = {}
     for _, fault in faults:
-        if not isinstance(fault.fail.targets, int):
-            members = _members(system, fault.fail.kind)
-            for number in (number for name in fault.fail.targets for number in members[name]):
+        if not isinstance(fault.failing.targets, int):
+            members = _members(system, fault.failing.kind)
+            for number in (number for name in fault.failing.targets for number in members[name]):
                 fails_at.setdefault(number, float(fault.at))
     for index, fault in faults:
-        targets = fault.fail.targets
+        targets = fault.failing.targets
         if isinstance(targets, int):
             # An OSD may go by two names, and is to be drawn once. What failed cannot fail again,
             # so a draw is among the components that still have all their devices.
-            components = sorted(set(_members(system, fault.fail.kind).values()))
+            components = sorted(set(_members(system, fault.failing.kind).values()))
             whole = [devices for devices in components if fails_at.keys().isdisjoint(devices)]
             if targets > len(whole):
                 rule = f"with seed {seed}, {len(whole)} of them are left when this fault happens"
-                key = f"faults.{index}.fail.{fault.fail.kind}"
+                key = f"faults.{index}.fail.{fault.failing.kind}"
                 raise ConfigError(
                     Problem(rule, "let fewer fail, or name them", key=key, value=show(targets))
                 )
@@ -107,6 +109,7 @@ def core_json(
     seed: int,
     failed: Collection[int],
     network_faults: Sequence[Mapping[str, Any]] = (),
+    corrupted: Mapping[int, Sequence[int]] | None = None,
 ) -> str:
     """The system as the native module reads it.
 
@@ -118,12 +121,15 @@ def core_json(
         network_faults: The disks, links and switches that fail with nobody told, in the core's
             words: ``at_seconds``, ``repair_at_seconds`` and numbers of ``links``, ``nodes`` and
             ``disks``.
+        corrupted: The groups that rebuild strips in place, by the place of their fault in the study
+            file.
 
     Returns:
         JSON text: sizes in bytes, times in seconds.
     """
     recovery = system.recovery
     endpoint_of = endpoints(system)
+    machines = max(endpoint_of, default=-1) + 1
     numbers = [device.number for device in devices(system)]
     return json.dumps(
         {
@@ -135,8 +141,12 @@ def core_json(
             ],
             "disk": device_json(system),
             "fabric": fabric_json(system),
-            "traffic": traffic_json(system, max(endpoint_of, default=-1) + 1, numbers),
+            "traffic": traffic_json(system, machines, numbers),
             "network_faults": list(network_faults),
+            "redundancy": redundancy_json(system),
+            "lanes": lanes_json(system),
+            "streams": streams_json(system, entries(system, machines)),
+            "corrupt": corrupt_json(system, corrupted or {}),
             "recovery": {
                 "pipeline_buffer": int(recovery.pipeline_buffer),
                 "pipelining": recovery.pipelining,
@@ -220,7 +230,7 @@ def _placement(system: System, failed: Collection[int]) -> dict[str, Any]:
             size=system.copies or 1,
             rule_id=0,
             hashpspool=True,
-            kind="replicated",
+            kind="replicated" if system.code is None else "erasure",
         )
         described["crush"] = {
             "reweight": [0x10000] * system.server_count,

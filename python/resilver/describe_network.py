@@ -93,8 +93,20 @@ def fabric_json(system: System) -> dict[str, Any]:
         "forwarding": fabric.forwarding,
         "routing": fabric.routing,
         "hop_limit": fabric.hop_limit,
-        "lanes": fabric.lanes,
     }
+
+
+def entries(system: System, endpoints: int) -> list[int]:
+    """The endpoints where clients enter.
+
+    Args:
+        system: The system.
+        endpoints: How many endpoints of the fabric are machines with devices; a topology has more
+            where not every host is a server. Routers are numbered after them.
+    """
+    fabric = system.cluster.fabric
+    first = fabric.topology.hosts if fabric.topology is not None else endpoints
+    return list(range(first, first + fabric.router_count))
 
 
 def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str, Any] | None:
@@ -102,19 +114,18 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
 
     Args:
         system: The system.
-        endpoints: How many endpoints of the fabric are machines with devices; a topology has more
-            where not every host is a server. Routers are numbered after them.
+        endpoints: As for `entries`.
         servers: The numbers of the devices that requests go to.
 
     Returns:
-        A JSON-able dictionary, sizes in bytes and times in seconds; None without traffic.
+        A JSON-able dictionary, sizes in bytes and times in seconds; None without traffic, and of
+        streams.
     """
-    traffic, fabric = system.traffic, system.cluster.fabric
-    if traffic is None:
+    traffic = system.traffic
+    if traffic is None or traffic.streams is not None:
         return None
-    first = fabric.topology.hosts if fabric.topology is not None else endpoints
     return {
-        "requesters": list(range(first, first + fabric.router_count)),
+        "requesters": entries(system, endpoints),
         "servers": servers,
         "arrivals": _arrivals(system, traffic, traffic.arrivals),
         "read_share": traffic.read_share,

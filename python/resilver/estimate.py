@@ -56,7 +56,8 @@ def estimate(system: System) -> dict[str, Any]:
         system: The system.
 
     Returns:
-        ``objects`` to look through, ``replicas_to_move``, ``bytes_to_move``, ``buffers``,
+        ``objects`` to look through, ``replicas_to_move`` (pieces under a code), ``bytes_to_move``
+        (all that is gathered for them), ``buffers``,
         ``requests`` of clients, ``packet_hops`` (None where the fabric sends no packets),
         ``events``, ``seconds`` of wall time, the ``rebuilding_seconds`` among them, or of traffic
         alone the ``serving_seconds`` (else None), and ``memory_bytes`` at the peak. Counts are
@@ -68,8 +69,11 @@ def estimate(system: System) -> dict[str, Any]:
     copies = system.copies or _mean_copies(system)
     share = min(1.0, _failed_count(system) / devices)
     replicas = objects * copies * share
-    moved = volume * copies * share
-    buffers *= copies * share
+    code = system.code
+    # Under a code a piece is a part of the object, and several survivors make one anew.
+    gathered = 1 if code is None else code.repair_pieces
+    moved = volume * copies * share * gathered / (1 if code is None else code.data)
+    buffers *= copies * share * gathered
     held = min(
         buffers,
         devices * int(system.recovery.receive_memory) / int(system.recovery.pipeline_buffer),
@@ -131,7 +135,7 @@ def _moving(
 
 
 def _population(system: System) -> tuple[float, float, float, float]:
-    """Files, objects, bytes and pipeline buffers before replication."""
+    """Files, objects, bytes and pipeline buffers of a copy, or of a piece under a code."""
     buffer = int(system.recovery.pipeline_buffer)
     if system.report is not None:
         loads = [load for load in system.group_loads if load.objects]
@@ -143,6 +147,7 @@ def _population(system: System) -> tuple[float, float, float, float]:
     total = sum(item.file_count for item in bins)
     if total == 0:
         return 0.0, 0.0, 0.0, 0.0
+    data = 1 if system.code is None else system.code.data
     size = objects = buffers = 0.0
     for item in bins:
         share = item.file_count / total / _SIZES_PER_BIN
@@ -152,7 +157,7 @@ def _population(system: System) -> tuple[float, float, float, float]:
             size += share * one
             for count, each in _objects(system, one):
                 objects += share * count
-                buffers += share * count * math.ceil(each / buffer)
+                buffers += share * count * math.ceil(each / data / buffer)
     target = system.population_target_bytes
     files = target / size if target is not None else float(system.population_target_files or 0)
     return files, files * objects, files * size, files * buffers
@@ -184,9 +189,9 @@ def _failed_count(system: System) -> int:
 
     failed = 0.0
     for fault in system.faults:
-        if not fault.fail.starts_rebuild:
+        if not fault.starts_rebuild:
             continue
-        kind, targets = fault.fail.kind, fault.fail.targets
+        kind, targets = fault.failing.kind, fault.failing.targets
         count = targets if isinstance(targets, int) else len(targets)
         if system.report is not None:
             members = list(ceph_members(system.report, kind).values())

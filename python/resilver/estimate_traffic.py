@@ -11,12 +11,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resilver.errors import Problem
+from resilver.estimate_streams import (
+    packets_of_stripes,
+    stream_bytes_per_second,
+    stripes_per_second,
+    strips_in_place,
+)
 from resilver.spec import System
 from resilver.spec.device import DeviceService
 from resilver.spec.serving import PACKETS_MAX, REQUESTS_MAX, packets_of
 
 if TYPE_CHECKING:
     from resilver.spec import Traffic
+    from resilver.spec.streams import Streams
 
 # Of a message over a fabric without packets: it is handed over, and it arrives.
 _EVENTS_PER_MESSAGE = 2
@@ -127,6 +134,8 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     traffic = system.traffic
     if traffic is None:
         return None
+    if traffic.streams is not None:
+        return _streamed(system, traffic, traffic.streams, network, bytes_to_move)
     data = packets_of(system.cluster, traffic.request_bytes)
     pace = _requests_per_second(system, traffic, network, data)
     duration = traffic.duration
@@ -148,6 +157,41 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
         # A read that waits has one packet, and a write all of its data.
         outstanding * (traffic.read_share + (1 - traffic.read_share) * data),
     )
+
+
+def _streamed(
+    system: System,
+    traffic: Traffic,
+    streams: Streams,
+    network: Network | None,
+    bytes_to_move: float,
+) -> Served:
+    """What streams are expected to do, in stripes and in strips that are made anew."""
+    rates = stream_bytes_per_second(system)
+    lasts = traffic.warm_up_seconds
+    if traffic.duration is not None:
+        lasts += float(traffic.duration)
+    elif bytes_to_move:
+        lasts += _rebuild_seconds(system, bytes_to_move)
+    else:
+        lasts += strips_in_place(system) / max(rates.rebuild, 1.0)
+    operations = stripes_per_second(system, rates) * lasts
+    pieces = system.copies or 1
+    # Each strip is asked for, read or written, sent and acknowledged.
+    events = operations * (pieces * _EVENTS_PER_REQUEST + _EVENTS_PER_MESSAGE)
+    if network is None:
+        events += operations * pieces * 2 * _EVENTS_PER_MESSAGE
+        hops = 0.0
+    else:
+        between, entry = network.hops_between_servers, network.hops
+        hops = packets_of_stripes(system, rates, between, entry) * lasts
+    ends = max(system.server_count * system.cluster.ports, system.cluster.fabric.router_count)
+    if not system.stripe_groups:
+        ends = system.cluster.fabric.router_count
+    under_way = float(ends * streams.window)
+    strip = int(system.redundancy.strip or 0) if system.redundancy is not None else 0
+    packets = under_way * pieces * packets_of(system.cluster, strip)
+    return Served(operations, hops, events, under_way, packets)
 
 
 def crowding_problems(system: System) -> list[Problem]:

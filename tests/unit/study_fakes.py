@@ -206,8 +206,37 @@ def _network() -> dict[str, pa.Table]:
         "packets_dropped": [0, 8],
         "write_backlog_requests": [2, 2],
     }
+    lanes = {
+        "part": ["links"] * 2,
+        "class": ["rebuild", "clients"],
+        "share": [0.25, 0.75],
+        "units": [3, 9],
+        "bytes": [300, 900],
+        "busy_seconds": [0.25, 0.75],
+        "mean_wait_seconds": [0.5, None],
+        "lent_bytes": [0, 100],
+        "borrowed_bytes": [100, 0],
+    }
+    lending = {
+        "part": ["links"],
+        "lender": ["clients"],
+        "borrower": ["rebuild"],
+        "bytes": [100],
+    }
+    groups = {
+        "group": [1, 0],
+        "is_rebuilding": [False, True],
+        "servers": [2, 2],
+        "ports_working": [2, 2],
+        "mean_delay_seconds": [None, 0.03],
+    }
+    for kind in ("read", "write", "burst", "rebuild"):
+        groups[f"{kind}_bytes_per_second"] = [2.0, 1.0]
     return {
         "links": pa.table(links),
         "distributions": pa.table(hops),
         "traffic": pa.table(traffic),
+        "lanes": pa.table(lanes),
+        "lending": pa.table(lending),
+        "stripe_groups": pa.table(groups),
     }

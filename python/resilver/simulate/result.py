@@ -11,12 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from resilver import _core, describe
-from resilver.columns import SHARD_SCHEMAS, empty_table
+from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES, empty_table
+from resilver.estimate_streams import analytic_rates
 from resilver.simulate.network import node_names, node_places, topology_of
 from resilver.simulate.silent import SilentFaults
 from resilver.spec import System
 
-_TABLES = ("servers", "transfers", "timeline", "links", "distributions", "traffic")
+_TABLES = TABLE_NAMES[1:]
 # What the report holds besides metrics.
 _COLUMNS = (*_TABLES, "interfaces", "node_names")
 _OF_TRAFFIC = (
@@ -74,6 +75,9 @@ class RunResult:
         links: A row a link of the network; none where the fabric has no links of its own.
         distributions: A row a quantity and bin of its histogram.
         traffic: A row an interval of what clients got; none without traffic.
+        lanes: A row a part of the system and class of traffic; none without lanes.
+        lending: A row a part, lender and borrower; none where nothing was lent.
+        stripe_groups: A row a group that streams go over; none without such streams.
     """
 
     metrics: dict[str, int | float | str | None]
@@ -83,6 +87,9 @@ class RunResult:
     links: pa.Table
     distributions: pa.Table
     traffic: pa.Table
+    lanes: pa.Table
+    lending: pa.Table
+    stripe_groups: pa.Table
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,8 @@ def result_of(
         "failed_servers": ",".join(device.name for device in devices if device.number in lost),
         **{f"failed_{kind}": ",".join(names) for kind, names in silent.names.items()},
         **_rates(report, known, busy, window),
+        "lent_bytes": _lent_bytes(report),
+        **_analytic(system),
     }
     endpoint_of = np.array(describe.endpoints(system), dtype=np.intp)[numbers]
     columns = {
@@ -148,7 +157,9 @@ def result_of(
         columns.setdefault(name, pa.nulls(len(devices), pa.int64()))
     tables = {name: _table(name, report.get(name)) for name in _TABLES[1:]} | {"links": links}
     if system.is_traffic_only:
-        metrics |= dict.fromkeys(_OF_A_REBUILD)
+        # What is rebuilt in place moves nothing, but it takes its time.
+        in_place = metrics.get("rebuild_seconds") if _rebuilds_in_place(system) else None
+        metrics |= dict.fromkeys(_OF_A_REBUILD) | {"rebuild_seconds": in_place}
         columns |= dict.fromkeys(_OF_A_REBUILD_BY_SERVER, pa.nulls(len(devices)))
         tables |= {name: empty_table(name) for name in _TABLES_OF_A_REBUILD}
     return RunResult(metrics, pa.table(columns), **tables)
@@ -159,6 +170,32 @@ def _table(name: str, columns: Mapping[str, Any] | None) -> pa.Table:
     if not columns or not any(len(column) for column in columns.values()):
         return empty_table(name)
     return pa.table({key: _nullable(column) for key, column in columns.items()})
+
+
+def _rebuilds_in_place(system: System) -> bool:
+    """Whether soft errors come to an end by their number, and not with the traffic."""
+    return any(fault.corrupt is not None and fault.corrupt.strips for fault in system.faults)
+
+
+def _lent_bytes(report: Mapping[str, Any]) -> int | None:
+    """What classes of traffic had of others' shares of the network; None without lanes."""
+    lanes = report.get("lanes")
+    if not lanes or not len(lanes["part"]):
+        return None
+    pairs = zip(lanes["part"], lanes["lent_bytes"], strict=True)
+    return sum(int(lent) for part, lent in pairs if part != "devices")
+
+
+def _analytic(system: System) -> dict[str, int | float | str | None]:
+    """What the analytic model says of streams over groups, summed over the groups."""
+    rates = analytic_rates(system)
+    if rates is None:
+        return {}
+    return {
+        "analytic_read_bytes_per_second": rates.read,
+        "analytic_write_bytes_per_second": rates.write,
+        "analytic_rebuild_bytes_per_second": rates.rebuild,
+    }
 
 
 def _nullable(column: Any) -> Any:

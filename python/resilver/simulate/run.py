@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from resilver import _core, describe
+from resilver.describe_streams import corrupted_groups
 from resilver.errors import ConfigError, Interrupted, PlacementError
 from resilver.estimate_traffic import crowding_problems
 from resilver.importers.ceph import ClusterReport
@@ -109,7 +110,8 @@ def case_of(system: System, seed: int) -> Case:
     """
     failed = describe.failed_devices(system, seed, _core.choose_failed)
     silent = silent_faults(system, seed, failed)
-    text = describe.core_json(system, seed, failed, silent.described)
+    corrupted = corrupted_groups(system, seed, _core.choose_failed)
+    text = describe.core_json(system, seed, failed, silent.described, corrupted)
     return Case(system, seed, failed, silent, text)
 
 

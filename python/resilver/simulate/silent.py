@@ -55,21 +55,19 @@ def silent_faults(system: System, seed: int, failed: Collection[int] = ()) -> Si
         ConfigError: A name is not one of the system's, or fewer components are left to draw from
             than a fault says.
     """
-    silent = [
-        (index, fault) for index, fault in enumerate(system.faults) if not fault.fail.starts_rebuild
-    ]
+    silent = [(index, fault) for index, fault in enumerate(system.faults) if fault.is_silent]
     silent.sort(key=lambda numbered: numbered[1].at)
-    kinds = sorted({fault.fail.kind for _, fault in silent})
+    kinds = sorted({fault.failing.kind for _, fault in silent})
     candidates = {kind: _candidates(system, seed, kind, failed) for kind in kinds}
     taken: dict[str, set[int]] = {kind: set() for kind in kinds}
     chosen: dict[int, list[int]] = {}
     for index, fault in silent:
-        kind, targets = fault.fail.kind, fault.fail.targets
+        kind, targets = fault.failing.kind, fault.failing.targets
         if not isinstance(targets, int):
             chosen[index] = _named(index, kind, targets, candidates[kind])
             taken[kind].update(chosen[index])
     for index, fault in silent:
-        kind, targets = fault.fail.kind, fault.fail.targets
+        kind, targets = fault.failing.kind, fault.failing.targets
         if isinstance(targets, int):
             chosen[index] = _drawn(index, kind, targets, seed, candidates[kind], taken[kind])
             taken[kind].update(chosen[index])
@@ -94,12 +92,12 @@ def check_silent_faults(runs: Iterable[Run]) -> None:
     """
     seen: set[tuple[str, int | None]] = set()
     for run in runs:
-        faults = [fault for fault in run.system.faults if not fault.fail.starts_rebuild]
+        faults = [fault for fault in run.system.faults if fault.is_silent]
         topology = run.system.cluster.fabric.topology
         if not faults and topology is None:
             continue
         # How many there are is the same for all seeds; which name is where may not be.
-        is_named = any(not isinstance(fault.fail.targets, int) for fault in faults)
+        is_named = any(not isinstance(fault.failing.targets, int) for fault in faults)
         content = [
             topology.content() if topology else None,
             run.system.server_count,
@@ -210,5 +208,5 @@ def _described(fault: Fault, numbers: list[int]) -> dict[str, Any]:
         "nodes": [],
         "disks": [],
     }
-    described["nodes" if fault.fail.kind == "switches" else fault.fail.kind] = numbers
+    described["nodes" if fault.failing.kind == "switches" else fault.failing.kind] = numbers
     return described

@@ -10,6 +10,7 @@ from resilver.spec.cluster import Cluster
 from resilver.spec.failing import ceph_fault_problems, fault_problems
 from resilver.spec.serving import late_fault_problems, nothing_stored_problems, traffic_problems
 from resilver.spec.silent import silent_fault_problems
+from resilver.spec.striping import has_end, striping_problems
 from resilver.units import Bytes, exact_bytes
 
 if TYPE_CHECKING:
@@ -43,13 +44,17 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         return []
     faults = list(enumerate(sections.get("faults") or ()))
     traffic, population = sections.get("traffic"), sections.get("population")
-    problems = silent_fault_problems(cluster, faults)
+    problems = silent_fault_problems(cluster, faults) + striping_problems(given, sections)
+    problems += _lane_problems(sections)
     if traffic is not None:
-        rebuilds = any(fault.fail.starts_rebuild for _, fault in faults)
+        rebuilds = has_end(faults)
         problems += traffic_problems(cluster, traffic, has_rebuild=rebuilds)
-        problems += [] if rebuilds else late_fault_problems(traffic, faults)
+        # A rebuild goes on to its end, but what is rebuilt in place ends with the traffic.
+        if not any(fault.starts_rebuild for _, fault in faults):
+            problems += late_fault_problems(traffic, faults)
         if "population" not in given and cluster.ceph is None:
-            return problems + nothing_stored_problems(given, faults)
+            is_striped = traffic.streams is not None
+            return problems + nothing_stored_problems(given, faults, is_striped=is_striped)
     if cluster.ceph is not None:
         problems += [
             Problem("a real cluster's report says this already", f"remove [{name}]", key=name)
@@ -72,16 +77,28 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
     placement, redundancy = sections.get("placement"), sections.get("redundancy")
     if placement is not None:
         problems += _domain_problems(cluster, placement, redundancy)
-        copies = redundancy.replicas if redundancy is not None else 1
+        copies = redundancy.pieces if redundancy is not None else 1
         problems += _ring_problems(cluster, placement, copies)
         problems += _copyset_problems(cluster, placement, copies)
     if population is not None:
         problems += _volume_problems(cluster, population)
     if population is not None and redundancy is not None:
-        width = population.cut.width(cluster.server_count, redundancy.replicas)
+        width = population.cut.width(cluster.server_count, redundancy.pieces)
         largest = population.cut.largest(_largest_file(cluster, population), width)
+        largest = -(-largest // (redundancy.code.data if redundancy.code is not None else 1))
         problems += _buffer_problems(largest, sections.get("recovery"))
     return problems + fault_problems(cluster, faults)
+
+
+def _lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
+    lanes, traffic = sections.get("lanes"), sections.get("traffic")
+    if lanes is None:
+        return []
+    streams = traffic.streams if traffic is not None else None
+    problems: list[Problem] = lanes.problems(
+        bursts=streams is not None and streams.bursts is not None
+    )
+    return problems
 
 
 def _domain_problems(
@@ -99,14 +116,18 @@ def _domain_problems(
                 value=show(domain),
             )
         ]
-    if redundancy is not None and redundancy.replicas > count:
+    if redundancy is not None and redundancy.pieces > count:
+        code = redundancy.code
+        pieces = f"k={code.data} + m={code.parity} pieces" if code is not None else ""
         return [
             Problem(
-                f"this needs {redundancy.replicas} failure domains of type '{domain}', "
+                f"this needs {redundancy.pieces} failure domains of type '{domain}', "
                 f"and the cluster has {count}",
-                f"use at most {count} replicas, or more {domain}s",
-                key="redundancy.replicas",
-                value=show(redundancy.replicas),
+                f"use at most {count} replicas, or more {domain}s"
+                if code is None
+                else f"its {pieces} are on one each: use fewer, or more {domain}s",
+                key=redundancy.key,
+                value=show(redundancy.replicas if code is None else code.label),
             )
         ]
     return []

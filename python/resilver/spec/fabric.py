@@ -30,9 +30,8 @@ ROUTERS_MAX = 1_000_000
 """The most endpoints beside the servers where clients enter."""
 
 HOP_LIMIT_MAX = 2**24 - 1
-LANES_MAX = 64
 PACKET_MAX = 2**31 - 1
-"""The most hops, lanes and bytes that the core counts for a packet."""
+"""The most hops and bytes that the core counts for a packet."""
 
 _PACKET_SECONDS_MAX = 3600.0
 
@@ -49,7 +48,6 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "routing": "adaptive",
         "forwarding": "store_and_forward",
         "hop_limit": None,
-        "lanes": 1,
     },
 }
 
@@ -79,7 +77,6 @@ class Fabric(Section):
         forwarding: Of switches: ``store_and_forward`` or ``cut_through``.
         hop_limit: Of switches: after how many hops a packet is dropped; by default four times the
             diameter, at least 255.
-        lanes: Of switches: how many queues a port has.
     """
 
     model: Literal["loggp", "switched"] = Field(
@@ -133,9 +130,6 @@ class Fabric(Section):
         le=HOP_LIMIT_MAX,
         description="After how many hops a packet is dropped. Default: 4 diameters, at least 255.",
     )
-    lanes: int | None = Field(
-        default=None, strict=True, ge=1, le=LANES_MAX, description="Queues of a port. Default: 1."
-    )
 
     @model_validator(mode="wrap")
     @classmethod
@@ -144,6 +138,9 @@ class Fabric(Section):
         if not isinstance(data, dict):
             return handler(data)
         given = {key: value for key, value in data.items() if value is not None}
+        if "lanes" in given:
+            rule, remedy = "lanes are a section of the study", "add [lanes] with clients = 0.9"
+            raise ConfigError(Problem(rule, remedy, key="lanes", value=show(given["lanes"])))
         model = given.get("model", "loggp")
         defaults = _DEFAULTS.get(model) if isinstance(model, str) else None
         if defaults is None:

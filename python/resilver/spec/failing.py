@@ -23,14 +23,14 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
     Returns:
         The problems, with full keys.
     """
-    faults = [(index, fault) for index, fault in faults if fault.fail.starts_rebuild]
+    faults = [(index, fault) for index, fault in faults if fault.starts_rebuild]
     servers = cluster.servers or 0
     counts = {"servers": cluster.servers, "racks": cluster.racks, "rows": cluster.rows}
     problems: list[Problem] = []
     named: set[int] = set()
     drawn = 0
     for index, fault in faults:
-        kind, targets = fault.fail.kind, fault.fail.targets
+        kind, targets = fault.failing.kind, fault.failing.targets
         key = f"faults.{index}.fail.{kind}"
         count = counts.get(kind)
         if kind not in _SYNTHETIC_KINDS:
@@ -112,12 +112,12 @@ def ceph_fault_problems(report: ClusterReport, faults: list[tuple[int, Fault]]) 
     Returns:
         The problems, with full keys.
     """
-    faults = [(index, fault) for index, fault in faults if fault.fail.starts_rebuild]
+    faults = [(index, fault) for index, fault in faults if fault.starts_rebuild]
     problems: list[Problem] = []
     named: set[int] = set()
     drawn = 0
     for index, fault in faults:
-        kind, targets = fault.fail.kind, fault.fail.targets
+        kind, targets = fault.failing.kind, fault.failing.targets
         key = f"faults.{index}.fail.{kind}"
         if kind not in _CEPH_KINDS:
             rule, remedy = "a real cluster's servers are its OSDs", "use osds, hosts, racks or rows"
@@ -197,7 +197,7 @@ def _twice(
     failed: set[int] = set()
     # Faults at one time are taken in the order in which they are written.
     for index, fault in sorted(faults, key=lambda numbered: numbered[1].at):
-        kind, targets = fault.fail.kind, fault.fail.targets
+        kind, targets = fault.failing.kind, fault.failing.targets
         for name in () if isinstance(targets, int) else targets:
             devices = members_of(kind, name)
             if devices and failed.issuperset(devices):
@@ -222,7 +222,7 @@ def _too_few_left(
     """
     drawn: list[tuple[str, int]] = []
     for index, fault in sorted(faults, key=lambda numbered: numbered[1].at):
-        kind, targets = fault.fail.kind, fault.fail.targets
+        kind, targets = fault.failing.kind, fault.failing.targets
         if not isinstance(targets, int):
             continue
         left = whole(kind) - sum(count * touched(other, kind) for other, count in drawn)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.spec.corrupt import Corrupt
 from resilver.spec.section import Section
 from resilver.units import Seconds, exact_duration
 
@@ -144,11 +145,12 @@ class Failing(Section):
 
 
 class Fault(Section):
-    """A failure.
+    """A failure, or soft errors beside which all servers stay alive.
 
     Args:
         at: When, from the start of the run: at once, or while what failed before is rebuilt.
         fail: What fails. A number is drawn among what no fault names and no earlier draw took.
+        corrupt: Instead of it: the groups whose servers rebuild strips in place.
         repair_after: Of disks, links and switches: how long after that they work again. Default:
             never.
     """
@@ -158,7 +160,12 @@ class Fault(Section):
         description="When it happens, from the start of the run.",
         examples=["10 min"],
     )
-    fail: Failing = Field(description="What fails.", examples=[{"servers": 1}])
+    fail: Failing | None = Field(default=None, description="What fails.", examples=[{"servers": 1}])
+    corrupt: Corrupt | None = Field(
+        default=None,
+        description="Instead of it: groups whose servers rebuild strips in place.",
+        examples=[{"groups": 4}],
+    )
     repair_after: Seconds | None = Field(
         default=None,
         description="How long disks, links or switches stay failed. Default: to the end.",
@@ -168,6 +175,11 @@ class Fault(Section):
     @model_validator(mode="after")
     def _check(self) -> Self:
         problems = []
+        if (self.fail is None) == (self.corrupt is None):
+            given = "neither is given" if self.fail is None else "both are given"
+            rule = f"exactly one of fail and corrupt is needed, and {given}"
+            remedy = "such as fail = { servers = 1 }"
+            problems.append(Problem(rule, remedy, key="fail" if self.fail is None else "corrupt"))
         if not 0 <= self.at < HORIZON_SECONDS:
             problems.append(
                 Problem(
@@ -183,10 +195,29 @@ class Fault(Section):
             raise ConfigError(problems)
         return self
 
+    @property
+    def failing(self) -> Failing:
+        """What fails; asked only of a fault that is no soft error."""
+        if self.fail is None:
+            raise ConfigError(Problem("soft errors take nothing away", key="fail"))
+        return self.fail
+
+    @property
+    def starts_rebuild(self) -> bool:
+        """Whether components fail of which the system is told, so that it rebuilds elsewhere."""
+        return self.fail is not None and self.fail.starts_rebuild
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether components fail of which nobody is told."""
+        return self.fail is not None and not self.fail.starts_rebuild
+
     def _repair_problems(self, after: Seconds) -> list[Problem]:
         value = show(exact_duration(after))
-        if self.fail.starts_rebuild:
-            rule = f"{self.fail.kind} are rebuilt elsewhere and do not come back"
+        if self.corrupt is not None:
+            rule, remedy = "soft errors are rebuilt in place, and nothing comes back", "remove it"
+        elif self.starts_rebuild:
+            rule = f"{self.failing.kind} are rebuilt elsewhere and do not come back"
             remedy = f"remove it; {', '.join(SILENT_KINDS)} can be repaired"
         elif after <= 0:
             rule, remedy = "the time must be above zero", 'such as repair_after = "30 s"'
@@ -199,10 +230,13 @@ class Fault(Section):
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able."""
-        targets = self.fail.targets
+        at = float(self.at)
+        if self.corrupt is not None:
+            return {"at": at, "corrupt": self.corrupt.content()}
+        targets = self.failing.targets
         return {
-            "at": float(self.at),
-            "fail": {self.fail.kind: targets if isinstance(targets, int) else [*targets]},
+            "at": at,
+            "fail": {self.failing.kind: targets if isinstance(targets, int) else [*targets]},
             "repair_after": None if self.repair_after is None else float(self.repair_after),
         }
 
@@ -221,7 +255,7 @@ def fault_words(faults: tuple[Fault, ...]) -> str:
     """
     words = []
     for fault in faults:
-        text = fault.fail.words
+        text = fault.corrupt.words if fault.corrupt is not None else fault.failing.words
         if fault.at:
             text += f" at {exact_duration(fault.at)}"
         if fault.repair_after is not None:

@@ -1,19 +1,127 @@
-"""What a piece of data needs to survive."""
+"""What a piece of data needs to survive: copies, or a code over several pieces."""
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated, Any, Self
 
+from pydantic import (
+    Field,
+    ModelWrapValidatorHandler,
+    PlainValidator,
+    WithJsonSchema,
+    model_validator,
+)
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
+from resilver.spec.coding import CODING_SCHEMA, CodingSpeed, coding_of
 from resilver.spec.section import Section
+from resilver.units import Bytes, exact_bytes
+
+_REPLICAS = 3
 
 
 class Redundancy(Section):
-    """Replication.
+    """Replication, or a code.
 
     Args:
-        replicas: How many copies of an object there are, the first included.
+        replicas: How many copies of an object there are, the first included. Default: 3, where no
+            code is given.
+        code: Instead of replicas: ``rs 8+3`` (Reed-Solomon), ``lrc 8+5 local 4`` (locally
+            repairable) or ``copies 3``. An object is cut into data pieces of equal size, and parity
+            pieces are made from them.
+        strip: One device's part of a stripe, which streams read and write.
+        coding: How fast one server encodes or decodes, in user data a second: a rate, or a name of
+            the catalog. Default: ``none``, as if it took no time.
+
+    >>> Redundancy(code="rs 8+3").pieces
+    11
     """
 
-    replicas: int = Field(
-        default=3, strict=True, ge=1, le=16, description="Copies of each object.", examples=[3]
+    replicas: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=16,
+        description="Copies of each object. Default: 3, where no code is given.",
+        examples=[3],
     )
+    code: Annotated[ErasureCode | None, PlainValidator(code_of), WithJsonSchema(CODE_SCHEMA)] = (
+        Field(default=None, examples=["rs 8+3"])
+    )
+    strip: Bytes | None = Field(
+        default=None,
+        description="One device's part of a stripe, which streams read and write.",
+        examples=["64 KiB"],
+    )
+    coding: Annotated[CodingSpeed, PlainValidator(coding_of), WithJsonSchema(CODING_SCHEMA)] = (
+        Field(
+            default="none",  # type: ignore[assignment]
+            examples=["5 GB/s"],
+        )
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _defaults(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Three copies where no code is given, which do not count as given."""
+        if not isinstance(data, dict):
+            return handler(data)
+        given = {key: value for key, value in data.items() if value is not None}
+        defaults = {} if "code" in given else {"replicas": _REPLICAS}
+        made = handler({**defaults, **given})
+        made.model_fields_set.intersection_update(given)
+        return made
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = []
+        if self.code is not None and self.replicas is not None:
+            rule = "a code says how many pieces there are"
+            remedy = f'remove it, or write code = "copies {self.replicas}"'
+            problems.append(Problem(rule, remedy, key="replicas", value=show(self.replicas)))
+        if self.strip == 0:
+            rule, value = "the size must be above zero", show(exact_bytes(0))
+            problems.append(Problem(rule, 'such as "64 KiB"', key="strip", value=value))
+        if self.code is None:
+            given = {
+                "strip": show(exact_bytes(self.strip)) if self.strip else None,
+                "coding": None if self.coding.label == "none" else show(self.coding.label),
+            }
+            rule = "copies that are pulled whole have no such thing"
+            remedy = f'remove it, or write code = "copies {self.replicas}" instead of replicas'
+            problems += [
+                Problem(rule, remedy, key=name, value=value)
+                for name, value in given.items()
+                if value is not None
+            ]
+        if not problems and self.code is not None:
+            problems += self.coding.problems(self.code)
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+    @property
+    def pieces(self) -> int:
+        """On how many devices an object is: pieces under a code, else copies."""
+        return self.code.pieces if self.code is not None else self.replicas or _REPLICAS
+
+    @property
+    def key(self) -> str:
+        """The key that says how many pieces there are, for messages."""
+        return "redundancy.replicas" if self.code is None else "redundancy.code"
+
+    @property
+    def coding_rate(self) -> float | None:
+        """User data that one server encodes or decodes a second; None where it takes no time."""
+        return None if self.code is None else self.coding.rate_of(self.code)
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able: sizes in bytes, rates in bytes a second."""
+        if self.code is None:
+            return {"replicas": self.replicas}
+        return {
+            "code": self.code.label,
+            "strip": None if self.strip is None else int(self.strip),
+            "coding": {"label": self.coding.label, "bytes_per_second": self.coding_rate},
+        }

@@ -8,6 +8,7 @@ from pydantic import Field, ModelWrapValidatorHandler, model_validator
 
 from resilver.spec.cluster import Cluster
 from resilver.spec.faults import Fault
+from resilver.spec.lanes import Lanes
 from resilver.spec.placement import Placement
 from resilver.spec.population import Population
 from resilver.spec.recovery import Recovery
@@ -24,6 +25,9 @@ class Sections(Section):
     placement: Placement | None = Field(default=None, description="Where each piece goes.")
     redundancy: Redundancy | None = Field(
         default=None, description="What a piece needs to survive."
+    )
+    lanes: Lanes | None = Field(
+        default=None, description="What each class of traffic is guaranteed."
     )
     traffic: Traffic | None = Field(default=None, description="What clients do.")
     faults: tuple[Fault, ...] = Field(default=(), description="What breaks.")

@@ -155,12 +155,15 @@ def _trace_problems(cluster: Cluster, trace: RequestTrace) -> list[Problem]:
     return problems
 
 
-def nothing_stored_problems(given: Set[str], faults: list[tuple[int, Fault]]) -> list[Problem]:
+def nothing_stored_problems(
+    given: Set[str], faults: list[tuple[int, Fault]], *, is_striped: bool
+) -> list[Problem]:
     """What is wrong with a study that has traffic alone.
 
     Args:
         given: The names of the sections that the user wrote.
         faults: The faults, with their places in the study file.
+        is_striped: Whether there are streams, whose groups and code those sections then say.
 
     Returns:
         The problems, with full keys.
@@ -172,12 +175,12 @@ def nothing_stored_problems(given: Set[str], faults: list[tuple[int, Fault]]) ->
             key=name,
         )
         for name in ("placement", "redundancy")
-        if name in given
+        if name in given and not is_striped
     ]
     for index, fault in faults:
-        if fault.fail.starts_rebuild:
-            rule = f"{fault.fail.kind} that fail start a rebuild, and nothing is stored here"
+        if fault.starts_rebuild:
+            rule = f"{fault.failing.kind} that fail start a rebuild, and nothing is stored here"
             remedy = "use disks (nobody is told), links or switches, or add [population]"
-            key, value = f"faults.{index}.fail.{fault.fail.kind}", show(fault.fail.targets)
+            key, value = f"faults.{index}.fail.{fault.failing.kind}", show(fault.failing.targets)
             problems.append(Problem(rule, remedy, key=key, value=value))
     return problems

@@ -25,20 +25,20 @@ def silent_fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> 
         The problems, with full keys.
     """
     problems: list[Problem] = []
-    silent = [(index, fault) for index, fault in faults if not fault.fail.starts_rebuild]
+    silent = [(index, fault) for index, fault in faults if fault.is_silent]
     for index, fault in silent:
-        key = f"faults.{index}.fail.{fault.fail.kind}"
-        if fault.fail.kind == "disks":
+        key = f"faults.{index}.fail.{fault.failing.kind}"
+        if fault.failing.kind == "disks":
             problems += _disk_problems(cluster, fault, key)
         elif cluster.fabric.topology is None:
-            rule = f"LogGP has no {fault.fail.kind} that could fail"
+            rule = f"LogGP has no {fault.failing.kind} that could fail"
             remedy = 'use cluster.fabric.model = "switched" with a topology'
-            problems.append(Problem(rule, remedy, key=key, value=show(fault.fail.targets)))
+            problems.append(Problem(rule, remedy, key=key, value=show(fault.failing.targets)))
     return problems or [*_too_many_disks(cluster, silent), *_twice(silent)]
 
 
 def _disk_problems(cluster: Cluster, fault: Fault, key: str) -> list[Problem]:
-    targets = fault.fail.targets
+    targets = fault.failing.targets
     if isinstance(targets, int):
         if targets <= cluster.server_count:
             return []
@@ -66,18 +66,21 @@ def _disk_problems(cluster: Cluster, fault: Fault, key: str) -> list[Problem]:
 
 def _too_many_disks(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
     """More disks drawn than there are, beside those that are named."""
-    disks = [(index, fault) for index, fault in faults if fault.fail.kind == "disks"]
+    disks = [(index, fault) for index, fault in faults if fault.failing.kind == "disks"]
     named = {
-        name for _, fault in disks if isinstance(fault.fail.targets, tuple) for name in _of(fault)
+        name
+        for _, fault in disks
+        if isinstance(fault.failing.targets, tuple)
+        for name in _of(fault)
     }
     left = cluster.server_count - len(named)
     for index, fault in disks:
-        if isinstance(fault.fail.targets, int):
-            if fault.fail.targets > left:
+        if isinstance(fault.failing.targets, int):
+            if fault.failing.targets > left:
                 rule = f"the other faults may leave {max(left, 0)} disks to draw from"
-                key, value = f"faults.{index}.fail.disks", show(fault.fail.targets)
+                key, value = f"faults.{index}.fail.disks", show(fault.failing.targets)
                 return [Problem(rule, "let fewer fail, or name them", key=key, value=value)]
-            left -= fault.fail.targets
+            left -= fault.failing.targets
     return []
 
 
@@ -88,10 +91,10 @@ def _twice(faults: list[tuple[int, Fault]]) -> list[Problem]:
     # Faults at one time are taken in the order in which they are written.
     for index, fault in sorted(faults, key=lambda numbered: numbered[1].at):
         for name in _of(fault):
-            failed = (fault.fail.kind, name)
+            failed = (fault.failing.kind, name)
             if until.get(failed, -1.0) > fault.at:
                 rule = f"{show(name)} has failed by then, and is not repaired"
-                key = f"faults.{index}.fail.{fault.fail.kind}"
+                key = f"faults.{index}.fail.{fault.failing.kind}"
                 remedy = "name it once, or let repair_after end the fault before it"
                 problems.append(Problem(rule, remedy, key=key, value=show(name)))
             after = math.inf if fault.repair_after is None else float(fault.repair_after)
@@ -100,5 +103,5 @@ def _twice(faults: list[tuple[int, Fault]]) -> list[Problem]:
 
 
 def _of(fault: Fault) -> tuple[str, ...]:
-    targets = fault.fail.targets
+    targets = fault.failing.targets
     return () if isinstance(targets, int) else targets

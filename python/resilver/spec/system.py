@@ -11,8 +11,10 @@ from resilver.importers.ceph import ClusterReport, GroupLoad
 from resilver.importers.netgauge import LogGpRow
 from resilver.importers.sizes import Bin
 from resilver.spec.check import cross_problems, default_failure_domain
+from resilver.spec.code import ErasureCode
 from resilver.spec.device import DeviceTable
 from resilver.spec.sections import Sections
+from resilver.spec.streams import Streams
 
 
 class System(Sections):
@@ -23,8 +25,10 @@ class System(Sections):
         population: What is stored; None with `cluster.ceph`, whose groups' bytes are the report's.
         placement: Where it goes; None with `cluster.ceph`, whose map and pools are the report's.
         redundancy: What it needs to survive; None with `cluster.ceph`, whose pools have sizes.
-        traffic: What clients do. A system with traffic need not store anything; population,
-            placement and redundancy are then None.
+        lanes: What each class of traffic is guaranteed of every port; None where all share one
+            queue.
+        traffic: What clients do. A system with traffic need not store anything; population is then
+            None, and placement and redundancy too, unless streams go over groups.
         faults: What fails.
         recovery: How the system heals.
     """
@@ -48,8 +52,34 @@ class System(Sections):
 
     @property
     def copies(self) -> int | None:
-        """Copies of each object, or None for a real cluster, whose pools may differ."""
-        return self.redundancy.replicas if self.redundancy else None
+        """On how many devices an object is: copies, or pieces under a code.
+
+        None for a real cluster, whose pools may differ.
+        """
+        return self.redundancy.pieces if self.redundancy else None
+
+    @property
+    def code(self) -> ErasureCode | None:
+        """The code that objects are kept under; None for copies that are pulled whole."""
+        return self.redundancy.code if self.redundancy else None
+
+    @property
+    def streams(self) -> Streams | None:
+        """Reads and writes of whole stripes; None without them."""
+        return self.traffic.streams if self.traffic else None
+
+    @property
+    def stripe_groups(self) -> tuple[range, ...]:
+        """The servers of each group that streams go over; none where objects are placed."""
+        size = self.placement.group_size if self.placement else None
+        if self.streams is None or not self.is_traffic_only or size is None:
+            return ()
+        return tuple(range(first, first + size) for first in range(0, self.server_count, size))
+
+    @property
+    def has_bursts(self) -> bool:
+        """Whether volumes are written all at once besides."""
+        return self.streams is not None and self.streams.bursts is not None
 
     @property
     def failure_domain(self) -> Literal["server", "rack", "row"] | None:
@@ -153,7 +183,8 @@ class System(Sections):
             "cluster": self.cluster.content(),
             "population": population,
             "placement": placement,
-            "redundancy": self.redundancy.model_dump(mode="json") if self.redundancy else None,
+            "redundancy": self.redundancy.content() if self.redundancy else None,
+            "lanes": self.lanes.content(bursts=self.has_bursts) if self.lanes else None,
             "traffic": self.traffic.content() if self.traffic else None,
             "faults": [fault.content() for fault in self.faults],
             "recovery": self.recovery.model_dump(mode="json"),

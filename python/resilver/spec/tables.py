@@ -10,6 +10,8 @@ from resilver import catalog
 from resilver.importers.netgauge import LogGpTable
 from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.ceph import CephCluster
+from resilver.spec.code import ErasureCode
+from resilver.spec.coding import CodingSpeed
 from resilver.spec.device import Device, DeviceService, DeviceTable
 from resilver.spec.histogram import Histogram
 from resilver.spec.objects import Objects
@@ -58,6 +60,12 @@ def to_plain(value: Any) -> Any:
         return _arrivals(value)
     if isinstance(value, RequestTargets):
         return _targets(value)
+    if isinstance(value, ErasureCode):
+        return value.label
+    if isinstance(value, CodingSpeed):
+        if value.label == "none":
+            return None
+        return {"file": value.file} if value.file else value.label
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
     return _quantity(value)

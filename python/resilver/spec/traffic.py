@@ -17,10 +17,13 @@ from resilver.spec.arrivals import (
     targets_of,
 )
 from resilver.spec.section import Section
+from resilver.spec.streams import Streams
 from resilver.units import Bytes, Seconds, exact_bytes, exact_duration
 
 OUTSTANDING_MAX = 10_000_000
 """The most requests that a closed loop keeps outstanding."""
+
+_WAYS = ("outstanding", "arrivals", "streams")
 
 # What each key is by default, where the arrivals do not say it themselves.
 _INTERVAL = Seconds(0)
@@ -29,7 +32,7 @@ _REQUEST_SIZE = Bytes(512 * 1024)
 
 
 class Traffic(Section):
-    """The requests of clients, of which each goes from a router to a disk and back.
+    """The requests of clients, of which each goes from a router to a disk and back; or streams.
 
     Args:
         outstanding: A closed loop: how many requests are outstanding in all, dealt over the
@@ -37,9 +40,12 @@ class Traffic(Section):
         arrivals: Instead of it, requests that come whether or not others are done:
             ``{ poisson = "1000 /s" }``, ``{ pareto = "1000 /s", shape = 1.5 }`` or
             ``{ trace = "requests.csv" }``.
+        streams: Instead of requests, reads and writes of whole stripes:
+            ``{ window = 16 }``.
         interval: Of a closed loop: within what time after a completion the next is issued, at a
             random moment. Default: at once.
-        reads: The share of requests that read. Default: 0.5. A trace says it itself.
+        reads: The share of requests, or of stripes, that are read. Default: 0.5. A trace says it
+            itself.
         request_size: How much a request reads or writes. Default: 512 KiB. A trace says it itself.
         control_message: The size of a read's request and of a write's acknowledgement.
         targets: Which servers requests go to: ``uniform``, ``{ zipf = 0.99 }`` or ``{ hot_servers =
@@ -60,6 +66,11 @@ class Traffic(Section):
     arrivals: Annotated[
         Arrivals | None, PlainValidator(arrivals_of), WithJsonSchema(ARRIVALS_SCHEMA)
     ] = Field(default=None, examples=[{"poisson": "1000 /s"}])
+    streams: Streams | None = Field(
+        default=None,
+        description="Reads and writes of whole stripes, instead of requests.",
+        examples=[{"window": 16}],
+    )
     interval: Seconds | None = Field(
         default=None,
         description="A closed loop's time within which the next request follows. Default: 0 s.",
@@ -105,10 +116,13 @@ class Traffic(Section):
     @model_validator(mode="after")
     def _check(self) -> Self:
         problems = []
-        if (self.outstanding is None) == (self.arrivals is None):
-            given = "neither is given" if self.arrivals is None else "both are given"
-            rule = f"exactly one of outstanding and arrivals is needed, and {given}"
+        given = [name for name in _WAYS if getattr(self, name) is not None]
+        if len(given) != 1:
+            what = f"{' and '.join(given)} are given" if given else "none is given"
+            rule = f"exactly one of outstanding, arrivals and streams is needed, and {what}"
             problems.append(Problem(rule, "such as outstanding = 5120"))
+        if self.streams is not None:
+            problems += self._stream_problems()
         if self.arrivals is not None and self.interval is not None:
             rule = "the interval is a closed loop's, and arrivals say when requests come"
             remedy = "remove it, or use outstanding"
@@ -131,6 +145,30 @@ class Traffic(Section):
         if problems:
             raise ConfigError(problems)
         return self
+
+    def _stream_problems(self) -> list[Problem]:
+        """Keys of requests that have no meaning with streams."""
+        given = {
+            "interval": None if self.interval is None else exact_duration(self.interval),
+            "request_size": None if self.request_size is None else exact_bytes(self.request_size),
+            "targets": None if self.targets == RequestTargets() else self.targets.label,
+            "timeout": None if self.timeout is None else exact_duration(self.timeout),
+        }
+        rules = {
+            "interval": "a stream's window is filled again at once",
+            "request_size": "streams read and write whole stripes",
+            "targets": "streams go to every server alike",
+            "timeout": "streams wait for what they asked",
+        }
+        remedies = {
+            "interval": "remove it, or give streams a rate",
+            "request_size": "remove it, and set redundancy.strip",
+        }
+        return [
+            Problem(rules[name], remedies.get(name, "remove it"), key=name, value=show(value))
+            for name, value in given.items()
+            if value is not None
+        ]
 
     @property
     def interval_seconds(self) -> float:
@@ -160,6 +198,14 @@ class Traffic(Section):
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: in bytes and seconds; a trace by its hash."""
+        if self.streams is not None:
+            return {
+                "streams": self.streams.content(),
+                "reads": self.read_share,
+                "control_message": int(self.control_message),
+                "warm_up": self.warm_up_seconds,
+                "duration": self.duration,
+            }
         return {
             "outstanding": self.outstanding,
             "arrivals": self.arrivals.content() if self.arrivals is not None else None,

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from resilver.columns import TABLES_ADDED_LATER, TABLES_ADDED_SINCE
 from resilver.errors import ConfigError
 from resilver.study.provenance import read_provenance, refuse_other_folders
-from resilver.study.tables import COSTS, PHASE_COSTS, TABLE_NAMES, read_parquet
+from resilver.study.tables import (
+    COSTS,
+    METRICS,
+    PHASE_COSTS,
+    SHARD_SCHEMAS,
+    TABLE_NAMES,
+    read_parquet,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +65,21 @@ class StudyTables:
         """A row a run and interval of what its clients got; none without traffic."""
         return self._read("traffic")
 
+    @cached_property
+    def lanes(self) -> pa.Table:
+        """A row a run, part of the system and class of traffic; none without lanes."""
+        return self._read("lanes")
+
+    @cached_property
+    def lending(self) -> pa.Table:
+        """A row a run, part, lender and borrower; none where no share was lent."""
+        return self._read("lending")
+
+    @cached_property
+    def stripe_groups(self) -> pa.Table:
+        """A row a run and group of servers that streams go over; none without such streams."""
+        return self._read("stripe_groups")
+
     def _read(self, name: str) -> pa.Table:
         raise NotImplementedError
 
@@ -101,7 +124,12 @@ class Results(StudyTables):
                 "runs are in its tables; finish it by calling `resilver run` again, or look at "
                 f"what is there with `resilver report {path} --watch`"
             )
-        missing = [name for name in TABLE_NAMES if not (path / f"{name}.parquet").exists()]
+        needed = set(TABLE_NAMES) - _not_yet(provenance)
+        missing = [
+            name
+            for name in TABLE_NAMES
+            if name in needed and not (path / f"{name}.parquet").exists()
+        ]
         if missing:
             raise ConfigError(
                 f"run folder {str(path)!r} has no {missing[0]}.parquet; "
@@ -122,14 +150,19 @@ class Results(StudyTables):
     @cached_property
     def runs(self) -> pa.Table:
         """A row a run: key, swept keys, seed, metrics, and what the run cost to simulate."""
-        return with_costs(self._read("runs"), self.provenance["runs"])
+        table = self._read("runs")
+        # Folders of earlier versions lack the metrics that were added since.
+        for field in METRICS:
+            if field.name not in table.column_names:
+                table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+        return with_costs(table, self.provenance["runs"])
 
     def to_pandas(self, name: str) -> pd.DataFrame:
         """One table as a pandas data frame.
 
         Args:
-            name: "runs", "servers", "transfers", "timeline", "links", "distributions" or
-                "traffic".
+            name: "runs", "servers", "transfers", "timeline", "links", "distributions", "traffic",
+                "lanes", "lending" or "stripe_groups".
 
         Returns:
             The data frame.
@@ -156,6 +189,8 @@ class Results(StudyTables):
 
     def _read(self, name: str) -> pa.Table:
         path = self.folder / f"{name}.parquet"
+        if name in _not_yet(self.provenance) and not path.exists():
+            return SHARD_SCHEMAS[name].empty_table()
         try:
             return read_parquet(path)
         except (OSError, pa.ArrowInvalid) as error:
@@ -163,6 +198,12 @@ class Results(StudyTables):
                 f"{str(path)!r} cannot be read ({error}); "
                 "put it together again by calling `resilver run`"
             ) from error
+
+
+def _not_yet(provenance: Mapping[str, Any]) -> set[str]:
+    """The tables that a folder's version of the results did not have."""
+    version = provenance.get("schema_version", TABLES_ADDED_SINCE)
+    return set(TABLES_ADDED_LATER) if version < TABLES_ADDED_SINCE else set()
 
 
 def with_costs(runs: pa.Table, costs: Mapping[str, Mapping[str, Any]]) -> pa.Table:

@@ -62,6 +62,18 @@ class RunOutput(Protocol):
     def traffic(self) -> pa.Table:
         """A row an interval of traffic, without the `run` column; no rows without traffic."""
 
+    @property
+    def lanes(self) -> pa.Table:
+        """A row a part and class of traffic, without the `run` column; no rows without lanes."""
+
+    @property
+    def lending(self) -> pa.Table:
+        """A row a part, lender and borrower, without the `run` column."""
+
+    @property
+    def stripe_groups(self) -> pa.Table:
+        """A row a group that streams go over, without the `run` column."""
+
 
 @dataclass(frozen=True)
 class Cost:

@@ -39,6 +39,9 @@ _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "links": ("link",),
     "distributions": ("quantity", "low"),
     "traffic": ("start_seconds",),
+    "lanes": ("part", "class"),
+    "lending": ("part", "lender", "borrower"),
+    "stripe_groups": ("group",),
 }
 
 # Rows gathered before a row group is written: large enough to compress well, small enough that a
@@ -169,7 +172,16 @@ def write_parquet(path: Path, tables: Iterable[pa.Table], schema: pa.Schema) -> 
         compression="zstd",
         compression_level=3,
         version="2.6",
-        use_dictionary=["run", "from_name", "to_name", "quantity"],
+        use_dictionary=[
+            "run",
+            "from_name",
+            "to_name",
+            "quantity",
+            "part",
+            "class",
+            "lender",
+            "borrower",
+        ],
         write_page_checksum=True,
     ) as writer:
         waiting: list[pa.Table] = []

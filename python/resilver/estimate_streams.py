@@ -1,0 +1,179 @@
+"""What streams of stripes are expected to do: by the analytic model, and in a run's cost.
+
+Good to a factor of two, as the rest of an estimate.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from resilver.analytic import Rates, code_figures, payload_rate, server_rates
+from resilver.spec import System
+from resilver.spec.serving import packets_of
+
+if TYPE_CHECKING:
+    from resilver.spec.code import ErasureCode
+    from resilver.spec.corrupt import Corrupt
+
+
+def analytic_rates(system: System) -> Rates | None:
+    """What the analytic model says of streams over groups, summed over all groups.
+
+    Args:
+        system: The system.
+
+    Returns:
+        The rates; None where there are no such streams, or the model has no figure: with bursts,
+        or where rebuilds begin late, end by themselves, or share their ports without lanes.
+    """
+    code, groups = system.code, system.stripe_groups
+    if not groups or code is None or system.has_bursts:
+        return None
+    faults = [fault for fault in system.faults if fault.corrupt is not None]
+    warm_up = system.traffic.warm_up_seconds if system.traffic is not None else 0.0
+    fraction = _rebuild_fraction(system)
+    if faults and fraction is None:
+        return None
+    if any(fault.at > warm_up for fault in faults):
+        return None
+    rebuilding = [fault.corrupt for fault in faults if fault.corrupt is not None]
+    if any(corrupt.strips is not None for corrupt in rebuilding):
+        return None
+    return _summed(system, code, rebuilding, fraction or 0.0)
+
+
+def stream_bytes_per_second(system: System) -> Rates:
+    """About what streams move in a second, all servers and entries together.
+
+    Args:
+        system: The system, which has streams.
+
+    Returns:
+        User data read and written, and strips made anew.
+    """
+    code, traffic, streams = system.code, system.traffic, system.streams
+    if code is None or traffic is None or streams is None:
+        return Rates(0.0, 0.0, 0.0)
+    if system.stripe_groups:
+        rebuilding = [fault.corrupt for fault in system.faults if fault.corrupt is not None]
+        fraction = _rebuild_fraction(system)
+        return _summed(system, code, rebuilding, 0.5 if fraction is None else fraction)
+    entries = max(system.cluster.fabric.router_count, 1)
+    offered = math.inf if streams.rate is None else float(streams.rate) * entries
+    one = server_rates(server_bandwidth(system), code_figures(code.label), reads=traffic.read_share)
+    moved = one.times(system.server_count)
+    share = min(1.0, offered / max(moved.read + moved.write, 1.0))
+    return Rates(moved.read * share, moved.write * share, 0.0)
+
+
+def server_bandwidth(system: System) -> float:
+    """What all ports of a server pass in one direction, in B/s of a strip's data.
+
+    Args:
+        system: The system, whose redundancy has a strip.
+    """
+    fabric, redundancy = system.cluster.fabric, system.redundancy
+    strip = int(redundancy.strip or 1) if redundancy is not None else 1
+    if fabric.topology is None:
+        fits = [row for row in system.loggp_rows if row.size_bytes > strip]
+        row = fits[0] if fits else system.loggp_rows[-1]
+        seconds = float(row.gap_seconds) + strip * float(row.gap_per_byte_seconds)
+        return system.cluster.ports * strip / seconds
+    rates = fabric.link_rates
+    rate = sum(rates) / len(rates) if rates else float(fabric.link_rate or 0)
+    packet, overhead = int(fabric.packet_size or strip), int(fabric.packet_overhead or 0)
+    return system.cluster.ports * payload_rate(rate, strip, packet, overhead)
+
+
+def packets_of_stripes(system: System, rates: Rates, between: float, entry: float) -> float:
+    """How often a packet is sent over a link in a second of streams.
+
+    Args:
+        system: The system.
+        rates: What moves, as `stream_bytes_per_second` says.
+        between: Mean hops between servers.
+        entry: Mean hops between a server and an entry.
+    """
+    code, redundancy = system.code, system.redundancy
+    if code is None or redundancy is None or redundancy.strip is None:
+        return 0.0
+    strip = int(redundancy.strip)
+    packets = packets_of(system.cluster, strip)
+    # Beside each strip goes a message that asks for it or acknowledges it.
+    each = packets + 1
+    stripe = code.data * strip
+    reads, writes = rates.read / stripe, rates.write / stripe
+    hops = reads * ((code.data - 1) * between + code.data * entry)
+    hops += writes * ((code.pieces - 1) * between + code.data * entry)
+    return each * (hops + rates.rebuild / strip * code.repair_pieces * between)
+
+
+def stripes_per_second(system: System, rates: Rates) -> float:
+    """Operations in a second of streams: stripes read and written, and strips made anew.
+
+    Args:
+        system: The system.
+        rates: What moves, as `stream_bytes_per_second` says.
+    """
+    code, redundancy = system.code, system.redundancy
+    if code is None or redundancy is None or redundancy.strip is None:
+        return 0.0
+    strip = int(redundancy.strip)
+    return (rates.read + rates.write) / (code.data * strip) + rates.rebuild / strip
+
+
+def strips_in_place(system: System) -> float:
+    """Bytes of the strips that soft errors have servers make anew, where they say how many.
+
+    Args:
+        system: The system.
+    """
+    redundancy, groups = system.redundancy, system.stripe_groups
+    if not groups or redundancy is None or redundancy.strip is None:
+        return 0.0
+    total = 0
+    for fault in system.faults:
+        corrupt = fault.corrupt
+        if corrupt is not None and corrupt.strips is not None:
+            count = corrupt.groups if isinstance(corrupt.groups, int) else len(corrupt.groups)
+            total += count * len(groups[0]) * corrupt.strips
+    return float(total * int(redundancy.strip))
+
+
+def _summed(system: System, code: ErasureCode, rebuilding: list[Corrupt], fraction: float) -> Rates:
+    """The rates of all groups: those that rebuild share their servers, the others do not."""
+    traffic, streams = system.traffic, system.streams
+    size = len(system.stripe_groups[0])
+    bandwidth, figures = server_bandwidth(system), code_figures(code.label)
+    reads = traffic.read_share if traffic is not None else 1.0
+    offered = float(streams.rate) if streams is not None and streams.rate is not None else None
+    total = Rates(0.0, 0.0, 0.0)
+    quiet = len(system.stripe_groups)
+    for corrupt in rebuilding:
+        count = corrupt.groups if isinstance(corrupt.groups, int) else len(corrupt.groups)
+        other = code_figures((corrupt.code or code).label)
+        one = server_rates(
+            bandwidth,
+            figures,
+            reads=reads,
+            rebuild_code=other,
+            rebuild_fraction=fraction,
+            offered=offered,
+        )
+        total += one.times(count * size)
+        quiet -= count
+    one = server_rates(bandwidth, figures, reads=reads, offered=offered)
+    return total + one.times(max(quiet, 0) * size)
+
+
+def _rebuild_fraction(system: System) -> float | None:
+    """What rebuilds have of a port that clients use as well; None where no lane says it."""
+    lanes = system.lanes
+    if lanes is None:
+        return None
+    if lanes.order == "priority":
+        return 0.0 if lanes.priority.index(0) < lanes.priority.index(1) else 1.0
+    clients, rebuild, _ = lanes.shares_with(bursts=system.has_bursts)
+    # What bursts would have is lent to the others in proportion to their shares.
+    return rebuild / (clients + rebuild) if clients + rebuild > 0 else None

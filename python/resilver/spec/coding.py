@@ -1,0 +1,164 @@
+"""How fast one server encodes and decodes: a rate, a measured table, or as if it took no time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import ValidationInfo
+
+from resilver import catalog
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.importers.text import read_toml
+from resilver.spec.code import ErasureCode, code_of
+from resilver.spec.section import file_path, one_key
+from resilver.units import BytesPerSecond, exact_rate
+
+CODING_SCHEMA = {
+    "description": "How fast a server encodes or decodes: a rate, a name of the catalog or a file.",
+    "examples": ["none", "5 GB/s"],
+    "anyOf": [
+        {"type": "string"},
+        {
+            "type": "object",
+            "properties": {"file": {"type": "string"}},
+            "required": ["file"],
+            "additionalProperties": False,
+        },
+    ],
+}
+"""What an editor is told of coding speeds."""
+
+_WAYS = 'write "none", a rate such as "5 GB/s", a name of the catalog or { file = "coding.toml" }'
+
+
+@dataclass(frozen=True)
+class CodingSpeed:
+    """User data that one server encodes or decodes a second.
+
+    Attributes:
+        label: ``none``, the rate, the catalog's name or the file's.
+        rate: One rate for any code; None where a table says it, or coding takes no time.
+        rates: Of a table: the rate of each code, by its label.
+        file: The file it was read from, as a study file names it; empty for none.
+    """
+
+    label: str
+    rate: BytesPerSecond | None = None
+    rates: tuple[tuple[str, BytesPerSecond], ...] = ()
+    file: str = ""
+
+    def rate_of(self, code: ErasureCode) -> float | None:
+        """Bytes of user data a second under a code; None where coding takes no time.
+
+        Args:
+            code: The code. Copies are made without coding.
+        """
+        if code.family == "copies":
+            return None
+        rate = dict(self.rates).get(code.label, self.rate)
+        return None if rate is None else float(rate)
+
+    def problems(self, code: ErasureCode) -> list[Problem]:
+        """What is wrong where a table does not have a code.
+
+        Args:
+            code: The code.
+
+        Returns:
+            The problem, with the key ``coding``.
+        """
+        known = dict(self.rates)
+        if not known or code.label in known or code.family == "copies":
+            return []
+        rule = f'it has no rate for "{code.label}", but for {", ".join(known)}'
+        remedy = "use one of these, or give a rate"
+        return [Problem(rule, remedy, key="coding", value=show(self.label))]
+
+
+def coding_of(value: object, info: ValidationInfo) -> CodingSpeed:
+    """The speed that a study file's ``coding`` means.
+
+    Args:
+        value: ``none``, a rate, a name of the catalog, ``{ file = ... }``, or `CodingSpeed`.
+        info: The validation it is part of, for the folder of relative paths.
+
+    Returns:
+        The speed.
+
+    Raises:
+        ConfigError: It is none of these.
+    """
+    if isinstance(value, CodingSpeed):
+        return value
+    if value is None or value == "none":
+        return CodingSpeed("none")
+    if isinstance(value, dict):
+        one_key(value, ("file",))
+        path = file_path(value["file"], info)
+        try:
+            return CodingSpeed(path.name, rates=rates_of(read_toml(path)), file=str(path))
+        except ConfigError as error:
+            raise ConfigError(problem.under("file") for problem in error.problems) from None
+    if isinstance(value, str) and not any(char.isdigit() for char in value.strip()[:1]):
+        known = catalog.list("coding")
+        if value not in known:
+            remedy = f"{name_remedy(value, ['none', *known])} ({_WAYS})"
+            rule = "this is neither a rate nor a name of the catalog"
+            raise ConfigError(Problem(rule, remedy, value=show(value)))
+        return CodingSpeed(value, rates=rates_of(catalog.load("coding", value).content))
+    try:
+        rate = BytesPerSecond.parse(value)
+    except ConfigError as error:
+        raise ConfigError(error.problems) from None
+    if not 0 < rate < math.inf:
+        rule, remedy = "the rate must be above zero", 'write "none" for coding without time'
+        raise ConfigError(Problem(rule, remedy, value=show(value)))
+    return CodingSpeed(exact_rate(rate), rate=rate)
+
+
+def rates_of(table: Mapping[str, object]) -> tuple[tuple[str, BytesPerSecond], ...]:
+    """The rates of a table of measured speeds; of encoding and decoding, the slower.
+
+    Args:
+        table: The content of its TOML file: under ``codes`` a list of tables with ``code``,
+            ``encode`` and ``decode``.
+
+    Returns:
+        The rate of each code, by its label.
+
+    Raises:
+        ConfigError: It is no such table.
+    """
+    rows = table.get("codes")
+    if not isinstance(rows, list) or not rows:
+        rule = "a table of coding speeds has a list of codes"
+        remedy = 'write one with `resilver calibrate coding "rs 8+3" -o FILE`'
+        raise ConfigError(Problem(rule, remedy, key="codes"))
+    rates = []
+    for index, row in enumerate(rows):
+        try:
+            rates.append(_row(row))
+        except ConfigError as error:
+            key = f"codes.{index}"
+            raise ConfigError(problem.under(key) for problem in error.problems) from None
+    return tuple(rates)
+
+
+def _row(row: object) -> tuple[str, BytesPerSecond]:
+    if not isinstance(row, dict) or "code" not in row:
+        raise ConfigError(Problem("a row says of which code it is", 'such as code = "rs 8+3"'))
+    code = code_of(row["code"])
+    if code is None:
+        raise ConfigError(Problem("a row says of which code it is", 'such as code = "rs 8+3"'))
+    rates = []
+    for name in ("encode", "decode"):
+        try:
+            rates.append(BytesPerSecond.parse(row.get(name)))
+        except ConfigError as error:
+            raise ConfigError(problem.under(name) for problem in error.problems) from None
+    slower = min(rates)
+    if slower <= 0:
+        raise ConfigError(Problem("the rates must be above zero", "measure them again"))
+    return code.label, slower

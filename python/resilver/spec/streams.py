@@ -1,0 +1,103 @@
+"""Streams: sustained reads and writes of whole stripes, and bursts of writes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.spec.section import Section
+from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
+
+WINDOW_MAX = 65_536
+"""The most operations that one stream has under way."""
+
+
+class Bursts(Section):
+    """Volumes that are written all at once, again and again, such as checkpoints.
+
+    Args:
+        volume: How much user data a burst writes.
+        every: The time from the beginning of one burst to that of the next.
+        first: When the first begins, from the start of the run.
+    """
+
+    volume: Bytes = Field(description="How much user data a burst writes.", examples=["1 TiB"])
+    every: Seconds = Field(
+        description="From the beginning of a burst to that of the next.", examples=["60 s"]
+    )
+    first: Seconds = Field(
+        default=Seconds(0), description="When the first burst begins.", examples=["0 s"]
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = []
+        if self.volume == 0:
+            rule, value = "the size must be above zero", show(exact_bytes(0))
+            problems.append(Problem(rule, 'such as "1 TiB"', key="volume", value=value))
+        if self.every <= 0:
+            rule = "the time must be above zero"
+            problems.append(Problem(rule, 'such as "60 s"', key="every", value=show("0 s")))
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able: in bytes and seconds."""
+        return {
+            "volume": int(self.volume),
+            "every": float(self.every),
+            "first": float(self.first),
+        }
+
+
+class Streams(Section):
+    """Reads and writes of whole stripes, each window kept full or issued at a rate.
+
+    Args:
+        window: How many operations are under way at a time: of each server and side over groups,
+            of each entry over the objects that are placed.
+        rate: User data a second of each server, or of each entry. Default: as fast as they go.
+        bursts: Volumes that are written all at once besides.
+        entries: Over groups: whether a server's port always talks to the same entry (``paired``) or
+            to any (``random``).
+    """
+
+    window: int = Field(
+        default=16,
+        strict=True,
+        ge=1,
+        le=WINDOW_MAX,
+        description="How many operations a stream has under way.",
+        examples=[16],
+    )
+    rate: BytesPerSecond | None = Field(
+        default=None,
+        description="User data a second of each server or entry. Default: as fast as they go.",
+        examples=["2 GB/s"],
+    )
+    bursts: Bursts | None = Field(
+        default=None, description="Volumes that are written all at once besides."
+    )
+    entries: Literal["paired", "random"] = Field(
+        default="paired", description="Which entry a server's port talks to."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.rate is not None and self.rate <= 0:
+            rule = "the rate must be above zero"
+            value = show(f"{self.rate:g} B/s")
+            raise ConfigError(Problem(rule, 'such as "2 GB/s"', key="rate", value=value))
+        return self
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able: in bytes and seconds."""
+        return {
+            "window": self.window,
+            "rate": None if self.rate is None else float(self.rate),
+            "bursts": self.bursts.content() if self.bursts is not None else None,
+            "entries": self.entries,
+        }

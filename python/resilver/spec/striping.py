@@ -1,0 +1,195 @@
+"""What a study's codes, streams and soft errors need of its other sections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import TYPE_CHECKING, Any
+
+from resilver.errors import Problem, show
+from resilver.spec.serving import PACKETS_MAX, packets_of
+from resilver.units import exact_bytes
+
+if TYPE_CHECKING:
+    from resilver.spec.cluster import Cluster
+    from resilver.spec.corrupt import Corrupt
+    from resilver.spec.faults import Fault
+    from resilver.spec.placement import Placement
+    from resilver.spec.redundancy import Redundancy
+    from resilver.spec.traffic import Traffic
+
+OPERATIONS_MAX = 10_000_000
+"""The most operations that all streams together have under way."""
+
+
+def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong between streams or soft errors and the rest of a study.
+
+    Args:
+        given: The names of the sections that the user wrote.
+        sections: The sections by name; None, or no entry, where there is none or it is not valid.
+
+    Returns:
+        The problems, with full keys.
+    """
+    cluster: Cluster = sections["cluster"]
+    traffic: Traffic | None = sections.get("traffic")
+    # Sections that were written and are not valid have problems of their own already.
+    broken = given - {name for name, value in sections.items() if value is not None}
+    faults = [(i, fault) for i, fault in enumerate(sections.get("faults") or ()) if fault.corrupt]
+    if traffic is None or traffic.streams is None:
+        return [] if "traffic" in broken else [_no_streams(index) for index, _ in faults]
+    if cluster.ceph is not None:
+        rule = "streams go over a synthetic cluster, and this one is a report's"
+        return [Problem(rule, "remove it, or use arrivals", key="traffic.streams")]
+    problems: list[Problem] = []
+    redundancy: Redundancy | None = sections.get("redundancy")
+    if "redundancy" not in broken:
+        problems += _stripe_problems(redundancy)
+    if "population" in given:
+        rule = "soft errors are rebuilt over groups of servers, and objects are placed here"
+        problems += [
+            Problem(rule, "remove [population], or use fail", key=f"faults.{index}.corrupt")
+            for index, _ in faults
+        ]
+    elif "placement" not in broken and not problems:
+        problems += _group_problems(cluster, sections.get("placement"), redundancy, faults)
+    if not problems and redundancy is not None:
+        problems += _window_problems(cluster, traffic, redundancy)
+    if traffic.duration is None:
+        rule = "nothing ends this rebuild, and so nothing the traffic beside it"
+        problems += [
+            Problem(rule, "add strips, or traffic.duration", key=f"faults.{index}.corrupt.strips")
+            for index, fault in faults
+            if fault.corrupt is not None and fault.corrupt.strips is None
+        ]
+    return problems
+
+
+def has_end(faults: list[tuple[int, Fault]]) -> bool:
+    """Whether a rebuild comes to an end by itself, which can be that of the traffic.
+
+    Args:
+        faults: The faults, with their places in the study file.
+    """
+    return any(fault.starts_rebuild or fault.corrupt is not None for _, fault in faults)
+
+
+def _no_streams(index: int) -> Problem:
+    rule = "soft errors are rebuilt beside streams, and there are none"
+    return Problem(rule, "add traffic.streams = { window = 16 }", key=f"faults.{index}.corrupt")
+
+
+def _stripe_problems(redundancy: Redundancy | None) -> list[Problem]:
+    """What streams need to know of a stripe."""
+    problems = []
+    if redundancy is None or redundancy.code is None:
+        rule = "streams read and write the stripes of a code"
+        remedy = 'add redundancy.code = "rs 8+3", or "copies 3"'
+        problems.append(Problem(rule, remedy, key="redundancy.code"))
+    if redundancy is None or redundancy.strip is None:
+        rule = "streams move strips, whose size this is"
+        problems.append(Problem(rule, 'add strip = "64 KiB"', key="redundancy.strip"))
+    return problems
+
+
+def _group_problems(
+    cluster: Cluster,
+    placement: Placement | None,
+    redundancy: Redundancy | None,
+    faults: list[tuple[int, Fault]],
+) -> list[Problem]:
+    """What streams over groups need of the groups; nothing is stored here."""
+    size = placement.group_size if placement is not None else None
+    if placement is None or placement.algorithm != "groups" or size is None:
+        rule = "where nothing is stored, streams go over groups of servers"
+        remedy = 'use algorithm = "groups" with group_size = 24, or add [population]'
+        value = None if placement is None else show(placement.algorithm)
+        return [Problem(rule, remedy, key="placement.algorithm", value=value)]
+    servers = cluster.servers or 0
+    if servers % size:
+        rule = f"groups hold equally many, and {servers} servers do not divide by {size}"
+        remedy = f"use a divisor of {servers}, or another number of servers"
+        return [Problem(rule, remedy, key="placement.group_size", value=show(size))]
+    codes = {"redundancy.code": redundancy.code if redundancy is not None else None}
+    codes |= {
+        f"faults.{index}.corrupt.code": fault.corrupt.code
+        for index, fault in faults
+        if fault.corrupt is not None
+    }
+    problems = [
+        Problem(
+            f"this needs {code.pieces} servers in a group, and a group has {size}",
+            "use fewer pieces, or larger groups",
+            key=key,
+            value=show(code.label),
+        )
+        for key, code in codes.items()
+        if code is not None and code.pieces > size
+    ]
+    written = codes["redundancy.code"]
+    problems += [
+        Problem(
+            f'with "{written.label}" there is nothing to make a strip anew from',
+            "use a code with parity",
+            key=f"faults.{index}.corrupt",
+        )
+        for index, fault in faults
+        if written is not None
+        and written.pieces == 1
+        and fault.corrupt is not None
+        and fault.corrupt.code is None
+    ]
+    return problems + _corrupt_problems(servers // size, faults)
+
+
+def _corrupt_problems(count: int, faults: list[tuple[int, Fault]]) -> list[Problem]:
+    """Groups that are not there, or rebuild twice."""
+    problems: list[Problem] = []
+    named: set[int] = set()
+    drawn: list[tuple[str, int]] = []
+    for index, fault in faults:
+        corrupt: Corrupt | None = fault.corrupt
+        if corrupt is None:
+            continue
+        key = f"faults.{index}.corrupt.groups"
+        if isinstance(corrupt.groups, int):
+            drawn.append((key, corrupt.groups))
+            continue
+        for number in corrupt.groups:
+            if number >= count:
+                remedy = f"the numbers are 0 to {count - 1}"
+                problems.append(Problem("there is no such group", remedy, key, show(number)))
+            elif number in named:
+                rule = "another fault has this group rebuild already"
+                problems.append(Problem(rule, "name each once", key=key, value=show(number)))
+            named.add(number)
+    left = count - len(named)
+    for key, groups in drawn:
+        if groups > left:
+            rule = f"there are {count} groups"
+            if left < count:
+                rule += f", and the other faults leave {max(left, 0)}"
+            problems.append(Problem(rule, "let fewer rebuild", key=key, value=show(groups)))
+        left -= groups
+    return problems
+
+
+def _window_problems(cluster: Cluster, traffic: Traffic, redundancy: Redundancy) -> list[Problem]:
+    """Windows of more operations or packets than fit in memory."""
+    streams, strip = traffic.streams, redundancy.strip
+    if streams is None or strip is None:
+        return []
+    ends = max((cluster.servers or 0) * cluster.ports, cluster.fabric.router_count)
+    operations = ends * streams.window
+    if operations > OPERATIONS_MAX:
+        rule = f"all streams together would have {operations:,} operations under way, and "
+        rule += f"{OPERATIONS_MAX:,} are the most"
+        remedy = f"use at most {OPERATIONS_MAX // ends}"
+        return [Problem(rule, remedy, key="traffic.streams.window", value=show(streams.window))]
+    packets = operations * redundancy.pieces * packets_of(cluster, int(strip))
+    if packets <= PACKETS_MAX:
+        return []
+    rule = f"all streams together would have {packets:,} packets under way, and {PACKETS_MAX:,} "
+    remedy = "use a smaller window or strip, or larger packets"
+    value = show(exact_bytes(strip))
+    return [Problem(rule + "are the most", remedy, key="redundancy.strip", value=value)]
