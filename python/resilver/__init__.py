@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from resilver import catalog, estimate, importers, report, simulate, units
     from resilver.calibration import (
+        CodingCalibration,
         DiskCalibration,
         NetworkCalibration,
+        calibrate_coding,
         calibrate_disk,
         calibrate_network,
     )
@@ -33,7 +35,16 @@ if TYPE_CHECKING:
     )
     from resilver.importers import MeasuredSizes, import_sizes
     from resilver.judgement import Comparison, Quality, compare, quality
-    from resilver.simulate import CrushMap, Progress, RunResult, Topology, census, topology
+    from resilver.simulate import (
+        Code,
+        CrushMap,
+        Progress,
+        RunResult,
+        Topology,
+        census,
+        redundancy,
+        topology,
+    )
     from resilver.spec import (
         Cluster,
         DeviceService,
@@ -59,8 +70,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "resilver.calibration": (
+        "CodingCalibration",
         "DiskCalibration",
         "NetworkCalibration",
+        "calibrate_coding",
         "calibrate_disk",
         "calibrate_network",
     ),
@@ -73,7 +86,16 @@ _HOMES = {
     ),
     "resilver.importers": ("MeasuredSizes", "import_sizes"),
     "resilver.judgement": ("Comparison", "Quality", "compare", "quality"),
-    "resilver.simulate": ("CrushMap", "Progress", "RunResult", "Topology", "census", "topology"),
+    "resilver.simulate": (
+        "Code",
+        "CrushMap",
+        "Progress",
+        "RunResult",
+        "Topology",
+        "census",
+        "redundancy",
+        "topology",
+    ),
     "resilver.spec": (
         "Cluster",
         "DeviceService",
@@ -101,6 +123,8 @@ _MODULES = ("catalog", "estimate", "importers", "report", "simulate", "units")
 __all__ = [
     "BatchJobs",
     "Cluster",
+    "Code",
+    "CodingCalibration",
     "Comparison",
     "ConfigError",
     "CrushMap",
@@ -134,6 +158,7 @@ __all__ = [
     "Topology",
     "Traffic",
     "__version__",
+    "calibrate_coding",
     "calibrate_disk",
     "calibrate_network",
     "catalog",
@@ -144,6 +169,7 @@ __all__ = [
     "import_sizes",
     "importers",
     "quality",
+    "redundancy",
     "report",
     "simulate",
     "status",

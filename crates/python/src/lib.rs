@@ -3,6 +3,7 @@
 //! Nothing is decided here: `resilver.simulate` says what a system is made of, and the crates of the core do the work.
 
 mod affected;
+mod codes;
 mod config;
 mod crush;
 mod errors;
@@ -21,6 +22,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<codes::Code>()?;
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<affected::AffectedSearch>()?;

@@ -1,8 +1,24 @@
 //! What a piece of data needs to survive, and what its repair takes.
 //!
-//! Redundancy knows nothing of time, devices or placement: it is told how many pieces of an object survived, how many were
-//! lost and how many devices are there to take new ones, and says what can be done.
+//! Redundancy knows nothing of time, devices or placement: it is told which pieces of an object were lost, and says whether the
+//! data survive and which of the others make them anew. A [`Code`] says so for pieces that differ, by linear algebra over
+//! bytes; [`Replicas`] counts whole copies for the protocol that pulls them.
 
+mod code;
+mod error;
+mod field;
+mod generator;
+mod lrc;
+mod matrix;
+mod pieces;
+mod reed_solomon;
+mod repair_sets;
 mod replicas;
 
+pub use code::Code;
+pub use error::CodeError;
+pub use matrix::Matrix;
+pub use pieces::Pieces;
 pub use replicas::{Repair, Replicas};
+
+use generator::LinearCode;

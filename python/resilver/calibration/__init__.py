@@ -1,17 +1,21 @@
-"""Fitting the models of devices and networks to measurements, and saying how well they fit."""
+"""Fitting the models of devices, networks and coding to measurements, and how well they fit."""
 
 from __future__ import annotations
 
+from resilver.calibration.coding import CodingCalibration, CodingRates, calibrate_coding
 from resilver.calibration.disk import DiskCalibration, DiskPoint, calibrate_disk
 from resilver.calibration.errors import ModelError
 from resilver.calibration.network import NetworkCalibration, NetworkPoint, calibrate_network
 
 __all__ = [
+    "CodingCalibration",
+    "CodingRates",
     "DiskCalibration",
     "DiskPoint",
     "ModelError",
     "NetworkCalibration",
     "NetworkPoint",
+    "calibrate_coding",
     "calibrate_disk",
     "calibrate_network",
 ]

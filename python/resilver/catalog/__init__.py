@@ -1,4 +1,4 @@
-"""The devices, networks and populations that ship with resilver, each with its source.
+"""The devices, networks, populations and coding speeds that ship, each with its source.
 
 >>> from resilver import catalog
 >>> catalog.list("devices")

@@ -10,13 +10,14 @@ from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 
-KINDS = ("devices", "networks", "populations", "studies")
+KINDS = ("coding", "devices", "networks", "populations", "studies")
 """What the catalog holds."""
 
 STUDY_FILE = "study.toml"
 """The study file in the folder of a study that ships."""
 
 _SINGULAR = {
+    "coding": "coding speed",
     "devices": "device",
     "networks": "network",
     "populations": "population",
@@ -66,7 +67,7 @@ def names(kind: str) -> list[str]:
     """The names of the entries of a kind.
 
     Args:
-        kind: ``devices``, ``networks``, ``populations`` or ``studies``.
+        kind: ``coding``, ``devices``, ``networks``, ``populations`` or ``studies``.
 
     Returns:
         The names, sorted.
@@ -81,7 +82,7 @@ def load(kind: str, name: str) -> CatalogEntry:
     """An entry of the catalog.
 
     Args:
-        kind: ``devices``, ``networks``, ``populations`` or ``studies``.
+        kind: ``coding``, ``devices``, ``networks``, ``populations`` or ``studies``.
         name: Its name.
 
     Returns:

@@ -25,6 +25,7 @@ from resilver.cli.options import (
 )
 from resilver.cli.place import options
 from resilver.cli.population_app import app as population_app
+from resilver.cli.redundancy_app import redundancy
 from resilver.cli.topology_app import topology
 
 app = typer.Typer(
@@ -43,6 +44,7 @@ app.add_typer(import_app, name="import")
 app.add_typer(population_app, name="population")
 app.add_typer(calibrate, name="calibrate")
 app.command()(topology)
+app.command()(redundancy)
 
 
 def _version(wanted: bool) -> None:

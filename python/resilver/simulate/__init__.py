@@ -2,6 +2,7 @@
 
 from resilver import _core
 from resilver.simulate.affected import affected, affected_batches, affected_groups
+from resilver.simulate.codes import Code, Survivable, redundancy
 from resilver.simulate.crush import CrushMap
 from resilver.simulate.layouts import (
     ParityGroupBalance,
@@ -25,6 +26,7 @@ from resilver.simulate.run import Progress, simulate, validate, validate_runs
 from resilver.simulate.topologies import Topology, topology
 
 __all__ = [
+    "Code",
     "CrushMap",
     "GroupSets",
     "ParityGroupBalance",
@@ -33,6 +35,7 @@ __all__ = [
     "Progress",
     "RunResult",
     "StatedGroups",
+    "Survivable",
     "Topology",
     "affected",
     "affected_batches",
@@ -46,6 +49,7 @@ __all__ = [
     "object_group",
     "parity_group_balance",
     "place_objects",
+    "redundancy",
     "simulate",
     "simulate_found",
     "topology",

@@ -10,7 +10,7 @@ import typer
 
 calibrate = typer.Typer(
     no_args_is_help=True,
-    help="Fit the models of disks and networks to measurements, and say how well they fit.",
+    help="Fit the models of disks, networks and coding to measurements.",
 )
 
 _RUN = "Measuring"
@@ -204,3 +204,42 @@ def network(
 
     asked = NetworkRequest(file, measured, output, figure, run, serve, save, largest)
     calibrate_network(asked, as_json=as_json, quiet=quiet)
+
+
+@calibrate.command()
+def coding(
+    codes: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="CODE...", help='Such as "rs 8+3" or "lrc 8+5 local 4".'),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.toml",
+            help='Write the rates there, for redundancy.coding = { file = "FILE.toml" }.',
+        ),
+    ] = None,
+    strip: Annotated[
+        str, typer.Option("--strip", help="One device's part of a stripe.")
+    ] = "64 KiB",
+    library: Annotated[
+        Path | None,
+        typer.Option(
+            "--library", metavar="FILE", help="Intel's ISA-L; by default what the system finds."
+        ),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how fast one core encodes and decodes, with Intel's ISA-L (Debian: libisal2).
+
+    Rates are of user data. Decoding is measured with every number of losses that a code survives.
+
+    Example: resilver calibrate coding "rs 8+3" "lrc 8+5 local 4" -o coding.toml
+    """
+    from resilver.cli.calibrate.coding import CodingRequest, calibrate_coding
+
+    asked = CodingRequest(codes or [], output, strip, library)
+    calibrate_coding(asked, as_json=as_json, quiet=quiet)

@@ -1,0 +1,106 @@
+//! Codes for Python: what they survive, and what repairs and reads gather.
+
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray2};
+use pyo3::prelude::*;
+use resilver_redundancy::{Matrix, Pieces};
+
+use crate::errors::config_error;
+
+/// A code by which objects are kept in pieces.
+#[pyclass(frozen)]
+pub struct Code {
+    inner: resilver_redundancy::Code,
+}
+
+#[pymethods]
+impl Code {
+    #[new]
+    fn new(text: &str) -> PyResult<Self> {
+        Ok(Self { inner: resilver_redundancy::Code::parse(text).map_err(config_error)? })
+    }
+
+    #[getter]
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    #[getter]
+    fn data(&self) -> u32 {
+        self.inner.data()
+    }
+
+    #[getter]
+    fn parity(&self) -> u32 {
+        self.inner.parity()
+    }
+
+    #[getter]
+    fn pieces(&self) -> u32 {
+        self.inner.pieces()
+    }
+
+    #[getter]
+    fn fault_tolerance(&self) -> u32 {
+        self.inner.fault_tolerance()
+    }
+
+    #[getter]
+    fn locality(&self) -> u32 {
+        self.inner.locality()
+    }
+
+    fn generator<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<u8>> {
+        array(self.inner.generator()).into_pyarray(py)
+    }
+
+    fn is_survivable(&self, lost: Vec<u32>) -> PyResult<bool> {
+        Ok(self.inner.is_survivable(self.pieces_of(&lost)?))
+    }
+
+    /// Sets survived and sets there are, or nothing where they are too many to look at.
+    fn survivable(&self, py: Python<'_>, losses: u32) -> Option<(u64, u64)> {
+        py.detach(|| self.inner.survivable(losses))
+    }
+
+    fn repair(&self, lost: Vec<u32>, piece: u32, prefer: Vec<u32>) -> PyResult<Option<Vec<u32>>> {
+        self.pieces_of(&[piece])?;
+        let (lost, mut gathered) = (self.pieces_of(&lost)?, Vec::new());
+        Ok(self.inner.repair(lost, piece, &prefer, &mut gathered).then_some(gathered))
+    }
+
+    fn read(&self, lost: Vec<u32>, prefer: Vec<u32>) -> PyResult<Option<Vec<u32>>> {
+        let (lost, mut gathered) = (self.pieces_of(&lost)?, Vec::new());
+        Ok(self.inner.read(lost, &prefer, &mut gathered).then_some(gathered))
+    }
+
+    fn decoding<'py>(
+        &self,
+        py: Python<'py>,
+        gathered: Vec<u32>,
+        wanted: Vec<u32>,
+    ) -> PyResult<Option<Bound<'py, PyArray2<u8>>>> {
+        self.pieces_of(&gathered)?;
+        self.pieces_of(&wanted)?;
+        Ok(self.inner.decoding(&gathered, &wanted).map(|factors| array(&factors).into_pyarray(py)))
+    }
+}
+
+impl Code {
+    /// The set of pieces of these numbers, all of which must be pieces.
+    fn pieces_of(&self, numbers: &[u32]) -> PyResult<Pieces> {
+        let pieces = self.inner.pieces();
+        match numbers.iter().find(|&&number| number >= pieces) {
+            None => Ok(Pieces::of(numbers.iter().copied())),
+            Some(number) => Err(config_error(format!(
+                "piece {number}: the pieces of '{}' are numbered 0 to {}; name one of them",
+                self.inner.name(),
+                pieces - 1
+            ))),
+        }
+    }
+}
+
+fn array(matrix: &Matrix) -> Array2<u8> {
+    Array2::from_shape_fn((matrix.rows(), matrix.columns()), |(row, column)| matrix.row(row)[column])
+}

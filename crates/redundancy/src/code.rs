@@ -1,0 +1,321 @@
+//! Codes: what an object's pieces are made of, which losses they survive, and what a repair gathers.
+
+use crate::lrc::{self, ENUMERATION_LIMIT};
+use crate::matrix::Matrix;
+use crate::pieces::combination_count;
+use crate::repair_sets::RepairSets;
+use crate::{CodeError, LinearCode, Pieces, reed_solomon};
+
+/// The most pieces for which what is survived stands in a table, of a bit a set: 8 KiB.
+const TABLE_PIECES: u32 = 16;
+
+/// Which code it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Replication,
+    ReedSolomon,
+    LocallyRepairable {
+        /// Data pieces in a local group.
+        local: u32,
+    },
+}
+
+/// A code by which an object is kept in pieces, the data first.
+///
+/// ```
+/// use resilver_redundancy::{Code, Pieces};
+///
+/// let code = Code::parse("lrc 8+5 local 4").unwrap();
+/// let mut gathered = Vec::new();
+/// assert!(code.repair(Pieces::of([2]), 2, &[], &mut gathered));
+/// assert_eq!(gathered, [0, 1, 3, 8]); // the other three of its group and the group's parity
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    kind: Kind,
+    linear: LinearCode,
+    fault_tolerance: u32,
+    locality: u32,
+    /// Which sets are survived, a bit each, where it is not their number alone that says and the sets are few.
+    survived: Vec<u64>,
+    /// What a locally repairable code's repairs gather, where it can be listed.
+    repair_sets: Option<RepairSets>,
+}
+
+impl Code {
+    /// The code that `text` names: `"copies 3"`, `"rs 8+3"` or `"lrc 8+5 local 4"`.
+    pub fn parse(text: &str) -> Result<Self, CodeError> {
+        let unreadable = || CodeError::Unreadable(text.to_owned());
+        let number = |digits: &str| {
+            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| digits.parse::<u32>().ok()).flatten().ok_or_else(unreadable)
+        };
+        let sizes = |sum: &str| {
+            let (data, parity) = sum.split_once('+').ok_or_else(unreadable)?;
+            Ok((number(data)?, number(parity)?))
+        };
+        match text.split_ascii_whitespace().collect::<Vec<_>>()[..] {
+            ["copies", copies] => Self::replication(number(copies)?),
+            ["rs", sum] => sizes(sum).and_then(|(data, parity)| Self::reed_solomon(data, parity)),
+            ["lrc", sum, "local", local] => {
+                let ((data, parity), local) = (sizes(sum)?, number(local)?);
+                Self::locally_repairable(data, parity, local)
+            }
+            _ => Err(unreadable()),
+        }
+    }
+
+    /// Replication: every piece is the whole object.
+    pub fn replication(copies: u32) -> Result<Self, CodeError> {
+        if copies == 0 {
+            return Err(CodeError::NoCopies);
+        }
+        check_pieces(&format!("copies {copies}"), u64::from(copies))?;
+        // Each further copy and the first one sum to zero.
+        let checks = Matrix::from_cells(copies as usize - 1, copies as usize, |row, piece| {
+            u8::from(piece == 0 || piece == row + 1)
+        });
+        Ok(Self::separable(Kind::Replication, LinearCode::from_checks(&checks)))
+    }
+
+    /// The Reed-Solomon code of `data` pieces and `parity` more, any `parity` of which may be lost.
+    pub fn reed_solomon(data: u32, parity: u32) -> Result<Self, CodeError> {
+        check_sizes(&format!("rs {data}+{parity}"), data, parity)?;
+        let checks = reed_solomon::parity_check(data + parity, parity);
+        Ok(Self::separable(Kind::ReedSolomon, LinearCode::from_checks(&checks)))
+    }
+
+    /// The locally repairable code of `data` pieces in groups of `local`, each with a parity, and the rest of `parity` global.
+    pub fn locally_repairable(data: u32, parity: u32, local: u32) -> Result<Self, CodeError> {
+        let name = format!("lrc {data}+{parity} local {local}");
+        check_sizes(&name, data, parity)?;
+        if local == 0 || !data.is_multiple_of(local) {
+            return Err(CodeError::UnevenGroups { name, data, local });
+        }
+        let groups = data / local;
+        if parity < groups {
+            return Err(CodeError::TooFewParities { name, groups, parity });
+        }
+        let linear = LinearCode::from_checks(&lrc::parity_check(data, parity, local));
+        let fault_tolerance = lrc::fault_tolerance(&linear, &name, local)?;
+        let repair_sets = RepairSets::of(&linear);
+        let (kind, survived) = (Kind::LocallyRepairable { local }, survived_sets(&linear, fault_tolerance));
+        let mut code = Self { kind, linear, fault_tolerance, locality: 0, survived, repair_sets };
+        let mut gathered = Vec::new();
+        for piece in 0..code.pieces() {
+            code.repair(Pieces::of([piece]), piece, &[], &mut gathered);
+            code.locality = code.locality.max(gathered.len() as u32);
+        }
+        Ok(code)
+    }
+
+    /// A code of which any `data` pieces are enough.
+    fn separable(kind: Kind, linear: LinearCode) -> Self {
+        let (fault_tolerance, locality) = (linear.parity(), linear.data());
+        Self { kind, linear, fault_tolerance, locality, survived: Vec::new(), repair_sets: None }
+    }
+
+    /// The code as it is written.
+    pub fn name(&self) -> String {
+        let (data, parity) = (self.data(), self.parity());
+        match self.kind {
+            Kind::Replication => format!("copies {}", self.pieces()),
+            Kind::ReedSolomon => format!("rs {data}+{parity}"),
+            Kind::LocallyRepairable { local } => format!("lrc {data}+{parity} local {local}"),
+        }
+    }
+
+    /// How many pieces are data: k.
+    pub fn data(&self) -> u32 {
+        self.linear.data()
+    }
+
+    /// How many pieces are parity: p.
+    pub fn parity(&self) -> u32 {
+        self.linear.parity()
+    }
+
+    /// How many pieces there are: n = k + p.
+    pub fn pieces(&self) -> u32 {
+        self.linear.pieces()
+    }
+
+    /// How many pieces can be lost wherever they are.
+    pub fn fault_tolerance(&self) -> u32 {
+        self.fault_tolerance
+    }
+
+    /// How many pieces the repair of a single lost one gathers at most.
+    pub fn locality(&self) -> u32 {
+        self.locality
+    }
+
+    /// How the data make the pieces: row i holds the factors of piece i over GF(2^8), with the polynomial 0x11d.
+    pub fn generator(&self) -> &Matrix {
+        self.linear.generator()
+    }
+
+    /// Whether the data can be read although the pieces `lost` are; numbers beyond the last piece do not count.
+    pub fn is_survivable(&self, lost: Pieces) -> bool {
+        let lost = lost.and(Pieces::first(self.pieces()));
+        let losses = lost.len();
+        if losses <= self.fault_tolerance || losses > self.parity() {
+            return losses <= self.fault_tolerance;
+        }
+        match self.survived.get((lost.bits() / 64) as usize) {
+            Some(word) => word >> (lost.bits() % 64) & 1 == 1,
+            None => self.linear.determines(lost),
+        }
+    }
+
+    /// Puts into `gathered` the survivors that make `piece` anew, most preferred first; whether that can be.
+    ///
+    /// They are the fewest that do, and of equals the first by `prefer`, which lists survivors; those it leaves out come
+    /// after, by number, and lost ones in it do not count. A locally repairable code with too many pieces to list its
+    /// repairs (more than 20 000 sets of p - 1 pieces) takes a local group where one is whole, and else a set of which none can be spared.
+    pub fn repair(&self, lost: Pieces, piece: u32, prefer: &[u32], gathered: &mut Vec<u32>) -> bool {
+        gathered.clear();
+        if piece >= self.pieces() {
+            return false;
+        }
+        let mut lost = lost;
+        lost.insert(piece);
+        let (survivors, order) = self.order(lost, prefer);
+        let order = &order[..survivors];
+        let Kind::LocallyRepairable { local } = self.kind else {
+            let needed = self.data() as usize;
+            gathered.extend(order.iter().take(needed).map(|&survivor| u32::from(survivor)));
+            return self.keep_if(gathered.len() == needed, gathered);
+        };
+        let Some(sets) = &self.repair_sets else {
+            let whole = self.groups_of(piece, local).into_iter().find(|group| group.and(lost).len() == 1);
+            let Some(group) = whole else { return self.linear.gather_least(lost, piece, order, gathered) };
+            let members = order.iter().map(|&survivor| u32::from(survivor));
+            gathered.extend(members.filter(|&survivor| group.contains(survivor)));
+            return true;
+        };
+        let Some(best) = sets.best(lost, piece, order) else { return false };
+        gathered.extend(order.iter().map(|&survivor| u32::from(survivor)).filter(|&survivor| best.contains(survivor)));
+        true
+    }
+
+    /// Puts into `gathered` what a read of all the data takes, in order of preference; whether that can be.
+    ///
+    /// These are `data` pieces: the surviving data, which need no decoding, and of the parities the first by `prefer` that
+    /// add to them. Copies are all alike, so the first one by `prefer` is read.
+    pub fn read(&self, lost: Pieces, prefer: &[u32], gathered: &mut Vec<u32>) -> bool {
+        gathered.clear();
+        let (survivors, order) = self.order(lost, prefer);
+        let order = &order[..survivors];
+        if self.kind == Kind::Replication {
+            gathered.extend(order.iter().take(1).map(|&survivor| u32::from(survivor)));
+            return !gathered.is_empty();
+        }
+        let data = Pieces::first(self.data());
+        gathered.extend(order.iter().map(|&survivor| u32::from(survivor)).filter(|&survivor| data.contains(survivor)));
+        let is_complete = self.linear.complete_data(data.and(lost), order, gathered);
+        self.keep_if(is_complete, gathered)
+    }
+
+    /// How the pieces `gathered` make the pieces `wanted`: a row of factors for each of these; [`None`] if they do not.
+    pub fn decoding(&self, gathered: &[u32], wanted: &[u32]) -> Option<Matrix> {
+        let generator = self.generator();
+        let rows = |pieces: &[u32]| {
+            Matrix::from_cells(pieces.len(), generator.columns(), |row, column| {
+                generator.row(pieces[row] as usize)[column]
+            })
+        };
+        rows(gathered).transposed().solved(&rows(wanted).transposed()).map(|factors| factors.transposed())
+    }
+
+    /// How many sets of `losses` lost pieces are survived, and how many sets there are.
+    ///
+    /// [`None`] where they would have to be looked at one by one and are more than [`Code::ENUMERATION_LIMIT`].
+    pub fn survivable(&self, losses: u32) -> Option<(u64, u64)> {
+        let all = combination_count(self.pieces(), losses);
+        if losses <= self.fault_tolerance || losses > self.parity() {
+            return Some((if losses <= self.fault_tolerance { all } else { 0 }, all));
+        }
+        (all <= Self::ENUMERATION_LIMIT).then(|| {
+            let survived = Pieces::combinations(self.pieces(), losses).filter(|&lost| self.is_survivable(lost));
+            (survived.count() as u64, all)
+        })
+    }
+
+    /// The most sets that [`Code::survivable`] looks at.
+    pub const ENUMERATION_LIMIT: u64 = ENUMERATION_LIMIT;
+
+    /// The survivors in order of preference, and how many there are.
+    fn order(&self, lost: Pieces, prefer: &[u32]) -> (usize, [u8; Pieces::LIMIT as usize]) {
+        let mut left = Pieces::first(self.pieces()).without(lost);
+        let (mut survivors, mut order) = (0, [0; Pieces::LIMIT as usize]);
+        for &piece in prefer {
+            if left.contains(piece) {
+                left.remove(piece);
+                order[survivors] = piece as u8;
+                survivors += 1;
+            }
+        }
+        for piece in left.iter() {
+            order[survivors] = piece as u8;
+            survivors += 1;
+        }
+        (survivors, order)
+    }
+
+    /// The groups that `piece` is in, whose members sum to zero, smaller first: its local one, and the implied one of all parity.
+    fn groups_of(&self, piece: u32, local: u32) -> Vec<Pieces> {
+        let (data, groups) = (self.data(), self.data() / local);
+        let group = if piece < data { piece / local } else { piece - data };
+        let mut found = Vec::new();
+        if group < groups {
+            found.push(Pieces::of((group * local..(group + 1) * local).chain([data + group])));
+        }
+        if piece >= data && self.parity() > groups {
+            found.push(Pieces::first(self.pieces()).without(Pieces::first(data)));
+        }
+        found.sort_by_key(|group| group.len());
+        found
+    }
+
+    /// Empties `gathered` unless it `is_enough`, and says which.
+    fn keep_if(&self, is_enough: bool, gathered: &mut Vec<u32>) -> bool {
+        if !is_enough {
+            gathered.clear();
+        }
+        is_enough
+    }
+}
+
+/// The sets of few enough pieces that `code` survives, as bits of their numbers; empty for more pieces than a table takes.
+fn survived_sets(code: &LinearCode, fault_tolerance: u32) -> Vec<u64> {
+    if code.pieces() > TABLE_PIECES {
+        return Vec::new();
+    }
+    let mut survived = vec![0u64; (1usize << code.pieces()).div_ceil(64)];
+    for losses in fault_tolerance + 1..=code.parity() {
+        for lost in Pieces::combinations(code.pieces(), losses).filter(|&lost| code.determines(lost)) {
+            survived[(lost.bits() / 64) as usize] |= 1 << (lost.bits() % 64);
+        }
+    }
+    survived
+}
+
+/// Whether a set holds that many pieces.
+fn check_pieces(name: &str, pieces: u64) -> Result<(), CodeError> {
+    if pieces > u64::from(Pieces::LIMIT) {
+        return Err(CodeError::TooManyPieces { name: name.to_owned(), pieces });
+    }
+    Ok(())
+}
+
+/// Whether there are data and parity, and not too many.
+fn check_sizes(name: &str, data: u32, parity: u32) -> Result<(), CodeError> {
+    if data == 0 {
+        return Err(CodeError::NoData(name.to_owned()));
+    }
+    if parity == 0 {
+        return Err(CodeError::NoParity(name.to_owned()));
+    }
+    check_pieces(name, u64::from(data) + u64::from(parity))
+}

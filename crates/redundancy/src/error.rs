@@ -1,0 +1,72 @@
+//! What can be wrong with a code.
+
+use thiserror::Error;
+
+/// Why a code cannot be used.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum CodeError {
+    /// The text names no code.
+    #[error(
+        "code = '{0}': a code is written 'copies 3', 'rs 8+3' (8 data pieces and 3 of parity) or 'lrc 8+5 local 4' (one of the \
+         5 of parity for each 4 data pieces); write it so"
+    )]
+    Unreadable(String),
+    /// There is no copy.
+    #[error("code = 'copies 0': an object has at least one copy; ask for 1 or more")]
+    NoCopies,
+    /// There is no data.
+    #[error("code = '{0}': a code has at least one data piece; write a number above zero before the '+'")]
+    NoData(String),
+    /// There is no parity.
+    #[error("code = '{0}': a code has at least one piece of parity; add one, or write 'copies 1' for none")]
+    NoParity(String),
+    /// There are more pieces than a set holds.
+    #[error("code = '{name}': an object has at most 64 pieces, and this one would have {pieces}; take fewer")]
+    TooManyPieces {
+        /// The code.
+        name: String,
+        /// Data pieces and parity.
+        pieces: u64,
+    },
+    /// The local groups do not come out even.
+    #[error(
+        "code = '{name}': local groups are of equal size, and {local} does not divide the {data} data pieces; take a size \
+         that does"
+    )]
+    UnevenGroups {
+        /// The code.
+        name: String,
+        /// Data pieces.
+        data: u32,
+        /// Data pieces in a local group.
+        local: u32,
+    },
+    /// There are local groups without a parity of their own.
+    #[error(
+        "code = '{name}': each of its {groups} local groups has a parity of its own, and there are {parity}; write at least \
+         {groups} after the '+', or larger groups"
+    )]
+    TooFewParities {
+        /// The code.
+        name: String,
+        /// Local groups.
+        groups: u32,
+        /// Pieces of parity.
+        parity: u32,
+    },
+    /// How many losses it survives cannot be found out.
+    #[error(
+        "code = '{name}': what it survives takes looking at {sets} sets of {losses} lost pieces, more than the {limit} that \
+         are looked at; take fewer pieces, or local groups of more than {} data pieces", losses - 1
+    )]
+    TooManySets {
+        /// The code.
+        name: String,
+        /// Losses of the sets.
+        losses: u32,
+        /// How many sets there are.
+        sets: u64,
+        /// How many are looked at.
+        limit: u64,
+    },
+}

@@ -1,0 +1,85 @@
+"""`resilver calibrate coding`: how fast one core encodes and decodes, measured here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+
+from resilver.cli.calibrate.output import Bar, check_places, option_bytes, tell_written
+from resilver.cli.console import output, print_json
+from resilver.cli.saving import save_whole
+from resilver.units import exact_bytes
+
+if TYPE_CHECKING:
+    from resilver.calibration import CodingCalibration
+
+_GIGABYTE = 1e9
+
+
+@dataclass(frozen=True)
+class CodingRequest:
+    """What the command was asked.
+
+    Attributes:
+        codes: The codes as written.
+        output: Where the rates go, or None.
+        strip: One device's part of a stripe, with its unit.
+        library: The file of ISA-L, or None for what the system finds.
+    """
+
+    codes: list[str]
+    output: Path | None
+    strip: str
+    library: Path | None
+
+
+def calibrate_coding(asked: CodingRequest, *, as_json: bool, quiet: bool) -> None:
+    """Measure, print, and write what was asked for.
+
+    Args:
+        asked: The command's arguments.
+        as_json: Print JSON instead of a table.
+        quiet: No progress and no messages.
+
+    Raises:
+        ConfigError: A code, an argument or the library is of no use.
+    """
+    from resilver import calibration
+    from resilver.simulate import redundancy
+
+    check_places(None, asked.output)
+    codes = [redundancy(text) for text in asked.codes]
+    strip_bytes = option_bytes("--strip", asked.strip)
+    with Bar(quiet) as bar:
+        found = calibration.calibrate_coding(
+            codes, strip_bytes=strip_bytes, library=asked.library, listener=bar
+        )
+    if asked.output is not None:
+        save_whole(asked.output, found.to_toml())
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found)
+    if not quiet:
+        use = "" if asked.output is None else f'{{ file = "{asked.output.name}" }}'
+        tell_written((), asked.output, f"it as redundancy.coding = {use}", None)
+
+
+def _print(found: CodingCalibration) -> None:
+    console = output()
+    console.print(f"{found.library} on one core of {found.machine}, user data:", soft_wrap=True)
+    most = max(len(row.decode_bytes_per_second) for row in found.rates)
+    table = Table("code", "strip", "encode", box=box.SIMPLE, padding=(0, 1, 0, 0))
+    for losses in range(1, most + 1):
+        table.add_column(f"decode {losses} lost")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in found.rates:
+        rates = [row.encode_bytes_per_second, *row.decode_bytes_per_second]
+        cells = [f"{rate / _GIGABYTE:,.2f} GB/s" for rate in rates]
+        table.add_row(row.code, exact_bytes(row.strip_bytes), *cells)
+    console.print(table)

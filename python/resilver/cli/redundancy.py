@@ -1,0 +1,165 @@
+"""`resilver redundancy`: codes in numbers, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from resilver.cli.console import output, print_json
+from resilver.errors import ConfigError, Problem, show
+from resilver.simulate import Code, Survivable, redundancy
+
+_EXAMPLE = 'resilver redundancy "rs 8+3" "lrc 8+5 local 4"'
+
+
+def show_codes(texts: Sequence[str], lost: str | None, *, as_json: bool) -> None:
+    """Print what codes cost and survive, a column each.
+
+    Args:
+        texts: The codes as written; words of one code that came apart are joined.
+        lost: Numbers of lost pieces with commas between them, or None.
+        as_json: Print JSON: an object, or a list where there are several.
+
+    Raises:
+        ConfigError: A text is no code, or a number no piece.
+    """
+    if not texts:
+        raise ConfigError(Problem("no code is named", f"write {_EXAMPLE}"))
+    codes = _codes(texts)
+    numbers = None if lost is None else _numbers(lost)
+    if as_json:
+        rows = [_json(code, numbers) for code in codes]
+        print_json(rows[0] if len(rows) == 1 else rows)
+        return
+    output().print(_table(codes))
+    if numbers is not None:
+        for code in codes:
+            _print_lost(code, numbers)
+
+
+def _codes(texts: Sequence[str]) -> list[Code]:
+    """The codes; a text without quotes comes as its words, and is put together again."""
+    try:
+        return [redundancy(text) for text in texts]
+    except ConfigError:
+        if len(texts) > 1:
+            try:
+                return [redundancy(" ".join(texts))]
+            except ConfigError:
+                pass
+        raise
+
+
+def _numbers(text: str) -> list[int]:
+    numbers = []
+    for part in text.split(","):
+        word = part.strip()
+        if not (word.isascii() and word.isdigit()) or len(word) > 3:
+            rule = "lost pieces are their numbers with commas between them"
+            raise ConfigError(Problem(rule, "such as 0,3,12", key="--lost", value=show(text)))
+        numbers.append(int(word))
+    return sorted(set(numbers))
+
+
+def _survivable(code: Code) -> list[Survivable]:
+    """By number of losses, from one to all pieces."""
+    return [code.survivable(losses) for losses in range(1, code.pieces + 1)]
+
+
+def _json(code: Code, lost: Sequence[int] | None) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "code": code.name,
+        "data": code.data,
+        "parity": code.parity,
+        "pieces": code.pieces,
+        "storage_overhead": code.storage_overhead,
+        "redundancy_share": code.redundancy_share,
+        "fault_tolerance": code.fault_tolerance,
+        "locality": code.locality,
+        "read_share": code.read_share,
+        "write_share": code.write_share,
+        "rebuild_share": code.rebuild_share,
+        "stripe_read": code.stripe_read,
+        "stripe_write": code.stripe_write,
+        "strip_rebuild": code.strip_rebuild,
+        "survivable": [
+            {
+                "losses": one.losses,
+                "survivable": one.survivable,
+                "all": one.all,
+                "share": one.share,
+            }
+            for one in _survivable(code)
+        ],
+    }
+    if lost is not None:
+        row["lost"] = _lost_json(code, lost)
+    return row
+
+
+def _lost_json(code: Code, lost: Sequence[int]) -> dict[str, Any]:
+    return {
+        "pieces": list(lost),
+        "is_survivable": code.is_survivable(lost),
+        "read_gathers": code.read(lost),
+        "repairs": [{"piece": piece, "gathers": code.repair(piece, lost)} for piece in lost],
+    }
+
+
+_ROWS: tuple[tuple[str, Callable[[Code], str]], ...] = (
+    ("pieces, data + parity", lambda code: f"{code.data} + {code.parity}"),
+    ("storage overhead, parity / data", lambda code: f"{code.storage_overhead:.2%}"),
+    ("redundancy share, parity / pieces", lambda code: f"{code.redundancy_share:.2%}"),
+    ("losses survived anywhere", lambda code: str(code.fault_tolerance)),
+    ("strips read for a stripe", lambda code: str(code.stripe_read)),
+    ("strips written for a stripe", lambda code: str(code.stripe_write)),
+    ("strips gathered to rebuild one", lambda code: str(code.strip_rebuild)),
+    ("read rate, of a server's bandwidth", lambda code: f"{code.read_share:.2%}"),
+    ("write rate", lambda code: f"{code.write_share:.2%}"),
+    ("rebuild rate", lambda code: f"{code.rebuild_share:.2%}"),
+)
+
+
+def _table(codes: Sequence[Code]) -> Table:
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("")
+    for code in codes:
+        table.add_column(code.name, justify="right", no_wrap=True)
+    for title, cell in _ROWS:
+        table.add_row(title, *(cell(code) for code in codes))
+    # Below the first number of losses nothing is lost, and above the last everything is.
+    first = min(code.fault_tolerance for code in codes)
+    last = max(code.parity for code in codes)
+    for losses in range(max(first, 1), last + 1):
+        cells = [_share(code, losses) for code in codes]
+        table.add_row(f"sets of {losses} lost pieces survived", *cells)
+    return table
+
+
+def _share(code: Code, losses: int) -> str:
+    if losses > code.pieces:
+        return "-"
+    found = code.survivable(losses)
+    if found.share is None:
+        return f"not counted: {found.all:.2g} sets"
+    return f"{found.share:.2%} ({found.survivable:,} of {found.all:,})"
+
+
+def _print_lost(code: Code, lost: Sequence[int]) -> None:
+    found = _lost_json(code, lost)
+    verdict = "the data survive" if found["is_survivable"] else "data are lost"
+    console = output()
+    console.print(f"{code.name} without {_listed(lost)}: {verdict}")
+    if found["read_gathers"] is not None:
+        console.print(f"  a read gathers {_listed(found['read_gathers'])}")
+    for repair in found["repairs"]:
+        gathers = repair["gathers"]
+        how = "nothing makes it anew" if gathers is None else f"made anew of {_listed(gathers)}"
+        console.print(f"  {repair['piece']}: {how}")
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, sorted(numbers)))

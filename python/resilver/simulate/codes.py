@@ -1,0 +1,253 @@
+"""Codes: what objects are kept in, which losses they survive, and what repairs move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resilver import _core
+from resilver.errors import ConfigError, Problem, show
+from resilver.simulate.core_errors import core_errors
+
+_NUMBER_MAX = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Survivable:
+    """How many of the ways to lose some pieces leave the data readable.
+
+    Attributes:
+        losses: How many pieces are lost.
+        survivable: The sets of so many pieces without which the data can be read; None where the
+            sets are too many to look at each.
+        all: The sets of so many pieces there are.
+    """
+
+    losses: int
+    survivable: int | None
+    all: int
+
+    @property
+    def share(self) -> float | None:
+        """The share of the sets that are survived."""
+        return None if self.survivable is None else self.survivable / self.all
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """A code by which an object or a stripe is kept in pieces, the data first.
+
+    Attributes:
+        name: As a study file writes it: ``rs 8+3``, ``lrc 8+5 local 4`` or ``copies 3``.
+        data: Data pieces, k. Of copies, which are all the whole, 1.
+        parity: Pieces of parity, p.
+        pieces: All pieces, k + p.
+        fault_tolerance: How many pieces may be lost wherever they are.
+        locality: How many pieces are gathered to make a single lost one anew, y: the most over all
+            pieces.
+        generator: How the data make the pieces, shape (pieces, data): factors over GF(2^8), with
+            the polynomial 0x11d. Its first rows are the unit matrix.
+    """
+
+    name: str
+    data: int
+    parity: int
+    pieces: int
+    fault_tolerance: int
+    locality: int
+    generator: npt.NDArray[np.uint8]
+    _core: Any = field(repr=False)
+
+    @property
+    def storage_overhead(self) -> float:
+        """Parity for each piece of data: p / k."""
+        return self.parity / self.data
+
+    @property
+    def redundancy_share(self) -> float:
+        """Parity among all pieces: p / (k + p)."""
+        return self.parity / self.pieces
+
+    @property
+    def stripe_read(self) -> int:
+        """Strips that a read of a stripe sends to the reader: k."""
+        return self.data
+
+    @property
+    def stripe_write(self) -> int:
+        """Strips that a write of a stripe makes: k + p."""
+        return self.pieces
+
+    @property
+    def strip_rebuild(self) -> int:
+        """Strips that the rebuild of one gathers: y."""
+        return self.locality
+
+    @property
+    def read_share(self) -> float:
+        """User data read per byte that a server receives and sends: k / (2 k - 1).
+
+        It gathers k - 1 strips beside its own and sends k.
+        """
+        return self.data / (2 * self.data - 1)
+
+    @property
+    def write_share(self) -> float:
+        """User data written per byte that a server receives and sends: k / (2 k + p - 1).
+
+        It receives k strips, keeps one and sends k + p - 1.
+        """
+        return self.data / (2 * self.data + self.parity - 1)
+
+    @property
+    def rebuild_share(self) -> float:
+        """Strips made per strip that a server receives: 1 / y."""
+        return 1 / self.locality
+
+    def is_survivable(self, lost: Sequence[int]) -> bool:
+        """Whether the data can be read without the pieces `lost`.
+
+        Args:
+            lost: Pieces' numbers.
+
+        Raises:
+            ConfigError: There is no such piece.
+        """
+        with core_errors():
+            return bool(self._core.is_survivable(_numbers(lost, "lost")))
+
+    def survivable(self, losses: int) -> Survivable:
+        """How many of the sets of so many lost pieces are survived, each looked at.
+
+        Args:
+            losses: How many pieces are lost.
+
+        Returns:
+            The count; None in it where more than ten million sets would have to be looked at.
+
+        Raises:
+            ConfigError: There are not so many pieces.
+
+        >>> redundancy("lrc 8+5 local 4").survivable(4)
+        Survivable(losses=4, survivable=713, all=715)
+        """
+        (losses,) = _numbers([losses], "losses")
+        if losses > self.pieces:
+            rule = f"there are {self.pieces} pieces to lose"
+            raise ConfigError(Problem(rule, "ask for fewer", key="losses", value=show(losses)))
+        found = self._core.survivable(losses)
+        if found is None:
+            return Survivable(losses, None, comb(self.pieces, losses))
+        return Survivable(losses, *found)
+
+    def repair(
+        self, piece: int, lost: Sequence[int] = (), prefer: Sequence[int] = ()
+    ) -> list[int] | None:
+        """The fewest pieces that make another one anew.
+
+        Args:
+            piece: The one to make.
+            lost: All that are lost; `piece` is whether it is named or not.
+            prefer: Of equal sets the one that is first in this order is taken; pieces left out come
+                after, by number.
+
+        Returns:
+            The pieces, most preferred first; None where they do not exist.
+
+        Raises:
+            ConfigError: There is no such piece.
+
+        >>> redundancy("lrc 8+5 local 4").repair(2)
+        [0, 1, 3, 8]
+        """
+        (piece,) = _numbers([piece], "piece")
+        with core_errors():
+            found = self._core.repair(_numbers(lost, "lost"), piece, _numbers(prefer, "prefer"))
+        return None if found is None else [int(one) for one in found]
+
+    def read(self, lost: Sequence[int] = (), prefer: Sequence[int] = ()) -> list[int] | None:
+        """The pieces that a read of all the data gathers: the data that are left, and parity.
+
+        Args:
+            lost: The pieces that are lost.
+            prefer: As in `repair`.
+
+        Returns:
+            k pieces; None where the data cannot be read.
+
+        Raises:
+            ConfigError: There is no such piece.
+        """
+        with core_errors():
+            found = self._core.read(_numbers(lost, "lost"), _numbers(prefer, "prefer"))
+        return None if found is None else [int(one) for one in found]
+
+    def decoding(
+        self, gathered: Sequence[int], wanted: Sequence[int]
+    ) -> npt.NDArray[np.uint8] | None:
+        """How some pieces make others.
+
+        Args:
+            gathered: The pieces there are.
+            wanted: The pieces to make.
+
+        Returns:
+            Factors over GF(2^8), shape (wanted, gathered); None where these do not make those.
+
+        Raises:
+            ConfigError: There is no such piece.
+        """
+        with core_errors():
+            found = self._core.decoding(_numbers(gathered, "gathered"), _numbers(wanted, "wanted"))
+        return None if found is None else np.asarray(found, dtype=np.uint8)
+
+
+def redundancy(text: str) -> Code:
+    """The code of a line of text.
+
+    Args:
+        text: ``rs 8+3``, ``lrc 8+5 local 4`` or ``copies 3``.
+
+    Returns:
+        The code.
+
+    Raises:
+        ConfigError: The text is none, or what it asks for cannot be built.
+
+    >>> import resilver
+    >>> code = resilver.redundancy("rs 8+3")
+    >>> code.pieces, code.fault_tolerance, code.locality, f"{code.redundancy_share:.2%}"
+    (11, 3, 8, '27.27%')
+    """
+    with core_errors():
+        try:
+            core = _core.Code(text)
+        except TypeError:
+            remedy = 'write "rs 8+3", "lrc 8+5 local 4" or "copies 3"'
+            problem = Problem("a code is text", remedy, key="code", value=show(text))
+            raise ConfigError(problem) from None
+    return Code(
+        name=core.name,
+        data=core.data,
+        parity=core.parity,
+        pieces=core.pieces,
+        fault_tolerance=core.fault_tolerance,
+        locality=core.locality,
+        generator=np.asarray(core.generator(), dtype=np.uint8),
+        _core=core,
+    )
+
+
+def _numbers(values: Sequence[int], key: str) -> list[int]:
+    """Pieces' numbers or counts as the core takes them."""
+    for value in values:
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or not 0 <= value <= _NUMBER_MAX:
+            rule = "pieces are numbered and counted by whole numbers from 0"
+            raise ConfigError(Problem(rule, key=key, value=show(value)))
+    return [int(value) for value in values]
