@@ -1,15 +1,18 @@
 //! Storage devices: how long a request takes, in which order they are served, and when they complete.
 
 mod disk;
+mod laned;
 mod reads_first;
 mod service;
 mod table;
 
 pub use disk::Disk;
+pub use laned::LaneDisk;
 pub use reads_first::ReadsFirst;
 pub use service::Service;
 pub use table::{Direction, DirectionFigures, DiskTable, DiskTableError, DiskTableRow};
 
+use resilver_kernel::lanes::LaneUse;
 use resilver_units::{Bytes, ObjectId, SimDuration, SimTime};
 
 /// One request to a device.
@@ -100,4 +103,15 @@ pub trait Device {
 
     /// The time that the device served requests until `now`.
     fn busy_until(&self, now: SimTime) -> SimDuration;
+
+    /// Statistics of lanes begin anew: what is being served is shared out.
+    fn begin_statistics(&mut self, now: SimTime) {
+        let _ = now;
+    }
+
+    /// What each lane did from the beginning of its statistics to `now`; nothing where there are no lanes.
+    fn lane_uses(&self, now: SimTime) -> Vec<LaneUse> {
+        let _ = now;
+        Vec::new()
+    }
 }

@@ -13,6 +13,7 @@ use resilver_fabric::topology::{Topology, torus};
 use resilver_fabric::{
     Fabric, FabricEvent, Forwarding, Message, Notice, Queues, Routing, Switched, SwitchedEvent, SwitchedParameters,
 };
+use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Event, Limit, Model, Purpose, Schedule, Stream, run};
 use resilver_units::{Bytes, BytesPerSecond, EndpointId, SimDuration};
 
@@ -114,7 +115,7 @@ fn loaded(sides: &[u32], outstanding: u64, queues: Queues) -> (Load, Schedule<St
         forwarding: Forwarding::StoreAndForward,
         routing: Routing::Adaptive,
         hop_limit: 96,
-        lanes: 1,
+        lanes: Lanes::single(),
         queues,
     };
     let request = |number| Request {

@@ -1,6 +1,7 @@
 //! The network that joins servers: how long a message takes, what it keeps busy, and what becomes of it when parts fail.
 
 mod loggp;
+mod loggp_lanes;
 mod loggp_table;
 mod switched;
 pub mod topology;

@@ -6,8 +6,11 @@
 
 use std::sync::Arc;
 
-use resilver_units::{Bytes, SimDuration, SimTime};
+use resilver_kernel::lanes::{LaneUse, Lanes};
+use resilver_units::{Bytes, EndpointId, SimDuration, SimTime};
 
+use crate::loggp_lanes::{Base, LanedInterfaces};
+use crate::loggp_table::MessageCost;
 use crate::{Fabric, FabricEvent, LogGpTable, Message, Notice};
 
 /// The fabric's own events.
@@ -23,7 +26,21 @@ pub enum LogGpEvent {
         /// The message's token.
         token: u64,
     },
+    /// An interface with lanes has sent a message.
+    FreeSend {
+        /// Whose interface.
+        endpoint: EndpointId,
+    },
+    /// An interface with lanes has received a message, and others wait at it.
+    FreeReceive {
+        /// Whose interface.
+        endpoint: EndpointId,
+    },
 }
+
+/// The highest three bits of 61, which no message's token has all of: they mark the interfaces of [`LogGpEvent::FreeSend`].
+const INTERFACE: u64 = 0b111;
+const INTERFACE_SHIFT: u32 = 58;
 
 /// The token, and in the lowest bit which of the two it is.
 impl FabricEvent for LogGpEvent {
@@ -32,14 +49,28 @@ impl FabricEvent for LogGpEvent {
         match self {
             LogGpEvent::Arrive { token } => token << 1,
             LogGpEvent::Deliver { token } => token << 1 | 1,
+            LogGpEvent::FreeSend { endpoint } => of_interface(endpoint) << 1,
+            LogGpEvent::FreeReceive { endpoint } => of_interface(endpoint) << 1 | 1,
         }
     }
 
     #[inline]
     fn of_number(number: u64) -> Self {
         let token = number >> 1;
+        if token >> INTERFACE_SHIFT == INTERFACE {
+            let endpoint = EndpointId::new(token as u32);
+            return if number & 1 == 0 {
+                LogGpEvent::FreeSend { endpoint }
+            } else {
+                LogGpEvent::FreeReceive { endpoint }
+            };
+        }
         if number & 1 == 0 { LogGpEvent::Arrive { token } } else { LogGpEvent::Deliver { token } }
     }
+}
+
+fn of_interface(endpoint: EndpointId) -> u64 {
+    INTERFACE << INTERFACE_SHIFT | u64::from(endpoint.get())
 }
 
 /// What one endpoint's interface did in a run.
@@ -60,10 +91,26 @@ pub struct InterfaceUse {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Interface {
+pub(crate) struct Interface {
     send_idle_from: SimTime,
     receive_idle_from: SimTime,
     usage: InterfaceUse,
+}
+
+impl Interface {
+    #[inline]
+    pub(crate) fn count_sent(&mut self, bytes: Bytes, cost: MessageCost) {
+        self.usage.send_busy += cost.occupancy;
+        self.usage.bytes_sent += bytes;
+        self.usage.messages_sent += 1;
+    }
+
+    #[inline]
+    pub(crate) fn count_received(&mut self, bytes: Bytes, cost: MessageCost) {
+        self.usage.receive_busy += cost.occupancy;
+        self.usage.bytes_received += bytes;
+        self.usage.messages_received += 1;
+    }
 }
 
 /// A fabric of LogGP interfaces around a switch that never fills.
@@ -71,12 +118,28 @@ struct Interface {
 pub struct LogGp {
     table: Arc<LogGpTable>,
     interfaces: Vec<Interface>,
+    /// The queues, where there are several lanes; of one, the time at which a side is idle again says all.
+    laned: Option<Box<LanedInterfaces>>,
 }
 
 impl LogGp {
     /// A fabric that joins `endpoints` idle interfaces.
     pub fn new(table: Arc<LogGpTable>, endpoints: usize) -> Self {
-        LogGp { table, interfaces: vec![Interface::default(); endpoints] }
+        LogGp { table, interfaces: vec![Interface::default(); endpoints], laned: None }
+    }
+
+    /// A fabric whose interfaces have lanes on both sides; one lane is as good as none.
+    ///
+    /// # Panics
+    /// When [`Lanes::check`] refuses the lanes.
+    pub fn with_lanes(table: Arc<LogGpTable>, endpoints: usize, lanes: &Lanes) -> Self {
+        let laned = (lanes.count() != 1).then(|| Box::new(LanedInterfaces::new(endpoints, lanes)));
+        LogGp { laned, ..LogGp::new(table, endpoints) }
+    }
+
+    /// What the lanes of both sides of all interfaces did from the beginning of statistics to `now`; nothing without lanes.
+    pub fn lane_uses(&self, now: SimTime) -> Vec<LaneUse> {
+        self.laned.as_ref().map_or_else(Vec::new, |laned| laned.uses(now))
     }
 
     /// What each endpoint's interface did so far.
@@ -89,6 +152,8 @@ impl Fabric for LogGp {
     type Event = LogGpEvent;
 
     /// Messages between devices of one endpoint do not cross the network: they are delivered at once.
+    ///
+    /// With lanes, the sender is told when its message has left.
     #[inline]
     fn send(
         &mut self,
@@ -101,13 +166,16 @@ impl Fabric for LogGp {
             schedule(now, LogGpEvent::Deliver { token });
             return Some(now);
         }
+        if let Some(laned) = &mut self.laned {
+            let base = Base { table: &self.table, interfaces: &mut self.interfaces };
+            laned.send(now, message, base, &mut schedule);
+            return None;
+        }
         let cost = self.table.cost(bytes);
         let interface = &mut self.interfaces[from.index()];
         let start = interface.send_idle_from.max(now);
         interface.send_idle_from = start + cost.occupancy;
-        interface.usage.send_busy += cost.occupancy;
-        interface.usage.bytes_sent += bytes;
-        interface.usage.messages_sent += 1;
+        interface.count_sent(bytes, cost);
         schedule(start + cost.latency, LogGpEvent::Arrive { token });
         Some(interface.send_idle_from)
     }
@@ -116,6 +184,7 @@ impl Fabric for LogGp {
     fn token(event: LogGpEvent) -> Option<u64> {
         match event {
             LogGpEvent::Arrive { token } | LogGpEvent::Deliver { token } => Some(token),
+            LogGpEvent::FreeSend { .. } | LogGpEvent::FreeReceive { .. } => None,
         }
     }
 
@@ -129,18 +198,37 @@ impl Fabric for LogGp {
     ) -> Option<Notice> {
         match event {
             LogGpEvent::Arrive { token } => {
-                let Message { to, bytes, .. } = message_of(token);
+                let message = message_of(token);
+                if let Some(laned) = &mut self.laned {
+                    let base = Base { table: &self.table, interfaces: &mut self.interfaces };
+                    laned.arrive(now, message, base, &mut schedule);
+                    return None;
+                }
+                let Message { to, bytes, .. } = message;
                 let cost = self.table.cost(bytes);
                 let interface = &mut self.interfaces[to.index()];
                 let start = interface.receive_idle_from.max(now);
                 interface.receive_idle_from = start + cost.occupancy;
-                interface.usage.receive_busy += cost.occupancy;
-                interface.usage.bytes_received += bytes;
-                interface.usage.messages_received += 1;
+                interface.count_received(bytes, cost);
                 schedule(start + cost.transfer, LogGpEvent::Deliver { token });
                 None
             }
             LogGpEvent::Deliver { token } => Some(Notice::Delivered(token)),
+            LogGpEvent::FreeSend { endpoint } => {
+                let base = Base { table: &self.table, interfaces: &mut self.interfaces };
+                self.laned.as_mut()?.sent(now, endpoint, base, &mut schedule)
+            }
+            LogGpEvent::FreeReceive { endpoint } => {
+                let base = Base { table: &self.table, interfaces: &mut self.interfaces };
+                self.laned.as_mut()?.received(now, endpoint, base, &mut schedule);
+                None
+            }
+        }
+    }
+
+    fn begin_statistics(&mut self, now: SimTime) {
+        if let Some(laned) = &mut self.laned {
+            laned.begin_statistics(now);
         }
     }
 }
@@ -215,8 +303,10 @@ mod tests {
 
     #[test]
     fn an_event_comes_back_from_its_number() {
-        for token in [0, 1, 5, (1 << 61) - 1] {
-            for event in [LogGpEvent::Arrive { token }, LogGpEvent::Deliver { token }] {
+        for token in [0, 1, 5, (0b111 << 58) - 1] {
+            let endpoint = EndpointId::new(token as u32);
+            let free = [LogGpEvent::FreeSend { endpoint }, LogGpEvent::FreeReceive { endpoint }];
+            for event in [LogGpEvent::Arrive { token }, LogGpEvent::Deliver { token }].into_iter().chain(free) {
                 assert_eq!(LogGpEvent::of_number(event.number()), event);
                 assert!(event.number() < 1 << 62);
             }

@@ -10,6 +10,7 @@ use resilver_fabric::topology::{
     RimWiring, Topology, butterfly, dragonfly, fat_tree, folded_clos, hypercube, leaf_spine, mesh_with_rim,
 };
 use resilver_fabric::{Forwarding, Queues, Routing, SwitchedParameters};
+use resilver_kernel::lanes::Lanes;
 use resilver_units::{Bytes, SimDuration};
 
 fn topologies() -> Vec<Arc<Topology>> {
@@ -58,7 +59,7 @@ proptest! {
             forwarding: if cuts_through { Forwarding::CutThrough } else { Forwarding::StoreAndForward },
             routing: if is_deterministic { Routing::Deterministic } else { Routing::Adaptive },
             queues: if is_explicit { Queues::Explicit } else { Queues::Implicit },
-            lanes,
+            lanes: Lanes::in_turns(lanes),
             ..gigabit()
         };
         let nodes = [from, to].map(|endpoint| topology.node_of(resilver_units::EndpointId::new(endpoint)));

@@ -10,6 +10,7 @@ use resilver_fabric::{
     Component, Fabric, FabricEvent, LogGp, LogGpRow, LogGpTable, Message, Notice, Queues, Routing, Switched,
     SwitchedParameters,
 };
+use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Event, Limit, Model, Purpose, Schedule, Stream, run};
 use resilver_units::{Bytes, EndpointId, SimDuration, SimTime};
 
@@ -145,7 +146,7 @@ fn a_port_serves_its_lanes_in_turn() {
     // Three packets in lane 0 and one in lane 1 behind them: with one lane it is the fourth, with two the second after the
     // one that is being sent.
     for (lanes, place) in [(1, 4), (2, 2)] {
-        let mut play = Play::new(&mesh(&[2], &[]), SwitchedParameters { lanes, ..gigabit() });
+        let mut play = Play::new(&mesh(&[2], &[]), SwitchedParameters { lanes: Lanes::in_turns(lanes), ..gigabit() });
         for lane in [0, 0, 0, 1] {
             play.send_in_lane(0, 0, 1, 65_536, lane);
         }
@@ -159,8 +160,12 @@ fn lanes_change_the_order_and_not_the_sum() {
     let topology = torus(&[4, 4], &[]);
     let reports = [1, 3].map(|lanes| {
         // Deterministic ways, so that all packets cross the same channels.
-        let parameters =
-            SwitchedParameters { lanes, routing: Routing::Deterministic, queues: Queues::Explicit, ..gigabit() };
+        let parameters = SwitchedParameters {
+            lanes: Lanes::in_turns(lanes),
+            routing: Routing::Deterministic,
+            queues: Queues::Explicit,
+            ..gigabit()
+        };
         let mut play = Play::new(&topology, parameters);
         let mut draws = Stream::new(9, 0, Purpose::named("lanes"));
         for number in 0..500 {

@@ -1,5 +1,5 @@
 //! The event kernel: a queue of plain events in time order, the loop that executes them, keyed random streams, the
-//! digest of a run, and statistics that need no history.
+//! digest of a run, statistics that need no history, and the order in which ports serve several lanes.
 //!
 //! A model owns its state and implements [`Model`]; a [`Schedule`] owns the clock and the pending events; [`run`] joins
 //! them until a [`Limit`]. Events are executed in the order of (time, order of scheduling), and every random draw is a
@@ -38,6 +38,7 @@
 //! ```
 
 mod digest;
+pub mod lanes;
 mod prefetch;
 pub mod queue;
 mod run;

@@ -16,6 +16,7 @@ use serde::Deserialize;
 
 use crate::errors::config_error;
 use crate::fabric::{FabricJson, fabric};
+use crate::lanes::{LanesJson, lanes};
 use crate::layouts::{LayoutJson, layout_algorithm};
 use crate::pools::{PoolJson, placed_pool};
 use crate::traffic::{NetworkFaultJson, TrafficJson, duration, network_fault, traffic};
@@ -38,6 +39,8 @@ pub struct SystemJson {
     traffic: Option<TrafficJson>,
     #[serde(default)]
     network_faults: Vec<NetworkFaultJson>,
+    #[serde(default)]
+    lanes: Option<LanesJson>,
 }
 
 #[derive(Deserialize)]
@@ -176,6 +179,7 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
         },
         contents: system.population.map_or(Ok(Contents::Groups(Vec::new())), contents)?,
         traffic: system.traffic.map(traffic).transpose()?,
+        lanes: system.lanes.map(lanes).transpose()?,
         faults: system.network_faults.into_iter().map(network_fault).collect::<Result<_, PyErr>>()?,
     })
 }

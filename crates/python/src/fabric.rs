@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::PyErr;
 use resilver_fabric::{Forwarding, LogGpRow, LogGpTable, Queues, Routing, SwitchedParameters};
+use resilver_kernel::lanes::Lanes;
 use resilver_system::FabricConfig;
 use resilver_units::{Bytes, BytesPerSecond};
 use serde::Deserialize;
@@ -53,7 +54,6 @@ pub struct SwitchedJson {
     forwarding: String,
     routing: String,
     hop_limit: Option<u32>,
-    lanes: u8,
 }
 
 /// The network that the JSON describes; `seed` draws what its topology leaves to chance.
@@ -109,7 +109,8 @@ fn switched(json: SwitchedJson, seed: u64) -> Result<FabricConfig, PyErr> {
             }
         },
         hop_limit: json.hop_limit.unwrap_or_else(|| topology.diameter().saturating_mul(DIAMETERS).max(HOPS_MIN)),
-        lanes: json.lanes,
+        // A system's lanes are those of its devices as well, and take the place of these.
+        lanes: Lanes::single(),
         queues: Queues::Implicit,
     };
     parameters.check(&topology).map_err(config_error)?;

@@ -8,6 +8,7 @@ mod config;
 mod crush;
 mod errors;
 mod fabric;
+mod lanes;
 mod layouts;
 mod network_report;
 mod parts;

@@ -10,6 +10,7 @@ use resilver_units::SimTime;
 use crate::config::system_config;
 use crate::crush::CrushMap;
 use crate::errors::{CoreSimulationError, system_error};
+use crate::lanes;
 use crate::network_report;
 use crate::parts::scanned;
 
@@ -80,6 +81,8 @@ impl Simulation {
         let names = topology.map(|topology| (0..topology.nodes()).map(|node| topology.node_name(node)));
         dict.set_item("node_names", names.map_or_else(Vec::new, Iterator::collect::<Vec<String>>))?;
         dict.set_item("distributions", network_report::distributions(py, report)?)?;
+        dict.set_item("lanes", lanes::lane_columns(py, report, self.simulation.lanes())?)?;
+        dict.set_item("lending", lanes::lending_columns(py, report)?)?;
         dict.set_item("traffic", network_report::traffic(py, report)?)?;
         Ok(dict)
     }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use resilver_device::{ReadsFirst, Service};
 use resilver_fabric::topology::torus;
 use resilver_fabric::{Forwarding, Queues, Routing, Switched, SwitchedParameters};
+use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, Limit, Schedule, run};
 use resilver_system::{
     Arrivals, Clients, EventOf, ObjectOrder, Plant, Rebuild, RebuildPolicy, SourceChoice, Storage, Targets, Traffic,
@@ -41,7 +42,7 @@ fn fabric() -> Switched {
         forwarding: Forwarding::StoreAndForward,
         routing: Routing::Adaptive,
         hop_limit: 96,
-        lanes: 1,
+        lanes: Lanes::single(),
         queues: Queues::Implicit,
     };
     Switched::new(Arc::new(torus(&SIDES, &routers).expect("a torus")), parameters)

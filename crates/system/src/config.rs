@@ -17,6 +17,7 @@ use resilver_units::{DeviceId, EndpointId, GroupId, ObjectId, SimTime};
 use crate::choice::{ObjectOrder, SourceChoice};
 use crate::clients::Traffic;
 use crate::group_contents::GroupContents;
+use crate::lanes::LanesConfig;
 use crate::network::NetworkFault;
 use crate::rebuild::{Patience, RebuildPolicy};
 
@@ -56,6 +57,8 @@ pub struct SystemConfig {
     pub traffic: Option<Traffic>,
     /// Faults of the network, and disks that fail without anyone being told.
     pub faults: Vec<NetworkFault>,
+    /// The lanes of classes of traffic, where all do not share one queue.
+    pub lanes: Option<LanesConfig>,
 }
 
 /// The network that joins servers.

@@ -13,6 +13,7 @@ mod file_words;
 mod forward;
 mod group_contents;
 mod groups;
+mod lanes;
 mod network;
 mod outcome;
 mod parts;
@@ -44,6 +45,7 @@ pub use choice::{ObjectOrder, SourceChoice};
 pub use class::TrafficClass;
 pub use event::EventOf;
 pub use group_contents::{GroupContents, scan_groups};
+pub use lanes::{LaneReport, LanesConfig};
 pub use network::{Network, NetworkFault};
 pub use outcome::{DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
@@ -132,6 +134,12 @@ pub enum SystemError {
          network or of disks; let them fail at one time, or change the fabric"
     )]
     FailuresInSequence,
+    /// Devices that serve reads first and have lanes.
+    #[error(
+        "lanes.devices = true: devices that serve reads before writes have no lanes; set lanes.devices = false, or \
+         cluster.queue = 'fifo'"
+    )]
+    LanesOfReadsFirst,
     /// A population that is not scanned.
     #[error("a real cluster's placement groups are not scanned: simulate it as a whole")]
     NothingToScan,

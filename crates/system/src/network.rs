@@ -1,6 +1,7 @@
 //! What a system has to know of its fabric beyond carrying messages, and the faults of the network.
 
 use resilver_fabric::{Fabric, InterfaceUse, LogGp, NetworkUse, Switched};
+use resilver_kernel::lanes::LaneUse;
 use resilver_units::{DeviceId, EndpointId, SimTime};
 
 use crate::checker::ConservationError;
@@ -12,6 +13,12 @@ pub trait Network: Fabric {
 
     /// What each endpoint's interface did, where the fabric is one of interfaces.
     fn interfaces(&self) -> Vec<InterfaceUse>;
+
+    /// What the lanes of interfaces did from the beginning of statistics to `now`, where there are several.
+    fn interface_lanes(&self, now: SimTime) -> Vec<LaneUse> {
+        let _ = now;
+        Vec::new()
+    }
 
     /// What links and packets did from the beginning of statistics to `now`, where the fabric has them.
     fn network(&self, now: SimTime) -> Option<NetworkUse>;
@@ -27,6 +34,10 @@ impl Network for LogGp {
 
     fn interfaces(&self) -> Vec<InterfaceUse> {
         self.usage().collect()
+    }
+
+    fn interface_lanes(&self, now: SimTime) -> Vec<LaneUse> {
+        self.lane_uses(now)
     }
 
     fn network(&self, _: SimTime) -> Option<NetworkUse> {

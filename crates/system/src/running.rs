@@ -1,7 +1,8 @@
 //! A system under way, whatever its fabric and its devices: stepped through one interface, which costs a call a step.
 
-use resilver_device::{Device, Disk, ReadsFirst};
+use resilver_device::{Device, Disk, LaneDisk, ReadsFirst};
 use resilver_fabric::{LogGp, Switched};
+use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_units::Bytes;
 
@@ -83,11 +84,20 @@ pub(crate) fn begin(config: &SystemConfig, rebuild: Rebuild, bytes: Bytes) -> Re
     check_numbers(config)?;
     let requesters = config.traffic.iter().flat_map(|traffic| &traffic.requesters);
     let endpoints = config.endpoint_of.iter().chain(requesters).map(|endpoint| endpoint.index() + 1).max().unwrap_or(0);
+    let lanes = config.lanes.as_ref().map(|config| &config.lanes);
+    if let Some(lanes) = lanes {
+        lanes.check().map_err(|error| SystemError::Fabric(error.to_string()))?;
+    }
     match &config.fabric {
-        FabricConfig::LogGp { table } => over(config, LogGp::new(table.clone(), endpoints), rebuild, bytes),
+        FabricConfig::LogGp { table } => {
+            let lanes = lanes.cloned().unwrap_or_else(Lanes::single);
+            over(config, LogGp::with_lanes(table.clone(), endpoints, &lanes), rebuild, bytes)
+        }
         FabricConfig::Switched { topology, parameters } => {
+            let mut parameters = parameters.clone();
+            parameters.lanes = lanes.cloned().unwrap_or(parameters.lanes);
             parameters.check(topology).map_err(|error| SystemError::Fabric(error.to_string()))?;
-            over(config, Switched::new(topology.clone(), parameters.clone()), rebuild, bytes)
+            over(config, Switched::new(topology.clone(), parameters), rebuild, bytes)
         }
     }
 }
@@ -126,12 +136,18 @@ where
     F::Event: Send + Sync,
 {
     let devices = 0..config.endpoint_of.len() as u64;
-    match config.discipline {
-        Discipline::Fifo => {
+    let device_lanes = config.lanes.as_ref().filter(|config| config.devices).map(|config| &config.lanes);
+    match (config.discipline, device_lanes) {
+        (Discipline::Fifo, Some(lanes)) => {
+            let disks = devices.map(|device| LaneDisk::new(&config.service, device, lanes)).collect();
+            with(config, Plant { fabric, disks, endpoint_of: config.endpoint_of.clone() }, rebuild, bytes)
+        }
+        (Discipline::ReadsFirst, Some(_)) => Err(SystemError::LanesOfReadsFirst),
+        (Discipline::Fifo, None) => {
             let disks = devices.map(|device| Disk::new(&config.service, device)).collect();
             with(config, Plant { fabric, disks, endpoint_of: config.endpoint_of.clone() }, rebuild, bytes)
         }
-        Discipline::ReadsFirst => {
+        (Discipline::ReadsFirst, None) => {
             let disks = devices.map(|device| ReadsFirst::new(&config.service, device)).collect();
             with(config, Plant { fabric, disks, endpoint_of: config.endpoint_of.clone() }, rebuild, bytes)
         }

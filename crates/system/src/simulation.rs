@@ -3,6 +3,7 @@
 use resilver_fabric::topology::Topology;
 use resilver_fabric::{InterfaceUse, NetworkUse};
 use resilver_kernel::Digest;
+use resilver_kernel::lanes::Lanes;
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::GroupTable;
 use resilver_population::RangeTotals;
@@ -12,6 +13,7 @@ use crate::SystemError;
 use crate::clients::ClientOutcome;
 use crate::config::{Contents, FabricConfig, PlaceScratch, SystemConfig};
 use crate::groups::place_in_parallel;
+use crate::lanes::LaneReport;
 use crate::outcome::Outcome;
 use crate::rebuild::Rebuild;
 use crate::running::{Run, begin};
@@ -65,6 +67,8 @@ pub struct Report {
     pub interfaces: Vec<InterfaceUse>,
     /// What links and packets did, where the fabric has them.
     pub network: Option<NetworkUse>,
+    /// What each lane did, where there are several.
+    pub lanes: LaneReport,
     /// What the groups went through, where there are any.
     pub groups: Option<GroupOutcome>,
     /// Digest of all events and of the work they did.
@@ -128,6 +132,11 @@ impl Simulation {
             FabricConfig::LogGp { .. } => None,
             FabricConfig::Switched { topology, .. } => Some(topology),
         }
+    }
+
+    /// The lanes of ports and devices, where there are several.
+    pub fn lanes(&self) -> Option<&Lanes> {
+        self.config.lanes.as_ref().map(|config| &config.lanes)
     }
 
     /// What the run is doing.
@@ -238,7 +247,7 @@ impl Simulation {
 
     fn finish(&self, running: Running) -> Result<Report, SystemError> {
         let Running { run, population, groups, .. } = running;
-        let (Conclusion { outcome, clients, interfaces, network }, mut digest, events) = run.conclude()?;
+        let (Conclusion { outcome, clients, interfaces, network, lanes }, mut digest, events) = run.conclude()?;
         // The events tell what moved and when; the rest of what a run found is folded in behind them.
         let losses = outcome.losses;
         for word in [
@@ -252,6 +261,6 @@ impl Simulation {
             digest.fold(word);
         }
         let has_files = matches!(self.config.contents, Contents::Files { .. });
-        Ok(Report { population, has_files, outcome, clients, interfaces, network, groups, digest, events })
+        Ok(Report { population, has_files, outcome, clients, interfaces, network, lanes, groups, digest, events })
     }
 }

@@ -9,6 +9,7 @@ use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
 use crate::SystemError;
 use crate::clients::{ClientOutcome, Clients};
 use crate::event::{EventOf, Owner, StorageEvent, untoken};
+use crate::lanes::LaneReport;
 use crate::network::{Change, Network, NetworkFault, changes_of, check_network};
 use crate::outcome::Outcome;
 use crate::rebuild::Rebuild;
@@ -39,6 +40,13 @@ impl<F: Fabric, D: Device, K: QueueKind> Site<'_, F, D, K> {
         self.plant.fabric.send(now, message, queue)
     }
 
+    /// Statistics of the fabric, and of the lanes of devices, begin anew.
+    pub fn begin_statistics(&mut self) {
+        let now = self.schedule.now();
+        self.plant.fabric.begin_statistics(now);
+        self.plant.disks.iter_mut().for_each(|disk| disk.begin_statistics(now));
+    }
+
     /// Queues a request at a device; `event` happens when it completes.
     #[inline]
     pub fn submit(&mut self, device: DeviceId, io: Io, event: StorageEvent<F::Event>) {
@@ -62,6 +70,8 @@ pub struct Conclusion {
     pub interfaces: Vec<InterfaceUse>,
     /// What links and packets did, where the fabric has them.
     pub network: Option<NetworkUse>,
+    /// What each lane did, where there are several.
+    pub lanes: LaneReport,
 }
 
 /// A storage system under way.
@@ -158,7 +168,9 @@ impl<F: Network, D: Device> Storage<F, D> {
             check_network(network, window.picoseconds())?;
         }
         let asked = clients.as_ref().map_or((Bytes::ZERO, Bytes::ZERO), |clients| clients.asked());
+        let links = network.as_ref().map_or(&[][..], |network| &network.lanes);
         Ok(Conclusion {
+            lanes: LaneReport::of(&self.plant, links, ended_at),
             interfaces: fabric.interfaces(),
             outcome: self.rebuild.finish(disks, asked, ended_at)?,
             clients: served,

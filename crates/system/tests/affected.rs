@@ -52,6 +52,7 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         fabric: FabricConfig::LogGp { table: qdr() },
         traffic: None,
         faults: vec![],
+        lanes: None,
         policy: policy(),
         patience: Patience { retry: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,

@@ -8,6 +8,7 @@ use common::policy;
 use resilver_device::{Disk, ReadsFirst, Service};
 use resilver_fabric::topology::{mesh, torus};
 use resilver_fabric::{Forwarding, LogGp, LogGpRow, LogGpTable, Queues, Routing, Switched, SwitchedParameters};
+use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_placement::layout::Relocation;
 use resilver_system::{
@@ -42,7 +43,7 @@ fn parameters() -> SwitchedParameters {
         forwarding: Forwarding::StoreAndForward,
         routing: Routing::Adaptive,
         hop_limit: 64,
-        lanes: 1,
+        lanes: Lanes::single(),
         queues: Queues::Implicit,
     }
 }

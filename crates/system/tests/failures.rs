@@ -33,6 +33,7 @@ fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         fabric: FabricConfig::LogGp { table: qdr() },
         traffic: None,
         faults: vec![],
+        lanes: None,
         policy: policy(),
         patience: Patience { retry: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::LeastLoaded,

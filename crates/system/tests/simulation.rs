@@ -58,6 +58,7 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         fabric: FabricConfig::LogGp { table: qdr() },
         traffic: None,
         faults: vec![],
+        lanes: None,
         policy: policy(),
         patience: Patience { retry: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,

@@ -5,6 +5,7 @@
 //! about to reach is the one that fails. Under cut-through a packet has left a channel when its head has
 //! reached the next node.
 
+use resilver_kernel::lanes::Taken;
 use resilver_units::{SimDuration, SimTime};
 
 use super::packet::{NEVER, NONE};
@@ -77,6 +78,9 @@ impl Switched {
                 // What lies ahead will not be sent.
                 line.busy -= line.free_at.saturating_sub(now.picoseconds());
                 line.free_at = NEVER;
+                if let Some(ports) = &mut self.ports {
+                    ports.cut(now, channel);
+                }
             }
         }
         let (mut cut, mut again) = (Vec::new(), Vec::new());
@@ -127,11 +131,11 @@ impl Switched {
         for &channel in broken {
             let begun = again.iter().filter(|&&(at, start, _)| at == channel && start != SimTime::MAX);
             ordered.extend(begun.map(|&(channel, _, id)| (channel, id)));
-            ports.serve_at(channel, NEVER);
-            while let Some(id) = ports.pop(channel) {
+            while let Some(Taken { unit, lane, .. }) = ports.take(channel) {
+                ports.charge(channel, lane, u64::from(self.packets.places[unit as usize].payload) + self.overhead);
                 // What waited at a node that fails leaves its list, and no more.
                 if self.topology.peer(self.topology.reverse(channel)) != node {
-                    ordered.push((channel, id));
+                    ordered.push((channel, unit));
                 }
             }
         }

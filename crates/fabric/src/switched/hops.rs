@@ -1,5 +1,6 @@
 //! A packet's hop: into a channel's port, through it, and on to the next node.
 
+use resilver_kernel::lanes::{Service, Taken};
 use resilver_units::{Bytes, SimDuration, SimTime};
 
 use super::packet::{NEVER, Packet};
@@ -102,26 +103,27 @@ impl Switched {
     ) {
         let packet = self.packets.places[id as usize];
         let ports = self.ports.as_mut().expect("only the plain path has ports");
-        let is_empty = ports.is_empty(packet.channel);
+        let (is_empty, lane) = (ports.is_empty(packet.channel), ports.lane(packet.lane()));
         if free_at <= now && is_empty {
-            ports.pass(packet.channel, packet.lane());
-            self.transmit(now, id, schedule);
+            ports.pass(packet.channel, lane);
+            self.transmit(now, id, lane, now, schedule);
             return;
         }
         self.packets.places[id as usize].due = NEVER;
-        ports.push(packet.channel, packet.lane(), id);
+        ports.push(now, packet.channel, lane, id);
         if is_empty {
             // Nothing else waited, so the port is free of the packet that it sends at `free_at`.
-            ports.serve_at(packet.channel, free_at.picoseconds());
             schedule(free_at, SwitchedEvent::Free { channel: packet.channel });
         }
     }
 
-    /// Begins to send a packet of the plain path; returns when its port is free again.
-    pub(super) fn transmit(
+    /// Begins to send a packet of the plain path that came at `since`; returns when its port is free again.
+    fn transmit(
         &mut self,
         now: SimTime,
         id: u32,
+        lane: usize,
+        since: SimTime,
         schedule: &mut impl FnMut(SimTime, SwitchedEvent),
     ) -> SimTime {
         let occupancy = self.occupancy(id);
@@ -130,6 +132,9 @@ impl Switched {
             self.packets.places[id as usize].leave_source();
             self.leave_sender(now + occupancy, packet.message, schedule);
         }
+        let bytes = u64::from(packet.payload) + self.overhead;
+        let service = Service { since, start: now, end: now + occupancy, cost: bytes, bytes };
+        self.ports.as_mut().expect("only the plain path has ports").begin(packet.channel, lane, service);
         let to = self.topology.peer(packet.channel);
         let due = now + self.passage(&packet, to, occupancy);
         self.packets.places[id as usize].due = due.picoseconds();
@@ -140,16 +145,14 @@ impl Switched {
     /// A port has sent a packet, and others wait.
     pub(super) fn serve(&mut self, now: SimTime, channel: u32, schedule: &mut impl FnMut(SimTime, SwitchedEvent)) {
         let Some(ports) = &mut self.ports else { return };
-        if ports.serves_at(channel) != now.picoseconds() {
+        // An event from before a failure finds the port empty, or busy until another time.
+        if !ports.is_due(channel, now) {
             return;
         }
-        let Some(id) = ports.pop(channel) else { return };
-        let free_at = self.transmit(now, id, schedule);
-        let ports = self.ports.as_mut().expect("only the plain path serves ports");
-        if ports.is_empty(channel) {
-            ports.serve_at(channel, NEVER);
-        } else {
-            ports.serve_at(channel, free_at.picoseconds());
+        let Some(Taken { unit, lane, since }) = ports.take(channel) else { return };
+        let is_empty = ports.is_empty(channel);
+        let free_at = self.transmit(now, unit, lane, since, schedule);
+        if !is_empty {
             schedule(free_at, SwitchedEvent::Free { channel });
         }
     }

@@ -20,7 +20,6 @@ mod hops;
 mod messages;
 mod packet;
 mod parameters;
-mod ports;
 mod report;
 mod route;
 
@@ -30,11 +29,11 @@ pub use report::{ChannelUse, Conservation, Dropped, NetworkUse};
 
 use std::sync::Arc;
 
+use resilver_kernel::lanes::LanePorts;
 use resilver_kernel::prefetch;
 use resilver_units::{SimDuration, SimTime, TimePerByte};
 
 use self::packet::{HOP_LIMIT, LANE_LIMIT, NEVER, Packet, Packets, Transit, Transits};
-use self::ports::Ports;
 use self::report::{Baseline, Counters};
 use crate::topology::Topology;
 use crate::{Component, Fabric, Message, Notice};
@@ -102,7 +101,7 @@ pub struct Switched {
     packets: Packets,
     transits: Transits,
     /// The lists of the plain path.
-    ports: Option<Ports>,
+    ports: Option<LanePorts>,
     /// How long each packet kept its last channel busy: under cut-through over links of several rates.
     held: Option<Vec<SimDuration>>,
     /// How often each node had to choose among equal channels.
@@ -136,7 +135,7 @@ impl Switched {
         let (channels, several_rates) = (topology.channels(), !parameters.link_rates.is_empty());
         let rates = if several_rates { &parameters.link_rates[..] } else { std::slice::from_ref(&parameters.rate) };
         let cuts_through = parameters.forwarding == Forwarding::CutThrough;
-        let is_explicit = parameters.lanes > 1 || parameters.queues == Queues::Explicit;
+        let is_explicit = parameters.lanes.count() > 1 || parameters.queues == Queues::Explicit;
         let nodes = topology.nodes() as usize;
         Switched {
             lines: vec![Line::default(); channels as usize],
@@ -144,7 +143,7 @@ impl Switched {
             rates: rates.iter().map(|rate| rate.time_per_byte()).collect(),
             packets: Packets::new(),
             transits: Transits::new(),
-            ports: is_explicit.then(|| Ports::new(channels, parameters.lanes)),
+            ports: is_explicit.then(|| LanePorts::new(channels as usize, &parameters.lanes)),
             held: (cuts_through && several_rates).then(Vec::new),
             turns: vec![0; nodes],
             payload: parameters.packet.get() as u32,

@@ -1,10 +1,11 @@
 //! What a switched fabric's links, switches and packets are like.
 
+use resilver_kernel::lanes::{Lanes, LanesError};
 use resilver_units::{Bytes, BytesPerSecond, SimDuration};
 use thiserror::Error;
 
 use super::event::NODE_LIMIT;
-use super::packet::{HOP_LIMIT, LANE_LIMIT};
+use super::packet::HOP_LIMIT;
 use crate::topology::Topology;
 
 /// When a node passes a packet on.
@@ -56,8 +57,8 @@ pub struct SwitchedParameters {
     pub routing: Routing,
     /// Most hops of a packet.
     pub hop_limit: u32,
-    /// Queues of each port, which it serves in turn.
-    pub lanes: u8,
+    /// The lanes of each port.
+    pub lanes: Lanes,
     /// How the queues are kept; those of more than one lane are explicit.
     pub queues: Queues,
 }
@@ -77,12 +78,9 @@ pub enum SwitchedError {
         /// What a packet has beside its payload, in bytes.
         overhead: u64,
     },
-    /// Ports without a queue, or with too many.
-    #[error("cluster.fabric.lanes = {lanes}: it must be from 1 to 64")]
-    Lanes {
-        /// Queues of a port.
-        lanes: u8,
-    },
+    /// Lanes that no port has.
+    #[error(transparent)]
+    Lanes(#[from] LanesError),
     /// Packets that may not move, or move for ever.
     #[error("cluster.fabric.hop_limit = {hop_limit}: it must be from 1 to 16777215")]
     HopLimit {
@@ -118,9 +116,7 @@ impl SwitchedParameters {
         if overhead >= 1 << 31 {
             return Err(SwitchedError::Overhead { overhead });
         }
-        if !(1..=LANE_LIMIT).contains(&self.lanes) {
-            return Err(SwitchedError::Lanes { lanes: self.lanes });
-        }
+        self.lanes.check()?;
         if !(1..=HOP_LIMIT).contains(&self.hop_limit) {
             return Err(SwitchedError::HopLimit { hop_limit: self.hop_limit });
         }

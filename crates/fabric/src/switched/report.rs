@@ -1,5 +1,6 @@
 //! What a switched fabric did: its statistics, and the law that every packet is accounted for.
 
+use resilver_kernel::lanes::LaneUse;
 use resilver_units::{Bytes, SimDuration, SimTime};
 
 use super::{Carries, Switched};
@@ -86,6 +87,8 @@ pub struct NetworkUse {
     pub deviated: u64,
     /// What became of all packets since the start of the run.
     pub total: Conservation,
+    /// What each lane did at all ports, where there are several: of packets whose sending has begun.
+    pub lanes: Vec<LaneUse>,
 }
 
 /// Packets counted since the start of the run.
@@ -120,6 +123,9 @@ impl Switched {
         self.baseline.counters = self.counters;
         self.baseline.busy = (0..self.lines.len()).map(|channel| self.busy_until(channel, now)).collect();
         self.hops.clear();
+        if let Some(ports) = &mut self.ports {
+            ports.begin_statistics(now);
+        }
         self.carries = Carries::default();
         for line in &mut self.lines {
             (line.packets, line.queued, line.bytes) = (0, 0, 0);
@@ -153,6 +159,7 @@ impl Switched {
             deviated: counters.deviated - before.deviated,
             total,
             channels,
+            lanes: self.ports.as_ref().filter(|ports| ports.lanes() > 1).map_or_else(Vec::new, |ports| ports.uses(now)),
         }
     }
 

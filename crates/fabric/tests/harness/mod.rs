@@ -8,6 +8,7 @@ use resilver_fabric::{
     Component, Fabric, FabricEvent, Forwarding, Message, Notice, Queues, Routing, Switched, SwitchedEvent,
     SwitchedParameters,
 };
+use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, Event, ExitReason, Limit, Model, Schedule, run};
 use resilver_units::{Bytes, BytesPerSecond, EndpointId, SimDuration, SimTime};
 
@@ -240,7 +241,7 @@ pub fn gigabit() -> SwitchedParameters {
         forwarding: Forwarding::StoreAndForward,
         routing: Routing::Adaptive,
         hop_limit: 64,
-        lanes: 1,
+        lanes: Lanes::single(),
         queues: Queues::Implicit,
     }
 }

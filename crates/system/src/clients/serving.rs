@@ -36,7 +36,7 @@ impl Clients {
                 let now = site.schedule.now();
                 let disks = self.disks(now, &site.plant.disks);
                 self.measures.begin(now, disks);
-                site.plant.fabric.begin_statistics(now);
+                site.begin_statistics();
             }
             ClientEvent::End => self.is_over = true,
         }
