@@ -253,6 +253,12 @@ def _layout(system: System, placement: Placement) -> dict[str, Any]:
             return {"groups": None if groups == "auto" else groups}
         case "copysets":
             return {"scatter_width": placement.scatter_width}
+        case "groups":
+            return {
+                "group_size": placement.group_size,
+                "spare": placement.spare,
+                "spares": placement.spares or 0,
+            }
         case _:
             return {}
 

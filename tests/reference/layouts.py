@@ -292,6 +292,43 @@ def copysets(cluster: Cluster) -> Place:
     return place
 
 
+def groups(cluster: Cluster) -> Place:
+    """A group by the first draw, its members in the order of a shuffle by the further ones.
+
+    Distributed spare room: those that are out drop out of the order. Dedicated: the last members
+    hold nothing until others fail, one after another as `out` lists them.
+    """
+    size = cluster.placement.group_size or 1
+    spares = cluster.placement.spares or 0
+
+    def place(number: int, out: Set[int]) -> list[int]:
+        first = size * part(draw(number, 0), cluster.servers // size)
+        order = list(range(first, first + size - spares))
+        for place in range(len(order)):
+            other = place + part(draw(number, 1 + place), len(order) - place)
+            order[place], order[other] = order[other], order[place]
+        found: list[int] = []
+        if not spares:
+            cluster.take(order, out, found, cluster.copies)
+            return found
+        cluster.take(order, frozenset(), found, cluster.copies)
+        holder = {member: member for member in order}
+        free = list(range(first + size - spares, first + size))
+        for failed in out:
+            free = [spare for spare in free if spare != failed]
+            for member in [member for member, by in holder.items() if by == failed]:
+                del holder[member]
+                if free:
+                    holder[member] = free.pop(0)
+        kept = [member for member in found if holder.get(member) == member]
+        for member in found:
+            if holder.get(member, member) != member:
+                cluster.take([holder[member]], frozenset(), kept, cluster.copies)
+        return kept
+
+    return place
+
+
 LAYOUTS: dict[str, Callable[[Cluster], Place]] = {
     "ring": ring,
     "multi_ring": multi_ring,
@@ -301,6 +338,7 @@ LAYOUTS: dict[str, Callable[[Cluster], Place]] = {
     "jump": jump,
     "declustered": declustered,
     "copysets": copysets,
+    "groups": groups,
 }
 
 

@@ -154,11 +154,11 @@ pub enum ExtentJson {
 /// Builds the core's configuration.
 pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemConfig, PyErr> {
     let system: SystemJson = serde_json::from_str(json).map_err(config_error)?;
+    let fails_at = times(&system.fails_at_seconds, system.failed.len())?;
+    let failed: Vec<DeviceId> = system.failed.into_iter().map(DeviceId::new).collect();
     Ok(SystemConfig {
         seed: system.seed,
         endpoint_of: system.endpoint_of.into_iter().map(EndpointId::new).collect(),
-        fails_at: times(&system.fails_at_seconds, system.failed.len())?,
-        failed: system.failed.into_iter().map(DeviceId::new).collect(),
         service: service(&system.disk, system.seed)?,
         discipline: discipline(&system.disk.discipline)?,
         fabric: fabric(system.fabric, system.seed)?,
@@ -174,9 +174,11 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
             bandwidth: system.recovery.bandwidth_bytes_per_second.map(bandwidth).transpose()?,
         },
         placement: match system.placement {
-            Some(json) => placement(json, map, system.seed)?,
+            Some(json) => placement(json, map, system.seed, &in_order(&failed, &fails_at))?,
             None => placement_of_nothing(),
         },
+        failed,
+        fails_at,
         contents: system.population.map_or(Ok(Contents::Groups(Vec::new())), contents)?,
         traffic: system.traffic.map(traffic).transpose()?,
         lanes: system.lanes.map(lanes).transpose()?,
@@ -286,7 +288,19 @@ fn disk_table(disk: &DiskJson) -> Result<DiskTable, PyErr> {
     .map_err(config_error)
 }
 
-fn placement(placement: PlacementJson, map: Option<Arc<CrushMap>>, seed: u64) -> Result<Placement, PyErr> {
+/// Devices in the order in which they fail; those that fail at once stay in the order given.
+fn in_order(failed: &[DeviceId], fails_at: &[SimTime]) -> Vec<DeviceId> {
+    let mut order: Vec<(SimTime, DeviceId)> = fails_at.iter().copied().zip(failed.iter().copied()).collect();
+    order.sort_by_key(|&(time, _)| time);
+    order.into_iter().map(|(_, device)| device).collect()
+}
+
+fn placement(
+    placement: PlacementJson,
+    map: Option<Arc<CrushMap>>,
+    seed: u64,
+    failing: &[DeviceId],
+) -> Result<Placement, PyErr> {
     let algorithm = match (placement.ring, placement.crush, placement.layout, map) {
         (Some(ring), None, None, None) => Algorithm::Ring {
             is_out: vec![false; ring.domain_of.len()],
@@ -302,7 +316,7 @@ fn placement(placement: PlacementJson, map: Option<Arc<CrushMap>>, seed: u64) ->
             let CrushJson { reweight, is_up, affinity, .. } = crush;
             Algorithm::Crush(CrushPlacement { map, pools, reweight, is_up, affinity })
         }
-        (None, None, Some(layout), None) => layout_algorithm(layout, seed)?,
+        (None, None, Some(layout), None) => layout_algorithm(layout, seed, failing)?,
         _ => return Err(config_error("placement needs a ring, another layout, or CRUSH with a map")),
     };
     Ok(Placement { groups: placement.groups, algorithm, domain_of: placement.domain_of })

@@ -157,6 +157,11 @@ impl CrushMap {
             .map_err(placement_error)
     }
 
+    /// The same map with rules for erasure codes, whose pieces keep their positions.
+    fn for_codes(&self) -> Self {
+        wrap(self.map.for_codes())
+    }
+
     /// The rules, as (id, name).
     fn rules(&self) -> Vec<(u32, String)> {
         self.map.rules().iter().map(|rule| (rule.id, rule.name.clone())).collect()

@@ -7,11 +7,12 @@ use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_placement::inverse::FailedSet;
+use resilver_placement::layouts::groups::{Groups, Spare};
 use resilver_placement::layouts::{
     Copysets, Declustered, Domains, Jump, Layout, Modulo, MultiRing, ObjectLayout, Rendezvous, Xor,
 };
 use resilver_system::{Algorithm, Placement, SystemConfig};
-use resilver_units::ObjectId;
+use resilver_units::{DeviceId, ObjectId};
 use serde::Deserialize;
 
 use crate::config::system_config;
@@ -37,10 +38,11 @@ enum KindJson {
     Jump {},
     Declustered { groups: Option<u64> },
     Copysets { scatter_width: u32 },
+    Groups { group_size: usize, spare: String, spares: usize },
 }
 
-/// The algorithm that places by a layout; `seed` decides what a layout draws at random.
-pub fn layout_algorithm(json: LayoutJson, seed: u64) -> Result<Algorithm, PyErr> {
+/// The algorithm that places by a layout; `seed` decides what a layout draws at random, and `failing` who fails before whom.
+pub fn layout_algorithm(json: LayoutJson, seed: u64, failing: &[DeviceId]) -> Result<Algorithm, PyErr> {
     let LayoutJson { domain_of, copies, kind } = json;
     let domains = Domains::new(domain_of);
     let layout = match kind {
@@ -58,8 +60,23 @@ pub fn layout_algorithm(json: LayoutJson, seed: u64) -> Result<Algorithm, PyErr>
         KindJson::Copysets { scatter_width } => {
             Layout::Copysets(Copysets::new(domains, copies, scatter_width, seed).map_err(placement_error)?)
         }
+        KindJson::Groups { group_size, spare, spares } => {
+            let spare = spare_of(&spare, spares)?;
+            Layout::Groups(Groups::new(domains, group_size, copies, spare, failing).map_err(placement_error)?)
+        }
     };
     Ok(Algorithm::Layout { is_out: vec![false; layout.devices()], layout: Arc::new(layout), copies })
+}
+
+fn spare_of(name: &str, spares: usize) -> Result<Spare, PyErr> {
+    match name {
+        "distributed" => Ok(Spare::Distributed),
+        "dedicated" => Ok(Spare::Dedicated(spares)),
+        _ => {
+            let rule = "it is not known: choose 'distributed' or 'dedicated'";
+            Err(config_error(format!("placement.spare = '{name}': {rule}")))
+        }
+    }
 }
 
 /// The placement of a system once its failed devices are out.

@@ -124,6 +124,7 @@ _LAYOUTS = {
     "jump": "jump consistent hash",
     "declustered": "declustered parity groups",
     "copysets": "copysets",
+    "groups": "fixed groups of servers",
 }
 
 

@@ -192,12 +192,15 @@ def map_of(system: System) -> _core.CrushMap | None:
         return None
     bucket, tunables = placement.bucket or "straw2", placement.tunables or "jewel"
     if cluster.racks is None:
-        return _core.CrushMap.flat(system.server_count, bucket, tunables)
-    return _core.CrushMap.hierarchical(
-        system.server_count,
-        cluster.racks,
-        cluster.rows,
-        bucket,
-        tunables,
-        system.failure_domain or "server",
-    )
+        map = _core.CrushMap.flat(system.server_count, bucket, tunables)
+    else:
+        map = _core.CrushMap.hierarchical(
+            system.server_count,
+            cluster.racks,
+            cluster.rows,
+            bucket,
+            tunables,
+            system.failure_domain or "server",
+        )
+    # Pieces of a code differ, so their rule keeps positions.
+    return map if system.code is None else map.for_codes()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from resilver.errors import Problem, show
 from resilver.spec.cluster import Cluster
 from resilver.spec.failing import ceph_fault_problems, fault_problems
+from resilver.spec.grouping import group_problems
 from resilver.spec.serving import late_fault_problems, nothing_stored_problems, traffic_problems
 from resilver.spec.silent import silent_fault_problems
 from resilver.spec.striping import has_end, striping_problems
@@ -80,6 +81,8 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         copies = redundancy.pieces if redundancy is not None else 1
         problems += _ring_problems(cluster, placement, copies)
         problems += _copyset_problems(cluster, placement, copies)
+        domains = _domain_count(cluster, placement)
+        problems += group_problems(placement, cluster.server_count, domains, copies)
     if population is not None:
         problems += _volume_problems(cluster, population)
     if population is not None and redundancy is not None:
@@ -105,8 +108,7 @@ def _domain_problems(
     cluster: Cluster, placement: Placement, redundancy: Redundancy | None
 ) -> list[Problem]:
     domain = placement.failure_domain or default_failure_domain(cluster)
-    counts = {"server": cluster.servers, "rack": cluster.racks, "row": cluster.rows}
-    count = counts[domain]
+    count = _domain_count(cluster, placement)
     if count is None:
         return [
             Problem(
@@ -131,6 +133,12 @@ def _domain_problems(
             )
         ]
     return []
+
+
+def _domain_count(cluster: Cluster, placement: Placement) -> int | None:
+    """How many failure domains there are, or None where the cluster has none of that type."""
+    counts = {"server": cluster.servers, "rack": cluster.racks, "row": cluster.rows}
+    return counts[placement.failure_domain or default_failure_domain(cluster)]
 
 
 def _volume_problems(cluster: Cluster, population: Population) -> list[Problem]:

@@ -21,6 +21,9 @@ GROUPS_MAX = 2**24
 PARITY_GROUPS_MAX = 2**22
 """The most declustered parity groups: with sixteen servers each they then take 256 MiB."""
 
+GROUP_SIZE_MAX = 1024
+"""The most servers of a group: the core draws their order on its stack."""
+
 Algorithm = Literal[
     "crush",
     "ring",
@@ -31,6 +34,7 @@ Algorithm = Literal[
     "jump",
     "declustered",
     "copysets",
+    "groups",
 ]
 
 Bucket = Literal["straw", "straw2", "list", "tree", "uniform", "vring"]
@@ -42,6 +46,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "xor": {"ring_points": 1024},
     "declustered": {"parity_groups": "auto"},
     "copysets": {"scatter_width": 4},
+    "groups": {"spare": "distributed"},
 }
 """The defaults of the keys that only some algorithms have, and where they differ by algorithm."""
 
@@ -53,6 +58,9 @@ _ONLY = {
     "rings": ("multi_ring",),
     "parity_groups": ("declustered",),
     "scatter_width": ("copysets",),
+    "group_size": ("groups",),
+    "spare": ("groups",),
+    "spares": ("groups",),
 }
 """The algorithms with which a key has a meaning."""
 
@@ -107,7 +115,9 @@ class Placement(Section):
             ``multi_ring``, a ring for each copy; ``rendezvous``, the highest random weight;
             ``xor``, the nearest identifier by exclusive or; ``modulo``, the object's hash modulo
             the servers, and those that follow; ``jump``, jump consistent hash; ``declustered``,
-            parity groups in which all pairs of servers occur equally often; ``copysets``, few sets.
+            parity groups in which all pairs of servers occur equally often; ``copysets``, few sets;
+            ``groups``, fixed groups of consecutive servers, of each of which an object draws its
+            own members.
         bucket: The kind of every CRUSH bucket; only with crush. Default ``straw2``.
         tunables: The CRUSH tunables profile; only with crush. Default ``jewel``.
         failure_domain: What no two copies share. Default: rack when the cluster has racks, else
@@ -122,6 +132,13 @@ class Placement(Section):
         parity_groups: How many parity groups there are; only with declustered. ``auto``: as many
             as make all pairs of servers equal. Default auto.
         scatter_width: How many others a server shares data with; only with copysets. Default 4.
+        group_size: Servers in a group, spares included; a divisor of the servers, at most 1024;
+            only with groups, which need it.
+        spare: Where the pieces of a failed server go; only with groups. ``distributed``: to other
+            members of its group that hold none of the object's. ``dedicated``: to the first of the
+            group's spares that none stands behind yet. Default ``distributed``.
+        spares: How many members of a group stand by, its last ones; only with
+            ``spare = "dedicated"``. Default 1 there.
     """
 
     algorithm: Algorithm = Field(default="crush", description="How servers are chosen.")
@@ -194,6 +211,27 @@ class Placement(Section):
         ge=1,
         description="How many others a server shares data with in copysets. Default: 4.",
     )
+    group_size: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=GROUP_SIZE_MAX,
+        description="Servers in a group, spares included.",
+        examples=[24],
+    )
+    spare: Literal["distributed", "dedicated"] | None = Field(
+        default=None,
+        description="Where the pieces of a failed member of a group go. Default: distributed.",
+        examples=["dedicated"],
+    )
+    spares: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=GROUP_SIZE_MAX,
+        description='Members of a group that stand by with spare = "dedicated". Default: 1.',
+        examples=[1],
+    )
 
     @model_validator(mode="wrap")
     @classmethod
@@ -203,6 +241,8 @@ class Placement(Section):
             return handler(data)
         algorithm = data.get("algorithm", "crush")
         own = _DEFAULTS.get(algorithm, {}) if isinstance(algorithm, str) else {}
+        if algorithm == "groups" and data.get("spare") == "dedicated":
+            own = {**own, "spares": 1}
         given = {key: value for key, value in data.items() if value is not None}
         placement = handler({"placement_groups": "none", **own, **given})
         placement.model_fields_set.intersection_update(given)
@@ -220,6 +260,23 @@ class Placement(Section):
             for name, algorithms in _ONLY.items()
             if self.algorithm not in algorithms and getattr(self, name) is not None
         ]
+        if self.algorithm == "groups":
+            problems += self._group_problems()
         if problems:
             raise ConfigError(problems)
         return self
+
+    def _group_problems(self) -> list[Problem]:
+        """What is wrong with groups, whatever the cluster."""
+        if self.group_size is None:
+            remedy = "say how many servers a group has, such as group_size = 24"
+            return [Problem("groups have a size", remedy, key="group_size")]
+        if self.spare != "dedicated" and self.spares is not None:
+            rule = "spares stand by only where they are dedicated"
+            remedy = 'remove it, or use spare = "dedicated"'
+            return [Problem(rule, remedy, key="spares", value=show(self.spares))]
+        if self.spares is not None and self.spares >= self.group_size:
+            rule = f"a group of {self.group_size} has members that hold data beside its spares"
+            remedy = f"use at most {self.group_size - 1}, or larger groups"
+            return [Problem(rule, remedy, key="spares", value=show(self.spares))]
+        return []

@@ -23,6 +23,11 @@ pub enum Level {
 const RACK: i32 = 1;
 const ROW: i32 = 2;
 const ROOT: i32 = 3;
+/// The kind of pool that an erasure rule serves.
+const ERASURE_POOLS: u8 = 3;
+/// What Ceph sets in the rules that it makes for erasure-coded pools, since indep has no other way out of a collision.
+const LEAF_TRIES: i32 = 5;
+const TRIES: i32 = 100;
 /// A weight of 1.
 const ONE: u32 = 0x1_0000;
 
@@ -141,6 +146,39 @@ impl CrushMap {
         }
         add_root(&mut draft, kind, groups);
         Ok(draft.finish()?)
+    }
+
+    /// The same map with its rules made for erasure codes: a piece keeps its position.
+    ///
+    /// Every rule that chooses firstn chooses indep, with the retries that Ceph gives the rules of its erasure-coded pools: 100
+    /// for a position, 5 below a failure domain.
+    ///
+    /// # Examples
+    /// ```
+    /// use resilver_placement::crush::{BucketKind, CrushMap, Scratch, Tunables};
+    /// let map = CrushMap::flat(64, BucketKind::Straw2, Tunables::JEWEL).for_codes();
+    /// let (mut scratch, mut before, mut after) = (Scratch::new(), Vec::new(), Vec::new());
+    /// let rule = map.rule_by_id(0).unwrap();
+    /// map.place(rule, 42, 11, &[], &mut scratch, &mut before);
+    /// let mut reweight = vec![0x10000; 64];
+    /// reweight[before[4] as usize] = 0;
+    /// map.place(rule, 42, 11, &reweight, &mut scratch, &mut after);
+    /// assert!((0..11).all(|position| (before[position] == after[position]) == (position != 4)));
+    /// ```
+    #[must_use]
+    pub fn for_codes(&self) -> Self {
+        let mut parts = self.parts().clone();
+        for rule in &mut parts.rules {
+            rule.name = "erasure".to_owned();
+            rule.pool_kind = ERASURE_POOLS;
+            for step in &mut rule.steps {
+                if let Step::Choose(choose) = step {
+                    choose.firstn = false;
+                }
+            }
+            rule.steps.splice(0..0, [Step::SetChooseleafTries(LEAF_TRIES), Step::SetChooseTries(TRIES)]);
+        }
+        Self::assemble(parts)
     }
 }
 

@@ -5,6 +5,7 @@
 //! numbers ([`CrushMap::build`], [`CrushMap::flat`], [`CrushMap::hierarchical`]); it is written in the same forms, and edited
 //! ([`CrushMap::with_item`]). [`CrushMap::place`] maps an input to devices.
 
+mod attempts;
 mod batch;
 mod binary;
 mod bucket;

@@ -7,7 +7,11 @@
 //! Attempts fall into two kinds. Position p of a firstn step begins with attempt p, whatever happened before. So a device
 //! that wins an attempt below the number of positions is in the set: it is taken there, unless it was taken already. Any
 //! further attempt is made only after some device won two of those, which is looked into where a target wins one.
+//!
+//! The positions of an indep step do likewise in their first round. A further attempt belongs to one position, which makes it
+//! only if its first winner won for a position before it; so where a target wins one, only that winner is looked for.
 
+use super::attempts::{firstn_looks, indep_looks};
 use super::contenders::{Contenders, HELD};
 use super::draw::first_at_least;
 use super::hash::rjenkins1_3;
@@ -16,7 +20,7 @@ use super::lanes::Lanes;
 use super::ln::{DRAWS, Distances};
 use super::map::CrushMap;
 use super::rule::{Rule, Step};
-use crate::inverse::{NEGLIGIBLE, chance_of_draw, sufficient_draws};
+use crate::inverse::NEGLIGIBLE;
 
 /// Tells, for a rule over one flat bucket of equal weights, which inputs cannot map to any of the `targets`.
 ///
@@ -30,8 +34,10 @@ pub struct FlatScreen {
     others: Vec<i32>,
     /// How many devices the rule asks for: attempts below it are made for every input.
     wanted: u32,
-    /// For each attempt that is looked at, the least draw that still has a chance to win it.
-    least_draws: Vec<u32>,
+    /// Whether results are compacted; if not, an attempt from `wanted` on is a further round of one position.
+    is_firstn: bool,
+    /// The attempts that are looked at, each with the least draw that still has a chance to win it.
+    least_draws: Vec<(u32, u32)>,
     /// A draw that exceeds another by more than this wins against it.
     window: u32,
 }
@@ -97,15 +103,18 @@ impl ScreenScratch {
 impl FlatScreen {
     /// The screen of `rule` for `copies` copies, or `None` where the rule or the map is of another kind.
     ///
-    /// It serves rules that take a straw or straw2 bucket of devices of equal weight and choose all copies from it
-    /// (firstn), under tunables without the permutation fallback, while every device is in.
+    /// It serves rules that take a straw or straw2 bucket of devices of equal weight and choose all copies from it (firstn or
+    /// indep), under tunables without the permutation fallback, while every device is in.
     #[must_use]
     pub fn new(map: &CrushMap, rule: &Rule, copies: usize, targets: Vec<i32>) -> Option<Self> {
-        let [Step::Take(root), Step::Choose(choose), Step::Emit] = rule.steps[..] else {
+        // How often a step tries decides when it gives up, which only leaves out devices that it might have found.
+        let is_tries = |step: &Step| matches!(step, Step::SetChooseTries(_) | Step::SetChooseleafTries(_));
+        let first = rule.steps.iter().position(|step| !is_tries(step))?;
+        let [Step::Take(root), Step::Choose(choose), Step::Emit] = rule.steps[first..] else {
             return None;
         };
         let bucket = map.bucket(root)?;
-        let is_plain = choose.firstn && choose.type_id == 0 && choose.count <= 0 && map.weight_sets().is_empty();
+        let is_plain = choose.type_id == 0 && choose.count <= 0 && map.weight_sets().is_empty();
         let is_flat = bucket.items.iter().all(|&item| item >= 0);
         if !is_plain || !is_flat || map.tunables().choose_local_fallback_tries > 0 {
             return None;
@@ -115,17 +124,18 @@ impl FlatScreen {
         let items = bucket.items.clone();
         let others: Vec<i32> = items.iter().copied().filter(|item| !targets.contains(item)).collect();
         let rivals = others.len().max(1) as f64;
-        let size = items.len() as f64;
-        let attempts = sufficient_draws(size, wanted, targets.len())?;
+        let looks = if choose.firstn { firstn_looks } else { indep_looks };
+        let looks = looks(items.len(), wanted, targets.len())?;
         let (wanted, window) = (wanted as u32, tie_window(&ranks));
-        let least_draws = (0..attempts).map(|attempt| {
+        let least_draws = looks.iter().map(|look| {
             // A draw d wins only if all others are at most d + window. That a target draws so, below some bound, and wins, has
             // at most the chance share^(rivals + 1) / (rivals + 1), where the share is that of draws up to bound + window.
-            let negligible = NEGLIGIBLE / chance_of_draw(attempt, size, wanted as usize);
+            let negligible = NEGLIGIBLE / look.chance;
             let share = (negligible * (rivals + 1.0) / targets.len().max(1) as f64).powf(1.0 / (rivals + 1.0));
-            ((share.min(1.0) * DRAWS as f64) as u32).saturating_sub(window + 1)
+            (look.attempt, ((share.min(1.0) * DRAWS as f64) as u32).saturating_sub(window + 1))
         });
-        Some(FlatScreen { least_draws: least_draws.collect(), targets, items, others, wanted, window })
+        let least_draws = least_draws.collect();
+        Some(FlatScreen { least_draws, is_firstn: choose.firstn, targets, items, others, wanted, window })
     }
 
     /// Appends, in rising order, those of `inputs` that may map to one of the targets.
@@ -153,7 +163,7 @@ impl FlatScreen {
 
     /// Adds the contenders among some inputs, the first of which has the index `place`.
     fn gather(&self, place: u32, inputs: &[u32], scratch: &mut ScreenScratch) {
-        for (attempt, &least) in (0..).zip(&self.least_draws) {
+        for &(attempt, least) in &self.least_draws {
             if scratch.contenders.count + SCREENED > HELD {
                 self.decide(scratch);
             }
@@ -186,7 +196,7 @@ impl FlatScreen {
             }
             let verdict = if attempt >= self.wanted {
                 let is_open = scratch.verdicts[index] == Verdict::Missed;
-                if is_open && self.may_collide(x, lanes, &mut scratch.low) {
+                if is_open && self.may_be_made(x, attempt, lanes, &mut scratch.low) {
                     Verdict::Possible
                 } else {
                     Verdict::Missed
@@ -201,22 +211,40 @@ impl FlatScreen {
         scratch.contenders.count = 0;
     }
 
-    /// Whether one item may win two of the attempts that are made for every input.
-    fn may_collide(&self, x: u32, lanes: Lanes, low: &mut Vec<u32>) -> bool {
+    /// Whether an attempt may be made that is not made for every input.
+    fn may_be_made(&self, x: u32, attempt: u32, lanes: Lanes, low: &mut Vec<u32>) -> bool {
+        if self.is_firstn {
+            // If two attempts have one winner, it is that of the earlier; so the last one's is not looked for.
+            return (0..self.wanted - 1)
+                .any(|attempt| self.may_win_again(x, attempt, attempt + 1..self.wanted, lanes, low));
+        }
+        let (wanted, position) = (self.wanted, attempt % self.wanted);
+        // In its second round a position may meet what the first gave any other, and the second those before it.
+        let second = || (0..wanted).filter(|&other| other != position).chain(wanted..wanted + position);
+        self.may_win_again(x, position, 0..position, lanes, low)
+            && (attempt < 2 * wanted || self.may_win_again(x, wanted + position, second(), lanes, low))
+    }
+
+    /// Whether the item that wins an attempt may win one of the `others` as well; yes where it is not clear who wins.
+    fn may_win_again(
+        &self,
+        x: u32,
+        attempt: u32,
+        mut others: impl Iterator<Item = u32>,
+        lanes: Lanes,
+        low: &mut Vec<u32>,
+    ) -> bool {
         low.resize(self.items.len(), 0);
-        // If two attempts have one winner, it is that of the earlier; so the last one's is not looked for.
-        (0..self.wanted - 1).any(|attempt| {
-            let bound = hash_items(lanes, x, attempt, &self.items, low).saturating_sub(self.window);
-            let first = first_at_least(lanes, low, bound);
-            let behind = &low[first + 1..];
-            if behind.get(first_at_least(lanes, behind, bound)).is_some_and(|&draw| draw >= bound) {
-                return true;
-            }
-            let winner = self.items[first];
-            (attempt + 1..self.wanted).any(|later| {
-                let draw = rjenkins1_3(x, winner as u32, later) & (DRAWS as u32 - 1);
-                largest_draw(lanes, x, later, &self.items, draw + self.window) <= draw + self.window
-            })
+        let bound = hash_items(lanes, x, attempt, &self.items, low).saturating_sub(self.window);
+        let first = first_at_least(lanes, low, bound);
+        let behind = &low[first + 1..];
+        if behind.get(first_at_least(lanes, behind, bound)).is_some_and(|&draw| draw >= bound) {
+            return true;
+        }
+        let winner = self.items[first];
+        others.any(|other| {
+            let draw = rjenkins1_3(x, winner as u32, other) & (DRAWS as u32 - 1);
+            largest_draw(lanes, x, other, &self.items, draw + self.window) <= draw + self.window
         })
     }
 }
@@ -264,96 +292,4 @@ impl super::bucket::Bucket {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::crush::{BucketKind, Scratch, Tunables};
-
-    /// Inputs without an order.
-    fn inputs(count: u32) -> Vec<u32> {
-        (0..count).map(|x| x.wrapping_mul(0x9e37_79b9)).collect()
-    }
-
-    /// Holds the candidates against placing every input; the numbers of candidates, of certain ones and of hits.
-    fn screened(map: &CrushMap, copies: usize, targets: &[i32]) -> [usize; 3] {
-        let rule = map.rule_by_id(0).unwrap();
-        let screen = FlatScreen::new(map, rule, copies, targets.to_vec()).unwrap();
-        let (inputs, mut placed) = (inputs(40_000), Vec::new());
-        let mut scratch = Scratch::new();
-        let hits: Vec<bool> = inputs
-            .iter()
-            .map(|&x| {
-                map.place(rule, x, copies, &[], &mut scratch, &mut placed);
-                placed.iter().any(|device| targets.contains(device))
-            })
-            .collect();
-        let mut first: Option<Vec<Candidate>> = None;
-        for lanes in Lanes::available() {
-            let mut candidates = Vec::new();
-            screen.candidates(&inputs, &mut ScreenScratch::with_lanes(lanes), &mut candidates);
-            assert!(candidates.is_sorted_by_key(|candidate| candidate.index));
-            let mut passed = vec![false; inputs.len()];
-            for &Candidate { index, is_certain } in &candidates {
-                passed[index as usize] = true;
-                assert!(!is_certain || hits[index as usize], "input {index} is certain and does not map to a target");
-            }
-            assert!(hits.iter().zip(&passed).all(|(hit, passed)| !hit || *passed), "{lanes:?} screens a hit out");
-            let expected = first.get_or_insert(candidates.clone());
-            assert_eq!(*expected, candidates, "{lanes:?}");
-        }
-        let candidates = first.unwrap_or_default();
-        let certain = candidates.iter().filter(|candidate| candidate.is_certain).count();
-        [candidates.len(), certain, hits.iter().filter(|&&hit| hit).count()]
-    }
-
-    // Rule: nothing that maps to a target is screened out, little else is passed, and what passes as certain does map to one.
-    // Of 200 servers three draws hit two targets with a chance of 6/200 = 0.03, of which near ties leave few open. Draws
-    // 3 to 10 are won with 0.01 each; with 3/200 the first three meet, and with about 2 x 0.006 two of the best nearly tie:
-    // 8 x 0.01 x 0.027 = 0.0022 are passed for that, 7 % of the hits.
-    #[test]
-    fn no_hit_is_screened_out_and_most_misses_are() {
-        for kind in [BucketKind::Straw, BucketKind::Straw2] {
-            let map = CrushMap::flat(200, kind, Tunables::JEWEL);
-            let [passed, certain, hits] = screened(&map, 3, &[17, 111]);
-            assert!((1000..1400).contains(&hits), "{hits}");
-            assert!(certain > hits * 9 / 10 && passed < hits * 110 / 100, "{passed} {certain} {hits}");
-        }
-    }
-
-    // Rule: the same for any number of copies and targets, and where a collision is tried again in the same bucket.
-    #[test]
-    fn copies_targets_and_local_tries_change_nothing() {
-        let local = Tunables { choose_local_tries: 2, ..Tunables::JEWEL };
-        for (copies, tunables) in [(1, Tunables::JEWEL), (2, local), (4, local), (3, Tunables::HAMMER)] {
-            for targets in [&[][..], &[0], &[3, 4, 5, 180, 299]] {
-                let map = CrushMap::flat(300, BucketKind::Straw2, tunables);
-                let [_, certain, hits] = screened(&map, copies, targets);
-                assert!(certain * 10 >= hits * 9 && (hits > 0) != targets.is_empty());
-            }
-        }
-    }
-
-    // Rule: a draw beyond the window of another is better, and the window is the least such number: 0 where draws rank by
-    // their size.
-    #[test]
-    fn the_window_is_the_least_that_serves() {
-        let straw = CrushMap::flat(3, BucketKind::Straw, Tunables::JEWEL);
-        let bucket = |map: &CrushMap| ranks_of(&map.bucket(-1).unwrap().draw_quality().unwrap());
-        assert_eq!(tie_window(&bucket(&straw)), 0);
-        let ranks = bucket(&CrushMap::flat(3, BucketKind::Straw2, Tunables::JEWEL));
-        let window = tie_window(&ranks) as usize;
-        let is_better = |beyond: usize| (0..DRAWS - beyond).all(|draw| ranks[draw + beyond] < ranks[draw]);
-        assert!((1..5).contains(&window) && (window + 1..window + 50).all(is_better) && !is_better(window));
-    }
-
-    // Rule: what the screen does not understand, it does not serve.
-    #[test]
-    fn other_maps_have_no_screen() {
-        let hierarchy =
-            CrushMap::hierarchical(64, 8, None, BucketKind::Straw, Tunables::JEWEL, crate::crush::Level::Rack).unwrap();
-        assert!(FlatScreen::new(&hierarchy, hierarchy.rule_by_id(0).unwrap(), 3, vec![1]).is_none());
-        let legacy = CrushMap::flat(64, BucketKind::Straw, Tunables::ARGONAUT);
-        assert!(FlatScreen::new(&legacy, legacy.rule_by_id(0).unwrap(), 3, vec![1]).is_none());
-        let small = CrushMap::flat(4, BucketKind::Straw, Tunables::JEWEL);
-        assert!(FlatScreen::new(&small, small.rule_by_id(0).unwrap(), 3, vec![1]).is_none());
-    }
-}
+mod tests;

@@ -18,6 +18,7 @@ fn all(domains: &Domains) -> Vec<(&'static str, Layout)> {
         ("jump", Layout::Jump(Jump::new(domains()))),
         ("declustered", Layout::Declustered(Declustered::new(domains(), 3, None).unwrap())),
         ("copysets", Layout::Copysets(Copysets::new(domains(), 3, 6, 1).unwrap())),
+        ("groups", Layout::Groups(Groups::new(domains(), 24, 3, groups::Spare::Distributed, &[]).unwrap())),
     ]
 }
 

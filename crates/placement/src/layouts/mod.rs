@@ -8,6 +8,7 @@ pub mod copysets;
 pub mod declustered;
 pub mod design;
 mod domains;
+pub mod groups;
 pub mod jump;
 pub mod modulo;
 pub mod multi_ring;
@@ -22,6 +23,7 @@ use crate::layout::mix;
 pub use copysets::Copysets;
 pub use declustered::Declustered;
 pub use domains::Domains;
+pub use groups::Groups;
 pub use jump::Jump;
 pub use modulo::Modulo;
 pub use multi_ring::MultiRing;
@@ -63,6 +65,8 @@ pub enum Layout {
     Declustered(Declustered),
     /// Copysets.
     Copysets(Copysets),
+    /// Fixed groups.
+    Groups(Groups),
 }
 
 impl ObjectLayout for Layout {
@@ -75,6 +79,7 @@ impl ObjectLayout for Layout {
             Layout::Jump(layout) => layout.devices(),
             Layout::Declustered(layout) => layout.devices(),
             Layout::Copysets(layout) => layout.devices(),
+            Layout::Groups(layout) => layout.devices(),
         }
     }
 
@@ -88,6 +93,7 @@ impl ObjectLayout for Layout {
             Layout::Jump(layout) => layout.place(object, copies, failed, found),
             Layout::Declustered(layout) => layout.place(object, copies, failed, found),
             Layout::Copysets(layout) => layout.place(object, copies, failed, found),
+            Layout::Groups(layout) => layout.place(object, copies, failed, found),
         }
     }
 }

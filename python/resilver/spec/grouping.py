@@ -1,0 +1,51 @@
+"""What must hold between groups of servers, the cluster and the pieces of an object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resilver.errors import Problem, show
+
+if TYPE_CHECKING:
+    from resilver.spec.placement import Placement
+
+
+def group_problems(
+    placement: Placement, servers: int, domains: int | None, pieces: int
+) -> list[Problem]:
+    """What is wrong with groups of servers in a cluster.
+
+    Args:
+        placement: The placement; others than in groups have no problem here.
+        servers: How many servers there are.
+        domains: How many failure domains they make, or None where there are none of that type.
+        pieces: Pieces of an object: copies, or those of a code.
+
+    Returns:
+        The problems, with full keys.
+    """
+    size = placement.group_size
+    if placement.algorithm != "groups" or size is None:
+        return []
+    if servers % size:
+        nearest = max(one for one in range(1, size) if servers % one == 0)
+        rule = f"groups hold equally many, and {servers} servers do not divide by {size}"
+        remedy = f"use a divisor of {servers}, such as {nearest}"
+        return [Problem(rule, remedy, key="placement.group_size", value=show(size))]
+    holders = size - (placement.spares or 0)
+    if pieces > holders:
+        rule = f"an object has {pieces} pieces, and {holders} members of a group hold data"
+        remedy = f"use groups of at least {pieces + size - holders}, or fewer pieces"
+        return [Problem(rule, remedy, key="placement.group_size", value=show(size))]
+    width = servers // (domains or servers)
+    spanned = min(
+        (first + holders - 1) // width - first // width + 1 for first in range(0, servers, size)
+    )
+    if pieces > spanned:
+        rule = (
+            f"an object has {pieces} pieces in as many failure domains, "
+            f"and the members of a group lie in {spanned}"
+        )
+        remedy = 'use larger groups, or failure_domain = "server"'
+        return [Problem(rule, remedy, key="placement.failure_domain")]
+    return []
