@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from resilver.describe_network import device_json, entries, fabric_json, traffic_json
+from resilver.describe_ports import machine_endpoints, ports_of
 from resilver.describe_streams import (
     ChooseFailed,
     corrupt_json,
@@ -129,12 +130,13 @@ def core_json(
     """
     recovery = system.recovery
     endpoint_of = endpoints(system)
-    machines = max(endpoint_of, default=-1) + 1
+    machines = machine_endpoints(system, endpoint_of)
     numbers = [device.number for device in devices(system)]
     return json.dumps(
         {
             "seed": seed,
             "endpoint_of": endpoint_of,
+            "ports_of": ports_of(system),
             "failed": list(failed),
             "fails_at_seconds": [
                 failed[number] if isinstance(failed, Mapping) else 0.0 for number in failed
@@ -168,7 +170,13 @@ def core_json(
 
 
 def endpoints(system: System) -> list[int]:
-    """The number of the network endpoint of every device number; OSDs of one host share one."""
+    """The number of the network endpoint of every device number; OSDs of one host share one.
+
+    It is the first port's where servers have several.
+    """
+    ports = ports_of(system)
+    if ports:
+        return [of_server[0] for of_server in ports]
     known = devices(system)
     hosts: dict[str, int] = {}
     endpoint_of = [0] * (max((device.number for device in known), default=-1) + 1)

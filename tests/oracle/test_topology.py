@@ -33,6 +33,14 @@ ALIKE: dict[str, dict[str, Any]] = {
         "links": 2,
         "routers": 7,
     },
+    "leaf and spine with entries": {
+        "kind": "leaf_spine",
+        "leaves": 5,
+        "spines": 3,
+        "hosts_per_leaf": 4,
+        "links": 2,
+        "entries_per_spine": 3,
+    },
     "graph": {
         "kind": "graph",
         "nodes": 6,

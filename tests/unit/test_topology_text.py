@@ -78,6 +78,24 @@ def test_counts_of_networks_of_switches(text: str, nodes: int, hosts: int) -> No
 
 
 @pytest.mark.parametrize(
+    ("text", "nodes", "hosts", "entries"),
+    [
+        # 576 hosts, 48 switches of 48 ports, 24 entries at each of 24 spines.
+        ("leaf spine 24x24 hosts 24 entries 24", 576 + 48 + 576, 576, 576),
+        # Half of the spines, with as many ports each, or with all the entries of before.
+        ("leaf spine 24x12 hosts 24 entries 24", 576 + 36 + 288, 576, 288),
+        ("leaf_spine 24x12 hosts 24 entries per spine 48", 576 + 36 + 576, 576, 576),
+    ],
+)
+def test_entries_hang_at_spines(text: str, nodes: int, hosts: int, entries: int) -> None:
+    """They take no place of a host."""
+    spec = parse_topology(text)
+    assert counts(spec) == (nodes, hosts, entries)
+    assert spec.content()["entries_per_spine"] * spec.content()["spines"] == entries
+    assert "entries_per_spine" not in parse_topology("leaf spine 4x2 hosts 3").content()
+
+
+@pytest.mark.parametrize(
     ("one", "other"),
     [
         ("torus 16x16 routers 3", "  TORUS 16 X 16,  Routers 3 "),
@@ -125,6 +143,9 @@ def test_wirings_of_a_mesh() -> None:
         ("torus 999999999x999999999x999999999", "at most 16,777,216"),
         ("hypercube", "needs its dimensions"),
         ("hypercube 44", "at most 24 dimensions"),
+        ("leaf spine 4x2 hosts 3 entries 0", "entries: 0 is below 1"),
+        ("leaf spine 4x2 hosts 3 entries 2 routers 1", 'use "entries" or "routers" alone'),
+        ("leaf spine 4x1000000 hosts 3 entries 17", "at most 16,777,216"),
         ("butterfly 4", "radix and its levels, as in 4^4"),
         ("butterfly 1^4 hosts 2", "radix is at least 2"),
         ("butterfly 4^4", "needs its hosts"),

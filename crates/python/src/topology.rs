@@ -5,7 +5,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use resilver_fabric::topology::{
     GraphLinks, RimWiring, TopologyError, butterfly, clos_sizes, dragonfly, dragonfly_hosts, draw_routers, fat_tree,
-    folded_clos, graph, hypercube, leaf_spine, mesh, mesh_with_rim, torus,
+    folded_clos, graph, hypercube, leaf_spine, leaf_spine_with_entries, mesh, mesh_with_rim, torus,
 };
 use serde::Deserialize;
 
@@ -57,6 +57,9 @@ pub enum TopologyJson {
         links: u32,
         #[serde(default)]
         routers: u32,
+        /// Routers at each spine, in place of such that take places of hosts.
+        #[serde(default)]
+        entries_per_spine: u32,
     },
     Dragonfly {
         groups: u32,
@@ -147,8 +150,17 @@ fn built(json: &TopologyJson, seed: u64) -> Result<resilver_fabric::topology::To
                 }),
             }
         }
-        TopologyJson::LeafSpine { leaves, spines, hosts_per_leaf, links, routers } => {
-            leaf_spine(*leaves, *spines, *hosts_per_leaf, *links, *routers)
+        TopologyJson::LeafSpine { leaves, spines, hosts_per_leaf, links, routers, entries_per_spine } => {
+            match (*routers, *entries_per_spine) {
+                (routers, 0) => leaf_spine(*leaves, *spines, *hosts_per_leaf, *links, routers),
+                (0, entries) => leaf_spine_with_entries(*leaves, *spines, *hosts_per_leaf, *links, entries),
+                (routers, _) => Err(TopologyError::Value {
+                    field: "routers",
+                    value: routers.to_string(),
+                    rule: "clients enter at spines, or at places of hosts".to_string(),
+                    remedy: "leave out routers or entries_per_spine".to_string(),
+                }),
+            }
         }
         TopologyJson::Dragonfly { groups, routers_per_group, hosts_per_router, global_links, routers } => {
             let sizes = (*groups, *routers_per_group, *hosts_per_router, *global_links);

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from resilver import _core, describe
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES, empty_table
+from resilver.describe_ports import ports_of
 from resilver.estimate_streams import analytic_rates
 from resilver.simulate.network import node_names, node_places, topology_of
 from resilver.simulate.silent import SilentFaults
@@ -145,13 +146,17 @@ def result_of(
         "lent_bytes": _lent_bytes(report),
         **_analytic(system),
     }
-    endpoint_of = np.array(describe.endpoints(system), dtype=np.intp)[numbers]
+    # One row a device, of the endpoints it has.
+    ports = ports_of(system) or [[endpoint] for endpoint in describe.endpoints(system)]
+    endpoints_of = np.array(ports, dtype=np.intp).reshape(len(ports), -1)[numbers]
     columns = {
         "server": pa.array(numbers),
         "name": pa.array([device.name for device in devices], pa.string()),
         "host": pa.array([device.host for device in devices], pa.string()),
         **{name: _nullable(column) for name, column in known.items() if column is not None},
-        "link_busy_seconds": busy.of_endpoint[endpoint_of] if len(devices) else np.empty(0),
+        "link_busy_seconds": busy.of_endpoint[endpoints_of].mean(axis=1)
+        if len(devices)
+        else np.empty(0),
     }
     for name in ("placement_groups_gained", *_OF_TRAFFIC):
         columns.setdefault(name, pa.nulls(len(devices), pa.int64()))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any, Literal
 
 from resilver.errors import Problem, show
+from resilver.spec.attachment import port_problems
 from resilver.spec.cluster import Cluster
 from resilver.spec.failing import ceph_fault_problems, fault_problems
 from resilver.spec.grouping import group_problems
@@ -46,7 +47,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
     faults = list(enumerate(sections.get("faults") or ()))
     traffic, population = sections.get("traffic"), sections.get("population")
     problems = silent_fault_problems(cluster, faults) + striping_problems(given, sections)
-    problems += _lane_problems(sections)
+    problems += port_problems(cluster, sections.get("placement")) + _lane_problems(sections)
     if traffic is not None:
         rebuilds = has_end(faults)
         problems += traffic_problems(cluster, traffic, has_rebuild=rebuilds)

@@ -27,6 +27,12 @@ class Cluster(Section):
         servers: How many servers a synthetic cluster has; by default the hosts of its topology.
         racks: Failure domains above the server, each with equally many servers.
         rows: Failure domains above the rack, each with equally many racks.
+        ports: Network ports of each server, each a host of the topology. Streams and rebuilds under
+            a code use them all; whole copies are pulled by the first.
+        attachment: Which hosts of a leaf spine these are, which has sets of as many neighbouring
+            leaves as a server has ports: ``local``, one set of leaves after another; or
+            ``distributed``, each group of servers dealt over all sets. Elsewhere they are hosts in
+            a row.
         ceph: Instead of these: the `ceph report` of a real cluster, or a table of its dumps
             (``osd_dump`` or binary ``osdmap``, with ``crush``, ``pg_dump``, ``osd_df``). Its OSDs
             are the devices.
@@ -57,6 +63,14 @@ class Cluster(Section):
         description="How many rows the racks stand in, evenly.",
         examples=[2],
     )
+    ports: int = Field(
+        default=1, strict=True, ge=1, le=8, description="Network ports of each server."
+    )
+    attachment: Literal["local", "distributed"] = Field(
+        default="local",
+        description="How a group's servers are dealt over the first-level switches.",
+        examples=["distributed"],
+    )
     ceph: Annotated[
         CephCluster | None,
         PlainValidator(ceph_of),
@@ -86,7 +100,7 @@ class Cluster(Section):
         topology = self.fabric.topology
         if self.ceph is None and self.servers is None and topology is not None:
             # The hosts stand in for servers that no study gives; they do not count as given.
-            object.__setattr__(self, "servers", topology.hosts)
+            object.__setattr__(self, "servers", topology.hosts // self.ports)
         if self.ceph is not None:
             problems = [
                 Problem(
@@ -95,8 +109,8 @@ class Cluster(Section):
                     key=name,
                     value=show(value),
                 )
-                for name in ("servers", "racks", "rows")
-                if (value := getattr(self, name)) is not None
+                for name in ("servers", "racks", "rows", "ports", "attachment")
+                if name in self.model_fields_set and (value := getattr(self, name)) is not None
             ]
         elif self.servers is None:
             problems = [
@@ -160,10 +174,13 @@ class Cluster(Section):
             remedy = "use a larger topology"
         else:
             machines, key, value = self.servers or 0, "servers", show(self.servers)
-            remedy = f"use at most {topology.hosts}, or a larger topology"
-        if machines <= topology.hosts:
+            remedy = f"use at most {topology.hosts // self.ports}, or a larger topology"
+        if machines * self.ports <= topology.hosts and (machines or not whole):
             return []
-        rule = f"{machines} servers are more than the {topology.hosts} hosts of the topology"
+        of_ports = "" if self.ports == 1 else f" of {self.ports} ports"
+        rule = (
+            f"{machines} servers{of_ports} are more than the {topology.hosts} hosts of the topology"
+        )
         return [Problem(rule, remedy, key=key, value=value)]
 
     @property
@@ -183,10 +200,15 @@ class Cluster(Section):
             if self.ceph
             else None
         )
+        # Left out where they say nothing, so that runs without them keep their keys.
+        ports = {} if self.ports == 1 else {"ports": self.ports}
+        dealt = {} if self.attachment == "local" else {"attachment": self.attachment}
         return {
             "servers": self.servers,
             "racks": self.racks,
             "rows": self.rows,
+            **ports,
+            **dealt,
             "ceph": ceph,
             "device": self.device.content(),
             "queue": self.queue,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from resilver.errors import Problem, show
+from resilver.spec.grouping import group_problems
 from resilver.spec.serving import PACKETS_MAX, packets_of
 from resilver.units import exact_bytes
 
@@ -106,10 +107,8 @@ def _group_problems(
         value = None if placement is None else show(placement.algorithm)
         return [Problem(rule, remedy, key="placement.algorithm", value=value)]
     servers = cluster.servers or 0
-    if servers % size:
-        rule = f"groups hold equally many, and {servers} servers do not divide by {size}"
-        remedy = f"use a divisor of {servers}, or another number of servers"
-        return [Problem(rule, remedy, key="placement.group_size", value=show(size))]
+    if uneven := group_problems(placement, servers, servers, 1):
+        return uneven
     codes = {"redundancy.code": redundancy.code if redundancy is not None else None}
     codes |= {
         f"faults.{index}.corrupt.code": fault.corrupt.code

@@ -224,16 +224,24 @@ def _leaf_spine(words: Words) -> Built:
         raise words.refuse("a leaf spine needs its leaves and spines, as in 16x4")
     leaves, spines = words.numbers(words.size, "leaves and spines", separator="x", count=2)
     each, links = words.number("hosts"), words.number("links", 1)
-    nodes = _limited(words, leaves * each + leaves + spines)
-    routers = _inside(words, leaves * each)
+    entries = words.number("entries", 0)
+    nodes = _limited(words, leaves * each + leaves + spines * (1 + entries))
     content = {
         "kind": "leaf_spine",
         "leaves": leaves,
         "spines": spines,
         "hosts_per_leaf": each,
         "links": links,
-        "routers": routers,
+        "routers": 0,
     }
+    if entries:
+        if words.number("routers", 0, least=0):
+            rule = "clients enter at spines, which are entries, or at places of hosts"
+            raise words.refuse(rule, 'use "entries" or "routers" alone')
+        # The key is left out where there are none, so that other runs keep their keys.
+        content["entries_per_spine"] = entries
+        return Built(content, nodes, leaves * each, spines * entries)
+    content["routers"] = routers = _inside(words, leaves * each)
     return Built(content, nodes, leaves * each - routers, routers)
 
 
@@ -363,11 +371,18 @@ KINDS: tuple[Kind, ...] = (
     ),
     _kind(
         _leaf_spine,
-        "leaf spine <leaves>x<spines> hosts <n per leaf> [links <n per pair>] [routers <n>]",
+        "leaf spine <leaves>x<spines> hosts <n per leaf> [links <n per pair>] "
+        "[routers <n> | entries <n per spine>]",
         "leaf spine 16x4 hosts 20",
         "every leaf switch joined to every spine switch",
         size="leaves and spines",
-        options={**_ROUTERS, **_HOSTS, "links": "links"},
+        options={
+            **_ROUTERS,
+            **_HOSTS,
+            "links": "links",
+            "entries": "entries",
+            "entries per spine": "entries",
+        },
     ),
     _kind(
         _dragonfly,

@@ -9,7 +9,7 @@ use super::{Cartesian, Shape, Topology};
 ///
 /// The halves hold equally many places where packets enter or leave, to within one: all nodes of a torus, mesh or hypercube,
 /// the mesh's nodes where its routers are outside, the nodes of the lowest level of trees, butterflies and dragonflies, and
-/// the hosts and routers of a graph. All other nodes are on whichever side is best.
+/// the hosts and routers of a graph. All other nodes, such as entries at spines, are on whichever side is best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bisection {
     /// How many links.
@@ -33,6 +33,7 @@ impl Topology {
             Shape::Butterfly(shape) => self.of_levels(&shape.levels(), false),
             Shape::Dragonfly(shape) => self.of_levels(&shape.levels(), false),
             Shape::Tree(shape) => self.of_levels(&shape.levels(), true),
+            Shape::Entries(shape) => self.of_levels(&shape.levels(), true),
             Shape::Clos(shape) => self.of_levels(&shape.levels(), true),
             Shape::Graph(_) => {
                 let mut is_endpoint = vec![false; self.nodes() as usize];
@@ -51,16 +52,17 @@ impl Topology {
 
     /// Halves of the levels up to each in turn, with all nodes above on one side.
     fn of_levels(&self, levels: &[Range<u32>], has_bound: bool) -> Bisection {
+        // What hangs above the levels, such as entries, is on the side of the nodes above.
+        let level_of = |node: u32| levels.iter().position(|level| level.contains(&node)).unwrap_or(levels.len());
         let cut = |halved: usize| {
             let side = |node: u32| {
-                let level = levels.iter().position(|level| level.contains(&node)).unwrap_or(0);
+                let level = level_of(node);
                 level > halved || 2 * (node - levels[level].start) >= levels[level].end - levels[level].start
             };
             self.links_across(side)
         };
         let links = (0..levels.len()).map(cut).min().unwrap_or(0);
         let places = levels[0].end - levels[0].start;
-        let level_of = |node: u32| levels.iter().position(|level| level.contains(&node)).unwrap_or(0);
         let mut links_above = vec![0u64; levels.len()];
         for link in 0..self.links() {
             let lower = self.ends(link).map(level_of).into_iter().min().unwrap_or(0);

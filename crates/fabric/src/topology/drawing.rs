@@ -32,6 +32,14 @@ impl Topology {
                 [1.0 - across, 1.0 - along]
             }
             Shape::Tree(shape) => in_levels(&shape.levels(), node),
+            Shape::Entries(shape) => {
+                let [x, y] = match shape.drawn_at(node) {
+                    None => in_levels(&shape.levels(), node),
+                    Some((place, places)) => [middle(place, places), 7.0 / 6.0],
+                };
+                // Three rows of the tree and one of the entries above them.
+                [x, y * 0.75]
+            }
             Shape::Clos(shape) => in_levels(&shape.levels(), node),
             Shape::Dragonfly(shape) => {
                 let ([group, switch], host, [groups, switches, hosts]) = shape.ring(node);

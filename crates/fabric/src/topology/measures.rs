@@ -109,6 +109,7 @@ impl Topology {
         match &self.shape {
             Shape::Butterfly(shape) => shape.representatives(),
             Shape::Tree(shape) => shape.representatives(),
+            Shape::Entries(shape) => shape.representatives(),
             Shape::Clos(shape) => shape.representatives(),
             Shape::Dragonfly(shape) => shape.representatives(),
             _ => (0..self.nodes()).map(|node| (node, 1)).collect(),

@@ -1,7 +1,7 @@
 //! What a topology's next hops follow from, and the one place that tells the structures apart.
 
 use super::wiring::Wiring;
-use super::{Butterfly, Cartesian, Clos, Dragonfly, Graph, Hypercube, Rim, Tree};
+use super::{Butterfly, Cartesian, Clos, Dragonfly, EntryTree, Graph, Hypercube, Rim, Tree};
 
 /// The structure that a topology's next hops follow from.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub enum Shape {
     Butterfly(Butterfly),
     /// A fat tree whose subtrees nest, or leaves and spines.
     Tree(Tree),
+    /// Leaves and spines, with entries at the spines.
+    Entries(EntryTree),
     /// A folded Clos network of three levels.
     Clos(Clos),
     /// A dragonfly.
@@ -34,6 +36,7 @@ impl Shape {
             Shape::Rim(shape) => shape.shortest(wiring, node, to, visit),
             Shape::Butterfly(shape) => shape.shortest(node, to, visit),
             Shape::Tree(shape) => shape.shortest(node, to, visit),
+            Shape::Entries(shape) => shape.shortest(node, to, visit),
             Shape::Clos(shape) => shape.shortest(node, to, visit),
             Shape::Dragonfly(shape) => shape.shortest(node, to, visit),
             Shape::Graph(shape) => shape.shortest(wiring, node, to, visit),
@@ -49,6 +52,7 @@ impl Shape {
             Shape::Rim(shape) => shape.deterministic(wiring, node, to),
             Shape::Butterfly(shape) => shape.deterministic(node, to),
             Shape::Tree(shape) => shape.deterministic(node, to),
+            Shape::Entries(shape) => shape.deterministic(node, to),
             Shape::Clos(shape) => shape.deterministic(node, to),
             Shape::Dragonfly(shape) => shape.deterministic(node, to),
             Shape::Graph(shape) => shape.deterministic(wiring, node, to),
@@ -64,6 +68,7 @@ impl Shape {
             Shape::Rim(shape) => shape.distance(from, to),
             Shape::Butterfly(shape) => shape.distance(from, to),
             Shape::Tree(shape) => shape.distance(from, to),
+            Shape::Entries(shape) => shape.distance(from, to),
             Shape::Clos(shape) => shape.distance(from, to),
             Shape::Dragonfly(shape) => shape.distance(from, to),
             Shape::Graph(shape) => shape.distance(wiring, from, to),
@@ -78,6 +83,7 @@ impl Shape {
             Shape::Rim(shape) => shape.table_entries(),
             Shape::Butterfly(shape) => shape.table_entries(),
             Shape::Tree(shape) => shape.table_entries(),
+            Shape::Entries(shape) => shape.table_entries(),
             Shape::Clos(shape) => shape.table_entries(),
             Shape::Dragonfly(shape) => shape.table_entries(),
             Shape::Graph(shape) => shape.table_entries(),

@@ -14,6 +14,17 @@ impl PortLists {
         self.peers.extend(neighbours);
         self.ends.push(self.peers.len() as u32);
     }
+
+    /// The same nodes, each with more neighbours behind those it has.
+    pub(super) fn with_more<I: Iterator<Item = u32>>(self, more: impl Fn(u32) -> I) -> PortLists {
+        let mut all = PortLists::default();
+        let mut start = 0;
+        for (node, &end) in (0..).zip(&self.ends) {
+            all.add(self.peers[start..end as usize].iter().copied().chain(more(node)));
+            start = end as usize;
+        }
+        all
+    }
 }
 
 /// Nodes, links and channels: who is joined to whom.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use resilver_fabric::topology::{
     GraphLinks, RimWiring, Shape, Topology, butterfly, dragonfly, draw_routers, fat_tree, folded_clos, graph,
-    hypercube, leaf_spine, mesh, mesh_with_rim, torus,
+    hypercube, leaf_spine, leaf_spine_with_entries, mesh, mesh_with_rim, torus,
 };
 
 /// Small topologies of every kind: odd and even sides, sides of two, parallel links, hosts with several links, deep trees.
@@ -52,6 +52,10 @@ pub fn small() -> Vec<(String, Topology)> {
     for (leaves, spines, hosts, links, routers) in [(4, 2, 5, 1, 3), (3, 2, 2, 3, 1), (1, 1, 4, 1, 0), (5, 1, 2, 1, 7)]
     {
         add(format!("leaves {leaves} {spines} {links}"), leaf_spine(leaves, spines, hosts, links, routers).unwrap());
+    }
+    for (leaves, spines, hosts, links, each) in [(4, 2, 3, 1, 2), (3, 3, 2, 2, 1), (1, 2, 4, 1, 3), (4, 1, 2, 3, 5)] {
+        let topology = leaf_spine_with_entries(leaves, spines, hosts, links, each).unwrap();
+        add(format!("entries {leaves} {spines} {links} {each}"), topology);
     }
     for (groups, switches, hosts, links) in
         [(9, 4, 2, 2), (3, 2, 1, 1), (2, 3, 2, 2), (5, 4, 1, 2), (4, 3, 2, 2), (2, 1, 2, 1)]

@@ -65,7 +65,8 @@ fn an_exact_bisection_is_the_fewest_of_all_halves_and_no_other_is_fewer() {
             Some("torus" | "mesh" | "hypercube") => (0..topology.nodes()).collect(),
             Some("CornerSides" | "OppositeSides" | "Perimeter") => topology.hosts().to_vec(),
             Some("graph") => topology.hosts().iter().chain(topology.routers()).copied().collect(),
-            Some("tree") => topology.hosts().to_vec(),
+            // The halves are of the lowest level; entries are on either side.
+            Some("tree" | "entries") => topology.hosts().to_vec(),
             // Places of hosts are the first nodes, whether or not routers take some.
             _ => {
                 let forwards = |&node: &u32| topology.channels_from(node).len() == 1;

@@ -3,7 +3,7 @@
 use resilver_fabric::topology::{Bisection, GraphLinks};
 use resilver_fabric::topology::{
     RimWiring, Topology, TopologyError, butterfly, clos_sizes, dragonfly, dragonfly_hosts, draw_routers, fat_tree,
-    folded_clos, graph, hypercube, leaf_spine, mesh, mesh_with_rim, torus,
+    folded_clos, graph, hypercube, leaf_spine, leaf_spine_with_entries, mesh, mesh_with_rim, torus,
 };
 
 fn torus_of(sides: &[u32], routers: u32) -> Topology {
@@ -168,7 +168,7 @@ fn what_cannot_be_built_is_refused_with_its_field_and_a_remedy() {
     let ring = |links: Vec<[u32; 2]>, hosts: Vec<u32>| {
         graph(GraphLinks { nodes: 4, links, hosts, routers: vec![0], positions: None })
     };
-    let refused: [(Result<Topology, TopologyError>, &str); 22] = [
+    let refused: [(Result<Topology, TopologyError>, &str); 24] = [
         (torus(&[], &[]), "topology.sides=[]"),
         (torus(&[4, 1], &[]), "topology.sides=4x1 (side 1)"),
         (mesh(&[1 << 13, 1 << 12], &[]), "topology.sides=8192x4096: it would have more than 16777216 nodes"),
@@ -191,6 +191,8 @@ fn what_cannot_be_built_is_refused_with_its_field_and_a_remedy() {
         (folded_clos(3, 7, 1, &[]), "topology.ports=7"),
         (leaf_spine(2, 0, 2, 1, 0), "topology.spines=0"),
         (leaf_spine(u32::MAX, 1, u32::MAX, 1, 0), "more than 16777216 nodes"),
+        (leaf_spine_with_entries(2, 2, 2, 1, 0), "topology.entries_per_spine=0"),
+        (leaf_spine_with_entries(2, 1 << 20, 2, 1, 1 << 12), "more than 16777216 nodes"),
         (dragonfly(5, 3, 1, 1, &[]), "topology.groups=5: the 3 global links"),
         (ring(vec![[0, 1], [2, 3]], vec![1]), "topology.links=2: node 2 cannot be reached"),
         (ring(vec![[0, 4]], vec![1]), "topology.links=[0, 4] (link 0)"),

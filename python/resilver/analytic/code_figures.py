@@ -1,0 +1,156 @@
+"""What a redundancy code moves and keeps, and the shares of bandwidth it leaves, as fractions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from resilver.errors import ConfigError, Problem, show
+
+_FORM = re.compile(
+    r"\s*(?:rs\s+(\d{1,2})\s*\+\s*(\d{1,2})"
+    r"|lrc\s+(\d{1,2})\s*\+\s*(\d{1,2})\s+local\s+(\d{1,2})"
+    r"|copies\s+(\d{1,2}))\s*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class CodeFigures:
+    """A code by what its operations gather and send, counted in strips.
+
+    A server that coordinates keeps or provides one strip of each stripe itself. All servers of a
+    group do the same at once, so what one sends to its peers it also receives from them; the
+    direction of its network that carries more limits it.
+
+    Args:
+        name: The code's text.
+        data: Data strips of a stripe, k.
+        parity: Parity strips of a stripe, p.
+        gathered: Strips that the repair of one lost strip gathers, y; the mean over the strips
+            where they differ.
+        tolerance: Losses of which every set is survived.
+
+    Source: papers/003, sections 5 and 6.1, Tables 1 and 2.
+
+    >>> code = code_figures("rs 8+3")
+    >>> code.read_share, code.write_share, code.rebuild_share
+    (Fraction(8, 15), Fraction(4, 9), Fraction(1, 8))
+    """
+
+    name: str
+    data: int
+    parity: int
+    gathered: Fraction
+    tolerance: int
+
+    @property
+    def strips(self) -> int:
+        """Strips of a stripe, k + p: what the write of a stripe stores."""
+        return self.data + self.parity
+
+    @property
+    def read_share(self) -> Fraction:
+        """The largest rate of reads over a server's bandwidth: k / (2k - 1).
+
+        For k strips that leave to clients, k - 1 leave to peers that read.
+        """
+        return Fraction(self.data, 2 * self.data - 1)
+
+    @property
+    def write_share(self) -> Fraction:
+        """The largest rate of writes over a server's bandwidth: k / (2k + p - 1).
+
+        For k strips that come from clients, k + p - 1 come from peers that write.
+        """
+        return Fraction(self.data, 2 * self.data + self.parity - 1)
+
+    @property
+    def rebuild_share(self) -> Fraction:
+        """The largest rate of strips made over a server's bandwidth: 1 / y."""
+        return 1 / self.gathered
+
+    @property
+    def overhead_factor(self) -> Fraction:
+        """Strips sent to peers beyond the data, over the data: x = (p - 1) / k of Table 1.
+
+        It is the x of a write's B / (2 + x), and not the storage overhead p / k.
+        """
+        return Fraction(self.parity - 1, self.data)
+
+    @property
+    def storage_overhead(self) -> Fraction:
+        """Additional space over the data's: p / k."""
+        return Fraction(self.parity, self.data)
+
+    @property
+    def redundancy_share(self) -> Fraction:
+        """The part of all space that holds parity: p / (k + p), Table 2's "efficiency"."""
+        return Fraction(self.parity, self.strips)
+
+    def mixed_share(self, reads: Fraction) -> Fraction:
+        """The largest rate of user data over a server's bandwidth when it reads and writes.
+
+        A read sends k to clients and k - 1 to peers and receives k - 1 from peers; a write
+        receives k from clients and k + p - 1 from peers and sends k + p - 1 to peers. The
+        direction with more strips an operation limits.
+
+        Args:
+            reads: The share of stripe operations that read, 0 to 1.
+
+        Returns:
+            The share of the bandwidth; at 1 it is `read_share`, at 0 `write_share`.
+        """
+        k, spread = self.data, self.strips - 1
+        out = reads * (2 * k - 1) + (1 - reads) * spread
+        into = reads * (k - 1) + (1 - reads) * (k + spread)
+        return k / max(out, into)
+
+
+def code_figures(text: str) -> CodeFigures:
+    """The figures of a code.
+
+    A Reed-Solomon repair gathers k strips. In a locally repairable code with groups of r data
+    strips, k / r of the parities are local and the others global; a data strip or a local parity
+    is made from the r others of its group, and a global parity from the other globals and the
+    local parities, whose sum is that of the globals (the implied parity), or from k strips if
+    those are fewer. Its globals are a Reed-Solomon code's, so it survives as many losses at least.
+
+    Args:
+        text: ``rs K+P``, ``lrc K+P local R`` or ``copies N``.
+
+    Returns:
+        The figures.
+
+    Raises:
+        ConfigError: The text is no code, or such a code cannot be.
+
+    >>> code_figures("lrc 8+5 local 4").gathered
+    Fraction(4, 1)
+    >>> code_figures("copies 3").write_share
+    Fraction(1, 3)
+    """
+    found = _FORM.fullmatch(text)
+    if found is None:
+        rule, remedy = "there is no such code", 'write "rs 8+3", "lrc 8+5 local 4" or "copies 3"'
+        raise ConfigError(Problem(rule, remedy, key="code", value=show(text)))
+    k, p, local_k, local_p, local, copies = (int(part) if part else 0 for part in found.groups())
+    if copies:
+        return CodeFigures(f"copies {copies}", 1, copies - 1, Fraction(1), copies - 1)
+    if k and p:
+        return CodeFigures(f"rs {k}+{p}", k, p, Fraction(k), p)
+    if text.split()[0].casefold() == "rs":
+        rule, remedy = "a code has data and parity strips", 'use "rs 8+3"'
+        raise ConfigError(Problem(rule, remedy, key="code", value=show(text)))
+    groups = local_k // local if local else 0
+    if not groups or local_k % local or local_p < groups:
+        rule = "data divides into local groups, each with a parity of its own"
+        remedy = 'use a local size that divides the data, as in "lrc 8+5 local 4"'
+        raise ConfigError(Problem(rule, remedy, key="code", value=show(text)))
+    globals_ = local_p - groups
+    from_globals = min(local_k, globals_ - 1 + groups)
+    total = (local_k + groups) * local + globals_ * from_globals
+    gathered = Fraction(total, local_k + local_p)
+    name = f"lrc {local_k}+{local_p} local {local}"
+    return CodeFigures(name, local_k, local_p, gathered, globals_)

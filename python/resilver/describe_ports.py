@@ -1,0 +1,56 @@
+"""Which endpoints of the network each server has."""
+
+from __future__ import annotations
+
+from resilver.spec import System
+from resilver.spec.attachment import attachment_of
+
+
+def ports_of(system: System) -> list[list[int]]:
+    """The endpoints of every server of a cluster, by side.
+
+    Args:
+        system: The system.
+
+    Returns:
+        A list a server, with an endpoint a port: the hosts of a leaf spine that its attachment
+        says, else hosts in a row. Empty where servers have one port each and server s is host s,
+        or hosts are a report's.
+
+    >>> from resilver import Study
+    >>> study = Study.from_dict({
+    ...     "cluster": {
+    ...         "servers": 4, "ports": 2,
+    ...         "fabric": {
+    ...             "model": "switched",
+    ...             "topology": "leaf spine 4x2 hosts 2 entries 1",
+    ...             "link_rate": "10 Gbit/s",
+    ...         },
+    ...     },
+    ...     "traffic": {"outstanding": 1, "request_size": "4 KiB", "duration": "1 ms"},
+    ... })
+    >>> ports_of(study.runs()[0].system)  # two servers at the first two switches, then two more
+    [[0, 2], [1, 3], [4, 6], [5, 7]]
+    """
+    cluster = system.cluster
+    if cluster.ceph is not None or (cluster.ports == 1 and cluster.attachment == "local"):
+        return []
+    servers, sides = range(cluster.servers or 0), range(cluster.ports)
+    attachment = attachment_of(cluster, system.placement)
+    if attachment is None:
+        return [[server * len(sides) + side for side in sides] for server in servers]
+    return [[attachment.host(server, side) for side in sides] for server in servers]
+
+
+def machine_endpoints(system: System, endpoint_of: list[int]) -> int:
+    """How many endpoints of the network are servers' or lie between them.
+
+    Args:
+        system: The system.
+        endpoint_of: The endpoint of every device.
+
+    Returns:
+        The number after the highest: where the fabric has no topology, the first router's.
+    """
+    ports = ports_of(system)
+    return max((endpoint for of in [endpoint_of, *ports] for endpoint in of), default=-1) + 1
