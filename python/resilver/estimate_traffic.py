@@ -307,7 +307,8 @@ def _rebuild_seconds(system: System, bytes_to_move: float) -> float:
     rates = [_link_rate(system) or math.inf]
     if isinstance(device, DeviceService):
         buffer = int(system.recovery.pipeline_buffer)
-        rates.append(_SHARE_OF_A_DISK * buffer / float(device.write_service))
+        service = float(device.write_service)
+        rates.append(_SHARE_OF_A_DISK * buffer / service if service > 0 else math.inf)
     else:
         rates.append(_SHARE_OF_A_DISK * float(min(device.read_rate, device.write_rate)))
     if system.recovery.bandwidth is not None:

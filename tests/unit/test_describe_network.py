@@ -62,7 +62,6 @@ def test_a_study_of_clients_alone_has_nothing_placed() -> None:
         "forwarding": "store_and_forward",
         "routing": "adaptive",
         "hop_limit": None,
-        "lanes": 1,
     }
     assert made["disk"]["discipline"] == "reads_first"
     assert made["disk"]["service"] == {
@@ -127,7 +126,7 @@ def test_open_arrivals_and_targets_are_described_by_their_kind(tmp_path: Path) -
 def test_servers_that_fail_are_told_from_what_fails_unannounced() -> None:
     system = system_of(
         {
-            "cluster": {"servers": 4, "fabric": {**SWITCHED, "lanes": 2, "hop_limit": 9}},
+            "cluster": {"servers": 4, "fabric": {**SWITCHED, "hop_limit": 9}},
             "population": {"file_size": "64 MiB", "files": 10},
             "recovery": {"retry_after": "100 ms", "attempts": 3},
             "faults": [
@@ -154,7 +153,9 @@ def test_servers_that_fail_are_told_from_what_fails_unannounced() -> None:
     assert (made["failed"], made["fails_at_seconds"]) == ([2], [1.0])
     assert made["network_faults"] == [links]
     assert made["traffic"] is None
-    assert (made["fabric"]["lanes"], made["fabric"]["hop_limit"]) == (2, 9)
+    assert made["fabric"]["hop_limit"] == 9
+    new = ("redundancy", "lanes", "streams")
+    assert [made[key] for key in new] == [None] * 3 and made["corrupt"] == made["ports_of"] == []
     recovery = made["recovery"]
     assert (recovery["retry_seconds"], recovery["attempts"]) == (0.1, 3)
     assert made["placement"] is not None and made["population"] is not None

@@ -113,7 +113,10 @@ def problems(tmp_path: Path, text: str, *overrides: str) -> str:
         (CLUSTER + GENOMES + '[recovery]\nbandwidth = "1 GiB"\n', "recovery.bandwidth"),
         (CLUSTER + GENOMES + '[recovery]\norder = "size"\n', "recovery.order"),
         (CLUSTER + GENOMES + "[[faults]]\nfail = {}\n", "exactly one of servers, osds"),
-        (CLUSTER + GENOMES + "[[faults]]\n", "faults.0.fail: this key is required"),
+        (
+            CLUSTER + GENOMES + "[[faults]]\n",
+            "faults.0.fail: exactly one of fail and corrupt is needed, and neither is given",
+        ),
         (CLUSTER + GENOMES + "[faults]\n", r"write \[\[faults\]\] with double brackets"),
         (
             CLUSTER + GENOMES + '[[faults]]\nfail = { servers = ["server.8"] }\n',

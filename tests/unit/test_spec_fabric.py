@@ -28,7 +28,7 @@ def test_a_fabric_of_switches_has_the_defaults_that_it_promises(tmp_path: Path) 
     assert (fabric.switch_latency, fabric.link_latency) == (6e-6, 0)
     assert (fabric.packet_size, fabric.packet_overhead) == (65536, 38)
     assert (fabric.routing, fabric.forwarding) == ("adaptive", "store_and_forward")
-    assert (fabric.hop_limit, fabric.lanes, fabric.table) == (None, 1, None)
+    assert (fabric.hop_limit, fabric.table) == (None, None)
     assert system.loggp_rows == ()
     loggp = Fabric()
     assert (loggp.model, loggp.router_count, loggp.topology) == ("loggp", 0, None)
@@ -40,8 +40,8 @@ def test_a_fabric_of_switches_has_the_defaults_that_it_promises(tmp_path: Path) 
     [
         ({"topology": "torus 4x4"}, r'topology = .*of model = "switched"; add model = "switched"'),
         (
-            {"model": "loggp", "lanes": 2},
-            'lanes = 2: this is a key of model = "switched"; write model = "switched"',
+            {"model": "loggp", "hop_limit": 9},
+            'hop_limit = 9: this is a key of model = "switched"; write model = "switched"',
         ),
         (
             {"model": "switched", "table": "qdr-infiniband"},
@@ -72,8 +72,7 @@ def test_a_fabric_refuses_the_keys_of_another_and_lacks(keys: dict[str, Any], sa
         ({"link_rate": "10 b/s"}, "packet_size = .*would take 14 h 34 min on a link"),
         ({"hop_limit": 2**24}, "hop_limit = 16777216: this must be at most 16777215"),
         ({"hop_limit": 0}, "hop_limit = 0: this must be at least 1"),
-        ({"lanes": 0}, "lanes = 0: this must be at least 1"),
-        ({"lanes": 65}, "lanes = 65: this must be at most 64"),
+        ({"lanes": 2}, r"lanes = 2: lanes are a section of the study; add \[lanes\]"),
         ({"routing": "adaptiv"}, 'routing = .*did you mean "adaptive"'),
         ({"forwarding": "wormhole"}, "forwarding = .*not one of the choices"),
         ({"topology": "tours 4x4"}, "topology = .*torus"),
@@ -108,7 +107,7 @@ def test_a_topology_that_is_swept_may_be_left_out_and_brings_its_hosts(tmp_path:
 @pytest.mark.parametrize(
     ("device", "says"),
     [
-        ('{ service = "0 s" }', "read_service = .*above zero"),
+        ('{ service = "0 s", distribution = "exponential" }', "read_service = .*above zero"),
         ('{ service = "22 ms", read_service = "1 ms" }', "service is the time of reads and of"),
         ('{ service = "22" }', 'device.service = "22": a duration needs a unit'),
         ('{ read_service = "1 ms" }', "device.write_service: this key is required"),

@@ -87,7 +87,6 @@ model = "switched"
 topology = { graph = "lab.json", routers = ["gateway"] }
 link_rate = "1 Gb/s"
 forwarding = "cut_through"
-lanes = 2
 hop_limit = 1000
 [traffic]
 arrivals = { pareto = "1000 /s", shape = 1.5 }
@@ -111,7 +110,7 @@ def test_every_key_of_traffic_and_networks_fits_the_schema() -> None:
         ('timeout = "1 s"', 'time_out = "1 s"', ".traffic"),
         ("shape = 1.5", "shape = 1", ".traffic.arrivals"),
         ("hot_servers = 0.1", "hot_servers = 2", ".traffic.targets"),
-        ("lanes = 2", "lanes = 65", ".cluster.fabric.lanes"),
+        ("hop_limit = 1000", "hop_limit = 0", ".cluster.fabric.hop_limit"),
         ('"cut_through"', '"wormhole"', ".cluster.fabric.forwarding"),
         ('duration = "5 s"', 'duration = "5 GiB"', ".traffic.duration"),
         ('switches = ["host.3"]', "switches = 0", ".faults.0.fail.switches"),

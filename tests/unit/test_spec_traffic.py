@@ -20,10 +20,13 @@ GENOMES = '[population]\nhistogram = "genomes1000"\nbytes_per_server = "20 TiB"\
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[traffic]\n", r"traffic: exactly one of outstanding and arrivals .* neither is given"),
+        (
+            "[traffic]\n",
+            r"traffic: exactly one of outstanding, arrivals and streams .* none is given",
+        ),
         (
             '[traffic]\noutstanding = 1\narrivals = { poisson = "1 /s" }\n',
-            "exactly one of outstanding and arrivals is needed, and both are given",
+            "exactly one of outstanding, arrivals and streams .*outstanding and arrivals are given",
         ),
         ("[traffic]\noutstanding = 0\n", "traffic.outstanding = 0: this must be at least 1"),
         ("[traffic]\noutstanding = 8\n", "traffic.duration: no rebuild ends this traffic"),

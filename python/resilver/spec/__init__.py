@@ -9,17 +9,22 @@ from __future__ import annotations
 from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.ceph import CephCluster
 from resilver.spec.cluster import Cluster
+from resilver.spec.code import ErasureCode
+from resilver.spec.coding import CodingSpeed
+from resilver.spec.corrupt import Corrupt
 from resilver.spec.device import DeviceService, DeviceTable
 from resilver.spec.ensemble import Ensemble
 from resilver.spec.fabric import Fabric
 from resilver.spec.faults import Failing, Fault
 from resilver.spec.histogram import Histogram
+from resilver.spec.lanes import Lanes
 from resilver.spec.objects import Objects
 from resilver.spec.placement import Placement
 from resilver.spec.population import Population
 from resilver.spec.recovery import Recovery
 from resilver.spec.redundancy import Redundancy
 from resilver.spec.run import RESULTS_SCHEMA_VERSION, Run, run_key
+from resilver.spec.streams import Bursts, Streams
 from resilver.spec.study import Study
 from resilver.spec.system import System, auto_group_count
 from resilver.spec.topology import TopologySpec
@@ -28,15 +33,20 @@ from resilver.spec.traffic import Traffic
 __all__ = [
     "RESULTS_SCHEMA_VERSION",
     "Arrivals",
+    "Bursts",
     "CephCluster",
     "Cluster",
+    "CodingSpeed",
+    "Corrupt",
     "DeviceService",
     "DeviceTable",
     "Ensemble",
+    "ErasureCode",
     "Fabric",
     "Failing",
     "Fault",
     "Histogram",
+    "Lanes",
     "Objects",
     "Placement",
     "Population",
@@ -44,6 +54,7 @@ __all__ = [
     "Redundancy",
     "RequestTargets",
     "Run",
+    "Streams",
     "Study",
     "System",
     "TopologySpec",

@@ -112,7 +112,7 @@ class DeviceService(Section):
         label: Its name in the catalog or the name of its file; no effect on results.
         description: What it is.
         source: Where its figures are from.
-        read_service: The time of a read, on average.
+        read_service: The time of a read, on average; zero for a device that is never waited for.
         write_service: The time of a write, on average.
         distribution: ``fixed``, or ``exponential`` with these means.
 
@@ -148,10 +148,12 @@ class DeviceService(Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        rule = "the mean of an exponential distribution is above zero"
+        remedy = 'such as "22 ms", or distribution = "fixed" for a device that takes no time'
         problems = [
-            Problem("the time must be above zero", 'such as "22 ms"', key=name, value=show("0 s"))
+            Problem(rule, remedy, key=name, value=show("0 s"))
             for name in _SERVICE_KEYS[1:]
-            if getattr(self, name) <= 0
+            if getattr(self, name) <= 0 and self.distribution == "exponential"
         ]
         if problems:
             raise ConfigError(problems)

@@ -1,0 +1,204 @@
+"""Streams and soft errors in a study file: what is taken, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resilver.errors import ConfigError
+from resilver.spec import Fault, Study
+from resilver.spec.faults import fault_words
+from tests.unit.striped_studies import CODED, STREAMED, changed, system_of
+
+CORRUPT = [{"corrupt": {"groups": 1}}]
+ROUTED = {"routers": 2}
+STORED = {"file_size": "64 MiB", "files": 10}
+
+
+def test_the_study_of_these_tests_is_valid() -> None:
+    system = system_of(STREAMED)
+    assert system.is_traffic_only and system.streams is not None
+    assert system.stripe_groups == (range(6), range(6, 12))
+    assert system.streams.entries == "paired"
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"traffic__streams__window": 0}, "traffic.streams.window = 0: this must be at least 1"),
+        ({"traffic__streams__window": 65537}, "window = 65537: this must be at most 65536"),
+        ({"traffic__streams__windows": 4}, 'windows: .*did you mean "window"|windows = 4'),
+        ({"traffic__streams__rate": "0 B/s"}, "streams.rate = .*above zero"),
+        ({"traffic__streams__rate": "2 GB"}, "streams.rate = "),
+        ({"traffic__streams__entries": "pair"}, 'entries = "pair": .*did you mean "paired"'),
+        ({"traffic__streams__bursts": {"volume": "1 GiB"}}, "bursts.every: this key is required"),
+        (
+            {"traffic__streams__bursts": {"volume": "0 B", "every": "0 s"}},
+            "(?s)bursts.volume = .*above zero.*bursts.every = .*above zero",
+        ),
+        ({"traffic__streams": 16}, "traffic.streams = 16: a table is needed"),
+        ({"traffic__outstanding": 8}, "outstanding and streams are given"),
+        ({"traffic__interval": "1 s"}, "traffic.interval = .*filled again at once"),
+        ({"traffic__request_size": "4 KiB"}, "request_size = .*set redundancy.strip"),
+        ({"traffic__targets": {"zipf": 0.99}}, "targets = .*every server alike"),
+        ({"traffic__timeout": "1 s"}, "timeout = .*wait for what they asked"),
+        ({"redundancy": None}, "redundancy.code: streams read and write the stripes of a code"),
+        ({"redundancy": {"replicas": 3}}, "redundancy.strip: streams move strips"),
+        ({"redundancy__strip": None}, 'redundancy.strip: .*add strip = "64 KiB"'),
+        ({"placement": None}, "placement.algorithm: where nothing is stored, streams go over"),
+        ({"placement": {"algorithm": "ring"}}, 'algorithm = "ring": where nothing is stored'),
+        ({"placement__group_size": 5}, "placement.group_size = 5: groups hold equally many"),
+        ({"placement__group_size": 4}, r'redundancy.code = "rs 4\+2": this needs 6 servers in a'),
+        ({"cluster__fabric": {}}, "cluster.fabric.routers = 0: clients enter by routers"),
+        # 24 ports, each with 65,536 stripes of 6 strips of 16 packets under way.
+        (
+            {"traffic__streams__window": 65536, "redundancy__strip": "64 KiB"},
+            "redundancy.strip = .*150,994,944 packets under way",
+        ),
+        ({"traffic__duration": None}, "faults.0.corrupt.strips: nothing ends this rebuild"),
+        ({"faults": [{"corrupt": {"groups": 3}}]}, "corrupt.groups = 3: there are 2 groups"),
+        ({"faults": [{"corrupt": {"groups": [2]}}]}, "= 2: there is no such group.* 0 to 1"),
+        ({"faults": [{"corrupt": {"groups": [0, 0]}}]}, "a group stands twice"),
+        ({"faults": [{"corrupt": {"groups": 0}}]}, "groups = 0: this is how many groups"),
+        ({"faults": [{"corrupt": {"groups": [-1]}}]}, "this is how many groups"),
+        ({"faults": [{"corrupt": {}}]}, "corrupt.groups: this key is required"),
+        ({"faults": [{"corrupt": {"groups": 1, "strips": 0}}]}, "strips = 0: .*at least 1"),
+        ({"faults": [{"corrupt": {"groups": 1, "window": 0}}]}, "window = 0: .*at least 1"),
+        ({"faults": [{"corrupt": {"groups": 1, "code": "rs 8"}}]}, "corrupt.code = .*not a code"),
+        (
+            {"faults": [{"corrupt": {"groups": 1, "code": "rs 8+3"}}]},
+            r'faults.0.corrupt.code = "rs 8\+3": this needs 11 servers in a group',
+        ),
+        (
+            {"faults": [{"corrupt": {"groups": 1, "code": "copies 1"}}]},
+            "a single copy cannot be made anew",
+        ),
+        (
+            {"redundancy__code": "copies 1"},
+            'faults.0.corrupt: with "copies 1" there is nothing to make a strip anew from',
+        ),
+        (
+            {"faults": [{"corrupt": {"groups": 2}}, {"corrupt": {"groups": [1]}}]},
+            "faults.0.corrupt.groups = 2: there are 2 groups, and the other faults leave 1",
+        ),
+        (
+            {"faults": [{"corrupt": {"groups": [1]}}, {"corrupt": {"groups": [1]}}]},
+            "faults.1.corrupt.groups = 1: another fault has this group rebuild",
+        ),
+        (
+            {"faults": [{"corrupt": {"groups": 1}, "repair_after": "1 s"}]},
+            "repair_after = .*rebuilt in place",
+        ),
+        (
+            {"faults": [{"corrupt": {"groups": 1}, "fail": {"disks": 1}}]},
+            "faults.0.corrupt: exactly one of fail and corrupt is needed, and both are given",
+        ),
+        (
+            {"faults": [{"corrupt": {"groups": 1}, "at": "5 ms"}]},
+            "faults.0.at = .*the run ends after 1.20 ms, before this",
+        ),
+        ({"faults": [{"fail": {"servers": 1}}]}, "servers = 1: servers that fail start a rebuild"),
+        ({"population": STORED}, "faults.0.corrupt: soft errors are rebuilt over groups"),
+    ],
+)
+def test_bad_streams_are_refused(keys: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Study.from_dict(changed(STREAMED, **keys))
+    assert re.search(says, str(caught.value)), str(caught.value)
+
+
+def test_soft_errors_need_streams() -> None:
+    with pytest.raises(ConfigError, match=r"faults\.0\.corrupt: soft errors are rebuilt beside st"):
+        Study.from_dict(changed(CODED, faults=CORRUPT))
+    closed = {"outstanding": 8, "duration": "1 s"}
+    table = changed(CODED, faults=CORRUPT, traffic=closed, cluster__fabric=ROUTED)
+    with pytest.raises(ConfigError, match="soft errors are rebuilt beside streams"):
+        Study.from_dict(table)
+
+
+def test_streams_go_over_what_is_placed_where_something_is_stored() -> None:
+    system = system_of(
+        CODED,
+        cluster__fabric=ROUTED,
+        redundancy__strip="64 KiB",
+        traffic={"streams": {"window": 2}},
+    )
+    assert system.stripe_groups == () and not system.is_traffic_only
+    # The rebuild ends them, since they have no duration.
+    assert system.traffic is not None and system.traffic.duration is None
+
+
+def test_a_number_of_strips_ends_streams_without_a_duration() -> None:
+    table = changed(
+        STREAMED, traffic__duration=None, faults=[{"corrupt": {"groups": 2, "strips": 100}}]
+    )
+    assert Study.from_dict(table).runs()[0].system.faults[0].corrupt is not None
+
+
+def test_a_real_cluster_has_no_streams(shared_data: Path) -> None:
+    report = str(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
+    table = {
+        "cluster": {"ceph": report, "fabric": ROUTED},
+        "traffic": {"streams": {"window": 2}, "duration": "1 s"},
+    }
+    with pytest.raises(ConfigError, match=r"traffic\.streams: streams go over a synthetic cluster"):
+        Study.from_dict(table)
+
+
+def test_streams_are_written_and_read_again(tmp_path: Path) -> None:
+    table = changed(
+        STREAMED,
+        traffic__streams={
+            "window": 3,
+            "rate": "2 GB/s",
+            "entries": "random",
+            "bursts": {"volume": "1 GiB", "every": "10 s", "first": "1 s"},
+        },
+        lanes={"clients": 0.5, "rebuild": 0.25},
+        faults=[{"at": "1 us", "corrupt": {"groups": [1], "code": "copies 2", "window": 7}}],
+    )
+    study = Study.from_dict(table)
+    file = tmp_path / "again.toml"
+    file.write_text(study.to_toml())
+    again = Study.load(file)
+    assert [run.key for run in again.runs()] == [run.key for run in study.runs()]
+    traffic = study.resolved()["traffic"]
+    assert traffic["streams"] == {
+        "window": 3,
+        "rate": 2e9,
+        "entries": "random",
+        "bursts": {"volume": 2**30, "every": 10.0, "first": 1.0},
+    }
+    assert study.resolved()["lanes"]["shares"] == [0.5, 0.25, 0.25]
+
+
+def test_groups_and_codes_of_soft_errors_are_swept() -> None:
+    table = changed(
+        STREAMED,
+        study={
+            "sweep": {
+                "faults.0.corrupt.groups": [1, 2],
+                "faults.0.corrupt.code": ["rs 4+2", "lrc 4+2 local 4"],
+                "redundancy.code": ["rs 4+2"],
+            }
+        },
+    )
+    runs = Study.from_dict(table).runs()
+    assert [run.swept["faults.0.corrupt.groups"] for run in runs] == [1, 1, 2, 2]
+    assert runs[1].swept["faults.0.corrupt.code"] == "lrc 4+2 local 4"
+    assert len({run.key for run in runs}) == 4
+
+
+def test_soft_errors_are_told_in_words() -> None:
+    faults = (
+        Fault(corrupt={"groups": 4, "code": "rs 8+3"}),
+        Fault(corrupt={"groups": [0, 3]}, at="1 s"),
+        Fault(corrupt={"groups": 1}),
+    )
+    assert fault_words(faults) == (
+        "soft errors in 4 groups (rs 8+3) + soft errors in groups 0, 3 at 1 s + "
+        "soft errors in 1 group"
+    )
