@@ -17,7 +17,7 @@ import numpy.typing as npt
 from resilver.calibration.isal import Bytes8, Library, plain_product
 from resilver.errors import ConfigError, Problem, ResilverError, show
 from resilver.spec.toml import write_keys, write_toml
-from resilver.units import exact_bytes, exact_rate
+from resilver.units import exact_bytes
 
 STRIP_BYTES = 65536
 """One device's part of a stripe, by default."""
@@ -248,19 +248,19 @@ def _seconds(
 
 def _plain(row: CodingRates) -> dict[str, Any]:
     """A code's row of the file; its decoding rate is the slowest of those by losses."""
-    by_losses = [_three_places(rate) for rate in row.decode_bytes_per_second]
+    by_losses = [_megabytes(rate) for rate in row.decode_bytes_per_second]
     return {
         "code": row.code,
         "strip": exact_bytes(row.strip_bytes),
-        "encode": _three_places(row.encode_bytes_per_second),
-        "decode": _three_places(min(row.decode_bytes_per_second)),
+        "encode": _megabytes(row.encode_bytes_per_second),
+        "decode": _megabytes(min(row.decode_bytes_per_second)),
         "decode_by_losses": by_losses,
     }
 
 
-def _three_places(bytes_per_second: float) -> str:
-    """A rate to the megabyte per second, which is finer than it is measured."""
-    return exact_rate(round(bytes_per_second / 1e6) * 1e6 or 1e6)
+def _megabytes(bytes_per_second: float) -> str:
+    """A rate to the megabyte per second, which is finer than it is measured, and at least one."""
+    return f"{max(round(bytes_per_second / 1e6), 1)} MB/s"
 
 
 def _machine() -> str:

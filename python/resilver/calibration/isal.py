@@ -26,6 +26,10 @@ class Library:
     Args:
         path: Its file; by default what the system finds under its usual names.
 
+    Attributes:
+        path: The file as it was loaded, by its name or its place.
+        name: The file's name with the whole version.
+
     Raises:
         ConfigError: It is not there, or is another library.
     """
@@ -38,11 +42,10 @@ class Library:
                 library = ctypes.CDLL(name)
                 break
             except OSError as error:
-                reason = str(error)
+                reason = reason or str(error)
         if library is None:
             rule = f"Intel's ISA-L, the library that codes, cannot be loaded ({reason})"
             raise ConfigError(_absent(rule, path))
-        self._pointers = ctypes.POINTER(ctypes.c_void_p)
         try:
             self._tables, self._encode = library.ec_init_tables, library.ec_encode_data
         except AttributeError:
@@ -51,7 +54,8 @@ class Library:
         self._tables.argtypes = [whole, whole, address, address]
         self._encode.argtypes = [whole, whole, whole, address, address, address]
         self._tables.restype = self._encode.restype = None
-        self.name = _file_name(library._name)
+        self.path: str = library._name
+        self.name = _file_name(self.path)
 
     def prepared(self, factors: Bytes8) -> Matrix:
         """A matrix as the library wants it.

@@ -30,14 +30,16 @@ def show_codes(texts: Sequence[str], lost: str | None, *, as_json: bool) -> None
         raise ConfigError(Problem("no code is named", f"write {_EXAMPLE}"))
     codes = _codes(texts)
     numbers = None if lost is None else _numbers(lost)
+    without = [] if numbers is None else [_lost_json(code, numbers) for code in codes]
     if as_json:
-        rows = [_json(code, numbers) for code in codes]
+        rows = [_json(code) for code in codes]
+        for row, found in zip(rows, without, strict=False):
+            row["lost"] = found
         print_json(rows[0] if len(rows) == 1 else rows)
         return
     output().print(_table(codes))
-    if numbers is not None:
-        for code in codes:
-            _print_lost(code, numbers)
+    for code, found in zip(codes, without, strict=False):
+        _print_lost(code, found)
 
 
 def _codes(texts: Sequence[str]) -> list[Code]:
@@ -69,8 +71,8 @@ def _survivable(code: Code) -> list[Survivable]:
     return [code.survivable(losses) for losses in range(1, code.pieces + 1)]
 
 
-def _json(code: Code, lost: Sequence[int] | None) -> dict[str, Any]:
-    row: dict[str, Any] = {
+def _json(code: Code) -> dict[str, Any]:
+    return {
         "code": code.name,
         "data": code.data,
         "parity": code.parity,
@@ -95,9 +97,6 @@ def _json(code: Code, lost: Sequence[int] | None) -> dict[str, Any]:
             for one in _survivable(code)
         ],
     }
-    if lost is not None:
-        row["lost"] = _lost_json(code, lost)
-    return row
 
 
 def _lost_json(code: Code, lost: Sequence[int]) -> dict[str, Any]:
@@ -110,55 +109,60 @@ def _lost_json(code: Code, lost: Sequence[int]) -> dict[str, Any]:
 
 
 _ROWS: tuple[tuple[str, Callable[[Code], str]], ...] = (
-    ("pieces, data + parity", lambda code: f"{code.data} + {code.parity}"),
-    ("storage overhead, parity / data", lambda code: f"{code.storage_overhead:.2%}"),
-    ("redundancy share, parity / pieces", lambda code: f"{code.redundancy_share:.2%}"),
+    ("data + parity", lambda code: f"{code.data} + {code.parity}"),
+    ("parity / data", lambda code: _percent(code.storage_overhead)),
+    ("parity / all", lambda code: _percent(code.redundancy_share)),
     ("losses survived anywhere", lambda code: str(code.fault_tolerance)),
-    ("strips read for a stripe", lambda code: str(code.stripe_read)),
-    ("strips written for a stripe", lambda code: str(code.stripe_write)),
-    ("strips gathered to rebuild one", lambda code: str(code.strip_rebuild)),
-    ("read rate, of a server's bandwidth", lambda code: f"{code.read_share:.2%}"),
-    ("write rate", lambda code: f"{code.write_share:.2%}"),
-    ("rebuild rate", lambda code: f"{code.rebuild_share:.2%}"),
+    ("strips a stripe read", lambda code: str(code.stripe_read)),
+    ("strips a stripe written", lambda code: str(code.stripe_write)),
+    ("strips a strip rebuilt", lambda code: str(code.strip_rebuild)),
+    ("read / bandwidth", lambda code: _percent(code.read_share)),
+    ("write / bandwidth", lambda code: _percent(code.write_share)),
+    ("rebuild / bandwidth", lambda code: _percent(code.rebuild_share)),
 )
 
 
 def _table(codes: Sequence[Code]) -> Table:
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for code in codes:
-        table.add_column(code.name, justify="right", no_wrap=True)
+        table.add_column(code.name, justify="right")
     for title, cell in _ROWS:
         table.add_row(title, *(cell(code) for code in codes))
-    # Below the first number of losses nothing is lost, and above the last everything is.
+    # With fewer losses no code's data are lost, and with more every code's are.
     first = min(code.fault_tolerance for code in codes)
     last = max(code.parity for code in codes)
     for losses in range(max(first, 1), last + 1):
-        cells = [_share(code, losses) for code in codes]
-        table.add_row(f"sets of {losses} lost pieces survived", *cells)
+        cells = [_survived(code, losses, len(codes) == 1) for code in codes]
+        table.add_row(f"survived of {losses} lost", *cells)
     return table
 
 
-def _share(code: Code, losses: int) -> str:
+def _survived(code: Code, losses: int, counted: bool) -> str:
     if losses > code.pieces:
-        return "-"
+        return ""
     found = code.survivable(losses)
-    if found.share is None:
-        return f"not counted: {found.all:.2g} sets"
-    return f"{found.share:.2%} ({found.survivable:,} of {found.all:,})"
+    if found.survivable is None:
+        return "not counted"
+    # A share below one is rounded down, so that it never looks like one.
+    share = f"{10_000 * found.survivable // found.all / 100:.2f} %"
+    return f"{share}, {found.survivable:,} of {found.all:,} sets" if counted else share
 
 
-def _print_lost(code: Code, lost: Sequence[int]) -> None:
-    found = _lost_json(code, lost)
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
+
+
+def _print_lost(code: Code, found: dict[str, Any]) -> None:
     verdict = "the data survive" if found["is_survivable"] else "data are lost"
     console = output()
-    console.print(f"{code.name} without {_listed(lost)}: {verdict}")
+    console.print(f"{code.name} without {_listed(found['pieces'])}: {verdict}", soft_wrap=True)
     if found["read_gathers"] is not None:
-        console.print(f"  a read gathers {_listed(found['read_gathers'])}")
+        console.print(f"  a read gathers {_listed(found['read_gathers'])}", soft_wrap=True)
     for repair in found["repairs"]:
         gathers = repair["gathers"]
         how = "nothing makes it anew" if gathers is None else f"made anew of {_listed(gathers)}"
-        console.print(f"  {repair['piece']}: {how}")
+        console.print(f"  {repair['piece']}: {how}", soft_wrap=True)
 
 
 def _listed(numbers: Sequence[int]) -> str:

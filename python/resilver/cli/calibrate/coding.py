@@ -71,15 +71,16 @@ def calibrate_coding(asked: CodingRequest, *, as_json: bool, quiet: bool) -> Non
 
 def _print(found: CodingCalibration) -> None:
     console = output()
-    console.print(f"{found.library} on one core of {found.machine}, user data:", soft_wrap=True)
+    console.print(f"{found.library} on one core of {found.machine}", soft_wrap=True)
+    console.print("GB of user data a second: encoding, and decoding with data strips lost")
     most = max(len(row.decode_bytes_per_second) for row in found.rates)
     table = Table("code", "strip", "encode", box=box.SIMPLE, padding=(0, 1, 0, 0))
     for losses in range(1, most + 1):
-        table.add_column(f"decode {losses} lost")
+        table.add_column(f"{losses} lost")
     for column in table.columns[1:]:
         column.justify = "right"
     for row in found.rates:
         rates = [row.encode_bytes_per_second, *row.decode_bytes_per_second]
-        cells = [f"{rate / _GIGABYTE:,.2f} GB/s" for rate in rates]
+        cells = [f"{rate / _GIGABYTE:,.2f}" for rate in rates]
         table.add_row(row.code, exact_bytes(row.strip_bytes), *cells)
     console.print(table)

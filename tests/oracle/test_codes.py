@@ -1,0 +1,124 @@
+"""The core's codes against plain Python, and against the library that storage systems code with."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+import resilver
+from resilver.calibration.isal import Library, plain_product
+from resilver.errors import ConfigError
+from tests.reference.codes import PRODUCTS, power, survived_sets
+
+CODES = ["rs 8+3", "rs 4+2", "rs 10+4", "lrc 8+5 local 4", "lrc 12+4 local 6", "lrc 6+5 local 2"]
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    try:
+        return Library()
+    except ConfigError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("text", CODES)
+def test_what_survives_is_what_has_full_rank_in_plain_python(text: str) -> None:
+    # Up to one loss more than there is parity, of which nothing can be left.
+    code = resilver.redundancy(text)
+    for losses in range(1, code.parity + 2):
+        sets = list(combinations(range(code.pieces), losses))
+        survived = {lost for lost in sets if code.is_survivable(lost)}
+        assert survived == survived_sets(code.generator.tolist(), losses)
+        found = code.survivable(losses)
+        assert (found.survivable, found.all) == (len(survived), len(sets))
+
+
+@pytest.mark.parametrize("text", CODES)
+def test_the_generator_meets_the_code_s_definition(text: str) -> None:
+    """Data stand unchanged; local parities are sums of their groups; of the data and the global
+    parities c_j the sums of x^(i j) c_j are zero, i from 0.
+    """
+    code = resilver.redundancy(text)
+    rows = code.generator.tolist()
+    k = code.data
+    assert rows[:k] == np.eye(k, dtype=int).tolist()
+    local = int(text.split("local ")[1]) if "local" in text else 0
+    groups = k // local if local else 0
+    for group in range(groups):
+        assert rows[k + group] == [int(column // local == group) for column in range(k)]
+    word = rows[:k] + rows[k + groups :]
+    for exponent in range(code.parity - groups):
+        total = [0] * k
+        for place, row in enumerate(word):
+            times = PRODUCTS[power(exponent * place)]
+            total = [left ^ times[right] for left, right in zip(total, row, strict=True)]
+        assert total == [0] * k
+    if groups:
+        parities = np.array(rows[k:], dtype=np.uint8)
+        assert not np.bitwise_xor.reduce(parities, axis=0).any(), "the implied parity"
+
+
+def stripe_of(code: resilver.Code, library: Library, seed: int) -> list[np.ndarray]:
+    """A stripe of random data with the parity that the library makes."""
+    draws = np.random.default_rng(seed)
+    data = [draws.integers(0, 256, 4096, dtype=np.uint8) for _ in range(code.data)]
+    return data + library.prepared(code.generator[code.data :]).made(data)
+
+
+@pytest.mark.parametrize("text", CODES)
+def test_the_library_encodes_as_our_matrix_says(text: str, library: Library) -> None:
+    code = resilver.redundancy(text)
+    stripe = stripe_of(code, library, 1)
+    expected = plain_product(code.generator, stripe[: code.data])
+    assert all(map(np.array_equal, stripe, expected))
+
+
+@pytest.mark.parametrize("text", CODES)
+def test_the_library_decodes_what_our_repairs_and_reads_gather(text: str, library: Library) -> None:
+    code = resilver.redundancy(text)
+    stripe = stripe_of(code, library, 2)
+    draws = random.Random(3)
+    for _ in range(40):
+        lost = draws.sample(range(code.pieces), draws.randint(1, code.parity))
+        for piece in lost:
+            gathered = code.repair(piece, lost)
+            if gathered is None:
+                assert not code.is_survivable(lost)
+                continue
+            factors = code.decoding(gathered, [piece])
+            assert factors is not None and factors.all(), "every piece gathered has a part"
+            (made,) = library.prepared(factors).made([stripe[one] for one in gathered])
+            assert np.array_equal(made, stripe[piece])
+        gathered = code.read(lost)
+        if gathered is None:
+            continue
+        factors = code.decoding(gathered, range(code.data))
+        assert factors is not None
+        made = library.prepared(factors).made([stripe[one] for one in gathered])
+        assert all(map(np.array_equal, made, stripe[: code.data]))
+
+
+@pytest.mark.parametrize("text", CODES)
+def test_the_library_s_own_inverse_decodes_our_parity(text: str, library: Library) -> None:
+    """Its `gf_invert_matrix` inverts the rows that a read gathers exactly where we say it can."""
+    code = resilver.redundancy(text)
+    stripe = stripe_of(code, library, 4)
+    invert = ctypes.CDLL(library.path).gf_invert_matrix
+    invert.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+    draws = random.Random(5)
+    for _ in range(40):
+        kept = draws.sample(range(code.pieces), code.data)
+        lost = [piece for piece in range(code.pieces) if piece not in kept]
+        rows = np.ascontiguousarray(code.generator[kept])
+        inverse = np.zeros_like(rows)
+        failed = invert(rows.ctypes.data, inverse.ctypes.data, code.data) != 0
+        assert failed != code.is_survivable(lost)
+        if not failed:
+            made = library.prepared(inverse).made([stripe[piece] for piece in kept])
+            assert all(map(np.array_equal, made, stripe[: code.data]))

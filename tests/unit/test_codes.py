@@ -1,0 +1,133 @@
+"""`resilver.redundancy` and the command: the published figures, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+import resilver
+from resilver import ConfigError, cli
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = cli.run(["redundancy", *words])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def printed_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    code, out, _ = run(capsys, *words, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def test_the_study_s_table_of_space_and_strips_comes_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # Published: RS(8,3) 27.27 %, 37.5 %, 8, 11, 8; LRC(8,5,4) 38.46 %, 62.5 %, 8, 13, 4.
+    published = [("rs 8+3", 27.27, 37.5, 8, 11, 8), ("lrc 8+5 local 4", 38.46, 62.5, 8, 13, 4)]
+    rows = printed_json(capsys, "rs 8+3", "lrc 8+5 local 4")
+    for row, (name, share, overhead, read, write, rebuild) in zip(rows, published, strict=True):
+        assert row["code"] == name
+        assert round(100 * row["redundancy_share"], 2) == share
+        assert round(100 * row["storage_overhead"], 2) == overhead
+        strips = (row["stripe_read"], row["stripe_write"], row["strip_rebuild"])
+        assert strips == (read, write, rebuild)
+        assert row["fault_tolerance"] == 3
+
+
+def test_shares_of_a_server_s_bandwidth_follow_from_the_strips_that_it_moves() -> None:
+    # k = 8. A read receives 7 and sends 8 of 15 strips; a write receives 8 and sends 7 + p.
+    solomon, local = (resilver.redundancy(text) for text in ("rs 8+3", "lrc 8+5 local 4"))
+    assert solomon.read_share == local.read_share == 8 / 15
+    assert (solomon.write_share, local.write_share) == (8 / 18, 8 / 20)
+    assert (solomon.rebuild_share, local.rebuild_share) == (1 / 8, 1 / 4)
+    # A copy is read without peers, and written once for each of the 3: 1 received, 2 sent.
+    copies = resilver.redundancy("copies 3")
+    assert (copies.read_share, copies.write_share, copies.rebuild_share) == (1, 1 / 3, 1)
+
+
+def test_survival_is_listed_for_every_number_of_losses(capsys: pytest.CaptureFixture[str]) -> None:
+    row = printed_json(capsys, "lrc 8+5 local 4")
+    found = {one["losses"]: (one["survivable"], one["all"]) for one in row["survivable"]}
+    assert list(found) == list(range(1, 14))
+    assert found[3] == (286, 286) and found[4] == (713, 715) and found[6] == (0, 1716)
+    assert [one["share"] for one in row["survivable"]][2:4] == [1, 713 / 715]
+
+
+def test_what_is_too_much_to_count_is_said_to_be() -> None:
+    found = resilver.redundancy("lrc 40+12 local 10").survivable(9)
+    # 52 choose 9 sets.
+    assert (found.survivable, found.share, found.all) == (None, None, 3_679_075_400)
+
+
+def test_the_table_sets_codes_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "rs 8+3", "lrc 8+5 local 4")
+    assert code == 0
+    cells = {" ".join(line.split()) for line in out.splitlines()}
+    assert "parity / all 27.27 % 38.46 %" in cells
+    assert "strips a strip rebuilt 8 4" in cells
+    # 713 of 715 is 99.72 %.
+    assert "survived of 4 lost 0.00 % 99.72 %" in cells
+    assert "not counted" in run(capsys, "lrc 40+12 local 10")[1]
+
+
+def test_lost_pieces_are_judged_and_their_repairs_listed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = printed_json(capsys, "lrc 8+5 local 4", "--lost", "12,0, 4")
+    assert row["lost"]["pieces"] == [0, 4, 12] and row["lost"]["is_survivable"]
+    # 0 to 3 have their parity in 8, 4 to 7 in 9, and the parities 8 to 12 sum to zero.
+    assert row["lost"]["repairs"] == [
+        {"piece": 0, "gathers": [1, 2, 3, 8]},
+        {"piece": 4, "gathers": [5, 6, 7, 9]},
+        {"piece": 12, "gathers": [8, 9, 10, 11]},
+    ]
+    _, out, _ = run(capsys, "lrc", "8+5", "local", "4", "--lost", "0,1,2,3")
+    assert "without 0, 1, 2, 3: data are lost" in out and "3: nothing makes it anew" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "no code is named; write resilver redundancy"),
+        (("rs 8",), "a code is written 'copies 3', 'rs 8+3'"),
+        (("rs 8+3", "rs 0+3"), "a code has at least one data piece"),
+        (("lrc 8+5 local 3",), "3 does not divide the 8 data pieces; take a size that does"),
+        (("rs 8+3", "--lost", "0,11"), "the pieces of 'rs 8+3' are numbered 0 to 10"),
+        (("rs 8+3", "--lost", "0,-1"), "lost pieces are their numbers with commas between them"),
+        (("rs 8+3", "--lost", "9999999999"), "such as 0,3,12"),
+    ],
+)
+def test_bad_input_is_refused_with_the_remedy(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, error = run(capsys, *words)
+    assert code == 2 and not out and message in error
+
+
+def test_python_refuses_what_is_no_piece_and_no_code() -> None:
+    code = resilver.redundancy("rs 4+2")
+    for call in (
+        lambda: resilver.redundancy(3),  # type: ignore[arg-type]
+        lambda: code.repair(6),
+        lambda: code.repair(-1),
+        lambda: code.is_survivable([2**70]),
+        lambda: code.read([0], prefer=[True]),
+        lambda: code.decoding([0, 1, 2, 6], [3]),
+        lambda: code.survivable(7),
+    ):
+        with pytest.raises(ConfigError):
+            call()
+
+
+def test_of_equal_repairs_the_preferred_one_is_taken() -> None:
+    code = resilver.redundancy("rs 4+2")
+    assert code.repair(0, prefer=[5, 4]) == [5, 4, 1, 2]
+    assert code.read([0], prefer=[5, 4]) == [1, 2, 3, 5]
+    assert code.repair(0, [0, 1, 2]) is None and code.read([0, 1, 2]) is None
+    assert code.decoding([1, 2, 3], [0]) is None
