@@ -65,7 +65,7 @@ impl LaneDisk {
         u32::try_from(self.requests.len() - 1).expect("2^32 requests exceed any memory")
     }
 
-    fn begin(&mut self, now: SimTime, request: Request, lane: usize, since: SimTime) -> SimTime {
+    fn begin(&mut self, now: SimTime, request: Request, lane: usize) -> SimTime {
         let (mut time, seeks) = self.server.serve(request.io);
         if self.has_failed {
             // What is queued is over with in name only, so that nothing of it is left if the device is to work again.
@@ -77,7 +77,7 @@ impl LaneDisk {
             self.usage.busy += time;
             self.usage.seeks += u64::from(seeks);
             let (cost, bytes) = (time.picoseconds(), request.io.bytes.get());
-            self.port.begin(PORT, lane, Serving { since, start: now, end: self.idle_from, cost, bytes });
+            self.port.begin(PORT, lane, Serving { start: now, end: self.idle_from, cost, bytes });
         }
         self.idle_from
     }
@@ -94,7 +94,7 @@ impl Device for LaneDisk {
         let (request, lane) = (Request { io, tag }, self.port.lane(io.lane));
         if self.serving.is_none() {
             self.port.pass(PORT, lane);
-            return Queued::Begins(self.begin(now, request, lane, now));
+            return Queued::Begins(self.begin(now, request, lane));
         }
         let place = self.keep(request);
         self.port.push(now, PORT, lane, place);
@@ -103,9 +103,9 @@ impl Device for LaneDisk {
 
     fn finish(&mut self, now: SimTime) -> Finished {
         let tag = self.serving.take().expect("a request was being served");
-        let Some(Taken { unit, lane, since }) = self.port.take(PORT) else { return Finished { tag, next: None } };
+        let Some(Taken { unit, lane }) = self.port.take(now, PORT) else { return Finished { tag, next: None } };
         self.free.push(unit);
-        Finished { tag, next: Some(self.begin(now, self.requests[unit as usize], lane, since)) }
+        Finished { tag, next: Some(self.begin(now, self.requests[unit as usize], lane)) }
     }
 
     fn fail(&mut self, now: SimTime) -> SimDuration {

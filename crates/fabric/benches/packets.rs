@@ -17,8 +17,9 @@ use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Event, Limit, Model, Purpose, Schedule, Stream, run};
 use resilver_units::{Bytes, BytesPerSecond, EndpointId, SimDuration};
 
-/// Million packet-hops a second, all events included.
+/// Million packet-hops a second, all events included: of the fast path, and with explicit queues.
 const GOAL: f64 = 15.0;
+const GOAL_OF_LANES: f64 = 8.0;
 const ROUTERS: u32 = 128;
 const OUTSTANDING: u64 = 5120;
 const CONTROL_BYTES: u64 = 64;
@@ -44,6 +45,7 @@ struct Request {
 
 struct Load {
     fabric: Switched,
+    lanes: u64,
     requests: Vec<Request>,
     draws: Stream,
 }
@@ -56,7 +58,7 @@ impl Load {
         let is_answer = token % 2 == 1;
         let (from, to) = if is_answer { (host, router) } else { (router, host) };
         let bytes = Bytes::new(if is_read == is_answer { DATA_BYTES } else { CONTROL_BYTES });
-        let message = Message { from, to, bytes, lane: 0, token };
+        let message = Message { from, to, bytes, lane: (token / 2 % self.lanes) as u8, token };
         self.fabric.send(schedule.now(), message, |time, event| schedule.at(time, Step(event.number())));
     }
 
@@ -93,7 +95,7 @@ impl Model for Load {
 }
 
 /// A torus of 1 Gb/s links with its routers at random nodes, under load.
-fn loaded(sides: &[u32], outstanding: u64, queues: Queues) -> (Load, Schedule<Step>) {
+fn loaded(sides: &[u32], outstanding: u64, queues: Queues, lanes: Lanes) -> (Load, Schedule<Step>) {
     let nodes: u32 = sides.iter().product();
     let mut draws = Stream::new(5, 0, Purpose::named("bench"));
     let mut routers = Vec::new();
@@ -105,6 +107,7 @@ fn loaded(sides: &[u32], outstanding: u64, queues: Queues) -> (Load, Schedule<St
     }
     let topology: Arc<Topology> = Arc::new(torus(sides, &routers).expect("a grid"));
     let hosts = topology.hosts().len() as u32;
+    let count = lanes.count() as u64;
     let parameters = SwitchedParameters {
         rate: BytesPerSecond::new(125e6).expect("above zero"),
         link_rates: Vec::new(),
@@ -115,7 +118,7 @@ fn loaded(sides: &[u32], outstanding: u64, queues: Queues) -> (Load, Schedule<St
         forwarding: Forwarding::StoreAndForward,
         routing: Routing::Adaptive,
         hop_limit: 96,
-        lanes: Lanes::single(),
+        lanes,
         queues,
     };
     let request = |number| Request {
@@ -124,7 +127,7 @@ fn loaded(sides: &[u32], outstanding: u64, queues: Queues) -> (Load, Schedule<St
         is_read: true,
     };
     let requests = (0..outstanding).map(request).collect();
-    let mut load = Load { fabric: Switched::new(topology, parameters), requests, draws };
+    let mut load = Load { fabric: Switched::new(topology, parameters), lanes: count, requests, draws };
     let mut schedule = Schedule::with_capacity(0);
     for number in 0..outstanding {
         load.issue(number, &mut schedule);
@@ -169,23 +172,29 @@ fn main() {
     let events = if std::env::args().any(|argument| argument == "--bench") { 10_000_000 } else { 100_000 };
     println!("packets on a torus, {ROUTERS} routers, million packet-hops a second (median of 5, least, most)");
     println!(
-        "{:>16} {:>12} {:>9} {:>6} {:>7} {:>7} {:>7} {:>9}",
-        "sides", "outstanding", "queues", "goal", "median", "least", "most", "MiB"
+        "{:>16} {:>12} {:>9} {:>16} {:>6} {:>7} {:>7} {:>7} {:>9}",
+        "sides", "outstanding", "queues", "lanes", "goal", "median", "least", "most", "MiB"
     );
-    let cases: [(&[u32], u64, Queues); 3] = [
-        (&[16, 16, 16], OUTSTANDING, Queues::Implicit),
-        (&[16, 16, 16], OUTSTANDING, Queues::Explicit),
-        (&[16, 16, 16, 16], 16 * OUTSTANDING, Queues::Implicit),
+    let shares = |fractions: &[f64]| Lanes::of_shares(fractions).expect("parts of a whole");
+    let cases: [(&[u32], u64, Queues, Lanes); 5] = [
+        (&[16, 16, 16], OUTSTANDING, Queues::Implicit, Lanes::single()),
+        (&[16, 16, 16], OUTSTANDING, Queues::Explicit, Lanes::single()),
+        (&[16, 16, 16], OUTSTANDING, Queues::Explicit, shares(&[0.9, 0.1])),
+        (&[16, 16, 16], OUTSTANDING, Queues::Explicit, shares(&[0.6, 0.3, 0.1])),
+        (&[16, 16, 16, 16], 16 * OUTSTANDING, Queues::Implicit, Lanes::single()),
     ];
-    for (sides, outstanding, queues) in cases {
+    for (sides, outstanding, queues, lanes) in cases {
         let before = resident_mebibytes();
-        let (mut load, mut schedule) = loaded(sides, outstanding, queues);
+        let goal = if queues == Queues::Explicit { GOAL_OF_LANES } else { GOAL };
+        let parts: Vec<String> = (0..lanes.count()).map(|lane| lanes.share(lane).to_string()).collect();
+        let (mut load, mut schedule) = loaded(sides, outstanding, queues, lanes);
         let [least, _, median, _, most] = rates(&mut load, &mut schedule, events);
         let memory =
             resident_mebibytes().zip(before).map_or("-".to_owned(), |(now, before)| format!("{:.0}", now - before));
-        let (sides, queues) = (format!("{sides:?}"), format!("{queues:?}"));
+        let (sides, queues, lanes) = (format!("{sides:?}"), format!("{queues:?}"), parts.join(" "));
         println!(
-            "{sides:>16} {outstanding:>12} {queues:>9} {GOAL:>6.1} {median:>7.2} {least:>7.2} {most:>7.2} {memory:>9}"
+            "{sides:>16} {outstanding:>12} {queues:>9} {lanes:>16} {goal:>6.1} {median:>7.2} {least:>7.2} {most:>7.2} \
+             {memory:>9}"
         );
     }
 }

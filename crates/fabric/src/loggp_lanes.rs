@@ -74,13 +74,12 @@ impl LanedInterfaces {
             return;
         }
         self.ports.pass(port, lane);
-        self.begin_send(now, message, lane, now, base, schedule);
+        self.begin_send(now, message, lane, base, schedule);
     }
 
-    /// Begins the serving of a message that came at `since`.
-    fn begin(&mut self, port: u32, lane: usize, since: SimTime, now: SimTime, message: Message, cost: MessageCost) {
+    /// Begins the serving of a message.
+    fn begin(&mut self, port: u32, lane: usize, now: SimTime, message: Message, cost: MessageCost) {
         let service = Service {
-            since,
             start: now,
             end: now + cost.occupancy,
             cost: cost.occupancy.picoseconds(),
@@ -94,13 +93,12 @@ impl LanedInterfaces {
         now: SimTime,
         message: Message,
         lane: usize,
-        since: SimTime,
         base: Base<'_>,
         schedule: &mut impl FnMut(SimTime, LogGpEvent),
     ) {
         let Message { from, bytes, token, .. } = message;
         let cost = base.table.cost(bytes);
-        self.begin(port(from, Side::Send), lane, since, now, message, cost);
+        self.begin(port(from, Side::Send), lane, now, message, cost);
         base.interfaces[from.index()].count_sent(bytes, cost);
         self.sending[from.index()] = Some(token);
         schedule(now + cost.latency, LogGpEvent::Arrive { token });
@@ -116,9 +114,9 @@ impl LanedInterfaces {
         schedule: &mut impl FnMut(SimTime, LogGpEvent),
     ) -> Option<Notice> {
         let token = self.sending[endpoint.index()].take();
-        if let Some(Taken { unit, lane, since }) = self.ports.take(port(endpoint, Side::Send)) {
+        if let Some(Taken { unit, lane }) = self.ports.take(now, port(endpoint, Side::Send)) {
             self.free.push(unit);
-            self.begin_send(now, self.waiting[unit as usize], lane, since, base, schedule);
+            self.begin_send(now, self.waiting[unit as usize], lane, base, schedule);
         }
         token.map(Notice::Sent)
     }
@@ -135,7 +133,7 @@ impl LanedInterfaces {
         let (is_empty, free_at) = (self.ports.is_empty(port), self.ports.busy_until(port));
         if is_empty && free_at <= now {
             self.ports.pass(port, lane);
-            self.begin_receive(now, message, lane, now, base, schedule);
+            self.begin_receive(now, message, lane, base, schedule);
             return;
         }
         let place = self.keep(message);
@@ -150,13 +148,12 @@ impl LanedInterfaces {
         now: SimTime,
         message: Message,
         lane: usize,
-        since: SimTime,
         base: Base<'_>,
         schedule: &mut impl FnMut(SimTime, LogGpEvent),
     ) {
         let Message { to, bytes, token, .. } = message;
         let cost = base.table.cost(bytes);
-        self.begin(port(to, Side::Receive), lane, since, now, message, cost);
+        self.begin(port(to, Side::Receive), lane, now, message, cost);
         base.interfaces[to.index()].count_received(bytes, cost);
         schedule(now + cost.transfer, LogGpEvent::Deliver { token });
     }
@@ -170,9 +167,9 @@ impl LanedInterfaces {
         schedule: &mut impl FnMut(SimTime, LogGpEvent),
     ) {
         let port = port(endpoint, Side::Receive);
-        let Some(Taken { unit, lane, since }) = self.ports.take(port) else { return };
+        let Some(Taken { unit, lane }) = self.ports.take(now, port) else { return };
         self.free.push(unit);
-        self.begin_receive(now, self.waiting[unit as usize], lane, since, base, schedule);
+        self.begin_receive(now, self.waiting[unit as usize], lane, base, schedule);
         if !self.ports.is_empty(port) {
             schedule(self.ports.busy_until(port), LogGpEvent::FreeReceive { endpoint });
         }

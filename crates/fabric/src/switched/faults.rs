@@ -102,7 +102,7 @@ impl Switched {
                 _ => {}
             }
         }
-        let again = self.in_order(node, &broken, again);
+        let again = self.in_order(now, node, &broken, again);
         for id in cut {
             if let Some(token) = self.drop_packet(now, id, Cause::Cut, schedule) {
                 lost(token);
@@ -122,7 +122,13 @@ impl Switched {
     }
 
     /// The packets that choose again, channel by channel, in the order in which each would have sent them.
-    fn in_order(&mut self, node: u32, broken: &[u32], mut again: Vec<(u32, SimTime, u32)>) -> Vec<(u32, u32)> {
+    fn in_order(
+        &mut self,
+        now: SimTime,
+        node: u32,
+        broken: &[u32],
+        mut again: Vec<(u32, SimTime, u32)>,
+    ) -> Vec<(u32, u32)> {
         again.sort_unstable();
         let Some(ports) = &mut self.ports else {
             return again.into_iter().map(|(channel, _, id)| (channel, id)).collect();
@@ -131,7 +137,7 @@ impl Switched {
         for &channel in broken {
             let begun = again.iter().filter(|&&(at, start, _)| at == channel && start != SimTime::MAX);
             ordered.extend(begun.map(|&(channel, _, id)| (channel, id)));
-            while let Some(Taken { unit, lane, .. }) = ports.take(channel) {
+            while let Some(Taken { unit, lane }) = ports.take(now, channel) {
                 ports.charge(channel, lane, u64::from(self.packets.places[unit as usize].payload) + self.overhead);
                 // What waited at a node that fails leaves its list, and no more.
                 if self.topology.peer(self.topology.reverse(channel)) != node {

@@ -106,7 +106,7 @@ impl Switched {
         let (is_empty, lane) = (ports.is_empty(packet.channel), ports.lane(packet.lane()));
         if free_at <= now && is_empty {
             ports.pass(packet.channel, lane);
-            self.transmit(now, id, lane, now, schedule);
+            self.transmit(now, id, lane, schedule);
             return;
         }
         self.packets.places[id as usize].due = NEVER;
@@ -117,13 +117,12 @@ impl Switched {
         }
     }
 
-    /// Begins to send a packet of the plain path that came at `since`; returns when its port is free again.
+    /// Begins to send a packet of the plain path; returns when its port is free again.
     fn transmit(
         &mut self,
         now: SimTime,
         id: u32,
         lane: usize,
-        since: SimTime,
         schedule: &mut impl FnMut(SimTime, SwitchedEvent),
     ) -> SimTime {
         let occupancy = self.occupancy(id);
@@ -133,7 +132,7 @@ impl Switched {
             self.leave_sender(now + occupancy, packet.message, schedule);
         }
         let bytes = u64::from(packet.payload) + self.overhead;
-        let service = Service { since, start: now, end: now + occupancy, cost: bytes, bytes };
+        let service = Service { start: now, end: now + occupancy, cost: bytes, bytes };
         self.ports.as_mut().expect("only the plain path has ports").begin(packet.channel, lane, service);
         let to = self.topology.peer(packet.channel);
         let due = now + self.passage(&packet, to, occupancy);
@@ -149,9 +148,9 @@ impl Switched {
         if !ports.is_due(channel, now) {
             return;
         }
-        let Some(Taken { unit, lane, since }) = ports.take(channel) else { return };
+        let Some(Taken { unit, lane }) = ports.take(now, channel) else { return };
         let is_empty = ports.is_empty(channel);
-        let free_at = self.transmit(now, unit, lane, since, schedule);
+        let free_at = self.transmit(now, unit, lane, schedule);
         if !is_empty {
             schedule(free_at, SwitchedEvent::Free { channel });
         }

@@ -269,13 +269,21 @@ impl Fabric for Switched {
     /// Fetches the packet, and the lines of the channels that it may go on by.
     #[inline]
     fn announce(&self, event: SwitchedEvent) {
-        if let SwitchedEvent::Arrive { packet, node } = event {
-            prefetch(&self.packets.places[packet as usize]);
-            let channels = self.topology.channels_from(node);
-            let lines = &self.lines[channels.start as usize..channels.end as usize];
-            for line in lines.iter().step_by(LINES_AHEAD).take(FETCHED_MAX) {
-                prefetch(line);
+        match event {
+            SwitchedEvent::Arrive { packet, node } => {
+                prefetch(&self.packets.places[packet as usize]);
+                let channels = self.topology.channels_from(node);
+                let lines = &self.lines[channels.start as usize..channels.end as usize];
+                for line in lines.iter().step_by(LINES_AHEAD).take(FETCHED_MAX) {
+                    prefetch(line);
+                }
             }
+            SwitchedEvent::Free { channel } => {
+                if let Some(ports) = &self.ports {
+                    ports.announce(channel);
+                }
+            }
+            SwitchedEvent::Tell { .. } => {}
         }
     }
 

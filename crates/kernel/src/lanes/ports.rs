@@ -4,6 +4,7 @@ use resilver_units::SimTime;
 
 use super::usage::Tally;
 use super::{LANES_MAX, LaneOrder, LaneUse, Lanes};
+use crate::prefetch;
 
 /// No unit.
 const NONE: u32 = u32::MAX;
@@ -24,6 +25,8 @@ struct Queue {
 #[derive(Clone, Copy, Debug, Default)]
 struct Port {
     virtual_time: u64,
+    /// The highest finish tag of all lanes.
+    highest: u64,
     /// When it is done with what it serves, in picoseconds.
     busy_until: u64,
     /// The set of lanes that wait.
@@ -32,14 +35,6 @@ struct Port {
     turn: u8,
     /// The lane of what it serves.
     serving: u8,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Unit {
-    /// When it came, in picoseconds.
-    since: u64,
-    /// The unit behind it in its list.
-    next: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,15 +51,11 @@ pub struct Taken {
     pub unit: u32,
     /// Its lane.
     pub lane: usize,
-    /// When it came.
-    pub since: SimTime,
 }
 
 /// The serving of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// When the unit came.
-    pub since: SimTime,
     /// When its serving begins.
     pub start: SimTime,
     /// When the port is done with it.
@@ -87,7 +78,8 @@ pub struct LanePorts {
     priority: [u8; LANES_MAX],
     ports: Vec<Port>,
     queues: Vec<Queue>,
-    units: Vec<Unit>,
+    /// The unit behind each unit in its list.
+    next: Vec<u32>,
     tally: Tally,
 }
 
@@ -119,7 +111,7 @@ impl LanePorts {
             priority,
             ports: vec![Port::default(); ports],
             queues: of_port.collect::<Vec<_>>().repeat(ports),
-            units: Vec::new(),
+            next: Vec::new(),
             tally: Tally::new(lanes),
         }
     }
@@ -148,6 +140,13 @@ impl LanePorts {
         SimTime::from_picoseconds(self.ports[port as usize].busy_until)
     }
 
+    /// Fetches what a port's turning to the next unit will touch.
+    #[inline]
+    pub fn announce(&self, port: u32) {
+        prefetch(&self.ports[port as usize]);
+        prefetch(&self.queues[port as usize * self.lanes]);
+    }
+
     /// Whether a port turns to what waits at it now.
     #[inline]
     pub fn is_due(&self, port: u32, now: SimTime) -> bool {
@@ -160,18 +159,14 @@ impl LanePorts {
         if lane + 1 == self.lanes { 0 } else { lane as u8 + 1 }
     }
 
-    #[inline]
-    fn queues_of(&mut self, port: u32) -> &mut [Queue] {
-        &mut self.queues[port as usize * self.lanes..][..self.lanes]
-    }
-
     /// Puts a unit at the end of its lane.
     #[inline]
     pub fn push(&mut self, now: SimTime, port: u32, lane: usize, unit: u32) {
-        if self.units.len() <= unit as usize {
-            self.units.resize(unit as usize + 1, Unit { since: 0, next: NONE });
+        if self.next.len() <= unit as usize {
+            self.next.resize(unit as usize + 1, NONE);
         }
-        self.units[unit as usize] = Unit { since: now.picoseconds(), next: NONE };
+        self.next[unit as usize] = NONE;
+        self.tally.wait(lane, now);
         let queue = &mut self.queues[port as usize * self.lanes + lane];
         let port = &mut self.ports[port as usize];
         if queue.first == NONE {
@@ -180,7 +175,7 @@ impl LanePorts {
             queue.tag = queue.tag.max(port.virtual_time);
             port.waiting |= 1 << lane;
         } else {
-            self.units[queue.last as usize].next = unit;
+            self.next[queue.last as usize] = unit;
         }
         queue.last = unit;
     }
@@ -190,27 +185,18 @@ impl LanePorts {
     pub fn pass(&mut self, port: u32, lane: usize) {
         self.ports[port as usize].turn = self.next_turn(lane);
         if self.rule == Rule::Shares {
-            self.begin_period(port);
+            self.reach(port, self.ports[port as usize].highest);
             let start = self.ports[port as usize].virtual_time;
             let queue = &mut self.queues[port as usize * self.lanes + lane];
             queue.tag = queue.tag.max(start);
         }
     }
 
-    /// No lane with a share waits: the virtual time is the highest finish tag.
-    #[inline]
-    fn begin_period(&mut self, port: u32) {
-        let tags = self.queues_of(port).iter().map(|queue| queue.tag).filter(|&tag| tag != WITHOUT_SHARE);
-        let highest = tags.max().unwrap_or(0);
-        self.reach(port, highest);
-    }
-
     /// Moves a port's virtual time on to `tag`.
     #[inline]
     fn reach(&mut self, port: u32, tag: u64) {
-        let place = &mut self.ports[port as usize].virtual_time;
-        *place = (*place).max(tag);
-        if *place >= TAG_LIMIT {
+        self.ports[port as usize].virtual_time = tag;
+        if tag >= TAG_LIMIT {
             self.count_anew(port);
         }
     }
@@ -218,8 +204,10 @@ impl LanePorts {
     /// Counts a port's tags from its virtual time on; those below are as good as equal to it.
     #[cold]
     fn count_anew(&mut self, port: u32) {
-        let passed = std::mem::take(&mut self.ports[port as usize].virtual_time);
-        for queue in self.queues_of(port) {
+        let at = &mut self.ports[port as usize];
+        let passed = std::mem::take(&mut at.virtual_time);
+        at.highest -= passed;
+        for queue in &mut self.queues[port as usize * self.lanes..][..self.lanes] {
             if queue.tag != WITHOUT_SHARE {
                 queue.tag = queue.tag.saturating_sub(passed);
             }
@@ -230,6 +218,9 @@ impl LanePorts {
     #[inline]
     fn next_lane(&self, port: u32) -> usize {
         let Port { waiting, turn, .. } = self.ports[port as usize];
+        if waiting & (waiting - 1) == 0 {
+            return waiting.trailing_zeros() as usize;
+        }
         let waits = |lane: usize| waiting >> lane & 1 == 1;
         if self.rule == Rule::Priority {
             let first = self.priority[..self.lanes].iter().map(|&lane| usize::from(lane)).find(|&lane| waits(lane));
@@ -253,7 +244,7 @@ impl LanePorts {
 
     /// Takes the unit that is next at a port, if one waits.
     #[inline]
-    pub fn take(&mut self, port: u32) -> Option<Taken> {
+    pub fn take(&mut self, now: SimTime, port: u32) -> Option<Taken> {
         if self.is_empty(port) {
             return None;
         }
@@ -262,9 +253,10 @@ impl LanePorts {
         let place = port as usize * self.lanes + lane;
         let queue = &mut self.queues[place];
         let unit = queue.first;
-        let Unit { since, next } = self.units[unit as usize];
+        let next = self.next[unit as usize];
         queue.first = next;
         let tag = queue.tag;
+        self.tally.turn_to(lane, now);
         let at = &mut self.ports[port as usize];
         at.turn = turn;
         if next == NONE {
@@ -272,9 +264,11 @@ impl LanePorts {
             at.waiting &= !(1 << lane);
         }
         if self.rule == Rule::Shares {
-            if tag == WITHOUT_SHARE { self.begin_period(port) } else { self.reach(port, tag) }
+            // Where a lane without a share is served, no other waits.
+            let highest = at.highest;
+            self.reach(port, if tag == WITHOUT_SHARE { highest } else { tag });
         }
-        Some(Taken { unit, lane, since: SimTime::from_picoseconds(since) })
+        Some(Taken { unit, lane })
     }
 
     /// Counts a cost against a lane's share.
@@ -283,6 +277,8 @@ impl LanePorts {
         if self.rule == Rule::Shares && self.factors[lane] > 0 {
             let queue = &mut self.queues[port as usize * self.lanes + lane];
             queue.tag += cost.saturating_mul(self.factors[lane]).min(TAG_LIMIT);
+            let at = &mut self.ports[port as usize];
+            at.highest = at.highest.max(queue.tag);
         }
     }
 
@@ -294,8 +290,7 @@ impl LanePorts {
         at.serving = lane as u8;
         at.busy_until = service.end.picoseconds();
         let busy = service.end.since(service.start).picoseconds();
-        let waited = service.start.since(service.since).picoseconds();
-        self.tally.count(lane, at.waiting, service.bytes, busy, waited);
+        self.tally.count(lane, at.waiting, service.bytes, busy);
     }
 
     /// A port stops at `now` what it serves, where it is not done.

@@ -16,7 +16,7 @@ pub struct LaneUse {
     pub units: u64,
     /// Time in which a port was at it, in picoseconds; of many ports the sum passes what one run's time can.
     pub busy_picoseconds: u128,
-    /// Time that its units had waited when their turn came, in picoseconds.
+    /// Time that its units waited for their turn, in picoseconds, also of those that still do.
     pub waited_picoseconds: u128,
     /// What it lent to each lane: its share of what that lane sent while it had nothing that waited.
     pub lent_bytes: Vec<Bytes>,
@@ -56,7 +56,18 @@ impl LaneUse {
 struct Count {
     units: u64,
     busy: u128,
-    waited: u128,
+    /// The sum of times at which units ceased to wait less that of those at which they began, in picoseconds.
+    waited: i128,
+    /// Units that wait.
+    waiting: u64,
+}
+
+impl Count {
+    /// Picoseconds that units waited to `now`.
+    fn waited_to(&self, now: SimTime) -> u128 {
+        let waited = self.waited + i128::from(self.waiting) * i128::from(now.picoseconds());
+        u128::try_from(waited).expect("no unit waits for less than no time")
+    }
 }
 
 /// The counts of all ports together.
@@ -79,12 +90,27 @@ impl Tally {
 
     /// Counts a unit whose serving begins, while the lanes of the set `waiting` wait.
     #[inline]
-    pub fn count(&mut self, lane: usize, waiting: u8, bytes: u64, busy: u64, waited: u64) {
+    pub fn count(&mut self, lane: usize, waiting: u8, bytes: u64, busy: u64) {
         let count = &mut self.counts[lane];
         count.units += 1;
         count.busy += u128::from(busy);
-        count.waited += u128::from(waited);
         self.bytes[lane << self.shares.len() | usize::from(waiting)] += bytes;
+    }
+
+    /// A unit begins to wait.
+    #[inline]
+    pub fn wait(&mut self, lane: usize, now: SimTime) {
+        let count = &mut self.counts[lane];
+        count.waiting += 1;
+        count.waited -= i128::from(now.picoseconds());
+    }
+
+    /// A unit waits no more.
+    #[inline]
+    pub fn turn_to(&mut self, lane: usize, now: SimTime) {
+        let count = &mut self.counts[lane];
+        count.waiting -= 1;
+        count.waited += i128::from(now.picoseconds());
     }
 
     /// Takes back what lies ahead of a port that was at this lane.
@@ -94,7 +120,10 @@ impl Tally {
 
     /// Begins anew, with what lies ahead of the ports: each port's lane, and when it will be done.
     pub fn begin_anew(&mut self, now: SimTime, ends: impl Iterator<Item = (usize, u64)>) {
-        self.counts = [Count::default(); LANES_MAX];
+        for count in &mut self.counts {
+            let waited = -i128::from(count.waiting) * i128::from(now.picoseconds());
+            *count = Count { waiting: count.waiting, waited, ..Count::default() };
+        }
         self.bytes.fill(0);
         for (lane, end) in ends {
             self.counts[lane].busy += u128::from(end.saturating_sub(now.picoseconds()));
@@ -117,7 +146,7 @@ impl Tally {
                 bytes: Bytes::new(of_lane(lane).iter().sum()),
                 units: self.counts[lane].units,
                 busy_picoseconds: self.counts[lane].busy,
-                waited_picoseconds: self.counts[lane].waited,
+                waited_picoseconds: self.counts[lane].waited_to(now),
                 lent_bytes: (0..lanes).map(|borrower| lent_to(lane, borrower)).collect(),
             })
             .collect();
