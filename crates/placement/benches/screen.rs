@@ -12,11 +12,19 @@ use resilver_units::ObjectId;
 /// Ids of one run, and how many are listed at a time.
 const IDS: u64 = 1 << 20;
 const LISTED: usize = 1 << 15;
-const COPIES: usize = 3;
 const RUNS: usize = 7;
 
+/// What is failed, and how many pieces are asked for under which kind of rule.
+struct Case {
+    name: &'static str,
+    kind: BucketKind,
+    pieces: usize,
+    targets: &'static [i32],
+    goal: &'static str,
+}
+
 /// Which of the ids had a copy on a target: screened, and the rest placed in full.
-fn scan(map: &CrushMap, screen: &FlatScreen, targets: &[i32], scratch: &mut (Scratch, ScreenScratch)) -> usize {
+fn scan(map: &CrushMap, screen: &FlatScreen, case: &Case, scratch: &mut (Scratch, ScreenScratch)) -> usize {
     let rule = map.rule_by_id(0).unwrap();
     let (mut inputs, mut candidates, mut devices) = (Vec::new(), Vec::new(), Vec::new());
     let mut hits = 0;
@@ -30,30 +38,36 @@ fn scan(map: &CrushMap, screen: &FlatScreen, targets: &[i32], scratch: &mut (Scr
                 hits += 1;
                 continue;
             }
-            map.place(rule, inputs[index as usize], COPIES, &[], &mut scratch.0, &mut devices);
-            hits += usize::from(devices.iter().any(|device| targets.contains(device)));
+            map.place(rule, inputs[index as usize], case.pieces, &[], &mut scratch.0, &mut devices);
+            hits += usize::from(devices.iter().any(|device| case.targets.contains(device)));
         }
     }
     hits
 }
 
 fn main() {
-    println!("inverse scan of 1,024 devices in one bucket, {COPIES} copies, one core, medians of {RUNS} runs");
-    for (name, kind, targets, goal) in [
-        ("flat straw, one device failed", BucketKind::Straw, &[600][..], "20,000,000"),
-        ("flat straw2, one device failed", BucketKind::Straw2, &[600][..], "none"),
-        ("flat straw, four devices failed", BucketKind::Straw, &[3, 200, 600, 1000][..], "none"),
+    println!("inverse scan of 1,024 devices in one bucket, one core, medians of {RUNS} runs");
+    let (straw, straw2) = (BucketKind::Straw, BucketKind::Straw2);
+    let case = |name, kind, pieces, targets, goal| Case { name, kind, pieces, targets, goal };
+    for case in [
+        case("flat straw, 3 copies, one device failed", straw, 3, &[600], "20,000,000"),
+        case("flat straw2, 3 copies, one device failed", straw2, 3, &[600], "none"),
+        case("flat straw, 3 copies, four devices failed", straw, 3, &[3, 200, 600, 1000], "none"),
+        case("flat straw2, 11 pieces of a code, one device failed", straw2, 11, &[600], "3,000,000"),
+        case("flat straw2, 13 pieces of a code, four devices failed", straw2, 13, &[3, 200, 600, 1000], "none"),
     ] {
-        let map = CrushMap::flat(1024, kind, Tunables::JEWEL);
-        let screen = FlatScreen::new(&map, map.rule_by_id(0).unwrap(), COPIES, targets.to_vec()).unwrap();
-        println!("{name}: goal {goal} ids/s");
+        let map = CrushMap::flat(1024, case.kind, Tunables::JEWEL);
+        let map = if case.pieces == 3 { map } else { map.for_codes() };
+        let rule = map.rule_by_id(0).unwrap();
+        let screen = FlatScreen::new(&map, rule, case.pieces, case.targets.to_vec()).unwrap();
+        println!("{}: goal {} ids/s", case.name, case.goal);
         for lanes in Lanes::available() {
             let mut scratch = (Scratch::with_lanes(lanes), ScreenScratch::with_lanes(lanes));
             if lanes == Lanes::Plain {
                 continue;
             }
             let seconds = median_seconds(RUNS, || {
-                black_box(scan(&map, &screen, targets, &mut scratch));
+                black_box(scan(&map, &screen, &case, &mut scratch));
             });
             println!("    {lanes:?}: {} ids/s", rounded(IDS as f64 / seconds));
         }

@@ -12,6 +12,7 @@ mod lanes;
 mod layouts;
 mod network_report;
 mod parts;
+mod pieces;
 mod pools;
 mod population;
 mod simulation;
@@ -36,5 +37,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layouts::place_objects, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::system_group_sets, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::parity_group_balance, module)?)?;
+    module.add_function(wrap_pyfunction!(pieces::place_pieces, module)?)?;
     errors::register(module)
 }

@@ -6,6 +6,7 @@ makes no difference here. `docs/models/judgement.md` defines every measure.
 
 from resilver.judgement.balance import Balance, balance
 from resilver.judgement.comparison import Comparison, LevelMoves, compare
+from resilver.judgement.loss import LossProbability, group_loss_probability, loss_probability
 from resilver.judgement.quality import Quality, quality
 from resilver.judgement.rebuild import Parallelism, rebuild_sources, rebuild_targets
 from resilver.judgement.replica_sets import NO_DEVICE, replica_sets
@@ -15,10 +16,13 @@ __all__ = [
     "Balance",
     "Comparison",
     "LevelMoves",
+    "LossProbability",
     "Parallelism",
     "Quality",
     "balance",
     "compare",
+    "group_loss_probability",
+    "loss_probability",
     "quality",
     "rebuild_sources",
     "rebuild_targets",

@@ -10,6 +10,7 @@ from resilver.simulate.layouts import (
     parity_group_balance,
     place_objects,
 )
+from resilver.simulate.lost import LostObjects, lost_objects, unrecoverable
 from resilver.simulate.network import network_measures
 from resilver.simulate.parts import PartOfPopulation, PopulationScan, simulate_found
 from resilver.simulate.pools import (
@@ -29,6 +30,7 @@ __all__ = [
     "Code",
     "CrushMap",
     "GroupSets",
+    "LostObjects",
     "ParityGroupBalance",
     "PartOfPopulation",
     "PopulationScan",
@@ -45,6 +47,7 @@ __all__ = [
     "group_sets",
     "group_sets_of",
     "group_up_sets",
+    "lost_objects",
     "network_measures",
     "object_group",
     "parity_group_balance",
@@ -53,6 +56,7 @@ __all__ = [
     "simulate",
     "simulate_found",
     "topology",
+    "unrecoverable",
     "validate",
     "validate_runs",
     "version",

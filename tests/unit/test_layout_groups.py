@@ -1,0 +1,127 @@
+"""Fixed groups of servers: where pieces are, where they go, and what is refused."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from resilver import ConfigError, Study
+from resilver.simulate import place_objects
+from resilver.spec import System
+from tests.reference.layouts import layout_of
+
+
+def system(servers: int, pieces: int, racks: int | None = None, **placement: Any) -> System:
+    cluster = {"servers": servers} if racks is None else {"servers": servers, "racks": racks}
+    description = {
+        "cluster": cluster,
+        "population": {"file_size": "1 MiB", "files": 1},
+        "placement": {"algorithm": "groups", **placement},
+        "redundancy": {"replicas": pieces},
+    }
+    return Study.from_dict(description).runs()[0].system
+
+
+def rows_of(at: System, first: int, count: int, failed: list[int]) -> list[list[int]]:
+    rows = place_objects(at, 1, first, count, failed).tolist()
+    return [[server for server in row if server >= 0] for row in rows]
+
+
+@settings(max_examples=60)
+@given(
+    groups=st.integers(1, 5),
+    size=st.integers(1, 70),
+    pieces=st.integers(1, 16),
+    spares=st.integers(0, 3),
+    first=st.integers(0, 2**63),
+    order=st.lists(st.integers(0, 349), max_size=12, unique=True),
+)
+def test_pieces_are_where_the_plain_twin_puts_them(
+    groups: int, size: int, pieces: int, spares: int, first: int, order: list[int]
+) -> None:
+    # Rule: for any groups, spares and failures in any order, every object is where the layout's
+    # description puts it; sizes on both sides of 64, where the core's permutation has more room.
+    spares = min(spares, size - 1)
+    pieces = min(pieces, size - spares)
+    keys = {"spare": "dedicated", "spares": spares} if spares else {}
+    at = system(groups * size, pieces, group_size=size, **keys)
+    failed = [server for server in order if server < groups * size]
+    place = layout_of(at, 1)
+    out = dict.fromkeys(failed).keys()
+    expected = [place(number, out) for number in range(first, first + 15)]
+    assert rows_of(at, first, 15, failed) == expected
+
+
+@settings(max_examples=30)
+@given(
+    racks=st.sampled_from([2, 3, 4, 6, 12]),
+    spare=st.sampled_from(["distributed", "dedicated"]),
+    failed=st.lists(st.integers(0, 47), max_size=6, unique=True),
+)
+def test_racks_are_kept_apart(racks: int, spare: str, failed: list[int]) -> None:
+    # Rule: pieces lie in different racks before and after failures: two groups of 24 of 48 servers
+    # lie in half of the racks each, or in both of two or of three.
+    most = {2: 1, 3: 2, 4: 2, 6: 3, 12: 6}[racks]
+    # With one spare the last rack of a group of four lacks none: all racks still hold data.
+    at = system(48, most, racks, group_size=24, spare=spare)
+    place = layout_of(at, 1)
+    out = dict.fromkeys(failed).keys()
+    rows = rows_of(at, 7, 30, failed)
+    assert rows == [place(number, out) for number in range(7, 37)]
+    for row in rows:
+        assert len({server // (48 // racks) for server in row}) == len(row)
+        assert out.isdisjoint(row)
+
+
+def test_stripes_of_codes_lie_in_one_group_each() -> None:
+    # 288 servers in 12 groups of 24 hold 13 pieces each; 3,000 objects are 250 a group, standard
+    # deviation 15; six of them.
+    at = system(288, 13, group_size=24)
+    counts = [0] * 12
+    for row in rows_of(at, 0, 3000, []):
+        assert len(row) == 13 and len({server // 24 for server in row}) == 1
+        counts[row[0] // 24] += 1
+    assert all(abs(count - 250) < 90 for count in counts), counts
+
+
+def test_failures_in_turn_move_only_what_they_take() -> None:
+    at = system(30, 6, group_size=10, spare="dedicated", spares=2)
+    turns = list(accumulate([[3], [9], [12], [7], [8]]))
+    for earlier, later in zip([[], *turns], turns, strict=False):
+        before, after = rows_of(at, 0, 200, earlier), rows_of(at, 0, 200, later)
+        for old, new in zip(before, after, strict=True):
+            kept = [server for server in old if server not in later]
+            assert [server for server in new if server in old] == kept
+
+
+@pytest.mark.parametrize(
+    ("servers", "pieces", "keys", "says"),
+    [
+        (10, 3, {}, "placement.group_size: groups have a size; say how many servers a group has"),
+        (10, 3, {"group_size": 4}, "10 servers do not divide by 4; use a divisor of 10, such as 2"),
+        (12, 5, {"group_size": 4}, "an object has 5 pieces, and 4 members of a group hold data"),
+        (12, 3, {"group_size": 4, "spare": "dedicated", "spares": 4}, "use at most 3, or larger"),
+        (12, 4, {"group_size": 4, "spare": "dedicated"}, "use groups of at least 5, or fewer"),
+        (12, 3, {"group_size": 4, "spares": 1}, 'remove it, or use spare = "dedicated"'),
+        (12, 3, {"group_size": 2000}, "this must be at most 1024"),
+        (12, 3, {"group_size": 4, "ring_points": 8}, "this key has no meaning with algorithm"),
+        (12, 3, {"group_size": 4, "spare": "none"}, "distributed"),
+    ],
+)
+def test_groups_that_cannot_be_are_refused(
+    servers: int, pieces: int, keys: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        system(servers, pieces, **keys)
+    assert says in str(caught.value)
+
+
+def test_groups_within_too_few_racks_are_refused() -> None:
+    # Groups of 4 in racks of 6 servers: the first lies in one rack, the second in two.
+    with pytest.raises(ConfigError, match="and the members of a group lie in 1"):
+        system(24, 2, 4, group_size=4)
+    assert system(24, 2, 4, group_size=4, failure_domain="server").copies == 2
