@@ -149,6 +149,17 @@ def test_no_way_leads_through_a_router_outside_of_a_mesh() -> None:
         ({"kind": "torus", "sides": [4, 4], "wiring": "perimeter"}, "topology.wiring"),
         ({"kind": "fat_tree", "sizes": [4, 2]}, "topology.kind=fat_tree"),
         ({"kind": "hypercube", "dimensions": 40, "routers": 2}, "topology.dimensions=40"),
+        (
+            {
+                "kind": "leaf_spine",
+                "leaves": 2,
+                "spines": 2,
+                "hosts_per_leaf": 2,
+                "routers": 1,
+                "entries_per_spine": 1,
+            },
+            r"topology\.routers=1: clients enter at spines",
+        ),
         ({"kind": "star"}, "unknown variant"),
         ({"kind": "graph", "nodes": 3, "links": [[0, 1]], "hosts": [0]}, "node 2 cannot"),
     ],

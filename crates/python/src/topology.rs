@@ -105,6 +105,24 @@ fn inside(places: u32, routers: u32, seed: u64) -> Result<Vec<u32>, TopologyErro
     if places < 2 { Ok(Vec::new()) } else { draw_routers(places, routers, seed) }
 }
 
+/// Leaves and spines of these sizes, with routers at places of hosts or at the spines.
+fn leaves_and_spines(
+    [leaves, spines, hosts, links]: [u32; 4],
+    routers: u32,
+    entries: u32,
+) -> Result<resilver_fabric::topology::Topology, TopologyError> {
+    match (routers, entries) {
+        (routers, 0) => leaf_spine(leaves, spines, hosts, links, routers),
+        (0, entries) => leaf_spine_with_entries(leaves, spines, hosts, links, entries),
+        (routers, _) => Err(TopologyError::Value {
+            field: "routers",
+            value: routers.to_string(),
+            rule: "clients enter at spines, or at places of hosts".to_string(),
+            remedy: "leave out routers or entries_per_spine".to_string(),
+        }),
+    }
+}
+
 fn built(json: &TopologyJson, seed: u64) -> Result<resilver_fabric::topology::Topology, TopologyError> {
     match json {
         TopologyJson::Torus { sides, routers, wiring: WiringJson::Inside } => {
@@ -151,16 +169,8 @@ fn built(json: &TopologyJson, seed: u64) -> Result<resilver_fabric::topology::To
             }
         }
         TopologyJson::LeafSpine { leaves, spines, hosts_per_leaf, links, routers, entries_per_spine } => {
-            match (*routers, *entries_per_spine) {
-                (routers, 0) => leaf_spine(*leaves, *spines, *hosts_per_leaf, *links, routers),
-                (0, entries) => leaf_spine_with_entries(*leaves, *spines, *hosts_per_leaf, *links, entries),
-                (routers, _) => Err(TopologyError::Value {
-                    field: "routers",
-                    value: routers.to_string(),
-                    rule: "clients enter at spines, or at places of hosts".to_string(),
-                    remedy: "leave out routers or entries_per_spine".to_string(),
-                }),
-            }
+            let sizes = [*leaves, *spines, *hosts_per_leaf, *links];
+            leaves_and_spines(sizes, *routers, *entries_per_spine)
         }
         TopologyJson::Dragonfly { groups, routers_per_group, hosts_per_router, global_links, routers } => {
             let sizes = (*groups, *routers_per_group, *hosts_per_router, *global_links);
