@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from importlib import resources
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from resilver.reproduce import entry, names
 from resilver.reproduce.compare import DIVISORS
 from resilver.reproduce.entries import figure_name, select, stand_in
 from resilver.reproduce.evidence import shipped_study
+from resilver.reproduce.published import matches
+from resilver.reproduce.serving import labelled
 
 # The figures and tables of the paper that have numbers: 1 and 4 are drawings.
 FIGURES = {
@@ -42,6 +45,12 @@ NETWORK_FIGURES = {
     **{f"Figure {number}": ["network-faults"] for number in range(12, 27) if number != 17},
     "Figure 17": ["network-timeouts"],
 }
+# Those of the burst-buffer study.
+BURST_FIGURES = {
+    "Figure 1": ["burst-buffer-sweep"],
+    "Table 1": ["burst-buffer-tables"],
+    "Table 2": ["burst-buffer-tables"],
+}
 
 
 def test_the_list_maps_every_figure_and_table_of_the_paper() -> None:
@@ -51,10 +60,16 @@ def test_the_list_maps_every_figure_and_table_of_the_paper() -> None:
             for figure in entry(name).figures:
                 of_source = found.setdefault(entry(name).source, {})
                 of_source.setdefault(figure, []).append(name)
-    assert found == {"Carns et al. (2016)": FIGURES, "Mehech (2007)": NETWORK_FIGURES}
+    assert found == {
+        "Carns et al. (2016)": FIGURES,
+        "Gonsiorowski et al. (2017)": BURST_FIGURES,
+        "Mehech (2007)": NETWORK_FIGURES,
+    }
     rest = [name for name in names() if not entry(name).figures]
     assert rest == [
         "rebuild-on-networks",
+        "burst-buffer-switch-runs",
+        "burst-buffer-switches",
         "flagship",
         "growth",
         "rebuild-on-leaf-spine",
@@ -66,7 +81,8 @@ def test_the_list_maps_every_figure_and_table_of_the_paper() -> None:
 
 def test_the_whole_page_has_every_figure() -> None:
     whole = entry("rebuild-scaling")
-    assert names()[0] == whole.name
+    assert names()[0] == "burst-buffer" and whole.name in names()[:4]
+    assert set(entry("burst-buffer").figures) == set(BURST_FIGURES)
     assert set(whole.figures) == set(FIGURES)
     assert set(entry("network-failures").figures) == set(NETWORK_FIGURES)
     assert whole.expected_seconds == sum(entry(name).expected_seconds for name in whole.members)
@@ -88,7 +104,12 @@ def test_an_entry_is_whole(name: str) -> None:
     for picture in one.pictures:
         if picture.draw in ("bars", "cumulative"):
             assert picture.y_unit in DIVISORS and (picture.y or picture.quantity)
-        assert picture.draw in ("rate", "curve", "histogram", "bars", "cumulative", *NAMES)
+        if picture.draw == "parallel":
+            assert picture.y_unit in DIVISORS and picture.axes and picture.lines
+            named = [key for line in picture.lines for key in line.get("published", ()) if key]
+            assert set(named) <= {number.key for number in one.published}
+        made = ("rate", "curve", "histogram", "bars", "cumulative", "parallel", *NAMES)
+        assert picture.draw in made
         assert {picture.figure, *picture.also} - {""} <= set(one.figures)
     for other in (*one.others, *one.members):
         assert entry(other).name == other
@@ -142,6 +163,34 @@ def test_a_figure_may_be_written_as_people_do(text: str, figure: str) -> None:
 def test_another_figure_is_refused_with_those_there_are(text: str) -> None:
     with pytest.raises(ConfigError, match="not there; choose one of Figure"):
         figure_name(text, entry("rebuild-scaling").figures)
+
+
+def test_the_burst_buffer_sweep_is_240_runs_in_three_campaigns() -> None:
+    """Two rebuilding codes, two attachments, two bisections, five shares and two numbers of groups.
+
+    80 combinations for reads and, for each code, for writes.
+    """
+    runs = shipped_study("burst-buffer-sweep").runs()
+    campaigns = Counter((run.swept["traffic.reads"], run.swept["redundancy.code"]) for run in runs)
+    assert campaigns == {
+        (1.0, "rs 8+3"): 80, (0.0, "rs 8+3"): 80, (0.0, "lrc 8+5 local 4"): 80,
+    }  # fmt: skip
+    assert len({run.key for run in runs}) == 240
+
+
+def test_every_number_of_the_burst_buffer_sweep_has_its_runs() -> None:
+    """An average over what an axis does not tell apart: 5 shares x 2 numbers of groups at least."""
+    one = entry("burst-buffer-sweep")
+    rows = [
+        {**run.swept, **labelled(run.swept, one.labels)} for run in shipped_study(one.name).runs()
+    ]
+    for number in one.published:
+        assert sum(matches(row, number.at) for row in rows) >= 10, number.key
+    for picture in one.pictures:
+        for line in picture.lines:
+            for axis in picture.axes:
+                at = {**line["at"], **axis["at"]}
+                assert sum(matches(row, at) for row in rows) >= 10, (line["name"], axis["name"])
 
 
 def test_tables_have_roman_or_plain_numbers() -> None:

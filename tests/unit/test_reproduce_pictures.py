@@ -65,6 +65,7 @@ def test_a_line_goes_through_the_medians_in_the_units_of_the_axis() -> None:
         ".page",
         ".published",
         ".serving",
+        ".streaming",
         ".words",
     ],
 )

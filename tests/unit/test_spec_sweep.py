@@ -254,3 +254,56 @@ def test_any_plain_value_written_as_toml_reads_back_equal(value: Any) -> None:
         "a b": {"c.d": value},
         "list": [{"e": 1}, {"f": value}],
     }
+
+
+TOGETHER = {
+    "cluster.servers, redundancy.replicas": [[4, 2], [8, 3], [8, 2]],
+    "recovery.pipeline_buffer": ["1 MiB", "2 MiB"],
+}
+
+
+def test_keys_in_one_change_together() -> None:
+    """Three steps of two keys, times two values of another: six systems and not 2 x 2 x 2."""
+    runs = swept(TOGETHER).runs()
+    mib = 2**20
+    steps = ((4, 2), (8, 3), (8, 2))
+    assert [tuple(run.swept.values()) for run in runs] == [
+        (servers, copies, size * mib) for servers, copies in steps for size in (1, 2)
+    ]
+    assert list(runs[0].swept) == [
+        "cluster.servers", "redundancy.replicas", "recovery.pipeline_buffer",
+    ]  # fmt: skip
+    assert [(run.system.server_count, run.system.copies) for run in runs[::2]] == [
+        (4, 2), (8, 3), (8, 2),
+    ]  # fmt: skip
+
+
+def test_keys_that_change_together_survive_being_written(tmp_path: Path) -> None:
+    study = swept(TOGETHER)
+    file = tmp_path / "study.toml"
+    file.write_text(study.to_toml(), encoding="utf-8")
+    assert [run.key for run in Study.load(file).runs()] == [run.key for run in study.runs()]
+
+
+def test_an_override_takes_one_of_the_keys_that_change_together(tmp_path: Path) -> None:
+    """With 2 copies everywhere the steps are (4), (8) and (8) again, of which one is kept."""
+    file = tmp_path / "study.toml"
+    file.write_text(swept(TOGETHER).to_toml(), encoding="utf-8")
+    runs = Study.load(file, ["redundancy.replicas=2"]).runs()
+    assert [run.swept["cluster.servers"] for run in runs] == [4, 4, 8, 8]
+    assert {run.system.copies for run in runs} == {2}
+
+
+@pytest.mark.parametrize(
+    ("sweep", "message"),
+    [
+        ({"cluster.servers, redundancy.replicas": [4, 8]}, "2 keys that change together need"),
+        ({"cluster.servers, redundancy.replicas": [[4]]}, "lists of 2 values"),
+        ({"cluster.servers, ": [[4, 2]]}, "there is no such key to sweep"),
+        ({"cluster.servers, cluster.servers": [[4, 8]]}, "it is swept twice"),
+        ({"cluster.servers": [4], "cluster.servers, redundancy.replicas": [[4, 2]]}, "swept twice"),
+    ],
+)
+def test_steps_of_keys_that_change_together_are_whole(sweep: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        swept(sweep)

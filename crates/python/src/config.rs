@@ -19,6 +19,7 @@ use crate::fabric::{FabricJson, fabric};
 use crate::lanes::{LanesJson, lanes};
 use crate::layouts::{LayoutJson, layout_algorithm};
 use crate::pools::{PoolJson, placed_pool};
+use crate::streams::{CorruptionJson, RedundancyJson, StreamsJson, corruption, redundancy, streams};
 use crate::traffic::{NetworkFaultJson, TrafficJson, duration, network_fault, traffic};
 
 /// One system, as `resilver.simulate` describes it.
@@ -41,6 +42,14 @@ pub struct SystemJson {
     network_faults: Vec<NetworkFaultJson>,
     #[serde(default)]
     lanes: Option<LanesJson>,
+    redundancy: Option<RedundancyJson>,
+    /// All endpoints of each server; empty where each has one.
+    #[serde(default)]
+    ports_of: Vec<Vec<u32>>,
+    #[serde(default)]
+    streams: Option<StreamsJson>,
+    #[serde(default)]
+    corrupt: Vec<CorruptionJson>,
 }
 
 #[derive(Deserialize)]
@@ -180,8 +189,12 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
         failed,
         fails_at,
         contents: system.population.map_or(Ok(Contents::Groups(Vec::new())), contents)?,
+        code: system.redundancy.map(redundancy).transpose()?,
+        ports_of: system.ports_of.into_iter().map(|ports| ports.into_iter().map(EndpointId::new).collect()).collect(),
         traffic: system.traffic.map(traffic).transpose()?,
         lanes: system.lanes.map(lanes).transpose()?,
+        streams: system.streams.map(streams).transpose()?,
+        corruptions: system.corrupt.into_iter().map(corruption).collect::<Result<_, PyErr>>()?,
         faults: system.network_faults.into_iter().map(network_fault).collect::<Result<_, PyErr>>()?,
     })
 }

@@ -16,6 +16,7 @@ mod pieces;
 mod pools;
 mod population;
 mod simulation;
+mod streams;
 mod topology;
 mod traffic;
 

@@ -13,6 +13,7 @@ use crate::errors::{CoreSimulationError, system_error};
 use crate::lanes;
 use crate::network_report;
 use crate::parts::scanned;
+use crate::streams;
 
 /// A run under way.
 ///
@@ -76,6 +77,8 @@ impl Simulation {
         dict.set_item("timeline", timeline(py, report)?)?;
         dict.set_item("interfaces", interfaces(py, report)?)?;
         network_report::set_network_totals(&dict, report)?;
+        streams::set_totals(&dict, report)?;
+        dict.set_item("stripe_groups", streams::stripe_groups(py, report)?)?;
         let topology = self.simulation.topology();
         dict.set_item("links", network_report::links(py, report, topology)?)?;
         let names = topology.map(|topology| (0..topology.nodes()).map(|node| topology.node_name(node)));

@@ -83,7 +83,7 @@ fn rebuild() -> Rebuild {
 fn serve(duration: f64) -> (u64, (u64, Digest), f64) {
     let service = Service::Fixed { read: seconds(0.022), write: seconds(0.022) };
     let disks: Vec<ReadsFirst> = (0..u64::from(HOSTS)).map(|device| ReadsFirst::new(&service, device)).collect();
-    let plant = Plant { fabric: fabric(), disks, endpoint_of: (0..HOSTS).map(EndpointId::new).collect() };
+    let plant = Plant::new(fabric(), disks, (0..HOSTS).map(EndpointId::new).collect());
     let mut storage = Storage::serving(plant, rebuild(), Some(clients(duration)), vec![]);
     let mut schedule: Schedule<EventOf<Switched>> = Schedule::new();
     let begin = Instant::now();

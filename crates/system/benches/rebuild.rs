@@ -109,7 +109,7 @@ fn restore(devices: u32, work: WorkList) -> (u64, f64) {
     let service = Service::Table(table);
     let disks = (0..u64::from(devices)).map(|device| Disk::new(&service, device)).collect();
     let fabric = LogGp::new(fabric_table(), devices as usize);
-    let plant = Plant { fabric, disks, endpoint_of: (0..devices).map(EndpointId::new).collect() };
+    let plant = Plant::new(fabric, disks, (0..devices).map(EndpointId::new).collect());
     let begin = Instant::now();
     let rebuild = Rebuild::new(policy, &is_failed, work).expect("buffers fit into memory");
     let mut storage = Storage::new(plant, rebuild);

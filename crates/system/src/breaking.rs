@@ -18,11 +18,13 @@ impl<F: Network, D: Device> Storage<F, D> {
         let fault = self.faults[fault].clone();
         let links = fault.links.iter().map(|&link| Component::Link(link));
         let components: Vec<Component> = links.chain(fault.nodes.iter().map(|&node| Component::Node(node))).collect();
-        let Plant { fabric, endpoint_of, .. } = &self.plant;
+        let Plant { fabric, ports, disks, .. } = &self.plant;
         let is_in_node =
             |endpoint: EndpointId| fabric.node_of(endpoint).is_some_and(|node| fault.nodes.contains(&node));
-        let in_nodes = (0u32..).zip(endpoint_of).filter(|&(_, &endpoint)| is_in_node(endpoint));
-        let mut devices: Vec<DeviceId> = in_nodes.map(|(device, _)| DeviceId::new(device)).collect();
+        // A server of several ports fails when the nodes of all of them do.
+        let numbers = (0..disks.len() as u32).map(DeviceId::new);
+        let mut devices: Vec<DeviceId> =
+            numbers.filter(|&device| ports.of(device).iter().all(|&endpoint| is_in_node(endpoint))).collect();
         devices.extend(&fault.disks);
         devices.sort_unstable();
         devices.dedup();
@@ -40,6 +42,10 @@ impl<F: Network, D: Device> Storage<F, D> {
         schedule: &mut Schedule<EventOf<F>, K>,
     ) {
         let now = schedule.now();
+        if let Some(streams) = &mut self.streams {
+            let mut site = Site { plant: &mut self.plant, schedule };
+            devices.iter().for_each(|&device| streams.fail_device(device, &mut site));
+        }
         let disks = &mut self.plant.disks;
         for &device in devices {
             if let Some(clients) = &mut self.clients {
@@ -62,6 +68,8 @@ impl<F: Network, D: Device> Storage<F, D> {
             let queue = |time, event| schedule.at(time, EventOf::new(StorageEvent::Fabric(event)));
             fabric.fail(now, component, queue, |token| lost.push(token));
         }
+        let Plant { fabric, ports, .. } = &mut self.plant;
+        ports.learn(|endpoint| fabric.works(endpoint));
         lost.into_iter().for_each(|token| self.tell(Notice::Lost(token), schedule));
     }
 
@@ -81,7 +89,12 @@ impl<F: Network, D: Device> Storage<F, D> {
             if let Some(clients) = &mut self.clients {
                 clients.repair_device(device);
             }
+            if let Some(streams) = &mut self.streams {
+                streams.repair_device(device);
+            }
         }
+        let Plant { fabric, ports, .. } = &mut self.plant;
+        ports.learn(|endpoint| fabric.works(endpoint));
         if let Some(clients) = &mut self.clients {
             let Plant { fabric, .. } = &self.plant;
             let at: Vec<EndpointId> = clients
@@ -100,15 +113,19 @@ impl<F: Network, D: Device> Storage<F, D> {
     /// Devices fail for good, and the system is told: clients' requests to them are not answered, and recovery begins.
     #[cold]
     pub(crate) fn fail_devices<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
-        if let Some(clients) = &mut self.clients {
-            let now = schedule.now();
-            for device in self.rebuild.failing_at(stage) {
-                clients.fail_device(now, device, &self.plant.disks[device.index()]);
-                if stage == 0 {
-                    let disk = &mut self.plant.disks[device.index()];
-                    self.rebuild.begin_without(device, disk.usage().requests);
-                    disk.fail(now);
-                }
+        if self.clients.is_some() || self.streams.is_some() {
+            let (now, failing) = (schedule.now(), self.rebuild.failing_at(stage));
+            if let Some(clients) = &mut self.clients {
+                let disks = &self.plant.disks;
+                failing.iter().for_each(|&device| clients.fail_device(now, device, &disks[device.index()]));
+            }
+            if let Some(streams) = &mut self.streams {
+                streams.lose_devices(&failing, stage, &mut Site { plant: &mut self.plant, schedule });
+            }
+            for &device in failing.iter().filter(|_| stage == 0) {
+                let disk = &mut self.plant.disks[device.index()];
+                self.rebuild.begin_without(device, disk.usage().requests);
+                disk.fail(now);
             }
         }
         self.rebuild.execute(StorageEvent::Fail(stage), &mut Site { plant: &mut self.plant, schedule });

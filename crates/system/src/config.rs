@@ -12,7 +12,8 @@ use resilver_placement::layouts::{Layout, ObjectLayout};
 use resilver_placement::pool::{Osds, Pool};
 use resilver_placement::ring::HashRing;
 use resilver_population::{Decomposition, Extent, Histogram};
-use resilver_units::{DeviceId, EndpointId, GroupId, ObjectId, SimTime};
+use resilver_redundancy::Code;
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, ObjectId, SimTime};
 
 use crate::choice::{ObjectOrder, SourceChoice};
 use crate::clients::Traffic;
@@ -20,6 +21,7 @@ use crate::group_contents::GroupContents;
 use crate::lanes::LanesConfig;
 use crate::network::NetworkFault;
 use crate::rebuild::{Patience, RebuildPolicy};
+use crate::streams::{Corruption, StreamTraffic};
 
 /// The reweight of a device that is in, 16.16.
 const REWEIGHT_FULL: u32 = 0x10000;
@@ -31,6 +33,8 @@ pub struct SystemConfig {
     pub seed: u64,
     /// The endpoint of each device.
     pub endpoint_of: Vec<EndpointId>,
+    /// All endpoints of each device, as many of one as of another; empty where each has one.
+    pub ports_of: Vec<Vec<EndpointId>>,
     /// The devices that fail, each once.
     pub failed: Vec<DeviceId>,
     /// When each of them fails; empty where all fail at time zero.
@@ -51,14 +55,31 @@ pub struct SystemConfig {
     pub order: ObjectOrder,
     /// Where each piece goes.
     pub placement: Placement,
+    /// The code that objects are stored under; `None` where they are stored in copies.
+    pub code: Option<CodeConfig>,
     /// What is stored.
     pub contents: Contents,
     /// The clients beside the rebuild, where there are any.
     pub traffic: Option<Traffic>,
+    /// Clients that stream whole stripes instead, where there are any.
+    pub streams: Option<StreamTraffic>,
+    /// Groups that rebuild in place.
+    pub corruptions: Vec<Corruption>,
     /// Faults of the network, and disks that fail without anyone being told.
     pub faults: Vec<NetworkFault>,
     /// The lanes of classes of traffic, where all do not share one queue.
     pub lanes: Option<LanesConfig>,
+}
+
+/// How objects are coded.
+#[derive(Clone, Debug)]
+pub struct CodeConfig {
+    /// The code.
+    pub code: Arc<Code>,
+    /// One device's part of a stripe, where clients stream whole stripes.
+    pub strip: Option<Bytes>,
+    /// How fast one server encodes or decodes, in user data; `None` where that takes no time.
+    pub coding: Option<BytesPerSecond>,
 }
 
 /// The network that joins servers.
@@ -187,8 +208,9 @@ pub struct PlacedPool {
 /// Working memory of one thread that places.
 #[derive(Default)]
 pub struct PlaceScratch {
-    crush: Scratch,
-    items: Vec<i32>,
+    pub(crate) crush: Scratch,
+    pub(crate) items: Vec<i32>,
+    pub(crate) set: Vec<DeviceId>,
 }
 
 impl Algorithm {
@@ -278,7 +300,7 @@ impl CrushPlacement {
     /// A group of a pool, with the pool's exceptions to CRUSH.
     fn place_group(&self, placed: &PlacedPool, ps: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
         let osds = Osds { reweight: &self.reweight, is_up: &self.is_up, affinity: &self.affinity };
-        let PlaceScratch { crush, items } = scratch;
+        let PlaceScratch { crush, items, .. } = scratch;
         placed.pool.up_set(&self.map, &placed.rule, ps, osds, crush, items);
         let devices = scratch.items.iter().copied().filter(|&item| osds.is_up(item));
         set.extend(devices.map(|item| DeviceId::new(item as u32)));
@@ -287,7 +309,7 @@ impl CrushPlacement {
     fn place(&self, placed: &PlacedPool, input: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
         let copies = placed.pool.size as usize;
         let weight_sets = self.map.weight_sets_for(placed.pool.id);
-        let PlaceScratch { crush, items } = scratch;
+        let PlaceScratch { crush, items, .. } = scratch;
         self.map.place_with(&placed.rule, input, copies, &self.reweight, weight_sets, crush, items);
         let is_up = |&item: &i32| usize::try_from(item).is_ok_and(|device| self.is_up.get(device) == Some(&true));
         set.extend(scratch.items.iter().copied().filter(is_up).map(|item| DeviceId::new(item as u32)));

@@ -1,6 +1,7 @@
 //! One storage system, composed of placement, population, devices and a fabric, and how it heals after a failure.
 
 mod affected;
+mod attendance;
 mod breaking;
 mod checker;
 mod choice;
@@ -17,6 +18,8 @@ mod lanes;
 mod network;
 mod outcome;
 mod parts;
+mod ports;
+mod positions;
 mod rebuild;
 mod restores;
 mod rows;
@@ -26,6 +29,7 @@ mod search;
 mod simulation;
 mod stages;
 mod storage;
+mod streams;
 mod work;
 
 pub use affected::{AffectedBatch, AffectedSearch};
@@ -35,7 +39,8 @@ pub use clients::{
     TrafficInterval,
 };
 pub use config::{
-    Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, PlaceScratch, PlacedPool, Placement, SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, PlaceScratch, PlacedPool, Placement,
+    SystemConfig,
 };
 pub use faults::choose_failed;
 pub use file_words::FileWords;
@@ -49,11 +54,13 @@ pub use lanes::{LaneReport, LanesConfig};
 pub use network::{Network, NetworkFault};
 pub use outcome::{DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
+pub use ports::Ports;
 pub use rebuild::{Patience, Rebuild, RebuildPolicy};
 pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
 pub use storage::{Conclusion, Plant, Storage};
+pub use streams::{Bursts, Corruption, Pairing, Rates, StreamOutcome, StreamTraffic, Streams, StripeGroup, StripesOf};
 pub use work::{Losses, Pull, WorkList};
 
 use resilver_kernel::KernelError;
@@ -128,6 +135,9 @@ pub enum SystemError {
     /// More requests at a time than can be numbered.
     #[error("more than 2^28 requests wait for an answer at a time: lower their rate, or set traffic.timeout")]
     TooManyRequests,
+    /// More operations at a time than can be numbered.
+    #[error("more than 2^24 operations of streams are under way at a time: lower streams.window")]
+    TooManyOperations,
     /// Failures of which each changes the work of those before, where messages may be lost or overtake each other.
     #[error(
         "faults: devices that fail at several times are simulated over a fabric of kind 'loggp' without faults of the \

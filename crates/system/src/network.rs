@@ -11,6 +11,9 @@ pub trait Network: Fabric {
     /// The node of an endpoint, where the fabric has nodes.
     fn node_of(&self, endpoint: EndpointId) -> Option<u32>;
 
+    /// Whether an endpoint can send and receive: its node and one of its links at least work.
+    fn works(&self, endpoint: EndpointId) -> bool;
+
     /// What each endpoint's interface did, where the fabric is one of interfaces.
     fn interfaces(&self) -> Vec<InterfaceUse>;
 
@@ -30,6 +33,10 @@ pub trait Network: Fabric {
 impl Network for LogGp {
     fn node_of(&self, _: EndpointId) -> Option<u32> {
         None
+    }
+
+    fn works(&self, _: EndpointId) -> bool {
+        true
     }
 
     fn interfaces(&self) -> Vec<InterfaceUse> {
@@ -52,6 +59,10 @@ impl Network for LogGp {
 impl Network for Switched {
     fn node_of(&self, endpoint: EndpointId) -> Option<u32> {
         Some(self.topology().node_of(endpoint))
+    }
+
+    fn works(&self, endpoint: EndpointId) -> bool {
+        self.is_linked(self.topology().node_of(endpoint))
     }
 
     fn interfaces(&self) -> Vec<InterfaceUse> {

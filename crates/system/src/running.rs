@@ -4,7 +4,7 @@ use resilver_device::{Device, Disk, LaneDisk, ReadsFirst};
 use resilver_fabric::{LogGp, Switched};
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
-use resilver_units::Bytes;
+use resilver_units::{Bytes, EndpointId};
 
 use crate::SystemError;
 use crate::clients::Clients;
@@ -14,6 +14,7 @@ use crate::network::Network;
 use crate::rebuild::Rebuild;
 use crate::simulation::Moved;
 use crate::storage::{Conclusion, Plant, Storage};
+use crate::streams::Streams;
 
 /// Events that one step executes.
 const EVENTS_A_STEP: u64 = 1 << 20;
@@ -82,12 +83,11 @@ where
 /// When the system cannot be simulated.
 pub(crate) fn begin(config: &SystemConfig, rebuild: Rebuild, bytes: Bytes) -> Result<Box<dyn Run>, SystemError> {
     check_numbers(config)?;
-    let requesters = config.traffic.iter().flat_map(|traffic| &traffic.requesters);
-    let endpoints = config.endpoint_of.iter().chain(requesters).map(|endpoint| endpoint.index() + 1).max().unwrap_or(0);
     let lanes = config.lanes.as_ref().map(|config| &config.lanes);
     if let Some(lanes) = lanes {
         lanes.check().map_err(|error| SystemError::Fabric(error.to_string()))?;
     }
+    let endpoints = endpoints_of(config).map(|endpoint| endpoint.index() + 1).max().unwrap_or(0);
     match &config.fabric {
         FabricConfig::LogGp { table } => {
             let lanes = lanes.cloned().unwrap_or_else(Lanes::single);
@@ -102,6 +102,14 @@ pub(crate) fn begin(config: &SystemConfig, rebuild: Rebuild, bytes: Bytes) -> Re
     }
 }
 
+/// All endpoints that a system names.
+fn endpoints_of(config: &SystemConfig) -> impl Iterator<Item = EndpointId> {
+    let requesters = config.traffic.iter().flat_map(|traffic| &traffic.requesters);
+    let entries = config.streams.iter().flat_map(|streams| &streams.entries);
+    let servers = config.endpoint_of.iter().chain(config.ports_of.iter().flatten());
+    servers.chain(requesters).chain(entries).copied()
+}
+
 /// Checks that faults and clients are of parts that the system has.
 ///
 /// # Errors
@@ -114,8 +122,12 @@ fn check_numbers(config: &SystemConfig) -> Result<(), SystemError> {
         }
     };
     let disks = config.endpoint_of.len() as u32;
-    let requesters = config.traffic.iter().flat_map(|traffic| &traffic.requesters);
-    let used = config.endpoint_of.iter().chain(requesters).map(|endpoint| endpoint.get());
+    let (ports_of, rows) = (&config.ports_of, config.endpoint_of.len());
+    if !ports_of.is_empty() && (ports_of.len() != rows || ports_of.iter().any(Vec::is_empty)) {
+        let (part, number, count) = ("server of ports_of", ports_of.len() as u32, disks);
+        return Err(SystemError::NoSuchPart { part, number, count });
+    }
+    let used = endpoints_of(config).map(EndpointId::get);
     let of_faults = config.faults.iter().flat_map(|fault| {
         let of_links = fault.links.iter().map(move |&link| ("link of network_faults", link, links));
         let of_nodes = fault.nodes.iter().map(move |&node| ("node of network_faults", node, nodes));
@@ -140,16 +152,16 @@ where
     match (config.discipline, device_lanes) {
         (Discipline::Fifo, Some(lanes)) => {
             let disks = devices.map(|device| LaneDisk::new(&config.service, device, lanes)).collect();
-            with(config, Plant { fabric, disks, endpoint_of: config.endpoint_of.clone() }, rebuild, bytes)
+            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), rebuild, bytes)
         }
         (Discipline::ReadsFirst, Some(_)) => Err(SystemError::LanesOfReadsFirst),
         (Discipline::Fifo, None) => {
             let disks = devices.map(|device| Disk::new(&config.service, device)).collect();
-            with(config, Plant { fabric, disks, endpoint_of: config.endpoint_of.clone() }, rebuild, bytes)
+            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), rebuild, bytes)
         }
         (Discipline::ReadsFirst, None) => {
             let disks = devices.map(|device| ReadsFirst::new(&config.service, device)).collect();
-            with(config, Plant { fabric, disks, endpoint_of: config.endpoint_of.clone() }, rebuild, bytes)
+            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), rebuild, bytes)
         }
     }
 }
@@ -170,7 +182,9 @@ where
         Some(traffic) => Some(Clients::new(config.seed, traffic.clone(), devices, has_rebuild)?),
         None => None,
     };
-    let mut storage = Storage::serving(plant, rebuild, clients, config.faults.clone());
+    let plant = plant.with_ports(&config.ports_of);
+    let streams = Streams::of(config, plant.ports.sides())?;
+    let mut storage = Storage::serving(plant, rebuild, clients, config.faults.clone()).streaming(streams);
     let mut schedule = Schedule::new();
     storage.start(&mut schedule);
     Ok(Box::new(Running { storage, schedule, bytes }))

@@ -20,6 +20,7 @@ use crate::running::{Run, begin};
 use crate::scan::Scanned;
 use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
 use crate::storage::Conclusion;
+use crate::streams::StreamOutcome;
 
 /// Groups that one step places.
 const GROUPS_A_STEP: u32 = 8192;
@@ -63,6 +64,8 @@ pub struct Report {
     pub outcome: Outcome,
     /// What clients got, where there are any.
     pub clients: Option<ClientOutcome>,
+    /// What streams did beside, where clients stream.
+    pub streams: Option<StreamOutcome>,
     /// What each endpoint's interface did, where the fabric is one of interfaces.
     pub interfaces: Vec<InterfaceUse>,
     /// What links and packets did, where the fabric has them.
@@ -240,14 +243,15 @@ impl Simulation {
         if may_lose {
             rebuild = rebuild.with_patience(config.patience);
         }
-        let is_serving = config.traffic.is_some() && bytes.is_zero();
+        let is_serving = (config.traffic.is_some() || config.streams.is_some()) && bytes.is_zero();
         let run = begin(config, rebuild, bytes)?;
         Ok(Stage::Running(Box::new(Running { run, is_serving, population, groups })))
     }
 
     fn finish(&self, running: Running) -> Result<Report, SystemError> {
         let Running { run, population, groups, .. } = running;
-        let (Conclusion { outcome, clients, interfaces, network, lanes }, mut digest, events) = run.conclude()?;
+        let (Conclusion { outcome, clients, streams, interfaces, network, lanes }, mut digest, events) =
+            run.conclude()?;
         // The events tell what moved and when; the rest of what a run found is folded in behind them.
         let losses = outcome.losses;
         for word in [
@@ -261,6 +265,18 @@ impl Simulation {
             digest.fold(word);
         }
         let has_files = matches!(self.config.contents, Contents::Files { .. });
-        Ok(Report { population, has_files, outcome, clients, interfaces, network, lanes, groups, digest, events })
+        Ok(Report {
+            population,
+            has_files,
+            outcome,
+            clients,
+            streams,
+            interfaces,
+            network,
+            lanes,
+            groups,
+            digest,
+            events,
+        })
     }
 }

@@ -4,7 +4,7 @@ use resilver_device::{Device, Finished, Io, Queued};
 use resilver_fabric::{Fabric, InterfaceUse, Message, NetworkUse, Notice};
 use resilver_kernel::queue::QueueKind;
 use resilver_kernel::{Model, Schedule};
-use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
+use resilver_units::{DeviceId, EndpointId, SimTime};
 
 use crate::SystemError;
 use crate::clients::{ClientOutcome, Clients};
@@ -12,7 +12,9 @@ use crate::event::{EventOf, Owner, StorageEvent, untoken};
 use crate::lanes::LaneReport;
 use crate::network::{Change, Network, NetworkFault, changes_of, check_network};
 use crate::outcome::Outcome;
+use crate::ports::Ports;
 use crate::rebuild::Rebuild;
+use crate::streams::{StreamOutcome, Streams};
 
 /// What the parts of a system share: the fabric, and the devices behind it.
 #[derive(Clone, Debug)]
@@ -23,6 +25,21 @@ pub struct Plant<F, D> {
     pub disks: Vec<D>,
     /// The endpoint of each device.
     pub endpoint_of: Vec<EndpointId>,
+    /// All endpoints of each device.
+    pub ports: Ports,
+}
+
+impl<F, D> Plant<F, D> {
+    /// What devices of one endpoint each share.
+    pub fn new(fabric: F, disks: Vec<D>, endpoint_of: Vec<EndpointId>) -> Self {
+        Plant { ports: Ports::new(&endpoint_of, &[]), fabric, disks, endpoint_of }
+    }
+
+    /// The same devices with several endpoints each, where `ports_of` names them.
+    pub fn with_ports(mut self, ports_of: &[Vec<EndpointId>]) -> Self {
+        self.ports = Ports::new(&self.endpoint_of, ports_of);
+        self
+    }
 }
 
 /// Where a part of the system acts: on what all share, at the present time.
@@ -66,6 +83,8 @@ pub struct Conclusion {
     pub outcome: Outcome,
     /// What clients got, where there are any.
     pub clients: Option<ClientOutcome>,
+    /// What streams did beside, where clients stream.
+    pub streams: Option<StreamOutcome>,
     /// What each endpoint's interface did, where the fabric is one of interfaces.
     pub interfaces: Vec<InterfaceUse>,
     /// What links and packets did, where the fabric has them.
@@ -79,6 +98,7 @@ pub struct Storage<F, D> {
     pub(crate) plant: Plant<F, D>,
     pub(crate) rebuild: Rebuild,
     pub(crate) clients: Option<Box<Clients>>,
+    pub(crate) streams: Option<Box<Streams>>,
     pub(crate) faults: Vec<NetworkFault>,
     pub(crate) changes: Vec<Change>,
     /// When the run was over; nothing happens any more from then on.
@@ -96,7 +116,13 @@ impl<F: Network, D: Device> Storage<F, D> {
     /// With clients, the run is over when both the rebuild and their time are.
     pub fn serving(plant: Plant<F, D>, rebuild: Rebuild, clients: Option<Clients>, faults: Vec<NetworkFault>) -> Self {
         let changes = changes_of(&faults);
-        Storage { plant, rebuild, clients: clients.map(Box::new), faults, changes, ended_at: None }
+        Storage { plant, rebuild, clients: clients.map(Box::new), streams: None, faults, changes, ended_at: None }
+    }
+
+    /// The same system with clients that stream.
+    pub fn streaming(mut self, streams: Option<Streams>) -> Self {
+        self.streams = streams.map(Box::new);
+        self
     }
 
     /// Begins all that begins by itself: faults come before all else at their time.
@@ -112,10 +138,15 @@ impl<F: Network, D: Device> Storage<F, D> {
                 clients.fail_device(SimTime::ZERO, device, &self.plant.disks[device.index()]);
             }
         }
+        let failing = self.rebuild.failing_at_start();
         let mut site = Site { plant: &mut self.plant, schedule };
         self.rebuild.start(&mut site);
         if let Some(clients) = &mut self.clients {
             clients.start(&mut site);
+        }
+        if let Some(streams) = &mut self.streams {
+            streams.lose_devices(&failing, 0, &mut site);
+            streams.start(&mut site);
         }
     }
 
@@ -131,12 +162,15 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// When the time that clients are to be served is over, where that is given.
     pub fn clients_end(&self) -> Option<SimTime> {
-        self.clients.as_ref().and_then(|clients| clients.end())
+        let streamed = self.streams.as_ref().and_then(|streams| streams.end());
+        self.clients.as_ref().and_then(|clients| clients.end()).or(streamed)
     }
 
     /// Why the run cannot go on, if it cannot.
     pub fn problem(&self) -> Option<SystemError> {
-        self.rebuild.problem().or_else(|| self.clients.as_ref().and_then(|clients| clients.problem()))
+        let of_clients = || self.clients.as_ref().and_then(|clients| clients.problem());
+        let of_streams = || self.streams.as_ref().and_then(|streams| streams.problem());
+        self.rebuild.problem().or_else(of_clients).or_else(of_streams)
     }
 
     /// What the rebuild has to tell, held to the conservation laws.
@@ -162,32 +196,56 @@ impl<F: Network, D: Device> Storage<F, D> {
             }
             None => None,
         };
+        let mut streams = self.streams;
+        let (served, streamed) = match &mut streams {
+            Some(streams) => {
+                streams.dropped(ended_at, fabric.packets_dropped());
+                let (served, streamed) = streams.finish(ended_at, disks, &self.plant.ports)?;
+                (Some(served), Some(streamed))
+            }
+            None => (served, None),
+        };
         let network = fabric.network(ended_at);
         if let Some(network) = &network {
             let window = served.as_ref().map_or(ended_at.since(SimTime::ZERO), |served| served.window);
             check_network(network, window.picoseconds())?;
         }
-        let asked = clients.as_ref().map_or((Bytes::ZERO, Bytes::ZERO), |clients| clients.asked());
         let links = network.as_ref().map_or(&[][..], |network| &network.lanes);
+        let of_streams = streams.as_ref().map(|streams| streams.asked());
+        let asked = clients.as_ref().map(|clients| clients.asked()).or(of_streams).unwrap_or_default();
         Ok(Conclusion {
             lanes: LaneReport::of(&self.plant, links, ended_at),
             interfaces: fabric.interfaces(),
             outcome: self.rebuild.finish(disks, asked, ended_at)?,
             clients: served,
+            streams: streamed,
             network,
         })
+    }
+
+    /// Whether there are clients, and their time is over; without any, a run is over when nothing is left to happen.
+    #[inline]
+    fn is_traffic_over(&self) -> bool {
+        match (&self.clients, &self.streams) {
+            (None, None) => false,
+            (clients, streams) => {
+                clients.as_ref().is_none_or(|clients| clients.is_over())
+                    && streams.as_ref().is_none_or(|streams| streams.is_over())
+            }
+        }
     }
 
     /// An event of the fabric, which may mean something for whose message it is about.
     #[inline]
     fn execute_fabric<K: QueueKind>(&mut self, event: F::Event, schedule: &mut Schedule<EventOf<F>, K>) {
-        let Plant { fabric, endpoint_of, .. } = &mut self.plant;
+        let Plant { fabric, endpoint_of, ports, .. } = &mut self.plant;
         if F::token(event).is_some_and(|token| Owner::of(token) == Owner::Rebuild && self.rebuild.is_void(token)) {
             return;
         }
-        let (rebuild, clients) = (&self.rebuild, &self.clients);
-        let message_of = |token| match (Owner::of(token), clients) {
-            (Owner::Clients, Some(clients)) => clients.message_of(token, endpoint_of),
+        let (rebuild, clients, streams) = (&self.rebuild, &self.clients, &self.streams);
+        let message_of = |token| match (Owner::of(token), clients, streams) {
+            (Owner::Clients, Some(clients), _) => clients.message_of(token, endpoint_of),
+            (Owner::Streams, _, Some(streams)) => streams.message_of(token, ports),
             _ => rebuild.message_of(token, endpoint_of),
         };
         let notice = fabric.execute(schedule.now(), event, message_of, |time, next| {
@@ -203,12 +261,19 @@ impl<F: Network, D: Device> Storage<F, D> {
     pub(crate) fn tell<K: QueueKind>(&mut self, notice: Notice, schedule: &mut Schedule<EventOf<F>, K>) {
         let (Notice::Delivered(token) | Notice::Lost(token) | Notice::Sent(token)) = notice;
         let mut site = Site { plant: &mut self.plant, schedule };
-        match (Owner::of(token), &mut self.clients) {
-            (Owner::Clients, Some(clients)) => clients.notice(notice, &mut site),
+        match (Owner::of(token), &mut self.clients, &mut self.streams) {
+            (Owner::Clients, Some(clients), _) => clients.notice(notice, &mut site),
+            (Owner::Streams, _, Some(streams)) => streams.notice(notice, &mut site),
             _ => self.rebuild.notice(notice, &mut site),
         }
-        if let (Notice::Lost(_), Some(clients)) = (notice, &mut self.clients) {
-            clients.dropped(schedule.now(), self.plant.fabric.packets_dropped());
+        if let Notice::Lost(_) = notice {
+            let (now, dropped) = (schedule.now(), self.plant.fabric.packets_dropped());
+            if let Some(clients) = &mut self.clients {
+                clients.dropped(now, dropped);
+            }
+            if let Some(streams) = &mut self.streams {
+                streams.dropped(now, dropped);
+            }
         }
     }
 
@@ -219,6 +284,14 @@ impl<F: Network, D: Device> Storage<F, D> {
             StorageEvent::Client(number) => {
                 if let Some(clients) = &mut self.clients {
                     clients.execute(number, &mut Site { plant: &mut self.plant, schedule });
+                }
+            }
+            StorageEvent::Stream(number) => {
+                if let Some(streams) = &mut self.streams {
+                    if streams.asks_what_is_rebuilt() {
+                        streams.set_share_rebuilt(self.rebuild.share_rebuilt());
+                    }
+                    streams.execute(number, &mut Site { plant: &mut self.plant, schedule });
                 }
             }
             StorageEvent::Network(change) => self.change(change, schedule),
@@ -262,7 +335,7 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
             }
             event => self.execute_own(event, schedule),
         }
-        if self.clients.as_ref().is_some_and(|clients| clients.is_over()) && self.rebuild.is_over() {
+        if self.is_traffic_over() && self.rebuild.is_over() {
             self.ended_at = Some(schedule.now());
         }
     }

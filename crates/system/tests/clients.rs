@@ -99,7 +99,7 @@ fn conclude<F: Network>(
     step: u64,
 ) -> (Conclusion, Digest) {
     let disks: Vec<ReadsFirst> = (0..u64::from(devices)).map(|device| ReadsFirst::new(service, device)).collect();
-    let plant = Plant { fabric, disks, endpoint_of: (0..devices).map(EndpointId::new).collect() };
+    let plant = Plant::new(fabric, disks, (0..devices).map(EndpointId::new).collect());
     let clients = traffic.map(|traffic| Clients::new(5, traffic, devices as usize, !tasks.is_empty()).unwrap());
     let mut storage = Storage::serving(plant, rebuild(devices, tasks), clients, faults);
     let mut schedule: Schedule<EventOf<F>> = Schedule::new();
@@ -314,7 +314,7 @@ fn both_disciplines_serve_clients() {
     // One request at a time never waits, so the discipline makes no difference to it.
     let plant = |clients: Traffic| {
         let disks: Vec<Disk> = (0..2).map(|device| Disk::new(&fixed(0.01, 0.01), device)).collect();
-        let plant = Plant { fabric: instant(3), disks, endpoint_of: (0..2).map(EndpointId::new).collect() };
+        let plant = Plant::new(instant(3), disks, (0..2).map(EndpointId::new).collect());
         let mut storage = Storage::serving(plant, rebuild(2, &[]), Clients::new(5, clients, 2, false).ok(), vec![]);
         let mut schedule: Schedule<EventOf<LogGp>> = Schedule::new();
         storage.start(&mut schedule);

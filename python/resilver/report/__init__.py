@@ -13,12 +13,14 @@ from resilver.report.source import ResultsLike, SystemRuns, systems
 from resilver.report.static import write_figures
 from resilver.report.summary import KeyFigure, key_figures, summary
 from resilver.report.traffic_charts import NAMES as TRAFFIC_NAMES
+from resilver.report.traffic_charts import STREAM_NAMES
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 __all__ = [
     "NAMES",
+    "STREAM_NAMES",
     "SWEPT_NAMES",
     "TRAFFIC_NAMES",
     "KeyFigure",
@@ -40,7 +42,8 @@ def figure(results: ResultsLike, name: str, system: SystemRuns | None = None) ->
         results: The study's results.
         name: Of a rebuild "rate", "servers", "finish", "transfers", "timeline", "degraded" or
             "busy"; of clients and the network one of `TRAFFIC_NAMES`, such as "delays"; over a
-            sweep with clients one of `SWEPT_NAMES`, such as "goodput".
+            sweep with clients one of `SWEPT_NAMES`, such as "goodput"; of streams and lanes one of
+            `STREAM_NAMES`.
         system: One of `systems(results)`; the largest swept one by default. "rate" and those of
             `SWEPT_NAMES` show all.
 

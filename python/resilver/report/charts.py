@@ -28,12 +28,12 @@ from resilver.report.degraded import (
     draw_degraded,
 )
 from resilver.report.faults import fault_marks_text
-from resilver.report.metrics import REBUILD_RATE, TRAFFIC_METRICS
+from resilver.report.metrics import REBUILD_RATE, STREAM_METRICS, TRAFFIC_METRICS
 from resilver.report.source import ResultsLike, SystemRuns, largest, systems
 from resilver.report.tables import Column, Table
 from resilver.report.traffic import has_traffic
 from resilver.report.traffic_charts import NAMES as TRAFFIC_NAMES
-from resilver.report.traffic_charts import of_traffic
+from resilver.report.traffic_charts import STREAM_NAMES, of_traffic
 from resilver.report.words import plural
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ NAMES = ("rate", "servers", "finish", "transfers", "timeline", "degraded", "busy
 run."""
 SWEPT_NAMES = tuple(metric.name for metric in TRAFFIC_METRICS)
 """The charts about the whole of a swept study with clients."""
-ALL_NAMES = (*NAMES, *SWEPT_NAMES, *TRAFFIC_NAMES)
+STREAM_SWEPT_NAMES = tuple(metric.name for metric in STREAM_METRICS)
+"""Those about the whole of a swept study with streams."""
+ALL_NAMES = (*NAMES, *SWEPT_NAMES, *STREAM_SWEPT_NAMES, *STREAM_NAMES, *TRAFFIC_NAMES)
 """Every chart there is."""
 
 
@@ -52,7 +54,8 @@ def of_study(points: list[SystemRuns]) -> list[Chart]:
     """The charts about the whole study: its rebuild rate, and what clients get over a sweep."""
     made = [over_sweep(rate_chart(points))]
     if points[0].swept and any(has_traffic(point) for point in points):
-        made += [over_sweep(rate_chart(points, metric)) for metric in TRAFFIC_METRICS]
+        metrics = (*TRAFFIC_METRICS, *STREAM_METRICS)
+        made += [over_sweep(rate_chart(points, metric)) for metric in metrics]
     return [one for one in made if one is not None]
 
 

@@ -169,7 +169,7 @@ def _whole_study(page: Document, points: list[SystemRuns]) -> Iterable[str]:
         if not any(number(row, "rebuilt_bytes") for one in points for row in one.rows):
             yield "<p>No run rebuilt anything, so there is no rate.</p>"
         yield "</section>"
-    swept = [one for one in made if one.name in charts.SWEPT_NAMES]
+    swept = [one for one in made if one.name != charts.NAMES[0]]
     if swept:
         yield "<section><h2>What clients get over the sweep</h2>"
         for one in swept:

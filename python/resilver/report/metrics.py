@@ -142,3 +142,16 @@ TRAFFIC_METRICS = (
     ),
 )
 """What the page compares over a sweep of studies with traffic, in this order."""
+
+STREAM_METRICS = (
+    Metric(
+        "rebuilt-in-place",
+        "rebuild_bytes_per_second",
+        "rate of strips made anew",
+        "rate of strips made anew",
+        "rate",
+        "Bytes a second of strips that soft errors made servers rebuild.",
+        zero=False,
+    ),
+)
+"""What it compares besides where servers make strips anew beside their clients."""

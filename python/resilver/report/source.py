@@ -53,6 +53,21 @@ class ResultsLike(Protocol):
         ...
 
     @property
+    def lanes(self) -> pa.Table:
+        """One row a run, part of the system and class of traffic."""
+        ...
+
+    @property
+    def lending(self) -> pa.Table:
+        """One row a run, part of the system, lender and borrower."""
+        ...
+
+    @property
+    def stripe_groups(self) -> pa.Table:
+        """One row a run and group of servers that streams go over."""
+        ...
+
+    @property
     def study(self) -> dict[str, Any]:
         """The study as resolved."""
         ...

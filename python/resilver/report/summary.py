@@ -34,6 +34,16 @@ class KeyFigure:
     detail: str = ""
 
 
+CODED_FIGURES = (
+    ("rebuild_p50_seconds", "Half of the bytes after", "s"),
+    ("rebuild_p99_seconds", "99 of 100 bytes after", "s"),
+    ("gathered_bytes", "Gathered to decode", "B"),
+    ("decoded_bytes", "Decoded", "B"),
+    ("network_bytes", "Sent over the network", "B"),
+)
+"""What a rebuild moves beside what it makes: column, label and unit."""
+
+
 def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[KeyFigure]:
     """The key figures of one system: medians over its seeds.
 
@@ -60,6 +70,9 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
         _redundant(point),
         _groups(point),
         _spread(results, point),
+    ]
+    figures += [
+        _median(point, *one) for one in CODED_FIGURES if any(number(r, one[0]) for r in point.rows)
     ]
     for name, label in (
         ("unreachable_objects", "Out of the network's reach"),

@@ -357,10 +357,18 @@ def traffic_figures(point: SystemRuns) -> list[tuple[str, str, str]]:
         return []
     figures = [
         ("throughput_bytes_per_second", "Goodput", "B/s"),
+        ("analytic_read_bytes_per_second", "Reads by the analytic model", "B/s"),
+        ("analytic_write_bytes_per_second", "Writes by the analytic model", "B/s"),
+        ("rebuild_bytes_per_second", "Strips made anew", "B/s"),
+        ("analytic_rebuild_bytes_per_second", "Strips by the analytic model", "B/s"),
+        ("burst_bytes_per_second", "Bursts written", "B/s"),
+        ("mean_burst_delay_seconds", "Mean time of a burst", "s"),
         ("mean_delay_seconds", "Mean delay", "s"),
         ("p99_delay_seconds", "1 in 100 takes longer than", "s"),
         ("requests_completed", "Requests completed", "requests"),
         ("requests_lost", "Requests lost", "requests"),
+        ("degraded_reads", "Reads that decoded", "requests"),
+        ("lent_bytes", "Lent among lanes", "B"),
         ("mean_hops", "Mean hops", "hops"),
         ("packets_queued_fraction", "Packets that waited", "share"),
         ("link_busy_fraction_max", "Busiest channel", "share"),

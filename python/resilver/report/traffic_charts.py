@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING
 
 from resilver.report import distributions as spread
 from resilver.report.chart import Chart
+from resilver.report.lanes import (
+    LanesChart,
+    lanes_chart,
+    lanes_finding,
+    lanes_table,
+    lanes_text,
+)
 from resilver.report.network import (
     LinkMap,
     link_map,
@@ -14,6 +21,13 @@ from resilver.report.network import (
     network_finding,
 )
 from resilver.report.source import ResultsLike, SystemRuns
+from resilver.report.streams import (
+    StreamsChart,
+    streams_chart,
+    streams_finding,
+    streams_table,
+    streams_text,
+)
 from resilver.report.tables import Table
 from resilver.report.traffic import (
     TrafficCourse,
@@ -34,6 +48,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as StaticFigure
     from plotly.graph_objects import Figure
 
+STREAM_NAMES = ("streams", "lanes")
+"""The charts of one run with streams, or with lanes, before the others."""
 NAMES = ("course", "delays", "hops", "channels", "devices", "network")
 """The charts of one run with traffic, in the order of the page."""
 
@@ -49,6 +65,10 @@ def of_traffic(results: ResultsLike, point: SystemRuns) -> list[Chart]:
         Those for which its tables hold data; none without traffic and without a network.
     """
     made = []
+    if (streams := streams_chart(results, point)) is not None:
+        made.append(_streams(streams))
+    if (lanes := lanes_chart(results, point)) is not None:
+        made.append(_lanes(lanes))
     if (course := traffic_course(results, point)) is not None:
         made.append(_course(course))
     delays = spread.Delays(
@@ -68,6 +88,40 @@ def of_traffic(results: ResultsLike, point: SystemRuns) -> list[Chart]:
     if (links := link_map(results, point)) is not None and links.packets.any():
         made.append(_network(links))
     return made
+
+
+def _streams(data: StreamsChart) -> Chart:
+    """Rates beside the analytic model, whole and by group."""
+    from resilver.report.streams_plot import streams_figure, streams_inches, streams_static
+
+    return Chart(
+        "streams",
+        streams_finding(data),
+        streams_text(data),
+        data,
+        lambda: streams_figure(data),
+        streams_table(data),
+        "rates of streams",
+        lambda figure: streams_static(figure, data),
+        streams_inches(data),
+    )
+
+
+def _lanes(data: LanesChart) -> Chart:
+    """What each class got of its lane, and who lent to whom."""
+    from resilver.report.lanes_plot import lanes_figure, lanes_inches, lanes_static
+
+    return Chart(
+        "lanes",
+        lanes_finding(data),
+        lanes_text(data),
+        data,
+        lambda: lanes_figure(data),
+        lanes_table(data),
+        "what each class got",
+        lambda figure: lanes_static(figure, data),
+        lanes_inches(data),
+    )
 
 
 def _course(data: TrafficCourse) -> Chart:

@@ -166,7 +166,8 @@ def _conclusion(row: dict[str, Any]) -> Conclusion:
 
 
 def _picture(row: dict[str, Any]) -> PictureSpec:
-    return PictureSpec(**{**row, "also": tuple(row.get("also", ()))})
+    lists = {key: tuple(row.get(key, ())) for key in ("also", "axes", "lines")}
+    return PictureSpec(**{**row, **lists})
 
 
 def stand_in(name: str) -> StandIn:

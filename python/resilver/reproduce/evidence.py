@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -13,6 +13,7 @@ from resilver.reproduce.compare import Row
 from resilver.reproduce.entries import Entry, entry
 from resilver.reproduce.measured import measured
 from resilver.reproduce.serving import labelled, serving_columns
+from resilver.reproduce.streaming import group_columns, over_analytic
 
 if TYPE_CHECKING:
     from resilver.spec import Run, Study
@@ -134,8 +135,17 @@ class Gatherer:
         labels = entry(name).labels
         made = [derived(row, by_key[row["run"]]) for row in rows]
         served = _serving(made, results, study)
+        streamed = _streaming(made, results, by_key)
         return Evidence(
-            tuple({**row, **served.get(row["run"], {}), **labelled(row, labels)} for row in made),
+            tuple(
+                {
+                    **row,
+                    **served.get(row["run"], {}),
+                    **streamed.get(row["run"], {}),
+                    **labelled(row, labels),
+                }
+                for row in made
+            ),
             results,
         )
 
@@ -162,6 +172,25 @@ def _serving(rows: Sequence[Row], results: Results, study: Study) -> dict[str, d
     is_fixed = getattr(device, "distribution", None) == "fixed"
     seconds = min(float(time) for time in times if time) if is_fixed and all(times) else None
     return serving_columns(rows, results.servers, results.traffic, seconds)
+
+
+def _streaming(
+    rows: Sequence[Row], results: Results, runs: Mapping[str, Run]
+) -> dict[str, dict[str, Any]]:
+    """What follows from the table of groups; nothing where no run streams over groups."""
+    lanes = {key: run.system.lanes for key, run in runs.items()}
+    bursts = {
+        key: run.system.traffic is not None
+        and run.system.traffic.streams is not None
+        and run.system.traffic.streams.bursts is not None
+        for key, run in runs.items()
+    }
+    shares = {
+        key: 1.0 if one is None else one.shares_with(bursts=bursts[key])[0]
+        for key, one in lanes.items()
+    }
+    ports = {key: run.system.cluster.ports for key, run in runs.items()}
+    return group_columns(rows, results.stripe_groups, shares, ports)
 
 
 def shipped_study(name: str, overrides: Sequence[str] = ()) -> Study:
@@ -191,7 +220,7 @@ def derived(row: dict[str, Any], run: Run) -> Row:
         The row with ``first_fault_seconds``, ``population_replicas``, ``events_per_second``, the
         wall time a rebuilt object, and, where the phases were timed, the share of each and what
         rebuilding alone took for a rebuilt object; for clients in a closed loop
-        ``little_delay_seconds``, see `_little_delay`.
+        ``little_delay_seconds``, see `_little_delay`; for streams rates over the analytic ones.
     """
     added: dict[str, Any] = {}
     if run.system.faults:
@@ -213,7 +242,7 @@ def derived(row: dict[str, Any], run: Run) -> Row:
     known = {phase: float(value) for phase, value in seconds.items() if value is not None}
     total = sum(known.values())
     added |= {f"{phase}_share": value / total for phase, value in known.items() if total > 0.0}
-    return {**row, **added}
+    return {**row, **added, **over_analytic(row)}
 
 
 def _little_delay(row: Row, run: Run) -> float | None:

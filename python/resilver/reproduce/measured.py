@@ -7,6 +7,7 @@ from importlib.resources import as_file, files
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.reproduce.burst_buffer import code_rows, switch_rows
 from resilver.reproduce.compare import Row
 from resilver.reproduce.placing import placement_rates
 
@@ -142,6 +143,8 @@ _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "network": network_rows,
     "disk": disk_rows,
     "topologies": topology_rows,
+    "codes": code_rows,
+    "switches": switch_rows,
 }
 KINDS = tuple(_MEASURES)
 """The kinds of entries that have no runs, except collections."""

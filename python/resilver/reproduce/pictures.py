@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from resilver.report import charts
 from resilver.report.charts_data import RateChart, RateSeries, rate_chart
 from resilver.report.document import Shown
+from resilver.report.parallel import parallel_table, parallel_words
 from resilver.report.source import SystemRuns, number
 from resilver.report.static import COLUMN_INCHES, PAGE_INCHES
 from resilver.report.static import draw as draw_chart
@@ -32,6 +33,7 @@ from resilver.reproduce.histograms import (
     histogram_static,
     histogram_table,
 )
+from resilver.reproduce.parallels import parallels
 from resilver.reproduce.published import PictureSpec, Published
 from resilver.reproduce.words import number_words
 from resilver.units import format_rate
@@ -93,6 +95,8 @@ def picture(
         return _bars(spec, evidence[one.name])
     if spec.draw == "cumulative":
         return _cumulative(spec, evidence[one.name])
+    if spec.draw == "parallel":
+        return _parallel(spec, evidence[one.name], numbers)
     return _one_run(spec, evidence[one.name])
 
 
@@ -152,6 +156,22 @@ def _cumulative(spec: PictureSpec, evidence: Evidence) -> Picture | None:
         "the lines' points",
         (PAGE_INCHES, 2.7),
         lambda figure: cumulative_static(figure, made),
+    )
+
+
+def _parallel(spec: PictureSpec, evidence: Evidence, numbers: Numbers) -> Picture | None:
+    from resilver.report.parallel_plot import parallel_figure, parallel_static
+
+    made = parallels(spec, evidence.rows, numbers)
+    if made is None:
+        return None
+    shown = _headed(spec, parallel_words(made), lambda: parallel_figure(made), parallel_table(made))
+    return Picture(
+        spec,
+        shown,
+        "the lines at each axis",
+        (PAGE_INCHES, 3.4),
+        lambda figure: parallel_static(figure, made),
     )
 
 

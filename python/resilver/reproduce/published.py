@@ -79,8 +79,8 @@ class PictureSpec:
 
     Args:
         name: What its file is called.
-        draw: "rate", "curve", "histogram", "bars", "cumulative", or a chart of one run:
-            "transfers", "servers", "finish".
+        draw: "rate", "curve", "histogram", "bars", "cumulative", "parallel", or a chart of one
+            run: "transfers", "servers", "finish".
         title: What is drawn.
         figure: The figure of the source that it answers to; may be empty.
         also: Further figures that it covers.
@@ -100,6 +100,8 @@ class PictureSpec:
             the change is drawn, in per cent.
         quantity: Of a cumulative one: which distribution.
         count, volume: Of a histogram: the columns of counts and of bytes.
+        axes, lines: Of parallel coordinates, see `resilver.reproduce.parallels`.
+        level, level_name: Of the same: a value in SI units to draw across, and what it is.
     """
 
     name: str
@@ -126,6 +128,10 @@ class PictureSpec:
     at: Mapping[str, Any] = field(default_factory=dict)
     change_from: Mapping[str, Any] = field(default_factory=dict)
     quantity: str = ""
+    axes: tuple[Mapping[str, Any], ...] = ()
+    lines: tuple[Mapping[str, Any], ...] = ()
+    level: float = 1.0
+    level_name: str = ""
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,12 @@ def sweep_of(value: object, info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
             )
         elif not isinstance(values, list | tuple) or not values:
             rule, remedy = "a swept key needs a list of at least one value", "such as [4, 8, 16]"
+        elif not all(_is_step(str(key), item) for item in values):
+            count = len(keys_of(str(key)))
+            rule, remedy = (
+                f"{count} keys that change together need lists of {count} values",
+                'such as { "cluster.servers, population.bytes" = [[4, "1 TiB"], [8, "2 TiB"]] }',
+            )
         else:
             continue
         problems.append(Problem(rule, remedy, key=f'"{key}"', value=show(values)))
@@ -84,9 +90,68 @@ def sweep_of(value: object, info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
         raise ConfigError(problems)
     base = base_folder(info)
     return {
-        str(key): tuple(_absolute_files(str(key), item, base) for item in values)
+        str(key): tuple(_absolute_values(str(key), item, base) for item in values)
         for key, values in value.items()
     }
+
+
+def _is_step(swept: str, value: object) -> bool:
+    """Whether a value has one for each key that changes together; of one key, any is a step."""
+    count = len(keys_of(swept))
+    return count == 1 or (isinstance(value, list | tuple) and len(value) == count)
+
+
+def keys_of(swept: str) -> tuple[str, ...]:
+    """The dotted keys that one swept key stands for: several where they change together.
+
+    Args:
+        swept: One dotted key, or several with commas between them.
+
+    >>> keys_of("cluster.servers"), keys_of("cluster.servers, population.bytes")
+    (('cluster.servers',), ('cluster.servers', 'population.bytes'))
+    """
+    return tuple(part.strip() for part in swept.split(","))
+
+
+def values_of(swept: str, value: Any) -> tuple[tuple[str, Any], ...]:
+    """One step of a swept key: each dotted key with its value there.
+
+    Args:
+        swept: The swept key.
+        value: Its value; where it stands for several keys, a list with a value for each.
+    """
+    keys = keys_of(swept)
+    return ((keys[0], value),) if len(keys) == 1 else tuple(zip(keys, value, strict=True))
+
+
+def without(sweep: dict[str, Any], key: str) -> dict[str, Any]:
+    """A sweep as read from TOML, of which one dotted key is no longer swept.
+
+    Args:
+        sweep: The swept keys and their values, not validated.
+        key: The key; others that change together with it are swept on, each step once.
+
+    >>> without({"a": [1, 2], "b, c": [[1, 5], [2, 5]]}, "b")
+    {'a': [1, 2], 'c': [5]}
+    """
+    left: dict[str, Any] = {}
+    for swept, values in sweep.items():
+        kept = [rank for rank, name in enumerate(keys_of(swept)) if name != key]
+        if len(kept) == len(keys_of(swept)):
+            left[swept] = values
+        elif kept and isinstance(values, list) and all(_is_step(swept, step) for step in values):
+            names = ", ".join(keys_of(swept)[rank] for rank in kept)
+            steps = [[step[rank] for rank in kept] for step in values]
+            told = [step for rank, step in enumerate(steps) if step not in steps[:rank]]
+            left[names] = told if len(kept) > 1 else [step[0] for step in told]
+    return left
+
+
+def _absolute_values(swept: str, value: Any, base: Path) -> Any:
+    keys = keys_of(swept)
+    if len(keys) == 1:
+        return _absolute_files(swept, value, base)
+    return tuple(_absolute_files(key, item, base) for key, item in zip(keys, value, strict=True))
 
 
 def _absolute_files(key: str, value: Any, base: Path) -> Any:
@@ -109,7 +174,8 @@ class Ensemble(Section):
     Args:
         title: What the study asks, in a sentence.
         seeds: n for the seeds 1 to n, or a list.
-        sweep: Dotted keys with a list of values each; every combination is run.
+        sweep: Dotted keys with a list of values each; every combination is run. Keys that change
+            together stand in one, with commas between, and each of their values is a list.
     """
 
     title: str = Field(default="", strict=True, description="What the study asks, in a sentence.")
@@ -138,7 +204,10 @@ class Ensemble(Section):
         PlainValidator(sweep_of),
         WithJsonSchema(
             {
-                "description": "Dotted keys with a list of values each; every combination is run.",
+                "description": (
+                    "Dotted keys with a list of values each; every combination is run. Keys that "
+                    "change together stand in one, with commas between."
+                ),
                 "examples": [{"cluster.servers": [4, 8, 16]}],
                 "type": "object",
                 "additionalProperties": {"type": "array", "minItems": 1},

@@ -12,7 +12,7 @@ from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.text import read_toml
 from resilver.spec.check import cross_problems
-from resilver.spec.ensemble import Ensemble
+from resilver.spec.ensemble import Ensemble, values_of, without
 from resilver.spec.run import Run, canonical_system, run_key
 from resilver.spec.section import Section, base_folder, unknown_key
 from resilver.spec.sections import Sections
@@ -24,6 +24,7 @@ from resilver.spec.sweep import (
     has_path,
     put,
     read_section,
+    swept_keys,
 )
 from resilver.spec.system import System
 from resilver.spec.tables import to_plain
@@ -159,7 +160,7 @@ class Study(Sections):
             digest.update(text.encode() + b"\n")
         sweep = {
             key: list(dict.fromkeys(point.swept[key] for point in self._points))
-            for key in self.study.sweep
+            for key in swept_keys(self.study)
         }
         ensemble = {
             "title": self.study.title,
@@ -177,7 +178,7 @@ class Study(Sections):
             changes, only the keys that were given are written, since the defaults of the rest may
             depend on the swept ones.
         """
-        swept = {key.split(".")[0] for key in self.study.sweep}
+        swept = {key.split(".")[0] for key in swept_keys(self.study)}
         tables: dict[str, Any] = {}
         unwritten = set(Sections.model_fields) - self.model_fields_set
         # Where nothing is stored, nothing is recovered.
@@ -224,14 +225,15 @@ def _sections(
     tables: dict[str, Any] = {
         name: table[name] for name in Sections.model_fields if table.get(name) is not None
     }
-    for key, values in ensemble.sweep.items():
+    firsts = [one for swept, steps in ensemble.sweep.items() for one in values_of(swept, steps[0])]
+    for key, first in firsts:
         name, *rest = key.split(".")
         # Deeper keys change a default, or a table that the section must have anyway; but a fabric
         # may leave out what is swept, such as its topology, and cannot be read without.
         is_needed = len(rest) < 2 or (name, rest[:-1]) == ("cluster", ["fabric"])
         if is_needed and not has_path(tables.get(name), rest or ["."]):
             try:
-                tables[name] = put(tables.get(name, {}), rest, values[0], key)
+                tables[name] = put(tables.get(name, {}), rest, first, key)
             except ConfigError as error:
                 problems += error.problems
     sections: dict[str, Any] = {}
@@ -254,5 +256,4 @@ def _override(table: Mapping[str, Any], text: str) -> dict[str, Any]:
     key = ".".join(path)
     if path[0] == "study" or not isinstance(ensemble, dict) or not isinstance(sweep, dict):
         return changed
-    rest = {name: values for name, values in sweep.items() if name != key}
-    return {**changed, "study": {**ensemble, "sweep": rest}}
+    return {**changed, "study": {**ensemble, "sweep": without(sweep, key)}}

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.spec.ensemble import RUNS_MAX, Ensemble
+from resilver.spec.ensemble import RUNS_MAX, Ensemble, keys_of, values_of
 from resilver.spec.faults import Fault, fault_words
 from resilver.spec.section import Section
 from resilver.spec.sections import Sections
@@ -75,24 +75,31 @@ def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple
             many.
     """
     check_keys(ensemble)
-    keys = list(ensemble.sweep)
+    keys = swept_keys(ensemble)
+    steps = [[values_of(key, value) for value in values] for key, values in ensemble.sweep.items()]
     points: list[Point] = []
     problems: list[Problem] = []
-    for values in itertools.product(*ensemble.sweep.values()):
-        at = ", ".join(f"{key} = {show(value)}" for key, value in zip(keys, values, strict=True))
+    for chosen in itertools.product(*steps):
+        values = dict(itertools.chain.from_iterable(chosen))
+        at = ", ".join(f"{key} = {show(value)}" for key, value in values.items())
         try:
-            system = _system_at(sections, dict(zip(keys, values, strict=True)), base)
+            system = _system_at(sections, values, base)
         except ConfigError as error:
             for problem in error.problems:
                 place = f"at {at}" if at else ""
                 place = ", ".join(part for part in (place, problem.place) if part)
                 problems.append(replace(problem, place=place))
             continue
-        swept = {key: _scalar(system, key, value) for key, value in zip(keys, values, strict=True)}
+        swept = {key: _scalar(system, key, value) for key, value in values.items()}
         points.append(Point(swept, system))
     if problems:
         raise ConfigError(problems)
     return tuple(_with_one_type(_told_apart(points), keys))
+
+
+def swept_keys(ensemble: Ensemble) -> list[str]:
+    """The dotted keys that a sweep changes, those that change together one by one."""
+    return [key for swept in ensemble.sweep for key in keys_of(swept)]
 
 
 def check_keys(ensemble: Ensemble) -> None:
@@ -113,7 +120,11 @@ def check_keys(ensemble: Ensemble) -> None:
     models = section_models()
     known = [f"{name}.{field}" for name, model in models.items() for field in model.model_fields]
     problems = []
-    for key in ensemble.sweep:
+    keys = swept_keys(ensemble)
+    for key in dict.fromkeys(keys):
+        if keys.count(key) > 1:
+            rule = "it is swept twice"
+            problems.append(Problem(rule, "keep one", key=_swept_name(key)))
         parts = key.split(".")
         name = parts[0]
         # A fault stands in a list, so its number follows the section: faults.0.fail.servers.
@@ -130,7 +141,7 @@ def check_keys(ensemble: Ensemble) -> None:
             remedy = name_remedy(key, known + list(models), "keys")
             problems.append(Problem("there is no such key to sweep", remedy, key=_swept_name(key)))
         else:
-            inside = [other for other in ensemble.sweep if other.startswith(key + ".")]
+            inside = [other for other in keys if other.startswith(key + ".")]
             problems += [
                 Problem(
                     f'it is part of "{key}", which is swept too', "keep one", key=_swept_name(other)

@@ -21,6 +21,12 @@ enum Stage {
 }
 
 impl Switched {
+    /// Whether a node works, and a link and the node at its other end with it.
+    pub fn is_linked(&self, node: u32) -> bool {
+        // A channel fails with its link and with either of its nodes.
+        self.topology.channels_from(node).any(|channel| !self.lines[channel as usize].is_failed())
+    }
+
     /// The channels that a component's failure concerns.
     fn channels_of(&self, component: Component) -> Vec<u32> {
         match component {

@@ -4,7 +4,8 @@ use resilver_device::DeviceUse;
 use resilver_kernel::stats::{LogHistogram, Timeline};
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
-use super::outcome::{Counts, Delays, ServerOutcome, TrafficInterval};
+use super::outcome::{ClientOutcome, Counts, Delays, ServerOutcome, TrafficInterval};
+use crate::checker::ConservationError;
 
 /// Picoseconds in a nanosecond: sums of delays over an interval are kept in these, which fit for longer.
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
@@ -33,7 +34,7 @@ struct Series {
 
 /// What is counted of clients.
 #[derive(Clone, Debug)]
-pub(super) struct Measures {
+pub(crate) struct Measures {
     /// Since statistics began.
     pub counts: Counts,
     /// Since time zero.
@@ -211,6 +212,77 @@ impl Measures {
                 write_backlog: backlog[index].mean_level,
             })
             .collect()
+    }
+
+    /// A device has served a piece of an operation.
+    #[inline]
+    pub fn served(&mut self, device: u32, is_read: bool) {
+        let server = &mut self.servers[device as usize];
+        *(if is_read { &mut server.read } else { &mut server.written }) += 1;
+    }
+
+    /// What the run has to tell, held to the laws of conservation; `disks` is what each disk has done up to the end.
+    ///
+    /// # Errors
+    /// When a law is broken, which is a bug.
+    pub fn outcome(
+        &self,
+        ended_at: SimTime,
+        outstanding: u64,
+        disks: Vec<DeviceUse>,
+    ) -> Result<ClientOutcome, ConservationError> {
+        let since = |(now, before): (DeviceUse, &DeviceUse)| DeviceUse {
+            busy: now.busy - before.busy,
+            bytes_read: now.bytes_read - before.bytes_read,
+            bytes_written: now.bytes_written - before.bytes_written,
+            seeks: now.seeks - before.seeks,
+            requests: now.requests - before.requests,
+        };
+        let (write_backlog, write_backlog_bytes, write_backlog_max) = self.backlog();
+        let outcome = ClientOutcome {
+            window: ended_at.since(self.since),
+            counts: self.counts,
+            outstanding,
+            all: self.reads.with(&self.writes),
+            reads: self.reads.clone(),
+            writes: self.writes.clone(),
+            write_backlog,
+            write_backlog_bytes,
+            write_backlog_max,
+            servers: self.servers(),
+            disks: disks.into_iter().zip(&self.disks_before).map(since).collect(),
+            intervals: self.intervals(ended_at),
+        };
+        self.check(&outcome)?;
+        Ok(outcome)
+    }
+
+    /// Holds what is to be told to the laws of conservation.
+    fn check(&self, outcome: &ClientOutcome) -> Result<(), ConservationError> {
+        let (total, window) = (self.total, outcome.window.picoseconds());
+        let of_servers = |count: fn(&ServerOutcome) -> u64| outcome.servers.iter().map(count).sum::<u64>();
+        let busiest = outcome.disks.iter().map(|disk| disk.busy.picoseconds()).max().unwrap_or(0);
+        let laws = [
+            (
+                "every request issued is completed, lost or outstanding",
+                total.issued,
+                total.completed + total.lost + outcome.outstanding,
+            ),
+            (
+                "every write acknowledged is on disk, to be written, or lost with its server",
+                self.acknowledged,
+                self.written + outcome.write_backlog + self.lost_with_server,
+            ),
+            ("requests completed are reads and writes", outcome.counts.completed, outcome.all.completed),
+            ("servers have completed what was completed", outcome.counts.completed, of_servers(|s| s.completed)),
+            ("servers have lost what was lost", outcome.counts.lost, of_servers(|s| s.lost)),
+            ("servers have the backlog that there is", outcome.write_backlog, of_servers(|s| s.write_backlog)),
+            ("no disk is busier than the time allows", busiest.max(window), window),
+        ];
+        match laws.into_iter().find(|(_, left, right)| left != right) {
+            Some((law, left, right)) => Err(ConservationError { law, left, right }),
+            None => Ok(()),
+        }
     }
 }
 

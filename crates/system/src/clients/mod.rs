@@ -5,7 +5,7 @@
 //! is counted lost, and another of its kind goes to another server; what comes of the first one later is discarded.
 
 mod arrivals;
-mod measures;
+pub(crate) mod measures;
 mod outcome;
 mod requests;
 mod serving;
@@ -13,14 +13,15 @@ mod targets;
 mod tokens;
 mod traffic;
 
-use resilver_device::{Device, DeviceUse};
+use resilver_device::Device;
 use resilver_kernel::{Purpose, Stream};
-use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
+use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
 
 pub use outcome::{Bar, ClientOutcome, Counts, Delays, ServerOutcome, TrafficInterval};
 pub use traffic::{Arrivals, Targets, TraceRequest, Traffic};
 
 use crate::SystemError;
+use crate::attendance::Attendance;
 use crate::checker::ConservationError;
 use measures::Measures;
 use requests::Requests;
@@ -44,14 +45,6 @@ struct Requester {
     life: u32,
 }
 
-/// What is known of a device.
-#[derive(Clone, Copy, Debug, Default)]
-struct Served {
-    is_dead: bool,
-    /// How long it had been serving when it died.
-    busy_until_death: SimDuration,
-}
-
 /// The clients of a system.
 #[derive(Clone, Debug)]
 pub struct Clients {
@@ -59,7 +52,7 @@ pub struct Clients {
     requesters: Vec<Requester>,
     chooser: Chooser,
     requests: Requests,
-    devices: Vec<Served>,
+    attendance: Attendance,
     measures: Measures,
     /// Whether the time that the run was to last is over.
     is_over: bool,
@@ -84,7 +77,7 @@ impl Clients {
             requesters: (0..traffic.requesters.len() as u64).map(requester).collect(),
             chooser: Chooser::new(seed, &traffic.servers, traffic.targets),
             requests: Requests::default(),
-            devices: vec![Served::default(); devices],
+            attendance: Attendance::new(devices),
             measures: Measures::new(devices),
             is_over: traffic.duration.is_none(),
             problem: None,
@@ -131,9 +124,7 @@ impl Clients {
 
     /// A device fails: it answers no request from now on.
     pub(crate) fn fail_device<D: Device>(&mut self, now: SimTime, device: DeviceId, disk: &D) {
-        let served = &mut self.devices[device.index()];
-        if !served.is_dead {
-            *served = Served { is_dead: true, busy_until_death: disk.busy_until(now) };
+        if self.attendance.fail(now, device, disk) {
             self.measures.lose_backlog(now, device);
             for handle in self.requests.all(|request| request.pending.disk && request.device == device.get()) {
                 self.requests.get(handle).pending.disk = false;
@@ -144,16 +135,7 @@ impl Clients {
 
     /// A device works again, with an empty queue.
     pub(crate) fn repair_device(&mut self, device: DeviceId) {
-        self.devices[device.index()].is_dead = false;
-    }
-
-    /// What each disk has done up to now.
-    fn disks<D: Device>(&self, now: SimTime, disks: &[D]) -> Vec<DeviceUse> {
-        let use_of = |(served, disk): (&Served, &D)| {
-            let busy = if served.is_dead { served.busy_until_death } else { disk.busy_until(now) };
-            DeviceUse { busy, ..disk.usage() }
-        };
-        self.devices.iter().zip(disks).map(use_of).collect()
+        self.attendance.repair(device);
     }
 
     /// What the run has to tell of its clients, held to the laws of conservation.
@@ -161,59 +143,6 @@ impl Clients {
     /// # Errors
     /// When a law is broken, which is a bug.
     pub(crate) fn finish<D: Device>(&self, ended_at: SimTime, disks: &[D]) -> Result<ClientOutcome, ConservationError> {
-        let measures = &self.measures;
-        let since = |(now, before): (DeviceUse, &DeviceUse)| DeviceUse {
-            busy: now.busy - before.busy,
-            bytes_read: now.bytes_read - before.bytes_read,
-            bytes_written: now.bytes_written - before.bytes_written,
-            seeks: now.seeks - before.seeks,
-            requests: now.requests - before.requests,
-        };
-        let (write_backlog, write_backlog_bytes, write_backlog_max) = measures.backlog();
-        let outcome = ClientOutcome {
-            window: ended_at.since(measures.since),
-            counts: measures.counts,
-            outstanding: self.requests.outstanding(),
-            all: measures.reads.with(&measures.writes),
-            reads: measures.reads.clone(),
-            writes: measures.writes.clone(),
-            write_backlog,
-            write_backlog_bytes,
-            write_backlog_max,
-            servers: measures.servers(),
-            disks: self.disks(ended_at, disks).into_iter().zip(&measures.disks_before).map(since).collect(),
-            intervals: measures.intervals(ended_at),
-        };
-        self.check(&outcome)?;
-        Ok(outcome)
-    }
-
-    /// Holds what is to be told to the laws of conservation.
-    fn check(&self, outcome: &ClientOutcome) -> Result<(), ConservationError> {
-        let measures = &self.measures;
-        let (total, window) = (measures.total, outcome.window.picoseconds());
-        let of_servers = |count: fn(&ServerOutcome) -> u64| outcome.servers.iter().map(count).sum::<u64>();
-        let busiest = outcome.disks.iter().map(|disk| disk.busy.picoseconds()).max().unwrap_or(0);
-        let laws = [
-            (
-                "every request issued is completed, lost or outstanding",
-                total.issued,
-                total.completed + total.lost + outcome.outstanding,
-            ),
-            (
-                "every write acknowledged is on disk, to be written, or lost with its server",
-                measures.acknowledged,
-                measures.written + outcome.write_backlog + measures.lost_with_server,
-            ),
-            ("requests completed are reads and writes", outcome.counts.completed, outcome.all.completed),
-            ("servers have completed what was completed", outcome.counts.completed, of_servers(|s| s.completed)),
-            ("servers have lost what was lost", outcome.counts.lost, of_servers(|s| s.lost)),
-            ("servers have the backlog that there is", outcome.write_backlog, of_servers(|s| s.write_backlog)),
-            ("no disk is busier than the time allows", busiest.max(window), window),
-        ];
-        match laws.into_iter().find(|(_, left, right)| left != right) {
-            Some((law, left, right)) => Err(ConservationError { law, left, right }),
-            None => Ok(()),
-        }
+        self.measures.outcome(ended_at, self.requests.outstanding(), self.attendance.uses(ended_at, disks))
     }
 }

@@ -34,7 +34,7 @@ impl Clients {
             ClientEvent::Again(handle) => self.try_again(handle, site),
             ClientEvent::Begin => {
                 let now = site.schedule.now();
-                let disks = self.disks(now, &site.plant.disks);
+                let disks = self.attendance.uses(now, &site.plant.disks);
                 self.measures.begin(now, disks);
                 site.begin_statistics();
             }
@@ -113,7 +113,7 @@ impl Clients {
         let request = self.requests.get(handle);
         request.pending.message = false;
         let Request { bytes, device, is_read, .. } = *request;
-        if self.devices[device as usize].is_dead {
+        if self.attendance.is_dead(device) {
             self.requests.settle(handle);
             return;
         }

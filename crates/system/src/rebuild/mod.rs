@@ -105,6 +105,8 @@ pub struct Rebuild {
     remapped_bytes: Bytes,
     rebuilt_at: SimTime,
     bytes_written: Bytes,
+    /// Data of the work list, those of later failures not included.
+    bytes_asked: Bytes,
     /// Pulls that are neither complete nor given up.
     open_pulls: u64,
     /// Failures still to come.
@@ -136,6 +138,7 @@ impl Rebuild {
         (begins_at, mut work, later): (SimTime, WorkList, Option<Later>),
     ) -> Result<Self, SystemError> {
         policy.check(&work, later.as_ref())?;
+        let work_bytes = work.bytes();
         let health = Health::new(std::mem::take(&mut work.copies));
         let tracking = later.map(|later| Box::new(Tracking::new(later, &work, &health)));
         let failures_left = tracking.as_ref().map_or(1, |tracking| tracking.later.failures.len() as u32);
@@ -168,6 +171,7 @@ impl Rebuild {
             remapped_bytes: Bytes::ZERO,
             rebuilt_at: begins_at,
             bytes_written: Bytes::ZERO,
+            bytes_asked: work_bytes,
             open_pulls,
             failures_left,
             reach: None,
@@ -244,6 +248,14 @@ impl Rebuild {
     /// Data written so far, to show progress against the work list's.
     pub fn bytes_written(&self) -> Bytes {
         self.bytes_written
+    }
+
+    /// How much of the data that the failures so far ask for has been moved, from 0 to 1.
+    pub(crate) fn share_rebuilt(&self) -> f64 {
+        if self.failures_left == 0 && self.open_pulls == 0 {
+            return 1.0;
+        }
+        self.bytes_written.get() as f64 / (self.bytes_asked.get() as f64).max(1.0)
     }
 
     /// Lost copies that are whole again.

@@ -99,7 +99,7 @@ pub fn restore(
     let is_failed: Vec<bool> = (0..devices).map(|device| device == devices - 1).collect();
     let disks = (0..u64::from(devices)).map(|device| Disk::new(&Service::Table(disk.clone()), device)).collect();
     let fabric = LogGp::new(qdr(), devices as usize);
-    let plant = Plant { fabric, disks, endpoint_of: (0..devices).map(EndpointId::new).collect() };
+    let plant = Plant::new(fabric, disks, (0..devices).map(EndpointId::new).collect());
     let mut storage = Storage::new(plant, Rebuild::new(policy, &is_failed, work).unwrap());
     let mut schedule: Schedule<EventOf<LogGp>> = Schedule::new();
     storage.start(&mut schedule);

@@ -1,0 +1,240 @@
+//! What is counted of streams as a run goes, and the laws that the counts are held to.
+
+use resilver_device::DeviceUse;
+use resilver_units::{Bytes, SimDuration, SimTime};
+
+use super::operations::{Action, Operation, Operations, PIECES_READ, PIECES_WRITTEN, STEPS};
+use super::outcome::Rates;
+use super::tokens::Kind;
+use crate::checker::ConservationError;
+use crate::class::TrafficClass;
+use crate::clients::measures::Measures;
+
+/// The lane of what clients read and write.
+const CLIENTS: u8 = TrafficClass::Clients.lane();
+const REBUILD: u8 = TrafficClass::Rebuild.lane();
+
+/// What was done for one class since time zero.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    issued: u64,
+    completed: u64,
+    lost: u64,
+    messages_sent: u64,
+    messages_lost: u64,
+    /// Pieces that devices were asked to read or write, and of them those lost with their device.
+    submitted: u64,
+    lost_with_device: u64,
+    /// Messages of each kind that arrived, and pieces that devices read and wrote.
+    steps: [u64; STEPS],
+    /// The same of the operations that were completed, and of those given up to which nothing is to happen any more.
+    of_completed: [u64; STEPS],
+    of_lost: [u64; STEPS],
+    /// What the completed operations must have taken by their codes.
+    of_codes: [u64; STEPS],
+}
+
+/// What is counted of streams.
+#[derive(Clone, Debug)]
+pub(super) struct StreamMeasures {
+    /// What clients read and wrote, bursts apart.
+    pub clients: Measures,
+    tallies: [Tally; 3],
+    /// Since statistics began, by group.
+    pub groups: Vec<Rates>,
+    /// Of all, since statistics began.
+    pub all: Rates,
+    pub degraded_reads: u64,
+    pub strips_rebuilt: u64,
+    /// Bursts that ended since statistics began, and the sum of their lengths in picoseconds.
+    pub bursts_ended: u64,
+    pub burst_picoseconds: u128,
+}
+
+/// What an operation takes once it is completed, in the order of what is counted.
+fn steps_of(operation: &Operation, data_pieces: u32) -> [u64; STEPS] {
+    let moved = u64::from(operation.pieces.count_ones());
+    let holds_own = operation.own < 64 && operation.pieces >> operation.own & 1 == 1;
+    let from_peers = moved - u64::from(holds_own);
+    let data = u64::from(data_pieces);
+    let mut steps = [0; STEPS];
+    match operation.action {
+        Action::Read => {
+            steps[Kind::Ask as usize] = 1;
+            steps[Kind::Request as usize] = from_peers;
+            steps[Kind::Gather as usize] = from_peers;
+            steps[Kind::Deliver as usize] = data;
+            steps[PIECES_READ] = moved;
+        }
+        Action::Write => {
+            steps[Kind::Bring as usize] = data;
+            steps[Kind::Spread as usize] = moved - 1;
+            steps[Kind::Written as usize] = moved - 1;
+            steps[Kind::Done as usize] = 1;
+            steps[PIECES_WRITTEN] = moved;
+        }
+        Action::Rebuild => {
+            steps[Kind::Request as usize] = moved;
+            steps[Kind::Gather as usize] = moved;
+            steps[PIECES_READ] = moved;
+            steps[PIECES_WRITTEN] = 1;
+        }
+    }
+    steps
+}
+
+fn add(sums: &mut [u64; STEPS], steps: impl IntoIterator<Item = u64>) {
+    sums.iter_mut().zip(steps).for_each(|(sum, step)| *sum += step);
+}
+
+impl StreamMeasures {
+    pub fn new(devices: usize, groups: usize) -> Self {
+        StreamMeasures {
+            clients: Measures::new(devices),
+            tallies: Default::default(),
+            groups: vec![Rates::default(); groups],
+            all: Rates::default(),
+            degraded_reads: 0,
+            strips_rebuilt: 0,
+            bursts_ended: 0,
+            burst_picoseconds: 0,
+        }
+    }
+
+    /// Leaves out what was before `now`.
+    pub fn begin(&mut self, now: SimTime, disks: Vec<DeviceUse>) {
+        self.clients.begin(now, disks);
+        self.groups.fill(Rates::default());
+        self.all = Rates::default();
+        (self.degraded_reads, self.strips_rebuilt) = (0, 0);
+        (self.bursts_ended, self.burst_picoseconds) = (0, 0);
+    }
+
+    #[inline]
+    pub fn issued(&mut self, lane: u8) {
+        self.tallies[lane as usize].issued += 1;
+        if lane == CLIENTS {
+            self.clients.issued();
+        }
+    }
+
+    #[inline]
+    pub fn sent(&mut self, lane: u8) {
+        self.tallies[lane as usize].messages_sent += 1;
+    }
+
+    pub fn message_lost(&mut self, lane: u8) {
+        self.tallies[lane as usize].messages_lost += 1;
+    }
+
+    /// A device is asked to read or write a piece.
+    #[inline]
+    pub fn submitted(&mut self, lane: u8, piece: Bytes, is_read: bool) {
+        self.tallies[lane as usize].submitted += 1;
+        let asked = if is_read { &mut self.clients.asked.0 } else { &mut self.clients.asked.1 };
+        *asked += piece;
+    }
+
+    pub fn lost_with_device(&mut self, lane: u8, pieces: u32) {
+        self.tallies[lane as usize].lost_with_device += u64::from(pieces);
+    }
+
+    /// A message arrived, or a device served a piece.
+    #[inline]
+    pub fn step(&mut self, lane: u8, step: usize) {
+        self.tallies[lane as usize].steps[step] += 1;
+    }
+
+    pub fn lost(&mut self, now: SimTime, operation: &Operation) {
+        self.tallies[operation.lane as usize].lost += 1;
+        if operation.lane == CLIENTS {
+            self.clients.lost(now, operation.coordinator);
+        }
+    }
+
+    /// Nothing is to happen to an operation any more that was given up.
+    pub fn settled(&mut self, operation: &Operation) {
+        add(&mut self.tallies[operation.lane as usize].of_lost, operation.steps.map(u64::from));
+    }
+
+    /// An operation of a group is completed.
+    #[inline]
+    pub fn completed(&mut self, now: SimTime, operation: &Operation, (data_pieces, group): (u32, u32)) {
+        let &Operation { lane, action, data, due_at, coordinator, .. } = operation;
+        let tally = &mut self.tallies[lane as usize];
+        tally.completed += 1;
+        add(&mut tally.of_completed, operation.steps.map(u64::from));
+        add(&mut tally.of_codes, steps_of(operation, data_pieces));
+        let delay = now.since(due_at);
+        if lane == CLIENTS {
+            self.clients.completed(now, coordinator, action == Action::Read, data, delay);
+            self.degraded_reads += u64::from(action == Action::Read && operation.is_degraded);
+        }
+        let bytes = if action == Action::Rebuild { operation.piece } else { data };
+        self.strips_rebuilt += u64::from(lane == REBUILD);
+        for rates in self.groups.get_mut(group as usize).into_iter().chain([&mut self.all]) {
+            rates.add(lane, action == Action::Read, bytes, delay);
+        }
+    }
+
+    /// A burst ended, which took so long.
+    pub fn burst_ended(&mut self, length: SimDuration) {
+        self.bursts_ended += 1;
+        self.burst_picoseconds += u128::from(length.picoseconds());
+    }
+
+    /// Holds what was counted to the laws of conservation.
+    ///
+    /// # Errors
+    /// When a law is broken, which is a bug.
+    pub fn check(&self, operations: &Operations) -> Result<(), ConservationError> {
+        for (lane, tally) in (0u8..).zip(&self.tallies) {
+            let (mut wanted, mut under_way, mut at_disk, mut steps) = (0, 0, 0, [0; STEPS]);
+            for (_, operation) in operations.all().filter(|(_, operation)| operation.lane == lane) {
+                wanted += u64::from(operation.is_wanted);
+                under_way += u64::from(operation.messages);
+                at_disk += u64::from(operation.at_disk.count_ones());
+                add(&mut steps, operation.steps.map(u64::from));
+            }
+            let arrived: u64 = tally.steps[..PIECES_READ].iter().sum();
+            let served = tally.steps[PIECES_READ] + tally.steps[PIECES_WRITTEN];
+            let counted = [
+                (
+                    "every operation issued is completed, lost or outstanding",
+                    tally.issued,
+                    tally.completed + tally.lost + wanted,
+                ),
+                (
+                    "every message of streams sent has arrived, is lost or under way",
+                    tally.messages_sent,
+                    arrived + tally.messages_lost + under_way,
+                ),
+                (
+                    "every piece that a device was asked for is served, lost with it or at it",
+                    tally.submitted,
+                    served + tally.lost_with_device + at_disk,
+                ),
+            ];
+            let by_step = (0..STEPS).flat_map(|step| {
+                let known = tally.of_completed[step] + tally.of_lost[step] + steps[step];
+                [
+                    (
+                        "what arrived and was served is of operations completed, lost or under way",
+                        tally.steps[step],
+                        known,
+                    ),
+                    (
+                        "completed operations have gathered, sent and written what their codes ask for",
+                        tally.of_completed[step],
+                        tally.of_codes[step],
+                    ),
+                ]
+            });
+            if let Some((law, left, right)) = counted.into_iter().chain(by_step).find(|(_, left, right)| left != right)
+            {
+                return Err(ConservationError { law, left, right });
+            }
+        }
+        Ok(())
+    }
+}
