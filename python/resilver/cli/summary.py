@@ -108,6 +108,14 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
         columns.append(("goodput", "throughput_bytes_per_second", format_rate))
         columns.append(("mean delay", "mean_delay_seconds", format_duration))
         columns.append(("lost", "requests_lost", lambda count: f"{count:,.0f}"))
+    # Strips that are made anew in place, and what new homes take in to decode.
+    for heading, name, words in (
+        ("made anew", "rebuild_bytes_per_second", format_rate),
+        ("bursts", "burst_bytes_per_second", format_rate),
+        ("gathered", "gathered_bytes", format_bytes),
+    ):
+        if any(row.get(name) for point in points for row in point.rows):
+            columns.append((heading, name, words))
     return columns
 
 

@@ -59,8 +59,35 @@ def moments_of(study: dict[str, Any]) -> tuple[FaultMoment, ...]:
             by_time.setdefault(at, []).append(lost)
     for fault in faults if isinstance(faults, list) else []:
         if isinstance(fault, dict):
-            by_time.setdefault(seconds_of(fault.get("at")), []).extend(_lost(fault.get("fail")))
+            at = seconds_of(fault.get("at"))
+            by_time.setdefault(at, []).extend(_lost(fault.get("fail")))
     return tuple(FaultMoment(at, tuple(lost)) for at, lost in sorted(by_time.items()) if lost)
+
+
+def soft_errors(study: dict[str, Any]) -> list[str]:
+    """What is rebuilt in place because of soft errors, a clause a fault.
+
+    Args:
+        study: The study with swept values put in.
+    """
+    clauses = []
+    faults = study.get("faults")
+    for fault in faults if isinstance(faults, list) else []:
+        corrupt = fault.get("corrupt") if isinstance(fault, dict) else None
+        if not isinstance(corrupt, dict):
+            continue
+        groups = _targets(corrupt.get("groups"))
+        if isinstance(groups, list):
+            where = f"{'group' if len(groups) == 1 else 'groups'} {', '.join(map(str, groups))}"
+        else:
+            where = plural(float(str(groups)), "group")
+        clause = f"{where} rebuild strips in place"
+        if corrupt.get("code"):
+            clause += f" ({corrupt['code']})"
+        if at := seconds_of(fault.get("at")):
+            clause += f" from {format_duration(at)} on"
+        clauses.append(clause)
+    return clauses
 
 
 def repair_moments(study: dict[str, Any]) -> tuple[float, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from resilver.report.faults import moments_of, repair_moments
+from resilver.report.faults import moments_of, repair_moments, soft_errors
 from resilver.report.source import (
     ResultsLike,
     SystemRuns,
@@ -15,7 +15,7 @@ from resilver.report.source import (
     with_swept,
 )
 from resilver.report.traffic_words import device_words, fabric_sentence, traffic_clause
-from resilver.report.words import listed, plural
+from resilver.report.words import listed, percent, plural
 from resilver.units import exact_bytes, format_duration
 
 _SWEPT_SHOWN_MAX = 6
@@ -42,6 +42,8 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     parts = [_cluster(cluster, point)]
     if not serves_only(point.rows):
         parts += [*_placement(study, point), _copies(study)]
+    elif size := _section(study, "placement").get("group_size"):
+        parts += [f"groups of {size}", _copies(study)]
     sentences = [", ".join(part for part in parts if part) + "."]
     if population := _population(_section(study, "population")):
         sentences.append(population)
@@ -49,8 +51,12 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
         sentences.append(network)
     if traffic := traffic_clause(_section(study, "traffic")):
         sentences.append(traffic)
+    if lanes := _lanes(_section(study, "lanes")):
+        sentences.append(lanes)
     if shares := _even_shares(cluster.get("ceph")):
         sentences.append(shares)
+    if clauses := soft_errors(study):
+        sentences.append(f"Soft errors: {'; '.join(clauses)}.")
     faults = _faults(study, point)
     # A system that stores nothing has nothing that ought to fail.
     if faults != _NO_FAULTS or not serves_only(point.rows):
@@ -116,6 +122,7 @@ def _even_shares(ceph: object) -> str:
     )
 
 
+_CLASSES = ("clients", "rebuild", "bursts")
 _LAYOUTS = {
     "multi_ring": "several hash rings",
     "rendezvous": "rendezvous hashing",
@@ -150,12 +157,30 @@ def _placement(study: dict[str, Any], point: SystemRuns) -> list[str]:
 
 
 def _copies(study: dict[str, Any]) -> str:
-    """How many replicas, and in which failure domains."""
-    replicas = _section(study, "redundancy").get("replicas")
-    if not replicas or _section(study, "cluster").get("ceph"):
+    """How many replicas or which code, and in which failure domains."""
+    redundancy = _section(study, "redundancy")
+    replicas, code = redundancy.get("replicas"), redundancy.get("code")
+    if _section(study, "cluster").get("ceph") or not (replicas or code):
         return ""
     domain = _section(study, "placement").get("failure_domain")
-    return plural(replicas, "replica") + (f", each on another {domain}" if domain else "")
+    if code:
+        return f"{code}" + (f", each piece on another {domain}" if domain else "")
+    return plural(replicas or 0, "replica") + (f", each on another {domain}" if domain else "")
+
+
+def _lanes(lanes: dict[str, Any]) -> str:
+    """What each class of traffic is guaranteed of every port."""
+    shares, order = lanes.get("shares"), lanes.get("priority")
+    if lanes.get("order") == "priority" and isinstance(order, list):
+        return f"Lanes by priority: {', '.join(_CLASSES[number] for number in order)}."
+    if not isinstance(shares, list):
+        return ""
+    parts = [
+        f"{percent(share)} for {name}"
+        for name, share in zip(_CLASSES, shares, strict=True)
+        if share
+    ]
+    return f"Lanes: {', '.join(parts)}."
 
 
 def _population(population: dict[str, Any]) -> str:

@@ -60,6 +60,8 @@ def traffic_clause(traffic: dict[str, Any]) -> str:
     """
     if not traffic:
         return ""
+    if isinstance(traffic.get("streams"), dict):
+        return f"{_streams(traffic, traffic['streams'])}."
     parts = [_arrivals(traffic)]
     targets = _targets(traffic.get("targets"))
     if targets:
@@ -67,6 +69,25 @@ def traffic_clause(traffic: dict[str, Any]) -> str:
     if isinstance(traffic.get("timeout"), int | float):
         parts.append(f"each given up after {exact_duration(float(traffic['timeout']))}")
     return f"{', '.join(parts)}."
+
+
+def _streams(traffic: dict[str, Any], streams: dict[str, Any]) -> str:
+    """How clients stream whole stripes, and what bursts there are."""
+    share = traffic.get("reads")
+    named = {0.0: "writes", 1.0: "reads"}
+    what = "reads and writes"
+    if isinstance(share, int | float):
+        what = named.get(float(share), f"reads ({percent(float(share))}) and writes")
+    text = f"Clients stream {what} of whole stripes"
+    window, rate, bursts = (streams.get(key) for key in ("window", "rate", "bursts"))
+    if isinstance(rate, int | float):
+        text += f" at {format_rate(float(rate))} each"
+    if isinstance(window, int):
+        text += f", {window:,} under way in each stream"
+    if isinstance(bursts, dict) and isinstance(bursts.get("volume"), int):
+        every = exact_duration(float(bursts.get("every") or 0.0))
+        text += f", and bursts of {exact_bytes(bursts['volume'])} every {every}"
+    return text
 
 
 def _arrivals(traffic: dict[str, Any]) -> str:

@@ -145,12 +145,13 @@ def validate_runs(runs: Iterable[Run]) -> None:
 
     Raises:
         PlacementError: A real cluster's CRUSH map cannot be used.
-        ConfigError: A topology cannot be built, the network has not what a fault takes away, or
-            clients ask for so much more than can be done that memory would not hold it.
+        ConfigError: A code or a topology cannot be built, the network has not what a fault takes
+            away, or clients ask for so much more than can be done that memory would not hold it.
     """
     runs = list(runs)
     systems = {id(run.system): run.system for run in runs}.values()
     validate(systems)
+    _validate_codes(systems)
     check_silent_faults(runs)
     if crowding := [problem for system in systems for problem in crowding_problems(system)]:
         raise ConfigError(crowding[:1])
@@ -168,6 +169,20 @@ def validate(systems: Iterable[System]) -> None:
     reports = {report.sha256: report for system in systems if (report := system.report)}
     for report in reports.values():
         _validate_map(report)
+
+
+def _validate_codes(systems: Iterable[System]) -> None:
+    """Have the core build each code, which judges by its matrix what no number tells."""
+    codes: dict[str, str] = {}
+    for system in systems:
+        if system.code is not None:
+            codes.setdefault(system.code.label, "redundancy.code")
+        for index, fault in enumerate(system.faults):
+            if fault.corrupt is not None and fault.corrupt.code is not None:
+                codes.setdefault(fault.corrupt.code.label, f"faults.{index}.corrupt.code")
+    for label, key in codes.items():
+        with core_errors(key):
+            _core.Code(label)
 
 
 def _validate_map(report: ClusterReport) -> None:
