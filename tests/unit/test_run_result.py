@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
+from resilver.estimate_streams import analytic_rates
 from resilver.simulate.network import topology_of
-from resilver.simulate.result import result_of
+from resilver.simulate.result import _analytic, _rebuilds_in_place, result_of
 from resilver.simulate.silent import silent_faults
 from resilver.study.tables import run_row, shard_table
 from tests.unit.network_studies import network_run
+from tests.unit.striped_studies import STREAMED, system_of
 
 HOSTS, LINKS, WINDOW = 3, 6, 2.0
 
@@ -155,6 +157,49 @@ def test_a_run_of_traffic_alone_says_nothing_of_a_rebuild() -> None:
     for name in ("rebuilt_bytes", "sent_objects", "finish_seconds"):
         assert found.servers[name].null_count == HOSTS
     assert found.servers["failed"].null_count == 0
+
+
+def lanes_reported() -> dict[str, Any]:
+    """What the core tells of two lanes at links and devices, of which the clients' lends."""
+    return {
+        "part": ["links", "links", "devices", "devices"],
+        "class": ["clients", "rebuild"] * 2,
+        "share": np.array([0.75, 0.25] * 2),
+        "units": np.array([9, 3, 1, 0]),
+        "bytes": np.array([900, 300, 50, 0]),
+        "busy_seconds": np.array([0.9, 0.3, 0.1, 0.0]),
+        # No request of the rebuild came to a device, so that none waited.
+        "mean_wait_seconds": np.array([0.5, 0.25, 0.0, np.nan]),
+        "lent_bytes": np.array([120, 30, 7, 0]),
+        "borrowed_bytes": np.array([30, 120, 0, 7]),
+    }
+
+
+def test_lanes_are_stored_and_what_they_lent_is_summed_over_the_network() -> None:
+    lending = {"part": ["links"], "lender": ["clients"], "borrower": ["rebuild"], "bytes": [120]}
+    found = result(reported() | {"lanes": lanes_reported(), "lending": lending})
+    # What devices lent is not the network's: 120 + 30.
+    assert found.metrics["lent_bytes"] == 150
+    assert shard_table("lanes", "k", found.lanes)["mean_wait_seconds"].null_count == 1
+    assert shard_table("lending", "k", found.lending).num_rows == 1
+    without = result(reported())
+    assert (without.metrics["lent_bytes"], without.lanes.num_rows) == (None, 0)
+
+
+def test_streams_over_groups_stand_beside_the_analytic_model() -> None:
+    system = system_of(STREAMED)
+    metrics = _analytic(system)
+    rates = analytic_rates(system)
+    assert rates is not None
+    assert metrics["analytic_read_bytes_per_second"] == rates.read > 0
+    assert metrics["analytic_rebuild_bytes_per_second"] == rates.rebuild > 0
+    assert _analytic(network_run().system) == {}
+
+
+def test_what_is_rebuilt_in_place_has_a_time_where_it_comes_to_an_end() -> None:
+    assert not _rebuilds_in_place(system_of(STREAMED))
+    finite = [{"corrupt": {"groups": 1, "strips": 5}}]
+    assert _rebuilds_in_place(system_of(STREAMED, faults=finite))
 
 
 @pytest.mark.parametrize("absent", [None, {}])

@@ -16,7 +16,14 @@ from resilver.errors import ConfigError, SimulationError
 from resilver.study import Incomplete, Results, execute
 from resilver.study.folder import RunFolder, open_run_folder
 from resilver.study.shards import Cost, Shards
-from resilver.study.tables import METRICS, run_row, shard_table, swept_columns, write_parquet
+from resilver.study.tables import (
+    METRICS,
+    SHARD_SCHEMAS,
+    run_row,
+    shard_table,
+    swept_columns,
+    write_parquet,
+)
 from tests.unit.study_fakes import SIMULATOR, FakeStudy, output
 
 
@@ -180,6 +187,31 @@ def test_a_folder_from_before_phases_were_measured_has_them_null(tmp_path: Path)
     (row,) = Results.open(tmp_path / "a").to_records()
     assert row["wall_seconds"] > 0.0
     assert (row["placing_seconds"], row["rebuilding_seconds"]) == (None, None)
+
+
+def test_a_folder_from_before_lanes_reads_as_it_did(tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    perform(FakeStudy(seeds=[1, 2]), folder)
+    known = Results.open(folder)
+    provenance = json.loads((folder / "provenance.json").read_text())
+    new = ("lanes", "lending", "stripe_groups")
+    for name in new:
+        assert getattr(known, name).num_rows > 0
+        (folder / f"{name}.parquet").unlink()
+        del provenance["tables"][name]
+    # Results of version 3 had neither these tables nor the last metrics.
+    runs = pq.read_table(folder / "runs.parquet")
+    pq.write_table(runs.drop_columns(["lent_bytes", "network_bytes"]), folder / "runs.parquet")
+    with pytest.raises(ConfigError, match=r"has no lanes\.parquet"):
+        Results.open(folder)
+    provenance["schema_version"] = 3
+    (folder / "provenance.json").write_text(json.dumps(provenance))
+    old = Results.open(folder)
+    assert [row["lent_bytes"] for row in old.to_records()] == [None, None]
+    assert old.runs["rebuilt_bytes"].to_pylist() == known.runs["rebuilt_bytes"].to_pylist()
+    for name in new:
+        table = getattr(old, name)
+        assert (table.num_rows, table.schema) == (0, SHARD_SCHEMAS[name])
 
 
 def test_opening_says_what_is_missing(tmp_path: Path) -> None:
