@@ -42,6 +42,8 @@ pub struct SystemJson {
     network_faults: Vec<NetworkFaultJson>,
     #[serde(default)]
     lanes: Option<LanesJson>,
+    /// The code that objects are stored under, in place of copies.
+    #[serde(default)]
     redundancy: Option<RedundancyJson>,
     /// All endpoints of each server; empty where each has one.
     #[serde(default)]

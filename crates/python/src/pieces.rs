@@ -3,16 +3,10 @@
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use rayon::prelude::*;
-use resilver_placement::layout::object_group;
-use resilver_system::PlaceScratch;
-use resilver_units::ObjectId;
 
 use crate::config::system_config;
 use crate::crush::CrushMap;
-
-/// Objects that one task places: some milliseconds of work, so that tasks are few and every thread has some.
-const OBJECTS_A_TASK: usize = 1024;
+use crate::errors::config_error;
 
 /// The devices of given objects of a system, position by position, before anything fails: an array of shape (objects, pieces),
 /// in which -1 stands where a position has no device.
@@ -27,27 +21,13 @@ pub fn place_pieces<'py>(
 ) -> PyResult<Bound<'py, PyArray2<i32>>> {
     let placement = system_config(system, map.map(CrushMap::shared))?.placement;
     let objects = objects.as_slice()?;
-    let mut rows = Array2::from_elem((objects.len(), pieces), -1);
-    py.detach(|| {
-        let slots =
-            rows.as_slice_mut().expect("a new array is contiguous").par_chunks_mut(OBJECTS_A_TASK * pieces.max(1));
-        slots.zip(objects.par_chunks(OBJECTS_A_TASK)).for_each(|(slots, objects)| {
-            let (mut scratch, mut positions) = (PlaceScratch::default(), Vec::new());
-            for (slots, &object) in slots.chunks_mut(pieces).zip(objects) {
-                positions.clear();
-                let object = ObjectId::new(object);
-                match placement.groups {
-                    Some(groups) => {
-                        let group = object_group(object, groups);
-                        placement.algorithm.place_group_positions(group, &mut scratch, &mut positions);
-                    }
-                    None => placement.algorithm.place_object_positions(object, &mut scratch, &mut positions),
-                }
-                for (slot, device) in slots.iter_mut().zip(&positions) {
-                    *slot = device.map_or(-1, |device| device.get() as i32);
-                }
-            }
-        });
+    if pieces == 0 {
+        return Err(config_error("pieces = 0: an object has at least one"));
+    }
+    let rows = py.detach(|| {
+        let mut rows = vec![-1; objects.len() * pieces];
+        placement.place_listed(objects, pieces, &mut rows);
+        rows
     });
-    Ok(rows.into_pyarray(py))
+    Ok(Array2::from_shape_vec((objects.len(), pieces), rows).map_err(config_error)?.into_pyarray(py))
 }

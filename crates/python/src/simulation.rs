@@ -116,6 +116,11 @@ fn set_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {
     dict.set_item("remapped_bytes", outcome.remapped_bytes.get())?;
     let after_failure = |time: SimTime| time.since(outcome.begins_at).seconds();
     dict.set_item("rebuild_seconds", after_failure(outcome.rebuilt_at))?;
+    dict.set_item("rebuild_p50_seconds", outcome.half_rebuilt_at.map(after_failure))?;
+    dict.set_item("rebuild_p99_seconds", outcome.nearly_rebuilt_at.map(after_failure))?;
+    dict.set_item("gathered_bytes", outcome.coded.map(|coded| coded.gathered_bytes.get()))?;
+    dict.set_item("decoded_bytes", outcome.coded.map(|coded| coded.decoded_bytes.get()))?;
+    dict.set_item("network_bytes", report.network_bytes.get())?;
     dict.set_item("first_redundant_seconds", outcome.first_redundant_at.map(after_failure))?;
     dict.set_item("last_redundant_seconds", outcome.last_redundant_at.map(after_failure))?;
     dict.set_item("placement_groups", report.groups.as_ref().map(|groups| groups.groups))?;

@@ -54,7 +54,11 @@ impl<F: Network, D: Device> Storage<F, D> {
             disks[device.index()].fail(now);
         }
         for &device in devices {
-            self.rebuild.lose_device(device, &mut Site { plant: &mut self.plant, schedule });
+            let mut site = Site { plant: &mut self.plant, schedule };
+            match &mut self.reconstruction {
+                Some(reconstruction) => reconstruction.lose_device(device, &mut site),
+                None => self.rebuild.lose_device(device, &mut site),
+            }
         }
         let Plant { fabric, .. } = &mut self.plant;
         if let Some(clients) = &mut self.clients {
@@ -85,7 +89,10 @@ impl<F: Network, D: Device> Storage<F, D> {
         }
         for &device in devices {
             self.plant.disks[device.index()].repair(now);
-            self.rebuild.regain_device(device);
+            match &mut self.reconstruction {
+                Some(reconstruction) => reconstruction.regain_device(device),
+                None => self.rebuild.regain_device(device),
+            }
             if let Some(clients) = &mut self.clients {
                 clients.repair_device(device);
             }
@@ -114,7 +121,7 @@ impl<F: Network, D: Device> Storage<F, D> {
     #[cold]
     pub(crate) fn fail_devices<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
         if self.clients.is_some() || self.streams.is_some() {
-            let (now, failing) = (schedule.now(), self.rebuild.failing_at(stage));
+            let (now, failing) = (schedule.now(), self.failing_at(stage));
             if let Some(clients) = &mut self.clients {
                 let disks = &self.plant.disks;
                 failing.iter().for_each(|&device| clients.fail_device(now, device, &disks[device.index()]));
@@ -124,10 +131,18 @@ impl<F: Network, D: Device> Storage<F, D> {
             }
             for &device in failing.iter().filter(|_| stage == 0) {
                 let disk = &mut self.plant.disks[device.index()];
-                self.rebuild.begin_without(device, disk.usage().requests);
+                let requests = disk.usage().requests;
+                match &mut self.reconstruction {
+                    Some(reconstruction) => reconstruction.begin_without(device, requests),
+                    None => self.rebuild.begin_without(device, requests),
+                }
                 disk.fail(now);
             }
         }
-        self.rebuild.execute(StorageEvent::Fail(stage), &mut Site { plant: &mut self.plant, schedule });
+        let mut site = Site { plant: &mut self.plant, schedule };
+        match &mut self.reconstruction {
+            Some(reconstruction) => reconstruction.fail(stage, &mut site),
+            None => self.rebuild.execute(StorageEvent::Fail(stage), &mut site),
+        }
     }
 }

@@ -100,7 +100,10 @@ pub fn check_relocated<'a>(
     Ok(())
 }
 
-fn check_set<'a>(set: impl Iterator<Item = &'a DeviceId>, domain_of: &[u32]) -> Result<(), ConservationError> {
+pub(crate) fn check_set<'a>(
+    set: impl Iterator<Item = &'a DeviceId>,
+    domain_of: &[u32],
+) -> Result<(), ConservationError> {
     let mut domains: Vec<u32> = set.map(|device| domain_of[device.index()]).collect();
     let copies = domains.len();
     domains.sort_unstable();

@@ -8,6 +8,7 @@ mod choice;
 mod class;
 mod clients;
 mod config;
+mod curve;
 mod event;
 mod faults;
 mod file_words;
@@ -21,6 +22,8 @@ mod parts;
 mod ports;
 mod positions;
 mod rebuild;
+mod reconstruction;
+mod recovery;
 mod restores;
 mod rows;
 mod running;
@@ -52,10 +55,11 @@ pub use event::EventOf;
 pub use group_contents::{GroupContents, scan_groups};
 pub use lanes::{LaneReport, LanesConfig};
 pub use network::{Network, NetworkFault};
-pub use outcome::{DeviceOutcome, Level, Outcome, Transfer, Wasted};
+pub use outcome::{Coded, DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
 pub use ports::Ports;
 pub use rebuild::{Patience, Rebuild, RebuildPolicy};
+pub use reconstruction::Reconstruction;
 pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
@@ -85,6 +89,27 @@ pub enum SystemError {
         buffer: u64,
         /// The pool in bytes.
         memory: u64,
+    },
+    /// A memory pool smaller than the buffers that one buffer of a piece is made of.
+    #[error(
+        "recovery.pipeline_buffer = {buffer} B from each of {sources} sources does not fit into recovery.receive_memory = \
+         {memory} B: enlarge the memory or use a smaller buffer"
+    )]
+    GatherTooLarge {
+        /// The buffer in bytes.
+        buffer: u64,
+        /// How many sources a piece may be made of.
+        sources: u32,
+        /// The pool in bytes.
+        memory: u64,
+    },
+    /// A placement that asks for another number of pieces than the code has.
+    #[error("redundancy.code has {pieces} pieces, but the placement finds devices for {placed}: make them equal")]
+    PiecesNotPlaced {
+        /// Pieces of the code.
+        pieces: u64,
+        /// Pieces that placement asks for.
+        placed: u64,
     },
     /// A buffer of no size.
     #[error("recovery.pipeline_buffer = 0 B: it must be at least 1 B")]

@@ -96,6 +96,15 @@ pub struct Transfer {
     pub bytes: Bytes,
 }
 
+/// What it took to make pieces of a code anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coded {
+    /// Data that new homes received and made pieces of, or kept as pieces.
+    pub gathered_bytes: Bytes,
+    /// Data of pieces that were decoded.
+    pub decoded_bytes: Bytes,
+}
+
 /// What a finished run has to tell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -121,6 +130,12 @@ pub struct Outcome {
     pub begins_at: SimTime,
     /// When the last lost copy was complete; when the first devices failed, where none was.
     pub rebuilt_at: SimTime,
+    /// When half of the data in place of lost copies was written; `None` where none was.
+    pub half_rebuilt_at: Option<SimTime>,
+    /// When 99 % of it was.
+    pub nearly_rebuilt_at: Option<SimTime>,
+    /// What coded pieces took, where redundancy is a code.
+    pub coded: Option<Coded>,
     /// When the first object that lacked a copy had all of them again; `None` where none had.
     pub first_redundant_at: Option<SimTime>,
     /// When the last object that has all its copies again had them; `None` where none has.

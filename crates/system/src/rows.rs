@@ -13,11 +13,17 @@ const PART_ROWS: usize = 1024;
 /// What stands behind the end of a set that is short.
 const NOBODY: i32 = -1;
 
+/// What is placed.
+enum Unit {
+    Group(GroupId),
+    Object(ObjectId),
+}
+
 impl Placement {
     /// The devices of the `rows.len() / width` objects from `first` on, a row of `width` an object.
     ///
-    /// With placement groups an object is where its group is. What a set lacks of `width` is -1, and what it has beyond is
-    /// left out.
+    /// With placement groups an object is where its group is. What a set lacks of `width` is -1, at the end or, under a rule that
+    /// keeps positions, where it is lacking; what it has beyond is left out.
     ///
     /// # Panics
     /// When `width` is zero.
@@ -27,13 +33,16 @@ impl Placement {
         {
             return place_on_ring(ring, first, width, rows);
         }
-        self.fill(width, rows, |row, scratch, set| {
-            let object = ObjectId::new(first.get().wrapping_add(row as u64));
-            match self.groups {
-                Some(groups) => self.algorithm.place_group(object_group(object, groups), scratch, set),
-                None => self.algorithm.place_object(object, scratch, set),
-            }
-        });
+        self.fill(width, rows, |row| self.unit_of(ObjectId::new(first.get().wrapping_add(row as u64))));
+    }
+
+    /// The devices of given objects, a row of `width` an object, as [`place_objects`](Self::place_objects) gives them.
+    ///
+    /// # Panics
+    /// When `width` is zero, or `rows` has another number of rows than there are objects.
+    pub fn place_listed(&self, objects: &[u64], width: usize, rows: &mut [i32]) {
+        assert_eq!(rows.len(), objects.len() * width, "there is a row an object");
+        self.fill(width, rows, |row| self.unit_of(ObjectId::new(objects[row])));
     }
 
     /// The devices of all groups, a row of `width` a group; `rows` has as many rows as there are groups.
@@ -41,9 +50,15 @@ impl Placement {
     /// # Panics
     /// When `width` is zero.
     pub fn place_groups(&self, width: usize, rows: &mut [i32]) {
-        self.fill(width, rows, |row, scratch, set| {
-            self.algorithm.place_group(GroupId::new(row as u32), scratch, set);
-        });
+        self.fill(width, rows, |row| Unit::Group(GroupId::new(row as u32)));
+    }
+
+    /// What places an object: its group, or itself.
+    fn unit_of(&self, object: ObjectId) -> Unit {
+        match self.groups {
+            Some(groups) => Unit::Group(object_group(object, groups)),
+            None => Unit::Object(object),
+        }
     }
 
     /// The ring on which each object is placed by itself in `copies` copies, if it is one of which nothing is out.
@@ -58,18 +73,31 @@ impl Placement {
         }
     }
 
-    fn fill(
-        &self,
-        width: usize,
-        rows: &mut [i32],
-        place: impl Fn(usize, &mut PlaceScratch, &mut Vec<DeviceId>) + Sync,
-    ) {
+    fn fill(&self, width: usize, rows: &mut [i32], unit_of: impl Fn(usize) -> Unit + Sync) {
+        let keeps_positions = self.algorithm.keeps_positions();
         rows.par_chunks_mut(PART_ROWS * width).enumerate().for_each(|(part, rows)| {
-            let (mut scratch, mut set) = (PlaceScratch::default(), Vec::new());
+            let (mut scratch, mut set, mut positions) = (PlaceScratch::default(), Vec::new(), Vec::new());
             for (row, slots) in rows.chunks_mut(width).enumerate() {
-                set.clear();
-                place(part * PART_ROWS + row, &mut scratch, &mut set);
+                let unit = unit_of(part * PART_ROWS + row);
                 slots.fill(NOBODY);
+                if keeps_positions {
+                    positions.clear();
+                    match unit {
+                        Unit::Group(group) => self.algorithm.place_group_positions(group, &mut scratch, &mut positions),
+                        Unit::Object(object) => {
+                            self.algorithm.place_object_positions(object, &mut scratch, &mut positions);
+                        }
+                    }
+                    for (slot, device) in slots.iter_mut().zip(&positions) {
+                        *slot = device.map_or(NOBODY, |device| device.get() as i32);
+                    }
+                    continue;
+                }
+                set.clear();
+                match unit {
+                    Unit::Group(group) => self.algorithm.place_group(group, &mut scratch, &mut set),
+                    Unit::Object(object) => self.algorithm.place_object(object, &mut scratch, &mut set),
+                }
                 for (slot, device) in slots.iter_mut().zip(&set) {
                     *slot = device.get() as i32;
                 }

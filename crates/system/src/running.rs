@@ -12,12 +12,16 @@ use crate::config::{Discipline, FabricConfig, SystemConfig};
 use crate::event::EventOf;
 use crate::network::Network;
 use crate::rebuild::Rebuild;
+use crate::reconstruction::Reconstruction;
 use crate::simulation::Moved;
 use crate::storage::{Conclusion, Plant, Storage};
 use crate::streams::Streams;
 
 /// Events that one step executes.
 const EVENTS_A_STEP: u64 = 1 << 20;
+
+/// What recovers copies, and what recovers pieces where redundancy is a code; the former has nothing to do then.
+pub(crate) type Recovery = (Rebuild, Option<Reconstruction>);
 
 /// A system under way.
 pub(crate) trait Run: Send + Sync {
@@ -55,7 +59,7 @@ where
     }
 
     fn fraction(&self) -> f64 {
-        let written = self.storage.rebuild().bytes_written().get() as f64;
+        let written = self.storage.bytes_recovered().get() as f64;
         let moved = if self.bytes.is_zero() { 1.0 } else { written / self.bytes.get() as f64 };
         let served = self.storage.clients_end().map_or(1.0, |end| self.schedule.now().seconds() / end.seconds());
         // What was written in vain may be more than all that was to be, and the last events may be after the end.
@@ -66,8 +70,8 @@ where
         Moved {
             events: self.schedule.executed(),
             simulated: self.schedule.now(),
-            rebuilt_replicas: self.storage.rebuild().rebuilt_replicas(),
-            replicas_to_rebuild: self.storage.rebuild().losses().replicas_to_rebuild,
+            rebuilt_replicas: self.storage.rebuilt_replicas(),
+            replicas_to_rebuild: self.storage.losses().replicas_to_rebuild,
         }
     }
 
@@ -81,7 +85,7 @@ where
 ///
 /// # Errors
 /// When the system cannot be simulated.
-pub(crate) fn begin(config: &SystemConfig, rebuild: Rebuild, bytes: Bytes) -> Result<Box<dyn Run>, SystemError> {
+pub(crate) fn begin(config: &SystemConfig, recovery: Recovery, bytes: Bytes) -> Result<Box<dyn Run>, SystemError> {
     check_numbers(config)?;
     let lanes = config.lanes.as_ref().map(|config| &config.lanes);
     if let Some(lanes) = lanes {
@@ -91,13 +95,13 @@ pub(crate) fn begin(config: &SystemConfig, rebuild: Rebuild, bytes: Bytes) -> Re
     match &config.fabric {
         FabricConfig::LogGp { table } => {
             let lanes = lanes.cloned().unwrap_or_else(Lanes::single);
-            over(config, LogGp::with_lanes(table.clone(), endpoints, &lanes), rebuild, bytes)
+            over(config, LogGp::with_lanes(table.clone(), endpoints, &lanes), recovery, bytes)
         }
         FabricConfig::Switched { topology, parameters } => {
             let mut parameters = parameters.clone();
             parameters.lanes = lanes.cloned().unwrap_or(parameters.lanes);
             parameters.check(topology).map_err(|error| SystemError::Fabric(error.to_string()))?;
-            over(config, Switched::new(topology.clone(), parameters), rebuild, bytes)
+            over(config, Switched::new(topology.clone(), parameters), recovery, bytes)
         }
     }
 }
@@ -142,7 +146,7 @@ fn check_numbers(config: &SystemConfig) -> Result<(), SystemError> {
     }
 }
 
-fn over<F>(config: &SystemConfig, fabric: F, rebuild: Rebuild, bytes: Bytes) -> Result<Box<dyn Run>, SystemError>
+fn over<F>(config: &SystemConfig, fabric: F, recovery: Recovery, bytes: Bytes) -> Result<Box<dyn Run>, SystemError>
 where
     F: Network + Send + Sync + 'static,
     F::Event: Send + Sync,
@@ -152,16 +156,16 @@ where
     match (config.discipline, device_lanes) {
         (Discipline::Fifo, Some(lanes)) => {
             let disks = devices.map(|device| LaneDisk::new(&config.service, device, lanes)).collect();
-            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), rebuild, bytes)
+            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), recovery, bytes)
         }
         (Discipline::ReadsFirst, Some(_)) => Err(SystemError::LanesOfReadsFirst),
         (Discipline::Fifo, None) => {
             let disks = devices.map(|device| Disk::new(&config.service, device)).collect();
-            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), rebuild, bytes)
+            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), recovery, bytes)
         }
         (Discipline::ReadsFirst, None) => {
             let disks = devices.map(|device| ReadsFirst::new(&config.service, device)).collect();
-            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), rebuild, bytes)
+            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), recovery, bytes)
         }
     }
 }
@@ -169,7 +173,7 @@ where
 fn with<F, D>(
     config: &SystemConfig,
     plant: Plant<F, D>,
-    rebuild: Rebuild,
+    recovery: Recovery,
     bytes: Bytes,
 ) -> Result<Box<dyn Run>, SystemError>
 where
@@ -182,9 +186,12 @@ where
         Some(traffic) => Some(Clients::new(config.seed, traffic.clone(), devices, has_rebuild)?),
         None => None,
     };
+    let (rebuild, reconstruction) = recovery;
     let plant = plant.with_ports(&config.ports_of);
     let streams = Streams::of(config, plant.ports.sides())?;
-    let mut storage = Storage::serving(plant, rebuild, clients, config.faults.clone()).streaming(streams);
+    let mut storage = Storage::serving(plant, rebuild, clients, config.faults.clone())
+        .reconstructing(reconstruction)
+        .streaming(streams);
     let mut schedule = Schedule::new();
     storage.start(&mut schedule);
     Ok(Box::new(Running { storage, schedule, bytes }))

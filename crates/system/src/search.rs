@@ -13,6 +13,7 @@ use crate::file_words::FileWords;
 use crate::forward::ForwardInverse;
 use crate::group_contents::scan_groups;
 use crate::groups::place_in_parallel;
+use crate::reconstruction::{Homes, PieceWork};
 use crate::scan::{FileScan, Scanned};
 use crate::stages::{Later, Stages};
 use crate::work::WorkList;
@@ -36,6 +37,15 @@ pub(crate) struct Found {
     pub groups: Option<GroupOutcome>,
     /// What it takes to say what later failures ask for, where there are any.
     pub later: Option<Later>,
+    /// What failures ask for, where redundancy is a code: `work` is empty then.
+    pub pieces: Option<PieceWork>,
+}
+
+impl Found {
+    /// What was found of coded pieces.
+    fn of_pieces(pieces: PieceWork, population: RangeTotals, groups: Option<GroupOutcome>) -> Self {
+        Found { work: WorkList::default(), population, groups, later: None, pieces: Some(pieces) }
+    }
 }
 
 /// A scan over one kind of population with one kind of inverse.
@@ -87,19 +97,28 @@ pub(crate) fn found_in_files<I: Inverse + AsGroups>(
     let devices = config.endpoint_of.len();
     let Scanned { totals, affected } = scanned;
     let groups = inverse.as_groups().map(|groups| group_outcome(groups, devices));
+    if let Some(coded) = &config.code {
+        let homes = match inverse.as_groups() {
+            Some(groups) => {
+                Homes::of_groups(config, groups.affected_groups().iter().map(|(group, _)| *group).collect())?
+            }
+            None => Homes::of_objects(config),
+        };
+        return Ok(Found::of_pieces(PieceWork::build(config, coded, homes, affected)?, totals, groups));
+    }
     if config.stages().len() == 1 {
         let choices = (config.source, config.order);
         let work = WorkList::build(config.seed, devices, choices, &affected, |object, scratch, relocation| {
             inverse.relocate(object, scratch, relocation);
         })?;
-        return Ok(Found { work, population: totals, groups, later: None });
+        return Ok(Found { work, population: totals, groups, later: None, pieces: None });
     }
     let stages = match inverse.as_groups() {
         Some(groups) => Stages::of_groups(config, groups.affected_groups().iter().map(|(group, _)| *group).collect())?,
         None => Stages::of_objects(config),
     };
     let (work, later) = Later::begin(config, affected, stages)?;
-    Ok(Found { work, population: totals, groups, later: Some(later) })
+    Ok(Found { work, population: totals, groups, later: Some(later), pieces: None })
 }
 
 /// Whether an inverse knows of placement groups.
@@ -158,6 +177,11 @@ impl Scan for GroupScan {
         };
         let devices = config.endpoint_of.len();
         let groups = Some(group_outcome(&self.inverse, devices));
+        if let Some(coded) = &config.code {
+            let homes = Homes::of_groups(config, self.asked(config))?;
+            let Scanned { totals, affected } = scan_groups(contents, homes.groups());
+            return Ok(Found::of_pieces(PieceWork::build(config, coded, homes, affected)?, totals, groups));
+        }
         // Groups that only move come where their numbers are, so that destinations take all in the order of the population.
         if config.stages().len() == 1 {
             let mut rows = [self.inverse.affected_groups(), self.inverse.moved_groups()].concat();
@@ -169,14 +193,20 @@ impl Scan for GroupScan {
                 let row = rows.binary_search_by_key(&group, |(group, _)| group.get()).expect("the group is affected");
                 relocation.clone_from(&rows[row].1);
             })?;
-            return Ok(Found { work, population: totals, groups, later: None });
+            return Ok(Found { work, population: totals, groups, later: None, pieces: None });
         }
-        let mut asked: Vec<GroupId> = self.inverse.affected_groups().iter().map(|(group, _)| *group).collect();
-        asked.extend(config.placement.algorithm.excepted_groups());
-        let stages = Stages::of_groups(config, asked)?;
+        let stages = Stages::of_groups(config, self.asked(config))?;
         let Scanned { totals, affected } = scan_groups(contents, stages.groups().map(GroupId::get));
         let (work, later) = Later::begin(config, affected, stages)?;
-        Ok(Found { work, population: totals, groups, later: Some(later) })
+        Ok(Found { work, population: totals, groups, later: Some(later), pieces: None })
+    }
+}
+
+impl GroupScan {
+    /// The groups that may be touched.
+    fn asked(&self, config: &SystemConfig) -> Vec<GroupId> {
+        let affected = self.inverse.affected_groups().iter().map(|(group, _)| *group);
+        affected.chain(config.placement.algorithm.excepted_groups()).collect()
     }
 }
 

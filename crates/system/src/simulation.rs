@@ -7,7 +7,7 @@ use resilver_kernel::lanes::Lanes;
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::GroupTable;
 use resilver_population::RangeTotals;
-use resilver_units::{DeviceId, GroupId, SimTime};
+use resilver_units::{Bytes, DeviceId, GroupId, SimTime};
 
 use crate::SystemError;
 use crate::clients::ClientOutcome;
@@ -16,6 +16,7 @@ use crate::groups::place_in_parallel;
 use crate::lanes::LaneReport;
 use crate::outcome::Outcome;
 use crate::rebuild::Rebuild;
+use crate::reconstruction::{PieceWork, Reconstruction};
 use crate::running::{Run, begin};
 use crate::scan::Scanned;
 use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
@@ -72,6 +73,8 @@ pub struct Report {
     pub network: Option<NetworkUse>,
     /// What each lane did, where there are several.
     pub lanes: LaneReport,
+    /// Data handed to the fabric by all parts of the system, control messages included.
+    pub network_bytes: Bytes,
     /// What the groups went through, where there are any.
     pub groups: Option<GroupOutcome>,
     /// Digest of all events and of the work they did.
@@ -227,30 +230,34 @@ impl Simulation {
 
     fn begin_rebuild(&self, scan: Box<dyn Scan>) -> Result<Stage, SystemError> {
         let config = &self.config;
-        let Found { work, population, groups, later } = scan.finish(config)?;
+        let Found { work, population, groups, later, pieces } = scan.finish(config)?;
         // A system of no groups has none to tell of.
         let groups = groups.filter(|groups| groups.groups > 0);
-        let bytes = work.bytes();
+        let bytes = pieces.as_ref().map_or_else(|| work.bytes(), PieceWork::bytes);
         let devices = config.endpoint_of.len();
         let is_failed: Vec<bool> =
             (0..devices as u32).map(|device| self.failed.contains(DeviceId::new(device))).collect();
         let begins_at = config.stages()[0].0;
         let may_lose = matches!(config.fabric, FabricConfig::Switched { .. }) || !config.faults.is_empty();
-        if may_lose && later.is_some() {
+        if may_lose && config.stages().len() > 1 {
             return Err(SystemError::FailuresInSequence);
         }
         let mut rebuild = Rebuild::in_sequence(config.policy, &is_failed, (begins_at, work, later))?;
         if may_lose {
             rebuild = rebuild.with_patience(config.patience);
         }
+        let mut reconstruction = pieces.map(|pieces| Reconstruction::new(config, pieces)).transpose()?;
+        if may_lose {
+            reconstruction = reconstruction.map(|one| one.with_patience(config.patience));
+        }
         let is_serving = (config.traffic.is_some() || config.streams.is_some()) && bytes.is_zero();
-        let run = begin(config, rebuild, bytes)?;
+        let run = begin(config, (rebuild, reconstruction), bytes)?;
         Ok(Stage::Running(Box::new(Running { run, is_serving, population, groups })))
     }
 
     fn finish(&self, running: Running) -> Result<Report, SystemError> {
         let Running { run, population, groups, .. } = running;
-        let (Conclusion { outcome, clients, streams, interfaces, network, lanes }, mut digest, events) =
+        let (Conclusion { outcome, clients, streams, interfaces, network, lanes, network_bytes }, mut digest, events) =
             run.conclude()?;
         // The events tell what moved and when; the rest of what a run found is folded in behind them.
         let losses = outcome.losses;
@@ -274,6 +281,7 @@ impl Simulation {
             interfaces,
             network,
             lanes,
+            network_bytes,
             groups,
             digest,
             events,

@@ -4,7 +4,7 @@ use resilver_device::{Device, Finished, Io, Queued};
 use resilver_fabric::{Fabric, InterfaceUse, Message, NetworkUse, Notice};
 use resilver_kernel::queue::QueueKind;
 use resilver_kernel::{Model, Schedule};
-use resilver_units::{DeviceId, EndpointId, SimTime};
+use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
 
 use crate::SystemError;
 use crate::clients::{ClientOutcome, Clients};
@@ -14,6 +14,8 @@ use crate::network::{Change, Network, NetworkFault, changes_of, check_network};
 use crate::outcome::Outcome;
 use crate::ports::Ports;
 use crate::rebuild::Rebuild;
+use crate::reconstruction::Reconstruction;
+use crate::recovery::share_rebuilt;
 use crate::streams::{StreamOutcome, Streams};
 
 /// What the parts of a system share: the fabric, and the devices behind it.
@@ -27,12 +29,14 @@ pub struct Plant<F, D> {
     pub endpoint_of: Vec<EndpointId>,
     /// All endpoints of each device.
     pub ports: Ports,
+    /// What was handed to the fabric so far.
+    pub sent: Bytes,
 }
 
 impl<F, D> Plant<F, D> {
-    /// What devices of one endpoint each share.
+    /// A fabric with the devices behind it, and the endpoint of each.
     pub fn new(fabric: F, disks: Vec<D>, endpoint_of: Vec<EndpointId>) -> Self {
-        Plant { ports: Ports::new(&endpoint_of, &[]), fabric, disks, endpoint_of }
+        Plant { ports: Ports::new(&endpoint_of, &[]), fabric, disks, endpoint_of, sent: Bytes::ZERO }
     }
 
     /// The same devices with several endpoints each, where `ports_of` names them.
@@ -52,6 +56,7 @@ impl<F: Fabric, D: Device, K: QueueKind> Site<'_, F, D, K> {
     /// Hands a message to the fabric; returns when its sender is done with it, where that is known.
     #[inline]
     pub fn send(&mut self, message: Message) -> Option<SimTime> {
+        self.plant.sent += message.bytes;
         let (now, schedule) = (self.schedule.now(), &mut *self.schedule);
         let queue = |time, event| schedule.at(time, EventOf::new(StorageEvent::Fabric(event)));
         self.plant.fabric.send(now, message, queue)
@@ -91,12 +96,16 @@ pub struct Conclusion {
     pub network: Option<NetworkUse>,
     /// What each lane did, where there are several.
     pub lanes: LaneReport,
+    /// Data handed to the fabric by all parts of the system, control messages included.
+    pub network_bytes: Bytes,
 }
 
 /// A storage system under way.
 pub struct Storage<F, D> {
     pub(crate) plant: Plant<F, D>,
     pub(crate) rebuild: Rebuild,
+    /// What recovers pieces, where redundancy is a code: in place of the rebuild, which has nothing to do then.
+    pub(crate) reconstruction: Option<Box<Reconstruction>>,
     pub(crate) clients: Option<Box<Clients>>,
     pub(crate) streams: Option<Box<Streams>>,
     pub(crate) faults: Vec<NetworkFault>,
@@ -116,10 +125,27 @@ impl<F: Network, D: Device> Storage<F, D> {
     /// With clients, the run is over when both the rebuild and their time are.
     pub fn serving(plant: Plant<F, D>, rebuild: Rebuild, clients: Option<Clients>, faults: Vec<NetworkFault>) -> Self {
         let changes = changes_of(&faults);
-        Storage { plant, rebuild, clients: clients.map(Box::new), streams: None, faults, changes, ended_at: None }
+        Storage {
+            plant,
+            rebuild,
+            reconstruction: None,
+            clients: clients.map(Box::new),
+            streams: None,
+            faults,
+            changes,
+            ended_at: None,
+        }
+    }
+
+    /// The same system, which recovers pieces of a code where there is a reconstruction.
+    #[must_use]
+    pub fn reconstructing(mut self, reconstruction: Option<Reconstruction>) -> Self {
+        self.reconstruction = reconstruction.map(Box::new);
+        self
     }
 
     /// The same system with clients that stream.
+    #[must_use]
     pub fn streaming(mut self, streams: Option<Streams>) -> Self {
         self.streams = streams.map(Box::new);
         self
@@ -133,14 +159,18 @@ impl<F: Network, D: Device> Storage<F, D> {
                 at => schedule.at(at, EventOf::new(StorageEvent::Network(index as u32))),
             }
         }
+        let failing = self.failing_at_start();
         if let Some(clients) = &mut self.clients {
-            for device in self.rebuild.failing_at_start() {
+            for device in failing {
                 clients.fail_device(SimTime::ZERO, device, &self.plant.disks[device.index()]);
             }
         }
-        let failing = self.rebuild.failing_at_start();
+        let failing = self.failing_at_start();
         let mut site = Site { plant: &mut self.plant, schedule };
-        self.rebuild.start(&mut site);
+        match &mut self.reconstruction {
+            Some(reconstruction) => reconstruction.start(&mut site),
+            None => self.rebuild.start(&mut site),
+        }
         if let Some(clients) = &mut self.clients {
             clients.start(&mut site);
         }
@@ -155,11 +185,6 @@ impl<F: Network, D: Device> Storage<F, D> {
         &self.plant.fabric
     }
 
-    /// The rebuild.
-    pub fn rebuild(&self) -> &Rebuild {
-        &self.rebuild
-    }
-
     /// When the time that clients are to be served is over, where that is given.
     pub fn clients_end(&self) -> Option<SimTime> {
         let streamed = self.streams.as_ref().and_then(|streams| streams.end());
@@ -170,7 +195,7 @@ impl<F: Network, D: Device> Storage<F, D> {
     pub fn problem(&self) -> Option<SystemError> {
         let of_clients = || self.clients.as_ref().and_then(|clients| clients.problem());
         let of_streams = || self.streams.as_ref().and_then(|streams| streams.problem());
-        self.rebuild.problem().or_else(of_clients).or_else(of_streams)
+        self.recovery_problem().or_else(of_clients).or_else(of_streams)
     }
 
     /// What the rebuild has to tell, held to the conservation laws.
@@ -213,10 +238,15 @@ impl<F: Network, D: Device> Storage<F, D> {
         let links = network.as_ref().map_or(&[][..], |network| &network.lanes);
         let of_streams = streams.as_ref().map(|streams| streams.asked());
         let asked = clients.as_ref().map(|clients| clients.asked()).or(of_streams).unwrap_or_default();
+        let outcome = match self.reconstruction {
+            Some(reconstruction) => reconstruction.finish(disks, asked, ended_at)?,
+            None => self.rebuild.finish(disks, asked, ended_at)?,
+        };
         Ok(Conclusion {
             lanes: LaneReport::of(&self.plant, links, ended_at),
             interfaces: fabric.interfaces(),
-            outcome: self.rebuild.finish(disks, asked, ended_at)?,
+            outcome,
+            network_bytes: self.plant.sent,
             clients: served,
             streams: streamed,
             network,
@@ -238,14 +268,16 @@ impl<F: Network, D: Device> Storage<F, D> {
     /// An event of the fabric, which may mean something for whose message it is about.
     #[inline]
     fn execute_fabric<K: QueueKind>(&mut self, event: F::Event, schedule: &mut Schedule<EventOf<F>, K>) {
-        let Plant { fabric, endpoint_of, ports, .. } = &mut self.plant;
-        if F::token(event).is_some_and(|token| Owner::of(token) == Owner::Rebuild && self.rebuild.is_void(token)) {
+        if F::token(event).is_some_and(|token| self.is_void(token, schedule)) {
             return;
         }
-        let (rebuild, clients, streams) = (&self.rebuild, &self.clients, &self.streams);
-        let message_of = |token| match (Owner::of(token), clients, streams) {
-            (Owner::Clients, Some(clients), _) => clients.message_of(token, endpoint_of),
-            (Owner::Streams, _, Some(streams)) => streams.message_of(token, ports),
+        let Plant { fabric, endpoint_of, ports, .. } = &mut self.plant;
+        let (rebuild, reconstruction) = (&self.rebuild, &self.reconstruction);
+        let (clients, streams) = (&self.clients, &self.streams);
+        let message_of = |token| match (Owner::of(token), clients, streams, reconstruction) {
+            (Owner::Clients, Some(clients), ..) => clients.message_of(token, endpoint_of),
+            (Owner::Streams, _, Some(streams), _) => streams.message_of(token, ports),
+            (Owner::Reconstruction, .., Some(reconstruction)) => reconstruction.message_of(token, endpoint_of),
             _ => rebuild.message_of(token, endpoint_of),
         };
         let notice = fabric.execute(schedule.now(), event, message_of, |time, next| {
@@ -261,9 +293,10 @@ impl<F: Network, D: Device> Storage<F, D> {
     pub(crate) fn tell<K: QueueKind>(&mut self, notice: Notice, schedule: &mut Schedule<EventOf<F>, K>) {
         let (Notice::Delivered(token) | Notice::Lost(token) | Notice::Sent(token)) = notice;
         let mut site = Site { plant: &mut self.plant, schedule };
-        match (Owner::of(token), &mut self.clients, &mut self.streams) {
-            (Owner::Clients, Some(clients), _) => clients.notice(notice, &mut site),
-            (Owner::Streams, _, Some(streams)) => streams.notice(notice, &mut site),
+        match (Owner::of(token), &mut self.clients, &mut self.streams, &mut self.reconstruction) {
+            (Owner::Clients, Some(clients), ..) => clients.notice(notice, &mut site),
+            (Owner::Streams, _, Some(streams), _) => streams.notice(notice, &mut site),
+            (Owner::Reconstruction, .., Some(reconstruction)) => reconstruction.notice(notice, &mut site),
             _ => self.rebuild.notice(notice, &mut site),
         }
         if let Notice::Lost(_) = notice {
@@ -286,10 +319,16 @@ impl<F: Network, D: Device> Storage<F, D> {
                     clients.execute(number, &mut Site { plant: &mut self.plant, schedule });
                 }
             }
+            StorageEvent::Reconstruction(number) => {
+                if let Some(reconstruction) = &mut self.reconstruction {
+                    reconstruction.execute(number, &mut Site { plant: &mut self.plant, schedule });
+                }
+            }
             StorageEvent::Stream(number) => {
+                let recovery = (&self.rebuild, &self.reconstruction);
                 if let Some(streams) = &mut self.streams {
                     if streams.asks_what_is_rebuilt() {
-                        streams.set_share_rebuilt(self.rebuild.share_rebuilt());
+                        streams.set_share_rebuilt(share_rebuilt(recovery));
                     }
                     streams.execute(number, &mut Site { plant: &mut self.plant, schedule });
                 }
@@ -310,6 +349,11 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
         match event.get() {
             StorageEvent::Fabric(event) => match F::token(event) {
                 Some(token) if Owner::of(token) == Owner::Rebuild => self.rebuild.announce(untoken(token).0),
+                Some(token) if Owner::of(token) == Owner::Reconstruction => {
+                    if let Some(reconstruction) = &self.reconstruction {
+                        reconstruction.announce(token);
+                    }
+                }
                 _ => self.plant.fabric.announce(event),
             },
             StorageEvent::ReadDone(buffer) | StorageEvent::SendDone(buffer) | StorageEvent::WriteDone(buffer) => {
@@ -335,7 +379,7 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
             }
             event => self.execute_own(event, schedule),
         }
-        if self.is_traffic_over() && self.rebuild.is_over() {
+        if self.is_traffic_over() && self.recovery_is_over() {
             self.ended_at = Some(schedule.now());
         }
     }

@@ -8,6 +8,7 @@ use common::policy;
 use resilver_device::Service;
 use resilver_fabric::topology::leaf_spine;
 use resilver_fabric::{Forwarding, LogGpRow, LogGpTable, Queues, Routing, SwitchedParameters};
+use resilver_kernel::lanes::Lanes;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
@@ -76,6 +77,7 @@ fn system(servers: u32, code: &str, streams: StreamTraffic) -> SystemConfig {
         streams: Some(streams),
         corruptions: vec![],
         faults: vec![],
+        lanes: None,
         policy: policy(),
         patience: Patience { retry: seconds(0.01), attempts: 3 },
         source: SourceChoice::Primary,
@@ -199,7 +201,7 @@ fn star(servers: u32, rate: f64) -> FabricConfig {
             forwarding: Forwarding::StoreAndForward,
             routing: Routing::Deterministic,
             hop_limit: 16,
-            lanes: 1,
+            lanes: Lanes::single(),
             queues: Queues::Implicit,
         },
     }

@@ -112,7 +112,7 @@ def group_loss_probability(
 
     >>> round(group_loss_probability(groups=12, group_size=24, failures=4, tolerance=3)
     ...     .probability, 6)
-    0.000455
+    0.000454
     """
     for name, value, least in (("groups", groups, 1), ("group_size", group_size, 1)):
         if value < least:

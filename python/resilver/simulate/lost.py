@@ -91,8 +91,8 @@ def lost_objects(
         lost_count += int(np.count_nonzero(is_lost))
         lost_bytes += int(sizes[is_lost].sum())
         counts = np.bincount(losses.sum(axis=1))
-        by_losses.update({number: int(counts[number]) for number in np.flatnonzero(counts)})
-    ordered = {int(number): by_losses[number] for number in sorted(by_losses)}
+        by_losses.update({int(number): int(counts[number]) for number in np.flatnonzero(counts)})
+    ordered = {number: by_losses[number] for number in sorted(by_losses)}
     return LostObjects(objects, size_bytes, pieces, ordered, lost_count, lost_bytes)
 
 

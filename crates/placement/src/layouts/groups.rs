@@ -108,6 +108,13 @@ impl Groups {
         part(draw(object, 0), self.group_count())
     }
 
+    /// Whether each group has a member for which `failed` is true; objects of the others lost nothing.
+    #[must_use]
+    pub fn touched(&self, failed: impl Fn(DeviceId) -> bool) -> Vec<bool> {
+        let devices: Vec<DeviceId> = (0..self.devices() as u32).map(DeviceId::new).collect();
+        devices.chunks(self.group_size).map(|members| members.iter().any(|&member| failed(member))).collect()
+    }
+
     /// How many members of a group hold data before anything fails.
     fn holders(&self) -> usize {
         match self.spare {

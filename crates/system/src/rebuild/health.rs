@@ -5,13 +5,15 @@ use resilver_units::SimTime;
 
 use crate::work::Copies;
 
-/// The copies of every affected object, and how many objects are degraded.
+/// The copies of every affected object, or its pieces, and how many objects are degraded.
 #[derive(Clone, Debug)]
-pub(super) struct Health {
+pub(crate) struct Health {
     copies: Vec<Copies>,
+    /// The most copies with which a degraded object is at risk: it may not survive the loss of another.
+    least: u16,
     /// Level: objects that can be restored and lack a copy.
     pub degraded: Timeline,
-    /// Level: those of them with no more than one copy left.
+    /// Level: those of them that are at risk.
     pub at_risk: Timeline,
     /// When the first affected object had all its copies again.
     pub first_redundant_at: Option<SimTime>,
@@ -25,16 +27,17 @@ impl Copies {
         self.left < self.full
     }
 
-    fn is_at_risk(self) -> bool {
-        self.is_degraded() && self.left <= 1
+    fn is_at_risk(self, least: u16) -> bool {
+        self.is_degraded() && self.left <= least
     }
 }
 
 impl Health {
-    /// Objects that have these copies once the first devices have failed.
-    pub fn new(copies: Vec<Copies>) -> Self {
+    /// Objects that have these copies once the first devices have failed, and are at risk with `least` or fewer.
+    pub fn new(copies: Vec<Copies>, least: u16) -> Self {
         Health {
             copies,
+            least,
             degraded: Timeline::new(),
             at_risk: Timeline::new(),
             first_redundant_at: None,
@@ -55,8 +58,8 @@ impl Health {
 
     /// Counts the degraded objects anew.
     pub fn count(&mut self, now: SimTime) {
-        let count = |is: fn(Copies) -> bool| self.copies.iter().filter(|&&copies| is(copies)).count() as i64;
-        let (degraded, at_risk) = (count(Copies::is_degraded), count(Copies::is_at_risk));
+        let degraded = self.copies.iter().filter(|copies| copies.is_degraded()).count() as i64;
+        let at_risk = self.copies.iter().filter(|copies| copies.is_at_risk(self.least)).count() as i64;
         self.degraded.add(now, degraded - self.degraded.level());
         self.at_risk.add(now, at_risk - self.at_risk.level());
     }
@@ -65,9 +68,9 @@ impl Health {
     #[inline]
     pub fn rebuilt(&mut self, now: SimTime, subject: u32) {
         let copies = &mut self.copies[subject as usize];
-        let was_at_risk = copies.is_at_risk();
+        let was_at_risk = copies.is_at_risk(self.least);
         copies.left += 1;
-        let is_rescued = was_at_risk && !copies.is_at_risk();
+        let is_rescued = was_at_risk && !copies.is_at_risk(self.least);
         if copies.left == copies.full {
             self.restored(now, is_rescued);
         } else if is_rescued {
@@ -100,7 +103,7 @@ mod tests {
         // it lacks, after 5 and 9 ps.
         let copies = vec![Copies { full: 3, left: 2 }, Copies { full: 2, left: 1 }];
         let at = SimTime::from_picoseconds;
-        let (mut plain, mut fast) = (Health::new(copies.clone()), Health::new(copies));
+        let (mut plain, mut fast) = (Health::new(copies.clone(), 1), Health::new(copies, 1));
         for health in [&mut plain, &mut fast] {
             health.count(at(0));
             assert_eq!((health.degraded.level(), health.at_risk.level()), (2, 1));

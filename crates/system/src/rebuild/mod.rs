@@ -23,17 +23,19 @@ use resilver_units::{Bytes, DeviceId, SimTime};
 
 use crate::SystemError;
 use crate::checker;
+use crate::curve::Curve;
 use crate::event::{Buffer, EventOf, StorageEvent};
 use crate::outcome::{DeviceOutcome, Level, Outcome, Wasted};
 use crate::stages::Later;
 use crate::storage::Site;
 use crate::work::{Losses, Pull, WorkList};
 
-use health::Health;
+pub(crate) use health::Health;
 pub use policy::RebuildPolicy;
 pub use reach::Patience;
 use reach::Reach;
 use tracking::Tracking;
+pub(crate) use tracking::Unserved;
 use transfers::add_up_transfers;
 
 /// No source was chosen for a pull yet.
@@ -93,6 +95,7 @@ pub struct Rebuild {
     pacers: Vec<Pacer>,
     devices: Vec<DeviceOutcome>,
     timeline: Timeline,
+    curve: Curve,
     health: Health,
     /// When the first devices fail.
     begins_at: SimTime,
@@ -139,7 +142,7 @@ impl Rebuild {
     ) -> Result<Self, SystemError> {
         policy.check(&work, later.as_ref())?;
         let work_bytes = work.bytes();
-        let health = Health::new(std::mem::take(&mut work.copies));
+        let health = Health::new(std::mem::take(&mut work.copies), 1);
         let tracking = later.map(|later| Box::new(Tracking::new(later, &work, &health)));
         let failures_left = tracking.as_ref().map_or(1, |tracking| tracking.later.failures.len() as u32);
         let open_pulls = work.pulls.len() as u64;
@@ -161,6 +164,7 @@ impl Rebuild {
             pacers: vec![Pacer::default(); is_failed.len()],
             devices,
             timeline: Timeline::new(),
+            curve: Curve::default(),
             health,
             begins_at,
             tracking,
@@ -307,6 +311,9 @@ impl Rebuild {
             unreachable_moves: self.unreachable_moves,
             begins_at: self.begins_at,
             rebuilt_at: self.rebuilt_at,
+            half_rebuilt_at: self.curve.reached(0.5),
+            nearly_rebuilt_at: self.curve.reached(0.99),
+            coded: None,
             first_redundant_at: self.health.first_redundant_at,
             last_redundant_at: self.health.last_redundant_at,
             ended_at,

@@ -279,6 +279,7 @@ impl Rebuild {
         };
         if self.work.pulls[buffer.pull as usize].is_rebuild {
             self.timeline.record(now, bytes.get());
+            self.curve.add(now, bytes.get());
         }
         let state = &mut self.states[buffer.pull as usize];
         state.buffers_left -= 1;

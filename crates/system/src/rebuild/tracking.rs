@@ -95,12 +95,23 @@ pub(super) struct Tracking {
 
 /// What was in a device's queue when it failed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Unserved {
+pub(crate) struct Unserved {
     pub picoseconds: u64,
     pub read: Bytes,
     pub written: Bytes,
     /// Requests queued until then.
     pub requests: u64,
+}
+
+impl Unserved {
+    /// Takes what a failed device did not serve from what its disk was asked for.
+    pub fn take_from(&self, outcome: &mut DeviceOutcome) {
+        let busy = outcome.disk.busy.picoseconds() - self.picoseconds;
+        outcome.disk.busy = SimDuration::from_picoseconds(busy);
+        outcome.disk.bytes_read -= self.read;
+        outcome.disk.bytes_written -= self.written;
+        outcome.requests_before_failure = self.requests;
+    }
 }
 
 impl Tracking {
@@ -122,12 +133,7 @@ impl Tracking {
     /// Takes what failed devices did not serve from what their disks were asked for.
     pub fn correct(&self, devices: &mut [DeviceOutcome]) {
         for (device, unserved) in &self.unserved {
-            let outcome = &mut devices[device.index()];
-            let busy = outcome.disk.busy.picoseconds() - unserved.picoseconds;
-            outcome.disk.busy = SimDuration::from_picoseconds(busy);
-            outcome.disk.bytes_read -= unserved.read;
-            outcome.disk.bytes_written -= unserved.written;
-            outcome.requests_before_failure = unserved.requests;
+            unserved.take_from(&mut devices[device.index()]);
         }
     }
 }

@@ -20,6 +20,8 @@ from resilver.units import format_bytes
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from resilver.spec.code import ErasureCode
+
 _SUFFIXES = (".parquet", ".csv")
 
 
@@ -57,17 +59,28 @@ def print_affected(source: Source, request: PlaceRequest, *, as_json: bool) -> N
 
 
 def _of_study(source: StudySource, request: PlaceRequest, *, as_json: bool) -> None:
-    import pyarrow.compute as pc
-
     from resilver.simulate import affected
 
     with _naming_the_option():
         table = affected(source.system, list(request.fail), seed=request.seed)
-    sizes = table["size_bytes"].to_numpy()
-    lost = table["lost"].to_numpy()
+    code = source.system.code
+    sums, words = (
+        _sums_of_copies(table) if code is None else _sums_of_pieces(source, request, table, code)
+    )
+    _save(table, request.output)
+    if as_json:
+        print_json({"failed": list(request.fail), **sums})
+        return
+    sys.stdout.write(words + "\n")
+
+
+def _sums_of_copies(table: pa.Table) -> tuple[dict[str, int], str]:
+    """What lost copies come to, and a sentence of it."""
+    import pyarrow.compute as pc
+
+    sizes, lost = table["size_bytes"].to_numpy(), table["lost"].to_numpy()
     left = pc.list_value_length(table["survivors"]).to_numpy()
     sums = {
-        "failed": list(request.fail),
         "objects": table.num_rows,
         "bytes": int(sizes.sum()),
         "copies_lost": int(lost.sum()),
@@ -75,16 +88,41 @@ def _of_study(source: StudySource, request: PlaceRequest, *, as_json: bool) -> N
         "objects_without_survivor": int(np.count_nonzero(left == 0)),
         "bytes_without_survivor": int(sizes[left == 0].sum()),
     }
-    _save(table, request.output)
-    if as_json:
-        print_json(sums)
-        return
-    sys.stdout.write(
+    words = (
         f"{sums['objects']:,} objects ({format_bytes(sums['bytes'])}) lose "
         f"{sums['copies_lost']:,} copies; {format_bytes(sums['bytes_to_rebuild'])} to rebuild; "
         f"{sums['objects_without_survivor']:,} objects "
-        f"({format_bytes(sums['bytes_without_survivor'])}) have no copy left\n"
+        f"({format_bytes(sums['bytes_without_survivor'])}) have no copy left"
     )
+    return sums, words
+
+
+def _sums_of_pieces(
+    source: StudySource, request: PlaceRequest, table: pa.Table, code: ErasureCode
+) -> tuple[dict[str, int], str]:
+    """What lost pieces of a code come to, and a sentence of it."""
+    from resilver.simulate import unrecoverable
+
+    sizes, lost = table["size_bytes"].to_numpy(), table["lost"].to_numpy()
+    objects = table["object"].to_numpy()
+    gone = unrecoverable(source.system, objects, list(request.fail), seed=request.seed)
+    # A piece is an object's size over the data pieces, rounded up.
+    piece_bytes = -(-sizes // code.data)
+    sums = {
+        "objects": table.num_rows,
+        "bytes": int(sizes.sum()),
+        "pieces_lost": int(lost.sum()),
+        "bytes_to_rebuild": int((piece_bytes * lost)[~gone].sum()),
+        "objects_unrecoverable": int(np.count_nonzero(gone)),
+        "bytes_unrecoverable": int(sizes[gone].sum()),
+    }
+    words = (
+        f"{sums['objects']:,} objects ({format_bytes(sums['bytes'])}) lose "
+        f"{sums['pieces_lost']:,} pieces; {format_bytes(sums['bytes_to_rebuild'])} to rebuild; "
+        f"{sums['objects_unrecoverable']:,} objects "
+        f"({format_bytes(sums['bytes_unrecoverable'])}) cannot be decoded any more"
+    )
+    return sums, words
 
 
 @contextmanager

@@ -48,6 +48,8 @@ class Placement:
         levels: What devices are in, the lowest level first.
         after: The sets of some rows once a device is out.
         rows_alone: Whether `after` places no more than the rows asked for.
+        is_coded: Whether sets hold the pieces of a code, not copies.
+        fatal: How many losses no set of a code survives, where its number alone tells.
     """
 
     title: str
@@ -61,6 +63,8 @@ class Placement:
     levels: tuple[MapLevel, ...]
     after: Callable[[int, npt.NDArray[np.int64]], Sets]
     rows_alone: bool = False
+    is_coded: bool = False
+    fatal: int | None = None
 
 
 def placements(source: Source, request: PlaceRequest) -> list[Placement]:
@@ -195,7 +199,7 @@ def _inputs(request: PlaceRequest, devices: int, copies: int) -> tuple[int, int]
 
 
 def _of_study(source: StudySource, request: PlaceRequest) -> Placement:
-    from resilver.simulate import group_sets_of, place_objects
+    from resilver.simulate import group_sets_of, place_objects, redundancy
 
     system, seed = source.system, request.seed
     servers, copies = system.server_count, system.copies or 1
@@ -209,13 +213,18 @@ def _of_study(source: StudySource, request: PlaceRequest) -> Placement:
 
     what = f"{groups:,} groups" if groups is not None else f"objects {first} to {last}"
     algorithm = system.placement.algorithm if system.placement else "crush"
+    code = system.code
+    fatal = None
+    # Of losses beyond its tolerance a locally repairable code survives some and others not.
+    if code is not None and code.local is None:
+        fatal = redundancy(code.label).fault_tolerance + 1
     return Placement(
         title=f"{algorithm} on {servers:,} servers: {what} of {copies}",
         key="study",
         unit="object" if groups is None else "group",
         sets=sets(()),
         set_bytes=None,
-        by_position=False,
+        by_position=code is not None and algorithm == "crush",
         device_names=[f"server.{number}" for number in range(servers)],
         weights=np.ones(servers),
         levels=tuple(
@@ -224,6 +233,8 @@ def _of_study(source: StudySource, request: PlaceRequest) -> Placement:
             if count
         ),
         after=lambda device, rows: sets((device,))[rows],
+        is_coded=code is not None,
+        fatal=fatal,
     )
 
 

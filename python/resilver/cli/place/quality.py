@@ -67,6 +67,7 @@ def print_quality(source: Source, request: PlaceRequest, *, as_json: bool) -> No
 
 
 def _judged(placement: Placement, fatal: int | None) -> tuple[Quality, Targets | None]:
+    fatal = placement.fatal if fatal is None else fatal
     judged = quality(
         placement.sets,
         weights=placement.weights,
@@ -74,7 +75,7 @@ def _judged(placement: Placement, fatal: int | None) -> tuple[Quality, Targets |
         fatal=fatal,
     )
     # A code loses data long before its last piece, and only its user knows when.
-    if placement.by_position and fatal is None:
+    if (placement.by_position or placement.is_coded) and fatal is None:
         judged = replace(judged, loss_share=None)
     return judged, _targets(placement)
 
@@ -139,7 +140,7 @@ def _table(placement: Placement, judged: Quality, targets: Targets | None) -> Ta
             _add_balance(table, kind, one, names)
     _add_spread(table, placement, judged)
     _add_rebuild(table, judged, targets)
-    _add_loss(table, judged, placement.by_position)
+    _add_loss(table, judged, placement.by_position or placement.is_coded)
     return table
 
 
@@ -205,14 +206,14 @@ def _add_rebuild(table: Table, judged: Quality, targets: Targets | None) -> None
     )
 
 
-def _add_loss(table: Table, judged: Quality, by_position: bool) -> None:
+def _add_loss(table: Table, judged: Quality, is_coded: bool) -> None:
     table.add_row(
         "different replica sets",
         f"{judged.distinct_sets:,}",
         f"of {_short(judged.possible_sets)}",
     )
     share = judged.loss_share
-    if share is None and by_position and judged.fatal == judged.copies:
+    if share is None and is_coded and judged.fatal == judged.copies:
         table.add_row("data lost in an erasure code", "unknown", "give --fatal M+1")
         return
     table.add_row(

@@ -1,0 +1,302 @@
+//! Buffers under way: of one piece and one stretch of it, what each source has been asked for and what has come.
+
+use resilver_redundancy::Pieces;
+use resilver_units::Bytes;
+
+/// What is being done about a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Sources are asked for their parts.
+    Gathering,
+    /// As before, but what is left of the object suffices only with a source whose last answer is still to come.
+    Starved,
+    /// All parts are there, and the piece's is being made of them.
+    Decoding,
+    /// It is being written.
+    Writing,
+    /// Nothing is wanted of it any more.
+    Done,
+}
+
+/// One buffer of one task.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gather {
+    /// Data asked of each source, and made of it.
+    pub bytes: Bytes,
+    /// The pieces that it is made of, as a set.
+    pub wanted: u64,
+    /// Those that have come.
+    pub arrived: u64,
+    /// Those of which a message, a read or a new attempt is under way, wanted or not.
+    pub in_flight: u64,
+    /// Those that hold memory at their source, wanted or not.
+    pub unsent: u64,
+    pub task: u32,
+    pub number: u32,
+    pub destination: u32,
+    pub phase: Phase,
+    /// Whether an event of decoding or of writing is to come.
+    pub is_busy: bool,
+}
+
+impl Gather {
+    /// How many sources it is gathered from.
+    #[inline]
+    pub fn sources(&self) -> u64 {
+        u64::from(self.wanted.count_ones())
+    }
+
+    /// Memory at its destination.
+    #[inline]
+    pub fn held(&self) -> Bytes {
+        Bytes::new(self.sources() * self.bytes.get())
+    }
+
+    #[inline]
+    pub fn wants(&self, position: u32) -> bool {
+        self.wanted >> position & 1 == 1
+    }
+
+    /// Whether it may still lose a source: not all of its parts have come.
+    pub fn is_gathering(&self) -> bool {
+        matches!(self.phase, Phase::Gathering | Phase::Starved)
+    }
+
+    /// The pieces of which something is under way and that are not wanted any more.
+    pub fn stale(&self) -> u64 {
+        (self.in_flight | self.unsent) & !self.wanted
+    }
+
+    fn is_free(&self) -> bool {
+        self.phase == Phase::Done && !self.is_busy && self.in_flight | self.unsent == 0
+    }
+}
+
+/// Pieces of a set by its bits.
+pub(super) fn pieces_of(bits: u64) -> Pieces {
+    let mut left = bits;
+    Pieces::of(std::iter::from_fn(move || {
+        let piece = (left != 0).then(|| left.trailing_zeros())?;
+        left &= left - 1;
+        Some(piece)
+    }))
+}
+
+/// All buffers under way, by numbers that are used again.
+#[derive(Clone, Debug)]
+pub(super) struct Gathers {
+    width: usize,
+    all: Vec<Gather>,
+    /// The device of each position, for those that were ever asked.
+    devices: Vec<u32>,
+    free: Vec<u32>,
+}
+
+impl Gathers {
+    pub fn new(width: usize) -> Self {
+        Gathers { width, all: Vec::new(), devices: Vec::new(), free: Vec::new() }
+    }
+
+    /// Takes a buffer up; returns its number.
+    #[inline]
+    pub fn open(&mut self, gather: Gather) -> u32 {
+        match self.free.pop() {
+            Some(slot) => {
+                self.all[slot as usize] = gather;
+                slot
+            }
+            None => {
+                self.all.push(gather);
+                self.devices.resize(self.devices.len() + self.width, 0);
+                (self.all.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Gives a buffer's number back where nothing of it is under way; says whether it was.
+    #[inline]
+    pub fn close(&mut self, slot: u32) -> bool {
+        let is_free = self.all[slot as usize].is_free();
+        if is_free {
+            self.all[slot as usize].is_busy = true;
+            self.free.push(slot);
+        }
+        is_free
+    }
+
+    #[inline]
+    pub fn get(&self, slot: u32) -> &Gather {
+        &self.all[slot as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, slot: u32) -> &mut Gather {
+        &mut self.all[slot as usize]
+    }
+
+    /// The device that a buffer's part is asked of.
+    #[inline]
+    pub fn device(&self, slot: u32, position: u32) -> u32 {
+        self.devices[slot as usize * self.width + position as usize]
+    }
+
+    #[inline]
+    pub fn set_device(&mut self, slot: u32, position: u32, device: u32) {
+        self.devices[slot as usize * self.width + position as usize] = device;
+    }
+
+    /// The numbers that may be in use.
+    pub fn slots(&self) -> std::ops::Range<u32> {
+        0..self.all.len() as u32
+    }
+
+    /// How many are in use.
+    pub fn open_count(&self) -> usize {
+        self.all.len() - self.free.len()
+    }
+}
+
+/// How many bits tell a position.
+const POSITION_BITS: u32 = 6;
+
+/// A part of a buffer: what one source is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Leg {
+    /// Which of the buffers under way.
+    pub slot: u32,
+    /// Which piece.
+    pub position: u32,
+}
+
+impl Leg {
+    #[inline]
+    fn pack(self) -> u64 {
+        u64::from(self.slot) << POSITION_BITS | u64::from(self.position)
+    }
+
+    #[inline]
+    fn unpack(packed: u64) -> Self {
+        let position = (packed & ((1 << POSITION_BITS) - 1)) as u32;
+        Leg { slot: (packed >> POSITION_BITS) as u32, position }
+    }
+
+    /// The leg's bit in a gather's sets.
+    #[inline]
+    pub fn bit(self) -> u64 {
+        1 << self.position
+    }
+
+    /// The number of the leg's request or data among messages.
+    #[inline]
+    pub fn token(self, kind: u64) -> u64 {
+        self.pack() << 1 | kind
+    }
+
+    #[inline]
+    pub fn of_token(token: u64) -> (Self, u64) {
+        // The slot takes 32 bits, and what is above marks whose token it is.
+        (Leg::unpack(token >> 1 & ((1 << (32 + POSITION_BITS)) - 1)), token & 1)
+    }
+}
+
+/// What happens in a reconstruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Happening {
+    /// A source has read its part.
+    ReadDone(Leg),
+    /// A source has sent its part and may reuse its memory.
+    SendDone(Leg),
+    /// A destination asks a source again.
+    Retry(Leg),
+    /// A destination has made a buffer of what came.
+    Decoded(u32),
+    /// A destination has written a buffer.
+    WriteDone(u32),
+    /// A destination may ask for more without passing its bandwidth.
+    Wake(u32),
+}
+
+impl Happening {
+    /// The number that stands for it among events, below 2^41.
+    #[inline]
+    pub fn number(self) -> u64 {
+        let (kind, rest) = match self {
+            Happening::ReadDone(leg) => (0, leg.pack()),
+            Happening::SendDone(leg) => (1, leg.pack()),
+            Happening::Retry(leg) => (2, leg.pack()),
+            Happening::Decoded(slot) => (3, u64::from(slot)),
+            Happening::WriteDone(slot) => (4, u64::from(slot)),
+            Happening::Wake(device) => (5, u64::from(device)),
+        };
+        rest << 3 | kind
+    }
+
+    #[inline]
+    pub fn of_number(number: u64) -> Self {
+        let rest = number >> 3;
+        match number & 7 {
+            0 => Happening::ReadDone(Leg::unpack(rest)),
+            1 => Happening::SendDone(Leg::unpack(rest)),
+            2 => Happening::Retry(Leg::unpack(rest)),
+            3 => Happening::Decoded(rest as u32),
+            4 => Happening::WriteDone(rest as u32),
+            _ => Happening::Wake(rest as u32),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Owner, RECONSTRUCTION};
+
+    #[test]
+    fn legs_and_happenings_come_back_from_their_numbers() {
+        for (slot, position) in [(0, 0), (1, 63), (u32::MAX, 0), (u32::MAX, 63), (77, 5)] {
+            let leg = Leg { slot, position };
+            for kind in [0, 1] {
+                let token = RECONSTRUCTION | leg.token(kind);
+                assert_eq!((Owner::of(token), Leg::of_token(token)), (Owner::Reconstruction, (leg, kind)));
+            }
+            let happenings = [
+                Happening::ReadDone(leg),
+                Happening::SendDone(leg),
+                Happening::Retry(leg),
+                Happening::Decoded(slot),
+                Happening::WriteDone(slot),
+                Happening::Wake(slot),
+            ];
+            for happening in happenings {
+                assert!(happening.number() < 1 << 41);
+                assert_eq!(Happening::of_number(happening.number()), happening);
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_is_given_back_when_nothing_of_it_is_under_way() {
+        let mut gathers = Gathers::new(3);
+        let gather = Gather {
+            bytes: Bytes::new(5),
+            wanted: 0b011,
+            arrived: 0,
+            in_flight: 0b011,
+            unsent: 0b001,
+            task: 0,
+            number: 0,
+            destination: 0,
+            phase: Phase::Done,
+            is_busy: false,
+        };
+        assert_eq!((gather.held(), gather.stale()), (Bytes::new(10), 0));
+        let slot = gathers.open(gather);
+        assert!(!gathers.close(slot));
+        gathers.get_mut(slot).in_flight = 0;
+        assert!(!gathers.close(slot));
+        gathers.get_mut(slot).unsent = 0;
+        assert!(gathers.close(slot) && gathers.open_count() == 0);
+        // It is not given back twice.
+        assert!(!gathers.close(slot));
+        assert_eq!((gathers.open(gather), gathers.open(gather)), (0, 1));
+    }
+}

@@ -1,0 +1,443 @@
+//! What happens to a buffer, from the requests for its parts to its being written.
+
+use resilver_device::{Device, Direction, Io};
+use resilver_fabric::{Fabric, Message, Notice};
+use resilver_kernel::prefetch;
+use resilver_kernel::queue::QueueKind;
+use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
+
+use super::Reconstruction;
+use super::gathers::{Gather, Happening, Leg, Phase};
+use crate::class::TrafficClass;
+use crate::event::{DATA, EventOf, RECONSTRUCTION, REQUEST, StorageEvent};
+use crate::storage::Site;
+
+/// The queue of a port or a device that a reconstruction waits in, where there are several.
+const LANE: u8 = TrafficClass::Rebuild.lane();
+/// How far ahead of the task that it asks for a destination fetches another.
+const TASKS_AHEAD: u32 = 4;
+
+/// The event of something that happens in a reconstruction.
+#[inline]
+pub(super) fn event<F>(happening: Happening) -> StorageEvent<F> {
+    StorageEvent::Reconstruction(happening.number())
+}
+
+impl Reconstruction {
+    /// The task at a place of the order in which tasks are asked for.
+    #[inline]
+    pub(super) fn task_at(&self, place: u32) -> u32 {
+        if self.listed.is_empty() { place } else { self.listed[place as usize] }
+    }
+
+    /// The size of a task's next buffer, and whether it is the last.
+    #[inline]
+    fn next_buffer(&self, task: u32) -> (Bytes, bool) {
+        let (size, buffer) = (self.size_of(self.tasks[task as usize]), self.policy.pipeline_buffer);
+        let offset = u64::from(self.states[task as usize].number) * buffer.get();
+        let bytes = Bytes::new(buffer.get().min(size.get() - offset));
+        (bytes, offset + bytes.get() == size.get())
+    }
+
+    /// Lets a destination ask for as many buffers as its memory, its policy and its bandwidth allow.
+    pub(super) fn ask<F: Fabric, D: Device, K: QueueKind>(&mut self, destination: u32, site: &mut Site<'_, F, D, K>) {
+        loop {
+            let receiver = &self.receivers[destination as usize];
+            if receiver.place == receiver.end || (!self.policy.pipelining && receiver.gathers_held > 0) {
+                return;
+            }
+            let task = self.task_at(receiver.place);
+            if receiver.plan.is_empty() {
+                let shunned = self.shunned(task);
+                if !self.choose(task, shunned, (0, 0)) {
+                    self.lose_task(task, site);
+                    continue;
+                }
+                let planned = std::mem::take(&mut self.planned);
+                self.planned = std::mem::replace(&mut self.receivers[destination as usize].plan, planned);
+            }
+            let (bytes, is_last) = self.next_buffer(task);
+            let receiver = &self.receivers[destination as usize];
+            let held = Bytes::new(receiver.plan.len() as u64 * bytes.get());
+            if receiver.bytes_held + held > self.policy.receive_memory || !self.is_on_pace(destination, held, site) {
+                return;
+            }
+            self.open(destination, task, bytes, site.schedule.now());
+            if is_last {
+                self.pass(destination);
+            }
+            self.request_opened(destination, is_last, site);
+        }
+    }
+
+    /// Takes up the next buffer of a task; its number is the last opened.
+    fn open(&mut self, destination: u32, task: u32, bytes: Bytes, now: SimTime) {
+        let receiver = &mut self.receivers[destination as usize];
+        let wanted = receiver.plan.iter().fold(0, |set, &position| set | 1u64 << position);
+        let state = &mut self.states[task as usize];
+        let gather = Gather {
+            bytes,
+            wanted,
+            arrived: 0,
+            in_flight: wanted,
+            unsent: 0,
+            task,
+            number: state.number,
+            destination,
+            phase: Phase::Gathering,
+            is_busy: false,
+        };
+        state.number += 1;
+        let held = gather.held();
+        receiver.bytes_held += held;
+        receiver.gathers_held += 1;
+        receiver.opened = self.gathers.open(gather);
+        self.tally.planned += held;
+        self.timeline.add(now, held.get() as i64);
+    }
+
+    /// A destination has asked for all of a task and turns to the next one.
+    #[inline]
+    fn pass(&mut self, destination: u32) {
+        let receiver = &mut self.receivers[destination as usize];
+        receiver.place += 1;
+        let coming = receiver.place + TASKS_AHEAD;
+        if coming < receiver.end {
+            let task = self.task_at(coming);
+            prefetch(&self.states[task as usize]);
+            let subject = self.tasks[task as usize].subject as usize;
+            prefetch(&self.objects[subject]);
+            prefetch(&self.places[subject * self.code.pieces() as usize]);
+        }
+    }
+
+    /// Asks the sources of the buffer that was opened last; the plan of a task that is asked for in full is done with.
+    fn request_opened<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        destination: u32,
+        is_last: bool,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let mut plan = std::mem::take(&mut self.receivers[destination as usize].plan);
+        let slot = self.receivers[destination as usize].opened;
+        let width = self.code.pieces() as usize;
+        let subject = self.tasks[self.gathers.get(slot).task as usize].subject as usize;
+        for &position in &plan {
+            let device = self.places[subject * width + position as usize];
+            self.gathers.set_device(slot, position, device);
+            self.request(Leg { slot, position }, site);
+        }
+        if is_last {
+            plan.clear();
+        }
+        self.receivers[destination as usize].plan = plan;
+    }
+
+    /// Asks a source for its part, which is in flight from then on.
+    pub(super) fn request<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+        let source = self.gathers.device(leg.slot, leg.position);
+        let gather = self.gathers.get_mut(leg.slot);
+        gather.in_flight |= leg.bit();
+        self.senders[source as usize].bytes_asked += gather.bytes;
+        let message = self.message_of(RECONSTRUCTION | leg.token(REQUEST), &site.plant.endpoint_of);
+        site.send(message);
+    }
+
+    /// Whether a destination may ask for `bytes` by now, which counts as asked; otherwise it is woken when it may.
+    #[inline]
+    fn is_on_pace<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        destination: u32,
+        bytes: Bytes,
+        site: &mut Site<'_, F, D, K>,
+    ) -> bool {
+        let Some(rate) = self.policy.bandwidth else { return true };
+        let (now, receiver) = (site.schedule.now(), &mut self.receivers[destination as usize]);
+        if now < receiver.next_at {
+            if !receiver.is_waiting {
+                receiver.is_waiting = true;
+                site.schedule.at(receiver.next_at, EventOf::new(event(Happening::Wake(destination))));
+            }
+            return false;
+        }
+        receiver.next_at = now + rate.time_for(bytes);
+        true
+    }
+
+    /// The message of a token: a request for a part of a buffer, or its data.
+    #[inline]
+    pub(crate) fn message_of(&self, token: u64, endpoint_of: &[EndpointId]) -> Message {
+        let (leg, kind) = Leg::of_token(token);
+        let gather = self.gathers.get(leg.slot);
+        let source = endpoint_of[self.gathers.device(leg.slot, leg.position) as usize];
+        let destination = endpoint_of[gather.destination as usize];
+        match kind {
+            REQUEST => Message { from: destination, to: source, bytes: self.policy.control_message, lane: LANE, token },
+            _ => Message { from: source, to: destination, bytes: gather.bytes, lane: LANE, token },
+        }
+    }
+
+    /// A request has reached its source: read when there is memory and nobody waits already.
+    fn request_arrived<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+        let source = self.gathers.device(leg.slot, leg.position);
+        if self.is_dead(source) {
+            self.senders[source as usize].bytes_asked -= self.gathers.get(leg.slot).bytes;
+            self.leg_lost(leg, site);
+            return;
+        }
+        self.senders[source as usize].waiting.push_back(leg);
+        self.read_waiting(source, site);
+    }
+
+    /// Lets a source read for the requests that wait, in order, while they fit into its memory.
+    pub(super) fn read_waiting<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        source: u32,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        while let Some(&leg) = self.senders[source as usize].waiting.front() {
+            let gather = self.gathers.get_mut(leg.slot);
+            let (bytes, sender) = (gather.bytes, &mut self.senders[source as usize]);
+            if !gather.wants(leg.position) {
+                sender.waiting.pop_front();
+                sender.bytes_asked -= bytes;
+                gather.in_flight &= !leg.bit();
+                self.settle(leg.slot, site);
+                continue;
+            }
+            if sender.bytes_held + bytes > self.policy.send_memory {
+                return;
+            }
+            sender.waiting.pop_front();
+            sender.bytes_held += bytes;
+            gather.unsent |= leg.bit();
+            let io = self.io(leg.slot, Direction::Read);
+            site.submit(DeviceId::new(source), io, event(Happening::ReadDone(leg)));
+        }
+    }
+
+    /// A buffer's part at a source, or the buffer of the piece itself.
+    #[inline]
+    fn io(&self, slot: u32, direction: Direction) -> Io {
+        let gather = self.gathers.get(slot);
+        let offset = u64::from(gather.number) * self.policy.pipeline_buffer.get();
+        let object = self.objects[self.tasks[gather.task as usize].subject as usize].object;
+        Io { object, offset, bytes: gather.bytes, direction, lane: LANE }
+    }
+
+    fn read_done<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+        let source = self.gathers.device(leg.slot, leg.position);
+        let (bytes, is_wanted) = {
+            let gather = self.gathers.get(leg.slot);
+            (gather.bytes, gather.wants(leg.position))
+        };
+        if !is_wanted || self.has_failed(source) || self.is_dead(source) {
+            self.discard_read(leg, (source, bytes), site);
+            return;
+        }
+        self.devices[source as usize].sent_bytes += bytes;
+        let message = self.message_of(RECONSTRUCTION | leg.token(DATA), &site.plant.endpoint_of);
+        if let Some(sent) = site.send(message) {
+            site.schedule.at(sent, EventOf::new(event(Happening::SendDone(leg))));
+        }
+    }
+
+    fn send_done<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+        let source = self.gathers.device(leg.slot, leg.position);
+        let gather = self.gathers.get_mut(leg.slot);
+        let bytes = gather.bytes;
+        gather.unsent &= !leg.bit();
+        self.settle(leg.slot, site);
+        if self.has_failed(source) {
+            return;
+        }
+        let sender = &mut self.senders[source as usize];
+        sender.bytes_held -= bytes;
+        sender.bytes_asked -= bytes;
+        self.read_waiting(source, site);
+    }
+
+    fn data_arrived<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+        let source = self.gathers.device(leg.slot, leg.position);
+        let gather = self.gathers.get_mut(leg.slot);
+        let bytes = gather.bytes;
+        gather.in_flight &= !leg.bit();
+        if !gather.wants(leg.position) {
+            self.wasted.sent += bytes;
+            self.settle(leg.slot, site);
+            return;
+        }
+        gather.arrived |= leg.bit();
+        let (destination, is_first, is_complete) =
+            (gather.destination, gather.number == 0, gather.arrived == gather.wanted);
+        self.devices[destination as usize].received_bytes += bytes;
+        self.devices[source as usize].sent_replicas += u64::from(is_first);
+        self.transfers.add(source, destination, bytes, is_first);
+        if is_complete {
+            self.decode(leg.slot, site);
+        }
+    }
+
+    /// All parts of a buffer are there: the piece's is made of them, or is what came.
+    pub(super) fn decode<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+        let (gather, now) = (self.gathers.get(slot), site.schedule.now());
+        let decoding = if self.is_decoded(gather) { self.coding } else { None };
+        let Some(rate) = decoding else { return self.write(slot, site) };
+        let (held, receiver) = (gather.held(), &mut self.receivers[gather.destination as usize]);
+        receiver.decoder_idle_from = receiver.decoder_idle_from.max(now) + rate.time_for(held);
+        site.schedule.at(receiver.decoder_idle_from, EventOf::new(event(Happening::Decoded(slot))));
+        let gather = self.gathers.get_mut(slot);
+        gather.phase = Phase::Decoding;
+        gather.is_busy = true;
+    }
+
+    /// Whether a buffer is made of others: neither a copy, which is all there is of an object, nor a piece that moves.
+    #[inline]
+    fn is_decoded(&self, gather: &Gather) -> bool {
+        self.code.data() > 1 && gather.wanted != 1 << self.tasks[gather.task as usize].position
+    }
+
+    fn write<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+        let io = self.io(slot, Direction::Write);
+        let gather = self.gathers.get_mut(slot);
+        gather.phase = Phase::Writing;
+        gather.is_busy = true;
+        let destination = DeviceId::new(gather.destination);
+        site.submit(destination, io, event(Happening::WriteDone(slot)));
+    }
+
+    fn write_done<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+        let now = site.schedule.now();
+        let gather = self.gathers.get_mut(slot);
+        gather.is_busy = false;
+        gather.phase = Phase::Done;
+        let gather = *gather;
+        let Gather { bytes, task, destination, .. } = gather;
+        if self.has_failed(destination) {
+            self.lose_write(&gather);
+            self.settle(slot, site);
+            return;
+        }
+        let receiver = &mut self.receivers[destination as usize];
+        receiver.bytes_held -= gather.held();
+        receiver.gathers_held -= 1;
+        self.bytes_written += bytes;
+        self.tally.gathered += gather.held();
+        if self.is_decoded(&gather) {
+            self.tally.decoded += bytes;
+        } else {
+            self.tally.copied += bytes;
+        }
+        self.timeline.add(now, -(gather.held().get() as i64));
+        self.devices[destination as usize].finished_at = Some(now);
+        self.settle(slot, site);
+        if self.tasks[task as usize].is_given_up {
+            self.wasted.written += bytes;
+        } else {
+            self.buffer_done(task, bytes, now);
+        }
+        self.ask(destination, site);
+    }
+
+    fn buffer_done(&mut self, task: u32, bytes: Bytes, now: SimTime) {
+        if self.tasks[task as usize].is_rebuild {
+            self.timeline.record(now, bytes.get());
+            self.curve.add(now, bytes.get());
+        }
+        let state = &mut self.states[task as usize];
+        state.buffers_left -= 1;
+        state.written += bytes;
+        if state.buffers_left == 0 {
+            self.task_done(task, now);
+        }
+    }
+
+    fn task_done(&mut self, number: u32, now: SimTime) {
+        let task = self.tasks[number as usize];
+        let (size, subject) = (self.size_of(task), task.subject as usize);
+        self.open_tasks -= 1;
+        let width = self.code.pieces() as usize;
+        self.places[subject * width + usize::from(task.position)] = task.destination;
+        self.made[subject] |= 1 << task.position;
+        self.stored[subject] |= 1 << task.position;
+        if let Some(toll) = self.tolls.get_mut(subject) {
+            toll.rebuilt += u16::from(task.is_rebuild);
+            toll.moved += u16::from(!task.is_rebuild);
+        }
+        let device = &mut self.devices[task.destination as usize];
+        if task.is_rebuild {
+            device.rebuilt_replicas += 1;
+            device.rebuilt_bytes += size;
+            self.rebuilt_pieces += 1;
+            self.rebuilt_bytes += size;
+            self.rebuilt_at = now;
+            self.health.rebuilt(now, task.subject);
+        } else {
+            device.remapped_replicas += 1;
+            device.remapped_bytes += size;
+            self.moved_pieces += 1;
+            self.moved_bytes += size;
+        }
+    }
+
+    /// Something of a buffer has ended: its number is given back where that was the last, and what starved goes on.
+    #[inline]
+    pub(super) fn settle<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+        if self.gathers.close(slot) {
+            self.forget_losses(slot);
+        } else if self.gathers.get(slot).phase == Phase::Starved {
+            self.replan(slot, site);
+        }
+    }
+
+    /// Fetches what a message or an event is about.
+    #[inline]
+    pub(crate) fn announce(&self, token: u64) {
+        prefetch(self.gathers.get(Leg::of_token(token).0.slot));
+    }
+
+    /// The fabric has news of a message.
+    #[inline]
+    pub(crate) fn notice<F: Fabric, D: Device, K: QueueKind>(&mut self, notice: Notice, site: &mut Site<'_, F, D, K>) {
+        match notice {
+            Notice::Delivered(token) => match Leg::of_token(token) {
+                _ if self.has_vanished(token, site) => {}
+                (leg, REQUEST) => self.request_arrived(leg, site),
+                (leg, _) => self.data_arrived(leg, site),
+            },
+            Notice::Sent(token) => {
+                let (leg, kind) = Leg::of_token(token);
+                if kind == DATA {
+                    self.send_done(leg, site);
+                }
+            }
+            Notice::Lost(token) => self.message_lost(Leg::of_token(token), site),
+        }
+    }
+
+    /// Executes an event of the reconstruction's own.
+    #[inline]
+    pub(crate) fn execute<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u64, site: &mut Site<'_, F, D, K>) {
+        match Happening::of_number(number) {
+            Happening::ReadDone(leg) => self.read_done(leg, site),
+            Happening::SendDone(leg) => self.send_done(leg, site),
+            Happening::Retry(leg) => self.retry(leg, site),
+            Happening::Decoded(slot) => self.decoded(slot, site),
+            Happening::WriteDone(slot) => self.write_done(slot, site),
+            Happening::Wake(destination) => {
+                self.receivers[destination as usize].is_waiting = false;
+                self.ask(destination, site);
+            }
+        }
+    }
+
+    fn decoded<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+        let gather = self.gathers.get_mut(slot);
+        gather.is_busy = false;
+        if gather.phase == Phase::Decoding {
+            self.write(slot, site);
+        } else {
+            self.settle(slot, site);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! What becomes of messages that the network loses, of devices that die without anyone being told, and of buffers that lose
+//! a source.
+//!
+//! A destination asks a source again for a part that was lost, after a time; when it was lost too often, the source is
+//! passed over for the rest of the piece, and others make up for it where the code allows.
+
+use std::collections::BTreeMap;
+
+use resilver_device::Device;
+use resilver_fabric::Fabric;
+use resilver_kernel::queue::QueueKind;
+use resilver_units::{Bytes, DeviceId};
+
+use super::Reconstruction;
+use super::gathers::{Happening, Leg, Phase};
+use super::protocol::event;
+use super::work::Task;
+use crate::event::{DATA, EventOf, REQUEST};
+use crate::rebuild::Patience;
+use crate::storage::Site;
+
+/// What is known of sources where messages may be lost.
+#[derive(Clone, Debug)]
+pub(super) struct Reach {
+    patience: Patience,
+    /// How often each part that is asked for was lost, by its buffer and its position.
+    losses: BTreeMap<(u32, u32), u32>,
+    /// The pieces that are not asked for any more, task by task, as sets.
+    shunned: BTreeMap<u32, u64>,
+    /// Devices that answer nobody.
+    dead: Vec<bool>,
+}
+
+impl Reconstruction {
+    /// Has this reconstruction expect that messages are lost.
+    pub(crate) fn with_patience(mut self, patience: Patience) -> Self {
+        let dead = vec![false; self.devices.len()];
+        self.reach = Some(Box::new(Reach { patience, losses: BTreeMap::new(), shunned: BTreeMap::new(), dead }));
+        self
+    }
+
+    /// Whether a device has died without anyone being told.
+    #[inline]
+    pub(super) fn is_dead(&self, device: u32) -> bool {
+        self.reach.as_ref().is_some_and(|reach| reach.dead[device as usize])
+    }
+
+    /// The pieces that a task does without.
+    #[inline]
+    pub(super) fn shunned(&self, task: u32) -> u64 {
+        self.reach.as_ref().and_then(|reach| reach.shunned.get(&task)).copied().unwrap_or(0)
+    }
+
+    /// A buffer's number is used for another from now on.
+    #[inline]
+    pub(super) fn forget_losses(&mut self, slot: u32) {
+        if let Some(reach) = &mut self.reach
+            && !reach.losses.is_empty()
+        {
+            let of_slot: Vec<(u32, u32)> =
+                reach.losses.range((slot, 0)..=(slot, u32::MAX)).map(|(&leg, _)| leg).collect();
+            for leg in of_slot {
+                reach.losses.remove(&leg);
+            }
+        }
+    }
+
+    /// The network has lost a message.
+    #[cold]
+    pub(super) fn message_lost<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        (leg, kind): (Leg, u64),
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let bytes = self.gathers.get(leg.slot).bytes;
+        if kind == DATA {
+            self.wasted.sent += bytes;
+        } else {
+            self.senders[self.gathers.device(leg.slot, leg.position) as usize].bytes_asked -= bytes;
+        }
+        self.leg_lost(leg, site);
+    }
+
+    /// A part does not come: it is asked for again, or made up for by others.
+    #[cold]
+    pub(super) fn leg_lost<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+        let gather = self.gathers.get_mut(leg.slot);
+        gather.in_flight &= !leg.bit();
+        let task = gather.task;
+        let Some(reach) = self.reach.as_mut().filter(|_| gather.wants(leg.position)) else {
+            return self.settle(leg.slot, site);
+        };
+        let losses = reach.losses.entry((leg.slot, leg.position)).or_insert(0);
+        *losses += 1;
+        if *losses < reach.patience.attempts {
+            gather.in_flight |= leg.bit();
+            let time = site.schedule.now() + reach.patience.retry;
+            site.schedule.at(time, EventOf::new(event(Happening::Retry(leg))));
+            return;
+        }
+        *reach.shunned.entry(task).or_insert(0) |= leg.bit();
+        // What is asked for from now on does without that source as well.
+        let destination = self.gathers.get(leg.slot).destination;
+        let receiver = &mut self.receivers[destination as usize];
+        if receiver.place < receiver.end {
+            receiver.plan.clear();
+        }
+        self.replan(leg.slot, site);
+    }
+
+    /// The time has come to ask again for a part.
+    #[cold]
+    pub(super) fn retry<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
+        let gather = self.gathers.get_mut(leg.slot);
+        if gather.wants(leg.position) {
+            self.request(leg, site);
+        } else {
+            gather.in_flight &= !leg.bit();
+            self.settle(leg.slot, site);
+        }
+    }
+
+    /// A part was read that nobody wants any more, or whose source answers nobody.
+    #[cold]
+    pub(super) fn discard_read<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        leg: Leg,
+        (source, bytes): (u32, Bytes),
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let gather = self.gathers.get_mut(leg.slot);
+        gather.unsent &= !leg.bit();
+        gather.in_flight &= !leg.bit();
+        if self.has_failed(source) {
+            self.unserved.entry(DeviceId::new(source)).or_default().read += bytes;
+            self.settle(leg.slot, site);
+            return;
+        }
+        self.wasted.read += bytes;
+        let sender = &mut self.senders[source as usize];
+        sender.bytes_held -= bytes;
+        sender.bytes_asked -= bytes;
+        self.leg_lost(leg, site);
+        self.read_waiting(source, site);
+    }
+
+    /// A buffer has lost a source before its part came: it is made of others, and of what has come as far as that serves.
+    ///
+    /// The destination keeps what has come, so it may hold more than its memory until the buffer is written; it asks for no
+    /// further one meanwhile.
+    #[cold]
+    pub(super) fn replan<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+        let gather = *self.gathers.get(slot);
+        let shunned = self.shunned(gather.task);
+        let coming = gather.in_flight & gather.wanted;
+        if !self.choose(gather.task, (shunned | gather.stale()) & !gather.arrived, (gather.arrived, coming)) {
+            if self.choose(gather.task, shunned & !gather.arrived, (gather.arrived, coming)) {
+                self.gathers.get_mut(slot).phase = Phase::Starved;
+            } else {
+                self.lose_task(gather.task, site);
+                self.ask(gather.destination, site);
+            }
+            return;
+        }
+        let planned = std::mem::take(&mut self.planned);
+        let wanted = planned.iter().fold(0, |set, &position| set | 1u64 << position);
+        let spared = u64::from((gather.arrived & !wanted).count_ones());
+        self.wasted.received += Bytes::new(spared * gather.bytes.get());
+        let before = gather.held();
+        let now = {
+            let gather = self.gathers.get_mut(slot);
+            gather.wanted = wanted;
+            gather.arrived &= wanted;
+            gather.phase = Phase::Gathering;
+            gather.held()
+        };
+        let receiver = &mut self.receivers[gather.destination as usize];
+        receiver.bytes_held = receiver.bytes_held + now - before;
+        self.tally.planned = self.tally.planned + now - before;
+        self.timeline.add(site.schedule.now(), now.get() as i64 - before.get() as i64);
+        let width = self.code.pieces() as usize;
+        let subject = self.tasks[gather.task as usize].subject as usize;
+        for &position in &planned {
+            if (gather.arrived | coming) >> position & 1 == 0 {
+                let device = self.places[subject * width + position as usize];
+                self.gathers.set_device(slot, position, device);
+                self.request(Leg { slot, position }, site);
+            }
+        }
+        self.planned = planned;
+        let gather = self.gathers.get(slot);
+        if gather.arrived == gather.wanted {
+            self.decode(slot, site);
+        }
+    }
+
+    /// Nothing of a buffer is wanted any more that is not being written: its destination gives back its memory.
+    pub(super) fn void<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+        let gather = *self.gathers.get(slot);
+        let receiver = &mut self.receivers[gather.destination as usize];
+        receiver.bytes_held -= gather.held();
+        receiver.gathers_held -= 1;
+        self.timeline.add(site.schedule.now(), -(gather.held().get() as i64));
+        self.tally.planned -= gather.held();
+        self.wasted.received += Bytes::new(u64::from(gather.arrived.count_ones()) * gather.bytes.get());
+        let gather = self.gathers.get_mut(slot);
+        (gather.wanted, gather.arrived, gather.phase) = (0, 0, Phase::Done);
+        self.settle(slot, site);
+    }
+
+    /// Takes back the buffers of tasks that were given up, but for those that are being written.
+    pub(super) fn void_given_up<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+        for slot in self.gathers.slots() {
+            let gather = self.gathers.get(slot);
+            let is_under_way = gather.is_gathering() || gather.phase == Phase::Decoding;
+            if is_under_way && self.tasks[gather.task as usize].is_given_up {
+                self.void(slot, site);
+            }
+        }
+    }
+
+    /// Gives a task up: what was written of it was written in vain.
+    pub(super) fn give_up(&mut self, task: u32) {
+        self.tasks[task as usize].is_given_up = true;
+        self.open_tasks -= 1;
+        self.wasted.written += self.states[task as usize].written;
+        let receiver = &self.receivers[self.tasks[task as usize].destination as usize];
+        if receiver.place < receiver.end && self.task_at(receiver.place) == task {
+            let receiver = &mut self.receivers[self.tasks[task as usize].destination as usize];
+            receiver.place += 1;
+            receiver.plan.clear();
+        }
+    }
+
+    fn mark_unreachable(&mut self, task: u32) {
+        self.give_up(task);
+        if self.tasks[task as usize].is_rebuild {
+            self.unreachable_pieces += 1;
+        } else {
+            self.unreachable_moves += 1;
+        }
+    }
+
+    /// A task cannot be had: too few of its object's pieces can be reached.
+    #[cold]
+    pub(super) fn lose_task<F: Fabric, D: Device, K: QueueKind>(&mut self, task: u32, site: &mut Site<'_, F, D, K>) {
+        self.mark_unreachable(task);
+        self.void_given_up(site);
+    }
+
+    /// A device answers nobody any more: what waits at it is lost, and what it was to receive is out of reach.
+    #[cold]
+    pub(crate) fn lose_device<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        device: DeviceId,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let Some(reach) = &mut self.reach else { return };
+        if std::mem::replace(&mut reach.dead[device.index()], true) {
+            return;
+        }
+        for task in 0..self.tasks.len() as u32 {
+            let Task { destination, is_given_up, .. } = self.tasks[task as usize];
+            if destination == device.get() && !is_given_up && self.states[task as usize].buffers_left > 0 {
+                self.mark_unreachable(task);
+            }
+        }
+        let receiver = &mut self.receivers[device.index()];
+        receiver.place = receiver.end;
+        receiver.plan.clear();
+        self.void_given_up(site);
+        for leg in std::mem::take(&mut self.senders[device.index()].waiting) {
+            self.senders[device.index()].bytes_asked -= self.gathers.get(leg.slot).bytes;
+            self.leg_lost(leg, site);
+        }
+    }
+
+    /// A device answers again.
+    pub(crate) fn regain_device(&mut self, device: DeviceId) {
+        if let Some(reach) = &mut self.reach {
+            reach.dead[device.index()] = false;
+        }
+    }
+
+    /// Whether a message does not arrive because one of its ends has failed.
+    #[inline]
+    pub(crate) fn has_vanished<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        token: u64,
+        site: &mut Site<'_, F, D, K>,
+    ) -> bool {
+        self.has_later() && self.vanishes(Leg::of_token(token), site)
+    }
+
+    #[cold]
+    fn vanishes<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        (leg, kind): (Leg, u64),
+        site: &mut Site<'_, F, D, K>,
+    ) -> bool {
+        let source = self.gathers.device(leg.slot, leg.position);
+        let gather = self.gathers.get_mut(leg.slot);
+        let (bytes, destination) = (gather.bytes, gather.destination);
+        if !self.has_failed(source) && !self.has_failed(destination) {
+            return false;
+        }
+        self.gathers.get_mut(leg.slot).in_flight &= !leg.bit();
+        if kind != REQUEST {
+            self.wasted.sent += bytes;
+        } else if !self.has_failed(source) {
+            self.senders[source as usize].bytes_asked -= bytes;
+        }
+        self.settle(leg.slot, site);
+        true
+    }
+}

@@ -1,0 +1,166 @@
+//! Reconstructions looked at while they go on, and one held to its closed form.
+
+use std::sync::Arc;
+
+use resilver_device::{Disk, Service};
+use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
+use resilver_kernel::{Limit, Schedule, run};
+use resilver_placement::inverse::FailedSet;
+use resilver_placement::layouts::{Domains, Layout, Rendezvous};
+use resilver_population::{Bin, Decomposition, Extent, Histogram};
+use resilver_redundancy::{Code, Pieces};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
+
+use super::Reconstruction;
+use super::homes::NOBODY;
+use crate::config::{Algorithm, CodeConfig, Contents, Discipline, FabricConfig, Placement, SystemConfig};
+use crate::event::EventOf;
+use crate::rebuild::{Patience, Rebuild, RebuildPolicy};
+use crate::search::scan_of_objects;
+use crate::storage::{Plant, Storage};
+use crate::work::WorkList;
+use crate::{ObjectOrder, SourceChoice};
+
+const SERVERS: u32 = 20;
+/// The network: latency of any message; gap and gap per byte of requests, and of data of up to 128 KiB.
+const LATENCY: u64 = 6_782_182;
+const REQUEST_ROW: (u64, i64, u64) = (128, 1_094_414, 852);
+const DATA_ROW: (u64, i64, u64) = (131_072, 1_856_250, 609);
+const MILLISECOND: u64 = 1_000_000_000;
+
+/// Files of `size` bytes, or up to twice as many, on rendezvous hashing; requests to a disk take 1 ms to read and 2 ms to
+/// write.
+fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) -> SystemConfig {
+    let code = Arc::new(Code::parse(code).unwrap());
+    let row = |(size, gap_picoseconds, gap_per_byte_picoseconds): (u64, i64, u64)| LogGpRow {
+        size: Bytes::new(size),
+        latency: SimDuration::from_picoseconds(LATENCY),
+        gap_picoseconds,
+        gap_per_byte_picoseconds,
+    };
+    let large = (1 << 26, 1_856_250, 609);
+    let milliseconds = |count| SimDuration::from_picoseconds(count * MILLISECOND);
+    let layout = Arc::new(Layout::Rendezvous(Rendezvous::new(Domains::each_its_own(SERVERS))));
+    let copies = code.pieces() as usize;
+    SystemConfig {
+        seed: 5,
+        endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
+        failed: failures.iter().map(|&(_, server)| DeviceId::new(server)).collect(),
+        fails_at: failures.iter().map(|&(time, _)| SimTime::from_picoseconds(time)).collect(),
+        service: Service::Fixed { read: milliseconds(1), write: milliseconds(2) },
+        discipline: Discipline::Fifo,
+        fabric: FabricConfig::LogGp {
+            table: Arc::new(LogGpTable::new([REQUEST_ROW, DATA_ROW, large].map(row).to_vec()).unwrap()),
+        },
+        lanes: None,
+        ports_of: vec![],
+        traffic: None,
+        streams: None,
+        corruptions: vec![],
+        faults: vec![],
+        policy: RebuildPolicy {
+            pipeline_buffer: Bytes::kibibytes(64),
+            pipelining: true,
+            receive_memory: Bytes::mebibytes(1),
+            send_memory: Bytes::mebibytes(1),
+            control_message: Bytes::new(64),
+            bandwidth: None,
+        },
+        patience: Patience { retry: milliseconds(1), attempts: 3 },
+        source: SourceChoice::Primary,
+        order: ObjectOrder::Population,
+        placement: Placement {
+            groups: None,
+            algorithm: Algorithm::Layout { layout, copies, is_out: vec![false; SERVERS as usize] },
+            domain_of: None,
+        },
+        code: Some(CodeConfig { code, strip: None, coding: BytesPerSecond::new(1e9) }),
+        contents: Contents::Files {
+            histogram: Histogram::new(&[Bin { min: sizes.0, max: sizes.1, count: 1 }]).unwrap(),
+            decomposition: Decomposition::Whole,
+            extent: Extent::Files(files),
+        },
+    }
+}
+
+/// The system under way, and its events.
+fn begin(config: &SystemConfig) -> (Storage<LogGp, Disk>, Schedule<EventOf<LogGp>>) {
+    let failed = FailedSet::new(SERVERS as usize, &config.failed);
+    let mut scan = scan_of_objects(config, &failed).unwrap();
+    while !scan.is_complete() {
+        scan.advance();
+    }
+    let pieces = scan.finish(config).unwrap().pieces.unwrap();
+    let reconstruction = Reconstruction::new(config, pieces).unwrap();
+    let FabricConfig::LogGp { table } = &config.fabric else { unreachable!("the fabric is one of interfaces") };
+    let disks = (0..u64::from(SERVERS)).map(|device| Disk::new(&config.service, device)).collect();
+    let plant = Plant::new(LogGp::new(table.clone(), SERVERS as usize), disks, config.endpoint_of.clone());
+    let rebuild = Rebuild::new(config.policy, &[], WorkList::default()).unwrap();
+    let mut storage = Storage::new(plant, rebuild).reconstructing(Some(reconstruction));
+    let mut schedule = Schedule::new();
+    storage.start(&mut schedule);
+    (storage, schedule)
+}
+
+#[test]
+fn one_piece_takes_what_its_closed_form_says() {
+    // Four parts of 64 KiB make one lost piece of rs 4+2. The requests leave one after another, g + 63 G apart, and take
+    // L + 63 G each; each source reads for 1 ms and sends; the destination receives in the order of arrival, g + 65,535 G apart,
+    // and has each (s - 1) G after its turn. Decoding 4 x 64 KiB at 1 GB/s takes 262,144 ns, and writing 2 ms.
+    let one = system("rs 4+2", 1, (4 << 16, (4 << 16) + 1), &[]);
+    let mut set = Vec::new();
+    let mut scratch = crate::config::PlaceScratch::default();
+    one.placement.algorithm.place_object(resilver_units::ObjectId::new(0), &mut scratch, &mut set);
+    let config = SystemConfig { failed: vec![set[1]], ..one };
+    let (request, data) = (63 * REQUEST_ROW.2, 65_535 * DATA_ROW.2);
+    let (mut idle_from, mut last) = (0, 0);
+    for source in 0..4 {
+        let asked = source * (REQUEST_ROW.1 as u64 + request) + LATENCY + request;
+        let arrives = asked + MILLISECOND + LATENCY;
+        let turn = arrives.max(idle_from);
+        idle_from = turn + DATA_ROW.1 as u64 + data;
+        last = turn + data;
+    }
+    let expected = last + 262_144_000 + 2 * MILLISECOND;
+    let (mut storage, mut schedule) = begin(&config);
+    run(&mut storage, &mut schedule, Limit::none()).unwrap();
+    let outcome = storage.finish(schedule.now()).unwrap();
+    assert_eq!(outcome.rebuilt_at.picoseconds(), expected);
+    let coded = outcome.coded.unwrap();
+    assert_eq!((coded.gathered_bytes.get(), coded.decoded_bytes.get()), (4 << 16, 1 << 16));
+    assert_eq!(
+        (outcome.half_rebuilt_at, outcome.nearly_rebuilt_at),
+        (Some(outcome.rebuilt_at), Some(outcome.rebuilt_at))
+    );
+}
+
+#[test]
+fn failures_in_the_midst_of_a_rebuild_lose_what_is_not_there_by_then() {
+    // Servers 0 to 2 fail, and 3 to 5 while what was on the first is being rebuilt. Just before, the places of all pieces are
+    // looked up; what of them is on the second three is gone, and the code says which objects that is too much for.
+    for code in ["rs 4+2", "rs 8+3", "lrc 8+5 local 4", "copies 3"] {
+        let mut partly = 0;
+        for time in [1, 40, 90, 150, 220, 300].map(|count| count * MILLISECOND) {
+            let failures: Vec<(u64, u32)> = (0..6).map(|server| (if server < 3 { 0 } else { time }, server)).collect();
+            let config = system(code, 300, (1 << 20, 1 << 21), &failures);
+            let (mut storage, mut schedule) = begin(&config);
+            run(&mut storage, &mut schedule, Limit::until(SimTime::from_picoseconds(time - 1))).unwrap();
+            let reconstruction = storage.reconstruction.as_ref().unwrap();
+            let code = reconstruction.code.clone();
+            let is_gone = |device: u32| device == NOBODY || (3..6).contains(&device);
+            let expected = reconstruction.places.chunks(code.pieces() as usize).filter(|row| {
+                let gone = (0..).zip(row.iter()).filter(|(_, device)| is_gone(**device));
+                !code.is_survivable(Pieces::of(gone.map(|(position, _)| position)))
+            });
+            let expected = expected.count() as u64;
+            partly += u32::from(reconstruction.rebuilt_pieces > 0 && reconstruction.open_tasks > 0);
+            run(&mut storage, &mut schedule, Limit::none()).unwrap();
+            let outcome = storage.finish(schedule.now()).unwrap();
+            assert_eq!(outcome.losses.unrecoverable_objects, expected, "{} at {time} ps", code.name());
+            // What is left has all its pieces again: twenty servers are enough for every code when six have failed.
+            assert_eq!(outcome.losses.undersized_replicas, 0);
+            assert_eq!(outcome.timeline.last().unwrap().at_risk_objects, 0.0);
+        }
+        assert!(partly >= 2, "{code}: {partly}");
+    }
+}
