@@ -137,6 +137,17 @@ def test_a_code_needs_a_failure_domain_a_piece() -> None:
         Study.from_dict(racks)
 
 
+def test_memory_holds_a_buffer_of_each_piece_that_is_gathered() -> None:
+    # 4 x 16 MiB are just 64 MiB.
+    assert system_of(CODED, recovery={"receive_memory": "64 MiB"}).code is not None
+    with pytest.raises(ConfigError) as caught:
+        system_of(CODED, recovery={"receive_memory": "63 MiB"})
+    assert str(caught.value) == (
+        'recovery.receive_memory = "63 MiB": a piece of "rs 4+2" may be made of 4 others, and a '
+        "buffer of 16 MiB from each is 64 MiB; enlarge the memory, or use smaller buffers"
+    )
+
+
 def test_a_coded_study_is_written_and_read_again(tmp_path: Path) -> None:
     table = changed(
         CODED,

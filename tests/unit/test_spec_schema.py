@@ -121,3 +121,67 @@ def test_what_a_study_file_may_not_say_breaks_the_schema(
 ) -> None:
     found = broken(tomllib.loads(SERVING.replace(right, wrong)), SCHEMA)
     assert found and all(text.startswith(where) for text in found), found
+
+
+STRIPED = """
+[cluster]
+servers = 288
+ports = 2
+attachment = "distributed"
+device = { service = "0 s" }
+[cluster.fabric]
+model = "switched"
+topology = "leaf spine 24x24 hosts 24 entries 24"
+link_rate = "100 Gb/s"
+[placement]
+algorithm = "groups"
+group_size = 24
+[redundancy]
+code = "lrc 8+5 local 4"
+strip = "64 KiB"
+coding = { file = "coding.toml" }
+[lanes]
+clients = 0.9
+order = "shares"
+devices = true
+[traffic]
+reads = 1.0
+duration = "5 ms"
+[traffic.streams]
+window = 16
+entries = "random"
+rate = "2 GB/s"
+bursts = { volume = "1 TiB", every = "60 s" }
+[[faults]]
+corrupt = { groups = [0, 3], code = "rs 8+3", strips = 100, window = 8 }
+"""
+
+
+def test_every_key_of_codes_lanes_and_streams_fits_the_schema() -> None:
+    assert broken(tomllib.loads(STRIPED), SCHEMA) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "where"),
+    [
+        ('"lrc 8+5 local 4"', '"lrc 8+5"', ".redundancy.code"),
+        ('strip = "64 KiB"', 'strip = "64 KiB/s"', ".redundancy.strip"),
+        ('coding = { file = "coding.toml" }', "coding = 5", ".redundancy.coding"),
+        ("clients = 0.9", "clients = 1.9", ".lanes.clients"),
+        ("clients = 0.9", "client = 0.9", ".lanes"),
+        ('order = "shares"', 'order = "turns"', ".lanes.order"),
+        ("devices = true", 'devices = "yes"', ".lanes.devices"),
+        ("window = 16", "window = 0", ".traffic.streams"),
+        ('"random"', '"any"', ".traffic.streams"),
+        ('every = "60 s"', 'every = "60 B"', ".traffic.streams"),
+        ("[0, 3]", "[0, -3]", ".faults.0.corrupt"),
+        ("[0, 3]", "0", ".faults.0.corrupt"),
+        ('"rs 8+3"', '"rs 8"', ".faults.0.corrupt"),
+    ],
+)
+def test_codes_lanes_and_streams_that_cannot_be_break_the_schema(
+    right: str, wrong: str, where: str
+) -> None:
+    assert right in STRIPED
+    found = broken(tomllib.loads(STRIPED.replace(right, wrong)), SCHEMA)
+    assert found and all(text.startswith(where) for text in found), found

@@ -12,7 +12,7 @@ from resilver.spec.failing import ceph_fault_problems, fault_problems
 from resilver.spec.grouping import group_problems
 from resilver.spec.serving import late_fault_problems, nothing_stored_problems, traffic_problems
 from resilver.spec.silent import silent_fault_problems
-from resilver.spec.striping import has_end, striping_problems
+from resilver.spec.striping import has_end, lane_problems, striping_problems
 from resilver.units import Bytes, exact_bytes
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
     faults = list(enumerate(sections.get("faults") or ()))
     traffic, population = sections.get("traffic"), sections.get("population")
     problems = silent_fault_problems(cluster, faults) + striping_problems(given, sections)
-    problems += port_problems(cluster, sections.get("placement")) + _lane_problems(sections)
+    problems += port_problems(cluster, sections.get("placement")) + lane_problems(sections)
     if traffic is not None:
         rebuilds = has_end(faults)
         problems += traffic_problems(cluster, traffic, has_rebuild=rebuilds)
@@ -91,18 +91,25 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         largest = population.cut.largest(_largest_file(cluster, population), width)
         largest = -(-largest // (redundancy.code.data if redundancy.code is not None else 1))
         problems += _buffer_problems(largest, sections.get("recovery"))
+        problems += _gather_problems(redundancy, sections.get("recovery"))
     return problems + fault_problems(cluster, faults)
 
 
-def _lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
-    lanes, traffic = sections.get("lanes"), sections.get("traffic")
-    if lanes is None:
+def _gather_problems(redundancy: Redundancy, recovery: Recovery | None) -> list[Problem]:
+    """A memory that does not hold a buffer of each piece that one may be made of."""
+    code = redundancy.code
+    if code is None or recovery is None:
         return []
-    streams = traffic.streams if traffic is not None else None
-    problems: list[Problem] = lanes.problems(
-        bursts=streams is not None and streams.bursts is not None
+    needed = int(recovery.pipeline_buffer) * code.data
+    if needed <= recovery.receive_memory:
+        return []
+    rule = (
+        f'a piece of "{code.label}" may be made of {code.data} others, and a buffer of '
+        f"{exact_bytes(recovery.pipeline_buffer)} from each is {exact_bytes(needed)}"
     )
-    return problems
+    remedy = "enlarge the memory, or use smaller buffers"
+    value = show(exact_bytes(recovery.receive_memory))
+    return [Problem(rule, remedy, key="recovery.receive_memory", value=value)]
 
 
 def _domain_problems(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from resilver.spec.cluster import Cluster
     from resilver.spec.corrupt import Corrupt
     from resilver.spec.faults import Fault
+    from resilver.spec.lanes import Lanes
     from resilver.spec.placement import Placement
     from resilver.spec.redundancy import Redundancy
     from resilver.spec.traffic import Traffic
@@ -63,6 +64,29 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
             for index, fault in faults
             if fault.corrupt is not None and fault.corrupt.strips is None
         ]
+    return problems
+
+
+def lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong between lanes and the rest of a study.
+
+    Args:
+        sections: The sections by name; None, or no entry, where there is none or it is not valid.
+
+    Returns:
+        The problems, with full keys.
+    """
+    lanes: Lanes | None = sections.get("lanes")
+    cluster: Cluster = sections["cluster"]
+    traffic: Traffic | None = sections.get("traffic")
+    if lanes is None:
+        return []
+    streams = traffic.streams if traffic is not None else None
+    problems = lanes.problems(bursts=streams is not None and streams.bursts is not None)
+    if lanes.devices and cluster.queue == "reads_first":
+        rule = "devices that serve reads before writes have no lanes"
+        remedy = 'set lanes.devices = false, or cluster.queue = "fifo"'
+        problems.append(Problem(rule, remedy, key="lanes.devices", value="true"))
     return problems
 
 
