@@ -65,9 +65,9 @@ from tests.unit.test_spec_errors import CLUSTER, GENOMES, problems
         ),
         (
             CLUSTER + '[population]\nfile_size = "1 PiB"\nfiles = 1\nobjects = "whole"\n'
-            '[recovery]\npipeline_buffer = "524287 B"\n',
-            'recovery.pipeline_buffer = "524287 B": an object of 1 PiB would take more than '
-            "2^31 = 2147483648 buffers; use at least 524288 B, or smaller objects",
+            '[recovery]\npipeline_buffer = "1048575 B"\n',
+            'recovery.pipeline_buffer = "1048575 B": an object of 1 PiB would take more than '
+            "2^30 = 1073741824 buffers; use at least 1048576 B, or smaller objects",
         ),
         (
             "[cluster]\nservers = 1000000\nracks = 1000000\nrows = 50000\n" + GENOMES,
@@ -97,10 +97,10 @@ def test_what_the_core_cannot_number_is_refused_before_anything_runs(
         CLUSTER + '[population]\nhistogram = { bins = [["0 B", "1 B", 1]] }\nbytes = "64 GiB"\n',
         CLUSTER + '[population]\nfile_size = "1 PiB"\nfiles = 1\nobjects = { chunk = "4 MiB" }\n',
         CLUSTER + '[population]\nfile_size = "1 PiB"\nfiles = 1\nobjects = "whole"\n'
-        '[recovery]\npipeline_buffer = "512 KiB"\n',
+        '[recovery]\npipeline_buffer = "1 MiB"\n',
         # A volume of 1 TiB holds no file of 1 PiB.
         CLUSTER + '[population]\nfile_size = "1 PiB"\nbytes = "1 TiB"\nobjects = "whole"\n'
-        '[recovery]\npipeline_buffer = "512 B"\n',
+        '[recovery]\npipeline_buffer = "1 KiB"\n',
         "[cluster]\nservers = 131072\n" + GENOMES + '[placement]\nalgorithm = "ring"\n',
     ],
 )
@@ -110,11 +110,11 @@ def test_what_the_core_can_just_number_is_taken(tmp_path: Path, text: str) -> No
 
 
 def test_a_buffer_too_small_for_a_real_clusters_objects_is_refused(tmp_path: Path) -> None:
-    # One object of 2^32 bytes takes 2^32 buffers of a byte, and 2^31 of two.
+    # One object of 2^32 bytes takes 2^32 buffers of a byte, and 2^30 of four.
     report = changed("pgmap.pg_stats.0.stat_sum.num_bytes", 2**32)
     (tmp_path / "report.json").write_text(json.dumps(report))
     study = '[cluster]\nceph = "report.json"\n[recovery]\npipeline_buffer = "1 B"\n'
     says = 'recovery.pipeline_buffer = "1 B": an object of 4 GiB would take more than'
     assert says in problems(tmp_path, study)
-    (tmp_path / "study.toml").write_text(study.replace("1 B", "2 B"))
+    (tmp_path / "study.toml").write_text(study.replace("1 B", "4 B"))
     assert Study.load(tmp_path / "study.toml").runs()

@@ -223,8 +223,8 @@ def test_a_real_cluster_is_a_study_without_population_and_placement(shared_data:
     assert report not in json.dumps(resolved)
 
 
-# The largest object of mira on 16 servers, 2^46 / 5 bytes, takes 2^31 buffers of 6,554 bytes.
-SIZES = st.sampled_from(["8 KiB", "1 MiB", "16 MiB", "1.5 MiB", "100 kB", "7000 B"])
+# The largest object of mira on 16 servers, 2^46 / 5 bytes, takes 2^30 buffers of 13,108 bytes.
+SIZES = st.sampled_from(["16 KiB", "1 MiB", "16 MiB", "1.5 MiB", "100 kB", "14000 B"])
 STUDIES = st.fixed_dictionaries(
     {
         "cluster": st.sampled_from(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from resilver.spec.recovery import Recovery
     from resilver.spec.redundancy import Redundancy
 
-BUFFERS_MAX = 2**31
-"""The most pipeline buffers of an object: the core numbers them in 31 bits of a message."""
+BUFFERS_MAX = 2**30
+"""The most pipeline buffers of an object: the core numbers them in 30 bits of a message."""
 
 RING_POINTS_MAX = 2**27
 """The most points on a hash ring, of all servers together: their 8 bytes each then take 1 GiB."""
@@ -219,7 +219,7 @@ def _buffer_problems(object_bytes: int, recovery: Recovery | None) -> list[Probl
     return [
         Problem(
             f"an object of {exact_bytes(object_bytes)} would take more than "
-            f"2^31 = {BUFFERS_MAX} buffers",
+            f"2^30 = {BUFFERS_MAX} buffers",
             f"use at least {-(-object_bytes // BUFFERS_MAX)} B, or smaller objects",
             key="recovery.pipeline_buffer",
             value=show(exact_bytes(recovery.pipeline_buffer)),
