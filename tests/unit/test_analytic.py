@@ -191,6 +191,15 @@ def test_groups_that_straddle_sets_are_refused() -> None:
         data_loss_probability(Attachment("local", 8, 4, 2, 6), 2, 3)
 
 
+def test_stripes_lost_with_two_pairs_of_switches() -> None:
+    """Four servers of each distributed group: RS(8,3) loses the C(11, 4) of C(24, 4) = 10,626 sets
+    that lie in a stripe, LRC(8,5,4) 2 of the C(13, 4) = 715, those it does not survive."""
+    rs = [Fraction(0)] * 4 + [Fraction(1)]
+    lrc = [Fraction(0)] * 4 + [Fraction(2, 715), Fraction(1)]
+    assert stripes_lost(24, 11, 4, rs) == Fraction(330, 10_626)
+    assert stripes_lost(24, 13, 4, lrc) == Fraction(2, 10_626)
+
+
 def test_stripes_lost_as_by_enumeration() -> None:
     """Stripes of 5 pieces over 8 servers, 4 of which are lost: every stripe tried."""
     fatal = [Fraction(0), Fraction(0), Fraction(1, 3), Fraction(1)]

@@ -41,12 +41,12 @@ def test_the_study_s_table_of_space_and_strips_comes_out(
 
 
 def test_shares_of_a_server_s_bandwidth_follow_from_the_strips_that_it_moves() -> None:
-    # k = 8. A read receives 7 and sends 8 of 15 strips; a write receives 8 and sends 7 + p.
+    # k = 8. Of 15 strips sent, 8 are a reader's; of 8 + 7 + p received, 8 are a writer's.
     solomon, local = (resilver.redundancy(text) for text in ("rs 8+3", "lrc 8+5 local 4"))
     assert solomon.read_share == local.read_share == 8 / 15
     assert (solomon.write_share, local.write_share) == (8 / 18, 8 / 20)
     assert (solomon.rebuild_share, local.rebuild_share) == (1 / 8, 1 / 4)
-    # A copy is read without peers, and written once for each of the 3: 1 received, 2 sent.
+    # A copy is read without peers; of 3 received, 1 is a writer's and 2 are peers' copies.
     copies = resilver.redundancy("copies 3")
     assert (copies.read_share, copies.write_share, copies.rebuild_share) == (1, 1 / 3, 1)
 

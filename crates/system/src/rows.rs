@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use resilver_placement::layout::object_group;
 use resilver_placement::ring::{HashRing, NO_DEVICE};
-use resilver_units::{DeviceId, GroupId, ObjectId};
+use resilver_units::{GroupId, ObjectId};
 
 use crate::config::{Algorithm, PlaceScratch, Placement};
 

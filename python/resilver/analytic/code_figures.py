@@ -112,10 +112,11 @@ def code_figures(text: str) -> CodeFigures:
     """The figures of a code.
 
     A Reed-Solomon repair gathers k strips. In a locally repairable code with groups of r data
-    strips, k / r of the parities are local and the others global; a data strip or a local parity
-    is made from the r others of its group, and a global parity from the other globals and the
-    local parities, whose sum is that of the globals (the implied parity), or from k strips if
-    those are fewer. Its globals are a Reed-Solomon code's, so it survives as many losses at least.
+    strips, k / r of the parities are local and the others global. A data strip is made from the r
+    others of its group. The globals add up to what the local parities do (the implied parity), so
+    any parity is made from all the other parities; where those are more, a local parity is made
+    from its group and a global one from k strips. The globals are a Reed-Solomon code's, so as many
+    losses are survived at least.
 
     Args:
         text: ``rs K+P``, ``lrc K+P local R`` or ``copies N``.
@@ -149,8 +150,9 @@ def code_figures(text: str) -> CodeFigures:
         remedy = 'use a local size that divides the data, as in "lrc 8+5 local 4"'
         raise ConfigError(Problem(rule, remedy, key="code", value=show(text)))
     globals_ = local_p - groups
-    from_globals = min(local_k, globals_ - 1 + groups)
-    total = (local_k + groups) * local + globals_ * from_globals
+    # Without globals there is no implied parity.
+    others = local_p - 1 if globals_ else local
+    total = local_k * local + groups * min(local, others) + globals_ * min(local_k, others)
     gathered = Fraction(total, local_k + local_p)
     name = f"lrc {local_k}+{local_p} local {local}"
     return CodeFigures(name, local_k, local_p, gathered, globals_)

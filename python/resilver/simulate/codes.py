@@ -90,23 +90,25 @@ class Code:
 
     @property
     def read_share(self) -> float:
-        """User data read per byte that a server receives and sends: k / (2 k - 1).
+        """User data read, over a server's bandwidth one way: k / (2 k - 1).
 
-        It gathers k - 1 strips beside its own and sends k.
+        For each stripe that it gathers, a server of a group sends k strips to the reader, and k - 1
+        to its peers for one of theirs.
         """
         return self.data / (2 * self.data - 1)
 
     @property
     def write_share(self) -> float:
-        """User data written per byte that a server receives and sends: k / (2 k + p - 1).
+        """User data written, over a server's bandwidth one way: k / (2 k + p - 1).
 
-        It receives k strips, keeps one and sends k + p - 1.
+        For each stripe that it encodes, a server of a group receives k strips of the writer, and
+        k + p - 1 of its peers for one of theirs.
         """
         return self.data / (2 * self.data + self.parity - 1)
 
     @property
     def rebuild_share(self) -> float:
-        """Strips made per strip that a server receives: 1 / y."""
+        """Strips made, over a server's bandwidth one way: 1 / y."""
         return 1 / self.locality
 
     def is_survivable(self, lost: Sequence[int]) -> bool:

@@ -1,0 +1,188 @@
+//! Lanes of a whole system: rebuilds and clients that share ports and disks.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{jbod, policy, qdr};
+use resilver_device::Service;
+use resilver_fabric::topology::leaf_spine;
+use resilver_fabric::{Forwarding, Queues, Routing, SwitchedParameters};
+use resilver_kernel::lanes::{LaneUse, Lanes};
+use resilver_placement::ring::{HashRing, RingWalk};
+use resilver_population::{Bin, Decomposition, Extent, Histogram};
+use resilver_system::{
+    Algorithm, Arrivals, Contents, Discipline, FabricConfig, LanesConfig, ObjectOrder, Patience, Phase, Placement,
+    Report, Simulation, SourceChoice, SystemConfig, SystemError, Targets, Traffic,
+};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
+
+const SERVERS: u32 = 16;
+
+fn seconds(seconds: f64) -> SimDuration {
+    SimDuration::from_seconds(seconds).unwrap()
+}
+
+/// Whole files of up to 256 MiB on a ring of 16 servers, of which number 3 fails.
+fn system(fabric: FabricConfig, lanes: Option<LanesConfig>) -> SystemConfig {
+    let ring = Arc::new(HashRing::new((0..SERVERS).collect(), 128, RingWalk::Rehash));
+    SystemConfig {
+        seed: 5,
+        endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
+        failed: vec![DeviceId::new(3)],
+        fails_at: vec![],
+        service: Service::Table(jbod(1.0)),
+        discipline: Discipline::Fifo,
+        fabric,
+        traffic: None,
+        faults: vec![],
+        lanes,
+        policy: policy(),
+        patience: Patience { retry: seconds(1.0), attempts: 3 },
+        source: SourceChoice::LeastLoaded,
+        order: ObjectOrder::Population,
+        placement: Placement {
+            groups: None,
+            algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; SERVERS as usize] },
+            domain_of: Some((0..SERVERS).collect()),
+        },
+        contents: Contents::Files {
+            histogram: Histogram::new(&[Bin { min: 0, max: 256 << 20, count: 1 }]).unwrap(),
+            decomposition: Decomposition::Whole,
+            extent: Extent::Files(300),
+        },
+    }
+}
+
+fn loggp() -> FabricConfig {
+    FabricConfig::LogGp { table: qdr() }
+}
+
+/// Four leaves of four servers and two of four spines' ports each, with links of 1 GB/s.
+fn switched() -> FabricConfig {
+    let parameters = SwitchedParameters {
+        rate: BytesPerSecond::new(1e9).unwrap(),
+        link_rates: vec![],
+        latency: seconds(1e-7),
+        switch_latency: seconds(1e-6),
+        overhead: Bytes::new(38),
+        packet: Bytes::kibibytes(64),
+        forwarding: Forwarding::StoreAndForward,
+        routing: Routing::Deterministic,
+        hop_limit: 64,
+        lanes: Lanes::single(),
+        queues: Queues::Implicit,
+    };
+    FabricConfig::Switched { topology: Arc::new(leaf_spine(4, 2, 4).unwrap()), parameters }
+}
+
+fn lanes(fractions: &[f64], devices: bool) -> Option<LanesConfig> {
+    Some(LanesConfig { lanes: Lanes::of_shares(fractions).unwrap(), devices })
+}
+
+/// Runs a system to its end; the run itself holds it to the conservation laws.
+fn finish(config: SystemConfig) -> Result<Report, SystemError> {
+    let mut simulation = Simulation::new(config)?;
+    while simulation.phase() != Phase::Done {
+        simulation.advance()?;
+    }
+    Ok(simulation.report().unwrap().clone())
+}
+
+/// Clients that keep 64 reads of 1 MiB under way from endpoint 16 on, for as long as the rebuild lasts and a second at least.
+fn with_clients(config: SystemConfig) -> SystemConfig {
+    let traffic = Traffic {
+        requesters: vec![EndpointId::new(0)],
+        servers: (0..SERVERS).filter(|&server| server != 3).map(DeviceId::new).collect(),
+        arrivals: Arrivals::Closed { outstanding: 256, interval: SimDuration::ZERO },
+        read_share: 1.0,
+        size: Bytes::mebibytes(1),
+        control: Bytes::new(64),
+        targets: Targets::Uniform,
+        timeout: None,
+        warm_up: SimDuration::ZERO,
+        duration: None,
+    };
+    SystemConfig { traffic: Some(traffic), ..config }
+}
+
+#[test]
+fn a_rebuild_alone_takes_as_long_with_lanes_as_without() {
+    // All of its messages and requests wait in one lane, so that their order is the same.
+    for fabric in [loggp(), switched()] {
+        let plain = finish(system(fabric.clone(), None)).unwrap();
+        let laned = finish(system(fabric, lanes(&[0.9, 0.1, 0.0], true))).unwrap();
+        assert!(plain.outcome.rebuilt_replicas > 40 && plain.lanes == resilver_system::LaneReport::default());
+        assert_eq!(laned.outcome.rebuilt_bytes, plain.outcome.rebuilt_bytes);
+        let ratio = laned.outcome.rebuilt_at.seconds() / plain.outcome.rebuilt_at.seconds();
+        // Events of one picosecond may come in another order, and sources be chosen otherwise.
+        assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
+        // Every byte was read and written in the lane of rebuilds, and nothing was in the others.
+        let devices = &laned.lanes.devices;
+        assert_eq!(devices[1].bytes.get(), 2 * laned.outcome.rebuilt_bytes.get());
+        assert_eq!((devices[0].units, devices[2].units), (0, 0));
+        let busy: f64 = laned.outcome.devices.iter().map(|device| device.disk.busy.seconds()).sum();
+        assert!((devices[1].busy_seconds() / busy - 1.0).abs() < 1e-12);
+        // Clients lent nine tenths of it.
+        let lent = devices[0].lent_bytes[1].get() as f64 / devices[1].bytes.get() as f64;
+        assert!((lent - 0.9).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn interfaces_and_links_count_what_was_sent_in_each_lane() {
+    let report = finish(system(loggp(), lanes(&[0.9, 0.1, 0.0], false))).unwrap();
+    let sum = |value: fn(&LaneUse) -> u64, uses: &[LaneUse]| uses.iter().map(value).sum::<u64>();
+    let sent: u64 = report.interfaces.iter().map(|interface| interface.bytes_sent.get()).sum();
+    let received: u64 = report.interfaces.iter().map(|interface| interface.bytes_received.get()).sum();
+    assert_eq!(sum(|lane| lane.bytes.get(), &report.lanes.interfaces), sent + received);
+    assert!(report.lanes.devices.is_empty() && report.lanes.links.is_empty());
+
+    let report = finish(system(switched(), lanes(&[0.9, 0.1, 0.0], false))).unwrap();
+    let channels = report.network.unwrap().channels;
+    assert_eq!(
+        sum(|lane| lane.bytes.get(), &report.lanes.links),
+        channels.iter().map(|channel| channel.bytes.get()).sum()
+    );
+    assert!(report.lanes.devices.is_empty() && report.lanes.interfaces.is_empty());
+}
+
+#[test]
+fn a_larger_share_makes_a_rebuild_beside_clients_faster() {
+    for fabric in [loggp(), switched()] {
+        let rebuilt = |config: Option<LanesConfig>| {
+            let report = finish(with_clients(system(fabric.clone(), config))).unwrap();
+            report.outcome.rebuilt_at.seconds()
+        };
+        let by_share = [0.02, 0.3, 0.8].map(|share| rebuilt(lanes(&[1.0 - share, share, 0.0], true)));
+        let [last, first] = [vec![0, 1, 2], vec![1, 0, 2]].map(|priority| {
+            let lanes = Lanes::in_turns(3).by_priority(priority);
+            rebuilt(Some(LanesConfig { lanes, devices: true }))
+        });
+        assert!(last > by_share[0] && by_share[0] > 1.2 * by_share[1], "{last} {by_share:?} {first}");
+        assert!(by_share[1] > 1.2 * by_share[2] && by_share[2] > first, "{last} {by_share:?} {first}");
+    }
+}
+
+#[test]
+fn failures_one_after_another_keep_the_laws_with_lanes() {
+    // The second server fails while it receives and sends: its messages wait in lanes, and are of pulls that are void.
+    for at in [0.05, 0.3, 1.0] {
+        let times = vec![SimTime::ZERO, SimTime::ZERO + seconds(at)];
+        let failed = vec![DeviceId::new(3), DeviceId::new(9)];
+        let config = SystemConfig { failed, fails_at: times, ..system(loggp(), lanes(&[0.5, 0.5, 0.0], true)) };
+        let report = finish(config).unwrap();
+        assert!(report.outcome.rebuilt_replicas == report.outcome.losses.lost_replicas);
+        assert!(report.outcome.devices[9].is_failed);
+    }
+}
+
+#[test]
+fn devices_that_serve_reads_first_have_no_lanes() {
+    let reads_first = |devices| SystemConfig {
+        discipline: Discipline::ReadsFirst,
+        ..system(loggp(), lanes(&[0.5, 0.5, 0.0], devices))
+    };
+    assert_eq!(finish(reads_first(true)).unwrap_err(), SystemError::LanesOfReadsFirst);
+    assert!(finish(reads_first(false)).unwrap().lanes.devices.is_empty());
+}
