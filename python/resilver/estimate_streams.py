@@ -55,16 +55,19 @@ def stream_bytes_per_second(system: System) -> Rates:
     code, traffic, streams = system.code, system.traffic, system.streams
     if code is None or traffic is None or streams is None:
         return Rates(0.0, 0.0, 0.0)
+    entries = max(system.cluster.fabric.router_count, 1)
+    # What is read leaves by the entries, and what is written comes in there, a port at each.
+    entered = entries * server_bandwidth(system) / system.cluster.ports
     if system.stripe_groups:
         rebuilding = [fault.corrupt for fault in system.faults if fault.corrupt is not None]
         fraction = _rebuild_fraction(system)
-        return _summed(system, code, rebuilding, 0.5 if fraction is None else fraction)
-    entries = max(system.cluster.fabric.router_count, 1)
+        rates = _summed(system, code, rebuilding, 0.5 if fraction is None else fraction)
+        return Rates(min(rates.read, entered), min(rates.write, entered), rates.rebuild)
     offered = math.inf if streams.rate is None else float(streams.rate) * entries
     one = server_rates(server_bandwidth(system), code_figures(code.label), reads=traffic.read_share)
     moved = one.times(system.server_count)
     share = min(1.0, offered / max(moved.read + moved.write, 1.0))
-    return Rates(moved.read * share, moved.write * share, 0.0)
+    return Rates(min(moved.read * share, entered), min(moved.write * share, entered), 0.0)
 
 
 def server_bandwidth(system: System) -> float:

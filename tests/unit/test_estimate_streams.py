@@ -13,7 +13,7 @@ from resilver.estimate_streams import (
     stream_bytes_per_second,
     strips_in_place,
 )
-from tests.unit.striped_studies import CODED, STREAMED, system_of
+from tests.unit.striped_studies import CODED, FABRIC, STREAMED, system_of
 
 # 10 Gb/s are 1.25e9 B/s; a strip of 16 KiB is four packets of 4 KiB, each with 38 B more.
 PORT = 1.25e9 * 16384 / (16384 + 4 * 38)
@@ -73,6 +73,14 @@ def test_a_rate_holds_streams_back() -> None:
         system_of(STREAMED, traffic__streams={"window": 4, "rate": "1 MB/s"}, faults=None)
     )
     assert asked.read == pytest.approx(12e6)
+
+
+def test_entries_hold_streams_back() -> None:
+    # Twelve servers of one port would read more than four entries of one link each take in.
+    fabric = {**FABRIC, "topology": "leaf spine 4x4 hosts 6 entries 1"}
+    narrow = system_of(STREAMED, cluster__ports=1, cluster__fabric=fabric, faults=None)
+    assert stream_bytes_per_second(narrow).read == pytest.approx(4 * PORT)
+    assert 12 * PORT * 4 / 7 > 4 * PORT
 
 
 def test_strips_in_place_are_counted_by_server() -> None:
