@@ -78,10 +78,12 @@ def soft_errors(study: dict[str, Any]) -> list[str]:
             continue
         groups = _targets(corrupt.get("groups"))
         if isinstance(groups, list):
-            where = f"{'group' if len(groups) == 1 else 'groups'} {', '.join(map(str, groups))}"
+            count = len(groups)
+            where = f"{'group' if count == 1 else 'groups'} {', '.join(map(str, groups))}"
         else:
-            where = plural(float(str(groups)), "group")
-        clause = f"{where} rebuild strips in place"
+            count = int(str(groups))
+            where = plural(count, "group")
+        clause = f"{where} {'rebuilds' if count == 1 else 'rebuild'} strips in place"
         if corrupt.get("code"):
             clause += f" ({corrupt['code']})"
         if at := seconds_of(fault.get("at")):

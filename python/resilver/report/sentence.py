@@ -51,7 +51,9 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
         sentences.append(network)
     if traffic := traffic_clause(_section(study, "traffic")):
         sentences.append(traffic)
-    if lanes := _lanes(_section(study, "lanes")):
+    # Shares are resolved together: where one is swept, the sweep's own sentence tells them.
+    is_swept = any(key.split(".")[0] == "lanes" for key in point.swept)
+    if not is_swept and (lanes := _lanes(_section(study, "lanes"))):
         sentences.append(lanes)
     if shares := _even_shares(cluster.get("ceph")):
         sentences.append(shares)
