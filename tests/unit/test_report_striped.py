@@ -1,4 +1,4 @@
-"""What a report's first sentences say of codes, lanes, streams and soft errors is the study's own."""
+"""What a report's first sentences say of codes, lanes and streams is what the study says."""
 
 from __future__ import annotations
 
