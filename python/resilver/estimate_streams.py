@@ -9,11 +9,11 @@ import math
 from typing import TYPE_CHECKING
 
 from resilver.analytic import Rates, code_figures, payload_rate, server_rates
-from resilver.spec import System
+from resilver.estimate_population import population_of
+from resilver.spec import ErasureCode, System
 from resilver.spec.serving import packets_of
 
 if TYPE_CHECKING:
-    from resilver.spec.code import ErasureCode
     from resilver.spec.corrupt import Corrupt
 
 
@@ -52,8 +52,8 @@ def stream_bytes_per_second(system: System) -> Rates:
     Returns:
         User data read and written, and strips made anew.
     """
-    code, traffic, streams = system.code, system.traffic, system.streams
-    if code is None or traffic is None or streams is None:
+    traffic, streams, code = system.traffic, system.streams, _code(system)
+    if traffic is None or streams is None:
         return Rates(0.0, 0.0, 0.0)
     entries = max(system.cluster.fabric.router_count, 1)
     # What is read leaves by the entries, and what is written comes in there, a port at each.
@@ -74,10 +74,9 @@ def server_bandwidth(system: System) -> float:
     """What all ports of a server pass in one direction, in B/s of a strip's data.
 
     Args:
-        system: The system, whose redundancy has a strip.
+        system: The system, which has streams.
     """
-    fabric, redundancy = system.cluster.fabric, system.redundancy
-    strip = int(redundancy.strip or 1) if redundancy is not None else 1
+    fabric, strip = system.cluster.fabric, max(round(strip_bytes(system)), 1)
     if fabric.topology is None:
         fits = [row for row in system.loggp_rows if row.size_bytes > strip]
         row = fits[0] if fits else system.loggp_rows[-1]
@@ -98,10 +97,9 @@ def packets_of_stripes(system: System, rates: Rates, between: float, entry: floa
         between: Mean hops between servers.
         entry: Mean hops between a server and an entry.
     """
-    code, redundancy = system.code, system.redundancy
-    if code is None or redundancy is None or redundancy.strip is None:
+    code, strip = _code(system), strip_bytes(system)
+    if strip == 0:
         return 0.0
-    strip = int(redundancy.strip)
     packets = packets_of(system.cluster, strip)
     # Beside each strip goes a message that asks for it or acknowledges it.
     each = packets + 1
@@ -119,11 +117,23 @@ def stripes_per_second(system: System, rates: Rates) -> float:
         system: The system.
         rates: What moves, as `stream_bytes_per_second` says.
     """
-    code, redundancy = system.code, system.redundancy
-    if code is None or redundancy is None or redundancy.strip is None:
+    code, strip = _code(system), strip_bytes(system)
+    if strip == 0:
         return 0.0
-    strip = int(redundancy.strip)
     return (rates.read + rates.write) / (code.data * strip) + rates.rebuild / strip
+
+
+def strip_bytes(system: System) -> float:
+    """One device's part of a stripe; of objects that are placed, a mean one's piece.
+
+    Args:
+        system: The system, which has streams.
+    """
+    redundancy = system.redundancy
+    if system.stripe_groups:
+        return float(redundancy.strip or 0) if redundancy is not None else 0.0
+    _, objects, volume, _ = population_of(system)
+    return volume / objects / _code(system).data if objects else 0.0
 
 
 def strips_in_place(system: System) -> float:
@@ -142,6 +152,11 @@ def strips_in_place(system: System) -> float:
             count = corrupt.groups if isinstance(corrupt.groups, int) else len(corrupt.groups)
             total += count * len(groups[0]) * corrupt.strips
     return float(total * int(redundancy.strip))
+
+
+def _code(system: System) -> ErasureCode:
+    """The code of stripes; copies are one of a single piece of data."""
+    return system.code or ErasureCode("copies", 1, (system.copies or 1) - 1)
 
 
 def _summed(system: System, code: ErasureCode, rebuilding: list[Corrupt], fraction: float) -> Rates:

@@ -14,6 +14,7 @@ from resilver.errors import Problem
 from resilver.estimate_streams import (
     packets_of_stripes,
     stream_bytes_per_second,
+    strip_bytes,
     stripes_per_second,
     strips_in_place,
 )
@@ -189,13 +190,12 @@ def _streamed(
     if not system.stripe_groups:
         ends = system.cluster.fabric.router_count
     under_way = float(ends * streams.window)
-    strip = int(system.redundancy.strip or 0) if system.redundancy is not None else 0
-    packets = under_way * pieces * packets_of(system.cluster, strip)
+    packets = under_way * pieces * packets_of(system.cluster, strip_bytes(system))
     return Served(operations, hops, events, under_way, packets)
 
 
 def crowding_problems(system: System) -> list[Problem]:
-    """What is wrong with an open loop in which more requests would wait than fit in memory.
+    """What is wrong with an open loop, or streams, of more under way than fits in memory.
 
     Args:
         system: The system.
@@ -204,6 +204,8 @@ def crowding_problems(system: System) -> list[Problem]:
         The problem, with its full key.
     """
     traffic = system.traffic
+    if traffic is not None and traffic.streams is not None:
+        return _crowded_windows(system, traffic.streams)
     if traffic is None or traffic.arrivals is None or traffic.duration is None:
         return []
     clients = served(system, network_of(system), 0.0)
@@ -224,6 +226,19 @@ def crowding_problems(system: System) -> list[Problem]:
     )
     remedy = "let fewer come a second, or shorten traffic.duration"
     return [Problem(rule, remedy, key="traffic.arrivals")]
+
+
+def _crowded_windows(system: System, streams: Streams) -> list[Problem]:
+    """Windows over objects that are placed, of so many packets that memory would not hold them."""
+    clients = served(system, network_of(system), 0.0)
+    if clients is None or clients.packets_under_way <= PACKETS_MAX:
+        return []
+    rule = (
+        f"about {clients.packets_under_way:,.0f} packets would be under way at a time, and "
+        f"{PACKETS_MAX:,} are the most"
+    )
+    remedy = "use a smaller window, smaller objects or larger packets"
+    return [Problem(rule, remedy, key="traffic.streams.window", value=str(streams.window))]
 
 
 @dataclass(frozen=True)

@@ -187,10 +187,12 @@ def test_writes_and_bursts_are_counted_apart() -> None:
 def test_streams_over_objects_read_degraded_stripes_beside_the_rebuild() -> None:
     keys = {
         "cluster__fabric": {"routers": 2},
-        "redundancy": {"code": "rs 4+2", "strip": "64 KiB"},
         "traffic": {"streams": {"window": 4}, "reads": 1.0},
     }
     found = result_of(CODED, **keys)
+    expected = estimate(system_of(CODED, **keys))
+    # A stripe is an object here.
+    assert 0.3 < expected["requests"] / count(found, "requests_issued") < 3
     assert count(found, "degraded_reads") > 0
     assert count(found, "read_requests") >= count(found, "degraded_reads")
     assert real(found, "rebuild_seconds") > 0

@@ -45,7 +45,7 @@ def test_the_study_of_these_tests_is_valid() -> None:
         ({"traffic__request_size": "4 KiB"}, "request_size = .*set redundancy.strip"),
         ({"traffic__targets": {"zipf": 0.99}}, "targets = .*every server alike"),
         ({"traffic__timeout": "1 s"}, "timeout = .*wait for what they asked"),
-        ({"redundancy": None}, "redundancy.code: streams read and write the stripes of a code"),
+        ({"redundancy": None}, "redundancy.code: streams over groups read and write the stripes"),
         ({"redundancy": {"replicas": 3}}, "redundancy.strip: streams move strips"),
         ({"redundancy__strip": None}, 'redundancy.strip: .*add strip = "64 KiB"'),
         ({"placement": None}, "placement.algorithm: where nothing is stored, streams go over"),
@@ -120,13 +120,11 @@ def test_soft_errors_need_streams() -> None:
 
 
 def test_streams_go_over_what_is_placed_where_something_is_stored() -> None:
-    system = system_of(
-        CODED,
-        cluster__fabric=ROUTED,
-        redundancy__strip="64 KiB",
-        traffic={"streams": {"window": 2}},
-    )
+    streamed = {"cluster__fabric": ROUTED, "traffic": {"streams": {"window": 2}}}
+    system = system_of(CODED, **streamed)
     assert system.stripe_groups == () and not system.is_traffic_only
+    # There a stripe is an object, be it kept in pieces or in copies, and needs no strip.
+    assert system_of(CODED, redundancy=None, **streamed).copies == 3
     # The rebuild ends them, since they have no duration.
     assert system.traffic is not None and system.traffic.duration is None
 

@@ -30,7 +30,8 @@ class Redundancy(Section):
         code: Instead of replicas: ``rs 8+3`` (Reed-Solomon), ``lrc 8+5 local 4`` (locally
             repairable) or ``copies 3``. An object is cut into data pieces of equal size, and parity
             pieces are made from them.
-        strip: One device's part of a stripe, which streams read and write.
+        strip: One device's part of a stripe, which streams over groups read and write. Of objects
+            that are placed, a stripe is an object.
         coding: How fast one server encodes or decodes, in user data a second: a rate, or a name of
             the catalog. Default: ``none``, as if it took no time.
 

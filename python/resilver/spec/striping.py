@@ -45,7 +45,7 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
         return [Problem(rule, "remove it, or use arrivals", key="traffic.streams")]
     problems: list[Problem] = []
     redundancy: Redundancy | None = sections.get("redundancy")
-    if "redundancy" not in broken:
+    if "redundancy" not in broken and "population" not in given:
         problems += _stripe_problems(redundancy)
     if "population" in given:
         rule = "soft errors are rebuilt over groups of servers, and objects are placed here"
@@ -55,8 +55,9 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
         ]
     elif "placement" not in broken and not problems:
         problems += _group_problems(cluster, sections.get("placement"), redundancy, faults)
-    if not problems and redundancy is not None:
-        problems += _window_problems(cluster, traffic, redundancy)
+    if not problems:
+        stripes = redundancy if "population" not in given else None
+        problems += _window_problems(cluster, traffic, stripes)
     if traffic.duration is None:
         rule = "nothing ends this rebuild, and so nothing the traffic beside it"
         problems += [
@@ -108,7 +109,7 @@ def _stripe_problems(redundancy: Redundancy | None) -> list[Problem]:
     """What streams need to know of a stripe."""
     problems = []
     if redundancy is None or redundancy.code is None:
-        rule = "streams read and write the stripes of a code"
+        rule = "streams over groups read and write the stripes of a code"
         remedy = 'add redundancy.code = "rs 8+3", or "copies 3"'
         problems.append(Problem(rule, remedy, key="redundancy.code"))
     if redundancy is None or redundancy.strip is None:
@@ -197,10 +198,12 @@ def _corrupt_problems(count: int, faults: list[tuple[int, Fault]]) -> list[Probl
     return problems
 
 
-def _window_problems(cluster: Cluster, traffic: Traffic, redundancy: Redundancy) -> list[Problem]:
-    """Windows of more operations or packets than fit in memory."""
-    streams, strip = traffic.streams, redundancy.strip
-    if streams is None or strip is None:
+def _window_problems(
+    cluster: Cluster, traffic: Traffic, redundancy: Redundancy | None
+) -> list[Problem]:
+    """Windows of more operations or packets than fit in memory; packets of strips, where known."""
+    streams = traffic.streams
+    if streams is None:
         return []
     ends = max((cluster.servers or 0) * cluster.ports, cluster.fabric.router_count)
     operations = ends * streams.window
@@ -209,6 +212,9 @@ def _window_problems(cluster: Cluster, traffic: Traffic, redundancy: Redundancy)
         rule += f"{OPERATIONS_MAX:,} are the most"
         remedy = f"use at most {OPERATIONS_MAX // ends}"
         return [Problem(rule, remedy, key="traffic.streams.window", value=show(streams.window))]
+    if redundancy is None or redundancy.strip is None:
+        return []
+    strip = redundancy.strip
     packets = operations * redundancy.pieces * packets_of(cluster, int(strip))
     if packets <= PACKETS_MAX:
         return []
