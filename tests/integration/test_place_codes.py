@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
-from resilver import Study
+from resilver import Study, cli
 from resilver.simulate import lost_objects
 
 STUDY = """\
@@ -27,9 +27,12 @@ code = "{code}"
 """
 
 
-def place(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "resilver.cli", "place", "study.toml", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def place(folder: Path, *words: object) -> str:
+    """What the command prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert cli.run(["place", str(folder / "study.toml"), *map(str, words)]) == 0
+    return out.getvalue()
 
 
 def write(folder: Path, code: str, placement: str) -> None:
@@ -37,30 +40,30 @@ def write(folder: Path, code: str, placement: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "placement"),
+    ("code", "placement", "failures"),
     [
-        ("rs 8+3", 'algorithm = "groups"\ngroup_size = 16'),
-        ("lrc 8+5 local 4", 'algorithm = "crush"\nplacement_groups = 256'),
+        ("rs 8+3", 'algorithm = "groups"\ngroup_size = 16', 6),
+        # Of 48 servers 14 are 3.8 of 13 pieces on average; five and more are often too many.
+        ("lrc 8+5 local 4", 'algorithm = "crush"\nplacement_groups = 256', 14),
     ],
 )
 def test_what_fails_is_summed_as_the_library_counts_it(
-    tmp_path: Path, code: str, placement: str
+    tmp_path: Path, code: str, placement: str, failures: int
 ) -> None:
     # Rule: the command's sums are those of `lost_objects`, and its table has the affected objects.
     write(tmp_path, code, placement)
-    fails = [word for number in range(6) for word in ("--fail", f"server.{number}")]
-    done = place(tmp_path, "--affected", *fails, "-o", "lost.parquet", "--json")
-    assert done.returncode == 0, done.stderr
-    sums: dict[str, Any] = json.loads(done.stdout)
+    fails = [word for number in range(failures) for word in ("--fail", f"server.{number}")]
+    table = tmp_path / "lost.parquet"
+    sums: dict[str, Any] = json.loads(place(tmp_path, "--affected", *fails, "-o", table, "--json"))
     system = Study.load(tmp_path / "study.toml").runs()[0].system
-    counted = lost_objects(system, list(range(6)))
+    counted = lost_objects(system, list(range(failures)))
     assert 0 < counted.unrecoverable_objects < counted.affected_objects
     assert sums["objects"] == counted.affected_objects
     assert sums["pieces_lost"] == counted.lost_pieces
     assert sums["objects_unrecoverable"] == counted.unrecoverable_objects
     assert sums["bytes_unrecoverable"] == counted.unrecoverable_bytes
-    assert pq.read_table(tmp_path / "lost.parquet").num_rows == counted.affected_objects
-    words = place(tmp_path, "--affected", *fails).stdout
+    assert pq.read_table(table).num_rows == counted.affected_objects
+    words = place(tmp_path, "--affected", *fails)
     assert f"{counted.unrecoverable_objects:,} objects (" in words
     assert words.endswith("cannot be decoded any more\n")
 
@@ -69,17 +72,20 @@ def test_pieces_to_rebuild_are_parts_of_objects(tmp_path: Path) -> None:
     # Rule: one failed server loses a piece an object, an eighth of it rounded up: 5,000,000 B are
     # 625,000 B a piece.
     write(tmp_path, "rs 8+3", 'algorithm = "groups"\ngroup_size = 16')
-    sums = json.loads(place(tmp_path, "--affected", "--fail", "server.7", "--json").stdout)
+    sums = json.loads(place(tmp_path, "--affected", "--fail", "server.7", "--json"))
     assert sums["bytes_to_rebuild"] == sums["objects"] * 625_000 > 0
     assert sums["objects_unrecoverable"] == 0
 
 
 def test_groups_of_a_study_are_judged(tmp_path: Path) -> None:
-    # Rule: --quality and --mappings know the layout: 300 groups of 11 of 48 servers.
+    # Rule: --quality knows the layout and the code: a server shares groups with the 15 others of
+    # its own at most, and four lost pieces of a set are fatal without being told.
     write(tmp_path, "rs 8+3", 'algorithm = "groups"\ngroup_size = 16\nplacement_groups = 300')
-    done = place(tmp_path, "--quality", "--fatal", "4", "--json")
-    assert done.returncode == 0, done.stderr
-    judged = json.loads(done.stdout)
-    text = json.dumps(judged)
-    # A server shares groups with the 15 others of its own at most.
-    assert '"scatter_width_max": 15' in text
+    (judged,) = json.loads(place(tmp_path, "--quality", "--json"))
+    assert judged["scatter_width_max"] == 15 and judged["fatal"] == 4
+    # 300 groups with 330 sets of four each cover all 3 x C(16, 4) of C(48, 4) = 5,460/194,580.
+    assert judged["loss_share"] == pytest.approx(5460 / 194_580)
+    # Which losses beyond its tolerance a locally repairable code survives no number tells.
+    write(tmp_path, "lrc 8+5 local 4", 'algorithm = "groups"\ngroup_size = 16')
+    (judged,) = json.loads(place(tmp_path, "--quality", "--json"))
+    assert judged["loss_share"] is None

@@ -39,11 +39,10 @@ fn each_lane_gets_its_share_of_a_port_while_all_wait() {
         // From node 0 to node 1, at a host's port, or on to node 2 from both, at the port of the node between.
         for from_both in [false, true] {
             let mut play = Play::new(&mesh(&[3], &[]), with_lanes(lanes.clone()));
-            for lane in 0..fractions.len() {
-                let (from, to) = if from_both { (lane as u32 % 2, 2) } else { (0, 1) };
-                let messages = 4000 * PACKET / (sizes[lane] + OVERHEAD);
-                for _ in 0..messages {
-                    play.send_in_lane(0, from, to, sizes[lane], lane as u8);
+            for (lane, &bytes) in (0..).zip(&sizes[..fractions.len()]) {
+                let (from, to) = if from_both { (u32::from(lane) % 2, 2) } else { (0, 1) };
+                for _ in 0..4000 * PACKET / (bytes + OVERHEAD) {
+                    play.send_in_lane(0, from, to, bytes, lane);
                 }
             }
             // Each lane has 4,000 full packets' worth: the one of the largest share lasts for 4,000 at the least. Behind two

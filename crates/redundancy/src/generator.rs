@@ -75,7 +75,21 @@ impl LinearCode {
     /// outside the span of the columns of all that is not gathered. So survivors are left out, the last in `order` first,
     /// for as long as that stays true.
     pub(crate) fn gather_least(&self, lost: Pieces, piece: u32, order: &[u8], gathered: &mut Vec<u32>) -> bool {
-        let mut left_out = Span::<{ Pieces::LIMIT as usize }>::new();
+        if self.checks.columns() <= NARROW {
+            self.gather_within::<NARROW>(lost, piece, order, gathered)
+        } else {
+            self.gather_within::<{ Pieces::LIMIT as usize }>(lost, piece, order, gathered)
+        }
+    }
+
+    fn gather_within<const WIDTH: usize>(
+        &self,
+        lost: Pieces,
+        piece: u32,
+        order: &[u8],
+        gathered: &mut Vec<u32>,
+    ) -> bool {
+        let mut left_out = Span::<WIDTH>::new();
         for other in lost.iter().filter(|&other| other != piece) {
             left_out.add(self.check(other));
         }
@@ -89,7 +103,7 @@ impl LinearCode {
                 gathered.push(u32::from(survivor));
             } else {
                 left_out.add_rest(rest);
-                target = left_out.rest(&target);
+                target = left_out.rest(&target[..self.checks.columns()]);
             }
         }
         gathered.reverse();

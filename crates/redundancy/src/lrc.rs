@@ -42,12 +42,15 @@ pub(crate) fn fault_tolerance(code: &LinearCode, name: &str, local: u32) -> Resu
     if globals > 0 && local > globals {
         return Ok(globals);
     }
-    let losses = globals + 1;
-    let sets = combination_count(code.pieces(), losses);
+    let (losses, groups) = (globals + 1, code.parity() - globals);
+    let (candidates, data) = (code.pieces() - groups, code.data());
+    let sets = combination_count(candidates, losses);
     if sets > ENUMERATION_LIMIT {
         let (name, limit) = (name.to_owned(), ENUMERATION_LIMIT);
         return Err(CodeError::TooManySets { name, losses, sets, limit });
     }
-    let are_all_survived = Pieces::combinations(code.pieces(), losses).all(|lost| code.determines(lost));
+    // A codeword of so few pieces has no local parity, so these are passed over.
+    let lost_of = |set: Pieces| Pieces::of(set.iter().map(|piece| if piece < data { piece } else { piece + groups }));
+    let are_all_survived = Pieces::combinations(candidates, losses).all(|set| code.determines(lost_of(set)));
     Ok(if are_all_survived { losses } else { globals })
 }

@@ -65,7 +65,7 @@ fn what_is_no_code_is_refused_with_the_remedy() {
     assert!(refused("lrc 8+5 local 3").contains("3 does not divide the 8 data pieces"));
     assert!(refused("lrc 8+5 local 0").contains("0 does not divide"));
     assert!(refused("lrc 8+3 local 2").contains("each of its 4 local groups has a parity of its own, and there are 3"));
-    // Groups of 4 with 16 global parities: 17 lost of 56 are 56 choose 17 = 9.9e13 sets.
+    // Groups of 4 with 16 global parities: 17 lost of 48 are 48 choose 17 = 4.2e12 sets.
     assert!(refused("lrc 32+24 local 4").contains("local groups of more than 16 data pieces"));
 }
 

@@ -161,9 +161,8 @@ impl<F: Network, D: Device> Storage<F, D> {
         }
         let failing = self.failing_at_start();
         if let Some(clients) = &mut self.clients {
-            for device in failing {
-                clients.fail_device(SimTime::ZERO, device, &self.plant.disks[device.index()]);
-            }
+            let disks = &self.plant.disks;
+            failing.iter().for_each(|&device| clients.fail_device(SimTime::ZERO, device, &disks[device.index()]));
         }
         let failing = self.failing_at_start();
         let mut site = Site { plant: &mut self.plant, schedule };

@@ -17,8 +17,8 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::{Code, Pieces};
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, NetworkFault, ObjectOrder, Outcome,
-    Patience, Phase, PlaceScratch, PlacedPool, Placement, RebuildPolicy, Report, Simulation, SourceChoice,
+    Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, LanesConfig, NetworkFault, ObjectOrder,
+    Outcome, Patience, Phase, PlaceScratch, PlacedPool, Placement, RebuildPolicy, Report, Simulation, SourceChoice,
     SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
@@ -296,6 +296,10 @@ fn a_second_failure_at_any_time_keeps_the_laws() {
                 for source in [SourceChoice::Primary, SourceChoice::LeastLoaded] {
                     let failures = [(0.0, 3), (time, 9), (1.5 * time, 11), (1.6 * time, 4)];
                     let mut config = SystemConfig { source, ..system(code, 60, &failures) };
+                    if source == SourceChoice::LeastLoaded {
+                        config.lanes =
+                            Some(LanesConfig { lanes: Lanes::of_shares(&[0.5, 0.3, 0.2]).unwrap(), devices: true });
+                    }
                     config.placement.algorithm = placement(code_of(&config).pieces() as usize);
                     config.code.as_mut().unwrap().coding = BytesPerSecond::new(2e9);
                     let outcome = finish(&config).outcome;

@@ -34,7 +34,11 @@ fn system(fabric: FabricConfig, lanes: Option<LanesConfig>) -> SystemConfig {
         service: Service::Table(jbod(1.0)),
         discipline: Discipline::Fifo,
         fabric,
+        code: None,
+        ports_of: vec![],
         traffic: None,
+        streams: None,
+        corruptions: vec![],
         faults: vec![],
         lanes,
         policy: policy(),
@@ -58,7 +62,7 @@ fn loggp() -> FabricConfig {
     FabricConfig::LogGp { table: qdr() }
 }
 
-/// Four leaves of four servers and two of four spines' ports each, with links of 1 GB/s.
+/// Four leaves, each with four servers, one router and a link of 1 GB/s to each of two spines.
 fn switched() -> FabricConfig {
     let parameters = SwitchedParameters {
         rate: BytesPerSecond::new(1e9).unwrap(),
@@ -73,7 +77,7 @@ fn switched() -> FabricConfig {
         lanes: Lanes::single(),
         queues: Queues::Implicit,
     };
-    FabricConfig::Switched { topology: Arc::new(leaf_spine(4, 2, 4).unwrap()), parameters }
+    FabricConfig::Switched { topology: Arc::new(leaf_spine(4, 2, 5, 1, 4).unwrap()), parameters }
 }
 
 fn lanes(fractions: &[f64], devices: bool) -> Option<LanesConfig> {
@@ -89,10 +93,10 @@ fn finish(config: SystemConfig) -> Result<Report, SystemError> {
     Ok(simulation.report().unwrap().clone())
 }
 
-/// Clients that keep 64 reads of 1 MiB under way from endpoint 16 on, for as long as the rebuild lasts and a second at least.
+/// Clients that keep 256 reads of 1 MiB under way for as long as the rebuild lasts.
 fn with_clients(config: SystemConfig) -> SystemConfig {
     let traffic = Traffic {
-        requesters: vec![EndpointId::new(0)],
+        requesters: (SERVERS..SERVERS + 4).map(EndpointId::new).collect(),
         servers: (0..SERVERS).filter(|&server| server != 3).map(DeviceId::new).collect(),
         arrivals: Arrivals::Closed { outstanding: 256, interval: SimDuration::ZERO },
         read_share: 1.0,
@@ -115,8 +119,8 @@ fn a_rebuild_alone_takes_as_long_with_lanes_as_without() {
         assert!(plain.outcome.rebuilt_replicas > 40 && plain.lanes == resilver_system::LaneReport::default());
         assert_eq!(laned.outcome.rebuilt_bytes, plain.outcome.rebuilt_bytes);
         let ratio = laned.outcome.rebuilt_at.seconds() / plain.outcome.rebuilt_at.seconds();
-        // Events of one picosecond may come in another order, and sources be chosen otherwise.
-        assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
+        // Events of one picosecond may come in another order, and with them reads at a disk, which then pay other seeks.
+        assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
         // Every byte was read and written in the lane of rebuilds, and nothing was in the others.
         let devices = &laned.lanes.devices;
         assert_eq!(devices[1].bytes.get(), 2 * laned.outcome.rebuilt_bytes.get());
@@ -142,7 +146,7 @@ fn interfaces_and_links_count_what_was_sent_in_each_lane() {
     let channels = report.network.unwrap().channels;
     assert_eq!(
         sum(|lane| lane.bytes.get(), &report.lanes.links),
-        channels.iter().map(|channel| channel.bytes.get()).sum()
+        channels.iter().map(|channel| channel.bytes.get()).sum::<u64>()
     );
     assert!(report.lanes.devices.is_empty() && report.lanes.interfaces.is_empty());
 }

@@ -33,7 +33,7 @@ use resilver_kernel::lanes::LanePorts;
 use resilver_kernel::prefetch;
 use resilver_units::{SimDuration, SimTime, TimePerByte};
 
-use self::packet::{HOP_LIMIT, LANE_LIMIT, NEVER, Packet, Packets, Transit, Transits};
+use self::packet::{HOP_LIMIT, LANE_LIMIT, NEVER, NONE, Packet, Packets, Transit, Transits};
 use self::report::{Baseline, Counters};
 use crate::topology::Topology;
 use crate::{Component, Fabric, Message, Notice};
@@ -266,7 +266,7 @@ impl Fabric for Switched {
         }
     }
 
-    /// Fetches the packet, and the lines of the channels that it may go on by.
+    /// Fetches the packet and the lines of the channels that it may go on by, or what waits at a port.
     #[inline]
     fn announce(&self, event: SwitchedEvent) {
         match event {
@@ -279,8 +279,9 @@ impl Fabric for Switched {
                 }
             }
             SwitchedEvent::Free { channel } => {
-                if let Some(ports) = &self.ports {
-                    ports.announce(channel);
+                let unit = self.ports.as_ref().map_or(NONE, |ports| ports.announce(channel));
+                if let Some(packet) = self.packets.places.get(unit as usize) {
+                    prefetch(packet);
                 }
             }
             SwitchedEvent::Tell { .. } => {}

@@ -22,7 +22,9 @@ struct Queue {
     tag: u64,
 }
 
+/// Half a cache line, so that none lies across two.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
 struct Port {
     virtual_time: u64,
     /// The highest finish tag of all lanes.
@@ -140,11 +142,16 @@ impl LanePorts {
         SimTime::from_picoseconds(self.ports[port as usize].busy_until)
     }
 
-    /// Fetches what a port's turning to the next unit will touch.
+    /// Learns that a port is among the next to turn to what waits; returns a unit that it may turn to then.
     #[inline]
-    pub fn announce(&self, port: u32) {
-        prefetch(&self.ports[port as usize]);
-        prefetch(&self.queues[port as usize * self.lanes]);
+    pub fn announce(&self, port: u32) -> u32 {
+        // A guess without a branch: the first lane that waits, or the last.
+        let lane = (self.ports[port as usize].waiting.trailing_zeros() as usize).min(self.lanes - 1);
+        let unit = self.queues[port as usize * self.lanes + lane].first;
+        if let Some(next) = self.next.get(unit as usize) {
+            prefetch(next);
+        }
+        unit
     }
 
     /// Whether a port turns to what waits at it now.

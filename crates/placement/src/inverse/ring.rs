@@ -276,7 +276,7 @@ mod tests {
         /// The same on any ring, with any set of failed devices from none to all.
         #[test]
         fn the_inverse_equals_the_forward_answer(
-            points_of in prop::collection::vec(0u32..40, 1..30), domains in 1u32..30, copies in 1usize..8,
+            points_of in prop::collection::vec(0u32..40, 1..30), domains in 1u32..30, copies in 1usize..14,
             failed in prop::collection::vec(0u32..30, 0..40), first in 0u64..1 << 60
         ) {
             let devices = points_of.len() as u32;

@@ -131,6 +131,42 @@ proptest! {
 }
 
 #[test]
+fn codes_of_many_pieces_obey_the_laws_too() {
+    for (devices, pieces) in [(24, 11), (25, 13), (80, 64)] {
+        let domains = || Domains::each_its_own(devices);
+        let layouts = [
+            Layout::MultiRing(MultiRing::new(domains(), &vec![8; devices as usize], pieces as u32)),
+            Layout::Rendezvous(Rendezvous::new(domains())),
+            Layout::Xor(Xor::new(domains(), 8)),
+            Layout::Modulo(Modulo::new(domains())),
+            Layout::Jump(Jump::new(domains())),
+            Layout::Declustered(Declustered::new(domains(), pieces, Some(500)).unwrap()),
+            Layout::Copysets(Copysets::new(domains(), pieces, 2 * pieces as u32, 1).unwrap()),
+            Layout::Groups(Groups::new(domains(), devices as usize, pieces, groups::Spare::Distributed, &[]).unwrap()),
+        ];
+        for layout in &layouts {
+            for object in 0..40 {
+                let place = |failed: &[u32]| {
+                    let mut found = Vec::new();
+                    layout.place(ObjectId::new(object), pieces, |device| failed.contains(&device.get()), &mut found);
+                    found.iter().map(|device| device.get()).collect::<Vec<u32>>()
+                };
+                let before = place(&[]);
+                let failed = [before[0], before[pieces / 2], before[pieces - 1]];
+                let after = place(&failed);
+                for set in [&before, &after] {
+                    let distinct: std::collections::BTreeSet<&u32> = set.iter().collect();
+                    assert_eq!((set.len(), distinct.len()), (pieces, pieces), "{layout:?}");
+                }
+                let kept: Vec<u32> = before.iter().copied().filter(|device| !failed.contains(device)).collect();
+                let stayed: Vec<u32> = after.iter().copied().filter(|device| before.contains(device)).collect();
+                assert_eq!(stayed, kept);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_device_more_moves_nearly_everything_under_modulo() {
     // Of 24 devices and 25, an object's first stays with the chance 24 / (24 x 25) = 4 %: 400 of 10,000, standard deviation 20.
     let (fewer, more) = (Modulo::new(flat()), Modulo::new(Domains::each_its_own(25)));

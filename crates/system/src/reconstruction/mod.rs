@@ -306,10 +306,11 @@ impl Reconstruction {
         self.losses
     }
 
-    /// The share of the lost pieces that can be rebuilt and are by now, of 0 to 1; 1 where none is to be.
+    /// How many of the lost pieces that the failures so far ask for are there again, from 0 to 1; 1 where all is done.
     pub fn share_rebuilt(&self) -> f64 {
         match self.losses.replicas_to_rebuild {
             0 => 1.0,
+            _ if self.failures_left == 0 && self.open_tasks == 0 => 1.0,
             all => self.rebuilt_pieces as f64 / all as f64,
         }
     }

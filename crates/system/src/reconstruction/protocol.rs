@@ -50,7 +50,7 @@ impl Reconstruction {
             if receiver.plan.is_empty() {
                 let shunned = self.shunned(task);
                 if !self.choose(task, shunned, (0, 0)) {
-                    self.lose_task(task, site);
+                    self.lose_task(task);
                     continue;
                 }
                 let planned = std::mem::take(&mut self.planned);
@@ -268,12 +268,14 @@ impl Reconstruction {
             return;
         }
         gather.arrived |= leg.bit();
-        let (destination, is_first, is_complete) =
-            (gather.destination, gather.number == 0, gather.arrived == gather.wanted);
+        let Gather { destination, number, task, .. } = *gather;
+        let is_complete = gather.arrived == gather.wanted;
         self.devices[destination as usize].received_bytes += bytes;
-        self.devices[source as usize].sent_replicas += u64::from(is_first);
-        self.transfers.add(source, destination, bytes, is_first);
-        if is_complete {
+        self.devices[source as usize].sent_replicas += u64::from(number == 0);
+        self.transfers.add(source, destination, bytes, number == 0);
+        if is_complete && self.tasks[task as usize].is_given_up {
+            self.let_go(leg.slot, site);
+        } else if is_complete {
             self.decode(leg.slot, site);
         }
     }

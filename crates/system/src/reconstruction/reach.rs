@@ -87,6 +87,9 @@ impl Reconstruction {
         let gather = self.gathers.get_mut(leg.slot);
         gather.in_flight &= !leg.bit();
         let task = gather.task;
+        if gather.wants(leg.position) && self.tasks[task as usize].is_given_up {
+            return self.let_go(leg.slot, site);
+        }
         let Some(reach) = self.reach.as_mut().filter(|_| gather.wants(leg.position)) else {
             return self.settle(leg.slot, site);
         };
@@ -151,14 +154,17 @@ impl Reconstruction {
     #[cold]
     pub(super) fn replan<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
         let gather = *self.gathers.get(slot);
+        if self.tasks[gather.task as usize].is_given_up {
+            return self.let_go(slot, site);
+        }
         let shunned = self.shunned(gather.task);
         let coming = gather.in_flight & gather.wanted;
         if !self.choose(gather.task, (shunned | gather.stale()) & !gather.arrived, (gather.arrived, coming)) {
             if self.choose(gather.task, shunned & !gather.arrived, (gather.arrived, coming)) {
                 self.gathers.get_mut(slot).phase = Phase::Starved;
             } else {
-                self.lose_task(gather.task, site);
-                self.ask(gather.destination, site);
+                self.lose_task(gather.task);
+                self.let_go(slot, site);
             }
             return;
         }
@@ -232,7 +238,11 @@ impl Reconstruction {
         }
     }
 
-    fn mark_unreachable(&mut self, task: u32) {
+    /// A task cannot be had: too few of its object's pieces can be reached, or its new home cannot.
+    ///
+    /// What is under way for it ends where it comes to next.
+    #[cold]
+    pub(super) fn lose_task(&mut self, task: u32) {
         self.give_up(task);
         if self.tasks[task as usize].is_rebuild {
             self.unreachable_pieces += 1;
@@ -241,11 +251,12 @@ impl Reconstruction {
         }
     }
 
-    /// A task cannot be had: too few of its object's pieces can be reached.
+    /// A buffer of a task that was given up has come to where nothing more is done for it.
     #[cold]
-    pub(super) fn lose_task<F: Fabric, D: Device, K: QueueKind>(&mut self, task: u32, site: &mut Site<'_, F, D, K>) {
-        self.mark_unreachable(task);
-        self.void_given_up(site);
+    pub(super) fn let_go<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
+        let destination = self.gathers.get(slot).destination;
+        self.void(slot, site);
+        self.ask(destination, site);
     }
 
     /// A device answers nobody any more: what waits at it is lost, and what it was to receive is out of reach.
@@ -262,7 +273,7 @@ impl Reconstruction {
         for task in 0..self.tasks.len() as u32 {
             let Task { destination, is_given_up, .. } = self.tasks[task as usize];
             if destination == device.get() && !is_given_up && self.states[task as usize].buffers_left > 0 {
-                self.mark_unreachable(task);
+                self.lose_task(task);
             }
         }
         let receiver = &mut self.receivers[device.index()];

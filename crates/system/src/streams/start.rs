@@ -256,12 +256,31 @@ impl Streams {
             self.schedule(SimTime::ZERO + bursts.first, StreamEvent::Burst, site);
         }
         for number in 0..self.sources.len() as u32 {
-            let Source { interval, first_due, .. } = self.sources[number as usize];
-            if interval == SimDuration::ZERO {
-                self.fill(number, site);
-            } else if first_due < SimTime::MAX {
-                self.schedule(first_due, StreamEvent::Pace(number), site);
+            let Source { interval, first_due, owed, .. } = self.sources[number as usize];
+            if interval > SimDuration::ZERO {
+                if first_due < SimTime::MAX {
+                    self.schedule(first_due, StreamEvent::Pace(number), site);
+                }
+            } else if owed == ENDLESS {
+                self.ramp(number, site);
             }
+        }
+    }
+
+    /// Has an endless source begin its operations at random moments within the first half of the warm-up.
+    ///
+    /// Windows that all begin at once go on in step for long: all gather, then all deliver, and what a time of a few operations
+    /// completes depends on where in the wave it begins and ends.
+    fn ramp<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u32, site: &mut Site<'_, F, D, K>) {
+        let span = self.traffic.warm_up.picoseconds() / 2;
+        let source = &mut self.sources[number as usize];
+        let places = std::mem::take(&mut source.free);
+        for _ in 0..places {
+            let uniform = self.sources[number as usize].draws.uniform();
+            // A uniform number is below one, so the product fits.
+            let after = SimDuration::from_picoseconds((span as f64 * uniform) as u64);
+            let event = StreamEvent::Again { source: number, gives_back: true };
+            self.schedule(site.schedule.now() + after, event, site);
         }
     }
 
@@ -292,8 +311,13 @@ impl Streams {
         for source in self.corruption_sources[number as usize].clone() {
             let begun = &mut self.sources[source as usize];
             begun.free = window;
+            let is_endless = begun.owed == ENDLESS;
             self.groups[begun.group as usize].is_rebuilding = true;
-            self.fill(source, site);
+            if is_endless {
+                self.ramp(source, site);
+            } else {
+                self.fill(source, site);
+            }
         }
     }
 }
