@@ -248,6 +248,9 @@ def descriptions(draw: st.DrawFn) -> dict[str, Any]:
         placement["ring_walk"] = draw(st.sampled_from(["rehash", "successors"]))
     elif algorithm in ("multi_ring", "xor"):
         placement["ring_points"] = draw(st.integers(1, 12))
+    elif algorithm == "groups":
+        servers = servers // 4 * 4
+        placement["group_size"] = draw(st.sampled_from([4, servers]))
     elif algorithm == "crush":
         racks = draw(st.sampled_from([None, 4]))
         servers = servers // 4 * 4 if racks else servers
