@@ -21,6 +21,7 @@ GOALS = {
     "jump": 6e6,
     "declustered": 10e6,
     "copysets": 40e6,
+    "groups": 10e6,
 }
 OBJECTS, REPEATS = 300_000, 5
 
@@ -33,7 +34,8 @@ def rate(algorithm: str, servers: int) -> float:
     description = {
         "cluster": {"servers": servers},
         "population": {"file_size": "1 MiB", "files": 1},
-        "placement": {"algorithm": algorithm},
+        "placement": {"algorithm": algorithm}
+        | ({"group_size": 32} if algorithm == "groups" else {}),
     }
     system = Study.from_dict(description).runs()[0].system
     seconds = []

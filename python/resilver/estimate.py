@@ -32,12 +32,15 @@ _SECONDS_PER_OBJECT_PLACED = {
     "jump": 1.0e-7,
     "declustered": 2.0e-8,
     "copysets": 2.0e-8,
+    "groups": 3.0e-8,
 }
 _BIDS_PER_SECOND = 1.9e9
 _DRAWS_PER_SECOND = 8.0e8
 # In one flat bucket a screen settles most objects; an affected one is placed several times. A
 # bucket that is a ring of virtual nodes looks its copies up.
 _SECONDS_PER_OBJECT_SCREENED = 6.0e-8
+# The pieces of a code make further attempts in rounds, which are looked at one by one.
+_SECONDS_PER_PIECE_SCREENED = 7.0e-8
 _SECONDS_PER_OBJECT_LOOKED_UP = 1.6e-7
 _SECONDS_PER_OBJECT_PLACED_AGAIN = 3.0e-6
 _DEVICES_SCREENED = 32
@@ -176,6 +179,8 @@ def _placing_seconds(system: System, objects: float, devices: int, copies: float
         return objects * _SECONDS_PER_OBJECT_LOOKED_UP
     placing = objects * draws / _DRAWS_PER_SECOND
     if system.cluster.racks is None and devices >= _DEVICES_SCREENED:
+        if system.code is not None:
+            return min(placing, objects * copies * _SECONDS_PER_PIECE_SCREENED)
         return min(placing, objects * _SECONDS_PER_OBJECT_SCREENED)
     return placing
 

@@ -5,7 +5,7 @@ mod harness;
 use harness::{Entry, Play, gigabit, mesh, torus};
 use proptest::prelude::*;
 use resilver_fabric::{Component, Conservation, Dropped, Forwarding, NetworkUse, Queues, Routing, SwitchedParameters};
-use resilver_kernel::lanes::Lanes;
+use resilver_kernel::lanes::{LaneOrder, Lanes};
 use resilver_kernel::{ExitReason, Purpose, Stream};
 
 /// A packet of 64 KiB and 38 B at 8,000 ps a byte.
@@ -153,10 +153,13 @@ fn a_dead_node_answers_nobody_not_even_itself() {
 fn storm(seed: u64, lanes: u8, queues: Queues, forwarding: Forwarding) -> Play {
     let topology = [torus(&[3, 4], &[2]), torus(&[2, 2, 3], &[]), mesh(&[4, 3], &[0, 11])][(seed % 3) as usize].clone();
     let mut draws = Stream::new(seed, 0, Purpose::named("storm"));
-    let mut play = Play::new(
-        &topology,
-        SwitchedParameters { lanes: Lanes::in_turns(lanes), queues, forwarding, hop_limit: 16, ..gigabit() },
-    );
+    let order = match seed / 3 % 3 {
+        0 => LaneOrder::Turns,
+        1 => LaneOrder::Shares,
+        _ => LaneOrder::Priority((0..lanes).rev().collect()),
+    };
+    let lanes = Lanes { shares: [700_000, 0, 300_000][..usize::from(lanes)].to_vec(), order };
+    let mut play = Play::new(&topology, SwitchedParameters { lanes, queues, forwarding, hop_limit: 16, ..gigabit() });
     for _ in 0..120 {
         let [from, to] = [(); 2].map(|()| draws.below(u64::from(topology.nodes())) as u32);
         let (at, bytes, lane) = (draws.below(20) * FULL / 3, draws.below(300_000), draws.below(4) as u8);
@@ -207,6 +210,9 @@ proptest! {
         prop_assert!(told.iter().chain(&sent).all(|&count| count == 1), "{told:?} {sent:?}");
         let elapsed = play.schedule.now().picoseconds();
         prop_assert!(report.channels.iter().all(|channel| channel.busy.picoseconds() <= elapsed));
+        // What was cut on the way counts for as long as it was sent, in its lane as on its channel.
+        let busy: u128 = report.channels.iter().map(|channel| u128::from(channel.busy.picoseconds())).sum();
+        prop_assert_eq!(report.lanes.iter().map(|lane| lane.busy_picoseconds).sum::<u128>(), if lanes > 1 { busy } else { 0 });
     }
 
     /// The digest is that of the uncut run, however a run is cut into steps.

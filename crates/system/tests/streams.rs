@@ -1,112 +1,15 @@
-//! Streams of whole stripes: closed forms of single operations, saturation, laws of counting, and what faults do to them.
+//! Streams of whole stripes: closed forms of single operations, saturation, shares and laws of counting.
 
 mod common;
 
-use std::sync::Arc;
-
-use common::policy;
+use common::streaming::{STRIP, coded, corruption, loggp, run, seconds, star, streamed, streams, system};
 use resilver_device::Service;
-use resilver_fabric::topology::leaf_spine;
-use resilver_fabric::{Forwarding, LogGpRow, LogGpTable, Queues, Routing, SwitchedParameters};
-use resilver_kernel::lanes::Lanes;
-use resilver_placement::ring::{HashRing, RingWalk};
-use resilver_population::{Bin, Decomposition, Extent, Histogram};
-use resilver_redundancy::Code;
-use resilver_system::{
-    Algorithm, Bursts, CodeConfig, Contents, Corruption, Discipline, FabricConfig, NetworkFault, ObjectOrder, Pairing,
-    Patience, Phase, Placement, Report, Simulation, SourceChoice, StreamOutcome, StreamTraffic, StripesOf,
-    SystemConfig,
-};
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
+use resilver_kernel::lanes::{LaneOrder, Lanes};
+use resilver_system::{Bursts, FabricConfig, LanesConfig, StreamTraffic, SystemConfig};
+use resilver_units::{Bytes, BytesPerSecond, SimDuration};
 
 /// A picosecond's share of a second.
 const PICOSECOND: f64 = 1e-12;
-/// One device's part of a stripe.
-const STRIP: u64 = 65_536;
-
-fn seconds(seconds: f64) -> SimDuration {
-    SimDuration::from_seconds(seconds).unwrap()
-}
-
-/// Interfaces of latency L, gap g and gap per byte G in picoseconds, for messages of every size.
-fn loggp(latency: u64, gap: i64, gap_per_byte: u64) -> FabricConfig {
-    let row = LogGpRow {
-        size: Bytes::gibibytes(1),
-        latency: SimDuration::from_picoseconds(latency),
-        gap_picoseconds: gap,
-        gap_per_byte_picoseconds: gap_per_byte,
-    };
-    FabricConfig::LogGp { table: Arc::new(LogGpTable::new(vec![row]).unwrap()) }
-}
-
-fn coded(code: &str) -> Option<CodeConfig> {
-    let code = Arc::new(Code::parse(code).unwrap());
-    Some(CodeConfig { code, strip: Some(Bytes::new(STRIP)), coding: None })
-}
-
-/// Streams over one group of `servers` servers, whose endpoints are followed by as many entries.
-fn streams(servers: u32, window: u32, read_share: f64) -> StreamTraffic {
-    StreamTraffic {
-        over: StripesOf::Groups(vec![(0..servers).map(DeviceId::new).collect()]),
-        entries: (servers..2 * servers).map(EndpointId::new).collect(),
-        pairing: Pairing::Paired,
-        window,
-        rate: None,
-        read_share,
-        control: Bytes::new(64),
-        bursts: None,
-        warm_up: seconds(0.1),
-        duration: Some(seconds(0.3)),
-    }
-}
-
-/// A system of `servers` servers that store nothing but what is streamed.
-fn system(servers: u32, code: &str, streams: StreamTraffic) -> SystemConfig {
-    let ring = Arc::new(HashRing::new(vec![0], 1, RingWalk::Successors));
-    SystemConfig {
-        seed: 11,
-        endpoint_of: (0..servers).map(EndpointId::new).collect(),
-        ports_of: vec![],
-        failed: vec![],
-        fails_at: vec![],
-        service: Service::Fixed { read: SimDuration::from_picoseconds(1), write: SimDuration::from_picoseconds(1) },
-        discipline: Discipline::Fifo,
-        fabric: loggp(1000, 0, 1000),
-        code: coded(code),
-        traffic: None,
-        streams: Some(streams),
-        corruptions: vec![],
-        faults: vec![],
-        lanes: None,
-        policy: policy(),
-        patience: Patience { retry: seconds(0.01), attempts: 3 },
-        source: SourceChoice::Primary,
-        order: ObjectOrder::Population,
-        placement: Placement {
-            groups: Some(0),
-            algorithm: Algorithm::Ring { ring, copies: 1, is_out: vec![false] },
-            domain_of: None,
-        },
-        contents: Contents::Groups(vec![]),
-    }
-}
-
-fn run(config: SystemConfig) -> Result<Report, resilver_system::SystemError> {
-    let mut simulation = Simulation::new(config)?;
-    while simulation.phase() != Phase::Done {
-        simulation.advance()?;
-    }
-    Ok(simulation.report().unwrap().clone())
-}
-
-fn streamed(report: &Report) -> &StreamOutcome {
-    report.streams.as_ref().unwrap()
-}
-
-/// A corruption of group 0 from the beginning.
-fn corruption(strips_per_server: Option<u64>, window: u32) -> Corruption {
-    Corruption { at: SimTime::ZERO, groups: vec![0], strips_per_server, window, code: None }
-}
 
 /// Streams of no steady operation, but with bursts of one volume.
 fn burst_of(servers: u32, volume: u64) -> StreamTraffic {
@@ -187,26 +90,6 @@ fn a_rebuild_alone_takes_the_sum_of_its_steps() {
     assert_eq!((streamed(&report).rebuild_seconds.unwrap() / PICOSECOND).round() as u64, 5 * expected);
 }
 
-/// A star of one leaf with `servers` servers and as many entries.
-fn star(servers: u32, rate: f64) -> FabricConfig {
-    FabricConfig::Switched {
-        topology: Arc::new(leaf_spine(1, 1, 2 * servers, 1, servers).unwrap()),
-        parameters: SwitchedParameters {
-            rate: BytesPerSecond::new(rate).unwrap(),
-            link_rates: vec![],
-            latency: SimDuration::from_picoseconds(100_000),
-            switch_latency: SimDuration::from_picoseconds(200_000),
-            overhead: Bytes::ZERO,
-            packet: Bytes::new(STRIP),
-            forwarding: Forwarding::StoreAndForward,
-            routing: Routing::Deterministic,
-            hop_limit: 16,
-            lanes: Lanes::single(),
-            queues: Queues::Implicit,
-        },
-    }
-}
-
 #[test]
 fn operations_alone_on_packets_take_the_sum_of_their_hops() {
     // Over two hops at 1 GB/s, a packet of s bytes takes 2 (1,000 s + 100,000) + 200,000 ps, and one that follows another of
@@ -252,6 +135,25 @@ fn a_saturated_group_has_the_rates_of_its_closed_forms() {
             assert!((got / share - 1.0).abs() < 0.03, "{name}, {code}: {got} for {share}");
         }
     }
+}
+
+#[test]
+fn beside_a_rebuild_each_class_gets_its_share() {
+    // Three quarters of every port are the clients', a quarter the rebuild's: reads of 8/15 B become 0.4 B, and strips of B/8
+    // become B/32. A port of which one class has nothing to send for a while lends to the other, so that both are met within
+    // some percent, and together they fill the ports.
+    let mut config = system(24, "rs 8+3", streams(24, 24, 1.0));
+    let lanes = Lanes { shares: vec![750_000, 250_000, 0], order: LaneOrder::Shares };
+    config.lanes = Some(LanesConfig { lanes, devices: true });
+    config.corruptions = vec![corruption(None, 64)];
+    let report = run(config).unwrap();
+    let outcome = streamed(&report);
+    let share = |bytes: Bytes| bytes.get() as f64 / outcome.window.seconds() / 24e9;
+    let (read, rebuilt) = (share(outcome.all.read), share(outcome.all.rebuilt));
+    assert!((read / 0.4 - 1.0).abs() < 0.06, "{read}");
+    assert!((rebuilt * 32.0 - 1.0).abs() < 0.06, "{rebuilt}");
+    let used = read * 15.0 / 8.0 + rebuilt * 8.0;
+    assert!(used > 0.97 && used < 1.005, "{used}");
 }
 
 #[test]
@@ -301,118 +203,6 @@ fn a_run_repeats_itself() {
     assert_ne!(first.digest, run(SystemConfig { seed: 12, ..config }).unwrap().digest);
     // 24 servers made 20 strips each; those before statistics began are not counted among those since.
     assert!(streamed(&first).rebuild_seconds.is_some());
-}
-
-/// Servers of two ports, one at each of two leaves; the entries are at both.
-fn two_leaves(servers: u32) -> SystemConfig {
-    let mut config = system(servers, "rs 4+2", streams(servers, 16, 0.5));
-    let FabricConfig::Switched { mut parameters, .. } = star(servers, 1e9) else { unreachable!() };
-    parameters.packet = Bytes::new(16_384);
-    // Hosts are numbered leaf by leaf, each of which has the servers' ports of one side and half of the entries.
-    let topology = Arc::new(leaf_spine(2, 1, 2 * servers, servers, 2 * servers).unwrap());
-    config.fabric = FabricConfig::Switched { topology, parameters };
-    config.ports_of =
-        (0..servers).map(|server| vec![EndpointId::new(server), EndpointId::new(servers + server)]).collect();
-    config.streams.as_mut().unwrap().entries = (2 * servers..4 * servers).map(EndpointId::new).collect();
-    config
-}
-
-/// The numbers of the leaves of [`two_leaves`]: nodes are numbered places first.
-fn leaves(servers: u32) -> [u32; 2] {
-    [4 * servers, 4 * servers + 1]
-}
-
-#[test]
-fn servers_of_two_ports_go_on_by_the_one_whose_switch_works() {
-    let servers = 8;
-    let whole = run(two_leaves(servers)).unwrap();
-    assert_eq!(streamed(&whole).groups[0].ports_working, 16);
-    let mut config = two_leaves(servers);
-    // Paired entries of the ports left are those at the leaf that works, but for the entries that are at the other.
-    let fault = |at: f64, repair: Option<f64>| NetworkFault {
-        at: SimTime::ZERO + seconds(at),
-        repair_at: repair.map(|repair| SimTime::ZERO + seconds(repair)),
-        links: vec![],
-        nodes: vec![leaves(servers)[1]],
-        disks: vec![],
-    };
-    config.faults = vec![fault(0.0, None)];
-    let broken = run(config.clone()).unwrap();
-    assert_eq!(streamed(&broken).groups[0].ports_working, 8);
-    // Half of the ports carry at most half of what all did, and no operation is lost by ports that are known to be gone.
-    let rate = |report: &Report| report.clients.as_ref().unwrap().all.bytes.get() as f64;
-    let share = rate(&broken) / rate(&whole);
-    assert!(share > 0.4 && share < 0.55, "{share}");
-    assert_eq!(broken.clients.as_ref().unwrap().counts.lost, 0);
-    // A fault that comes and goes loses what is under way, and the streams recover.
-    config.faults = vec![fault(0.15, Some(0.2))];
-    let passing = run(config).unwrap();
-    assert!(passing.clients.as_ref().unwrap().counts.lost > 0);
-    assert_eq!(streamed(&passing).groups[0].ports_working, 16);
-    assert!(rate(&passing) > rate(&broken));
-}
-
-#[test]
-fn a_disk_that_fails_in_silence_costs_what_it_takes_part_in() {
-    let mut config = system(12, "rs 8+3", streams(12, 2, 0.5));
-    config.faults = vec![NetworkFault { at: SimTime::ZERO, disks: vec![DeviceId::new(5)], ..NetworkFault::default() }];
-    let report = run(config).unwrap();
-    let clients = report.clients.as_ref().unwrap();
-    // Nearly every stripe of eleven of twelve servers touches the disk; the others are read, without it.
-    assert!(clients.counts.lost > clients.counts.completed, "{:?}", clients.counts);
-    assert!(clients.counts.completed > 0);
-    assert_eq!(report.outcome.devices[5].disk.requests, 0);
-}
-
-/// Servers of a ring with three copies of each file, one of which fails at 0.1 s.
-fn replicated(fails: bool) -> SystemConfig {
-    let servers = 12;
-    let traffic = StreamTraffic {
-        over: StripesOf::Placement,
-        warm_up: SimDuration::ZERO,
-        duration: Some(seconds(1.0)),
-        ..streams(servers, 2, 0.8)
-    };
-    let ring = Arc::new(HashRing::new((0..servers).collect(), 128, RingWalk::Rehash));
-    let mut config = system(servers, "copies 3", traffic);
-    config.code = None;
-    config.placement = Placement {
-        groups: None,
-        algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; servers as usize] },
-        domain_of: Some((0..servers).collect()),
-    };
-    config.contents = Contents::Files {
-        histogram: Histogram::new(&[Bin { min: 1 << 16, max: 1 << 20, count: 1 }]).unwrap(),
-        decomposition: Decomposition::Whole,
-        extent: Extent::Files(2000),
-    };
-    // A twelfth of 2,000 x 3 copies of 0.5 MB goes to eleven servers, at 50 MB/s each at most: half a second.
-    config.policy.bandwidth = BytesPerSecond::new(5e7);
-    config.policy.pipeline_buffer = Bytes::mebibytes(1);
-    if fails {
-        config.failed = vec![DeviceId::new(4)];
-        config.fails_at = vec![SimTime::ZERO + seconds(0.1)];
-    }
-    config
-}
-
-#[test]
-fn objects_are_read_from_another_copy_until_they_are_rebuilt() {
-    let whole = run(replicated(false)).unwrap();
-    assert_eq!(streamed(&whole).degraded_reads, 0);
-    assert!(streamed(&whole).groups.is_empty());
-    let report = run(replicated(true)).unwrap();
-    let (outcome, clients) = (streamed(&report), report.clients.as_ref().unwrap());
-    // A read counts as degraded when the object's first copy is lost: a twelfth of them, from the failure to the end of the
-    // rebuild, fewer and fewer as that goes on: half a twelfth on average.
-    let rebuild = (report.outcome.rebuilt_at.seconds() - 0.1).max(0.0);
-    assert!(rebuild > 0.3 && rebuild < 0.9, "{rebuild}");
-    let expected = clients.reads.completed as f64 * rebuild / 24.0;
-    let got = outcome.degraded_reads as f64;
-    assert!((got / expected - 1.0).abs() < 0.25, "{got} for {expected}");
-    // What was under way at the server that failed is lost, and no more.
-    assert!(clients.counts.lost > 0 && clients.counts.lost < 2 * 12, "{:?}", clients.counts);
-    assert_eq!(report.outcome.rebuilt_replicas, report.outcome.losses.replicas_to_rebuild);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! `receive_memory` of sources' buffers between request and completed write, a source at most `send_memory` being read or
 //! sent. A piece that moves without being lost comes from where it is.
 
+mod asking;
 mod failure;
 mod gathers;
 mod homes;

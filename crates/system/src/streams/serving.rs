@@ -349,6 +349,11 @@ impl Streams {
         if !self.attendance.fail(site.schedule.now(), device, &site.plant.disks[device.index()]) {
             return;
         }
+        for number in 0..self.sources.len() as u32 {
+            if self.sources[number as usize].device == device.get() {
+                self.close(number);
+            }
+        }
         let handles: Vec<Handle> = self.operations.all().map(|(handle, _)| handle).collect();
         for handle in handles {
             let &Operation { at_disk, coordinator, .. } = self.operations.peek(handle);

@@ -44,6 +44,8 @@ pub(super) struct Source {
     pub interval: SimDuration,
     /// Whether it begins nothing until a pause is over.
     pub is_resting: bool,
+    /// Whether it begins nothing any more, whatever it owes.
+    pub is_closed: bool,
     pub begun: u64,
     pub completed: u64,
     /// Operations of each burst.
@@ -117,11 +119,14 @@ impl Streams {
     pub(super) fn fill<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u32, site: &mut Site<'_, F, D, K>) {
         loop {
             let source = &self.sources[number as usize];
-            if source.free == 0 || source.owed == 0 || source.is_resting {
+            if source.free == 0 || source.owed == 0 || source.is_resting || source.is_closed {
                 return;
             }
             let now = site.schedule.now();
             let Some(operation) = self.draw(number, now, &site.plant.ports) else {
+                if self.close(number) {
+                    return;
+                }
                 self.sources[number as usize].is_resting = true;
                 self.later(number, false, site);
                 return;
@@ -139,6 +144,17 @@ impl Streams {
             self.measures.issued(operation.lane);
             self.start_operation(handle, site);
         }
+    }
+
+    /// Closes a source of strips that are to be made anew, because its server or too many of their holders have failed; returns
+    /// whether it is one. Nobody waits for the strips that it has not begun; those under way are still made or lost.
+    pub(super) fn close(&mut self, number: u32) -> bool {
+        let source = &mut self.sources[number as usize];
+        let has_end = source.class == TrafficClass::Rebuild && source.owed != ENDLESS;
+        if has_end && !std::mem::replace(&mut source.is_closed, true) {
+            self.strips_left -= source.owed;
+        }
+        has_end
     }
 
     /// Has a source go on after a pause.
@@ -162,6 +178,10 @@ impl Streams {
         site: &mut Site<'_, F, D, K>,
     ) {
         let source = &mut self.sources[number as usize];
+        if source.is_closed {
+            self.strips_left -= u64::from(gives_back);
+            return;
+        }
         if gives_back {
             source.free += 1;
             // What was lost is owed again.

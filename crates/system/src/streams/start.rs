@@ -65,6 +65,7 @@ impl Maker<'_> {
             first_due: SimTime::ZERO + first,
             interval,
             is_resting: false,
+            is_closed: false,
             begun: 0,
             completed: 0,
             of_burst: 0,

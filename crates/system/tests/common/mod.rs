@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+pub mod streaming;
+
 use std::sync::Arc;
 
 use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow, Service};
