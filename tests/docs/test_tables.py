@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from resilver.columns import SHARD_SCHEMAS
+from resilver.spec.lanes import CLASSES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tables.md"
 
@@ -38,5 +39,7 @@ def test_nothing_is_explained_that_is_no_column() -> None:
     # What a run cost is joined to its row from elsewhere, and a histogram's quantities are values.
     known |= {"wall_seconds", "peak_rss_bytes", "read_delay_seconds", "write_delay_seconds"}
     known |= {"hops", "channel_busy_fraction", *SHARD_SCHEMAS}
+    # The parts of a system that have lanes, and the classes of traffic, are values too.
+    known |= {"interfaces", "devices", *CLASSES}
     for name, text in sections().items():
         assert set(re.findall(r"`(\w+)`", text)) <= known, name

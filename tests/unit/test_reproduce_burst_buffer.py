@@ -27,6 +27,14 @@ def test_what_needs_no_run_lies_in_its_bands(name: str) -> None:
     assert all(one.ours is not None for one in made)
 
 
+def test_conclusions_rest_on_numbers_that_are_there() -> None:
+    whole = entry("burst-buffer")
+    known = {f"{name}/{number.key}" for name in whole.members for number in entry(name).published}
+    assert len(whole.conclusions) == 11
+    for said in whole.conclusions:
+        assert said.rests_on and set(said.rests_on) <= known, said.claim
+
+
 def test_a_code_has_the_columns_of_both_tables() -> None:
     """RS 8+3 moves 8 strips to read, 11 to write, 8 to rebuild one, and keeps 11."""
     rs, lrc, *strips = code_rows([RS, LRC])
