@@ -104,3 +104,26 @@ def test_lanes_are_swept_and_stand_in_the_resolved_study() -> None:
     ]
     # Without lanes a study is what it was.
     assert system_of(CODED).resolved()["lanes"] is None
+
+
+@pytest.mark.parametrize(
+    ("base", "keys"),
+    [
+        # Of strips that are to be made, and of lost pieces beside streams and a closed loop.
+        (STREAMED, {"faults": [{"corrupt": {"groups": 1, "strips": 20}}]}),
+        (CODED, {"traffic": {"streams": {"window": 4}}, "cluster__fabric": {"routers": 2}}),
+        (CODED, {"traffic": {"outstanding": 4}, "cluster__fabric": {"routers": 2}}),
+    ],
+    ids=["strips", "streams", "closed-loop"],
+)
+def test_a_rebuild_that_ends_the_run_needs_a_share(
+    base: dict[str, Any], keys: dict[str, Any]
+) -> None:
+    with pytest.raises(ConfigError, match=r"lanes\.rebuild = 0: .*never ends; give it a share"):
+        system_of(base, lanes={"clients": 1.0}, **keys)
+    # A millionth is a share.
+    system_of(base, lanes={"rebuild": 1e-6}, **keys)
+
+
+def test_soft_errors_without_an_end_may_have_no_share() -> None:
+    assert system_of(STREAMED, lanes={"clients": 1.0}).lanes is not None

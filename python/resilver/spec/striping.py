@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from resilver.errors import Problem, show
@@ -83,12 +83,27 @@ def lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
     if lanes is None:
         return []
     streams = traffic.streams if traffic is not None else None
-    problems = lanes.problems(bursts=streams is not None and streams.bursts is not None)
+    has_bursts = streams is not None and streams.bursts is not None
+    problems = lanes.problems(bursts=has_bursts)
+    is_without_share = not problems and lanes.shares_with(bursts=has_bursts)[1] == 0
+    # Clients in a closed loop always wait for something, and so may a lane without a share.
+    if is_without_share and traffic is not None and traffic.arrivals is None:
+        problems += _endless_rebuild_problems(sections.get("faults") or ())
     if lanes.devices and cluster.queue == "reads_first":
         rule = "devices that serve reads before writes have no lanes"
         remedy = 'set lanes.devices = false, or cluster.queue = "fifo"'
         problems.append(Problem(rule, remedy, key="lanes.devices", value="true"))
     return problems
+
+
+def _endless_rebuild_problems(faults: Iterable[Fault]) -> list[Problem]:
+    """A rebuild that is to end the run, and gets only what clients leave, which may be nothing."""
+    for fault in faults:
+        if fault.starts_rebuild or (fault.corrupt is not None and fault.corrupt.strips is not None):
+            rule = "clients may leave nothing of a port, and then this rebuild never ends"
+            remedy = "give it a share above 0, such as rebuild = 0.01"
+            return [Problem(rule, remedy, key="lanes.rebuild", value="0")]
+    return []
 
 
 def has_end(faults: list[tuple[int, Fault]]) -> bool:

@@ -1,0 +1,192 @@
+"""Small studies drawn at random over codes, lanes, streams, layouts, networks and faults."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+CODES = (("copies 2", 2), ("copies 3", 3), ("rs 2+1", 3), ("rs 4+2", 6), ("lrc 4+3 local 2", 7))
+"""Codes, and how many pieces each has."""
+
+FABRICS = (
+    "leaf spine {leaves}x3 hosts {hosts} entries {entries}",
+    "leaf spine {leaves}x2 hosts {hosts} routers {entries}",
+    "torus 4x4x4 routers {entries}",
+    "hypercube 6 routers {entries}",
+)
+"""Networks with room for as many servers as are drawn, with one or two ports each."""
+
+
+def drawn_study(number: int) -> dict[str, Any]:
+    """The study of a number: not every one is valid, as some draws contradict each other.
+
+    Args:
+        number: Which one.
+    """
+    draw = random.Random(f"study {number}")
+    group_size = draw.choice((4, 6, 8, 12))
+    groups = draw.randint(1, 3)
+    servers = group_size * groups
+    is_stored = draw.random() < 0.6
+    study: dict[str, Any] = {"cluster": _cluster(draw, servers, group_size, is_stored)}
+    code, _ = draw.choice([pair for pair in CODES if pair[1] <= group_size])
+    study["redundancy"] = _redundancy(draw, code, is_stored)
+    study["placement"] = _placement(draw, group_size, is_stored)
+    if is_stored:
+        study["population"] = _population(draw)
+        study["recovery"] = _recovery(draw)
+    has_streams = not is_stored or draw.random() < 0.6
+    if has_streams or draw.random() < 0.3:
+        study["traffic"] = _traffic(draw, has_streams, is_stored)
+    if draw.random() < 0.6:
+        bursts = has_streams and "bursts" in study["traffic"]["streams"]
+        study["lanes"] = _lanes(draw, bursts, study["cluster"])
+    study["faults"] = _faults(draw, study, groups)
+    return study
+
+
+def _cluster(draw: random.Random, servers: int, group_size: int, is_stored: bool) -> dict[str, Any]:
+    ports = draw.choice((1, 1, 2))
+    cluster: dict[str, Any] = {"servers": servers, "ports": ports}
+    devices: tuple[Any, ...] = ({"service": "0 s"}, {"service": "1 ms"}, "jbod10-sata")
+    cluster["device"] = draw.choice(devices[1:] if is_stored else devices)
+    if draw.random() < 0.3:
+        cluster["queue"] = draw.choice(("fifo", "reads_first"))
+    if ports == 1 and draw.random() < 0.35:
+        cluster["fabric"] = {"routers": draw.randint(1, 4)}
+        return cluster
+    shape = {"leaves": 2 * group_size, "hosts": 3 * ports, "entries": draw.randint(1, 6)}
+    cluster["fabric"] = {
+        "model": "switched",
+        "topology": draw.choice(FABRICS[: 1 if ports == 2 else 4]).format(**shape),
+        "link_rate": draw.choice(("1 Gb/s", "10 Gb/s")),
+        "packet_size": draw.choice(("4 KiB", "64 KiB")),
+    }
+    if draw.random() < 0.4:
+        cluster["fabric"]["routing"] = draw.choice(("deterministic", "adaptive"))
+    return cluster
+
+
+def _redundancy(draw: random.Random, code: str, is_stored: bool) -> dict[str, Any]:
+    if is_stored and draw.random() < 0.2:
+        return {"replicas": draw.randint(1, 3)}
+    made: dict[str, Any] = {"code": code}
+    if not is_stored:
+        made["strip"] = draw.choice(("1 B", "1000 B", "16 KiB", "64 KiB"))
+    if draw.random() < 0.4:
+        made["coding"] = draw.choice(("10 MB/s", "1 GB/s"))
+    return made
+
+
+def _placement(draw: random.Random, group_size: int, is_stored: bool) -> dict[str, Any]:
+    groups: dict[str, Any] = {"algorithm": "groups", "group_size": group_size}
+    if not is_stored:
+        return groups
+    if draw.random() < 0.3:
+        return {**groups, "spare": "dedicated"}
+    others: tuple[dict[str, Any], ...] = (
+        groups,
+        {"algorithm": "ring", "ring_points": 16},
+        {"algorithm": "rendezvous"},
+        {"algorithm": "declustered"},
+        {"algorithm": "copysets"},
+        {"algorithm": "multi_ring", "ring_points": 16},
+        {"algorithm": "crush", "placement_groups": 64},
+        {"algorithm": "crush", "placement_groups": "none"},
+    )
+    return draw.choice(others)
+
+
+def _population(draw: random.Random) -> dict[str, Any]:
+    bins = [["0 B", "10 B", 2], ["1 KiB", "256 KiB", 4], ["1 MiB", "3 MiB", 1]]
+    made: dict[str, Any] = {"files": draw.choice((1, 30, 120))}
+    if draw.random() < 0.5:
+        return {**made, "file_size": draw.choice(("1 B", "1 MiB", "1000001 B"))}
+    return {**made, "histogram": {"bins": bins}}
+
+
+def _recovery(draw: random.Random) -> dict[str, Any]:
+    buffer = draw.choice((64, 256, 1024))
+    return {
+        "pipeline_buffer": f"{buffer} KiB",
+        "receive_memory": f"{buffer * draw.choice((4, 5, 64))} KiB",
+        "send_memory": f"{buffer * draw.choice((1, 3, 64))} KiB",
+        "pipelining": draw.random() < 0.7,
+        "source": draw.choice(("primary", "random", "least_loaded")),
+        "order": draw.choice(("population", "smallest", "largest", "risk")),
+        "retry_after": draw.choice(("1 ms", "1 s")),
+        "attempts": draw.choice((1, 3, 10)),
+        **({"bandwidth": "20 MB/s"} if draw.random() < 0.2 else {}),
+    }
+
+
+def _traffic(draw: random.Random, has_streams: bool, is_stored: bool) -> dict[str, Any]:
+    made: dict[str, Any] = {"reads": draw.choice((0.0, 0.5, 1.0))}
+    window = "20 ms" if is_stored else "2 ms"
+    if not is_stored or draw.random() < 0.6:
+        made |= {"warm_up": draw.choice(("0 s", "1 ms")), "duration": window}
+    if not has_streams:
+        return {**made, "outstanding": draw.randint(1, 8), "request_size": "64 KiB"}
+    streams: dict[str, Any] = {"window": draw.choice((1, 2, 5))}
+    if draw.random() < 0.3:
+        streams["rate"] = draw.choice(("1 MB/s", "100 MB/s"))
+    if draw.random() < 0.3:
+        streams["bursts"] = {"volume": draw.choice(("1 B", "1 MiB")), "every": "1 ms"}
+    if draw.random() < 0.3:
+        streams["entries"] = draw.choice(("paired", "random"))
+    return {**made, "streams": streams}
+
+
+def _lanes(draw: random.Random, bursts: bool, cluster: dict[str, Any]) -> dict[str, Any]:
+    devices = {"devices": cluster.get("queue") != "reads_first" and draw.random() < 0.8}
+    if draw.random() < 0.3:
+        classes = draw.sample(["clients", "rebuild", "bursts"], 3)
+        return {"order": "priority", "classes": classes, **devices}
+    clients = draw.choice((0.0, 0.05, 0.5, 0.9, 1.0))
+    if bursts:
+        return {"clients": clients, "bursts": round((1 - clients) / 2, 3), **devices}
+    return {"clients": clients, **devices}
+
+
+def _faults(draw: random.Random, study: dict[str, Any], groups: int) -> list[dict[str, Any]]:
+    is_stored = "population" in study
+    is_switched = study["cluster"]["fabric"].get("model") == "switched"
+    streams = study.get("traffic", {}).get("streams")
+    faults: list[dict[str, Any]] = []
+    times = ("0 s", "100 us", "1 ms", "1.9 ms")
+    servers = study["cluster"]["servers"]
+    if is_stored:
+        names = draw.sample(range(servers), draw.randint(1, min(4, servers - 1)))
+        at = draw.choices((*times, "20 ms", "300 ms"), k=len(names))
+        # Failures at several times are simulated over LogGP alone, and without silent faults.
+        alike = at[0] if is_switched or draw.random() < 0.3 else None
+        failing = zip(names, at, strict=True)
+        faults += [
+            {"at": alike or at, "fail": {"servers": [f"server.{one}"]}} for one, at in failing
+        ]
+        if alike is None:
+            return faults
+    elif streams is not None and draw.random() < 0.7:
+        corrupt: dict[str, Any] = {"groups": draw.randint(1, groups)}
+        size = study["placement"]["group_size"]
+        if draw.random() < 0.3:
+            corrupt["code"] = draw.choice([code for code, pieces in CODES if pieces <= size])
+        if draw.random() < 0.5:
+            corrupt["strips"] = draw.choice((1, 30))
+            if draw.random() < 0.5:
+                study["traffic"].pop("duration", None)
+        if draw.random() < 0.4:
+            corrupt["window"] = draw.choice((1, 40))
+        faults.append({"at": draw.choice(times), "corrupt": corrupt})
+    kinds = ["disks"]
+    if is_switched:
+        kinds += ["links", "switches"]
+    if draw.random() < 0.5:
+        return faults
+    for kind in draw.sample(kinds, draw.randint(1, len(kinds))):
+        count = draw.randint(1, 3 if kind != "links" else 12)
+        fault: dict[str, Any] = {"at": draw.choice(times), "fail": {kind: count}}
+        if draw.random() < 0.5:
+            fault["repair_after"] = draw.choice(("200 us", "5 ms"))
+        faults.append(fault)
+    return faults
