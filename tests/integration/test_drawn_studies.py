@@ -1,0 +1,122 @@
+"""Studies drawn at random run to their end, hold every law, and come out alike however they run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from functools import cache
+
+from resilver.columns import TABLE_NAMES
+from resilver.errors import ConfigError
+from resilver.simulate import RunResult, simulate, validate_runs
+from resilver.spec import Run, Study
+from tests.integration.drawn_studies import drawn_study
+
+NUMBERS = range(40)
+AGAIN = range(0, 40, 2)
+SECONDS = 240
+
+
+def run_of(number: int) -> Run | None:
+    """The run of a drawn study; None where its draws contradict each other."""
+    try:
+        runs = Study.from_dict(drawn_study(number)).runs()
+        validate_runs(runs)
+    except ConfigError:
+        return None
+    return runs[0]
+
+
+@cache
+def found(number: int) -> RunResult | None:
+    # The core ends a run that breaks a law with a SimulationError, and a panic is no error of ours.
+    run = run_of(number)
+    return None if run is None else simulate(run.system, number)
+
+
+def fingerprint(number: int) -> str:
+    """A hash of all that a run has to tell."""
+    result = found(number)
+    if result is None:
+        return "refused"
+    tables = [getattr(result, name).to_pydict() for name in TABLE_NAMES[1:]]
+    return hashlib.sha256(repr((result.metrics, tables)).encode()).hexdigest()
+
+
+def printed(numbers: Iterable[int]) -> None:
+    """Prints the hashes of these studies, as another process is asked to."""
+    print(json.dumps([fingerprint(number) for number in numbers]))
+
+
+def results() -> list[RunResult]:
+    return [result for number in NUMBERS if (result := found(number)) is not None]
+
+
+def total(name: str) -> int:
+    values = (result.metrics[name] for result in results())
+    return sum(value for value in values if isinstance(value, int))
+
+
+def test_drawn_studies_run_and_are_worth_running() -> None:
+    assert len(results()) >= 34
+    # Something of everything happens in them.
+    for name in (
+        "rebuilt_objects",
+        "unrecoverable_objects",
+        "gathered_bytes",
+        "requests_completed",
+        "requests_lost",
+        "degraded_reads",
+        "strips_rebuilt",
+        "packets_dropped",
+        "lent_bytes",
+    ):
+        assert total(name) > 0, name
+
+
+def test_what_is_lent_is_borrowed_and_no_more_than_moved() -> None:
+    for number in NUMBERS:
+        if (result := found(number)) is None:
+            continue
+        rows = result.lanes.to_pylist()
+        for part in {row["part"] for row in rows}:
+            of_part = [row for row in rows if row["part"] == part]
+            lent, borrowed, moved = (
+                sum(row[name] for row in of_part)
+                for name in ("lent_bytes", "borrowed_bytes", "bytes")
+            )
+            assert lent == borrowed <= moved, (number, part)
+
+
+def test_gathers_of_pieces_are_sent_over_the_network() -> None:
+    for number in NUMBERS:
+        result = found(number)
+        gathered = None if result is None else result.metrics["gathered_bytes"]
+        if result is None or gathered is None:
+            continue
+        of_network, decoded = result.metrics["network_bytes"], result.metrics["decoded_bytes"]
+        assert isinstance(gathered, int) and isinstance(of_network, int), number
+        assert isinstance(decoded, int) and decoded <= gathered <= of_network, number
+
+
+def test_threads_and_processes_change_nothing() -> None:
+    script = f"from {__name__} import printed; printed({AGAIN!r})"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "RAYON_NUM_THREADS": "1",
+        "PYTHONHASHSEED": "7",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [fingerprint(number) for number in AGAIN]
