@@ -166,6 +166,10 @@ pub enum ExtentJson {
 pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemConfig, PyErr> {
     let system: SystemJson = serde_json::from_str(json).map_err(config_error)?;
     let fails_at = times(&system.fails_at_seconds, system.failed.len())?;
+    let servers = system.endpoint_of.len();
+    if let Some(device) = system.failed.iter().find(|&&device| device as usize >= servers) {
+        return Err(config_error(format!("failed = {device}: the system has {servers} servers, numbered from 0")));
+    }
     let failed: Vec<DeviceId> = system.failed.into_iter().map(DeviceId::new).collect();
     Ok(SystemConfig {
         seed: system.seed,

@@ -4,7 +4,7 @@ use resilver_fabric::{Fabric, InterfaceUse, LogGp, NetworkUse, Switched};
 use resilver_kernel::lanes::LaneUse;
 use resilver_units::{DeviceId, EndpointId, SimTime};
 
-use crate::checker::ConservationError;
+use crate::checker::{ConservationError, hold};
 
 /// A fabric that tells what it did.
 pub trait Network: Fabric {
@@ -119,7 +119,7 @@ pub(crate) fn changes_of(faults: &[NetworkFault]) -> Vec<Change> {
 pub(crate) fn check_network(network: &NetworkUse, window: u64) -> Result<(), ConservationError> {
     let total = network.total;
     let busiest = network.channels.iter().map(|channel| channel.busy.picoseconds()).max().unwrap_or(0);
-    let laws = [
+    hold([
         (
             "every packet sent is delivered, dropped or under way",
             total.sent,
@@ -127,9 +127,5 @@ pub(crate) fn check_network(network: &NetworkUse, window: u64) -> Result<(), Con
         ),
         ("every packet delivered has taken some number of hops", network.packets_delivered, network.hops.iter().sum()),
         ("no channel is busier than the time allows", busiest.max(window), window),
-    ];
-    match laws.into_iter().find(|(_, left, right)| left != right) {
-        Some((law, left, right)) => Err(ConservationError { law, left, right }),
-        None => Ok(()),
-    }
+    ])
 }

@@ -90,6 +90,22 @@ fn a_rebuild_in_place_does_not_wait_for_a_server_that_fails() {
     assert!(streamed(&report).rebuild_seconds.unwrap() > streamed(&whole).rebuild_seconds.unwrap());
 }
 
+#[test]
+fn a_rebuild_in_place_ends_where_too_few_peers_are_left() {
+    // Five of twelve servers answer nobody, and a strip takes eight others: none is ever made.
+    let traffic = StreamTraffic { rate: Some(0.0), duration: None, warm_up: SimDuration::ZERO, ..streams(12, 1, 1.0) };
+    let mut config = system(12, "rs 8+3", traffic);
+    config.corruptions = vec![corruption(Some(200), 1)];
+    let dead = (0..5).map(DeviceId::new).collect();
+    config.faults = vec![NetworkFault { at: SimTime::ZERO, disks: dead, ..NetworkFault::default() }];
+    let report = run(config).unwrap();
+    // Of the seven that are left each gives up after three times as many losses in a row as the group has members, between
+    // which it pauses for 10 ms; the five others stop at once.
+    assert_eq!(streamed(&report).strips_rebuilt, 0);
+    let ended_at = report.outcome.ended_at.seconds();
+    assert!((0.35..0.40).contains(&ended_at), "{ended_at}");
+}
+
 /// Servers of a ring with three copies of each file, one of which fails at 0.1 s.
 fn replicated(fails: bool) -> SystemConfig {
     let servers = 12;

@@ -51,7 +51,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
     if traffic is not None:
         rebuilds = has_end(faults)
         problems += traffic_problems(cluster, traffic, has_rebuild=rebuilds)
-        # A rebuild goes on to its end, but what is rebuilt in place ends with the traffic.
+        # What failed is rebuilt whenever that begins; soft errors are of the time of the traffic.
         if not any(fault.starts_rebuild for _, fault in faults):
             problems += late_fault_problems(traffic, faults)
         if "population" not in given and cluster.ceph is None:

@@ -3,7 +3,7 @@
 use resilver_units::Bytes;
 
 use super::homes::NOBODY;
-use crate::checker::ConservationError;
+use crate::checker::{ConservationError, Totals, hold};
 use crate::outcome::Outcome;
 
 /// What a reconstruction counts for its laws.
@@ -24,14 +24,9 @@ pub(super) struct Tally {
 /// # Errors
 /// The first law that is broken.
 pub(super) fn check(outcome: &Outcome, tally: &Tally, asked: (Bytes, Bytes)) -> Result<(), ConservationError> {
-    let devices = &outcome.devices;
-    let total = |amount: fn(&crate::DeviceOutcome) -> u64| devices.iter().map(amount).sum::<u64>();
     let (losses, wasted) = (outcome.losses, outcome.wasted);
-    let (read, sent) = (total(|d| d.disk.bytes_read.get()), total(|d| d.sent_bytes.get()));
-    let (received, written) = (total(|d| d.received_bytes.get()), total(|d| d.disk.bytes_written.get()));
-    let completed = total(|d| d.rebuilt_bytes.get() + d.remapped_bytes.get());
-    let served_after = |d: &crate::DeviceOutcome| d.disk.requests - d.requests_before_failure;
-    let laws = [
+    let Totals { read, sent, received, written, completed, transferred, served_after_failure } = Totals::of(outcome);
+    hold([
         ("every byte read is sent or wasted, or read for clients", read, sent + wasted.read.get() + asked.0.get()),
         ("every byte sent is received or wasted", sent, received + wasted.sent.get()),
         (
@@ -51,7 +46,7 @@ pub(super) fn check(outcome: &Outcome, tally: &Tally, asked: (Bytes, Bytes)) -> 
             completed + wasted.written.get() + asked.1.get(),
         ),
         ("every byte of a piece that is to come has come", outcome.moved_bytes.get(), completed),
-        ("what the transfers add up to was received", received, outcome.transfers.iter().map(|t| t.bytes.get()).sum()),
+        ("what the transfers add up to was received", received, transferred),
         (
             "every piece to rebuild was rebuilt, or was out of reach",
             losses.replicas_to_rebuild,
@@ -70,13 +65,9 @@ pub(super) fn check(outcome: &Outcome, tally: &Tally, asked: (Bytes, Bytes)) -> 
                 + losses.unrecoverable_replicas
                 + losses.undersized_replicas,
         ),
-        ("no failed device serves", 0, devices.iter().filter(|d| d.is_failed).map(served_after).sum()),
+        ("no failed device serves", 0, served_after_failure),
         ("every buffer of memory was given back", 0, outcome.memory_held_at_end.get()),
-    ];
-    match laws.into_iter().find(|(_, left, right)| left != right) {
-        Some((law, left, right)) => Err(ConservationError { law, left, right }),
-        None => Ok(()),
-    }
+    ])
 }
 
 /// Holds every object to have its pieces on different devices; `places` are those of `width` pieces an object.

@@ -6,7 +6,7 @@ use resilver_units::{Bytes, SimDuration, SimTime};
 use super::operations::{Action, Operation, Operations, PIECES_READ, PIECES_WRITTEN, STEPS};
 use super::outcome::Rates;
 use super::tokens::Kind;
-use crate::checker::ConservationError;
+use crate::checker::{ConservationError, hold};
 use crate::class::TrafficClass;
 use crate::clients::measures::Measures;
 
@@ -230,10 +230,7 @@ impl StreamMeasures {
                     ),
                 ]
             });
-            if let Some((law, left, right)) = counted.into_iter().chain(by_step).find(|(_, left, right)| left != right)
-            {
-                return Err(ConservationError { law, left, right });
-            }
+            hold(counted.into_iter().chain(by_step))?;
         }
         Ok(())
     }

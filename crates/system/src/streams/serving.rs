@@ -312,6 +312,7 @@ impl Streams {
         let source = &mut self.sources[operation.source as usize];
         source.free += 1;
         source.completed += 1;
+        source.lost_in_a_row = 0;
         self.measures.completed(now, &operation, (data_pieces, source.group));
         match source.class {
             TrafficClass::Clients => {}
@@ -321,7 +322,7 @@ impl Streams {
         self.fill(operation.source, site);
     }
 
-    /// An operation will never be completed; another one in its place begins after a pause.
+    /// An operation will never be completed; another one in its place begins after a pause, unless too many were lost.
     pub(super) fn give_up<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
         let operation = self.operations.get(handle);
         if !std::mem::replace(&mut operation.is_wanted, false) {
@@ -329,6 +330,11 @@ impl Streams {
         }
         let operation = *operation;
         self.measures.lost(site.schedule.now(), &operation);
+        let source = &mut self.sources[operation.source as usize];
+        source.lost_in_a_row += 1;
+        if source.lost_in_a_row >= source.lost_most {
+            self.close(operation.source);
+        }
         self.later(operation.source, true, site);
     }
 

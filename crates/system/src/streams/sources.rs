@@ -46,6 +46,9 @@ pub(super) struct Source {
     pub is_resting: bool,
     /// Whether it begins nothing any more, whatever it owes.
     pub is_closed: bool,
+    /// Operations lost since one was completed, and how many may be before it is closed, where its operations have an end.
+    pub lost_in_a_row: u64,
+    pub lost_most: u64,
     pub begun: u64,
     pub completed: u64,
     /// Operations of each burst.
@@ -146,8 +149,9 @@ impl Streams {
         }
     }
 
-    /// Closes a source of strips that are to be made anew, because its server or too many of their holders have failed; returns
-    /// whether it is one. Nobody waits for the strips that it has not begun; those under way are still made or lost.
+    /// Closes a source of strips that are to be made anew, because its server or too many of their holders have failed or are out
+    /// of reach; returns whether it is one. Nobody waits for the strips that it has not begun; those under way are still made or
+    /// lost.
     pub(super) fn close(&mut self, number: u32) -> bool {
         let source = &mut self.sources[number as usize];
         let has_end = source.class == TrafficClass::Rebuild && source.owed != ENDLESS;

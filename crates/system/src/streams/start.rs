@@ -66,6 +66,8 @@ impl Maker<'_> {
             interval,
             is_resting: false,
             is_closed: false,
+            lost_in_a_row: 0,
+            lost_most: u64::MAX,
             begun: 0,
             completed: 0,
             of_burst: 0,
@@ -74,7 +76,7 @@ impl Maker<'_> {
     }
 
     /// Adds the sources of a corruption, one a server: they begin nothing before its time.
-    fn corrupt(&mut self, code: u8, corruption: &Corruption) -> Range<u32> {
+    fn corrupt(&mut self, code: u8, corruption: &Corruption, attempts: u32) -> Range<u32> {
         let first = self.sources.len();
         let StripesOf::Groups(groups) = &self.traffic.over else { return 0..0 };
         for &group in &corruption.groups {
@@ -86,6 +88,10 @@ impl Maker<'_> {
             source.code = code;
             source.free = 0;
             source.owed = corruption.strips_per_server.unwrap_or(ENDLESS);
+            // Operations under way at a time may all meet the same fault, and so may as many in a row as there are peers to draw: they
+            // are one attempt together.
+            let at_once = (groups[source.group as usize].len() as u64).max(u64::from(corruption.window));
+            source.lost_most = u64::from(attempts) * at_once;
         }
         first as u32..self.sources.len() as u32
     }
@@ -122,8 +128,8 @@ fn sources_of(config: &SystemConfig, traffic: &StreamTraffic, sides: u32, data: 
         maker.deal(first, bursts.volume.pieces_of(data).max(1));
     }
     let of_bursts = first as u32..maker.sources.len() as u32;
-    let corruptions = (1u8..).zip(&config.corruptions);
-    let of_corruptions = corruptions.map(|(code, corruption)| maker.corrupt(code, corruption)).collect();
+    let (corruptions, attempts) = ((1u8..).zip(&config.corruptions), config.patience.attempts);
+    let of_corruptions = corruptions.map(|(code, corruption)| maker.corrupt(code, corruption, attempts)).collect();
     Sources { all: maker.sources, of_bursts, of_corruptions }
 }
 
