@@ -200,3 +200,16 @@ def test_soft_errors_are_told_in_words() -> None:
         "soft errors in 4 groups (rs 8+3) + soft errors in groups 0, 3 at 1 s + "
         "soft errors in 1 group"
     )
+
+
+def test_objects_of_too_many_packets_are_refused() -> None:
+    switched = {"model": "switched", "topology": "leaf spine 4x4 hosts 2 entries 2"}
+    keys: dict[str, Any] = {
+        "cluster__fabric": {**switched, "link_rate": "10 Gb/s", "packet_size": "4 KiB"},
+        "traffic": {"streams": {"window": 4}},
+    }
+    # A quarter of 1 TiB is 2^26 packets of 4 KiB, and there are six pieces.
+    large = {"file_size": "1 TiB", "files": 200, "objects": "whole"}
+    with pytest.raises(ConfigError, match=r"traffic\.streams: .*402,653,184 packets.*; cut files"):
+        system_of(CODED, population=large, **keys)
+    system_of(CODED, population={**large, "objects": {"chunk": "64 MiB"}}, **keys)

@@ -12,7 +12,12 @@ from resilver.spec.failing import ceph_fault_problems, fault_problems
 from resilver.spec.grouping import group_problems
 from resilver.spec.serving import late_fault_problems, nothing_stored_problems, traffic_problems
 from resilver.spec.silent import silent_fault_problems
-from resilver.spec.striping import has_end, lane_problems, striping_problems
+from resilver.spec.striping import (
+    has_end,
+    lane_problems,
+    stored_stripe_problems,
+    striping_problems,
+)
 from resilver.units import Bytes, exact_bytes
 
 if TYPE_CHECKING:
@@ -92,6 +97,8 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         largest = -(-largest // (redundancy.code.data if redundancy.code is not None else 1))
         problems += _buffer_problems(largest, sections.get("recovery"))
         problems += _gather_problems(redundancy, sections.get("recovery"))
+        if traffic is not None:
+            problems += stored_stripe_problems(cluster, traffic, largest, redundancy.pieces)
     return problems + fault_problems(cluster, faults)
 
 

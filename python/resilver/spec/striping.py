@@ -68,6 +68,29 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
     return problems
 
 
+def stored_stripe_problems(
+    cluster: Cluster, traffic: Traffic, piece: int, pieces: int
+) -> list[Problem]:
+    """What is wrong with streams over objects of so many packets that memory would not hold them.
+
+    Args:
+        cluster: The cluster.
+        traffic: The traffic.
+        piece: Bytes of a piece of the largest object, which is a stripe.
+        pieces: How many pieces an object has.
+
+    Returns:
+        The problems, with full keys.
+    """
+    packets = pieces * packets_of(cluster, piece)
+    if traffic.streams is None or packets <= PACKETS_MAX:
+        return []
+    rule = f"a stripe is an object here, the largest of them is {packets:,} packets, and "
+    rule += f"{PACKETS_MAX:,} at a time is the most"
+    remedy = 'cut files, such as population.objects = { chunk = "64 MiB" }, or use larger packets'
+    return [Problem(rule, remedy, key="traffic.streams")]
+
+
 def lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
     """What is wrong between lanes and the rest of a study.
 
