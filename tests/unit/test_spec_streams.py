@@ -202,10 +202,32 @@ def test_soft_errors_are_told_in_words() -> None:
     )
 
 
-def test_objects_of_too_many_packets_are_refused() -> None:
-    switched = {"model": "switched", "topology": "leaf spine 4x4 hosts 2 entries 2"}
+PACKETS = {
+    "model": "switched",
+    "topology": "leaf spine 4x4 hosts 2 entries 2",
+    "link_rate": "10 Gb/s",
+    "packet_size": "4 KiB",
+}
+
+
+def test_buffers_of_too_many_packets_are_refused() -> None:
+    # A quarter of 8 TiB, 2 TiB, is 2^29 packets of 4 KiB.
     keys: dict[str, Any] = {
-        "cluster__fabric": {**switched, "link_rate": "10 Gb/s", "packet_size": "4 KiB"},
+        "cluster__fabric": PACKETS,
+        "population": {"file_size": "8 TiB", "files": 2, "objects": "whole"},
+    }
+    for buffer, fits in (("4 TiB", False), ("64 GiB", True)):
+        recovery = {"pipeline_buffer": buffer, "receive_memory": "64 TiB", "send_memory": "64 TiB"}
+        if fits:
+            system_of(CODED, recovery=recovery, **keys)
+            continue
+        with pytest.raises(ConfigError, match=r"pipeline_buffer = .*: this is 536,870,912 packets"):
+            system_of(CODED, recovery=recovery, **keys)
+
+
+def test_objects_of_too_many_packets_are_refused() -> None:
+    keys: dict[str, Any] = {
+        "cluster__fabric": PACKETS,
         "traffic": {"streams": {"window": 4}},
     }
     # A quarter of 1 TiB is 2^26 packets of 4 KiB, and there are six pieces.

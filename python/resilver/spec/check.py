@@ -10,7 +10,13 @@ from resilver.spec.attachment import port_problems
 from resilver.spec.cluster import Cluster
 from resilver.spec.failing import ceph_fault_problems, fault_problems
 from resilver.spec.grouping import group_problems
-from resilver.spec.serving import late_fault_problems, nothing_stored_problems, traffic_problems
+from resilver.spec.serving import (
+    PACKETS_MAX,
+    late_fault_problems,
+    nothing_stored_problems,
+    packets_of,
+    traffic_problems,
+)
 from resilver.spec.silent import silent_fault_problems
 from resilver.spec.striping import (
     has_end,
@@ -69,7 +75,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
             if name in given
         ]
         report = cluster.ceph.report
-        problems += _buffer_problems(report.largest_object_bytes, sections.get("recovery"))
+        problems += _buffer_problems(cluster, report.largest_object_bytes, sections.get("recovery"))
         return problems + ceph_fault_problems(report, faults)
     # Where traffic was written and is not valid, it may have been all that there is to be.
     is_traffic_broken = "traffic" in given and "traffic" not in sections
@@ -95,7 +101,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         width = population.cut.width(cluster.server_count, redundancy.pieces)
         largest = population.cut.largest(_largest_file(cluster, population), width)
         largest = -(-largest // (redundancy.code.data if redundancy.code is not None else 1))
-        problems += _buffer_problems(largest, sections.get("recovery"))
+        problems += _buffer_problems(cluster, largest, sections.get("recovery"))
         problems += _gather_problems(redundancy, sections.get("recovery"))
         if traffic is not None:
             problems += stored_stripe_problems(cluster, traffic, largest, redundancy.pieces)
@@ -220,15 +226,19 @@ def _copyset_problems(cluster: Cluster, placement: Placement, copies: int) -> li
     return [Problem(rule, remedy, key="placement.scatter_width", value=show(width))]
 
 
-def _buffer_problems(object_bytes: int, recovery: Recovery | None) -> list[Problem]:
-    if recovery is None or object_bytes <= BUFFERS_MAX * recovery.pipeline_buffer:
+def _buffer_problems(
+    cluster: Cluster, object_bytes: int, recovery: Recovery | None
+) -> list[Problem]:
+    if recovery is None:
         return []
-    return [
-        Problem(
-            f"an object of {exact_bytes(object_bytes)} would take more than "
-            f"2^30 = {BUFFERS_MAX} buffers",
-            f"use at least {-(-object_bytes // BUFFERS_MAX)} B, or smaller objects",
-            key="recovery.pipeline_buffer",
-            value=show(exact_bytes(recovery.pipeline_buffer)),
-        )
-    ]
+    key, value = "recovery.pipeline_buffer", show(exact_bytes(recovery.pipeline_buffer))
+    if object_bytes > BUFFERS_MAX * recovery.pipeline_buffer:
+        rule = f"an object of {exact_bytes(object_bytes)} would take more than "
+        rule += f"2^30 = {BUFFERS_MAX} buffers"
+        remedy = f"use at least {-(-object_bytes // BUFFERS_MAX)} B, or smaller objects"
+        return [Problem(rule, remedy, key=key, value=value)]
+    packets = packets_of(cluster, min(object_bytes, recovery.pipeline_buffer))
+    if packets <= PACKETS_MAX:
+        return []
+    rule = f"this is {packets:,} packets, and {PACKETS_MAX:,} at a time is the most"
+    return [Problem(rule, "use a smaller buffer, or larger packets", key=key, value=value)]
