@@ -7,6 +7,7 @@ from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec import System
+from resilver.spec.streams import WINDOW_MAX
 
 ChooseFailed = Callable[[int, int, int, int], Sequence[int]]
 """(seed, fault, among, count) -> the numbers of those that are drawn, rising."""
@@ -134,7 +135,7 @@ def corrupt_json(system: System, groups: Mapping[int, Sequence[int]]) -> list[di
                 "at_seconds": float(fault.at),
                 "groups": list(numbers),
                 "strips_per_server": corrupt.strips,
-                "window": corrupt.window or streams.window * system.cluster.ports,
+                "window": corrupt.window or min(streams.window * system.cluster.ports, WINDOW_MAX),
                 "code": None if corrupt.code is None else corrupt.code.label,
             }
         )

@@ -174,8 +174,10 @@ def _streamed(
         lasts += float(traffic.duration)
     elif bytes_to_move:
         lasts += _rebuild_seconds(system, bytes_to_move)
-    else:
-        lasts += strips_in_place(system) / max(rates.rebuild, 1.0)
+    # What is rebuilt in place, and has an end, is waited for. Without a share of its own it gets
+    # what clients leave, which is taken for a hundredth.
+    rebuild = max(rates.rebuild, (rates.read + rates.write) / 100, 1.0)
+    lasts = max(lasts, strips_in_place(system) / rebuild)
     operations = stripes_per_second(system, rates) * lasts
     pieces = system.copies or 1
     # Each strip is asked for, read or written, sent and acknowledged.

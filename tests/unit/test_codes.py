@@ -98,7 +98,10 @@ def test_lost_pieces_are_judged_and_their_repairs_listed(
         (("rs 8",), "a code is written 'copies 3', 'rs 8+3'"),
         (("rs 8+3", "rs 0+3"), "a code has at least one data piece"),
         (("lrc 8+5 local 3",), "3 does not divide the 8 data pieces; take a size that does"),
-        (("rs 8+3", "--lost", "0,11"), "the pieces of 'rs 8+3' are numbered 0 to 10"),
+        (
+            ("rs 8+3", "--lost", "0,11"),
+            "--lost = 11: rs 8+3 has no such piece; the numbers are 0 to 10",
+        ),
         (("rs 8+3", "--lost", "0,-1"), "lost pieces are their numbers with commas between them"),
         (("rs 8+3", "--lost", "9999999999"), "such as 0,3,12"),
     ],

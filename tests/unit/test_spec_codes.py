@@ -72,6 +72,8 @@ def test_what_is_no_code_is_refused(value: Any, says: str) -> None:
         ({"code": "rs 4+2", "coding": "5 GB"}, "coding = .*GB/s"),
         ({"code": "rs 4+2", "coding": "nome"}, 'coding = "nome": .*did you mean "none"'),
         ({"code": "rs 4+2", "coding": 5}, "coding = 5: "),
+        ({"code": "rs 4+2", "coding": "-1 GB/s"}, "coding = .*a rate cannot be negative"),
+        ({"code": "rs 4+2", "coding": {}}, "coding = .*the key file is needed; give it"),
         ({"code": "rs 4+2", "coding": {"path": "x"}}, "coding.path: there is no such key"),
         ({"code": "rs 4+2", "coding": {"file": "absent.toml"}}, "absent.toml.*no such file"),
     ],

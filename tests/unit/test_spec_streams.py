@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
+from resilver.describe_streams import corrupt_json
 from resilver.errors import ConfigError
+from resilver.estimate import estimate
+from resilver.estimate_streams import analytic_rates
 from resilver.spec import Fault, Study
 from resilver.spec.faults import fault_words
-from tests.unit.striped_studies import CODED, STREAMED, changed, system_of
+from tests.unit.striped_studies import CODED, FABRIC, STREAMED, changed, system_of
 
 CORRUPT = [{"corrupt": {"groups": 1}}]
 ROUTED = {"routers": 2}
@@ -29,9 +32,21 @@ def test_the_study_of_these_tests_is_valid() -> None:
     ("keys", "says"),
     [
         ({"traffic__streams__window": 0}, "traffic.streams.window = 0: this must be at least 1"),
-        ({"traffic__streams__window": 65537}, "window = 65537: this must be at most 65536"),
+        ({"traffic__streams__window": 65536}, "window = 65536: this must be at most 65535"),
         ({"traffic__streams__windows": 4}, 'windows: .*did you mean "window"|windows = 4'),
-        ({"traffic__streams__rate": "0 B/s"}, "streams.rate = .*above zero"),
+        ({"traffic__streams__rate": "-1 B/s"}, "streams.rate = .*cannot be negative"),
+        # 12 servers at 8 x 10^18 B/s, for 1.2 ms and by 64 KiB a stripe: 1.5 x 10^12.
+        ({"traffic__streams__rate": "7 EiB/s"}, "streams.rate = .*operations would come due"),
+        ({"traffic__control_message": "1 TiB"}, "traffic.control_message = .*packets under way"),
+        ({"placement__spare": "dedicated"}, 'spare = "dedicated": .*go over every member'),
+        (
+            {"traffic__streams__bursts": {"volume": "1 B", "every": "1 ps"}},
+            "bursts.every = .*bursts in a run, and 1,000,000 are the most",
+        ),
+        (
+            {"traffic__streams__bursts": {"volume": "7 EiB", "every": "1 us"}},
+            "bursts.volume = .*would write more than 8 EiB",
+        ),
         ({"traffic__streams__rate": "2 GB"}, "streams.rate = "),
         ({"traffic__streams__entries": "pair"}, 'entries = "pair": .*did you mean "paired"'),
         ({"traffic__streams__bursts": {"volume": "1 GiB"}}, "bursts.every: this key is required"),
@@ -53,10 +68,10 @@ def test_the_study_of_these_tests_is_valid() -> None:
         ({"placement__group_size": 5}, "placement.group_size = 5: groups hold equally many"),
         ({"placement__group_size": 4}, r'redundancy.code = "rs 4\+2": this needs 6 servers in a'),
         ({"cluster__fabric": {}}, "cluster.fabric.routers = 0: clients enter by routers"),
-        # 24 ports, each with 65,536 stripes of 6 strips of 16 packets under way.
+        # 24 ports, each with 65,535 stripes of 6 strips of 16 packets under way.
         (
-            {"traffic__streams__window": 65536, "redundancy__strip": "64 KiB"},
-            "redundancy.strip = .*150,994,944 packets under way",
+            {"traffic__streams__window": 65535, "redundancy__strip": "64 KiB"},
+            "redundancy.strip = .*150,992,640 packets under way",
         ),
         ({"traffic__duration": None}, "faults.0.corrupt.strips: nothing ends this rebuild"),
         ({"faults": [{"corrupt": {"groups": 3}}]}, "corrupt.groups = 3: there are 2 groups"),
@@ -235,3 +250,41 @@ def test_objects_of_too_many_packets_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"traffic\.streams: .*402,653,184 packets.*; cut files"):
         system_of(CODED, population=large, **keys)
     system_of(CODED, population={**large, "objects": {"chunk": "64 MiB"}}, **keys)
+
+
+def test_a_rate_of_zero_leaves_bursts_and_rebuilds_alone() -> None:
+    system = system_of(STREAMED, traffic__streams__rate="0 B/s")
+    assert system.streams is not None and system.streams.rate == 0
+    rates = analytic_rates(system)
+    # All of six servers' 20 Gb/s, less the headers of 38 B a packet of 4 KiB, by 4 strips: the lane
+    # guarantees a quarter, and clients leave the rest.
+    assert rates is not None and rates.read == 0
+    assert rates.rebuild == pytest.approx(6 * 2.5e9 * 4096 / 4134 / 4, rel=1e-3)
+
+
+def test_a_wide_window_gives_a_rebuild_no_more_than_the_core_counts() -> None:
+    system = system_of(STREAMED, traffic__streams__window=65535, redundancy__strip="1 KiB")
+    # Two sides of 65,535 operations each would be 131,070.
+    assert [one["window"] for one in corrupt_json(system, {0: [0]})] == [65535]
+
+
+def test_the_estimate_counts_strips_that_are_waited_for() -> None:
+    """A million strips a server last longer than the 1.2 ms of the traffic, in proportion."""
+    few, many = (
+        estimate(system_of(STREAMED, faults=[{"corrupt": {"groups": 1, "strips": count}}]))
+        for count in (1_000_000, 2_000_000)
+    )
+    assert many["events"] == pytest.approx(2 * few["events"], rel=0.01)
+
+
+def test_a_placement_that_is_not_valid_is_not_held_against_the_attachment() -> None:
+    table = changed(STREAMED, placement__group_size=0, cluster__attachment="distributed")
+    with pytest.raises(ConfigError) as caught:
+        Study.from_dict(table)
+    assert [problem.key for problem in caught.value.problems] == ["placement.group_size"]
+
+
+def test_clients_of_a_leaf_spine_are_told_of_entries() -> None:
+    fabric = {**FABRIC, "topology": "leaf spine 4x4 hosts 6"}
+    with pytest.raises(ConfigError, match='such as "leaf spine 24x24 hosts 24 entries 24"'):
+        Study.from_dict(changed(STREAMED, cluster__fabric=fabric))

@@ -33,6 +33,9 @@ _COLUMNS = {
     "memory_bytes": "memory",
 }
 
+# What a narrow terminal does without, one after another.
+_LEFT_OUT_FIRST = ("packet_hops", "requests", "objects")
+
 # Figures of a rebuild, of clients and of a network of packets, left out where there is none.
 _OF_REBUILD = ("objects", "replicas_to_move", "bytes_to_move", "buffers", "placement_groups")
 _OF_SOME = ("requests", "packet_hops", "rebuilding_seconds", "serving_seconds")
@@ -61,7 +64,7 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
     console = output()
     syntax = Syntax(study.to_toml(), "toml", theme="ansi_dark", background_color="default")
     console.print(syntax if console.is_terminal else Text(study.to_toml()), soft_wrap=True)
-    console.print(_table(points) if len(points) > 1 else _list(points[0]))
+    console.print(_table(points, console.width) if len(points) > 1 else _list(points[0]))
     if len(points) > _POINTS_SHOWN:
         console.print(f"and {len(points) - _POINTS_SHOWN} more points; --json has them all")
     console.print()
@@ -94,8 +97,13 @@ def estimates(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return list(points.values())
 
 
-def _table(points: Sequence[Mapping[str, Any]]) -> Table:
-    """A row a point: its swept values, then what one of its runs is expected to cost."""
+def _table(points: Sequence[Mapping[str, Any]], width: int) -> Table:
+    """A row a point: its swept values, then what one of its runs is expected to cost.
+
+    Args:
+        points: The points.
+        width: The columns of the terminal.
+    """
     from resilver.cli.summary import short_names
     from resilver.report.source import format_swept
 
@@ -111,13 +119,32 @@ def _table(points: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for point in points[:_POINTS_SHOWN]
     ]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     names = [*short_names(swept), *columns.values()]
-    for name, cells in zip(names, zip(*rows, strict=True), strict=True):
+    shown = _fitting([*swept, *columns], names, widths, width)
+    for place in shown:
         # In a narrow terminal the headings break, and the numbers stay whole.
-        table.add_column(name, justify="right", min_width=max(map(len, cells)))
+        table.add_column(names[place], justify="right", min_width=widths[place])
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(row[place] for place in shown))
     return table
+
+
+def _fitting(
+    keys: Sequence[str], names: Sequence[str], widths: Sequence[int], width: int
+) -> list[int]:
+    """Places of the columns that fit a terminal; `--json` has those that are left out."""
+    shown = list(range(len(keys)))
+
+    def needed(place: int) -> int:
+        # A heading breaks between its words, and two blanks stand before the next column.
+        return max(widths[place], *map(len, names[place].split())) + 3
+
+    for key in _LEFT_OUT_FIRST:
+        if sum(map(needed, shown)) <= width:
+            break
+        shown = [place for place in shown if keys[place] != key]
+    return shown
 
 
 def _list(point: Mapping[str, Any]) -> Table:

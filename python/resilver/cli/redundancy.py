@@ -100,6 +100,11 @@ def _json(code: Code) -> dict[str, Any]:
 
 
 def _lost_json(code: Code, lost: Sequence[int]) -> dict[str, Any]:
+    for number in lost:
+        if number >= code.pieces:
+            rule = f"{code.name} has no such piece"
+            remedy = f"the numbers are 0 to {code.pieces - 1}"
+            raise ConfigError(Problem(rule, remedy, key="--lost", value=show(number)))
     return {
         "pieces": list(lost),
         "is_survivable": code.is_survivable(lost),

@@ -58,7 +58,11 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
     faults = list(enumerate(sections.get("faults") or ()))
     traffic, population = sections.get("traffic"), sections.get("population")
     problems = silent_fault_problems(cluster, faults) + striping_problems(given, sections)
-    problems += port_problems(cluster, sections.get("placement")) + lane_problems(sections)
+    placement = sections.get("placement")
+    if placement is not None or "placement" not in given:
+        # A placement that is not valid has a problem of its own, and may have been one of groups.
+        problems += port_problems(cluster, placement)
+    problems += lane_problems(sections)
     if traffic is not None:
         rebuilds = has_end(faults)
         problems += traffic_problems(cluster, traffic, has_rebuild=rebuilds)
@@ -87,7 +91,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
                 key="population",
             )
         )
-    placement, redundancy = sections.get("placement"), sections.get("redundancy")
+    redundancy = sections.get("redundancy")
     if placement is not None:
         problems += _domain_problems(cluster, placement, redundancy)
         copies = redundancy.pieces if redundancy is not None else 1

@@ -101,7 +101,7 @@ def coding_of(value: object, info: ValidationInfo) -> CodingSpeed:
             return CodingSpeed(path.name, rates=rates_of(read_toml(path)), file=str(path))
         except ConfigError as error:
             raise ConfigError(problem.under("file") for problem in error.problems) from None
-    if isinstance(value, str) and not any(char.isdigit() for char in value.strip()[:1]):
+    if isinstance(value, str) and value.strip()[:1] not in set("+-.0123456789"):
         known = catalog.list("coding")
         if value not in known:
             remedy = f"{name_remedy(value, ['none', *known])} ({_WAYS})"

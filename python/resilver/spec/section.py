@@ -99,11 +99,10 @@ def one_key(table: Mapping[object, object], known: tuple[str, ...]) -> str:
         if key not in known:
             raise ConfigError(unknown_key(str(key), list(known)))
     if len(table) != 1:
-        raise ConfigError(
-            Problem(
-                f"exactly one of {', '.join(known)} is needed", "keep one", value=show(dict(table))
-            )
-        )
+        rule = f"exactly one of {', '.join(known)} is needed" if len(known) > 1 else ""
+        rule = rule or f"the key {known[0]} is needed"
+        remedy = "keep one" if table else "give it" if len(known) == 1 else "give one"
+        raise ConfigError(Problem(rule, remedy, value=show(dict(table))))
     return str(next(iter(table)))
 
 

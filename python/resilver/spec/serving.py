@@ -43,6 +43,8 @@ def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -
         if topology is not None:
             key, graph = "cluster.fabric.topology", topology.graph
             example = "torus 16x16x16 routers 128"
+            if topology.kind == "leaf_spine":
+                example = "leaf spine 24x24 hosts 24 entries 24"
             remedy = f'give the topology routers, such as "{example}"'
             if graph is not None:
                 remedy = "mark nodes with kind = router in the file, or name them in routers"

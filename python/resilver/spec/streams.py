@@ -10,8 +10,8 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.spec.section import Section
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
-WINDOW_MAX = 65_536
-"""The most operations that one stream has under way."""
+WINDOW_MAX = 65_535
+"""The most operations that one stream has under way: the core counts them in 16 bits."""
 
 
 class Bursts(Section):
@@ -59,7 +59,8 @@ class Streams(Section):
     Args:
         window: How many operations are under way at a time: of each server and side over groups,
             of each entry over the objects that are placed.
-        rate: User data a second of each server, or of each entry. Default: as fast as they go.
+        rate: User data a second of each server, or of each entry. Default: as fast as they go. Zero
+            leaves bursts and rebuilds alone.
         bursts: Volumes that are written all at once besides.
         entries: Over groups: whether a server's port always talks to the same entry (``paired``) or
             to any (``random``).
@@ -84,14 +85,6 @@ class Streams(Section):
     entries: Literal["paired", "random"] = Field(
         default="paired", description="Which entry a server's port talks to."
     )
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.rate is not None and self.rate <= 0:
-            rule = "the rate must be above zero"
-            value = show(f"{self.rate:g} B/s")
-            raise ConfigError(Problem(rule, 'such as "2 GB/s"', key="rate", value=value))
-        return self
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: in bytes and seconds."""

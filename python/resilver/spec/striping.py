@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from resilver.errors import Problem, show
 from resilver.spec.grouping import group_problems
 from resilver.spec.serving import PACKETS_MAX, packets_of
-from resilver.units import exact_bytes
+from resilver.units import BYTES_MAX, exact_bytes, exact_duration, exact_rate
 
 if TYPE_CHECKING:
     from resilver.spec.cluster import Cluster
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 OPERATIONS_MAX = 10_000_000
 """The most operations that all streams together have under way."""
+
+DUE_MAX = 10**10
+"""The most operations that come due at a rate in a run, which then takes hours of a processor."""
+
+BURSTS_MAX = 1_000_000
+"""The most bursts of a run, each of which is kept until its last write."""
 
 
 def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem]:
@@ -58,6 +65,7 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
     if not problems:
         stripes = redundancy if "population" not in given else None
         problems += _window_problems(cluster, traffic, stripes)
+        problems += _rate_problems(cluster, traffic, stripes) + _burst_problems(traffic)
     if traffic.duration is None:
         rule = "nothing ends this rebuild, and so nothing the traffic beside it"
         problems += [
@@ -172,6 +180,10 @@ def _group_problems(
     servers = cluster.servers or 0
     if uneven := group_problems(placement, servers, servers, 1):
         return uneven
+    if placement.spare == "dedicated":
+        rule = "streams over groups go over every member, and none stands by"
+        remedy = "remove it, or add [population] for streams over what is stored"
+        return [Problem(rule, remedy, key="placement.spare", value=show(placement.spare))]
     codes = {"redundancy.code": redundancy.code if redundancy is not None else None}
     codes |= {
         f"faults.{index}.corrupt.code": fault.corrupt.code
@@ -252,11 +264,54 @@ def _window_problems(
         return [Problem(rule, remedy, key="traffic.streams.window", value=show(streams.window))]
     if redundancy is None or redundancy.strip is None:
         return []
-    strip = redundancy.strip
-    packets = operations * redundancy.pieces * packets_of(cluster, int(strip))
-    if packets <= PACKETS_MAX:
+    problems = []
+    messages = traffic.control_message
+    for key, size in (
+        ("redundancy.strip", redundancy.strip),
+        ("traffic.control_message", messages),
+    ):
+        packets = operations * redundancy.pieces * packets_of(cluster, int(size))
+        if packets > PACKETS_MAX:
+            rule = f"all streams together would have {packets:,} packets under way, and "
+            rule += f"{PACKETS_MAX:,} are the most"
+            remedy = f"use a smaller window or {key.split('.')[1]}, or larger packets"
+            value = show(exact_bytes(int(size)))
+            problems.append(Problem(rule, remedy.replace("_", " "), key=key, value=value))
+    return problems
+
+
+def _rate_problems(
+    cluster: Cluster, traffic: Traffic, redundancy: Redundancy | None
+) -> list[Problem]:
+    """A rate at which more operations come due than a run gets through."""
+    streams, code = traffic.streams, redundancy.code if redundancy is not None else None
+    if streams is None or streams.rate is None or redundancy is None or code is None:
         return []
-    rule = f"all streams together would have {packets:,} packets under way, and {PACKETS_MAX:,} "
-    remedy = "use a smaller window or strip, or larger packets"
-    value = show(exact_bytes(strip))
-    return [Problem(rule + "are the most", remedy, key="redundancy.strip", value=value)]
+    lasts = traffic.warm_up_seconds + float(traffic.duration or 0)
+    stripe = code.data * float(redundancy.strip or 1)
+    due = (cluster.servers or 0) * float(streams.rate) * lasts / stripe
+    if due <= DUE_MAX:
+        return []
+    rule = f"about {due:,.0f} operations would come due in a run, and {DUE_MAX:,} are the most"
+    remedy = "lower it, use larger strips, or shorten traffic.duration"
+    value = show(exact_rate(streams.rate))
+    return [Problem(rule, remedy, key="traffic.streams.rate", value=value)]
+
+
+def _burst_problems(traffic: Traffic) -> list[Problem]:
+    """Bursts that follow one another too fast, or that write more than sizes are counted to."""
+    bursts = traffic.streams.bursts if traffic.streams is not None else None
+    if bursts is None or traffic.duration is None:
+        return []
+    left = traffic.warm_up_seconds + float(traffic.duration) - float(bursts.first)
+    count = math.ceil(max(left, 0.0) / float(bursts.every))
+    if count > BURSTS_MAX:
+        rule = f"this makes {count:,} bursts in a run, and {BURSTS_MAX:,} are the most"
+        value = show(exact_duration(bursts.every))
+        remedy = "let more time pass between them"
+        return [Problem(rule, remedy, key="traffic.streams.bursts.every", value=value)]
+    if count * int(bursts.volume) > BYTES_MAX:
+        rule = f"{count:,} bursts of this would write more than 8 EiB"
+        value = show(exact_bytes(bursts.volume))
+        return [Problem(rule, "write less", key="traffic.streams.bursts.volume", value=value)]
+    return []

@@ -199,5 +199,5 @@ def _unknown_word(found: Words, word: str) -> ConfigError:
     if not word[0].isalpha():
         where = f"its {found.grammar.size} or an option" if found.grammar.size else "an option"
         return found.refuse(f'"{word[:40]}" stands where {where} belongs')
-    remedy = f'{name_remedy(word, known, "words")} The form is "{found.grammar.form}"'
+    remedy = f'{name_remedy(word, known, "words")}; the form is "{found.grammar.form}"'
     return found.refuse(f'a {found.grammar.name} has no word "{word[:40]}"', remedy)
