@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import pytest
 
@@ -207,3 +209,29 @@ def test_stripes_lost_as_by_enumeration() -> None:
     hits = [sum(server < 4 for server in stripe) for stripe in stripes]
     expected = sum((fatal[min(hit, 3)] for hit in hits), Fraction(0)) / len(stripes)
     assert stripes_lost(8, 5, 4, fatal) == expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"bandwidth": -1.0}, "bandwidth = -1.0: a rate is finite"),
+        ({"bandwidth": math.nan}, "bandwidth = nan: a rate is finite"),
+        ({"offered": -1.0}, "offered = -1.0: a rate is finite"),
+        ({"reads": 1.5}, "reads = 1.5: a share is a number from 0 to 1"),
+        ({"rebuild_fraction": 2.0}, "rebuild_fraction = 2.0: a share is a number from 0 to 1"),
+        (
+            {"groups_rebuilding": 13},
+            "groups_rebuilding = 13: .* from 0 to groups = 12",
+        ),
+        ({"group_size": -1}, "group_size = -1: this is a count from 0"),
+    ],
+)
+def test_rates_out_of_their_range_are_refused(keys: dict[str, Any], says: str) -> None:
+    given = {"groups": 12, "group_size": 24, "bandwidth": 1.0, "code": code_figures("rs 8+3")}
+    with pytest.raises(ConfigError, match=says):
+        stream_rates(**{**given, **keys})
+
+
+def test_no_more_switches_fail_than_there_are() -> None:
+    with pytest.raises(ConfigError, match="switches = 25: of 24 first-level switches"):
+        data_loss_probability(Attachment("local", 24, 24, 2, 24), switches=25, tolerance=3)

@@ -16,12 +16,15 @@ from resilver.simulate import (
     affected,
     group_sets_of,
     lost_objects,
+    place_objects,
     unrecoverable,
 )
 from resilver.spec import System
 from tests.reference.draws import mix, upper_half
 from tests.reference.layouts import layout_of
 from tests.reference.losses import OBJECTS_A_FILE, file_sizes, object_sizes
+from tests.unit.striped_studies import STREAMED
+from tests.unit.striped_studies import system_of as striped_system
 
 CODES = ["rs 4+2", "rs 8+3", "lrc 8+5 local 4", "copies 3"]
 LAYOUTS: dict[str, dict[str, Any]] = {
@@ -150,5 +153,8 @@ def test_what_cannot_be_counted_is_refused() -> None:
         "traffic": {"outstanding": 1, "duration": "1 ms"},
     }
     nothing = Study.from_dict(description).runs()[0].system
-    with pytest.raises(ConfigError, match="what is lost is counted of a synthetic cluster's pop"):
+    with pytest.raises(ConfigError, match="population: nothing is stored in this study"):
         lost_objects(nothing, [1])
+    # The groups that streams go over hold nothing either.
+    with pytest.raises(ConfigError, match="population: nothing is stored in this study"):
+        place_objects(striped_system(STREAMED), seed=1, first=0, count=3)

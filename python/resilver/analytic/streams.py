@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from resilver.analytic.code_figures import CodeFigures
+from resilver.errors import ConfigError, Problem, show
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,9 @@ def server_rates(
     Returns:
         The rates.
 
+    Raises:
+        ConfigError: A rate or a share is out of its range.
+
     Source: papers/003, sections 5.1 to 5.4: r = (1 - f) k / (2k - 1) B,
     w = (1 - f) B / (2 + x), rebuild f B / y.
 
@@ -94,6 +99,7 @@ def server_rates(
     >>> server_rates(16.0, rs, reads=0.0, rebuild_code=rs, rebuild_fraction=0.5).rebuild
     1.0
     """
+    _check_rates(bandwidth, reads, rebuild_fraction, offered)
     alone = bandwidth * float(code.mixed_share(Fraction(reads)))
     fraction = rebuild_fraction if rebuild_code is not None else 0.0
     served = alone * (1 - fraction)
@@ -136,6 +142,9 @@ def stream_rates(
     Returns:
         The sums over all groups.
 
+    Raises:
+        ConfigError: A rate, a share or a count is out of its range.
+
     >>> from resilver.analytic import code_figures
     >>> rs = code_figures("rs 8+3")
     >>> stream_rates(groups=12, group_size=24, bandwidth=15.0, code=rs).read
@@ -145,6 +154,14 @@ def stream_rates(
     >>> rates.read, rates.rebuild  # (8 + 4 x 0.75) x 24 x 8, and 4 x 24 x 0.25 x 15 / 8
     (2112.0, 45.0)
     """
+    for name, count, most in (
+        ("groups", groups, None),
+        ("group_size", group_size, None),
+        ("groups_rebuilding", groups_rebuilding, groups),
+    ):
+        if count < 0 or (most is not None and count > most):
+            rule = "this is a count from 0" + ("" if most is None else f" to groups = {most}")
+            raise ConfigError(Problem(rule, key=name, value=show(count)))
     quiet = server_rates(bandwidth, code, reads=reads, offered=offered)
     busy = server_rates(
         bandwidth,
@@ -156,3 +173,14 @@ def stream_rates(
     )
     count = groups_rebuilding * group_size
     return quiet.times(groups * group_size - count) + busy.times(count)
+
+
+def _check_rates(bandwidth: float, reads: float, fraction: float, offered: float | None) -> None:
+    for name, rate in (("bandwidth", bandwidth), ("offered", offered)):
+        if rate is not None and not 0 <= rate < math.inf:
+            rule = "a rate is finite, and zero or more"
+            raise ConfigError(Problem(rule, "give it in B/s", key=name, value=show(rate)))
+    for name, share in (("reads", reads), ("rebuild_fraction", fraction)):
+        if not 0 <= share <= 1:
+            rule = "a share is a number from 0 to 1"
+            raise ConfigError(Problem(rule, "such as 0.9", key=name, value=show(share)))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from fractions import Fraction
 from math import comb
 
-from resilver.errors import ConfigError, Problem
+from resilver.errors import ConfigError, Problem, show
 from resilver.spec.attachment import Attachment
 
 
@@ -72,7 +72,8 @@ def data_loss_probability(attachment: Attachment, switches: int, tolerance: int)
         The probability, exactly.
 
     Raises:
-        ConfigError: Local groups fill no whole sets of switches, nor divide one.
+        ConfigError: There are not so many switches, or local groups fill no whole sets of switches,
+            nor divide one.
 
     Source: counted here; papers/003, section 6.1, says that a local group may be lost with 2
     switches and a distributed one withstands 3.
@@ -87,6 +88,9 @@ def data_loss_probability(attachment: Attachment, switches: int, tolerance: int)
     Fraction(1, 161)
     """
     sets, ports = attachment.sets, attachment.ports
+    if not 0 <= switches <= sets * ports:
+        rule = f"of {sets * ports} first-level switches from none to all fail"
+        raise ConfigError(Problem(rule, "ask for fewer", key="switches", value=show(switches)))
     without_whole = [comb(ports, failed) for failed in range(ports)]
     fatal = 0
     for whole in range(min(sets, switches // ports) + 1):

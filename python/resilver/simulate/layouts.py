@@ -155,6 +155,10 @@ def _copies(system: System, failed: Sequence[int]) -> int:
                 key="cluster.ceph",
             )
         )
+    if system.population is None:
+        rule = "nothing is stored in this study, and so nothing has a place"
+        remedy = 'add [population], such as file_size = "64 MiB" and files = 1000'
+        raise ConfigError(Problem(rule, remedy, key="population"))
     for server in failed:
         if not 0 <= server < system.server_count:
             rule = f"servers are numbered from 0 to {system.server_count - 1}"

@@ -122,7 +122,11 @@ def unrecoverable(
 
 def _code_of(system: System) -> Code:
     """The code of a system's objects; copies are one too."""
-    if system.report is not None or system.redundancy is None or system.population is None:
+    if system.report is None and system.population is None:
+        rule = "nothing is stored in this study, and so nothing can be lost"
+        remedy = 'add [population], such as file_size = "64 MiB" and files = 1000'
+        raise ConfigError(Problem(rule, remedy, key="population"))
+    if system.report is not None or system.redundancy is None:
         rule = "what is lost is counted of a synthetic cluster's population"
         remedy = "use affected_groups for a real cluster"
         raise ConfigError(Problem(rule, remedy, key="cluster.ceph"))
