@@ -1,0 +1,273 @@
+"""Streams of stripes against closed forms and a plain-Python twin: rates, shares, links, delays.
+
+A window of statistics begins and ends with operations half done, and strips are drawn at random:
+what a test allows is stated beside it, and holds for its fixed seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from resilver import Study
+from resilver.simulate import RunResult, simulate
+from tests.reference.stream_twin import Figures, Outcome, Streams, Tree, distributed, local
+
+STRIP, OVERHEAD, LINK = 65536, 38, 12.5e9
+# 100 Gb/s, of which 64 KiB in each 64 KiB + 38 B are data.
+PORT = LINK * STRIP / (STRIP + OVERHEAD)
+GATHERED = {"rs 8+3": 8, "lrc 8+5 local 4": 4, "rs 4+2": 4, "lrc 4+2 local 2": 2}
+# Of a server's bandwidth: k of 2k - 1 strips that a read sends are user data, and k of the
+# 2k + p - 1 that a write receives.
+SHARES = {
+    ("rs 8+3", 1.0): 8 / 15,
+    ("rs 8+3", 0.0): 8 / 18,
+    ("lrc 8+5 local 4", 1.0): 8 / 15,
+    ("lrc 8+5 local 4", 0.0): 8 / 20,
+}
+# Every leaf of 24 hosts has a spine for each, and every spine an entry.
+STAR = "leaf spine 1x24 hosts 24 entries 1"
+TREE = "leaf_spine 24x24 hosts 24 entries 24"
+
+
+def run(code: str, reads: float, servers: int = 24, /, **keys: Any) -> RunResult:
+    """Streams over groups of 24 servers, on a star unless the cluster says otherwise."""
+    fabric = {
+        "model": "switched",
+        "topology": STAR,
+        "link_rate": "100 Gb/s",
+        "packet_size": "64 KiB",
+        "routing": "deterministic",
+    }
+    content: dict[str, Any] = {
+        "cluster": {"servers": servers, "device": {"service": "1 ns"}, "fabric": fabric},
+        "placement": {"algorithm": "groups", "group_size": 24},
+        "redundancy": {"code": code, "strip": "64 KiB"},
+        "traffic": {
+            "streams": {"window": 8},
+            "reads": reads,
+            "warm_up": "4 ms",
+            "duration": "16 ms",
+        },
+    }
+    for name, value in keys.items():
+        table, _, key = name.partition("__")
+        if key == "topology":
+            fabric["topology"] = value
+        elif key:
+            content[table][key] = value
+        else:
+            content[table] = value
+    (made,) = Study.from_dict(content).runs()
+    return simulate(made.system, 1)
+
+
+def real(found: RunResult, name: str) -> float:
+    value = found.metrics[name]
+    assert isinstance(value, (int, float)), name
+    return value
+
+
+@pytest.mark.parametrize("reads", [1.0, 0.0])
+@pytest.mark.parametrize("code", ["rs 8+3", "lrc 8+5 local 4"])
+def test_a_star_is_saturated_at_the_closed_form_and_obeys_little_s_law(
+    code: str, reads: float
+) -> None:
+    found = run(code, reads)
+    rate = real(found, "throughput_bytes_per_second")
+    # 24 servers complete about 5,000 stripes or more, of which the 192 under way at either end
+    # are cut: they differ by a fraction of themselves.
+    assert rate == pytest.approx(24 * PORT * SHARES[code, reads], rel=0.01)
+    # Operations under way are their rate times their delay: eight at each of 24 servers.
+    per_second = real(found, "requests_completed") / real(found, "statistics_seconds")
+    assert per_second * real(found, "mean_delay_seconds") == pytest.approx(24 * 8, rel=0.01)
+
+
+@pytest.mark.parametrize("attachment", ["local", "distributed"])
+@pytest.mark.parametrize(
+    ("code", "reads"), [("rs 8+3", 1.0), ("rs 8+3", 0.0), ("lrc 8+5 local 4", 0.0)]
+)
+def test_the_full_tree_serves_the_closed_form_over_evenly_loaded_links(
+    code: str, reads: float, attachment: str
+) -> None:
+    found = run(
+        code,
+        reads,
+        288,
+        cluster__ports=2,
+        cluster__attachment=attachment,
+        cluster__topology=TREE,
+        traffic__warm_up="1 ms",
+        traffic__duration="4 ms",
+    )
+    rate = real(found, "throughput_bytes_per_second")
+    assert rate == pytest.approx(288 * 2 * PORT * SHARES[code, reads], rel=0.015)
+    # By D-mod-K each link up carries one slot's traffic and each link down one host's, of which
+    # 22 in 23 messages to peers leave their leaf in a distributed group, and none in a local one.
+    away = 22 / 23 if attachment == "distributed" else 0.0
+    data, pieces = 8, 11 if code == "rs 8+3" else 13
+    peers = data - 1 if reads else pieces - 1
+    stripes = rate / (288 * 2) / (data * STRIP)
+    up, down = (stripes * STRIP * (peers * away + clients) for clients in ends(data, reads))
+    links = found.links.to_pydict()
+    is_between = [
+        one.startswith("switch") and other.startswith("switch")
+        for one, other in zip(links["from_name"], links["to_name"], strict=True)
+    ]
+    # Links lead from the first level to the second.
+    climbing, descending = (
+        np.array(links[f"{way}_busy_seconds"])[is_between] / real(found, "statistics_seconds")
+        for way in ("forward", "backward")
+    )
+    assert climbing.size == 576
+    for busy, expected in ((climbing, up / PORT), (descending, down / PORT)):
+        # Control messages of 64 B take less than a hundredth.
+        assert busy.mean() == pytest.approx(expected, rel=0.02, abs=0.01)
+        # 760 strips at the most cross a link, of a random part of the stripes under way: none of
+        # 576 links differs by more than four standard deviations of a Poisson number, 15 %.
+        assert np.abs(busy - busy.mean()).max() < 0.15
+        assert busy.max() <= 1
+
+
+def ends(data: int, reads: float) -> tuple[int, int]:
+    """Strips of a stripe that go up to clients and come down from them."""
+    return (data, 0) if reads else (0, data)
+
+
+def assert_share_is(clients: float, rebuild: float, fraction: float) -> None:
+    """That the rebuild had its fraction of a resource, to a hundredth of it."""
+    assert rebuild / (clients + rebuild) == pytest.approx(fraction, rel=0.01)
+
+
+LONG = {"traffic__warm_up": "20 ms", "traffic__duration": "60 ms"}
+
+
+def beside_a_rebuild(fraction: float) -> dict[str, Any]:
+    """A fraction for a rebuild with enough strips under way that no port ever runs out of them."""
+    return {
+        "lanes": {"clients": 1 - fraction, "rebuild": fraction},
+        "faults": [{"corrupt": {"groups": 1, "window": 192}}],
+        "traffic__streams": {"window": 16},
+    }
+
+
+@pytest.mark.parametrize("fraction", [0.25, 0.5, 0.75])
+def test_ports_of_links_give_each_class_its_share_and_are_never_idle(fraction: float) -> None:
+    # Reads and rebuild both fill the ports that servers send by: 15 strips for each stripe, and 8
+    # for each strip made.
+    found = run("rs 8+3", 1.0, **beside_a_rebuild(fraction), **LONG)
+    reads = real(found, "read_bytes_per_second") * 15 / 8
+    rebuild = real(found, "rebuild_bytes_per_second") * 8
+    assert_share_is(reads, rebuild, fraction)
+    # Work is conserved: what one leaves the other takes at once.
+    assert reads + rebuild == pytest.approx(24 * PORT, rel=0.01)
+
+
+@pytest.mark.parametrize("fraction", [0.25, 0.5])
+def test_interfaces_give_each_class_its_share(fraction: float) -> None:
+    # Requests take a message's gap of an interface, a fifth of what a strip of 64 KiB takes: under
+    # larger strips they do not count. A strip of 4 MiB takes 1.3 ms.
+    found = run(
+        "rs 8+3",
+        1.0,
+        cluster__fabric={"model": "loggp", "table": "qdr-infiniband", "routers": 24},
+        redundancy__strip="4 MiB",
+        traffic__warm_up="10 s",
+        traffic__duration="20 s",
+        **beside_a_rebuild(fraction),
+    )
+    reads = real(found, "read_bytes_per_second") * 15 / 8
+    assert_share_is(reads, real(found, "rebuild_bytes_per_second") * 8, fraction)
+
+
+@pytest.mark.parametrize("fraction", [0.25, 0.5])
+def test_devices_give_each_class_its_share_and_are_never_idle(fraction: float) -> None:
+    # A device that takes 50 us a strip, next to 5 us of a link, is what limits.
+    found = run(
+        "rs 8+3",
+        1.0,
+        cluster__device={"service": "50 us"},
+        traffic__warm_up="20 ms",
+        traffic__duration="200 ms",
+        **beside_a_rebuild(fraction),
+    )
+    rows = {row["class"]: row for row in found.lanes.to_pylist() if row["part"] == "devices"}
+    clients, rebuild = (rows[one]["busy_seconds"] for one in ("clients", "rebuild"))
+    assert_share_is(clients, rebuild, fraction)
+    assert clients + rebuild == pytest.approx(24 * real(found, "statistics_seconds"), rel=0.001)
+
+
+# A small tree of the same kind: two groups of six servers of two ports, at four leaves of six
+# hosts below six or three spines.
+PLACES = {"local": local(2, 6, 6), "distributed": distributed(2, 6, 2)}
+SMALL = Figures(
+    data=4,
+    pieces=6,
+    gathered=4,
+    strip=STRIP,
+    packet=STRIP,
+    overhead=OVERHEAD,
+    link_rate=LINK,
+    window=8,
+    reads=True,
+    shares=(0.75, 0.25),
+    rebuilding=frozenset({0}),
+    rebuild_window=32,
+    warm_up=0.01,
+    duration=0.04,
+)
+
+
+def by_twin(attachment: str, spines: int, figures: Figures) -> Outcome:
+    return Streams(Tree(spines, 6, 6, PLACES[attachment]), figures, seed=7).run()
+
+
+def by_core(attachment: str, spines: int, code: str, rebuilt: str, figures: Figures) -> RunResult:
+    return run(
+        code,
+        float(figures.reads),
+        12,
+        cluster__ports=2,
+        cluster__attachment=attachment,
+        cluster__topology=f"leaf spine 4x{spines} hosts 6 entries 6",
+        placement={"algorithm": "groups", "group_size": 6},
+        lanes={"clients": figures.shares[0], "rebuild": figures.shares[1]},
+        faults=[{"corrupt": {"groups": [0], "code": rebuilt, "window": figures.rebuild_window}}],
+        traffic__warm_up=f"{figures.warm_up} s",
+        traffic__duration=f"{figures.duration} s",
+    )
+
+
+@pytest.mark.parametrize(
+    ("attachment", "spines", "kind", "code", "rebuilt", "clients"),
+    [
+        ("local", 6, "read", "rs 4+2", "rs 4+2", 0.75),
+        ("distributed", 6, "write", "lrc 4+2 local 2", "rs 4+2", 0.5),
+        ("local", 3, "write", "rs 4+2", "rs 4+2", 0.5),
+        ("local", 3, "read", "rs 4+2", "lrc 4+2 local 2", 0.25),
+        ("distributed", 3, "read", "rs 4+2", "lrc 4+2 local 2", 0.5),
+        ("distributed", 3, "write", "lrc 4+2 local 2", "rs 4+2", 0.25),
+    ],
+)
+def test_the_core_and_the_twin_serve_the_same(
+    attachment: str, spines: int, kind: str, code: str, rebuilt: str, clients: float
+) -> None:
+    figures = replace(
+        SMALL, reads=kind == "read", gathered=GATHERED[rebuilt], shares=(clients, 1 - clients)
+    )
+    twin = by_twin(attachment, spines, figures)
+    found = by_core(attachment, spines, code, rebuilt, figures)
+    groups: Mapping[str, list[float]] = found.stripe_groups.to_pydict()
+    # Thousands of stripes a group, and of strips made, over draws of their own. Two
+    # groups that share links push each other back for milliseconds at a time, by 3 % in all.
+    for group in range(2):
+        rate = twin.user_bytes[group] / figures.duration
+        assert groups[f"{kind}_bytes_per_second"][group] == pytest.approx(rate, rel=0.03)
+        made = twin.strips_made[group] * STRIP / figures.duration
+        assert groups["rebuild_bytes_per_second"][group] == pytest.approx(made, rel=0.04)
+    delay = twin.delay / twin.completed
+    assert real(found, "mean_delay_seconds") == pytest.approx(delay, rel=0.02)
