@@ -262,11 +262,14 @@ def test_the_core_and_the_twin_serve_the_same(
     twin = by_twin(attachment, spines, figures)
     found = by_core(attachment, spines, code, rebuilt, figures)
     groups: Mapping[str, list[float]] = found.stripe_groups.to_pydict()
-    # Thousands of stripes a group, and of strips made, over draws of their own. Two
-    # groups that share links push each other back for milliseconds at a time, by 3 % in all.
+    # Over draws of their own, thousands of stripes differ by a hundredth or two in all. Two groups
+    # that share links push each other back for milliseconds at a time: the rate of each differs by
+    # 1.3 % (a standard deviation over seeds) in the core as in the twin.
+    rates = groups[f"{kind}_bytes_per_second"]
+    assert sum(rates) == pytest.approx(sum(twin.user_bytes) / figures.duration, rel=0.02)
     for group in range(2):
         rate = twin.user_bytes[group] / figures.duration
-        assert groups[f"{kind}_bytes_per_second"][group] == pytest.approx(rate, rel=0.03)
+        assert rates[group] == pytest.approx(rate, rel=0.06)
         made = twin.strips_made[group] * STRIP / figures.duration
         assert groups["rebuild_bytes_per_second"][group] == pytest.approx(made, rel=0.04)
     delay = twin.delay / twin.completed
