@@ -217,8 +217,8 @@ SMALL = Figures(
     shares=(0.75, 0.25),
     rebuilding=frozenset({0}),
     rebuild_window=32,
-    warm_up=0.01,
-    duration=0.04,
+    warm_up=0.006,
+    duration=0.02,
 )
 
 
@@ -262,15 +262,15 @@ def test_the_core_and_the_twin_serve_the_same(
     twin = by_twin(attachment, spines, figures)
     found = by_core(attachment, spines, code, rebuilt, figures)
     groups: Mapping[str, list[float]] = found.stripe_groups.to_pydict()
-    # Over draws of their own, thousands of stripes differ by a hundredth or two in all. Two groups
-    # that share links push each other back for milliseconds at a time: the rate of each differs by
-    # 1.3 % (a standard deviation over seeds) in the core as in the twin.
+    # Over draws of their own, thousands of stripes differ by a hundredth in all. Two groups that
+    # share links push each other back for milliseconds at a time: the rate of each differs by
+    # about 2 % (a standard deviation over seeds) in the core as in the twin.
     rates = groups[f"{kind}_bytes_per_second"]
-    assert sum(rates) == pytest.approx(sum(twin.user_bytes) / figures.duration, rel=0.02)
+    assert sum(rates) == pytest.approx(sum(twin.user_bytes) / figures.duration, rel=0.03)
     for group in range(2):
         rate = twin.user_bytes[group] / figures.duration
-        assert rates[group] == pytest.approx(rate, rel=0.06)
+        assert rates[group] == pytest.approx(rate, rel=0.1)
         made = twin.strips_made[group] * STRIP / figures.duration
-        assert groups["rebuild_bytes_per_second"][group] == pytest.approx(made, rel=0.04)
+        assert groups["rebuild_bytes_per_second"][group] == pytest.approx(made, rel=0.06)
     delay = twin.delay / twin.completed
-    assert real(found, "mean_delay_seconds") == pytest.approx(delay, rel=0.02)
+    assert real(found, "mean_delay_seconds") == pytest.approx(delay, rel=0.03)
