@@ -5,11 +5,15 @@ from __future__ import annotations
 import doctest
 import importlib
 import math
+from dataclasses import replace
 
 import pytest
+from matplotlib.figure import Figure as StaticFigure
 
+from resilver.report.style import GREY
+from resilver.reproduce.bars import bars, bars_figure, bars_static
 from resilver.reproduce.compare import compare
-from resilver.reproduce.curves import curve, curve_figure, curve_table
+from resilver.reproduce.curves import curve, curve_figure, curve_static, curve_table
 from resilver.reproduce.histograms import histogram, histogram_figure, histogram_table
 from resilver.reproduce.published import PictureSpec, Published
 
@@ -52,6 +56,39 @@ def test_a_line_goes_through_the_medians_in_the_units_of_the_axis() -> None:
     assert [trace.name for trace in figure.data] == ["straw bucket", "ring", "the paper"]
     assert list(figure.data[0].x) == [2.0, 3.0]
     assert len(curve_table(made).rows) == 3
+
+
+def test_a_formula_is_a_grey_line_without_marks_beside_the_simulated_ones() -> None:
+    rows = [
+        {"bucket": "straw", "items": 4, "rate": 9000.0, "formula": 8000.0},
+        {"bucket": "ring", "items": 4, "rate": 1000.0, "formula": 8000.0},
+        {"bucket": "ring", "items": 8, "rate": 2000.0, "formula": 7000.0},
+    ]
+    spec = replace(CURVE, expected="formula", level_name="by formula")
+    made = curve(spec, rows, [])
+    assert made is not None
+    formula = made.lines[-1]
+    assert (formula.name, formula.xs, formula.ys) == ("by formula", (4.0, 8.0), (8.0, 7.0))
+    drawn = curve_figure(made).data[-1]
+    assert (drawn.name, drawn.mode, drawn.line.color) == ("by formula", "lines", GREY)
+    static = StaticFigure()
+    curve_static(static, made)
+    lines = {line.get_label(): line for line in static.axes[0].lines}
+    assert lines["by formula"].get_marker() == "" and lines["ring"].get_marker() != ""
+
+
+def test_bars_of_single_runs_have_no_whiskers() -> None:
+    spec = replace(CURVE, draw="bars", y_unit="")
+    once = [{"bucket": "straw", "items": 4, "rate": 9.0}]
+    twice = [*once, {"bucket": "straw", "items": 4, "rate": 7.0}]
+    for rows, reach in ((once, None), (twice, (1.0,))):
+        made = bars(spec, rows)
+        assert made is not None
+        # The median of 7 and 9 is 8, 1 from either.
+        assert bars_figure(made).data[0].error_y.array == reach
+        static = StaticFigure()
+        bars_static(static, made)
+        assert len(static.axes[0].lines) == (0 if reach is None else 2)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def parallel_figure(made: Parallel) -> Figure:
     low, high = made.limits
     figure.update_xaxes(
         tickvals=list(range(len(made.axes))),
-        ticktext=[text_of(name) for name in made.axes],
+        ticktext=[text_of(name).replace(", ", ",<br>") for name in made.axes],
         range=[-0.4, len(made.axes) - 0.6],
         showgrid=False,
     )
@@ -124,12 +124,13 @@ def parallel_static(figure: matplotlib.figure.Figure, made: Parallel) -> None:
         figure: An empty figure.
         made: The chart.
     """
+    from matplotlib.lines import Line2D
+
     axes = figure.subplots()
     for axis in range(len(made.axes)):
         axes.axvline(axis, color=GREY, linewidth=0.8, zorder=0)
     if made.level is not None:
         axes.axhline(made.level, color=GREY, linewidth=0.7, linestyle="--", zorder=0)
-    shown = False
     for rank, line in enumerate(made.lines):
         colour = SERIES[rank % len(SERIES)]
         xs = [place.axis + made.offset(rank) for place in line.places]
@@ -169,12 +170,17 @@ def parallel_static(figure: matplotlib.figure.Figure, made: Parallel) -> None:
                     markersize=8,
                     markerfacecolor="none",
                     markeredgecolor=colour,
-                    label=None if shown else _PAPER,
                 )
-                shown = True
-    axes.set_xticks(range(len(made.axes)), made.axes)
+    axes.set_xticks(range(len(made.axes)), [name.replace(", ", ",\n") for name in made.axes])
     axes.set_xlim(-0.4, len(made.axes) - 0.6)
     axes.set_ylim(*made.limits)
     axes.grid(False, axis="x")
     axes.set_ylabel(made.title)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+    handles, names = axes.get_legend_handles_labels()
+    if any(place.published is not None for line in made.lines for place in line.places):
+        # In no line's colour, since it stands for the stars of all.
+        star = Line2D(
+            [], [], color=GREY, linestyle="", marker="*", markersize=8, markerfacecolor="none"
+        )
+        handles, names = [*handles, star], [*names, _PAPER]
+    axes.legend(handles, names, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)

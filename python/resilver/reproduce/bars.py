@@ -85,6 +85,11 @@ class Bars:
         places = {group: place for place, group in enumerate(self.groups)}
         return [(places[bar.group], bar) for bar in self.bars if bar.series == series]
 
+    @property
+    def is_spread(self) -> bool:
+        """Whether any bar has runs that differ; without, whiskers would be dots on the bars."""
+        return any(bar.least < bar.most for bar in self.bars)
+
     def offset(self, rank: int) -> float:
         """How far the bars of a series stand from the middle of their group."""
         return (rank - (len(self.series) - 1) / 2.0) * self.width
@@ -172,6 +177,12 @@ def bars_table(made: Bars) -> Table:
     return Table(columns, rows)
 
 
+def _spreads(made: Bars, series: str) -> list[list[float]]:
+    """How far the least run of each bar lies below its median, and how far the greatest above."""
+    own = [bar for _, bar in made.of(series)]
+    return [[bar.median - bar.least for bar in own], [bar.most - bar.median for bar in own]]
+
+
 def bars_figure(made: Bars) -> Figure:
     """The bars, drawn with Plotly."""
     figure = empty_figure(420)
@@ -190,11 +201,13 @@ def bars_figure(made: Bars) -> Figure:
             error_y={
                 "type": "data",
                 "symmetric": False,
-                "array": [bar.most - bar.median for _, bar in own],
-                "arrayminus": [bar.median - bar.least for _, bar in own],
+                "array": _spreads(made, series)[1],
+                "arrayminus": _spreads(made, series)[0],
                 "thickness": 1,
                 "width": 2,
-            },
+            }
+            if made.is_spread
+            else None,
             text=[
                 f"{_named(bar)}: {bar.median:,.4g} {unit_words(made.unit)}"
                 f"<br>{bar.least:,.4g} to {bar.most:,.4g} in {bar.runs} "
@@ -230,10 +243,7 @@ def bars_static(figure: StaticFigure, made: Bars) -> None:
             hatch=2 * _HATCHES[rank % len(_HATCHES)],
             edgecolor="white",
             linewidth=0.3,
-            yerr=[
-                [bar.median - bar.least for _, bar in own],
-                [bar.most - bar.median for _, bar in own],
-            ],
+            yerr=_spreads(made, series) if made.is_spread else None,
             error_kw={"elinewidth": 0.6, "capsize": 1.0, "capthick": 0.6},
             label=series or None,
         )

@@ -28,13 +28,25 @@ _X_KINDS = {"bytes": "bytes", "%": "share", "ms": "seconds"}
 """What a table writes the numbers of the axis across as, by their unit; others are counts."""
 
 
+_Points = dict[float, list[tuple[float, float]]]
+"""By the place on the axis across: (x, y) of its rows."""
+
+
 @dataclass(frozen=True)
 class Line:
-    """One line: medians over the rows of each place on the axis across."""
+    """One line: medians over the rows of each place on the axis across.
+
+    Args:
+        name: What it is.
+        xs: The places, in the unit of the axis across.
+        ys: The medians, in the unit of the axis upwards.
+        is_expected: Whether a formula says so, and no run.
+    """
 
     name: str
     xs: tuple[float, ...]
     ys: tuple[float, ...]
+    is_expected: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +77,10 @@ class Curve:
             xs = sorted({x for line in self.lines for x in line.xs})
         return xs[:: max(1, -(-len(xs) // 12))]
 
+    def name(self, line: Line) -> str:
+        """What a legend calls a line."""
+        return line.name if self.spec.by or line.is_expected else "ours"
+
     def label(self, x: float) -> str:
         """A place on the axis across, in words."""
         if self.spec.x_unit == "bytes":
@@ -94,7 +110,8 @@ def curve(
         The curve; None where no row has what it needs.
     """
     divisor = DIVISORS[spec.y_unit]
-    groups: dict[str, dict[float, list[tuple[float, float]]]] = {}
+    groups: dict[str, _Points] = {}
+    expected: _Points = {}
     for row in rows:
         if not matches(row, spec.at):
             continue
@@ -103,14 +120,12 @@ def curve(
             name = spec.names.get(_word(row.get(spec.by)), _word(row.get(spec.by)))
             place = float(row[spec.each]) if spec.each else float(x)
             groups.setdefault(name, {}).setdefault(place, []).append((float(x), y / divisor))
-    lines = tuple(
-        Line(
-            name,
-            tuple(statistics.median(x for x, _ in points[place]) for place in sorted(points)),
-            tuple(statistics.median(y for _, y in points[place]) for place in sorted(points)),
-        )
-        for name, points in groups.items()
-    )
+            formula = row.get(spec.expected) if spec.expected else None
+            if isinstance(formula, int | float):
+                expected.setdefault(place, []).append((float(x), formula / divisor))
+    lines = tuple(_line(name, points) for name, points in groups.items())
+    if expected:
+        lines = (*lines, _line(spec.level_name, expected, is_expected=True))
     published = tuple(
         (float(number.at[spec.x]), compared.paper * DIVISORS[number.unit] / divisor)
         for number, compared in numbers
@@ -119,6 +134,16 @@ def curve(
         if compared.paper is not None
     )
     return Curve(spec, lines, published) if lines else None
+
+
+def _line(name: str, points: _Points, *, is_expected: bool = False) -> Line:
+    """The medians of the points at each place."""
+    return Line(
+        name,
+        tuple(statistics.median(x for x, _ in points[place]) for place in sorted(points)),
+        tuple(statistics.median(y for _, y in points[place]) for place in sorted(points)),
+        is_expected,
+    )
 
 
 def _word(value: object) -> str:
@@ -151,10 +176,10 @@ def curve_figure(made: Curve) -> Figure:
                 for x, y in zip(line.xs, line.ys, strict=True)
             ],
             hoverinfo="text",
-            mode="lines+markers",
-            name=line.name if spec.by else "ours",
+            mode="lines" if line.is_expected else "lines+markers",
+            name=made.name(line),
             line={
-                "color": SERIES[rank % len(SERIES)],
+                "color": _colour(rank, line),
                 "width": 2,
                 "dash": _DASHES[rank % len(_DASHES)],
             },
@@ -197,11 +222,11 @@ def curve_static(figure: StaticFigure, made: Curve) -> None:
         axes.plot(
             line.xs,
             line.ys,
-            color=SERIES[rank % len(SERIES)],
+            color=_colour(rank, line),
             linestyle=_DASHES_STATIC[rank % len(_DASHES_STATIC)],
-            marker=SERIES_MARKS_STATIC[_mark(rank)],
+            marker="" if line.is_expected else SERIES_MARKS_STATIC[_mark(rank)],
             markersize=3.5,
-            label=line.name if spec.by else "ours",
+            label=made.name(line),
         )
     if made.published:
         axes.plot(
@@ -229,6 +254,11 @@ def curve_static(figure: StaticFigure, made: Curve) -> None:
     axes.set_ylabel(made.y_title)
     if len(made.lines) > 1 or made.published:
         axes.legend(loc="best")
+
+
+def _colour(rank: int, line: Line) -> str:
+    """The colour of a line: grey where a formula says so."""
+    return GREY if line.is_expected else SERIES[rank % len(SERIES)]
 
 
 def _mark(rank: int) -> int:

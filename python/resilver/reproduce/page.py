@@ -27,6 +27,9 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { .verdict.no { color: #ff9a62; } }
 .verdicts ul { margin: 0 0 0.3em; padding-left: 1.1em; }
 .tall { max-height: none; }
+@media (max-width: 45rem) {
+  .verdicts .figure, .verdicts .deviation, .verdicts .band { display: none; }
+}
 """
 
 
@@ -125,16 +128,15 @@ def verdict_table(comparisons: Iterable[Comparison]) -> str:
         ("number", ""),
         ("published", "n"),
         ("ours", "n"),
-        ("deviation", "n"),
-        ("band", "n"),
+        ("deviation", "n deviation"),
+        ("band", "n band"),
         ("verdict", "verdict"),
     )
     rows = [_cells(one) for one in comparisons]
     # What no number has, such as a figure where the source has none, is no column.
     kept = [rank for rank, _ in enumerate(heads) if any(cells[rank] for cells, _ in rows)]
     head = "".join(
-        f'<th scope="col"{" class=n" if heads[rank][1] == "n" else ""}>{heads[rank][0]}</th>'
-        for rank in kept
+        f'<th scope="col" class="{heads[rank][1]}">{heads[rank][0]}</th>' for rank in kept
     )
     body = []
     for cells, is_wrong in rows:

@@ -185,13 +185,20 @@ def _numbered(spec: PictureSpec) -> str:
 def _curve_words(made: Curve) -> str:
     """What a curve shows, for its caption."""
     text = f"{made.spec.y_title.capitalize()} over {made.spec.x_title}; a point is a median. Most: "
-    tops = [(line, max(range(len(line.ys)), key=line.ys.__getitem__)) for line in made.lines]
+    tops = [
+        (line, max(range(len(line.ys)), key=line.ys.__getitem__))
+        for line in made.lines
+        if not line.is_expected
+    ]
     text += ", ".join(
         f"{number_words(line.ys[top], made.spec.y_unit)} at {made.label(line.xs[top])}"
         + (f" ({line.name})" if made.spec.by else "")
         for line, top in tops
     )
-    return f"{text}. A star is a number of the paper's." if made.published else f"{text}."
+    text += "."
+    if made.spec.expected:
+        text += f" The line without marks is {made.spec.level_name}."
+    return f"{text} A star is a number of the paper's." if made.published else text
 
 
 def _one_run(spec: PictureSpec, evidence: Evidence) -> Picture | None:

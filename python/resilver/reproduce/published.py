@@ -101,7 +101,10 @@ class PictureSpec:
         quantity: Of a cumulative one: which distribution.
         count, volume: Of a histogram: the columns of counts and of bytes.
         axes, lines: Of parallel coordinates, see `resilver.reproduce.parallels`.
-        level, level_name: Of the same: a value in SI units to draw across, and what it is.
+        expected: Of a curve: the column of what a formula expects of `y`, drawn as a line without
+            marks, at medians over all series.
+        level, level_name: Of parallel coordinates: a value in SI units to draw across, and what it
+            is; of a curve the name alone, of the line of `expected`.
     """
 
     name: str
@@ -130,6 +133,7 @@ class PictureSpec:
     quantity: str = ""
     axes: tuple[Mapping[str, Any], ...] = ()
     lines: tuple[Mapping[str, Any], ...] = ()
+    expected: str = ""
     level: float = 1.0
     level_name: str = ""
 
