@@ -112,3 +112,8 @@ def test_groups_that_rebuild_stand_over_their_share_of_a_group_at_rest() -> None
     assert found["a"]["read_least_group_bytes_per_second"] == 6.0
     assert found["a"]["group_ports_working_least_share"] == pytest.approx(46 / 48)
     assert "write_share_rebuilding" not in found["a"]
+    # The worst group's 6 of a model's 12 a group; beside a rebuild its part of the sum is another.
+    assert "read_least_group_of_analytic" not in found["a"]
+    at_rest = groups.set_column(2, "is_rebuilding", pa.array([False] * 4))
+    rows = [{"run": "a", "analytic_read_bytes_per_second": 48.0}]
+    assert group_columns(rows, at_rest, {}, {})["a"]["read_least_group_of_analytic"] == 0.5

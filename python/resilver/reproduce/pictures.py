@@ -184,6 +184,7 @@ def _numbered(spec: PictureSpec) -> str:
 
 def _curve_words(made: Curve) -> str:
     """What a curve shows, for its caption."""
+    across = " %" if made.spec.x_unit == "%" else ""
     text = f"{made.spec.y_title.capitalize()} over {made.spec.x_title}; a point is a median. Most: "
     tops = [
         (line, max(range(len(line.ys)), key=line.ys.__getitem__))
@@ -191,7 +192,7 @@ def _curve_words(made: Curve) -> str:
         if not line.is_expected
     ]
     text += ", ".join(
-        f"{number_words(line.ys[top], made.spec.y_unit)} at {made.label(line.xs[top])}"
+        f"{number_words(line.ys[top], made.spec.y_unit)} at {made.label(line.xs[top])}{across}"
         + (f" ({line.name})" if made.spec.by else "")
         for line, top in tops
     )

@@ -59,9 +59,11 @@ def group_columns(
     Returns:
         By run with groups: ``read_least_group_bytes_per_second`` and ``write_...``, of the group
         with the least; ``group_ports_working_least_share``, the least working share of any group's
-        ports; and where some but not all of a run's groups rebuild, for reads and writes
-        ``read_of_analytic_rebuilding``, those of the rebuilding groups over what their share leaves
-        of a group at rest, and ``read_share_rebuilding``, over a group at rest.
+        ports; where no group rebuilds ``read_least_group_of_analytic`` and ``write_...``, the least
+        over what the model gives a group with all its ports; and where some but not all of a run's
+        groups rebuild, for reads and writes ``read_of_analytic_rebuilding``, those of the
+        rebuilding groups over what their share leaves of a group at rest, and
+        ``read_share_rebuilding``, over a group at rest.
     """
     by_run: dict[str, list[Mapping[str, Any]]] = {}
     kept = [name for name in groups.column_names if name in _GROUP_COLUMNS]
@@ -73,14 +75,14 @@ def group_columns(
         of_run = by_run.get(run)
         if of_run:
             found[run] = {
-                **_least(of_run, ports.get(run, 1)),
+                **_least(row, of_run, ports.get(run, 1)),
                 **_rebuilding(row, of_run, shares.get(run, 1.0)),
             }
     return found
 
 
-def _least(groups: Sequence[Mapping[str, Any]], ports: int) -> dict[str, float]:
-    """What the worst group has."""
+def _least(row: Row, groups: Sequence[Mapping[str, Any]], ports: int) -> dict[str, float]:
+    """What the worst group has, where none rebuilds also over a group's part of the model."""
     found = {
         f"{kind}_least_group_bytes_per_second": min(
             float(group[f"{kind}_bytes_per_second"]) for group in groups
@@ -88,6 +90,12 @@ def _least(groups: Sequence[Mapping[str, Any]], ports: int) -> dict[str, float]:
         for kind in ("read", "write")
     }
     working = [group["ports_working"] / (ports * group["servers"]) for group in groups]
+    if not any(group["is_rebuilding"] for group in groups):
+        for kind in ("read", "write"):
+            expected = _positive(row.get(f"analytic_{kind}_bytes_per_second"))
+            if expected:
+                least = found[f"{kind}_least_group_bytes_per_second"]
+                found[f"{kind}_least_group_of_analytic"] = least * len(groups) / expected
     return {**found, "group_ports_working_least_share": min(working)}
 
 
