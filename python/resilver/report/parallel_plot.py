@@ -30,7 +30,8 @@ def parallel_figure(made: Parallel) -> Figure:
     if made.level is not None:
         figure.add_hline(y=made.level, line={"color": GREY, "width": 1, "dash": "dash"})
     for rank, line in enumerate(made.lines):
-        _runs(figure, made, rank, line)
+        if made.runs[1] > 1:
+            _runs(figure, made, rank, line)
         _means(figure, made, rank, line)
     _published(figure, made)
     low, high = made.limits
@@ -135,16 +136,17 @@ def parallel_static(figure: matplotlib.figure.Figure, made: Parallel) -> None:
         colour = SERIES[rank % len(SERIES)]
         xs = [place.axis + made.offset(rank) for place in line.places]
         means = [place.mean for place in line.places]
-        axes.plot(
-            [x + ASIDE for x, place in zip(xs, line.places, strict=True) for _ in place.values],
-            [value for place in line.places for value in place.values],
-            linestyle="",
-            marker=".",
-            markersize=3,
-            markeredgewidth=0.0,
-            color=colour,
-            alpha=0.5,
-        )
+        if made.runs[1] > 1:
+            axes.plot(
+                [x + ASIDE for x, place in zip(xs, line.places, strict=True) for _ in place.values],
+                [value for place in line.places for value in place.values],
+                linestyle="",
+                marker=".",
+                markersize=3,
+                markeredgewidth=0.0,
+                color=colour,
+                alpha=0.5,
+            )
         axes.errorbar(
             xs,
             means,
