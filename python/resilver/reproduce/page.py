@@ -26,9 +26,13 @@ _STYLE = """
 .verdict.no { color: #b3400a; }
 @media (prefers-color-scheme: dark) { .verdict.no { color: #ff9a62; } }
 .verdicts ul { margin: 0 0 0.3em; padding-left: 1.1em; }
+.verdicts .value { white-space: nowrap; }
 .tall { max-height: none; }
 @media (max-width: 45rem) {
   .verdicts .figure, .verdicts .deviation, .verdicts .band { display: none; }
+  .conclusions thead { display: none; }
+  .conclusions td { display: block; border: 0; }
+  .conclusions tr { border-bottom: 1px solid #8886; }
 }
 """
 
@@ -204,9 +208,9 @@ def conclusion_table(conclusions: Iterable[Concluded]) -> str:
     for one in conclusions:
         wrong = " no" if one.verdict in (FAILS, PARTLY) else ""
         figures = "".join(
-            f"<li>{escape(number.what)}: "
+            f'<li>{escape(number.what)}: <span class="value">'
             f"{'' if number.ours is None else escape(number_words(number.ours, number.unit))}"
-            f" {MARKS[number.verdict]}</li>"
+            f" {MARKS[number.verdict]}</span></li>"
             for number in one.numbers
         )
         rows.append(
@@ -217,7 +221,8 @@ def conclusion_table(conclusions: Iterable[Concluded]) -> str:
         )
     return (
         '<div class="scroll tall" role="region" tabindex="0" aria-label="Conclusions">'
-        '<table class="verdicts"><thead><tr><th scope="col">conclusion of the source</th>'
+        '<table class="verdicts conclusions"><thead><tr>'
+        '<th scope="col">conclusion of the source</th>'
         '<th scope="col">ours</th><th scope="col">our figures, and why</th></tr></thead>\n'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
