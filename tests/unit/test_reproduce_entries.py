@@ -67,9 +67,15 @@ def test_the_list_maps_every_figure_and_table_of_the_paper() -> None:
     }
     rest = [name for name in names() if not entry(name).figures]
     assert rest == [
+        "coded-rebuild-questions",
         "rebuild-on-networks",
         "burst-buffer-switch-runs",
         "burst-buffer-switches",
+        "coded-clients-alone",
+        "coded-rebuild",
+        "coded-rebuild-objects",
+        "coded-rebuild-under-load",
+        "coded-rebuild-without-lanes",
         "flagship",
         "growth",
         "rebuild-on-leaf-spine",
@@ -81,7 +87,7 @@ def test_the_list_maps_every_figure_and_table_of_the_paper() -> None:
 
 def test_the_whole_page_has_every_figure() -> None:
     whole = entry("rebuild-scaling")
-    assert names()[0] == "burst-buffer" and whole.name in names()[:4]
+    assert names()[0] == "burst-buffer" and whole.name in names()[:5]
     assert set(entry("burst-buffer").figures) == set(BURST_FIGURES)
     assert set(whole.figures) == set(FIGURES)
     assert set(entry("network-failures").figures) == set(NETWORK_FIGURES)
@@ -191,6 +197,22 @@ def test_every_number_of_the_burst_buffer_sweep_has_its_runs() -> None:
             for axis in picture.axes:
                 at = {**line["at"], **axis["at"]}
                 assert sum(matches(row, at) for row in rows) >= 10, (line["name"], axis["name"])
+
+
+@pytest.mark.parametrize("name", entry("coded-rebuild-questions").members)
+def test_every_number_of_the_coded_rebuilds_has_its_runs(name: str) -> None:
+    """Three seeds at the least, of what is told and of what it is divided by."""
+    one = entry(name)
+    rows = [
+        {**run.swept, **labelled(run.swept, one.labels)}
+        | {"servers": run.system.server_count, "redundancy.code": run.swept["redundancy.code"]}
+        for run in shipped_study(name).runs()
+    ]
+    for number in one.published:
+        assert sum(matches(row, number.at) for row in rows) >= 3, number.key
+        assert sum(matches(row, number.over_at) for row in rows) >= 3, number.key
+    for picture in one.pictures:
+        assert any(matches(row, picture.at) for row in rows), picture.name
 
 
 def test_tables_have_roman_or_plain_numbers() -> None:
