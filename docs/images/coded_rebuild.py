@@ -144,7 +144,8 @@ def draw_bytes(axes: Axes) -> None:
                           fontsize=9, textcoords="offset points", xytext=(4, 0))  # fmt: skip
     axes.set_yticks(range(len(CODES)), [words for words, _, _ in CODES.values()])
     axes.invert_yaxis()
-    axes.set_xlim(0, 17)
+    axes.set_xlim(0, 20)
+    axes.set_xticks(range(0, 13, 2))
     plain(axes, "bytes for each byte of user data a server", "bytes, 1,024 servers", "")
     axes.grid(False, axis="y")
 
