@@ -284,3 +284,9 @@ def test_watching_prints_a_line_a_change_until_the_end(tmp_path: Path) -> None:
     assert lines[0].startswith("running: 0 of 3 runs")
     assert lines[-1] == "complete: 3 of 3 runs"
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("beats", [3, 1_025, 10**9])
+def test_a_sweep_of_any_length_goes_on_telling_how_far_it_is(beats: int) -> None:
+    """0.25 s doubled three times is at the usual 2 s, and so are all pauses from there on."""
+    assert heartbeat.pause_seconds(beats) == heartbeat.SECONDS_BETWEEN_BEATS == 2.0

@@ -98,7 +98,7 @@ class Heartbeat:
     def _beat(self) -> None:
         # The first beats follow one another closely, so that whoever looks at a sweep that has just
         # begun sees its runs.
-        while not self._end.wait(min(SECONDS_BETWEEN_BEATS, 0.25 * 2**self._beats)):
+        while not self._end.wait(pause_seconds(self._beats)):
             self._write()
 
     def _write(self) -> None:
@@ -201,3 +201,20 @@ def process_started(process: int) -> str | None:
     # field and the start the 22nd (proc(5)).
     fields = text.rpartition(")")[2].split()
     return fields[19] if fields[0] not in ("Z", "X") else None
+
+
+def pause_seconds(beats: int) -> float:
+    """How long to wait for the next beat: a quarter of a second, doubled up to the usual distance.
+
+    Args:
+        beats: How many there were. Two to the power of 1,024, after half an hour, would be
+            more than a float can hold.
+
+    Returns:
+        Seconds.
+
+    >>> [pause_seconds(beats) for beats in (0, 1, 1_000_000)]
+    [0.25, 0.5, 2.0]
+    """
+    doublings = min(beats, 16)
+    return min(SECONDS_BETWEEN_BEATS, 0.25 * 2.0**doublings)
