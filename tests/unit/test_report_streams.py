@@ -33,6 +33,7 @@ from resilver.report.streams import (
     streams_text,
 )
 from resilver.report.traffic_charts import STREAM_NAMES
+from resilver.report.traffic_words import device_words
 
 GIB = 2**30
 
@@ -165,3 +166,15 @@ def test_the_page_and_the_files_have_both_charts(tmp_path: Path) -> None:
     assert "On links, clients get 86 %" in page and "Reads get 28.0 GiB/s" in page
     files = write_figures(made, tmp_path, "png")
     assert {"streams.png", "lanes.png"} <= {path.name for path in files}
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "words"),
+    [
+        (0.0, 0.0, "devices that take no time"),
+        (0.022, 0.022, "devices that take 22 ms a request"),
+        (0.001, 0.0, "devices that take 1 ms a read and 0 s a write"),
+    ],
+)
+def test_a_device_is_told_by_its_times(read: float, write: float, words: str) -> None:
+    assert device_words({"read_service": read, "write_service": write}) == words

@@ -132,7 +132,8 @@ def test_a_code_needs_a_failure_domain_a_piece() -> None:
         system_of(CODED, redundancy__code="rs 8+3")
     assert str(caught.value) == (
         "redundancy.code = \"rs 8+3\": this needs 11 failure domains of type 'server', and the "
-        "cluster has 8; its k=8 + m=3 pieces are on one each: use fewer, or more servers"
+        "cluster has 8; each of its k=8 + m=3 pieces is on one of its own; use fewer, or more "
+        "servers"
     )
     racks = changed(CODED, cluster__racks=4)
     with pytest.raises(ConfigError, match=r"6 failure domains of type 'rack'.*has 4"):

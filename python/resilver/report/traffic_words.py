@@ -138,9 +138,11 @@ def device_words(device: object) -> str:
     """
     if not isinstance(device, dict):
         return ""
-    times = [
-        f"{exact_duration(float(device[key]))} a {kind}"
-        for key, kind in (("read_service", "read"), ("write_service", "write"))
-        if isinstance(device.get(key), int | float)
-    ]
+    kinds = (("read_service", "read"), ("write_service", "write"))
+    given = {kind: device[key] for key, kind in kinds if isinstance(device.get(key), int | float)}
+    if given and not any(given.values()):
+        return "devices that take no time"
+    if len(given) == len(kinds) and len(set(given.values())) == 1:
+        return f"devices that take {exact_duration(float(given['read']))} a request"
+    times = [f"{exact_duration(float(time))} a {kind}" for kind, time in given.items()]
     return f"devices that take {listed(times)}" if times else ""

@@ -152,7 +152,7 @@ def _domain_problems(
                 f"and the cluster has {count}",
                 f"use at most {count} replicas, or more {domain}s"
                 if code is None
-                else f"its {pieces} are on one each: use fewer, or more {domain}s",
+                else f"each of its {pieces} is on one of its own; use fewer, or more {domain}s",
                 key=redundancy.key,
                 value=show(redundancy.replicas if code is None else code.label),
             )
