@@ -133,6 +133,38 @@ def test_the_full_tree_serves_the_closed_form_over_evenly_loaded_links(
         assert busy.max() <= 1
 
 
+# At half bisection two slots share each link between the levels, and what crosses the busier
+# direction of it bounds all: reads send k of 2k - 1 strips up to clients, and of the others to
+# peers 22 in 23 if the group is distributed; writes bring k of 2k + p - 1 down, and peers likewise.
+HALVED = {
+    ("local", 1.0): 1 / (2 * 8 / 15),
+    ("local", 0.0): 1.0,
+    ("distributed", 1.0): 1 / (2 * (8 + 7 * 22 / 23) / 15),
+    ("distributed", 0.0): 1 / (2 * (8 + 10 * 22 / 23) / 18),
+}
+
+
+@pytest.mark.parametrize(("attachment", "reads"), HALVED)
+def test_half_of_the_second_level_leaves_what_its_links_count(
+    attachment: str, reads: float
+) -> None:
+    found = run(
+        "rs 8+3",
+        reads,
+        288,
+        cluster__ports=2,
+        cluster__attachment=attachment,
+        cluster__topology="leaf_spine 24x12 hosts 24 entries 24",
+        traffic__streams={"window": 6},
+        traffic__warm_up="4 ms",
+        traffic__duration="6 ms",
+    )
+    # Twelve stripes of each server, 1.2 ms at half the rate, are under way at both ends of six.
+    rate = real(found, "throughput_bytes_per_second")
+    expected = 288 * 2 * PORT * SHARES["rs 8+3", reads] * HALVED[attachment, reads]
+    assert rate == pytest.approx(expected, rel=0.02)
+
+
 def ends(data: int, reads: float) -> tuple[int, int]:
     """Strips of a stripe that go up to clients and come down from them."""
     return (data, 0) if reads else (0, data)
