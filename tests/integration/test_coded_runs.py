@@ -191,8 +191,9 @@ def test_streams_over_objects_read_degraded_stripes_beside_the_rebuild() -> None
     }
     found = result_of(CODED, **keys)
     expected = estimate(system_of(CODED, **keys))
-    # A stripe is an object here.
-    assert 0.3 < expected["requests"] / count(found, "requests_issued") < 3
+    # A stripe is an object here. What clients get while they share every disk with the rebuild is
+    # expected as if they were alone, and so up to a few times too high.
+    assert 0.5 < expected["requests"] / count(found, "requests_issued") < 5
     assert count(found, "degraded_reads") > 0
     assert count(found, "read_requests") >= count(found, "degraded_reads")
     assert real(found, "rebuild_seconds") > 0

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resilver import cli
+from resilver.columns import TABLE_NAMES
 from resilver.errors import ConfigError
 from resilver.study import Incomplete, Status, StudyProgress, execute, heartbeat, status
 from resilver.study.heartbeat import STATUS_FILE
@@ -103,11 +104,9 @@ def test_at_the_end_the_sign_of_life_is_gone_and_the_sweep_complete(tmp_path: Pa
     last = status(tmp_path / "a")
     assert (last.state, last.finished, last.left, last.driver) == ("complete", 6, 0, None)
     assert [point.finished for point in last.points] == [3, 3]
-    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [
-        ".lock", "distributions.parquet", "links.parquet", "provenance.json", "runs.parquet",
-        "servers.parquet", "shards", "study.toml", "timeline.parquet", "traffic.parquet",
-        "transfers.parquet",
-    ]  # fmt: skip
+    tables = [f"{name}.parquet" for name in TABLE_NAMES]
+    others = [".lock", "provenance.json", "shards", "study.toml"]
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == sorted(tables + others)
 
 
 @pytest.mark.usefixtures("quick")

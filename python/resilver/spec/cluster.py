@@ -110,7 +110,7 @@ class Cluster(Section):
                     value=show(value),
                 )
                 for name in ("servers", "racks", "rows", "ports", "attachment")
-                if name in self.model_fields_set and (value := getattr(self, name)) is not None
+                if (value := getattr(self, name)) != Cluster.model_fields[name].default
             ]
         elif self.servers is None:
             problems = [
