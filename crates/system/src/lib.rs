@@ -15,6 +15,7 @@ mod file_words;
 mod forward;
 mod group_contents;
 mod groups;
+mod handle;
 mod lanes;
 mod network;
 mod outcome;

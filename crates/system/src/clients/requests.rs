@@ -2,7 +2,7 @@
 
 use resilver_units::{Bytes, SimTime};
 
-use super::tokens::{Handle, PLACE_LIMIT};
+use super::tokens::Handle;
 
 /// What is still to happen to a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Requests {
             taken.request = request;
             return Some(Handle { place, generation: taken.generation });
         }
-        if self.places.len() == PLACE_LIMIT {
+        if self.places.len() == Handle::PLACE_LIMIT {
             return None;
         }
         self.places.push(Place { request, generation: 0 });

@@ -1,37 +1,15 @@
 //! How requests are named in events and in the fabric's tokens.
 
 use crate::event::CLIENT;
+use crate::handle;
 
 /// Bits of a request's place in the table, and of how often the place was used before.
 const PLACE_BITS: u32 = 28;
 const GENERATION_BITS: u32 = 28;
-const HANDLE_BITS: u32 = PLACE_BITS + GENERATION_BITS;
-/// Most requests at a time.
-pub(super) const PLACE_LIMIT: usize = 1 << PLACE_BITS;
+const HANDLE_BITS: u32 = Handle::BITS;
 
-/// A request, told apart from those that had its place before and will have it later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Handle {
-    pub place: u32,
-    pub generation: u32,
-}
-
-impl Handle {
-    /// The generation after this one: after 2^28 it is the first again, when no event of that is left.
-    pub fn next_generation(generation: u32) -> u32 {
-        (generation + 1) % (1 << GENERATION_BITS)
-    }
-
-    fn pack(self) -> u64 {
-        u64::from(self.generation) << PLACE_BITS | u64::from(self.place)
-    }
-
-    fn unpack(word: u64) -> Self {
-        let place = word as u32 % (1 << PLACE_BITS);
-        let generation = (word >> PLACE_BITS) as u32 % (1 << GENERATION_BITS);
-        Handle { place, generation }
-    }
-}
+/// A request.
+pub(super) type Handle = handle::Handle<PLACE_BITS, GENERATION_BITS>;
 
 /// Which of a request's two messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +109,9 @@ mod tests {
 
     #[test]
     fn events_and_tokens_come_back_from_their_numbers() {
-        for (place, generation) in [(0, 0), (1, 0), (0, 1), (PLACE_LIMIT as u32 - 1, (1 << GENERATION_BITS) - 1)] {
+        for (place, generation) in
+            [(0, 0), (1, 0), (0, 1), (Handle::PLACE_LIMIT as u32 - 1, (1 << GENERATION_BITS) - 1)]
+        {
             let handle = Handle { place, generation };
             for way in [Way::Forth, Way::Back] {
                 assert_eq!(untoken(token(handle, way)), (handle, way));

@@ -2,7 +2,7 @@
 
 use resilver_units::{Bytes, SimTime};
 
-use super::tokens::{Handle, PLACE_LIMIT};
+use super::tokens::Handle;
 
 /// What is counted of an operation: a message of each kind that arrived, then pieces that devices read, and wrote.
 pub(super) const STEPS: usize = 10;
@@ -95,7 +95,7 @@ impl Operations {
     pub fn insert(&mut self, operation: Operation, holders: &[u32]) -> Option<Handle> {
         let place = match self.free.pop() {
             Some(place) => place,
-            None if self.places.len() == PLACE_LIMIT => return None,
+            None if self.places.len() == Handle::PLACE_LIMIT => return None,
             None => {
                 self.places.push(Place { operation, generation: 0, is_taken: false });
                 self.holders.resize(self.places.len() * self.stride, 0);

@@ -1,40 +1,17 @@
 //! How operations are named in events and in the fabric's tokens.
 
 use crate::event::STREAM;
+use crate::handle;
 
 /// Bits of an operation's place in the table, of how often the place was used before, and of a piece's number.
 const PLACE_BITS: u32 = 24;
 const GENERATION_BITS: u32 = 25;
 const PIECE_BITS: u32 = 6;
-const HANDLE_BITS: u32 = PLACE_BITS + GENERATION_BITS;
+const HANDLE_BITS: u32 = Handle::BITS;
 const KIND_SHIFT: u32 = HANDLE_BITS + PIECE_BITS;
-/// Most operations at a time.
-pub(super) const PLACE_LIMIT: usize = 1 << PLACE_BITS;
 
-/// An operation, told apart from those that had its place before and will have it later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Handle {
-    pub place: u32,
-    pub generation: u32,
-}
-
-impl Handle {
-    /// The generation after this one: after 2^25 it is the first again, when no event of that is left.
-    pub fn next_generation(generation: u32) -> u32 {
-        (generation + 1) % (1 << GENERATION_BITS)
-    }
-
-    #[inline]
-    fn pack(self) -> u64 {
-        u64::from(self.generation) << PLACE_BITS | u64::from(self.place)
-    }
-
-    #[inline]
-    fn unpack(word: u64) -> Self {
-        let generation = (word >> PLACE_BITS) as u32 % (1 << GENERATION_BITS);
-        Handle { place: word as u32 % (1 << PLACE_BITS), generation }
-    }
-}
+/// An operation.
+pub(super) type Handle = handle::Handle<PLACE_BITS, GENERATION_BITS>;
 
 /// What a message of an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +137,9 @@ mod tests {
 
     #[test]
     fn events_and_tokens_come_back_from_their_numbers() {
-        for (place, generation) in [(0, 0), (1, 0), (0, 1), (PLACE_LIMIT as u32 - 1, (1 << GENERATION_BITS) - 1)] {
+        for (place, generation) in
+            [(0, 0), (1, 0), (0, 1), (Handle::PLACE_LIMIT as u32 - 1, (1 << GENERATION_BITS) - 1)]
+        {
             let handle = Handle { place, generation };
             for piece in [0, 1, 63] {
                 for kind in Kind::ALL {
