@@ -281,6 +281,7 @@ def pool_json(pool: PoolInfo) -> dict[str, Any]:
         "rule": pool.rule_id,
         "hashpspool": pool.hashpspool,
         "erasure": pool.kind == "erasure",
+        "code": pool.code,
         "object_hash": pool.object_hash,
         "exceptions": asdict(pool.exceptions),
     }

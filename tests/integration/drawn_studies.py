@@ -168,14 +168,11 @@ def _faults(draw: random.Random, study: dict[str, Any], groups: int) -> list[dic
     if is_stored:
         names = draw.sample(range(servers), draw.randint(1, min(4, servers - 1)))
         at = draw.choices((*times, "20 ms", "300 ms"), k=len(names))
-        # Failures at several times are simulated over LogGP alone, and without silent faults.
-        alike = at[0] if is_switched or draw.random() < 0.3 else None
+        alike = at[0] if draw.random() < 0.3 else None
         failing = zip(names, at, strict=True)
         faults += [
             {"at": alike or at, "fail": {"servers": [f"server.{one}"]}} for one, at in failing
         ]
-        if alike is None:
-            return faults
     elif streams is not None and draw.random() < 0.7:
         corrupt: dict[str, Any] = {"groups": draw.randint(1, groups)}
         size = study["placement"]["group_size"]

@@ -136,5 +136,6 @@ def find_ceph_losses(system: System, seed: int) -> Losses:
                 # The group's bytes are shared evenly; what is left over goes to the first ones.
                 size = load.bytes // load.objects + (turn < load.bytes % load.objects)
                 number = index * OBJECTS_A_FILE + turn
-                losses.subjects.append(Subject(number, size, before, after))
+                copies = pools[load.pool].size
+                losses.subjects.append(Subject(number, size, before, after, copies))
     return losses

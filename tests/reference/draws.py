@@ -34,6 +34,10 @@ class Stream:
         self._of = (seed, purpose, entity)
         self._next = 0
 
+    def seek(self, draw: int) -> None:
+        """Go on from a draw, by its number."""
+        self._next = draw
+
     def word(self) -> int:
         """The next 64 random bits."""
         block, lane = divmod(self._next, 4)

@@ -43,12 +43,14 @@ class Subject:
         size: Its bytes.
         before: The devices of its copies before anything failed, in placement order.
         after: Those once the devices of each stage have failed.
+        copies: How many copies its pool asks for.
     """
 
     object: int
     size: int
     before: list[int]
     after: list[list[int]]
+    copies: int
 
 
 @dataclass
@@ -314,7 +316,7 @@ def find_losses(system: System, seed: int) -> Losses:
                 if failed.isdisjoint(before):
                     assert moved == before, f"object {number} moves from {before} to {moved}"
             if not ever.isdisjoint(before):
-                losses.subjects.append(Subject(number, size, before, after))
+                losses.subjects.append(Subject(number, size, before, after, system.copies or 1))
     for group in range(layout.groups or 0):
         before = layout.set_of_group(group, frozenset())
         if not ever.isdisjoint(before):

@@ -1,9 +1,9 @@
-"""What the twin of a rebuild keeps: objects, pulls, buffers, devices, and what a run found."""
+"""What the twin of a recovery keeps: objects, pieces to come, buffers, devices, what a run found."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tests.reference.losses import Losses, Subject
@@ -12,15 +12,16 @@ from tests.reference.machines import Disk
 
 @dataclass(eq=False)
 class Item:
-    """An object that some failure touches, as it stands.
+    """An object that some failure touches, as it stands: copies, of which each has a position.
 
     Attributes:
         rank: Its place in the population's order among those that are touched.
         subject: What is known of it beforehand.
-        made: The devices of the copies completed, in that order, and whether each replaced a lost
-            one.
-        pulls: What is under way or still to begin, by destination.
-        lost: How many complete copies were lost.
+        places: The device of each copy; None where it is nowhere.
+        stored: The positions that were ever on a device.
+        made: Those that were made anew or have moved.
+        tasks: The copies that are under way or still to begin, in the order they were asked for.
+        lost: How many copies were lost.
         full: How many copies it had; zero once it is lost for good.
         left: How many of them are not missing.
         undersized: How many of those missing have no device to go to.
@@ -31,8 +32,10 @@ class Item:
 
     rank: int
     subject: Subject
-    made: list[tuple[int, bool]] = field(default_factory=list)
-    pulls: dict[int, Pull] = field(default_factory=dict)
+    places: list[int | None]
+    stored: set[int]
+    made: set[int] = field(default_factory=set)
+    tasks: list[Task] = field(default_factory=list)
     lost: int = 0
     full: int = 0
     left: int = 0
@@ -43,47 +46,72 @@ class Item:
 
 
 @dataclass(eq=False)
-class Request:
-    """One buffer of a pull, and how far it has come."""
+class Part:
+    """What one source is asked for a buffer, until nothing of it is under way any more."""
 
-    pull: Pull
+    position: int
+    source: Device
+    is_in_flight: bool = True
+    is_unsent: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a message or a read of it is still to end, or its source holds memory for it."""
+        return self.is_in_flight or self.is_unsent
+
+
+@dataclass(eq=False)
+class Buffer:
+    """One buffer of a task, and how far it has come.
+
+    Attributes:
+        task: The task.
+        number: Its number, from zero.
+        offset: Where it begins.
+        size: Its bytes.
+        wanted: The part that it is made of; None before it is asked for, and once it is void.
+        stale: Parts that are not wanted any more, and under way.
+        is_starved: Whether it waits for a stale part to end, as no other source is left.
+        has_arrived: Whether its data has come.
+        is_done: Whether it is written, or nothing is wanted of it.
+    """
+
+    task: Task
+    number: int
     offset: int
     size: int
-    is_asked: bool = False
-    is_read: bool = False
+    wanted: Part | None = None
+    stale: list[Part] = field(default_factory=list)
+    is_starved: bool = False
     has_arrived: bool = False
-    is_written: bool = False
-    is_dropped: bool = False
+    is_done: bool = False
 
-    def again(self) -> Request:
-        """The same buffer, to be asked of another source."""
-        return Request(self.pull, self.offset, self.size)
-
-    def is_lost_between(self, one: Device, other: Device) -> Callable[[], bool]:
-        """Whether a message about it vanishes: it is not wanted, since one of its ends failed."""
-        return lambda: self.is_dropped and (one.is_down or other.is_down)
+    def stale_positions(self) -> set[int]:
+        """The positions of stale parts that are under way."""
+        return {part.position for part in self.stale if part.is_open}
 
 
-class Pull:
-    """One object that one new home fetches."""
+class Task:
+    """One copy of an object that one new home gets."""
 
-    def __init__(self, item: Item, destination: int, size: int) -> None:
-        self.item, self.destination = item, destination
+    def __init__(self, item: Item, position: int, destination: Device, size: int) -> None:
+        self.item, self.position, self.destination = item, position, destination
         self.object, self.size = item.subject.object, item.subject.size
         self.replaces_lost = False
-        self.holders: list[int] = []
+        self.is_given_up = False
+        self.plan: int | None = None
         self.source: Device | None = None
-        self.begun = -1
-        self.resumed_as: int | None = None
+        self.asked = self.written = 0
         # Full buffers, and at last what is left; one for an empty object.
         self.buffers = [
-            Request(self, offset, min(size, self.size - offset))
-            for offset in range(0, max(self.size, 1), size)
+            Buffer(self, number, offset, min(size, self.size - offset))
+            for number, offset in enumerate(range(0, max(self.size, 1), size))
         ]
 
-    def is_missing_something(self) -> bool:
-        """Whether a buffer has not arrived."""
-        return not all(buffer.has_arrived for buffer in self.buffers)
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it is wanted and not complete."""
+        return not self.is_given_up and self.written < len(self.buffers)
 
 
 @dataclass(eq=False)
@@ -96,9 +124,9 @@ class Device:
         disk: Its disk.
         waiting: Requests that its memory has no room for yet.
         send_held: Bytes being read or sent.
-        assigned: Bytes of the pulls it was chosen for and that it has not sent.
+        asked: Bytes that it was asked for and has not sent.
         sent: Bytes handed to its network interface.
-        pulls: What it has to fetch, in order.
+        tasks: What it has to fetch, in order.
         receive_held: Bytes asked for and not written.
         outstanding: Buffers asked for and not written.
         may_ask_at: When its bandwidth allows the next request.
@@ -110,11 +138,11 @@ class Device:
     number: int
     endpoint: int
     disk: Disk
-    waiting: deque[tuple[Request, Device]] = field(default_factory=deque)
+    waiting: deque[tuple[Buffer, Part]] = field(default_factory=deque)
     send_held: int = 0
-    assigned: int = 0
+    asked: int = 0
     sent: int = 0
-    pulls: list[Pull] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
     receive_held: int = 0
     outstanding: int = 0
     may_ask_at: int = 0
@@ -122,16 +150,16 @@ class Device:
     finished: int | None = None
     is_down: bool = False
 
-    def next_buffer(self) -> Request | None:
-        """The first buffer in order that was not asked for."""
-        unasked = (buffer for pull in self.pulls for buffer in pull.buffers if not buffer.is_asked)
+    def next_task(self) -> Task | None:
+        """The first task in order of which a buffer was not asked for."""
+        unasked = (t for t in self.tasks if not t.is_given_up and t.asked < len(t.buffers))
         return next(unasked, None)
 
     def stop(self) -> None:
         """Forget all that was to be done."""
         self.waiting.clear()
-        self.pulls.clear()
-        self.send_held = self.receive_held = self.outstanding = 0
+        self.tasks.clear()
+        self.send_held = self.receive_held = self.outstanding = self.asked = self.may_ask_at = 0
 
 
 @dataclass
@@ -184,9 +212,9 @@ class Outcome:
     _degraded: int = 0
     _at_risk: int = 0
 
-    def note_buffers(self, buffers: list[Request]) -> None:
-        """Note which kinds of buffers a new pull has."""
-        size = buffers[0].pull.size
+    def note_buffers(self, buffers: list[Buffer]) -> None:
+        """Note which kinds of buffers a new task has."""
+        size = buffers[0].task.size
         self.seen["empty object"] += size == 0
         self.seen["several buffers"] += len(buffers) > 1
         self.seen["partial last buffer"] += len(buffers) > 1 and buffers[-1].size < buffers[0].size
@@ -198,13 +226,13 @@ class Outcome:
         before = self.transfers.get(pair, (0, 0))
         self.transfers[pair] = (before[0] + copies, before[1] + size)
 
-    def complete(self, pull: Pull) -> None:
+    def complete(self, task: Task) -> None:
         """Count a complete copy."""
-        self.copies[pull.replaces_lost] += 1
-        self.bytes[pull.replaces_lost] += pull.size
-        to = (pull.destination, pull.replaces_lost)
+        self.copies[task.replaces_lost] += 1
+        self.bytes[task.replaces_lost] += task.size
+        to = (task.destination.number, task.replaces_lost)
         copies, amount = self.received.get(to, (0, 0))
-        self.received[to] = (copies + 1, amount + pull.size)
+        self.received[to] = (copies + 1, amount + task.size)
 
     def note_health(self, now: int, items: Iterable[Item], is_all: bool = True) -> None:
         """Note which objects lack a copy from now on; not all of them where one was rebuilt."""

@@ -13,13 +13,13 @@ from fractions import Fraction
 from resilver.spec import System
 from tests.reference.ceph_losses import failed_osds, find_ceph_losses
 from tests.reference.draws import Stream
-from tests.reference.losses import Losses, failed_servers, find_losses, stages_of
+from tests.reference.losses import Losses, Subject, failed_servers, find_losses, stages_of
 from tests.reference.machines import PICOSECONDS, Clock, Disk, Network
-from tests.reference.rebuild_state import Device, Item, Outcome, Pull, Request
+from tests.reference.rebuild_state import Buffer, Device, Item, Outcome, Part, Task
 
 
 class Rebuild:
-    """Every new home pulls its objects: request, read, send, write, buffer by buffer."""
+    """Every new home gathers its copies: request, read, send, write, buffer by buffer."""
 
     def __init__(
         self, system: System, seed: int, losses: Losses, fails_at: dict[int, int], hosts: list[int]
@@ -31,10 +31,14 @@ class Rebuild:
             Device(number, host, Disk(system, self.clock, seen))
             for number, host in enumerate(hosts)
         ]
-        self.items = [Item(rank, subject) for rank, subject in enumerate(losses.subjects)]
+        self.items = [self.item(rank, subject) for rank, subject in enumerate(losses.subjects)]
         self.stages = stages_of(fails_at)
         self.outcome = Outcome(losses, set(fails_at), self.devices, self.network.busy, seen=seen)
-        self.begun = 0
+
+    def item(self, rank: int, subject: Subject) -> Item:
+        """An object before anything failed."""
+        places = [*subject.before, *[None] * (subject.copies - len(subject.before))]
+        return Item(rank, subject, places, set(range(len(subject.before))))
 
     def run(self) -> Outcome:
         """Rebuild everything."""
@@ -51,130 +55,188 @@ class Rebuild:
         return outcome
 
     def fail(self, stage: int) -> None:
-        """Devices fail, and every object's pulls follow the placement without them."""
-        for device in self.devices:
-            if device.number in self.stages[stage][1] and not device.is_down:
-                device.is_down = True
-                device.disk.fail()
-        resumed: list[Pull] = []
+        """Devices fail, and every object's copies follow the placement without them."""
+        down = [device for device in self.devices if device.number in self.stages[stage][1]]
+        for device in (device for device in down if not device.is_down):
+            device.is_down = True
+            device.disk.fail()
         for item in self.items:
-            resumed += self.reconsider(item, stage)
-        for pull in sorted(resumed, key=lambda pull: pull.begun):
-            self.resume(pull)
-        for device in self.devices:
-            if device.is_down:
-                device.stop()
-            else:
-                self.put_in_order(device)
+            self.reconsider(item, stage)
+            for task in item.tasks:
+                lost = task.source is not None and task.source.is_down and task.is_under_way
+                self.outcome.seen["copy that lost its source"] += lost
         self.outcome.note_health(self.clock.now, self.items)
+        under_way = self.buffers_under_way()
+        for buffer in under_way:
+            if buffer.task.is_given_up and not buffer.has_arrived:
+                self.void(buffer)
+        for device in down:
+            for buffer, part in device.waiting:
+                self.part_ended(buffer, part)
+            device.stop()
+        for buffer in under_way:
+            part = buffer.wanted
+            if part is not None and not buffer.has_arrived and part.source.is_down:
+                arrived = [other.number for other in buffer.task.buffers if other.has_arrived]
+                seen = self.outcome.seen
+                seen["source changed in the middle"] += bool(arrived)
+                seen["arrived ahead of one asked again"] += max(arrived, default=-1) > buffer.number
+                self.replan(buffer)
+        for device in self.devices:
+            if not device.is_down:
+                self.put_in_order(device)
         for device in self.devices:
             self.read_what_fits(device)
         for device in self.devices:
             self.ask(device)
 
-    def reconsider(self, item: Item, stage: int) -> list[Pull]:
-        """What a failure means for one object; returns its pulls that have lost their source."""
-        before, after = item.subject.before, item.subject.after[stage]
-        working = [*before, *(device for device, _ in item.made)]
-        holders = [number for number in working if not self.devices[number].is_down]
-        lost = len(working) - len(holders)
-        newly_lost, item.lost = lost - item.lost, lost
-        if not holders:
-            self.outcome.seen["object lost for good"] += lost > 0 and not item.is_gone
-            item.is_gone, item.left, item.full = lost > 0, 0, 0
-            for pull in list(item.pulls.values()):
-                self.cancel(item, pull)
-            return []
-        wanted = [home for home in after if home not in working]
-        missing = lost - sum(replaces for _, replaces in item.made)
-        undersized = min(missing, max(0, len(before) - len(after)))
-        rebuilt = min(missing - undersized, len(wanted))
-        item.full, item.left = len(before), max(0, len(before) - undersized - rebuilt)
-        item.undersized = undersized
-        is_touched = newly_lost > 0 or set(wanted) != set(item.pulls)
-        candidates = self.candidates(item, holders) if is_touched else []
-        for destination, pull in list(item.pulls.items()):
-            if destination not in wanted:
-                self.outcome.seen["pull to a device no longer wanted"] += not self.devices[
-                    destination
-                ].is_down
-                self.cancel(item, pull)
-        for rank, home in enumerate(wanted):
-            if home not in item.pulls:
-                item.pulls[home] = Pull(item, home, self.recovery.pipeline_buffer)
-                self.outcome.note_buffers(item.pulls[home].buffers)
-                self.devices[home].pulls.append(item.pulls[home])
-            item.pulls[home].replaces_lost = rank < rebuilt
-        without_source = []
-        for pull in item.pulls.values():
-            if is_touched:
-                pull.holders = candidates
-            if pull.source is not None and pull.source.is_down and pull.is_missing_something():
-                without_source.append(pull)
-        return without_source
+    def buffers_under_way(self) -> list[Buffer]:
+        """What was asked for and is not done, by destination, object, copy and place in it."""
+        tasks = {task for device in self.devices for task in device.tasks}
+        ordered = sorted(tasks, key=lambda t: (t.destination.number, t.item.rank, t.position))
+        return [
+            buffer
+            for task in ordered
+            for buffer in task.buffers[: task.asked]
+            if not buffer.is_done
+        ]
 
-    def candidates(self, item: Item, holders: list[int]) -> list[int]:
-        """The holders that may be asked: all, where the choice is made when a pull begins."""
-        if self.recovery.source == "primary":
-            return holders[:1]
+    def reconsider(self, item: Item, stage: int) -> None:
+        """What a failure means for one object: copies that are wanted, go on, or are not wanted."""
+        for position, device in enumerate(item.places):
+            if device is not None and self.devices[device].is_down:
+                item.places[position] = None
+                item.lost += 1
+        under_way = [task for task in item.tasks if task.is_under_way]
+        missing = [n for n, device in enumerate(item.places) if device is None]
+        wants: dict[int, int] = {}
+        is_gone = len(missing) == len(item.places)
+        if not is_gone:
+            wants = self.wants(item, item.subject.after[stage], missing, under_way)
+        self.outcome.seen["object lost for good"] += is_gone and item.lost > 0 and not item.is_gone
+        item.is_gone = is_gone and item.lost > 0
+        owed = [n for n in missing if n in item.stored]
+        item.undersized = 0 if is_gone else sum(n not in wants for n in owed)
+        item.full = 0 if is_gone else len(item.stored)
+        item.left = 0 if is_gone else len(item.stored) - len(owed)
+        for task in under_way:
+            if wants.get(task.position) == task.destination.number:
+                task.replaces_lost = task.position in owed
+            else:
+                self.outcome.seen["copy no longer wanted"] += not task.destination.is_down
+                task.is_given_up = True
+        going = {(task.position, task.destination.number) for task in under_way}
+        for position, home in sorted(wants.items()):
+            if (position, home) not in going:
+                task = Task(item, position, self.devices[home], self.recovery.pipeline_buffer)
+                task.replaces_lost = position in owed
+                self.outcome.note_buffers(task.buffers)
+                item.tasks.append(task)
+                self.devices[home].tasks.append(task)
+
+    def wants(
+        self, item: Item, after: list[int], missing: list[int], under_way: list[Task]
+    ) -> dict[int, int]:
+        """The home of each copy that is to come.
+
+        Copies stay where they are; devices that the set gains take missing ones, then those of
+        devices that leave it. What is under way goes on while its home is in the set.
+        """
+        places, wants = item.places, dict[int, int]()
+        homes = [device for device in after if device not in places]
+        settled = {n for n, device in enumerate(places) if device is not None and device in after}
+        for task in under_way:
+            home = task.destination.number
+            if home in homes and task.position not in settled:
+                homes.remove(home)
+                wants[task.position] = home
+        leaving = [n for n in range(len(places)) if n not in missing and n not in settled]
+        for position in [*missing, *leaving]:
+            if position not in wants and homes:
+                wants[position] = homes.pop(0)
+        return wants
+
+    def void(self, buffer: Buffer) -> None:
+        """Nothing is wanted of a buffer that has not come."""
+        destination = buffer.task.destination
+        destination.receive_held -= buffer.size
+        destination.outstanding -= 1
+        if buffer.wanted is not None:
+            buffer.stale.append(buffer.wanted)
+        buffer.wanted, buffer.is_done, buffer.is_starved = None, True, False
+
+    def part_ended(self, buffer: Buffer, part: Part, *, is_sent: bool = False) -> None:
+        """Something of a part has ended: what starved for it looks for a source again."""
+        if is_sent:
+            part.is_unsent = False
+        else:
+            part.is_in_flight = False
+        if buffer.is_starved:
+            self.replan(buffer)
+
+    def replan(self, buffer: Buffer) -> None:
+        """A buffer that has lost its source is asked of another."""
+        if buffer.task.is_given_up:
+            self.void(buffer)
+            return
+        if buffer.wanted is not None:
+            buffer.stale.append(buffer.wanted)
+            buffer.wanted = None
+        position = self.choose(buffer.task, buffer.stale_positions())
+        buffer.is_starved = position is None
+        if position is None:
+            self.outcome.seen["buffer without a source"] += 1
+        else:
+            self.request(buffer, position)
+
+    def choose(self, task: Task, unusable: set[int]) -> int | None:
+        """The position whose copy a task is made of; None where there is none to ask.
+
+        A copy that moves comes from where it is. Of others, those that were there from the
+        beginning come before those made since then.
+        """
+        item = task.item
+        survivors = [
+            n for n, device in enumerate(item.places) if device is not None and n not in unusable
+        ]
+        if task.position in survivors or not survivors:
+            return task.position if survivors else None
+        ordered = sorted(survivors, key=lambda n: n in item.made)
+        self.outcome.seen["choice of holders"] += len(ordered) > 1
         if self.recovery.source == "random":
             stream = Stream(self.seed, "source", item.subject.object)
-            return [holders[stream.below(len(holders))]]
-        return holders
-
-    def cancel(self, item: Item, pull: Pull) -> None:
-        """Nothing of a pull is wanted any more."""
-        del item.pulls[pull.destination]
-        self.devices[pull.destination].pulls.remove(pull)
-        self.take_back(pull, pull.buffers)
-
-    def take_back(self, pull: Pull, buffers: list[Request]) -> None:
-        """Buffers of a pull are not wanted of its source any more."""
-        destination = self.devices[pull.destination]
-        for buffer in buffers:
-            buffer.is_dropped = True
-            if buffer.is_asked and not buffer.has_arrived:
-                destination.receive_held -= buffer.size
-                destination.outstanding -= 1
-            if pull.source is not None and not buffer.is_read:
-                pull.source.assigned -= buffer.size
-            if pull.source is not None and (buffer, destination) in pull.source.waiting:
-                pull.source.waiting.remove((buffer, destination))
-
-    def resume(self, pull: Pull) -> None:
-        """A pull goes on from another holder, behind what has arrived in order."""
-        self.outcome.seen["pull that lost its source"] += 1
-        kept = next(n for n, buffer in enumerate(pull.buffers) if not buffer.has_arrived)
-        self.outcome.seen["pull resumed in the middle"] += kept > 0
-        ahead = any(buffer.has_arrived for buffer in pull.buffers[kept:])
-        self.outcome.seen["arrived ahead and asked for again"] += ahead
-        self.take_back(pull, pull.buffers[kept:])
-        pull.buffers[kept:] = [buffer.again() for buffer in pull.buffers[kept:]]
-        pull.source, pull.resumed_as = None, self.begun
-        self.begun += 1
+            stream.seek(task.position * 2**10)
+            for last in range(len(ordered) - 1, 0, -1):
+                other = stream.below(last + 1)
+                ordered[last], ordered[other] = ordered[other], ordered[last]
+        elif self.recovery.source == "least_loaded":
+            ordered.sort(key=lambda n: self.devices[item.places[n] or 0].asked)
+        return ordered[0]
 
     def put_in_order(self, device: Device) -> None:
-        """What a destination asks for: the pull under way, those that lost their source, the rest.
-
-        A pull that is asked for completely has its place before all others, and does no harm.
-        """
+        """What a destination asks for: what it has begun, then the rest in its order."""
         sign = {"smallest": 1, "largest": -1}.get(self.recovery.order, 0)
 
-        def turn(pull: Pull) -> tuple[int, int, int]:
-            if pull.source is not None:
+        def turn(task: Task) -> tuple[int, int, int]:
+            if task.asked > 0:
                 return (0, 0, 0)
-            if pull.resumed_as is not None:
-                return (1, pull.resumed_as, 0)
-            key = pull.item.left if self.recovery.order == "risk" else sign * pull.size
-            return (2, key, pull.item.rank)
+            key = task.item.left if self.recovery.order == "risk" else sign * task.size
+            return (1, key, task.item.rank)
 
-        device.pulls.sort(key=turn)
+        device.tasks.sort(key=turn)
+        for task in device.tasks:
+            task.plan = None
 
     def ask(self, destination: Device) -> None:
         """A destination asks for its next buffers, as its memory and its bandwidth allow."""
-        while (buffer := destination.next_buffer()) is not None:
+        while (task := destination.next_task()) is not None:
             if destination.outstanding and not self.recovery.pipelining:
                 return
+            if task.plan is None:
+                task.plan = self.choose(task, set())
+                assert task.plan is not None
+                task.source = self.devices[task.item.places[task.plan] or 0]
+            buffer = task.buffers[task.asked]
             if destination.receive_held + buffer.size > self.recovery.receive_memory:
                 self.outcome.seen["receive memory full"] += 1
                 return
@@ -186,12 +248,8 @@ class Rebuild:
                 destination.may_ask_at = self.clock.now + round(pause)
             destination.receive_held += buffer.size
             destination.outstanding += 1
-            buffer.is_asked = True
-            pull = buffer.pull
-            if pull.source is None:
-                self.begin(pull)
-            assert pull.source is not None
-            self.request(pull.source, destination, buffer)
+            task.asked += 1
+            self.request(buffer, task.plan)
 
     def wake_later(self, destination: Device) -> None:
         """A destination goes on asking when its bandwidth allows."""
@@ -205,70 +263,93 @@ class Rebuild:
             destination.is_waiting = True
             self.clock.at(destination.may_ask_at, wake)
 
-    def begin(self, pull: Pull) -> None:
-        """Choose the holder with the least assigned and not sent; of equals, the first listed.
-
-        With the other two choices, one holder is listed.
-        """
-        holders = [self.devices[number] for number in pull.holders]
-        self.outcome.seen["choice of holders"] += len(holders) > 1
-        pull.source = min(holders, key=lambda holder: holder.assigned)
-        pull.source.assigned += sum(b.size for b in pull.buffers if not b.has_arrived)
-        pull.begun = self.begun
-        self.begun += 1
-
-    def request(self, source: Device, destination: Device, buffer: Request) -> None:
+    def request(self, buffer: Buffer, position: int) -> None:
         """The control message that asks a source for a buffer."""
+        device = buffer.task.item.places[position]
+        assert device is not None
+        source, destination = self.devices[device], buffer.task.destination
+        part = Part(position, source)
+        buffer.wanted = part
+        source.asked += buffer.size
 
         def requested() -> None:
-            if not buffer.is_dropped:
-                source.waiting.append((buffer, destination))
-                self.read_what_fits(source)
+            source.waiting.append((buffer, part))
+            self.read_what_fits(source)
+
+        def is_lost() -> bool:
+            if not (source.is_down or destination.is_down):
+                return False
+            if not source.is_down:
+                source.asked -= buffer.size
+            self.part_ended(buffer, part)
+            return True
 
         size = self.recovery.control_message
-        ends = (destination.endpoint, source.endpoint)
-        self.network.send(*ends, size, requested, buffer.is_lost_between(source, destination))
+        self.network.send(destination.endpoint, source.endpoint, size, requested, is_lost)
 
     def read_what_fits(self, source: Device) -> None:
         """A source reads for those who wait, in order, until one does not fit into its memory."""
         while source.waiting:
-            buffer, destination = source.waiting[0]
+            buffer, part = source.waiting[0]
+            if buffer.wanted is not part:
+                source.waiting.popleft()
+                source.asked -= buffer.size
+                self.part_ended(buffer, part)
+                continue
             if source.send_held + buffer.size > self.recovery.send_memory:
                 self.outcome.seen["send memory full"] += 1
                 return
             source.waiting.popleft()
             source.send_held += buffer.size
-            buffer.is_read = True
-            done = source.disk.submit("read", buffer.pull.object, buffer.offset, buffer.size)
-            self.clock.at(done, lambda b=buffer, d=destination: self.was_read(source, d, b))
+            part.is_unsent = True
+            done = source.disk.submit("read", buffer.task.object, buffer.offset, buffer.size)
+            self.clock.at(done, lambda b=buffer, p=part: self.was_read(b, p))
 
-    def was_read(self, source: Device, destination: Device, buffer: Request) -> None:
+    def was_read(self, buffer: Buffer, part: Part) -> None:
         """A buffer that was read goes to its destination; once sent, its memory is free."""
+        source, destination = part.source, buffer.task.destination
 
         def sent() -> None:
+            self.part_ended(buffer, part, is_sent=True)
             if not source.is_down:
                 source.send_held -= buffer.size
-                source.assigned -= buffer.size
+                source.asked -= buffer.size
                 self.read_what_fits(source)
 
+        def is_lost() -> bool:
+            if not (source.is_down or destination.is_down):
+                return False
+            self.part_ended(buffer, part)
+            return True
+
         if source.is_down:
+            part.is_unsent = False
             source.disk.bytes["read"] -= buffer.size
-        elif buffer.is_dropped:
+            self.part_ended(buffer, part)
+        elif buffer.wanted is not part:
             self.outcome.seen["buffer read in vain"] += 1
-            sent()
+            part.is_unsent = False
+            source.send_held -= buffer.size
+            source.asked -= buffer.size
+            self.part_ended(buffer, part)
+            self.read_what_fits(source)
         else:
             source.sent += buffer.size
             ends = (source.endpoint, destination.endpoint)
-            done = self.network.send(
-                *ends,
-                buffer.size,
-                lambda: self.arrived(source, destination, buffer),
-                buffer.is_lost_between(source, destination),
+            arrived = self.network.send(
+                *ends, buffer.size, lambda: self.arrived(buffer, part), is_lost
             )
-            self.clock.at(done, sent)
+            self.clock.at(arrived, sent)
 
-    def arrived(self, source: Device, destination: Device, buffer: Request) -> None:
+    def arrived(self, buffer: Buffer, part: Part) -> None:
         """A buffer that has arrived is written; then its destination may ask for more."""
+        task, destination = buffer.task, buffer.task.destination
+        if buffer.wanted is not part:
+            self.part_ended(buffer, part)
+            return
+        part.is_in_flight = False
+        buffer.has_arrived = True
+        self.outcome.transfer(part.source, destination, int(buffer.number == 0), buffer.size)
 
         def written() -> None:
             if destination.is_down:
@@ -277,32 +358,28 @@ class Rebuild:
             destination.receive_held -= buffer.size
             destination.outstanding -= 1
             destination.finished = self.clock.now
-            if not buffer.is_dropped:
-                buffer.is_written = True
-                if all(one.is_written for one in buffer.pull.buffers):
-                    self.pulled(buffer.pull, source)
+            buffer.is_done = True
+            if not task.is_given_up:
+                task.written += 1
+                if task.written == len(task.buffers):
+                    self.completed(task)
             self.ask(destination)
 
-        if buffer.is_dropped:
-            return
-        buffer.has_arrived = True
-        self.outcome.transfer(source, destination, 0, buffer.size)
         disk = destination.disk
-        self.clock.at(disk.submit("write", buffer.pull.object, buffer.offset, buffer.size), written)
+        self.clock.at(disk.submit("write", task.object, buffer.offset, buffer.size), written)
 
-    def pulled(self, pull: Pull, source: Device) -> None:
+    def completed(self, task: Task) -> None:
         """A copy is complete."""
-        destination = self.devices[pull.destination]
-        del pull.item.pulls[pull.destination]
-        destination.pulls.remove(pull)
-        pull.item.made.append((pull.destination, pull.replaces_lost))
-        last = pull.source or source
-        self.outcome.transfer(last, destination, 1, 0)
-        self.outcome.complete(pull)
-        if pull.replaces_lost:
-            pull.item.left += 1
+        item, position = task.item, task.position
+        task.destination.tasks.remove(task)
+        item.places[position] = task.destination.number
+        item.made.add(position)
+        item.stored.add(position)
+        self.outcome.complete(task)
+        if task.replaces_lost:
+            item.left += 1
             self.outcome.rebuilt_at = self.clock.now
-            self.outcome.note_health(self.clock.now, [pull.item], is_all=False)
+            self.outcome.note_health(self.clock.now, [item], is_all=False)
 
 
 def rebuild(system: System, seed: int) -> Outcome:

@@ -25,9 +25,9 @@ def at(milliseconds: int, **fail: Any) -> dict[str, Any]:
 
 
 # Faults in sequence: what the case is about must occur in it.
-GOES_ON = {"pull that lost its source"}
-IN_THE_MIDDLE = {*GOES_ON, "pull resumed in the middle"}
-NOT_WANTED = {"pull to a device no longer wanted", "buffer read in vain"}
+GOES_ON = {"copy that lost its source"}
+IN_THE_MIDDLE = {*GOES_ON, "source changed in the middle"}
+NOT_WANTED = {"copy no longer wanted", "buffer read in vain"}
 LARGE = {"objects": "whole"}
 SEQUENCES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "a-second-server-during-the-rebuild": (
@@ -113,7 +113,7 @@ SEQUENCES: dict[str, tuple[dict[str, Any], set[str]]] = {
                 "send_memory": "16 MiB",
             },
         ),
-        {*IN_THE_MIDDLE, "arrived ahead and asked for again"},
+        {*IN_THE_MIDDLE, "arrived ahead of one asked again"},
     ),
     "after-the-rebuild": (
         described(7, faults=[at(0, servers=1), at(60_000, servers=1)]),
@@ -168,4 +168,4 @@ def test_a_real_cluster_s_faults_in_sequence_equal_the_twin(
     }
     run = Study.from_dict(description, base=tmp_path).runs()[0]
     twin = assert_equal_runs(run.system, run.seed)
-    assert twin.copies[True] > 20 and twin.seen["pull that lost its source"]
+    assert twin.copies[True] > 20 and twin.seen["copy that lost its source"]

@@ -8,8 +8,8 @@ use resilver_placement::crush::CrushMap;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, Discipline, GroupContents, ObjectOrder, Patience, Placement, RebuildPolicy,
-    SourceChoice, SystemConfig,
+    Algorithm, Contents, CrushPlacement, Discipline, GroupContents, ObjectOrder, Placement, RecoveryPolicy,
+    RetryPolicy, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 use serde::Deserialize;
@@ -95,20 +95,8 @@ struct RecoveryJson {
     source: String,
     order: String,
     bandwidth_bytes_per_second: Option<f64>,
-    #[serde(default = "retry_seconds")]
     retry_seconds: f64,
-    #[serde(default = "attempts")]
     attempts: u32,
-}
-
-/// A second, after which the messages of most protocols are sent again.
-fn retry_seconds() -> f64 {
-    1.0
-}
-
-/// As often as a message is sent where nothing else is said.
-fn attempts() -> u32 {
-    3
 }
 
 #[derive(Deserialize)]
@@ -177,10 +165,10 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
         service: service(&system.disk, system.seed)?,
         discipline: discipline(&system.disk.discipline)?,
         fabric: fabric(system.fabric, system.seed)?,
-        patience: patience(&system.recovery)?,
+        retry: retry(&system.recovery)?,
         source: source_choice(&system.recovery.source)?,
         order: object_order(&system.recovery.order)?,
-        policy: RebuildPolicy {
+        policy: RecoveryPolicy {
             pipeline_buffer: Bytes::new(system.recovery.pipeline_buffer),
             pipelining: system.recovery.pipelining,
             receive_memory: Bytes::new(system.recovery.receive_memory),
@@ -205,11 +193,11 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
     })
 }
 
-fn patience(recovery: &RecoveryJson) -> Result<Patience, PyErr> {
+fn retry(recovery: &RecoveryJson) -> Result<RetryPolicy, PyErr> {
     if recovery.attempts == 0 {
         return Err(config_error("recovery.attempts = 0: it must be at least 1"));
     }
-    Ok(Patience { retry: duration("recovery.retry", recovery.retry_seconds)?, attempts: recovery.attempts })
+    Ok(RetryPolicy { after: duration("recovery.retry", recovery.retry_seconds)?, attempts: recovery.attempts })
 }
 
 fn source_choice(name: &str) -> Result<SourceChoice, PyErr> {

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::crush::CrushMap;
 use crate::errors::{config_error, placement_error};
+use crate::streams::code;
 
 /// Groups that one task places: some milliseconds of work, so that tasks are few and every thread has some.
 const GROUPS_A_TASK: usize = 1024;
@@ -26,6 +27,9 @@ pub struct PoolJson {
     rule: u32,
     hashpspool: bool,
     erasure: bool,
+    /// The code of its objects, where it is erasure coded and a cluster's own.
+    #[serde(default)]
+    code: Option<String>,
     object_hash: u32,
     #[serde(default)]
     exceptions: ExceptionsJson,
@@ -53,7 +57,8 @@ pub fn placed_pool(json: &PoolJson, map: &crush::CrushMap) -> Result<PlacedPool,
             known.join(", ")
         ))
     })?;
-    Ok(PlacedPool { pool: pool_of(json), rule })
+    let code = json.code.as_ref().map(|text| code(&format!("pool {}: code", json.id), text)).transpose()?;
+    Ok(PlacedPool { pool: pool_of(json), rule, code })
 }
 
 /// A pool.
@@ -119,7 +124,7 @@ pub fn group_sets<'py>(
 
 /// Places all groups, each thread some of them; a group's answer depends on nothing but itself.
 fn set_columns(map: &crush::CrushMap, placed: &PlacedPool, osds: Osds<'_>) -> SetColumns {
-    let PlacedPool { pool, rule } = placed;
+    let PlacedPool { pool, rule, .. } = placed;
     let groups = pool.pg_num as usize;
     // A pool of no copies has sets of no places, and rows still need a width to be told apart.
     let size = pool.size.max(1) as usize;

@@ -68,7 +68,8 @@ pub struct CorruptionJson {
     code: Option<String>,
 }
 
-fn code(field: &str, text: &str) -> PyResult<Arc<Code>> {
+/// The code that a text names.
+pub fn code(field: &str, text: &str) -> PyResult<Arc<Code>> {
     Code::parse(text).map(Arc::new).map_err(|error| config_error(format!("{field} = '{text}': {error}")))
 }
 

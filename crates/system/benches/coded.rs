@@ -14,8 +14,8 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, ObjectOrder, Patience, Phase,
-    PlacedPool, Placement, RebuildPolicy, Simulation, SourceChoice, SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, ObjectOrder, Phase, PlacedPool,
+    Placement, RecoveryPolicy, RetryPolicy, Simulation, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
 
@@ -63,7 +63,7 @@ fn placement(pieces: u32) -> Placement {
         Pool { id: 1, pg_num: GROUPS, pgp_num: GROUPS, size: pieces, rule: 0, hashpspool: true, kind, exceptions };
     let algorithm = Algorithm::Crush(CrushPlacement {
         map: Arc::new(map),
-        pools: vec![PlacedPool { pool, rule }],
+        pools: vec![PlacedPool { pool, rule, code: None }],
         reweight: vec![0x10000; SERVERS as usize],
         is_up: vec![true; SERVERS as usize],
         affinity: vec![],
@@ -83,7 +83,7 @@ fn system(code: &str, files: u64) -> SystemConfig {
         service: Service::Table(disk_table()),
         discipline: Discipline::Fifo,
         fabric: FabricConfig::LogGp { table: fabric_table() },
-        policy: RebuildPolicy {
+        policy: RecoveryPolicy {
             pipeline_buffer: Bytes::mebibytes(16),
             pipelining: true,
             receive_memory: Bytes::gibibytes(1),
@@ -91,7 +91,7 @@ fn system(code: &str, files: u64) -> SystemConfig {
             control_message: Bytes::new(64),
             bandwidth: None,
         },
-        patience: Patience { retry: SimDuration::from_picoseconds(1_000_000_000_000), attempts: 3 },
+        retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
         placement: placement(code.pieces()),

@@ -11,10 +11,7 @@ use resilver_fabric::topology::torus;
 use resilver_fabric::{Forwarding, Queues, Routing, Switched, SwitchedParameters};
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, Limit, Schedule, run};
-use resilver_system::{
-    Arrivals, Clients, EventOf, ObjectOrder, Plant, Rebuild, RebuildPolicy, SourceChoice, Storage, Targets, Traffic,
-    WorkList,
-};
+use resilver_system::{Arrivals, Clients, EventOf, Plant, Recovery, Storage, Targets, Traffic};
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
 
 const SIDES: [u32; 3] = [16, 16, 16];
@@ -64,27 +61,12 @@ fn clients(duration: f64) -> Clients {
     Clients::new(1, traffic, HOSTS as usize, false).expect("traffic that can be drawn")
 }
 
-/// Nothing to restore.
-fn rebuild() -> Rebuild {
-    let policy = RebuildPolicy {
-        pipeline_buffer: Bytes::mebibytes(16),
-        pipelining: true,
-        receive_memory: Bytes::gibibytes(1),
-        send_memory: Bytes::gibibytes(1),
-        control_message: Bytes::new(64),
-        bandwidth: None,
-    };
-    let choices = (SourceChoice::Primary, ObjectOrder::Population);
-    let work = WorkList::build(1, HOSTS as usize, choices, &[], |_, (): &mut (), _| {}).expect("no pulls");
-    Rebuild::new(policy, &vec![false; HOSTS as usize], work).expect("buffers fit into memory")
-}
-
 /// Serves for a simulated time; returns packet-hops, events with their digest, and the seconds that they took.
 fn serve(duration: f64) -> (u64, (u64, Digest), f64) {
     let service = Service::Fixed { read: seconds(0.022), write: seconds(0.022) };
     let disks: Vec<ReadsFirst> = (0..u64::from(HOSTS)).map(|device| ReadsFirst::new(&service, device)).collect();
     let plant = Plant::new(fabric(), disks, (0..HOSTS).map(EndpointId::new).collect());
-    let mut storage = Storage::serving(plant, rebuild(), Some(clients(duration)), vec![]);
+    let mut storage = Storage::serving(plant, Recovery::of_nothing(HOSTS as usize), Some(clients(duration)), vec![]);
     let mut schedule: Schedule<EventOf<Switched>> = Schedule::new();
     let begin = Instant::now();
     storage.start(&mut schedule);

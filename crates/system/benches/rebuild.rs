@@ -10,11 +10,12 @@ use std::time::Instant;
 use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Limit, Purpose, Schedule, Stream, run};
-use resilver_placement::layout::Relocation;
+use resilver_placement::inverse::FailedSet;
+use resilver_redundancy::Code;
 use resilver_system::{
-    AffectedObject, EventOf, ObjectOrder, Plant, Rebuild, RebuildPolicy, SourceChoice, Storage, WorkList,
+    AffectedObject, EventOf, ObjectOrder, Plant, Recovery, RecoveryChoices, RecoveryPolicy, RecoveryWork, Storage,
 };
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
 /// Devices, one of which failed, of the case whose rate is stated.
 const DEVICES: u32 = 1024;
@@ -70,7 +71,7 @@ fn fabric_table() -> Arc<LogGpTable> {
 }
 
 /// What `devices` devices have to restore when the last of them fails.
-fn work_of(devices: u32) -> WorkList {
+fn work_of(devices: u32) -> RecoveryWork {
     let survivors = u64::from(devices - 1);
     let mut stream = Stream::new(1, 0, Purpose::named("bench"));
     let mut size = || {
@@ -84,35 +85,38 @@ fn work_of(devices: u32) -> WorkList {
         .map(|number| AffectedObject { object: ObjectId::new(number), size: size() })
         .collect();
     let failed = DeviceId::new(devices - 1);
-    let relocate = |object: ObjectId, (): &mut (), relocation: &mut Relocation| {
+    let places = |object: ObjectId| {
         let mut stream = Stream::new(1, object.get(), Purpose::named("bench"));
-        let [holder, other] = [(); 2].map(|()| DeviceId::new(stream.below(survivors) as u32));
-        let home = DeviceId::new(stream.below(survivors) as u32);
-        relocation.set(&[holder, other, failed], &[holder, other, home], |device| device == failed);
+        // Three different devices: the first anywhere, each further one at a distance from it that is not taken.
+        let first = stream.below(survivors);
+        let near = 1 + stream.below(survivors / 2 - 1);
+        let far = survivors / 2 + stream.below(survivors - survivors / 2);
+        let [holder, other, home] =
+            [0, near, far].map(|distance| DeviceId::new(((first + distance) % survivors) as u32));
+        (vec![holder, other, failed], vec![holder, other, home])
     };
-    WorkList::build(1, devices as usize, (SourceChoice::Primary, ObjectOrder::Population), &affected, relocate)
-        .expect("few pulls")
+    let (code, failed) = (Code::replication(3).expect("a code"), failed_of(devices));
+    let how = (RecoveryPolicy::default().pipeline_buffer, ObjectOrder::Population);
+    RecoveryWork::of_places(code, affected, (devices as usize, &failed), how, places).expect("few pieces")
+}
+
+/// The last of `devices` devices.
+fn failed_of(devices: u32) -> FailedSet {
+    FailedSet::new(devices as usize, &[DeviceId::new(devices - 1)])
 }
 
 /// Restores everything; returns the events and the seconds that they took.
-fn restore(devices: u32, work: WorkList) -> (u64, f64) {
-    let policy = RebuildPolicy {
-        pipeline_buffer: Bytes::mebibytes(16),
-        pipelining: true,
-        receive_memory: Bytes::gibibytes(1),
-        send_memory: Bytes::gibibytes(1),
-        control_message: Bytes::new(64),
-        bandwidth: None,
-    };
-    let is_failed: Vec<bool> = (0..devices).map(|device| device == devices - 1).collect();
+fn restore(devices: u32, work: RecoveryWork) -> (u64, f64) {
     let table = disk_table();
     let service = Service::Table(table);
     let disks = (0..u64::from(devices)).map(|device| Disk::new(&service, device)).collect();
     let fabric = LogGp::new(fabric_table(), devices as usize);
     let plant = Plant::new(fabric, disks, (0..devices).map(EndpointId::new).collect());
     let begin = Instant::now();
-    let rebuild = Rebuild::new(policy, &is_failed, work).expect("buffers fit into memory");
-    let mut storage = Storage::new(plant, rebuild);
+    let (choices, failures) =
+        (RecoveryChoices { seed: 1, ..Default::default() }, vec![(SimTime::ZERO, failed_of(devices))]);
+    let recovery = Recovery::new(RecoveryPolicy::default(), choices, failures, work).expect("buffers fit into memory");
+    let mut storage = Storage::new(plant, recovery);
     let mut schedule: Schedule<EventOf<LogGp>> = Schedule::new();
     storage.start(&mut schedule);
     run(&mut storage, &mut schedule, Limit::none()).expect("no event is out of time");

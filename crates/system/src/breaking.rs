@@ -55,10 +55,7 @@ impl<F: Network, D: Device> Storage<F, D> {
         }
         for &device in devices {
             let mut site = Site { plant: &mut self.plant, schedule };
-            match &mut self.reconstruction {
-                Some(reconstruction) => reconstruction.lose_device(device, &mut site),
-                None => self.rebuild.lose_device(device, &mut site),
-            }
+            self.recovery.lose_device(device, &mut site);
         }
         let Plant { fabric, .. } = &mut self.plant;
         if let Some(clients) = &mut self.clients {
@@ -87,12 +84,12 @@ impl<F: Network, D: Device> Storage<F, D> {
         for &component in components {
             self.plant.fabric.repair(now, component);
         }
-        for &device in devices {
+        // What has failed for good meanwhile does not come back.
+        let comes_back = |device: &DeviceId| !self.recovery.knows_failed(*device);
+        let devices: Vec<DeviceId> = devices.iter().copied().filter(comes_back).collect();
+        for device in devices {
             self.plant.disks[device.index()].repair(now);
-            match &mut self.reconstruction {
-                Some(reconstruction) => reconstruction.regain_device(device),
-                None => self.rebuild.regain_device(device),
-            }
+            self.recovery.regain_device(device);
             if let Some(clients) = &mut self.clients {
                 clients.repair_device(device);
             }
@@ -121,7 +118,7 @@ impl<F: Network, D: Device> Storage<F, D> {
     #[cold]
     pub(crate) fn fail_devices<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
         if self.clients.is_some() || self.streams.is_some() {
-            let (now, failing) = (schedule.now(), self.failing_at(stage));
+            let (now, failing) = (schedule.now(), self.recovery.failing_at(stage));
             if let Some(clients) = &mut self.clients {
                 let disks = &self.plant.disks;
                 failing.iter().for_each(|&device| clients.fail_device(now, device, &disks[device.index()]));
@@ -132,17 +129,11 @@ impl<F: Network, D: Device> Storage<F, D> {
             for &device in failing.iter().filter(|_| stage == 0) {
                 let disk = &mut self.plant.disks[device.index()];
                 let requests = disk.usage().requests;
-                match &mut self.reconstruction {
-                    Some(reconstruction) => reconstruction.begin_without(device, requests),
-                    None => self.rebuild.begin_without(device, requests),
-                }
+                self.recovery.begin_without(device, requests);
                 disk.fail(now);
             }
         }
         let mut site = Site { plant: &mut self.plant, schedule };
-        match &mut self.reconstruction {
-            Some(reconstruction) => reconstruction.fail(stage, &mut site),
-            None => self.rebuild.execute(StorageEvent::Fail(stage), &mut site),
-        }
+        self.recovery.fail(stage, &mut site);
     }
 }

@@ -1,11 +1,9 @@
-//! The conservation laws that every finished run is held to.
+//! How a model is held to laws, and the laws of placement.
 
 use resilver_placement::inverse::GroupInverse;
 use resilver_placement::layout::{GroupTable, Relocation};
-use resilver_units::{Bytes, DeviceId, GroupId};
+use resilver_units::{DeviceId, GroupId};
 use thiserror::Error;
-
-use crate::outcome::{DeviceOutcome, Outcome};
 
 /// A conservation law that a run broke. It is a bug of the model, never of the study.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -33,79 +31,6 @@ pub(crate) fn hold(laws: impl IntoIterator<Item = Law>) -> Result<(), Conservati
         Some((law, left, right)) => Err(ConservationError { law, left, right }),
         None => Ok(()),
     }
-}
-
-/// What all devices did, in bytes.
-pub(crate) struct Totals {
-    pub read: u64,
-    pub sent: u64,
-    pub received: u64,
-    pub written: u64,
-    /// Of copies or pieces that were rebuilt or moved.
-    pub completed: u64,
-    /// What the transfers add up to.
-    pub transferred: u64,
-    /// Requests, not bytes, that failed devices served after their failure.
-    pub served_after_failure: u64,
-}
-
-impl Totals {
-    pub fn of(outcome: &Outcome) -> Self {
-        let devices = &outcome.devices;
-        let total = |amount: fn(&DeviceOutcome) -> u64| devices.iter().map(amount).sum::<u64>();
-        let served_after = |d: &DeviceOutcome| d.disk.requests - d.requests_before_failure;
-        Totals {
-            read: total(|d| d.disk.bytes_read.get()),
-            sent: total(|d| d.sent_bytes.get()),
-            received: total(|d| d.received_bytes.get()),
-            written: total(|d| d.disk.bytes_written.get()),
-            completed: total(|d| d.rebuilt_bytes.get() + d.remapped_bytes.get()),
-            transferred: outcome.transfers.iter().map(|t| t.bytes.get()).sum(),
-            served_after_failure: devices.iter().filter(|d| d.is_failed).map(served_after).sum(),
-        }
-    }
-}
-
-/// Holds a finished run to the conservation laws; `asked` is what others than the rebuild read from disks and wrote.
-///
-/// # Errors
-/// The first law that is broken.
-pub fn check(outcome: &Outcome, asked: (Bytes, Bytes)) -> Result<(), ConservationError> {
-    let (losses, wasted) = (outcome.losses, outcome.wasted);
-    let Totals { read, sent, received, written, completed, transferred, served_after_failure } = Totals::of(outcome);
-    hold([
-        ("every byte read is sent or wasted, or read for clients", read, sent + wasted.read.get() + asked.0.get()),
-        ("every byte sent is received or wasted", sent, received + wasted.sent.get()),
-        ("every byte received is written or wasted", received + asked.1.get(), written + wasted.received.get()),
-        (
-            "every byte written is of a copy rebuilt or remapped, wasted, or written for clients",
-            written,
-            completed + wasted.written.get() + asked.1.get(),
-        ),
-        ("every byte of a copy that moves has moved", outcome.moved_bytes.get(), completed),
-        ("what the transfers add up to was received", received, transferred),
-        (
-            "every copy to rebuild was rebuilt, or was out of reach",
-            losses.replicas_to_rebuild,
-            outcome.rebuilt_replicas + outcome.unreachable_replicas,
-        ),
-        (
-            "every copy that moves has moved, or was out of reach",
-            losses.remapped_replicas,
-            outcome.remapped_replicas + outcome.unreachable_moves,
-        ),
-        (
-            "lost copies are rebuilt, out of reach, unrecoverable, undersized or replaced by copies that moved",
-            losses.lost_replicas,
-            outcome.rebuilt_replicas
-                + outcome.unreachable_replicas
-                + losses.unrecoverable_replicas
-                + losses.undersized_replicas
-                + losses.replaced_replicas,
-        ),
-        ("no failed device serves", 0, served_after_failure),
-        ("every buffer of memory was given back", 0, outcome.memory_held_at_end.get()),
-    ])
 }
 
 /// Holds the sets of all groups, before the failure and after it, to lie in different failure domains.

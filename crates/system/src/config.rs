@@ -15,12 +15,13 @@ use resilver_population::{Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, ObjectId, SimTime};
 
+use crate::SystemError;
 use crate::choice::{ObjectOrder, SourceChoice};
 use crate::clients::Traffic;
 use crate::group_contents::GroupContents;
 use crate::lanes::LanesConfig;
 use crate::network::NetworkFault;
-use crate::rebuild::{Patience, RebuildPolicy};
+use crate::recovery::{PoolCode, RecoveryPolicy, RetryPolicy};
 use crate::streams::{Corruption, StreamTraffic};
 
 /// The reweight of a device that is in, 16.16.
@@ -46,9 +47,9 @@ pub struct SystemConfig {
     /// The network.
     pub fabric: FabricConfig,
     /// How recovery goes about its work.
-    pub policy: RebuildPolicy,
+    pub policy: RecoveryPolicy,
     /// How destinations go about messages that the network loses.
-    pub patience: Patience,
+    pub retry: RetryPolicy,
     /// Where new homes pull from.
     pub source: SourceChoice,
     /// In which order they pull.
@@ -129,6 +130,38 @@ impl SystemConfig {
     }
 }
 
+impl SystemConfig {
+    /// How the objects of each pool are kept: by the pool's own code, else by the system's, else in copies.
+    ///
+    /// # Errors
+    /// When a code has another number of pieces than the placement finds devices for; not where nothing `is_stored`.
+    pub(crate) fn pool_codes(&self, is_stored: bool) -> Result<Vec<PoolCode>, SystemError> {
+        let coding = self.code.as_ref().and_then(|coded| coded.coding);
+        let pool_code = |own: Option<&Arc<Code>>, keeps_positions: bool, placed: usize| {
+            let code = match own.or(self.code.as_ref().map(|coded| &coded.code)) {
+                Some(code) => code.clone(),
+                None => Arc::new(Code::replication(placed.max(1) as u32)?),
+            };
+            let pieces = u64::from(code.pieces());
+            if is_stored && pieces != placed as u64 {
+                return Err(SystemError::PiecesNotPlaced { pieces, placed: placed as u64 });
+            }
+            Ok(PoolCode { code, coding, keeps_positions })
+        };
+        match &self.placement.algorithm {
+            Algorithm::Ring { copies, .. } | Algorithm::Layout { copies, .. } => {
+                Ok(vec![pool_code(None, false, *copies)?])
+            }
+            Algorithm::Crush(crush) => {
+                let of = |placed: &PlacedPool| {
+                    pool_code(placed.code.as_ref(), placed.keeps_positions(), placed.pool.size as usize)
+                };
+                crush.pools.iter().map(of).collect()
+            }
+        }
+    }
+}
+
 /// What is stored.
 #[derive(Clone, Debug)]
 pub enum Contents {
@@ -203,6 +236,8 @@ pub struct PlacedPool {
     pub pool: Pool,
     /// Its rule.
     pub rule: Rule,
+    /// The code that its objects are stored under, where the system's own does not hold for it.
+    pub code: Option<Arc<Code>>,
 }
 
 /// Working memory of one thread that places.
@@ -298,7 +333,13 @@ impl Algorithm {
 
 impl CrushPlacement {
     /// A group of a pool, with the pool's exceptions to CRUSH.
-    fn place_group(&self, placed: &PlacedPool, ps: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
+    pub(crate) fn place_group(
+        &self,
+        placed: &PlacedPool,
+        ps: u32,
+        scratch: &mut PlaceScratch,
+        set: &mut Vec<DeviceId>,
+    ) {
         let osds = Osds { reweight: &self.reweight, is_up: &self.is_up, affinity: &self.affinity };
         let PlaceScratch { crush, items, .. } = scratch;
         placed.pool.up_set(&self.map, &placed.rule, ps, osds, crush, items);

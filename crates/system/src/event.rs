@@ -1,4 +1,14 @@
 //! What happens in a storage system, and the tokens by which the fabric names its messages.
+//!
+//! An event is one word of 64 bits, its kind in the lowest. The bits that each owner has for numbers of its own stand here
+//! and nowhere else:
+//!
+//! | owner | bits | what they number |
+//! |---|---|---|
+//! | recovery | 41 | buffers under way (32), their pieces (6), kinds of event (3) |
+//! | clients | 59 | requests (56), kinds of event (3) |
+//! | streams | 58 | operations, their pieces, kinds of event |
+//! | devices, changes, failures | 32 | each its own |
 
 use std::marker::PhantomData;
 
@@ -6,86 +16,42 @@ use resilver_fabric::{Fabric, FabricEvent};
 use resilver_kernel::Event;
 use resilver_units::DeviceId;
 
-/// How many bits a buffer's number and its pull's have: with a message's kind and an event's, they fill a word.
-const NUMBER_BITS: u32 = 30;
-const PULL_BITS: u32 = 29;
-/// Most buffers of one object.
-pub(crate) const BUFFER_LIMIT: u64 = 1 << NUMBER_BITS;
-/// Most pulls of a run.
-pub(crate) const PULL_LIMIT: usize = 1 << PULL_BITS;
-
-/// One buffer of one pull.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffer {
-    /// Which pull of the work list.
-    pub(crate) pull: u32,
-    /// Which buffer of the pull's object.
-    pub(crate) number: u32,
-}
-
-impl Buffer {
-    /// Both numbers in one of 60 bits.
-    #[inline]
-    fn pack(self) -> u64 {
-        debug_assert!((self.pull as usize) < PULL_LIMIT && u64::from(self.number) < BUFFER_LIMIT, "{self:?}");
-        u64::from(self.pull) << NUMBER_BITS | u64::from(self.number)
-    }
-
-    #[inline]
-    fn unpack(packed: u64) -> Self {
-        let pull = (packed >> NUMBER_BITS) as u32 & ((1 << PULL_BITS) - 1);
-        Buffer { pull, number: packed as u32 & ((1 << NUMBER_BITS) - 1) }
-    }
-}
+/// Most buffers of one piece of an object.
+pub(crate) const BUFFER_LIMIT: u64 = 1 << 31;
+/// Most pieces that are to come to devices, and most objects that have some of them.
+pub(crate) const TASK_LIMIT: usize = 1 << 31;
 
 /// What happens in the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageEvent<F> {
     /// An event of the fabric.
     Fabric(F),
-    /// A source has read a buffer.
-    ReadDone(Buffer),
-    /// A source has sent a buffer and may reuse its memory.
-    SendDone(Buffer),
-    /// A destination has written a buffer.
-    WriteDone(Buffer),
-    /// A destination asks again for a buffer that did not come.
-    Retry(Buffer),
-    /// A destination may ask for more without passing its bandwidth.
-    Wake(DeviceId),
-    /// Devices fail: which of the points of time at which some do.
-    Fail(u32),
+    /// Something of recovery, by a number of its own.
+    Recovery(u64),
     /// Something of the clients', by a number of theirs.
     Client(u64),
-    /// Something of the streams', by a number of theirs below 2^58.
+    /// Something of the streams', by a number of theirs.
     Stream(u64),
-    /// Something of a reconstruction, by a number of its own below 2^58.
-    Reconstruction(u64),
+    /// Devices fail: which of the points of time at which some do.
+    Fail(u32),
     /// A device finishes what it is serving.
     Device(DeviceId),
     /// Parts of the network fail or are repaired: which of the changes.
     Network(u32),
 }
 
-/// How many low bits of an event's word tell its kind; of the kind `OTHER`, the bits above a buffer's tell which one.
+/// How many low bits of an event's word tell its kind; of the kind `OTHER`, the next ones tell which one.
 const KIND_BITS: u32 = 2;
 const FABRIC: u64 = 0;
-const READ_DONE: u64 = 1;
-const WRITE_DONE: u64 = 2;
+const RECOVERY: u64 = 1;
+const CLIENT_EVENT: u64 = 2;
 const OTHER: u64 = 3;
-const SEND_DONE: u64 = 0;
-const WAKE: u64 = 1;
-const FAIL: u64 = 2;
-const CLIENT_EVENT: u64 = 3;
-const NETWORK: u64 = 4;
-const DEVICE: u64 = 5;
-const RETRY: u64 = 6;
-/// Streams and reconstructions share a kind; the highest bit below it tells them apart.
-const PIECES: u64 = 7;
-/// How many bits a pull's and a buffer's number have together.
-const BUFFER_BITS: u32 = PULL_BITS + NUMBER_BITS;
-/// How many bits the numbers of streams and reconstructions have.
-const PIECE_BITS: u32 = BUFFER_BITS - 1;
+/// How many bits tell which of the other kinds.
+const OTHER_BITS: u32 = 2;
+const FAIL: u64 = 0;
+const NETWORK: u64 = 1;
+const DEVICE: u64 = 2;
+const STREAM_EVENT: u64 = 3;
 
 /// An event in the queue: a [`StorageEvent`] in one word, which also stands for it in the digest.
 ///
@@ -99,29 +65,17 @@ pub struct EventOf<F: Fabric> {
 impl<F: Fabric> EventOf<F> {
     #[inline]
     pub(crate) fn new(event: StorageEvent<F::Event>) -> Self {
+        let other = |kind: u64, number: u64| (OTHER, number << OTHER_BITS | kind);
         let (kind, rest) = match event {
             StorageEvent::Fabric(event) => (FABRIC, event.number()),
-            StorageEvent::ReadDone(buffer) => (READ_DONE, buffer.pack()),
-            StorageEvent::WriteDone(buffer) => (WRITE_DONE, buffer.pack()),
-            StorageEvent::SendDone(buffer) => (OTHER, SEND_DONE << BUFFER_BITS | buffer.pack()),
-            StorageEvent::Retry(buffer) => (OTHER, RETRY << BUFFER_BITS | buffer.pack()),
-            StorageEvent::Wake(device) => (OTHER, WAKE << BUFFER_BITS | u64::from(device.get())),
-            StorageEvent::Fail(stage) => (OTHER, FAIL << BUFFER_BITS | u64::from(stage)),
-            StorageEvent::Client(number) => {
-                debug_assert!(number < 1 << BUFFER_BITS, "{number}");
-                (OTHER, CLIENT_EVENT << BUFFER_BITS | number)
-            }
-            StorageEvent::Stream(number) => {
-                debug_assert!(number < 1 << PIECE_BITS, "{number}");
-                (OTHER, PIECES << BUFFER_BITS | number)
-            }
-            StorageEvent::Reconstruction(number) => {
-                debug_assert!(number < 1 << PIECE_BITS, "{number}");
-                (OTHER, PIECES << BUFFER_BITS | 1 << PIECE_BITS | number)
-            }
-            StorageEvent::Device(device) => (OTHER, DEVICE << BUFFER_BITS | u64::from(device.get())),
-            StorageEvent::Network(change) => (OTHER, NETWORK << BUFFER_BITS | u64::from(change)),
+            StorageEvent::Recovery(number) => (RECOVERY, number),
+            StorageEvent::Client(number) => (CLIENT_EVENT, number),
+            StorageEvent::Stream(number) => other(STREAM_EVENT, number),
+            StorageEvent::Fail(stage) => other(FAIL, u64::from(stage)),
+            StorageEvent::Device(device) => other(DEVICE, u64::from(device.get())),
+            StorageEvent::Network(change) => other(NETWORK, u64::from(change)),
         };
+        debug_assert!(rest < 1 << (64 - KIND_BITS), "{rest}");
         EventOf { word: rest << KIND_BITS | kind, fabric: PhantomData }
     }
 
@@ -130,26 +84,20 @@ impl<F: Fabric> EventOf<F> {
         let rest = self.word >> KIND_BITS;
         match self.word % (1 << KIND_BITS) {
             FABRIC => StorageEvent::Fabric(F::Event::of_number(rest)),
-            READ_DONE => StorageEvent::ReadDone(Buffer::unpack(rest)),
-            WRITE_DONE => StorageEvent::WriteDone(Buffer::unpack(rest)),
-            _ => match rest >> BUFFER_BITS {
-                SEND_DONE => StorageEvent::SendDone(Buffer::unpack(rest)),
-                WAKE => StorageEvent::Wake(DeviceId::new(rest as u32)),
-                FAIL => StorageEvent::Fail(rest as u32),
-                CLIENT_EVENT => StorageEvent::Client(rest & ((1 << BUFFER_BITS) - 1)),
-                RETRY => StorageEvent::Retry(Buffer::unpack(rest)),
-                NETWORK => StorageEvent::Network(rest as u32),
-                PIECES => match (rest >> PIECE_BITS & 1, rest & ((1 << PIECE_BITS) - 1)) {
-                    (0, number) => StorageEvent::Stream(number),
-                    (_, number) => StorageEvent::Reconstruction(number),
-                },
-                _ => StorageEvent::Device(DeviceId::new(rest as u32)),
-            },
+            RECOVERY => StorageEvent::Recovery(rest),
+            CLIENT_EVENT => StorageEvent::Client(rest),
+            _ => {
+                let number = rest >> OTHER_BITS;
+                match rest % (1 << OTHER_BITS) {
+                    FAIL => StorageEvent::Fail(number as u32),
+                    NETWORK => StorageEvent::Network(number as u32),
+                    DEVICE => StorageEvent::Device(DeviceId::new(number as u32)),
+                    _ => StorageEvent::Stream(number),
+                }
+            }
         }
     }
-}
 
-impl<F: Fabric> EventOf<F> {
     /// The event of a word that [`EventOf::word`] gave.
     #[inline]
     pub(crate) fn of_word(word: u64) -> Self {
@@ -177,20 +125,17 @@ impl<F: Fabric> Event for EventOf<F> {
     }
 }
 
-/// Marks the tokens of clients' messages; those of a rebuild have buffers in them, and are below.
-pub(crate) const CLIENT: u64 = 1 << (BUFFER_BITS + 1);
+/// Marks the tokens of clients' messages; those of recovery lie below. The fabric takes tokens of 61 bits.
+pub(crate) const CLIENT: u64 = 1 << 60;
 /// Together with [`CLIENT`], marks the tokens of streams; below it are 58 bits of their own.
-pub(crate) const STREAM: u64 = CLIENT | 1 << PIECE_BITS;
-/// Together with [`CLIENT`], marks the tokens of reconstructions; below both are 58 bits of their own.
-pub(crate) const RECONSTRUCTION: u64 = CLIENT | 1 << (PIECE_BITS + 1);
+pub(crate) const STREAM: u64 = CLIENT | 1 << 58;
 
 /// Whose message a token names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    Rebuild,
+    Recovery,
     Clients,
     Streams,
-    Reconstruction,
 }
 
 impl Owner {
@@ -198,30 +143,15 @@ impl Owner {
     #[inline]
     pub fn of(token: u64) -> Owner {
         if token & CLIENT == 0 {
-            return Owner::Rebuild;
+            return Owner::Recovery;
         }
-        match token >> PIECE_BITS & 0b11 {
-            0 => Owner::Clients,
-            1 => Owner::Streams,
-            _ => Owner::Reconstruction,
-        }
+        if token & STREAM == STREAM { Owner::Streams } else { Owner::Clients }
     }
 }
 
-/// The two kinds of a rebuild's messages: the lowest bit of a token.
+/// The two kinds of recovery's messages: the lowest bit of a token.
 pub(crate) const REQUEST: u64 = 0;
 pub(crate) const DATA: u64 = 1;
-
-/// A message's token: the buffer and the kind.
-#[inline]
-pub(crate) fn token(buffer: Buffer, kind: u64) -> u64 {
-    buffer.pack() << 1 | kind
-}
-
-#[inline]
-pub(crate) fn untoken(token: u64) -> (Buffer, u64) {
-    (Buffer::unpack(token >> 1), token & 1)
-}
 
 #[cfg(test)]
 mod tests {
@@ -231,46 +161,26 @@ mod tests {
 
     #[test]
     fn an_event_comes_back_from_its_word() {
-        for (pull, number) in [(0, 0), (1, 0), (0, 1), (77, 3), ((1 << PULL_BITS) - 1, (1 << NUMBER_BITS) - 1)] {
-            let buffer = Buffer { pull, number };
-            for kind in [REQUEST, DATA] {
-                assert_eq!(untoken(token(buffer, kind)), (buffer, kind));
-                assert!(token(buffer, kind) < CLIENT);
-            }
-            let events = [
-                StorageEvent::Fabric(LogGpEvent::Arrive { token: token(buffer, DATA) }),
-                StorageEvent::Fabric(LogGpEvent::Deliver { token: token(buffer, REQUEST) }),
-                StorageEvent::ReadDone(buffer),
-                StorageEvent::SendDone(buffer),
-                StorageEvent::Retry(buffer),
-                StorageEvent::WriteDone(buffer),
-                StorageEvent::Wake(DeviceId::new(pull)),
-                StorageEvent::Wake(DeviceId::new(u32::MAX)),
-                StorageEvent::Fail(number),
-                StorageEvent::Client(buffer.pack()),
-                StorageEvent::Stream(buffer.pack() >> 1),
-                StorageEvent::Reconstruction(buffer.pack() >> 1),
-                StorageEvent::Network(pull),
-                StorageEvent::Device(DeviceId::new(pull)),
-            ];
-            for event in events {
-                assert_eq!(EventOf::<LogGp>::new(event).get(), event);
-            }
+        let last = u32::MAX;
+        for event in [
+            StorageEvent::Recovery((1 << 41) - 1),
+            StorageEvent::Client((1 << 59) - 1),
+            StorageEvent::Stream((1 << 58) - 1),
+            StorageEvent::Fail(last),
+            StorageEvent::Device(DeviceId::new(last)),
+            StorageEvent::Network(0),
+            StorageEvent::Network(last),
+            StorageEvent::Fabric(LogGpEvent::of_number(17)),
+        ] {
+            assert_eq!(EventOf::<LogGp>::new(event).get(), event);
         }
+        assert_eq!(std::mem::size_of::<EventOf<LogGp>>(), 8);
     }
 
     #[test]
-    fn a_token_tells_whose_message_it_names() {
-        let last = (1u64 << PIECE_BITS) - 1;
-        for (mark, owner) in [
-            (0, Owner::Rebuild),
-            (CLIENT, Owner::Clients),
-            (STREAM, Owner::Streams),
-            (RECONSTRUCTION, Owner::Reconstruction),
-        ] {
-            // Tokens of all owners lie below 2^61, the most that a fabric takes.
-            assert!(mark | last < 1 << 61);
-            assert_eq!([Owner::of(mark), Owner::of(mark | last)], [owner; 2]);
-        }
+    fn a_token_tells_its_owner() {
+        assert_eq!(Owner::of((1 << 39) - 1), Owner::Recovery);
+        assert_eq!(Owner::of(CLIENT | (1 << 57)), Owner::Clients);
+        assert_eq!(Owner::of(STREAM | ((1 << 58) - 1)), Owner::Streams);
     }
 }

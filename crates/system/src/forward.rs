@@ -140,7 +140,7 @@ mod tests {
             is_up[99] = is_99_up;
             let algorithm = Algorithm::Crush(CrushPlacement {
                 map: Arc::new(map.clone()),
-                pools: vec![PlacedPool { pool: pool.clone(), rule: rule.clone() }],
+                pools: vec![PlacedPool { pool: pool.clone(), rule: rule.clone(), code: None }],
                 reweight: vec![0x10000; servers as usize],
                 is_up,
                 affinity: vec![],

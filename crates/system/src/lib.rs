@@ -22,19 +22,14 @@ mod outcome;
 mod parts;
 mod ports;
 mod positions;
-mod rebuild;
-mod reconstruction;
 mod recovery;
-mod restores;
 mod rows;
 mod running;
 mod scan;
 mod search;
 mod simulation;
-mod stages;
 mod storage;
 mod streams;
-mod work;
 
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
@@ -59,25 +54,24 @@ pub use network::{Network, NetworkFault};
 pub use outcome::{Coded, DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
 pub use ports::Ports;
-pub use rebuild::{Patience, Rebuild, RebuildPolicy};
-pub use reconstruction::Reconstruction;
+pub use recovery::{Losses, PoolCode, Recovery, RecoveryChoices, RecoveryPolicy, RecoveryWork, RetryPolicy};
 pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
 pub use storage::{Conclusion, Plant, Storage};
 pub use streams::{Bursts, Corruption, Pairing, Rates, StreamOutcome, StreamTraffic, Streams, StripeGroup, StripesOf};
-pub use work::{Losses, Pull, WorkList};
 
 use resilver_kernel::KernelError;
 use resilver_population::PopulationError;
+use resilver_redundancy::CodeError;
 use thiserror::Error;
 
 /// Why a system cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SystemError {
-    /// More copies move than can be numbered.
-    #[error("more than 2^29 copies would have to be moved: fail fewer devices, or store fewer objects")]
-    TooManyPulls,
+    /// More pieces come to devices than can be numbered.
+    #[error("more than 2^31 pieces would have to be moved: fail fewer devices, or store fewer objects")]
+    TooManyTasks,
     /// A memory pool smaller than one buffer, which would never let a transfer begin.
     #[error(
         "recovery.pipeline_buffer = {buffer} B does not fit into recovery.{pool} = {memory} B: enlarge the memory or use \
@@ -117,7 +111,7 @@ pub enum SystemError {
     EmptyBuffer,
     /// An object of more buffers than can be numbered.
     #[error(
-        "recovery.pipeline_buffer = {buffer} B divides an object of {object} B into more than 2^30 buffers: use a larger \
+        "recovery.pipeline_buffer = {buffer} B divides an object of {object} B into more than 2^31 buffers: use a larger \
          buffer"
     )]
     TooManyBuffers {
@@ -164,12 +158,6 @@ pub enum SystemError {
     /// More operations at a time than can be numbered.
     #[error("more than 2^24 operations of streams are under way at a time: lower streams.window")]
     TooManyOperations,
-    /// Failures of which each changes the work of those before, where messages may be lost or overtake each other.
-    #[error(
-        "faults: devices that fail at several times are simulated over a fabric of kind 'loggp' without faults of the \
-         network or of disks; let them fail at one time, or change the fabric"
-    )]
-    FailuresInSequence,
     /// Devices that serve reads first and have lanes.
     #[error(
         "lanes.devices = true: devices that serve reads before writes have no lanes; set lanes.devices = false, or \
@@ -187,6 +175,9 @@ pub enum SystemError {
         /// How many.
         files: u64,
     },
+    /// A code that cannot be built.
+    #[error(transparent)]
+    Code(#[from] CodeError),
     /// The population cannot be built.
     #[error(transparent)]
     Population(#[from] PopulationError),

@@ -4,7 +4,7 @@ use resilver_device::DeviceUse;
 use resilver_kernel::stats::{Interval, Timeline};
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
-use crate::work::Losses;
+use crate::recovery::Losses;
 
 /// What one device did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

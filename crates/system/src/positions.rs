@@ -11,11 +11,11 @@ use resilver_units::{DeviceId, GroupId, ObjectId};
 use crate::config::{Algorithm, CrushPlacement, PlaceScratch, PlacedPool};
 
 impl Algorithm {
-    /// Whether a device that stays in a set keeps its position in it when others leave.
+    /// Whether a device that stays in a set keeps its position in it when others leave, in every pool.
     pub fn keeps_positions(&self) -> bool {
         match self {
             Algorithm::Ring { .. } | Algorithm::Layout { .. } => false,
-            Algorithm::Crush(crush) => crush.pools.iter().all(|placed| placed.pool.kind == PoolKind::Erasure),
+            Algorithm::Crush(crush) => crush.pools.iter().all(PlacedPool::keeps_positions),
         }
     }
 
@@ -27,29 +27,45 @@ impl Algorithm {
         }
     }
 
-    /// Appends the device of each position of a group, as many as pieces are asked for; `None` where there is none.
+    /// Where the groups of each pool end, of CRUSH; groups are numbered one pool behind another.
+    pub(crate) fn pool_ends(&self) -> Vec<u32> {
+        let Algorithm::Crush(crush) = self else { return Vec::new() };
+        let add = |end: &mut u32, placed: &PlacedPool| {
+            *end += placed.pool.pg_num;
+            Some(*end)
+        };
+        crush.pools.iter().scan(0, add).collect()
+    }
+
+    /// Appends the device of each position of a group, as many as its pool asks for; `None` where there is none.
     pub fn place_group_positions(
         &self,
         group: GroupId,
         scratch: &mut PlaceScratch,
         positions: &mut Vec<Option<DeviceId>>,
     ) {
-        let end = positions.len() + self.pieces();
-        match self {
-            Algorithm::Crush(crush) if self.keeps_positions() => {
-                let mut placement_seed = group.get();
-                let is_ahead = |placed: &&PlacedPool| {
-                    let is_here = placement_seed < placed.pool.pg_num;
-                    placement_seed -= if is_here { 0 } else { placed.pool.pg_num };
-                    is_here
-                };
-                let placed = crush.pools.iter().find(is_ahead).expect("a group lies in one of the pools");
-                crush.group_items(placed, placement_seed, scratch);
-                crush.append_items(scratch, positions);
-            }
-            _ => self.append_ranks(|set, scratch| self.place_group(group, scratch, set), scratch, positions),
+        let first = positions.len();
+        let Algorithm::Crush(crush) = self else {
+            self.append_ranks(|set, scratch| self.place_group(group, scratch, set), scratch, positions);
+            return positions.resize(first + self.pieces(), None);
+        };
+        let mut placement_seed = group.get();
+        let is_ahead = |placed: &&PlacedPool| {
+            let is_here = placement_seed < placed.pool.pg_num;
+            placement_seed -= if is_here { 0 } else { placed.pool.pg_num };
+            is_here
+        };
+        let placed = crush.pools.iter().find(is_ahead).expect("a group lies in one of the pools");
+        if placed.keeps_positions() {
+            crush.group_items(placed, placement_seed, scratch);
+            crush.append_items(scratch, positions);
+        } else {
+            let place = |set: &mut Vec<DeviceId>, scratch: &mut PlaceScratch| {
+                crush.place_group(placed, placement_seed, scratch, set);
+            };
+            self.append_ranks(place, scratch, positions);
         }
-        positions.resize(end, None);
+        positions.resize(first + placed.pool.size as usize, None);
     }
 
     /// Appends the device of each position of an object that is placed on its own, as many as pieces are asked for; `None`
@@ -82,6 +98,13 @@ impl Algorithm {
         place(&mut set, scratch);
         positions.extend(set.iter().copied().map(Some));
         scratch.set = set;
+    }
+}
+
+impl PlacedPool {
+    /// Whether a device that stays in a set keeps its position in it when others leave.
+    pub(crate) fn keeps_positions(&self) -> bool {
+        self.pool.kind == PoolKind::Erasure
     }
 }
 

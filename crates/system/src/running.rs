@@ -11,17 +11,13 @@ use crate::clients::Clients;
 use crate::config::{Discipline, FabricConfig, SystemConfig};
 use crate::event::EventOf;
 use crate::network::Network;
-use crate::rebuild::Rebuild;
-use crate::reconstruction::Reconstruction;
+use crate::recovery::Recovery;
 use crate::simulation::Moved;
 use crate::storage::{Conclusion, Plant, Storage};
 use crate::streams::Streams;
 
 /// Events that one step executes.
 const EVENTS_A_STEP: u64 = 1 << 20;
-
-/// What recovers copies, and what recovers pieces where redundancy is a code; the former has nothing to do then.
-pub(crate) type Recovery = (Rebuild, Option<Reconstruction>);
 
 /// A system under way.
 pub(crate) trait Run: Send + Sync {
@@ -41,7 +37,7 @@ pub(crate) trait Run: Send + Sync {
 struct Running<F: Network, D> {
     storage: Storage<F, D>,
     schedule: Schedule<EventOf<F>>,
-    /// The data that the rebuild is to move.
+    /// The data that recovery is to move.
     bytes: Bytes,
 }
 
@@ -59,7 +55,7 @@ where
     }
 
     fn fraction(&self) -> f64 {
-        let written = self.storage.bytes_recovered().get() as f64;
+        let written = self.storage.recovery().bytes_written().get() as f64;
         let moved = if self.bytes.is_zero() { 1.0 } else { written / self.bytes.get() as f64 };
         let served = self.storage.clients_end().map_or(1.0, |end| self.schedule.now().seconds() / end.seconds());
         // What was written in vain may be more than all that was to be, and the last events may be after the end.
@@ -70,8 +66,8 @@ where
         Moved {
             events: self.schedule.executed(),
             simulated: self.schedule.now(),
-            rebuilt_replicas: self.storage.rebuilt_replicas(),
-            replicas_to_rebuild: self.storage.losses().replicas_to_rebuild,
+            rebuilt_replicas: self.storage.recovery().rebuilt_pieces(),
+            replicas_to_rebuild: self.storage.recovery().losses().replicas_to_rebuild,
         }
     }
 
@@ -81,7 +77,7 @@ where
     }
 }
 
-/// Begins a rebuild and what else there is, over the fabric and the devices of the system.
+/// Begins recovery and what else there is, over the fabric and the devices of the system.
 ///
 /// # Errors
 /// When the system cannot be simulated.
@@ -186,12 +182,9 @@ where
         Some(traffic) => Some(Clients::new(config.seed, traffic.clone(), devices, has_rebuild)?),
         None => None,
     };
-    let (rebuild, reconstruction) = recovery;
     let plant = plant.with_ports(&config.ports_of);
     let streams = Streams::of(config, plant.ports.sides())?;
-    let mut storage = Storage::serving(plant, rebuild, clients, config.faults.clone())
-        .reconstructing(reconstruction)
-        .streaming(streams);
+    let mut storage = Storage::serving(plant, recovery, clients, config.faults.clone()).streaming(streams);
     let mut schedule = Schedule::new();
     storage.start(&mut schedule);
     Ok(Box::new(Running { storage, schedule, bytes }))

@@ -3,7 +3,7 @@
 use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse, RehashInverse, SuccessorInverse};
 use resilver_placement::layout::GroupTable;
 use resilver_placement::ring::RingWalk;
-use resilver_population::{Files, RangeTotals, Words, file_of};
+use resilver_population::{Files, RangeTotals, Words};
 use resilver_units::{DeviceId, GroupId};
 
 use crate::SystemError;
@@ -13,10 +13,8 @@ use crate::file_words::FileWords;
 use crate::forward::ForwardInverse;
 use crate::group_contents::scan_groups;
 use crate::groups::place_in_parallel;
-use crate::reconstruction::{Homes, PieceWork};
+use crate::recovery::{Homes, RecoveryWork};
 use crate::scan::{FileScan, Scanned};
-use crate::stages::{Later, Stages};
-use crate::work::WorkList;
 
 /// What the groups of a system went through.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,21 +29,10 @@ pub struct GroupOutcome {
 
 /// What a scan found.
 pub(crate) struct Found {
-    /// What the first failure asks for.
-    pub work: WorkList,
+    /// What failures ask for.
+    pub work: RecoveryWork,
     pub population: RangeTotals,
     pub groups: Option<GroupOutcome>,
-    /// What it takes to say what later failures ask for, where there are any.
-    pub later: Option<Later>,
-    /// What failures ask for, where redundancy is a code: `work` is empty then.
-    pub pieces: Option<PieceWork>,
-}
-
-impl Found {
-    /// What was found of coded pieces.
-    fn of_pieces(pieces: PieceWork, population: RangeTotals, groups: Option<GroupOutcome>) -> Self {
-        Found { work: WorkList::default(), population, groups, later: None, pieces: Some(pieces) }
-    }
 }
 
 /// A scan over one kind of population with one kind of inverse.
@@ -88,37 +75,19 @@ where
 /// The work there is for the affected objects of a population of files, which `inverse` found.
 ///
 /// # Errors
-/// When too many copies would move, or the placement breaks a law.
+/// When too many pieces would move, or the placement breaks a law.
 pub(crate) fn found_in_files<I: Inverse + AsGroups>(
     config: &SystemConfig,
     inverse: &I,
     scanned: Scanned,
 ) -> Result<Found, SystemError> {
-    let devices = config.endpoint_of.len();
     let Scanned { totals, affected } = scanned;
-    let groups = inverse.as_groups().map(|groups| group_outcome(groups, devices));
-    if let Some(coded) = &config.code {
-        let homes = match inverse.as_groups() {
-            Some(groups) => {
-                Homes::of_groups(config, groups.affected_groups().iter().map(|(group, _)| *group).collect())?
-            }
-            None => Homes::of_objects(config),
-        };
-        return Ok(Found::of_pieces(PieceWork::build(config, coded, homes, affected)?, totals, groups));
-    }
-    if config.stages().len() == 1 {
-        let choices = (config.source, config.order);
-        let work = WorkList::build(config.seed, devices, choices, &affected, |object, scratch, relocation| {
-            inverse.relocate(object, scratch, relocation);
-        })?;
-        return Ok(Found { work, population: totals, groups, later: None, pieces: None });
-    }
-    let stages = match inverse.as_groups() {
-        Some(groups) => Stages::of_groups(config, groups.affected_groups().iter().map(|(group, _)| *group).collect())?,
-        None => Stages::of_objects(config),
+    let groups = inverse.as_groups().map(|groups| group_outcome(groups, config.endpoint_of.len()));
+    let homes = match inverse.as_groups() {
+        Some(groups) => Homes::of_groups(config, groups.affected_groups().iter().map(|(group, _)| *group).collect())?,
+        None => Homes::of_objects(config),
     };
-    let (work, later) = Later::begin(config, affected, stages)?;
-    Ok(Found { work, population: totals, groups, later: Some(later), pieces: None })
+    Ok(Found { work: RecoveryWork::build(config, homes, affected)?, population: totals, groups })
 }
 
 /// Whether an inverse knows of placement groups.
@@ -175,30 +144,11 @@ impl Scan for GroupScan {
         let Contents::Groups(contents) = &config.contents else {
             unreachable!("a scan of groups is made for contents in groups only");
         };
-        let devices = config.endpoint_of.len();
-        let groups = Some(group_outcome(&self.inverse, devices));
-        if let Some(coded) = &config.code {
-            let homes = Homes::of_groups(config, self.asked(config))?;
-            let Scanned { totals, affected } = scan_groups(contents, homes.groups());
-            return Ok(Found::of_pieces(PieceWork::build(config, coded, homes, affected)?, totals, groups));
-        }
+        let groups = Some(group_outcome(&self.inverse, config.endpoint_of.len()));
         // Groups that only move come where their numbers are, so that destinations take all in the order of the population.
-        if config.stages().len() == 1 {
-            let mut rows = [self.inverse.affected_groups(), self.inverse.moved_groups()].concat();
-            rows.sort_by_key(|(group, _)| group.get());
-            let Scanned { totals, affected } = scan_groups(contents, rows.iter().map(|(group, _)| group.get()));
-            let choices = (config.source, config.order);
-            let work = WorkList::build(config.seed, devices, choices, &affected, |object, (): &mut (), relocation| {
-                let group = file_of(object) as u32;
-                let row = rows.binary_search_by_key(&group, |(group, _)| group.get()).expect("the group is affected");
-                relocation.clone_from(&rows[row].1);
-            })?;
-            return Ok(Found { work, population: totals, groups, later: None, pieces: None });
-        }
-        let stages = Stages::of_groups(config, self.asked(config))?;
-        let Scanned { totals, affected } = scan_groups(contents, stages.groups().map(GroupId::get));
-        let (work, later) = Later::begin(config, affected, stages)?;
-        Ok(Found { work, population: totals, groups, later: Some(later), pieces: None })
+        let homes = Homes::of_groups(config, self.asked(config))?;
+        let Scanned { totals, affected } = scan_groups(contents, homes.groups());
+        Ok(Found { work: RecoveryWork::build(config, homes, affected)?, population: totals, groups })
     }
 }
 

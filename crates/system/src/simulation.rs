@@ -7,7 +7,7 @@ use resilver_kernel::lanes::Lanes;
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::GroupTable;
 use resilver_population::RangeTotals;
-use resilver_units::{Bytes, DeviceId, GroupId, SimTime};
+use resilver_units::{Bytes, GroupId, SimTime};
 
 use crate::SystemError;
 use crate::clients::ClientOutcome;
@@ -15,8 +15,7 @@ use crate::config::{Contents, FabricConfig, PlaceScratch, SystemConfig};
 use crate::groups::place_in_parallel;
 use crate::lanes::LaneReport;
 use crate::outcome::Outcome;
-use crate::rebuild::Rebuild;
-use crate::reconstruction::{PieceWork, Reconstruction};
+use crate::recovery::Recovery;
 use crate::running::{Run, begin};
 use crate::scan::Scanned;
 use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
@@ -230,28 +229,17 @@ impl Simulation {
 
     fn begin_rebuild(&self, scan: Box<dyn Scan>) -> Result<Stage, SystemError> {
         let config = &self.config;
-        let Found { work, population, groups, later, pieces } = scan.finish(config)?;
+        let Found { work, population, groups } = scan.finish(config)?;
         // A system of no groups has none to tell of.
         let groups = groups.filter(|groups| groups.groups > 0);
-        let bytes = pieces.as_ref().map_or_else(|| work.bytes(), PieceWork::bytes);
-        let devices = config.endpoint_of.len();
-        let is_failed: Vec<bool> =
-            (0..devices as u32).map(|device| self.failed.contains(DeviceId::new(device))).collect();
-        let begins_at = config.stages()[0].0;
+        let bytes = work.bytes();
         let may_lose = matches!(config.fabric, FabricConfig::Switched { .. }) || !config.faults.is_empty();
-        if may_lose && config.stages().len() > 1 {
-            return Err(SystemError::FailuresInSequence);
-        }
-        let mut rebuild = Rebuild::in_sequence(config.policy, &is_failed, (begins_at, work, later))?;
+        let mut recovery = Recovery::of_system(config, work)?;
         if may_lose {
-            rebuild = rebuild.with_patience(config.patience);
-        }
-        let mut reconstruction = pieces.map(|pieces| Reconstruction::new(config, pieces)).transpose()?;
-        if may_lose {
-            reconstruction = reconstruction.map(|one| one.with_patience(config.patience));
+            recovery = recovery.with_retry(config.retry);
         }
         let is_serving = (config.traffic.is_some() || config.streams.is_some()) && bytes.is_zero();
-        let run = begin(config, (rebuild, reconstruction), bytes)?;
+        let run = begin(config, recovery, bytes)?;
         Ok(Stage::Running(Box::new(Running { run, is_serving, population, groups })))
     }
 

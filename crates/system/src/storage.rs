@@ -1,4 +1,4 @@
-//! The storage system as a whole: devices behind a fabric, the rebuild of what is lost, and the clients beside it.
+//! The storage system as a whole: devices behind a fabric, the recovery of what is lost, and the clients beside it.
 
 use resilver_device::{Device, Finished, Io, Queued};
 use resilver_fabric::{Fabric, InterfaceUse, Message, NetworkUse, Notice};
@@ -8,14 +8,12 @@ use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
 
 use crate::SystemError;
 use crate::clients::{ClientOutcome, Clients};
-use crate::event::{EventOf, Owner, StorageEvent, untoken};
+use crate::event::{EventOf, Owner, StorageEvent};
 use crate::lanes::LaneReport;
 use crate::network::{Change, Network, NetworkFault, changes_of, check_network};
 use crate::outcome::Outcome;
 use crate::ports::Ports;
-use crate::rebuild::Rebuild;
-use crate::reconstruction::Reconstruction;
-use crate::recovery::share_rebuilt;
+use crate::recovery::Recovery;
 use crate::streams::{StreamOutcome, Streams};
 
 /// What the parts of a system share: the fabric, and the devices behind it.
@@ -103,9 +101,7 @@ pub struct Conclusion {
 /// A storage system under way.
 pub struct Storage<F, D> {
     pub(crate) plant: Plant<F, D>,
-    pub(crate) rebuild: Rebuild,
-    /// What recovers pieces, where redundancy is a code: in place of the rebuild, which has nothing to do then.
-    pub(crate) reconstruction: Option<Box<Reconstruction>>,
+    pub(crate) recovery: Recovery,
     pub(crate) clients: Option<Box<Clients>>,
     pub(crate) streams: Option<Box<Streams>>,
     pub(crate) faults: Vec<NetworkFault>,
@@ -115,33 +111,22 @@ pub struct Storage<F, D> {
 }
 
 impl<F: Network, D: Device> Storage<F, D> {
-    /// A system with this rebuild to do.
-    pub fn new(plant: Plant<F, D>, rebuild: Rebuild) -> Self {
-        Storage::serving(plant, rebuild, None, Vec::new())
+    /// A system with this recovery to do.
+    pub fn new(plant: Plant<F, D>, recovery: Recovery) -> Self {
+        Storage::serving(plant, recovery, None, Vec::new())
     }
 
-    /// A system with this rebuild to do, clients beside it, and faults of the network.
+    /// A system with this recovery to do, clients beside it, and faults of the network.
     ///
-    /// With clients, the run is over when both the rebuild and their time are.
-    pub fn serving(plant: Plant<F, D>, rebuild: Rebuild, clients: Option<Clients>, faults: Vec<NetworkFault>) -> Self {
+    /// With clients, the run is over when both the recovery and their time are.
+    pub fn serving(
+        plant: Plant<F, D>,
+        recovery: Recovery,
+        clients: Option<Clients>,
+        faults: Vec<NetworkFault>,
+    ) -> Self {
         let changes = changes_of(&faults);
-        Storage {
-            plant,
-            rebuild,
-            reconstruction: None,
-            clients: clients.map(Box::new),
-            streams: None,
-            faults,
-            changes,
-            ended_at: None,
-        }
-    }
-
-    /// The same system, which recovers pieces of a code where there is a reconstruction.
-    #[must_use]
-    pub fn reconstructing(mut self, reconstruction: Option<Reconstruction>) -> Self {
-        self.reconstruction = reconstruction.map(Box::new);
-        self
+        Storage { plant, recovery, clients: clients.map(Box::new), streams: None, faults, changes, ended_at: None }
     }
 
     /// The same system with clients that stream.
@@ -159,17 +144,14 @@ impl<F: Network, D: Device> Storage<F, D> {
                 at => schedule.at(at, EventOf::new(StorageEvent::Network(index as u32))),
             }
         }
-        let failing = self.failing_at_start();
+        let failing = self.recovery.failing_at_start();
         if let Some(clients) = &mut self.clients {
             let disks = &self.plant.disks;
             failing.iter().for_each(|&device| clients.fail_device(SimTime::ZERO, device, &disks[device.index()]));
         }
-        let failing = self.failing_at_start();
+        let failing = self.recovery.failing_at_start();
         let mut site = Site { plant: &mut self.plant, schedule };
-        match &mut self.reconstruction {
-            Some(reconstruction) => reconstruction.start(&mut site),
-            None => self.rebuild.start(&mut site),
-        }
+        self.recovery.start(&mut site);
         if let Some(clients) = &mut self.clients {
             clients.start(&mut site);
         }
@@ -194,10 +176,10 @@ impl<F: Network, D: Device> Storage<F, D> {
     pub fn problem(&self) -> Option<SystemError> {
         let of_clients = || self.clients.as_ref().and_then(|clients| clients.problem());
         let of_streams = || self.streams.as_ref().and_then(|streams| streams.problem());
-        self.recovery_problem().or_else(of_clients).or_else(of_streams)
+        self.recovery.problem().or_else(of_clients).or_else(of_streams)
     }
 
-    /// What the rebuild has to tell, held to the conservation laws.
+    /// What the recovery has to tell, held to the conservation laws.
     ///
     /// # Errors
     /// When a law is broken, which is a bug.
@@ -237,10 +219,7 @@ impl<F: Network, D: Device> Storage<F, D> {
         let links = network.as_ref().map_or(&[][..], |network| &network.lanes);
         let of_streams = streams.as_ref().map(|streams| streams.asked());
         let asked = clients.as_ref().map(|clients| clients.asked()).or(of_streams).unwrap_or_default();
-        let outcome = match self.reconstruction {
-            Some(reconstruction) => reconstruction.finish(disks, asked, ended_at)?,
-            None => self.rebuild.finish(disks, asked, ended_at)?,
-        };
+        let outcome = self.recovery.finish(disks, asked, ended_at)?;
         Ok(Conclusion {
             lanes: LaneReport::of(&self.plant, links, ended_at),
             interfaces: fabric.interfaces(),
@@ -250,6 +229,18 @@ impl<F: Network, D: Device> Storage<F, D> {
             streams: streamed,
             network,
         })
+    }
+
+    /// The recovery.
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
+
+    /// Whether a message of recovery is not to go any further.
+    #[inline]
+    fn is_void<K: QueueKind>(&mut self, token: u64, schedule: &mut Schedule<EventOf<F>, K>) -> bool {
+        Owner::of(token) == Owner::Recovery
+            && self.recovery.has_vanished(token, &mut Site { plant: &mut self.plant, schedule })
     }
 
     /// Whether there are clients, and their time is over; without any, a run is over when nothing is left to happen.
@@ -271,13 +262,11 @@ impl<F: Network, D: Device> Storage<F, D> {
             return;
         }
         let Plant { fabric, endpoint_of, ports, .. } = &mut self.plant;
-        let (rebuild, reconstruction) = (&self.rebuild, &self.reconstruction);
-        let (clients, streams) = (&self.clients, &self.streams);
-        let message_of = |token| match (Owner::of(token), clients, streams, reconstruction) {
-            (Owner::Clients, Some(clients), ..) => clients.message_of(token, endpoint_of),
-            (Owner::Streams, _, Some(streams), _) => streams.message_of(token, ports),
-            (Owner::Reconstruction, .., Some(reconstruction)) => reconstruction.message_of(token, endpoint_of),
-            _ => rebuild.message_of(token, endpoint_of),
+        let (recovery, clients, streams) = (&self.recovery, &self.clients, &self.streams);
+        let message_of = |token| match (Owner::of(token), clients, streams) {
+            (Owner::Clients, Some(clients), _) => clients.message_of(token, endpoint_of),
+            (Owner::Streams, _, Some(streams)) => streams.message_of(token, ports),
+            _ => recovery.message_of(token, ports),
         };
         let notice = fabric.execute(schedule.now(), event, message_of, |time, next| {
             schedule.at(time, EventOf::new(StorageEvent::Fabric(next)));
@@ -292,11 +281,10 @@ impl<F: Network, D: Device> Storage<F, D> {
     pub(crate) fn tell<K: QueueKind>(&mut self, notice: Notice, schedule: &mut Schedule<EventOf<F>, K>) {
         let (Notice::Delivered(token) | Notice::Lost(token) | Notice::Sent(token)) = notice;
         let mut site = Site { plant: &mut self.plant, schedule };
-        match (Owner::of(token), &mut self.clients, &mut self.streams, &mut self.reconstruction) {
-            (Owner::Clients, Some(clients), ..) => clients.notice(notice, &mut site),
-            (Owner::Streams, _, Some(streams), _) => streams.notice(notice, &mut site),
-            (Owner::Reconstruction, .., Some(reconstruction)) => reconstruction.notice(notice, &mut site),
-            _ => self.rebuild.notice(notice, &mut site),
+        match (Owner::of(token), &mut self.clients, &mut self.streams) {
+            (Owner::Clients, Some(clients), _) => clients.notice(notice, &mut site),
+            (Owner::Streams, _, Some(streams)) => streams.notice(notice, &mut site),
+            _ => self.recovery.notice(notice, &mut site),
         }
         if let Notice::Lost(_) = notice {
             let (now, dropped) = (schedule.now(), self.plant.fabric.packets_dropped());
@@ -318,23 +306,21 @@ impl<F: Network, D: Device> Storage<F, D> {
                     clients.execute(number, &mut Site { plant: &mut self.plant, schedule });
                 }
             }
-            StorageEvent::Reconstruction(number) => {
-                if let Some(reconstruction) = &mut self.reconstruction {
-                    reconstruction.execute(number, &mut Site { plant: &mut self.plant, schedule });
-                }
+            StorageEvent::Recovery(number) => {
+                self.recovery.execute(number, &mut Site { plant: &mut self.plant, schedule });
             }
             StorageEvent::Stream(number) => {
-                let recovery = (&self.rebuild, &self.reconstruction);
                 if let Some(streams) = &mut self.streams {
                     if streams.asks_what_is_rebuilt() {
-                        streams.set_share_rebuilt(share_rebuilt(recovery));
+                        streams.set_share_rebuilt(self.recovery.share_rebuilt());
                     }
                     streams.execute(number, &mut Site { plant: &mut self.plant, schedule });
                 }
             }
             StorageEvent::Network(change) => self.change(change, schedule),
             StorageEvent::Fail(stage) => self.fail_devices(stage, schedule),
-            event => self.rebuild.execute(event, &mut Site { plant: &mut self.plant, schedule }),
+            // Each is executed where it is told from these.
+            StorageEvent::Fabric(_) | StorageEvent::Device(_) => {}
         }
     }
 }
@@ -345,20 +331,11 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
     /// Fetches what the event is about.
     #[inline]
     fn announce(&self, event: EventOf<F>) {
-        match event.get() {
-            StorageEvent::Fabric(event) => match F::token(event) {
-                Some(token) if Owner::of(token) == Owner::Rebuild => self.rebuild.announce(untoken(token).0),
-                Some(token) if Owner::of(token) == Owner::Reconstruction => {
-                    if let Some(reconstruction) = &self.reconstruction {
-                        reconstruction.announce(token);
-                    }
-                }
+        if let StorageEvent::Fabric(event) = event.get() {
+            match F::token(event) {
+                Some(token) if Owner::of(token) == Owner::Recovery => self.recovery.announce(token),
                 _ => self.plant.fabric.announce(event),
-            },
-            StorageEvent::ReadDone(buffer) | StorageEvent::SendDone(buffer) | StorageEvent::WriteDone(buffer) => {
-                self.rebuild.announce(buffer);
             }
-            _ => {}
         }
     }
 
@@ -378,7 +355,7 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
             }
             event => self.execute_own(event, schedule),
         }
-        if self.is_traffic_over() && self.recovery_is_over() {
+        if self.is_traffic_over() && self.recovery.is_over() {
             self.ended_at = Some(schedule.now());
         }
     }

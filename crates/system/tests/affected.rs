@@ -13,7 +13,7 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
     AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, ObjectOrder,
-    Patience, PlaceScratch, PlacedPool, Placement, SourceChoice, SystemConfig,
+    PlaceScratch, PlacedPool, Placement, RetryPolicy, SourceChoice, SystemConfig,
 };
 use resilver_units::{DeviceId, EndpointId, ObjectId, SimDuration};
 
@@ -29,7 +29,7 @@ fn crush() -> Algorithm {
         Pool { id: 1, pg_num: 1, pgp_num: 1, size: 3, rule: 0, hashpspool: true, kind, exceptions: Default::default() };
     Algorithm::Crush(CrushPlacement {
         map: Arc::new(map),
-        pools: vec![PlacedPool { pool, rule }],
+        pools: vec![PlacedPool { pool, rule, code: None }],
         reweight: vec![0x10000; SERVERS as usize],
         is_up: vec![true; SERVERS as usize],
         affinity: vec![],
@@ -58,7 +58,7 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         faults: vec![],
         lanes: None,
         policy: policy(),
-        patience: Patience { retry: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
+        retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
         placement: Placement { groups: None, algorithm, domain_of: None },

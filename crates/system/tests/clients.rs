@@ -4,18 +4,17 @@ mod common;
 
 use std::sync::Arc;
 
-use common::policy;
+use common::{Task, policy};
 use resilver_device::{Disk, ReadsFirst, Service};
 use resilver_fabric::topology::{mesh, torus};
 use resilver_fabric::{Forwarding, LogGp, LogGpRow, LogGpTable, Queues, Routing, Switched, SwitchedParameters};
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
-use resilver_placement::layout::Relocation;
 use resilver_system::{
-    AffectedObject, Arrivals, ClientOutcome, Clients, Conclusion, EventOf, Network, NetworkFault, ObjectOrder,
-    Patience, Plant, Rebuild, SourceChoice, Storage, Targets, TraceRequest, Traffic, WorkList,
+    Arrivals, ClientOutcome, Clients, Conclusion, EventOf, Network, NetworkFault, Plant, Recovery, RecoveryPolicy,
+    RetryPolicy, SourceChoice, Storage, Targets, TraceRequest, Traffic,
 };
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
 fn seconds(seconds: f64) -> SimDuration {
     SimDuration::from_seconds(seconds).unwrap()
@@ -68,23 +67,16 @@ fn closed(outstanding: u64, interval: f64) -> Arrivals {
     Arrivals::Closed { outstanding, interval: seconds(interval) }
 }
 
-/// A rebuild of `tasks`, each (holder, home), of an object of 1 MiB that a last device beside the others has lost.
-fn rebuild(devices: u32, tasks: &[(u32, u32)]) -> Rebuild {
-    let affected: Vec<AffectedObject> = (0..tasks.len() as u64)
-        .map(|object| AffectedObject { object: ObjectId::new(object), size: Bytes::mebibytes(1) })
-        .collect();
-    let failed = DeviceId::new(devices - 1);
-    let relocate = |object: ObjectId, (): &mut (), relocation: &mut Relocation| {
-        let (holder, home) = tasks[object.get() as usize];
-        let (holder, home) = (DeviceId::new(holder), DeviceId::new(home));
-        relocation.set(&[holder, failed], &[holder, home], |device| device == failed);
-    };
-    let choices = (SourceChoice::Primary, ObjectOrder::Population);
-    let work = WorkList::build(1, devices as usize, choices, &affected, relocate).unwrap();
-    let is_failed: Vec<bool> = (0..devices).map(|device| !tasks.is_empty() && device == devices - 1).collect();
-    let policy = resilver_system::RebuildPolicy { pipeline_buffer: Bytes::kibibytes(256), ..policy() };
-    let patience = Patience { retry: seconds(0.01), attempts: 3 };
-    Rebuild::new(policy, &is_failed, work).unwrap().with_patience(patience)
+/// A recovery of `tasks`, each (holder, home), of an object of 1 MiB that a last device beside the others has lost.
+fn recovery(devices: u32, tasks: &[(u32, u32)]) -> Recovery {
+    if tasks.is_empty() {
+        return Recovery::of_nothing(devices as usize);
+    }
+    let task = |&(holder, home)| Task { bytes: 1 << 20, holders: vec![holder], home };
+    let tasks: Vec<Task> = tasks.iter().map(task).collect();
+    let policy = RecoveryPolicy { pipeline_buffer: Bytes::kibibytes(256), ..policy() };
+    let retry = RetryPolicy { after: seconds(0.01), attempts: 3 };
+    common::recovery(devices, &tasks, policy, SourceChoice::Primary).with_retry(retry)
 }
 
 /// What one run has: (tasks of the rebuild, clients, faults).
@@ -101,7 +93,7 @@ fn conclude<F: Network>(
     let disks: Vec<ReadsFirst> = (0..u64::from(devices)).map(|device| ReadsFirst::new(service, device)).collect();
     let plant = Plant::new(fabric, disks, (0..devices).map(EndpointId::new).collect());
     let clients = traffic.map(|traffic| Clients::new(5, traffic, devices as usize, !tasks.is_empty()).unwrap());
-    let mut storage = Storage::serving(plant, rebuild(devices, tasks), clients, faults);
+    let mut storage = Storage::serving(plant, recovery(devices, tasks), clients, faults);
     let mut schedule: Schedule<EventOf<F>> = Schedule::new();
     storage.start(&mut schedule);
     while run(&mut storage, &mut schedule, Limit::events(step)).unwrap() != ExitReason::Drained {}
@@ -315,7 +307,7 @@ fn both_disciplines_serve_clients() {
     let plant = |clients: Traffic| {
         let disks: Vec<Disk> = (0..2).map(|device| Disk::new(&fixed(0.01, 0.01), device)).collect();
         let plant = Plant::new(instant(3), disks, (0..2).map(EndpointId::new).collect());
-        let mut storage = Storage::serving(plant, rebuild(2, &[]), Clients::new(5, clients, 2, false).ok(), vec![]);
+        let mut storage = Storage::serving(plant, recovery(2, &[]), Clients::new(5, clients, 2, false).ok(), vec![]);
         let mut schedule: Schedule<EventOf<LogGp>> = Schedule::new();
         storage.start(&mut schedule);
         run(&mut storage, &mut schedule, Limit::none()).unwrap();

@@ -3,14 +3,14 @@
 mod common;
 
 use common::{Task, gibibytes_per_second, jbod, policy, restore};
-use resilver_system::{RebuildPolicy, SourceChoice};
+use resilver_system::{RecoveryPolicy, SourceChoice};
 use resilver_units::{Bytes, BytesPerSecond};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 /// One object from device 0 to device 1.
-fn pair(bytes: u64, policy: RebuildPolicy) -> f64 {
+fn pair(bytes: u64, policy: RecoveryPolicy) -> f64 {
     let tasks = [Task { bytes, holders: vec![0], home: 1 }];
     let (outcome, _) = restore(3, &tasks, policy, SourceChoice::Primary, jbod(1.0), u64::MAX);
     gibibytes_per_second(&outcome)
@@ -47,7 +47,7 @@ fn without_pipelining_the_parts_add_up() {
     let send = latency + f64::from((1 << 24) - 1) * 0.516e-9;
     let write = 29.67e-6 + 16.0 / 1511.7;
     let expected = 16.0 / 1024.0 / (latency + 63.0 * 0.852e-9 + read + send + write);
-    let rate = pair(64 * GIB, RebuildPolicy { pipelining: false, ..policy() });
+    let rate = pair(64 * GIB, RecoveryPolicy { pipelining: false, ..policy() });
     assert!((rate / expected - 1.0).abs() < 0.005, "{rate} GiB/s against {expected}");
 }
 
@@ -59,18 +59,18 @@ fn a_capped_pair_takes_its_size_over_the_cap() {
         63.0 * 0.852e-9 + 23.67e-6 + 16.0 / 1542.1 + f64::from((1 << 24) - 1) * 0.516e-9 + 29.67e-6 + 16.0 / 1511.7;
     let expected = 511.0 * 0.16 + 2.0 * latency + parts;
     let bandwidth = BytesPerSecond::new(100.0 * MIB as f64);
-    let seconds = 8.0 / pair(8 * GIB, RebuildPolicy { bandwidth, ..policy() });
+    let seconds = 8.0 / pair(8 * GIB, RecoveryPolicy { bandwidth, ..policy() });
     // The network's table is rounded to the picosecond a byte.
     assert!((seconds - expected).abs() < 2e-5, "{seconds} s against {expected}");
     // A cap above what the pair reaches changes nothing.
-    let ample = RebuildPolicy { bandwidth: BytesPerSecond::new(1e15), ..policy() };
+    let ample = RecoveryPolicy { bandwidth: BytesPerSecond::new(1e15), ..policy() };
     assert_eq!(pair(8 * GIB, ample), pair(8 * GIB, policy()));
 }
 
 #[test]
 fn a_single_buffer_of_all_the_memory_is_not_pipelined_either() {
-    let whole = RebuildPolicy { pipeline_buffer: Bytes::gibibytes(1), ..policy() };
-    let alone = RebuildPolicy { pipelining: false, ..whole };
+    let whole = RecoveryPolicy { pipeline_buffer: Bytes::gibibytes(1), ..policy() };
+    let alone = RecoveryPolicy { pipelining: false, ..whole };
     assert_eq!(pair(16 * GIB, whole), pair(16 * GIB, alone));
 }
 

@@ -9,8 +9,8 @@ use resilver_device::Service;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, Discipline, FabricConfig, ObjectOrder, Patience, Phase, PlaceScratch, Placement,
-    RebuildPolicy, Report, Simulation, SourceChoice, SystemConfig,
+    Algorithm, Contents, Discipline, FabricConfig, ObjectOrder, Phase, PlaceScratch, Placement, RecoveryPolicy, Report,
+    RetryPolicy, Simulation, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
@@ -39,7 +39,7 @@ fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         faults: vec![],
         lanes: None,
         policy: policy(),
-        patience: Patience { retry: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
+        retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::LeastLoaded,
         order: ObjectOrder::Population,
         placement: Placement {
@@ -163,7 +163,7 @@ fn a_server_never_takes_more_than_its_bandwidth() {
     // allows and the buffer that is under way at either end.
     let rate = 20e6;
     let config = system(60, &[(0.0, 3)]);
-    let capped = RebuildPolicy { bandwidth: BytesPerSecond::new(rate), ..config.policy };
+    let capped = RecoveryPolicy { bandwidth: BytesPerSecond::new(rate), ..config.policy };
     let report = finish(&SystemConfig { policy: capped, ..config });
     let busiest = report.outcome.devices.iter().max_by_key(|device| device.received_bytes).unwrap();
     let most = report.outcome.devices.iter().filter(|device| !device.received_bytes.is_zero()).count() as f64;

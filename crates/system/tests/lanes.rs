@@ -12,8 +12,8 @@ use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Arrivals, Contents, Discipline, FabricConfig, LanesConfig, ObjectOrder, Patience, Phase, Placement,
-    Report, Simulation, SourceChoice, SystemConfig, SystemError, Targets, Traffic,
+    Algorithm, Arrivals, Contents, Discipline, FabricConfig, LanesConfig, ObjectOrder, Phase, Placement, Report,
+    RetryPolicy, Simulation, SourceChoice, SystemConfig, SystemError, Targets, Traffic,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -42,7 +42,7 @@ fn system(fabric: FabricConfig, lanes: Option<LanesConfig>) -> SystemConfig {
         faults: vec![],
         lanes,
         policy: policy(),
-        patience: Patience { retry: seconds(1.0), attempts: 3 },
+        retry: RetryPolicy { after: seconds(1.0), attempts: 3 },
         source: SourceChoice::LeastLoaded,
         order: ObjectOrder::Population,
         placement: Placement {

@@ -11,8 +11,8 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, GroupContents, ObjectOrder, Patience, Phase,
-    PlacedPool, Placement, Report, Simulation, SourceChoice, SystemConfig, choose_failed,
+    Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, GroupContents, ObjectOrder, Phase, PlacedPool,
+    Placement, Report, RetryPolicy, Simulation, SourceChoice, SystemConfig, choose_failed,
 };
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration};
 
@@ -34,7 +34,7 @@ fn crush(servers: u32, copies: u32) -> Algorithm {
     };
     Algorithm::Crush(CrushPlacement {
         map: Arc::new(map),
-        pools: vec![PlacedPool { pool, rule }],
+        pools: vec![PlacedPool { pool, rule, code: None }],
         reweight: vec![0x10000; servers as usize],
         is_up: vec![true; servers as usize],
         affinity: vec![],
@@ -64,7 +64,7 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         faults: vec![],
         lanes: None,
         policy: policy(),
-        patience: Patience { retry: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
+        retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
         placement: Placement { groups, algorithm, domain_of: Some((0..servers).collect()) },

@@ -92,6 +92,22 @@ class Node:
             )
         return self.value
 
+    def whole(self, least: int, most: int) -> int:
+        """The value as a whole number that may be written as text, as Ceph writes profiles.
+
+        Args:
+            least: The least it may be.
+            most: The most.
+
+        Raises:
+            ConfigError: It is neither, or out of its range.
+        """
+        if isinstance(self.value, str) and self.value.isascii() and self.value.isdigit():
+            if least <= int(self.value) <= most:
+                return int(self.value)
+            self.fail(f"a whole number from {least} to {most}")
+        return self.integer(least, most)
+
     def number(self, least: float, most: float) -> float:
         """This value as a number between `least` and `most`.
 

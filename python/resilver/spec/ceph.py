@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationInfo
 
 from resilver.errors import ConfigError, PlacementError, Problem, show
-from resilver.importers.ceph import ClusterReport, read_cluster
+from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, PoolInfo, read_cluster
 from resilver.spec.section import file_path, unknown_key
 
 _SOURCES = ("report", "osd_dump", "osdmap")
@@ -75,20 +75,29 @@ def ceph_of(value: object, info: ValidationInfo) -> CephCluster | None:
         report = read_cluster(path, **{name: files[name] for name in _BESIDE if name in files})
     except PlacementError as error:
         raise ConfigError(Problem(str(error), place=str(files.get("crush", path)))) from None
-    problems = [
-        Problem(
-            f'pool "{pool.name}" is erasure coded, and only replicated pools can be simulated',
-            "take a report of a cluster with replicated pools",
-            place=str(path),
-        )
-        for pool in report.pools
-        if pool.kind != "replicated"
-    ]
+    problems = [_code_problem(pool, path) for pool in report.pools if has_unknown_code(pool)]
     if problems:
         raise ConfigError(problems)
     # Reading the loads here reports a lack of them with the file's name, and before anything runs.
     _ = report.loads
     return CephCluster(report, files)
+
+
+def has_unknown_code(pool: PoolInfo) -> bool:
+    """Whether a pool is erasure coded by no code that can be simulated."""
+    return pool.kind == "erasure" and pool.code is None
+
+
+def _code_problem(pool: PoolInfo, path: Path) -> Problem:
+    """What is wrong with an erasure-coded pool that cannot be simulated."""
+    profile = pool.profile
+    if profile is None:
+        rule = f'pool "{pool.name}" is erasure coded, and the osdmap does not hold its profile'
+        remedy = "use a report or osd dump with its erasure_code_profiles"
+    else:
+        rule = f'pool "{pool.name}" is coded by the plugin "{profile.plugin}", which is not modelled'
+        remedy = f"use a cluster whose pools are coded by {' or '.join(MDS_PLUGINS)}"
+    return Problem(rule, remedy, place=str(path))
 
 
 def _files(table: dict[Any, Any], info: ValidationInfo) -> dict[str, Path]:

@@ -128,7 +128,7 @@ fn sources_of(config: &SystemConfig, traffic: &StreamTraffic, sides: u32, data: 
         maker.deal(first, bursts.volume.pieces_of(data).max(1));
     }
     let of_bursts = first as u32..maker.sources.len() as u32;
-    let (corruptions, attempts) = ((1u8..).zip(&config.corruptions), config.patience.attempts);
+    let (corruptions, attempts) = ((1u8..).zip(&config.corruptions), config.retry.attempts);
     let of_corruptions = corruptions.map(|(code, corruption)| maker.corrupt(code, corruption, attempts)).collect();
     Sources { all: maker.sources, of_bursts, of_corruptions }
 }
@@ -220,7 +220,7 @@ impl Streams {
         Ok(Some(Streams {
             strip,
             coding: config.code.as_ref().and_then(|coded| coded.coding),
-            pause: config.patience.retry.max(SHORTEST_PAUSE),
+            pause: config.retry.after.max(SHORTEST_PAUSE),
             plans,
             measures: StreamMeasures::new(devices, groups.len()),
             groups,

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+pub mod coded;
 pub mod streaming;
 
 use std::sync::Arc;
@@ -9,11 +10,13 @@ use std::sync::Arc;
 use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
-use resilver_placement::layout::Relocation;
+use resilver_placement::inverse::FailedSet;
+use resilver_redundancy::Code;
 use resilver_system::{
-    AffectedObject, EventOf, ObjectOrder, Outcome, Plant, Rebuild, RebuildPolicy, SourceChoice, Storage, WorkList,
+    AffectedObject, EventOf, ObjectOrder, Outcome, Plant, Recovery, RecoveryChoices, RecoveryPolicy, RecoveryWork,
+    SourceChoice, Storage,
 };
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
 /// The volume of the catalog's jbod10-sata, with its seeks multiplied by `seek_factor`.
 pub fn jbod(seek_factor: f64) -> Arc<DiskTable> {
@@ -57,15 +60,8 @@ pub fn qdr() -> Arc<LogGpTable> {
 }
 
 /// The paper's protocol: 16 MiB buffers, pipelined, 1 GiB of memory each way.
-pub fn policy() -> RebuildPolicy {
-    RebuildPolicy {
-        pipeline_buffer: Bytes::mebibytes(16),
-        pipelining: true,
-        receive_memory: Bytes::gibibytes(1),
-        send_memory: Bytes::gibibytes(1),
-        control_message: Bytes::new(64),
-        bandwidth: None,
-    }
+pub fn policy() -> RecoveryPolicy {
+    RecoveryPolicy::default()
 }
 
 /// One object to restore: its size, the devices that hold it beside the failed one, and its new home.
@@ -76,33 +72,44 @@ pub struct Task {
     pub home: u32,
 }
 
+/// The recovery of `tasks` on `devices` devices, the last of which failed at time zero.
+pub fn recovery(devices: u32, tasks: &[Task], policy: RecoveryPolicy, source: SourceChoice) -> Recovery {
+    let last = DeviceId::new(devices - 1);
+    let failed = FailedSet::new(devices as usize, &[last]);
+    let objects: Vec<AffectedObject> = (0u64..)
+        .zip(tasks)
+        .map(|(number, task)| AffectedObject { object: ObjectId::new(number), size: Bytes::new(task.bytes) })
+        .collect();
+    let copies = tasks.iter().map(|task| task.holders.len() as u32 + 1).max().unwrap_or(1);
+    let places = |object: ObjectId| {
+        let task = &tasks[object.get() as usize];
+        let holders: Vec<DeviceId> = task.holders.iter().copied().map(DeviceId::new).collect();
+        let [mut before, mut after] = [holders.clone(), holders];
+        before.push(last);
+        after.push(DeviceId::new(task.home));
+        (before, after)
+    };
+    let (code, order) = (Code::replication(copies).unwrap(), ObjectOrder::Population);
+    let parts = ((devices as usize, &failed), (policy.pipeline_buffer, order));
+    let work = RecoveryWork::of_places(code, objects, parts.0, parts.1, places).unwrap();
+    let choices = RecoveryChoices { seed: 1, source, order };
+    Recovery::new(policy, choices, vec![(SimTime::ZERO, failed)], work).unwrap()
+}
+
 /// Restores `tasks` on `devices` devices, the last of which failed, in steps of `step` events.
 pub fn restore(
     devices: u32,
     tasks: &[Task],
-    policy: RebuildPolicy,
+    policy: RecoveryPolicy,
     source: SourceChoice,
     disk: Arc<DiskTable>,
     step: u64,
 ) -> (Outcome, Digest) {
-    let failed = DeviceId::new(devices - 1);
-    let affected: Vec<AffectedObject> = (0u64..)
-        .zip(tasks)
-        .map(|(number, task)| AffectedObject { object: ObjectId::new(number), size: Bytes::new(task.bytes) })
-        .collect();
-    let relocate = |object: ObjectId, (): &mut (), relocation: &mut Relocation| {
-        let task = &tasks[object.get() as usize];
-        let holders: Vec<DeviceId> = task.holders.iter().copied().map(DeviceId::new).collect();
-        let before: Vec<DeviceId> = holders.iter().copied().chain([failed]).collect();
-        let after: Vec<DeviceId> = holders.iter().copied().chain([DeviceId::new(task.home)]).collect();
-        relocation.set(&before, &after, |device| device == failed);
-    };
-    let work = WorkList::build(1, devices as usize, (source, ObjectOrder::Population), &affected, relocate).unwrap();
-    let is_failed: Vec<bool> = (0..devices).map(|device| device == devices - 1).collect();
+    let recovery = recovery(devices, tasks, policy, source);
     let disks = (0..u64::from(devices)).map(|device| Disk::new(&Service::Table(disk.clone()), device)).collect();
     let fabric = LogGp::new(qdr(), devices as usize);
     let plant = Plant::new(fabric, disks, (0..devices).map(EndpointId::new).collect());
-    let mut storage = Storage::new(plant, Rebuild::new(policy, &is_failed, work).unwrap());
+    let mut storage = Storage::new(plant, recovery);
     let mut schedule: Schedule<EventOf<LogGp>> = Schedule::new();
     storage.start(&mut schedule);
     while run(&mut storage, &mut schedule, Limit::events(step)).unwrap() != ExitReason::Drained {}

@@ -9,8 +9,8 @@ use resilver_kernel::lanes::Lanes;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_redundancy::Code;
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, Corruption, Discipline, FabricConfig, ObjectOrder, Pairing, Patience, Phase,
-    Placement, Report, Simulation, SourceChoice, StreamOutcome, StreamTraffic, StripesOf, SystemConfig, SystemError,
+    Algorithm, CodeConfig, Contents, Corruption, Discipline, FabricConfig, ObjectOrder, Pairing, Phase, Placement,
+    Report, RetryPolicy, Simulation, SourceChoice, StreamOutcome, StreamTraffic, StripesOf, SystemConfig, SystemError,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -74,7 +74,7 @@ pub fn system(servers: u32, code: &str, streams: StreamTraffic) -> SystemConfig 
         faults: vec![],
         lanes: None,
         policy: policy(),
-        patience: Patience { retry: seconds(0.01), attempts: 3 },
+        retry: RetryPolicy { after: seconds(0.01), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
         placement: Placement {

@@ -11,7 +11,9 @@ from __future__ import annotations
 from resilver.importers.ceph.cluster import read_cluster, read_report
 from resilver.importers.ceph.model import (
     HOLE,
+    MDS_PLUGINS,
     ClusterReport,
+    ErasureProfile,
     GroupInfo,
     GroupLoad,
     OsdInfo,
@@ -22,7 +24,9 @@ from resilver.importers.ceph.model import (
 
 __all__ = [
     "HOLE",
+    "MDS_PLUGINS",
     "ClusterReport",
+    "ErasureProfile",
     "GroupInfo",
     "GroupLoad",
     "OsdInfo",

@@ -36,6 +36,36 @@ class PoolExceptions:
     primary_temp: tuple[tuple[int, int], ...] = ()
 
 
+MDS_PLUGINS = ("jerasure", "isa")
+"""Ceph's plugins whose codes survive any m losses and rebuild from any k pieces."""
+
+
+@dataclass(frozen=True)
+class ErasureProfile:
+    """The erasure code profile of a pool.
+
+    Attributes:
+        name: Its name.
+        plugin: The plugin that codes, such as ``jerasure``.
+        data: k, the pieces that hold data.
+        parity: m, the others.
+    """
+
+    name: str
+    plugin: str
+    data: int
+    parity: int
+
+    @property
+    def code(self) -> str | None:
+        """The code as a study names it, or None where none of ours is the plugin's.
+
+        >>> ErasureProfile("default", "jerasure", 4, 2).code
+        'rs 4+2'
+        """
+        return f"rs {self.data}+{self.parity}" if self.plugin in MDS_PLUGINS else None
+
+
 @dataclass(frozen=True)
 class PoolInfo:
     """A pool of the cluster.
@@ -51,6 +81,8 @@ class PoolInfo:
         kind: ``replicated`` or ``erasure``.
         object_hash: How object names are hashed: 1 (linux) or 2 (rjenkins).
         exceptions: Its groups that are not where CRUSH puts them.
+        profile: The erasure code profile of its objects: its name, plugin, k and m; None for a
+            replicated pool, and where the osdmap does not hold the profile.
     """
 
     id: int
@@ -63,6 +95,15 @@ class PoolInfo:
     kind: str
     object_hash: int = 2
     exceptions: PoolExceptions = field(default_factory=PoolExceptions)
+    profile: ErasureProfile | None = None
+
+    @property
+    def code(self) -> str | None:
+        """The code of its objects as a study names it, ``rs 4+2``; None for a replicated pool.
+
+        Of an erasure-coded pool it is None where no code of ours is its profile's.
+        """
+        return self.profile.code if self.profile is not None else None
 
 
 @dataclass(frozen=True)

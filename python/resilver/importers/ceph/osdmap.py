@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from resilver.importers.buckets import DEVICE_ID_MAX, BucketTree
 from resilver.importers.ceph.exceptions import read_exceptions
-from resilver.importers.ceph.model import SIZE_MAX, WEIGHT_ONE, OsdInfo, PoolExceptions, PoolInfo
+from resilver.importers.ceph.model import (
+    SIZE_MAX,
+    WEIGHT_ONE,
+    ErasureProfile,
+    OsdInfo,
+    PoolExceptions,
+    PoolInfo,
+)
 from resilver.importers.jsonpath import Node
 
 _FLAG_HASHPSPOOL = 1
@@ -47,8 +54,21 @@ def read_pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:
             kind=_KINDS[kind_code],
             object_hash=object_hash.integer(0, 255) if object_hash else _OBJECT_HASH_RJENKINS,
             exceptions=exceptions.get(pool_id, PoolExceptions()),
+            profile=_profile(node, osdmap) if _KINDS[kind_code] == "erasure" else None,
         )
     return tuple(pools[key] for key in sorted(pools))
+
+
+def _profile(pool: Node, osdmap: Node) -> ErasureProfile | None:
+    """The erasure code profile that a pool names; None where the osdmap does not hold it."""
+    name, profiles = pool.get("erasure_code_profile"), osdmap.get("erasure_code_profiles")
+    profile = profiles.get(name.text()) if name is not None and profiles is not None else None
+    if name is None or profile is None:
+        return None
+    plugin = profile.get("plugin")
+    # Ceph writes all of a profile's values as text.
+    data, parity = (profile.at(key).whole(1, SIZE_MAX) for key in ("k", "m"))
+    return ErasureProfile(name.text(), plugin.text() if plugin else "jerasure", data, parity)
 
 
 def _hashpspool(pool: Node) -> bool:

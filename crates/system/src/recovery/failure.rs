@@ -5,18 +5,55 @@ use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::queue::QueueKind;
 use resilver_redundancy::Pieces;
-use resilver_units::{Bytes, DeviceId};
+use resilver_units::{Bytes, DeviceId, SimDuration};
 
 use super::gathers::{Gather, Phase, pieces_of};
-use super::homes::{HomesScratch, NOBODY};
-use super::needs::{Needs, Standing};
-use super::work::{Task, copies_of};
-use super::{Receiver, Reconstruction, Sender, Toll};
+use super::homes::HomesScratch;
+use super::needs::{Needs, Standing, Want};
+use super::places::{LOST, NOBODY, device_at, device_or_nobody, is_there, stored_in};
+use super::work::{Copies, Losses, PART_OBJECTS, Task, buffers_of, copies_of};
+use super::{Receiver, Recovery, Sender};
 use crate::SystemError;
-use crate::event::PULL_LIMIT;
-use crate::rebuild::Unserved;
+use crate::event::TASK_LIMIT;
+use crate::outcome::DeviceOutcome;
 use crate::storage::Site;
-use crate::work::{Copies, Losses, PART_OBJECTS};
+
+/// What an object went through where devices fail one after another.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct History {
+    pub lost: u16,
+    pub rebuilt: u16,
+    pub moved: u16,
+}
+
+impl History {
+    /// What the first failure did to objects of `stride` places each.
+    pub fn of_rows(places: &[u32], stride: usize) -> Vec<Self> {
+        let lost = |row: &[u32]| row.iter().filter(|&&place| place == LOST).count() as u16;
+        places.chunks(stride).map(|row| History { lost: lost(row), ..History::default() }).collect()
+    }
+}
+
+/// What was in a device's queue when it failed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unserved {
+    pub picoseconds: u64,
+    pub read: Bytes,
+    pub written: Bytes,
+    /// Requests queued until then.
+    pub requests: u64,
+}
+
+impl Unserved {
+    /// Takes what a failed device did not serve from what its disk was asked for.
+    pub fn take_from(&self, outcome: &mut DeviceOutcome) {
+        let busy = outcome.disk.busy.picoseconds() - self.picoseconds;
+        outcome.disk.busy = SimDuration::from_picoseconds(busy);
+        outcome.disk.bytes_read -= self.read;
+        outcome.disk.bytes_written -= self.written;
+        outcome.requests_before_failure = self.requests;
+    }
+}
 
 /// What is to be done about a stretch of the objects.
 #[derive(Default)]
@@ -30,14 +67,14 @@ struct Decision {
     losses: Losses,
 }
 
-impl Reconstruction {
+impl Recovery {
     /// Whether a device has failed by now, having served before.
     #[inline]
     pub(super) fn has_failed(&self, device: u32) -> bool {
         self.has_later() && self.failed.contains(DeviceId::new(device))
     }
 
-    /// Devices fail: at the first stage the reconstruction begins, at later ones it changes course.
+    /// Devices fail: at the first stage recovery begins, at later ones it changes course.
     #[cold]
     pub(crate) fn fail<F: Fabric, D: Device, K: QueueKind>(&mut self, stage: u32, site: &mut Site<'_, F, D, K>) {
         if stage == 0 {
@@ -59,9 +96,10 @@ impl Reconstruction {
         self.take_places();
         let decisions = self.decide(stage as usize + 1);
         if !self.apply(decisions, site) {
-            self.problem = Some(SystemError::TooManyPulls);
+            self.problem = Some(SystemError::TooManyTasks);
             return;
         }
+        self.forget_shunned();
         self.void_given_up(site);
         self.leave_writes(&newly_failed, site);
         for &device in &newly_failed {
@@ -83,12 +121,12 @@ impl Reconstruction {
 
     /// Pieces on failed devices are gone.
     fn take_places(&mut self) {
-        let (width, failed) = (self.code.pieces() as usize, &self.failed);
-        self.places.par_chunks_mut(width).zip(&mut self.tolls).for_each(|(row, toll)| {
-            for place in row.iter_mut().filter(|place| **place != NOBODY) {
-                if failed.contains(DeviceId::new(*place)) {
-                    *place = NOBODY;
-                    toll.lost += 1;
+        let (stride, failed) = (self.stride, &self.failed);
+        self.work.places.par_chunks_mut(stride).zip(&mut self.histories).for_each(|(row, history)| {
+            for place in row.iter_mut().filter(|place| is_there(**place)) {
+                if failed.contains(DeviceId::new(device_at(*place))) {
+                    *place = LOST;
+                    history.lost += 1;
                 }
             }
         });
@@ -96,24 +134,25 @@ impl Reconstruction {
 
     /// What the failure asks for, in the order of the population; all threads work on it.
     fn decide(&self, stage: usize) -> Vec<Decision> {
-        let is_under_way = |&index: &usize| self.states[index].buffers_left > 0 && !self.tasks[index].is_given_up;
+        let is_under_way = |(_, task): &(u32, &Task)| task.buffers_left > 0 && !task.is_given_up;
         let mut under_way: Vec<(u32, u32)> =
-            (0..self.tasks.len()).filter(is_under_way).map(|index| (self.tasks[index].subject, index as u32)).collect();
+            (0..).zip(&self.work.tasks).filter(is_under_way).map(|(index, task)| (task.subject, index)).collect();
         under_way.par_sort_unstable();
         let under_way = &under_way;
-        let chunks = self.objects.par_chunks(PART_OBJECTS).enumerate();
+        let chunks = self.work.objects.par_chunks(PART_OBJECTS).enumerate();
         chunks
             .map(|(chunk, objects)| {
                 let first = (chunk * PART_OBJECTS) as u32;
                 let (mut scratch, mut needs) = (HomesScratch::default(), Needs::default());
-                let mut after = vec![NOBODY; self.code.pieces() as usize];
+                let mut after = vec![NOBODY; self.stride];
                 let mut decision = Decision::default();
                 for (subject, affected) in (first..).zip(objects) {
-                    self.homes.fill(stage, affected.object, &mut scratch, &mut after);
+                    let after = &mut after[..self.row(subject).len()];
+                    self.work.homes.fill(stage, affected.object, &mut scratch, after);
                     let start = under_way.partition_point(|&(other, _)| other < subject);
                     let count = under_way[start..].iter().take_while(|&&(other, _)| other == subject).count();
                     let own = &under_way[start..start + count];
-                    self.decide_one((subject, affected.size), own, &after, &mut needs, &mut decision);
+                    self.decide_one((subject, affected.size), own, after, &mut needs, &mut decision);
                 }
                 decision
             })
@@ -128,13 +167,14 @@ impl Reconstruction {
         needs: &mut Needs,
         decision: &mut Decision,
     ) {
-        let width = after.len();
-        let task_of = |&(_, task): &(u32, u32)| self.tasks[task as usize];
+        let task_of = |&(_, task): &(u32, u32)| self.work.tasks[task as usize];
         let under_way: Vec<(u8, u32)> = own.iter().map(task_of).map(|task| (task.position, task.destination)).collect();
-        let stored: Pieces = pieces_of(self.stored[subject as usize]);
-        let places = &self.places[subject as usize * width..][..width];
-        needs.find(&self.code, self.keeps_positions, Standing { places, stored, after, under_way: &under_way });
-        let Toll { lost, rebuilt, moved } = self.tolls[subject as usize];
+        let (row, pool) = (self.row(subject), self.work.pool(subject));
+        let places: Vec<u32> = row.iter().map(|&place| device_or_nobody(place)).collect();
+        let stored: Pieces = stored_in(row);
+        let standing = Standing { places: &places, stored, after, under_way: &under_way };
+        needs.find(&pool.code, pool.keeps_positions, standing);
+        let History { lost, rebuilt, moved } = self.histories[subject as usize];
         let is_lost = lost > 0 && !needs.is_survivable;
         let to_rebuild = needs.wants.iter().filter(|want| want.is_rebuild).count() as u64;
         decision.losses.add(Losses {
@@ -145,22 +185,21 @@ impl Reconstruction {
             unrecoverable_bytes: if is_lost { size } else { Bytes::ZERO },
             unrecoverable_replicas: if is_lost { u64::from(lost - rebuilt) } else { 0 },
             undersized_replicas: u64::from(needs.undersized),
-            replaced_replicas: 0,
             remapped_replicas: u64::from(moved) + needs.wants.len() as u64 - to_rebuild,
         });
         decision.copies.push(copies_of(needs.is_survivable, stored, needs.missing));
         for pair in own {
             let task = task_of(pair);
-            let is_same =
-                |want: &&super::needs::Want| (want.position, want.destination) == (task.position, task.destination);
+            let is_same = |want: &&Want| (want.position, want.destination) == (task.position, task.destination);
             match needs.wants.iter().find(is_same) {
                 None => decision.cancelled.push(pair.1),
                 Some(want) if want.is_rebuild != task.is_rebuild => decision.kinds.push((pair.1, want.is_rebuild)),
                 Some(_) => {}
             }
         }
-        let is_new = |want: &&super::needs::Want| !under_way.contains(&(want.position, want.destination));
-        decision.new.extend(needs.wants.iter().filter(is_new).map(|&want| Task::new(subject, want)));
+        let is_new = |want: &&Want| !under_way.contains(&(want.position, want.destination));
+        let (size, buffer) = (self.piece_size(subject), self.policy.pipeline_buffer);
+        decision.new.extend(needs.wants.iter().filter(is_new).map(|&want| Task::new(subject, want, size, buffer)));
     }
 
     /// Does what was decided; false when there are more tasks than can be numbered.
@@ -170,25 +209,29 @@ impl Reconstruction {
         site: &mut Site<'_, F, D, K>,
     ) -> bool {
         let (mut copies, mut losses): (Vec<Copies>, Losses) =
-            (Vec::with_capacity(self.objects.len()), Losses::default());
+            (Vec::with_capacity(self.work.objects.len()), Losses::default());
+        // What was out of reach is wanted still, and is tried anew.
+        (self.unreachable_pieces, self.unreachable_moves) = (0, 0);
         for mut decision in decisions {
-            if self.tasks.len() + decision.new.len() > PULL_LIMIT {
+            if self.work.tasks.len() + decision.new.len() > TASK_LIMIT {
                 return false;
             }
             for (task, is_rebuild) in decision.kinds {
-                self.tasks[task as usize].is_rebuild = is_rebuild;
+                self.work.tasks[task as usize].is_rebuild = is_rebuild;
             }
             decision.cancelled.into_iter().for_each(|task| self.give_up(task));
             for task in decision.new {
                 self.open_tasks += 1;
-                self.states.push(self.fresh(task));
-                self.tasks.push(task);
+                self.work.tasks.push(task);
+                if self.is_dead(task.destination) {
+                    self.lose_task((self.work.tasks.len() - 1) as u32);
+                }
             }
             copies.append(&mut decision.copies);
             losses.add(decision.losses);
         }
         self.health.fail(site.schedule.now(), copies);
-        self.losses = losses;
+        self.work.losses = losses;
         true
     }
 
@@ -208,7 +251,7 @@ impl Reconstruction {
         }
         for &device in newly_failed {
             let end = self.receivers[device.index()].end;
-            self.receivers[device.index()] = Receiver { place: end, end, ..Receiver::default() };
+            self.receivers[device.index()] = Receiver::of(end, end);
         }
     }
 
@@ -221,29 +264,35 @@ impl Reconstruction {
 
     /// Buffers of which a source failed before its part came are made of others.
     fn replan_gathers<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+        let mut gathers = Vec::new();
         for slot in self.gathers.slots() {
             let gather = self.gathers.get(slot);
             let awaited = pieces_of(gather.wanted & !gather.arrived);
             if gather.is_gathering()
                 && awaited.iter().any(|position| self.has_failed(self.gathers.device(slot, position)))
             {
-                self.replan(slot, site);
+                let task = self.work.tasks[gather.task as usize];
+                gathers.push((gather.destination, task.subject, task.position, gather.number, slot));
             }
+        }
+        // In an order that does not depend on which slots were free.
+        gathers.sort_unstable();
+        for (.., slot) in gathers {
+            self.replan(slot, site);
         }
     }
 
     /// Lists anew what each destination has still to ask for: what it is asking for, and the rest in its order.
     fn put_in_order(&mut self) {
         let mut turns: Vec<Vec<(u64, u32, u32)>> = vec![Vec::new(); self.receivers.len()];
-        for (index, &task) in (0..).zip(&self.tasks) {
-            let number = self.states[index as usize].number;
-            if task.is_given_up || number >= self.fresh(task).buffers_left {
+        for (index, &task) in (0..).zip(&self.work.tasks) {
+            let buffers = buffers_of(self.piece_size(task.subject), self.policy.pipeline_buffer);
+            if task.is_given_up || task.number >= buffers {
                 continue;
             }
-            let affected = self.objects[task.subject as usize];
-            let key = self.order.key(affected.size, self.health.copies(task.subject));
+            let key = self.choices.order.key(self.object(task.subject).size, self.health.copies(task.subject));
             // What was begun comes first: every other turn is above (0, 0).
-            let turn = if number > 0 { (0, 0, index) } else { (key, task.subject + 1, index) };
+            let turn = if task.number > 0 { (0, 0, index) } else { (key, task.subject + 1, index) };
             turns[task.destination as usize].push(turn);
         }
         self.listed = Vec::with_capacity(turns.iter().map(Vec::len).sum());

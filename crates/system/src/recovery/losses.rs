@@ -11,18 +11,18 @@ use resilver_fabric::Fabric;
 use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId};
 
-use super::Reconstruction;
-use super::gathers::{Happening, Leg, Phase};
+use super::Recovery;
+use super::gathers::{Leg, Phase, RecoveryEvent, pieces_of};
+use super::policy::RetryPolicy;
 use super::protocol::event;
-use super::work::Task;
+use super::work::{Task, buffers_of};
 use crate::event::{DATA, EventOf, REQUEST};
-use crate::rebuild::Patience;
 use crate::storage::Site;
 
 /// What is known of sources where messages may be lost.
 #[derive(Clone, Debug)]
-pub(super) struct Reach {
-    patience: Patience,
+pub(super) struct LostMessages {
+    retry: RetryPolicy,
     /// How often each part that is asked for was lost, by its buffer and its position.
     losses: BTreeMap<(u32, u32), u32>,
     /// The pieces that are not asked for any more, task by task, as sets.
@@ -31,36 +31,45 @@ pub(super) struct Reach {
     dead: Vec<bool>,
 }
 
-impl Reconstruction {
-    /// Has this reconstruction expect that messages are lost.
-    pub(crate) fn with_patience(mut self, patience: Patience) -> Self {
+impl Recovery {
+    /// Has this recovery expect that messages are lost.
+    #[must_use]
+    pub fn with_retry(mut self, retry: RetryPolicy) -> Self {
         let dead = vec![false; self.devices.len()];
-        self.reach = Some(Box::new(Reach { patience, losses: BTreeMap::new(), shunned: BTreeMap::new(), dead }));
+        let lost = LostMessages { retry, losses: BTreeMap::new(), shunned: BTreeMap::new(), dead };
+        self.lost_messages = Some(Box::new(lost));
         self
     }
 
     /// Whether a device has died without anyone being told.
     #[inline]
     pub(super) fn is_dead(&self, device: u32) -> bool {
-        self.reach.as_ref().is_some_and(|reach| reach.dead[device as usize])
+        self.lost_messages.as_ref().is_some_and(|lost| lost.dead[device as usize])
     }
 
     /// The pieces that a task does without.
     #[inline]
     pub(super) fn shunned(&self, task: u32) -> u64 {
-        self.reach.as_ref().and_then(|reach| reach.shunned.get(&task)).copied().unwrap_or(0)
+        self.lost_messages.as_ref().and_then(|lost| lost.shunned.get(&task)).copied().unwrap_or(0)
+    }
+
+    /// Every source may be asked again: pieces may be at other devices by now.
+    pub(super) fn forget_shunned(&mut self) {
+        if let Some(lost) = &mut self.lost_messages {
+            lost.shunned.clear();
+        }
     }
 
     /// A buffer's number is used for another from now on.
     #[inline]
     pub(super) fn forget_losses(&mut self, slot: u32) {
-        if let Some(reach) = &mut self.reach
-            && !reach.losses.is_empty()
+        if let Some(lost) = &mut self.lost_messages
+            && !lost.losses.is_empty()
         {
             let of_slot: Vec<(u32, u32)> =
-                reach.losses.range((slot, 0)..=(slot, u32::MAX)).map(|(&leg, _)| leg).collect();
+                lost.losses.range((slot, 0)..=(slot, u32::MAX)).map(|(&leg, _)| leg).collect();
             for leg in of_slot {
-                reach.losses.remove(&leg);
+                lost.losses.remove(&leg);
             }
         }
     }
@@ -76,7 +85,10 @@ impl Reconstruction {
         if kind == DATA {
             self.wasted.sent += bytes;
         } else {
-            self.senders[self.gathers.device(leg.slot, leg.position) as usize].bytes_asked -= bytes;
+            let source = self.gathers.device(leg.slot, leg.position);
+            if !self.has_failed(source) {
+                self.senders[source as usize].bytes_asked -= bytes;
+            }
         }
         self.leg_lost(leg, site);
     }
@@ -87,21 +99,21 @@ impl Reconstruction {
         let gather = self.gathers.get_mut(leg.slot);
         gather.in_flight &= !leg.bit();
         let task = gather.task;
-        if gather.wants(leg.position) && self.tasks[task as usize].is_given_up {
+        if gather.wants(leg.position) && self.work.tasks[task as usize].is_given_up {
             return self.let_go(leg.slot, site);
         }
-        let Some(reach) = self.reach.as_mut().filter(|_| gather.wants(leg.position)) else {
+        let Some(lost) = self.lost_messages.as_mut().filter(|_| gather.wants(leg.position)) else {
             return self.settle(leg.slot, site);
         };
-        let losses = reach.losses.entry((leg.slot, leg.position)).or_insert(0);
+        let losses = lost.losses.entry((leg.slot, leg.position)).or_insert(0);
         *losses += 1;
-        if *losses < reach.patience.attempts {
+        if *losses < lost.retry.attempts {
             gather.in_flight |= leg.bit();
-            let time = site.schedule.now() + reach.patience.retry;
-            site.schedule.at(time, EventOf::new(event(Happening::Retry(leg))));
+            let time = site.schedule.now() + lost.retry.after;
+            site.schedule.at(time, EventOf::new(event(RecoveryEvent::Retry(leg))));
             return;
         }
-        *reach.shunned.entry(task).or_insert(0) |= leg.bit();
+        *lost.shunned.entry(task).or_insert(0) |= leg.bit();
         // What is asked for from now on does without that source as well.
         let destination = self.gathers.get(leg.slot).destination;
         let receiver = &mut self.receivers[destination as usize];
@@ -154,12 +166,17 @@ impl Reconstruction {
     #[cold]
     pub(super) fn replan<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
         let gather = *self.gathers.get(slot);
-        if self.tasks[gather.task as usize].is_given_up {
+        if self.work.tasks[gather.task as usize].is_given_up {
             return self.let_go(slot, site);
         }
         let shunned = self.shunned(gather.task);
-        let coming = gather.in_flight & gather.wanted;
-        if !self.choose(gather.task, (shunned | gather.stale()) & !gather.arrived, (gather.arrived, coming)) {
+        // A source that failed answers no more, but a message of its may still be under way under the piece's number.
+        let awaited = pieces_of(gather.wanted & !gather.arrived);
+        let gone = awaited.iter().filter(|&position| self.has_failed(self.gathers.device(slot, position)));
+        let gone = gone.fold(0, |set, position| set | 1u64 << position);
+        let coming = gather.in_flight & gather.wanted & !gone;
+        let busy = gather.stale() | (gather.in_flight | gather.unsent) & gone;
+        if !self.choose(gather.task, (shunned | busy) & !gather.arrived, (gather.arrived, coming)) {
             if self.choose(gather.task, shunned & !gather.arrived, (gather.arrived, coming)) {
                 self.gathers.get_mut(slot).phase = Phase::Starved;
             } else {
@@ -184,12 +201,10 @@ impl Reconstruction {
         receiver.bytes_held = receiver.bytes_held + now - before;
         self.tally.planned = self.tally.planned + now - before;
         self.timeline.add(site.schedule.now(), now.get() as i64 - before.get() as i64);
-        let width = self.code.pieces() as usize;
-        let subject = self.tasks[gather.task as usize].subject as usize;
+        let subject = self.work.tasks[gather.task as usize].subject;
         for &position in &planned {
             if (gather.arrived | coming) >> position & 1 == 0 {
-                let device = self.places[subject * width + position as usize];
-                self.gathers.set_device(slot, position, device);
+                self.gathers.set_device(slot, position, self.device_of(subject, position));
                 self.request(Leg { slot, position }, site);
             }
         }
@@ -219,20 +234,30 @@ impl Reconstruction {
         for slot in self.gathers.slots() {
             let gather = self.gathers.get(slot);
             let is_under_way = gather.is_gathering() || gather.phase == Phase::Decoding;
-            if is_under_way && self.tasks[gather.task as usize].is_given_up {
+            if is_under_way && self.work.tasks[gather.task as usize].is_given_up {
                 self.void(slot, site);
             }
         }
     }
 
+    /// Data that was written of a task.
+    fn written_of(&self, task: u32) -> Bytes {
+        let Task { subject, buffers_left, last_is_written, .. } = self.work.tasks[task as usize];
+        let (size, buffer) = (self.piece_size(subject), self.policy.pipeline_buffer);
+        let count = buffers_of(size, buffer);
+        let full = Bytes::new(u64::from(count - buffers_left) * buffer.get());
+        let missing_of_last = Bytes::new(u64::from(count) * buffer.get()) - size;
+        if last_is_written { full - missing_of_last } else { full }
+    }
+
     /// Gives a task up: what was written of it was written in vain.
     pub(super) fn give_up(&mut self, task: u32) {
-        self.tasks[task as usize].is_given_up = true;
+        self.work.tasks[task as usize].is_given_up = true;
         self.open_tasks -= 1;
-        self.wasted.written += self.states[task as usize].written;
-        let receiver = &self.receivers[self.tasks[task as usize].destination as usize];
+        self.wasted.written += self.written_of(task);
+        let receiver = &self.receivers[self.work.tasks[task as usize].destination as usize];
         if receiver.place < receiver.end && self.task_at(receiver.place) == task {
-            let receiver = &mut self.receivers[self.tasks[task as usize].destination as usize];
+            let receiver = &mut self.receivers[self.work.tasks[task as usize].destination as usize];
             receiver.place += 1;
             receiver.plan.clear();
         }
@@ -244,7 +269,7 @@ impl Reconstruction {
     #[cold]
     pub(super) fn lose_task(&mut self, task: u32) {
         self.give_up(task);
-        if self.tasks[task as usize].is_rebuild {
+        if self.work.tasks[task as usize].is_rebuild {
             self.unreachable_pieces += 1;
         } else {
             self.unreachable_moves += 1;
@@ -259,20 +284,20 @@ impl Reconstruction {
         self.ask(destination, site);
     }
 
-    /// A device answers nobody any more: what waits at it is lost, and what it was to receive is out of reach.
+    /// A device answers nobody any more: what waits at it is lost, and what it was to receive is out of lost.
     #[cold]
     pub(crate) fn lose_device<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
         device: DeviceId,
         site: &mut Site<'_, F, D, K>,
     ) {
-        let Some(reach) = &mut self.reach else { return };
-        if std::mem::replace(&mut reach.dead[device.index()], true) {
+        let Some(lost) = &mut self.lost_messages else { return };
+        if std::mem::replace(&mut lost.dead[device.index()], true) {
             return;
         }
-        for task in 0..self.tasks.len() as u32 {
-            let Task { destination, is_given_up, .. } = self.tasks[task as usize];
-            if destination == device.get() && !is_given_up && self.states[task as usize].buffers_left > 0 {
+        for task in 0..self.work.tasks.len() as u32 {
+            let Task { destination, is_given_up, buffers_left, .. } = self.work.tasks[task as usize];
+            if destination == device.get() && !is_given_up && buffers_left > 0 {
                 self.lose_task(task);
             }
         }
@@ -288,8 +313,8 @@ impl Reconstruction {
 
     /// A device answers again.
     pub(crate) fn regain_device(&mut self, device: DeviceId) {
-        if let Some(reach) = &mut self.reach {
-            reach.dead[device.index()] = false;
+        if let Some(lost) = &mut self.lost_messages {
+            lost.dead[device.index()] = false;
         }
     }
 

@@ -10,10 +10,10 @@ use crate::SystemError;
 use crate::checker::check_set;
 use crate::config::{Algorithm, Contents, PlaceScratch, SystemConfig};
 
-/// What stands for the device of a position that has none.
-pub(super) const NOBODY: u32 = u32::MAX;
+use super::places::NOBODY;
 
 /// Where pieces are to be: of each object, a row of devices for each stage. Stage 0 is before anything fails.
+#[derive(Clone, Debug)]
 pub(crate) enum Homes {
     /// Each object is placed on its own, by the algorithm of the stage.
     Objects(Vec<Algorithm>),
@@ -23,6 +23,15 @@ pub(crate) enum Homes {
         hashed: Option<u32>,
         /// The groups that are ever touched, in rising order, and the rows of all stages, one behind another.
         rows: Vec<(GroupId, Vec<u32>)>,
+        /// Where each pool's groups end, of which there are several.
+        pool_ends: Vec<u32>,
+    },
+    /// Every place is said, object by object, which are numbered from zero.
+    Listed {
+        /// How many stages each object's places are said for.
+        stages: usize,
+        /// Object by object, stage by stage.
+        rows: Vec<u32>,
     },
 }
 
@@ -57,7 +66,6 @@ impl Homes {
         asked.sort_unstable_by_key(|group| group.get());
         asked.dedup();
         let stages = algorithms(config);
-        let pieces = config.placement.algorithm.pieces();
         let failed = config.stages().pop().map(|(_, failed)| failed).unwrap_or_default();
         let row = |(scratch, positions): &mut (PlaceScratch, Vec<Option<DeviceId>>), group: GroupId| {
             positions.clear();
@@ -65,9 +73,10 @@ impl Homes {
             (group, positions.iter().map(number).collect::<Vec<u32>>())
         };
         let is_touched = |(_, row): &(GroupId, Vec<u32>)| {
-            let before = &row[..pieces];
+            let width = row.len() / stages.len();
+            let before = &row[..width];
             let is_lost = |&device: &u32| device != NOBODY && failed.contains(DeviceId::new(device));
-            before.iter().any(is_lost) || row.chunks(pieces.max(1)).any(|after| after != before)
+            before.iter().any(is_lost) || row.chunks(width.max(1)).any(|after| after != before)
         };
         let rows: Vec<(GroupId, Vec<u32>)> = asked
             .into_par_iter()
@@ -76,7 +85,7 @@ impl Homes {
             .collect();
         if let Some(domain_of) = &config.placement.domain_of {
             for (_, row) in &rows {
-                for set in row.chunks(pieces.max(1)) {
+                for set in row.chunks((row.len() / stages.len()).max(1)) {
                     let devices: Vec<DeviceId> =
                         set.iter().filter(|&&device| device != NOBODY).map(|&device| DeviceId::new(device)).collect();
                     check_set(devices.iter(), domain_of)?;
@@ -84,13 +93,24 @@ impl Homes {
             }
         }
         let hashed = config.placement.groups.filter(|_| matches!(config.contents, Contents::Files { .. }));
-        Ok(Homes::Groups { hashed, rows })
+        Ok(Homes::Groups { hashed, rows, pool_ends: config.placement.algorithm.pool_ends() })
+    }
+
+    /// The pool of an object.
+    pub(super) fn pool_of(&self, object: ObjectId) -> usize {
+        match self {
+            Homes::Groups { hashed: None, pool_ends, .. } if pool_ends.len() > 1 => {
+                let group = file_of(object) as u32;
+                pool_ends.partition_point(|&end| end <= group)
+            }
+            _ => 0,
+        }
     }
 
     /// The groups that are ever touched, in rising order; none where objects are placed each on its own.
     pub fn groups(&self) -> impl Iterator<Item = u32> + Clone + '_ {
         let rows: &[(GroupId, Vec<u32>)] = match self {
-            Homes::Objects(_) => &[],
+            Homes::Objects(_) | Homes::Listed { .. } => &[],
             Homes::Groups { rows, .. } => rows,
         };
         rows.iter().map(|(group, _)| group.get())
@@ -104,7 +124,11 @@ impl Homes {
                 algorithms[stage].place_object_positions(object, &mut scratch.place, &mut scratch.positions);
                 row.iter_mut().zip(&scratch.positions).for_each(|(place, device)| *place = number(device));
             }
-            Homes::Groups { hashed, rows } => {
+            Homes::Listed { stages, rows } => {
+                let first = (object.get() as usize * stages + stage) * row.len();
+                row.copy_from_slice(&rows[first..first + row.len()]);
+            }
+            Homes::Groups { hashed, rows, .. } => {
                 let group = match hashed {
                     Some(groups) => object_group(object, *groups),
                     None => GroupId::new(file_of(object) as u32),

@@ -1,12 +1,12 @@
-//! The conservation laws of a reconstruction.
+//! The conservation laws of recovery.
 
 use resilver_units::Bytes;
 
-use super::homes::NOBODY;
-use crate::checker::{ConservationError, Totals, hold};
-use crate::outcome::Outcome;
+use super::places::{NOBODY, device_or_nobody};
+use crate::checker::{ConservationError, hold};
+use crate::outcome::{DeviceOutcome, Outcome};
 
-/// What a reconstruction counts for its laws.
+/// What recovery counts for its laws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// Data that new homes received and made pieces of.
@@ -19,7 +19,38 @@ pub(super) struct Tally {
     pub copied: Bytes,
 }
 
-/// Holds a finished reconstruction to its laws; `asked` is what others read from disks and wrote.
+/// What all devices did, in bytes.
+struct Totals {
+    read: u64,
+    sent: u64,
+    received: u64,
+    written: u64,
+    /// Of pieces that were rebuilt or moved.
+    completed: u64,
+    /// What the transfers add up to.
+    transferred: u64,
+    /// Requests, not bytes, that failed devices served after their failure.
+    served_after_failure: u64,
+}
+
+impl Totals {
+    fn of(outcome: &Outcome) -> Self {
+        let devices = &outcome.devices;
+        let total = |amount: fn(&DeviceOutcome) -> u64| devices.iter().map(amount).sum::<u64>();
+        let served_after = |d: &DeviceOutcome| d.disk.requests - d.requests_before_failure;
+        Totals {
+            read: total(|d| d.disk.bytes_read.get()),
+            sent: total(|d| d.sent_bytes.get()),
+            received: total(|d| d.received_bytes.get()),
+            written: total(|d| d.disk.bytes_written.get()),
+            completed: total(|d| d.rebuilt_bytes.get() + d.remapped_bytes.get()),
+            transferred: outcome.transfers.iter().map(|t| t.bytes.get()).sum(),
+            served_after_failure: devices.iter().filter(|d| d.is_failed).map(served_after).sum(),
+        }
+    }
+}
+
+/// Holds a finished recovery to its laws; `asked` is what others read from disks and wrote.
 ///
 /// # Errors
 /// The first law that is broken.
@@ -76,8 +107,11 @@ pub(super) fn check(outcome: &Outcome, tally: &Tally, asked: (Bytes, Bytes)) -> 
 /// The first object with two pieces on one device.
 pub(super) fn check_places(places: &[u32], width: usize) -> Result<(), ConservationError> {
     for row in places.chunks(width.max(1)) {
-        let is_twice = |(position, device): (usize, &u32)| *device != NOBODY && row[..position].contains(device);
-        let twice = row.iter().enumerate().filter(|&piece| is_twice(piece)).count() as u64;
+        let device = |position: usize| device_or_nobody(row[position]);
+        let is_twice = |&position: &usize| {
+            device(position) != NOBODY && (0..position).any(|other| device(other) == device(position))
+        };
+        let twice = (0..row.len()).filter(is_twice).count() as u64;
         if twice > 0 {
             return Err(ConservationError {
                 law: "no two pieces of an object lie on one device",
@@ -92,10 +126,11 @@ pub(super) fn check_places(places: &[u32], width: usize) -> Result<(), Conservat
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recovery::places::made_at;
 
     #[test]
     fn two_pieces_on_one_device_are_noticed() {
         assert_eq!(check_places(&[1, 2, NOBODY, NOBODY, 1, 2], 3), Ok(()));
-        assert!(check_places(&[1, 2, NOBODY, 4, 1, 4], 3).is_err());
+        assert!(check_places(&[1, 2, NOBODY, 4, 1, made_at(4)], 3).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use resilver_redundancy::{Code, Pieces};
 
-use super::homes::NOBODY;
+use super::places::NOBODY;
 
 /// A piece that is to come to a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Buffers under way: of one piece and one stretch of it, what each source has been asked for and what has come.
 
 use resilver_redundancy::Pieces;
-use resilver_units::Bytes;
+use resilver_units::{Bytes, ObjectId};
 
 /// What is being done about a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,9 +18,11 @@ pub(super) enum Phase {
     Done,
 }
 
-/// One buffer of one task.
+/// One buffer of one task: all that its events need, in one line of the cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gather {
+    /// The object that the piece is of.
+    pub object: ObjectId,
     /// Data asked of each source, and made of it.
     pub bytes: Bytes,
     /// The pieces that it is made of, as a set.
@@ -194,14 +196,14 @@ impl Leg {
 
     #[inline]
     pub fn of_token(token: u64) -> (Self, u64) {
-        // The slot takes 32 bits, and what is above marks whose token it is.
-        (Leg::unpack(token >> 1 & ((1 << (32 + POSITION_BITS)) - 1)), token & 1)
+        // The slot takes 32 bits; what is above marks tokens of others.
+        (Leg::unpack(token >> 1), token & 1)
     }
 }
 
-/// What happens in a reconstruction.
+/// Something that happens in recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Happening {
+pub(super) enum RecoveryEvent {
     /// A source has read its part.
     ReadDone(Leg),
     /// A source has sent its part and may reuse its memory.
@@ -216,17 +218,17 @@ pub(super) enum Happening {
     Wake(u32),
 }
 
-impl Happening {
+impl RecoveryEvent {
     /// The number that stands for it among events, below 2^41.
     #[inline]
     pub fn number(self) -> u64 {
         let (kind, rest) = match self {
-            Happening::ReadDone(leg) => (0, leg.pack()),
-            Happening::SendDone(leg) => (1, leg.pack()),
-            Happening::Retry(leg) => (2, leg.pack()),
-            Happening::Decoded(slot) => (3, u64::from(slot)),
-            Happening::WriteDone(slot) => (4, u64::from(slot)),
-            Happening::Wake(device) => (5, u64::from(device)),
+            RecoveryEvent::ReadDone(leg) => (0, leg.pack()),
+            RecoveryEvent::SendDone(leg) => (1, leg.pack()),
+            RecoveryEvent::Retry(leg) => (2, leg.pack()),
+            RecoveryEvent::Decoded(slot) => (3, u64::from(slot)),
+            RecoveryEvent::WriteDone(slot) => (4, u64::from(slot)),
+            RecoveryEvent::Wake(device) => (5, u64::from(device)),
         };
         rest << 3 | kind
     }
@@ -235,12 +237,12 @@ impl Happening {
     pub fn of_number(number: u64) -> Self {
         let rest = number >> 3;
         match number & 7 {
-            0 => Happening::ReadDone(Leg::unpack(rest)),
-            1 => Happening::SendDone(Leg::unpack(rest)),
-            2 => Happening::Retry(Leg::unpack(rest)),
-            3 => Happening::Decoded(rest as u32),
-            4 => Happening::WriteDone(rest as u32),
-            _ => Happening::Wake(rest as u32),
+            0 => RecoveryEvent::ReadDone(Leg::unpack(rest)),
+            1 => RecoveryEvent::SendDone(Leg::unpack(rest)),
+            2 => RecoveryEvent::Retry(Leg::unpack(rest)),
+            3 => RecoveryEvent::Decoded(rest as u32),
+            4 => RecoveryEvent::WriteDone(rest as u32),
+            _ => RecoveryEvent::Wake(rest as u32),
         }
     }
 }
@@ -248,27 +250,27 @@ impl Happening {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Owner, RECONSTRUCTION};
+    use crate::event::Owner;
 
     #[test]
-    fn legs_and_happenings_come_back_from_their_numbers() {
+    fn legs_and_events_come_back_from_their_numbers() {
         for (slot, position) in [(0, 0), (1, 63), (u32::MAX, 0), (u32::MAX, 63), (77, 5)] {
             let leg = Leg { slot, position };
             for kind in [0, 1] {
-                let token = RECONSTRUCTION | leg.token(kind);
-                assert_eq!((Owner::of(token), Leg::of_token(token)), (Owner::Reconstruction, (leg, kind)));
+                let token = leg.token(kind);
+                assert_eq!((Owner::of(token), Leg::of_token(token)), (Owner::Recovery, (leg, kind)));
             }
-            let happenings = [
-                Happening::ReadDone(leg),
-                Happening::SendDone(leg),
-                Happening::Retry(leg),
-                Happening::Decoded(slot),
-                Happening::WriteDone(slot),
-                Happening::Wake(slot),
+            let events = [
+                RecoveryEvent::ReadDone(leg),
+                RecoveryEvent::SendDone(leg),
+                RecoveryEvent::Retry(leg),
+                RecoveryEvent::Decoded(slot),
+                RecoveryEvent::WriteDone(slot),
+                RecoveryEvent::Wake(slot),
             ];
-            for happening in happenings {
-                assert!(happening.number() < 1 << 41);
-                assert_eq!(Happening::of_number(happening.number()), happening);
+            for event in events {
+                assert!(event.number() < 1 << 41);
+                assert_eq!(RecoveryEvent::of_number(event.number()), event);
             }
         }
     }
@@ -277,6 +279,7 @@ mod tests {
     fn a_number_is_given_back_when_nothing_of_it_is_under_way() {
         let mut gathers = Gathers::new(3);
         let gather = Gather {
+            object: ObjectId::new(0),
             bytes: Bytes::new(5),
             wanted: 0b011,
             arrived: 0,

@@ -3,51 +3,57 @@
 use resilver_kernel::{Purpose, Stream};
 use resilver_units::ObjectId;
 
-use super::Reconstruction;
+use super::Recovery;
 use super::gathers::pieces_of;
-use super::homes::NOBODY;
+use super::places::{device_at, is_made, is_there};
 use crate::choice::SourceChoice;
 
 const SOURCE_CHOICE: Purpose = Purpose::named("source");
 /// Draws of an object's stream that are left to each of its pieces: more than a shuffle of all pieces takes.
 const DRAWS_A_PIECE: u64 = 1 << 10;
 
-impl Reconstruction {
+impl Recovery {
     /// Chooses the pieces that a task's is made of, into `planned`; whether it can be made.
     ///
     /// `unusable` ones are not asked; those that have `arrived` already are preferred most, and those `coming` next. A piece
     /// that moves is copied from where it is.
     pub(super) fn choose(&mut self, task: u32, unusable: u64, (arrived, coming): (u64, u64)) -> bool {
-        let task = self.tasks[task as usize];
-        let width = self.code.pieces() as usize;
-        let row = &self.places[task.subject as usize * width..][..width];
-        let mut lost = unusable;
-        for (position, &device) in row.iter().enumerate() {
-            lost |= u64::from(device == NOBODY) << position;
-        }
-        lost &= !arrived;
+        let task = self.work.tasks[task as usize];
+        let row = self.work.row(task.subject, self.stride);
         let position = u32::from(task.position);
+        let is_usable = |survivor: u32| {
+            let is_asked = arrived >> survivor & 1 == 1;
+            is_asked || (is_there(row[survivor as usize]) && unusable >> survivor & 1 == 0)
+        };
         self.planned.clear();
-        if lost >> position & 1 == 0 {
+        if is_usable(position) {
             self.planned.push(position);
             return true;
         }
-        let made = self.made[task.subject as usize];
+        let survivors = (0..row.len() as u32).filter(|&survivor| is_usable(survivor));
+        let code = &self.work.pool(task.subject).code;
+        // Of copies, the first by the order below is all there is to find.
+        if code.data() == 1 && self.choices.source == SourceChoice::Primary && arrived | coming == 0 {
+            let first = survivors.min_by_key(|&survivor| is_made(row[survivor as usize]));
+            self.planned.extend(first);
+            return first.is_some();
+        }
         // Pieces that were there from the beginning come first: those made since then are where others are being written.
-        let survivors = (0..width as u32).filter(|&survivor| lost >> survivor & 1 == 0);
         self.preferred.clear();
-        self.preferred.extend(survivors.clone().filter(|&survivor| made >> survivor & 1 == 0));
-        self.preferred.extend(survivors.filter(|&survivor| made >> survivor & 1 == 1));
-        match self.source {
+        self.preferred.extend(survivors.clone().filter(|&survivor| !is_made(row[survivor as usize])));
+        self.preferred.extend(survivors.clone().filter(|&survivor| is_made(row[survivor as usize])));
+        let usable = survivors.fold(0, |set, survivor| set | 1u64 << survivor);
+        let lost = pieces_of(!usable & (u64::MAX >> (64 - row.len())));
+        match self.choices.source {
             SourceChoice::Primary => {}
             SourceChoice::Random => {
-                let object = self.objects[task.subject as usize].object;
-                shuffle(self.seed, object, position, &mut self.preferred);
+                let object = self.work.objects[task.subject as usize].object;
+                shuffle(self.choices.seed, object, position, &mut self.preferred);
             }
             SourceChoice::LeastLoaded => {
                 let senders = &self.senders;
                 let asked = |device: u32| senders.get(device as usize).map(|sender| sender.bytes_asked);
-                self.preferred.sort_by_key(|&survivor| asked(row[survivor as usize]));
+                self.preferred.sort_by_key(|&survivor| asked(device_at(row[survivor as usize])));
             }
         }
         if arrived | coming != 0 {
@@ -57,7 +63,7 @@ impl Reconstruction {
                 _ => 2,
             });
         }
-        self.code.repair(pieces_of(lost), position, &self.preferred, &mut self.planned)
+        code.repair(lost, position, &self.preferred, &mut self.planned)
     }
 }
 

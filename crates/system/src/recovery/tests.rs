@@ -1,4 +1,4 @@
-//! Reconstructions looked at while they go on, and one held to its closed form.
+//! Recoveries looked at while they go on, and one held to its closed form.
 
 use std::sync::Arc;
 
@@ -11,14 +11,12 @@ use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::{Code, Pieces};
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
-use super::Reconstruction;
-use super::homes::NOBODY;
+use super::places::{device_at, is_there};
+use super::{Recovery, RecoveryPolicy, RetryPolicy};
 use crate::config::{Algorithm, CodeConfig, Contents, Discipline, FabricConfig, Placement, SystemConfig};
 use crate::event::EventOf;
-use crate::rebuild::{Patience, Rebuild, RebuildPolicy};
 use crate::search::scan_of_objects;
 use crate::storage::{Plant, Storage};
-use crate::work::WorkList;
 use crate::{ObjectOrder, SourceChoice};
 
 const SERVERS: u32 = 20;
@@ -58,7 +56,7 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
         streams: None,
         corruptions: vec![],
         faults: vec![],
-        policy: RebuildPolicy {
+        policy: RecoveryPolicy {
             pipeline_buffer: Bytes::kibibytes(64),
             pipelining: true,
             receive_memory: Bytes::mebibytes(1),
@@ -66,7 +64,7 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
             control_message: Bytes::new(64),
             bandwidth: None,
         },
-        patience: Patience { retry: milliseconds(1), attempts: 3 },
+        retry: RetryPolicy { after: milliseconds(1), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
         placement: Placement {
@@ -90,13 +88,11 @@ fn begin(config: &SystemConfig) -> (Storage<LogGp, Disk>, Schedule<EventOf<LogGp
     while !scan.is_complete() {
         scan.advance();
     }
-    let pieces = scan.finish(config).unwrap().pieces.unwrap();
-    let reconstruction = Reconstruction::new(config, pieces).unwrap();
+    let recovery = Recovery::of_system(config, scan.finish(config).unwrap().work).unwrap();
     let FabricConfig::LogGp { table } = &config.fabric else { unreachable!("the fabric is one of interfaces") };
     let disks = (0..u64::from(SERVERS)).map(|device| Disk::new(&config.service, device)).collect();
     let plant = Plant::new(LogGp::new(table.clone(), SERVERS as usize), disks, config.endpoint_of.clone());
-    let rebuild = Rebuild::new(config.policy, &[], WorkList::default()).unwrap();
-    let mut storage = Storage::new(plant, rebuild).reconstructing(Some(reconstruction));
+    let mut storage = Storage::new(plant, recovery);
     let mut schedule = Schedule::new();
     storage.start(&mut schedule);
     (storage, schedule)
@@ -145,15 +141,15 @@ fn failures_in_the_midst_of_a_rebuild_lose_what_is_not_there_by_then() {
             let config = system(code, 300, (1 << 20, 1 << 21), &failures);
             let (mut storage, mut schedule) = begin(&config);
             run(&mut storage, &mut schedule, Limit::until(SimTime::from_picoseconds(time - 1))).unwrap();
-            let reconstruction = storage.reconstruction.as_ref().unwrap();
-            let code = reconstruction.code.clone();
-            let is_gone = |device: u32| device == NOBODY || (3..6).contains(&device);
-            let expected = reconstruction.places.chunks(code.pieces() as usize).filter(|row| {
-                let gone = (0..).zip(row.iter()).filter(|(_, device)| is_gone(**device));
+            let recovery = storage.recovery();
+            let code = recovery.work.pools[0].code.clone();
+            let is_gone = |place: u32| !is_there(place) || (3..6).contains(&device_at(place));
+            let expected = recovery.work.places.chunks(code.pieces() as usize).filter(|row| {
+                let gone = (0..).zip(row.iter()).filter(|(_, place)| is_gone(**place));
                 !code.is_survivable(Pieces::of(gone.map(|(position, _)| position)))
             });
             let expected = expected.count() as u64;
-            partly += u32::from(reconstruction.rebuilt_pieces > 0 && reconstruction.open_tasks > 0);
+            partly += u32::from(recovery.rebuilt_pieces > 0 && recovery.open_tasks > 0);
             run(&mut storage, &mut schedule, Limit::none()).unwrap();
             let outcome = storage.finish(schedule.now()).unwrap();
             assert_eq!(outcome.losses.unrecoverable_objects, expected, "{} at {time} ps", code.name());

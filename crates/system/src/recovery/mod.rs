@@ -1,26 +1,29 @@
-//! Reconstruction of coded objects: each new home gathers each lost piece by itself, buffer by buffer.
+//! Recovery: each new home gathers each lost piece by itself, buffer by buffer.
 //!
 //! For every buffer: a control message to each source, a read there, the data's way back; when all parts are there they are
-//! decoded, and the piece's is written. Which sources, the code says. Memory is as for copies: a destination has at most
-//! `receive_memory` of sources' buffers between request and completed write, a source at most `send_memory` being read or
-//! sent. A piece that moves without being lost comes from where it is.
+//! decoded, and the piece's is written (Carns et al. 2016, sections II-C and III-C, of copies: pieces of a code of which one
+//! source is enough and nothing is decoded). Which sources, the code says. A destination has at most `receive_memory` of
+//! sources' buffers between request and completed write; a source at most `send_memory` being read or sent, and lets further
+//! requests wait in order. A piece that moves without being lost comes from where it is.
 
 mod asking;
 mod failure;
 mod gathers;
+mod health;
 mod homes;
 mod laws;
+mod losses;
 mod needs;
+mod places;
 mod plan;
+mod policy;
 mod protocol;
-mod reach;
 #[cfg(test)]
 mod tests;
 mod transfers;
 mod work;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use resilver_device::Device;
 use resilver_fabric::Fabric;
@@ -28,38 +31,41 @@ use resilver_kernel::queue::QueueKind;
 use resilver_kernel::stats::Timeline;
 use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::Code;
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, SimTime};
+use resilver_units::{Bytes, DeviceId, ObjectId, SimTime};
 
 use crate::SystemError;
 use crate::choice::{ObjectOrder, SourceChoice};
 use crate::config::SystemConfig;
 use crate::curve::Curve;
-use crate::event::{BUFFER_LIMIT, EventOf, StorageEvent};
+use crate::event::{EventOf, StorageEvent};
 use crate::outcome::{Coded, DeviceOutcome, Level, Outcome, Wasted};
-use crate::rebuild::{Health, RebuildPolicy, Unserved};
 use crate::scan::AffectedObject;
 use crate::storage::Site;
-use crate::work::Losses;
 
+use failure::{History, Unserved};
 use gathers::{Gathers, Leg};
+use health::Health;
 pub(crate) use homes::Homes;
-use homes::NOBODY;
 use laws::Tally;
-use reach::Reach;
+use losses::LostMessages;
+use places::device_or_nobody;
+pub use policy::{RecoveryPolicy, RetryPolicy};
 use transfers::TransferLog;
-pub(crate) use work::PieceWork;
-use work::{Task, piece_bytes};
+pub(crate) use work::Copies;
+use work::piece_bytes;
+pub use work::{Losses, PoolCode, RecoveryWork};
 
 /// A destination's progress through its tasks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Receiver {
     /// The place of the task that is being asked for, and where this device's tasks end.
     place: u32,
     end: u32,
     /// The pieces that task is made of; empty while it has none.
     plan: Vec<u32>,
-    /// The number of the buffer that was taken up last.
-    opened: u32,
+    /// What is asked for of that task: its object, and the size of its piece.
+    object: ObjectId,
+    size: Bytes,
     gathers_held: u32,
     bytes_held: Bytes,
     /// When it may ask again without passing its bandwidth, and whether it is to be woken then.
@@ -67,6 +73,24 @@ struct Receiver {
     is_waiting: bool,
     /// When it has decoded all that has come.
     decoder_idle_from: SimTime,
+}
+
+impl Receiver {
+    /// A destination that asks for the tasks from one place to another.
+    fn of(place: u32, end: u32) -> Self {
+        Receiver {
+            place,
+            end,
+            plan: Vec::new(),
+            object: ObjectId::new(0),
+            size: Bytes::ZERO,
+            gathers_held: 0,
+            bytes_held: Bytes::ZERO,
+            next_at: SimTime::ZERO,
+            is_waiting: false,
+            decoder_idle_from: SimTime::ZERO,
+        }
+    }
 }
 
 /// A source's memory and the requests that wait for it.
@@ -78,43 +102,29 @@ struct Sender {
     waiting: VecDeque<Leg>,
 }
 
-/// What is known of a task while it is under way.
-#[derive(Clone, Copy, Debug)]
-struct TaskState {
-    buffers_left: u32,
-    /// The next buffer to be asked for.
-    number: u32,
-    written: Bytes,
-}
-
-/// What each object went through where devices fail one after another.
+/// How recovery chooses, beyond its policy.
 #[derive(Clone, Copy, Debug, Default)]
-struct Toll {
-    lost: u16,
-    rebuilt: u16,
-    moved: u16,
+pub struct RecoveryChoices {
+    /// Key of random draws.
+    pub seed: u64,
+    /// Which sources pieces are made of.
+    pub source: SourceChoice,
+    /// In which order destinations ask.
+    pub order: ObjectOrder,
 }
 
-/// The reconstruction of lost pieces.
-pub struct Reconstruction {
-    policy: RebuildPolicy,
-    code: Arc<Code>,
-    coding: Option<BytesPerSecond>,
-    seed: u64,
-    source: SourceChoice,
-    order: ObjectOrder,
-    keeps_positions: bool,
-    homes: Homes,
-    objects: Vec<AffectedObject>,
-    /// The device of each piece, object by object, as it is by now.
-    places: Vec<u32>,
-    /// Which pieces of each object were ever stored, and which of them were made anew or moved, as sets.
-    stored: Vec<u64>,
-    made: Vec<u64>,
+/// The recovery of lost pieces.
+pub struct Recovery {
+    policy: RecoveryPolicy,
+    choices: RecoveryChoices,
+    /// What there is to do, as it stands by now.
+    work: RecoveryWork,
+    /// Pieces of the widest code: how many places an object has.
+    stride: usize,
+    /// Whether pieces are ever decoded: some code makes them of several others.
+    is_coded: bool,
     /// What each object went through; empty where all devices fail at one time.
-    tolls: Vec<Toll>,
-    tasks: Vec<Task>,
-    states: Vec<TaskState>,
+    histories: Vec<History>,
     /// The tasks of each destination in the order in which it asks for them; empty while they are listed in that order.
     listed: Vec<u32>,
     receivers: Vec<Receiver>,
@@ -125,7 +135,6 @@ pub struct Reconstruction {
     health: Health,
     curve: Curve,
     transfers: TransferLog,
-    losses: Losses,
     /// When devices fail, and all that have failed by then.
     failures: Vec<(SimTime, FailedSet)>,
     failures_left: usize,
@@ -133,7 +142,8 @@ pub struct Reconstruction {
     failed: FailedSet,
     /// Of devices that failed later than the first: what their queues held, which is not served any more.
     unserved: BTreeMap<DeviceId, Unserved>,
-    reach: Option<Box<Reach>>,
+    /// What is known of sources where messages may be lost.
+    lost_messages: Option<Box<LostMessages>>,
     tally: Tally,
     wasted: Wasted,
     rebuilt_pieces: u64,
@@ -151,55 +161,66 @@ pub struct Reconstruction {
     planned: Vec<u32>,
 }
 
-impl Reconstruction {
-    /// The reconstruction that a system's failures ask for.
+impl Recovery {
+    /// The recovery that a system's failures ask for.
     ///
     /// # Errors
     /// When a buffer is empty, does not fit into a memory pool, or a piece has too many of them.
-    pub(crate) fn new(config: &SystemConfig, work: PieceWork) -> Result<Self, SystemError> {
-        check(config.policy, &work)?;
-        let devices = config.endpoint_of.len();
-        let failures = config.stages();
+    pub(crate) fn of_system(config: &SystemConfig, work: RecoveryWork) -> Result<Self, SystemError> {
+        let choices = RecoveryChoices { seed: config.seed, source: config.source, order: config.order };
+        Self::new(config.policy, choices, config.stages(), work)
+    }
+
+    /// What a system of so many devices has where nothing is ever lost.
+    pub fn of_nothing(devices: usize) -> Self {
+        let (at_start, code) = ((SimTime::ZERO, FailedSet::new(devices, &[])), Code::replication(1));
+        let policy = RecoveryPolicy::default();
+        let how = (policy.pipeline_buffer, ObjectOrder::Population);
+        let work = code.map_err(SystemError::from).and_then(|code| {
+            let nowhere = |_| (Vec::new(), Vec::new());
+            RecoveryWork::of_places(code, Vec::new(), (devices, &at_start.1), how, nowhere)
+        });
+        let made = work.and_then(|work| Self::new(policy, RecoveryChoices::default(), vec![at_start], work));
+        made.expect("nothing needs no room")
+    }
+
+    /// The recovery of this work; `failures` are the points of time at which devices fail, rising, each with all that have
+    /// failed by then, and one at least.
+    ///
+    /// # Errors
+    /// When a buffer is empty, does not fit into a memory pool, or a piece has too many of them.
+    pub fn new(
+        policy: RecoveryPolicy,
+        choices: RecoveryChoices,
+        failures: Vec<(SimTime, FailedSet)>,
+        mut work: RecoveryWork,
+    ) -> Result<Self, SystemError> {
+        policy.check(&work)?;
+        let devices = work.starts.len() - 1;
         let mut outcomes = vec![DeviceOutcome::default(); devices];
-        config.failed.iter().for_each(|device| outcomes[device.index()].is_failed = true);
-        let receiver = |bounds: &[u32]| Receiver { place: bounds[0], end: bounds[1], ..Receiver::default() };
-        let code = work.coded.code;
-        // Beyond the losses that it always survives, the next one may be the last.
-        let least_safe = code.pieces() - code.fault_tolerance();
-        let width = code.pieces() as usize;
-        let toll = |(row, &stored): (&[u32], &u64)| {
-            let is_lost = |&(position, &device): &(u32, &u32)| stored >> position & 1 == 1 && device == NOBODY;
-            Toll { lost: (0..).zip(row).filter(is_lost).count() as u16, ..Toll::default() }
-        };
-        let tolls = work.places.chunks(width).zip(&work.stored).map(toll);
-        let mut reconstruction = Reconstruction {
-            policy: config.policy,
-            coding: work.coded.coding,
-            seed: config.seed,
-            source: config.source,
-            order: config.order,
-            keeps_positions: work.keeps_positions,
-            homes: work.homes,
-            made: vec![0; work.objects.len()],
-            tolls: if failures.len() > 1 { tolls.collect() } else { Vec::new() },
-            objects: work.objects,
-            places: work.places,
-            stored: work.stored,
-            states: Vec::new(),
+        let (_, all_failed) = failures.last().expect("there is one point of time at least");
+        all_failed.devices().for_each(|device| outcomes[device.index()].is_failed = true);
+        let stride = work.pools.iter().map(PoolCode::width).max().unwrap_or(1);
+        let health = Health::new(std::mem::take(&mut work.copies), &work);
+        Ok(Recovery {
+            policy,
+            choices,
+            stride,
+            is_coded: work.pools.iter().any(|pool| pool.code.data() > 1),
+            histories: if failures.len() > 1 { History::of_rows(&work.places, stride) } else { Vec::new() },
             listed: Vec::new(),
-            receivers: work.starts.windows(2).map(receiver).collect(),
+            receivers: work.starts.windows(2).map(|bounds| Receiver::of(bounds[0], bounds[1])).collect(),
             senders: vec![Sender::default(); devices],
-            gathers: Gathers::new(code.pieces() as usize),
+            gathers: Gathers::new(stride),
             devices: outcomes,
             timeline: Timeline::new(),
-            health: Health::new(work.copies, least_safe as u16),
+            health,
             curve: Curve::default(),
             transfers: TransferLog::default(),
-            losses: work.losses,
             failures_left: failures.len(),
             failed: failures[0].1.clone(),
             unserved: BTreeMap::new(),
-            reach: None,
+            lost_messages: None,
             tally: Tally::default(),
             wasted: Wasted::default(),
             rebuilt_pieces: 0,
@@ -214,24 +235,32 @@ impl Reconstruction {
             problem: None,
             preferred: Vec::new(),
             planned: Vec::new(),
-            tasks: work.tasks,
             failures,
-            code,
-        };
-        let states = reconstruction.tasks.iter().map(|&task| reconstruction.fresh(task)).collect();
-        reconstruction.states = states;
-        Ok(reconstruction)
+            work,
+        })
     }
 
-    /// What a task's object and its piece weigh.
     #[inline]
-    fn size_of(&self, task: Task) -> Bytes {
-        piece_bytes(self.objects[task.subject as usize].size, self.code.data())
+    fn object(&self, subject: u32) -> AffectedObject {
+        self.work.objects[subject as usize]
     }
 
-    fn fresh(&self, task: Task) -> TaskState {
-        let buffers_left = self.size_of(task).pieces_of(self.policy.pipeline_buffer).max(1) as u32;
-        TaskState { buffers_left, number: 0, written: Bytes::ZERO }
+    /// The size of an object's pieces.
+    #[inline]
+    fn piece_size(&self, subject: u32) -> Bytes {
+        piece_bytes(self.work.objects[subject as usize].size, self.work.pool(subject).code.data())
+    }
+
+    /// Where an object's pieces are, as many as its code has.
+    #[inline]
+    fn row(&self, subject: u32) -> &[u32] {
+        self.work.row(subject, self.stride)
+    }
+
+    /// The device that a piece is at.
+    #[inline]
+    fn device_of(&self, subject: u32, position: u32) -> u32 {
+        device_or_nobody(self.work.places[subject as usize * self.stride + position as usize])
     }
 
     /// Whether devices fail at several times.
@@ -240,7 +269,8 @@ impl Reconstruction {
         self.failures.len() > 1
     }
 
-    fn begins_at(&self) -> SimTime {
+    /// When the first devices fail.
+    pub(crate) fn begins_at(&self) -> SimTime {
         self.failures[0].0
     }
 
@@ -281,6 +311,11 @@ impl Reconstruction {
         self.devices[device.index()].requests_before_failure = requests;
     }
 
+    /// Whether the system knows by now that a device has failed for good.
+    pub(crate) fn knows_failed(&self, device: DeviceId) -> bool {
+        self.failures_left < self.failures.len() && self.failed.contains(device)
+    }
+
     /// Whether nothing is left to be done, now or after a failure to come.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
@@ -304,12 +339,12 @@ impl Reconstruction {
 
     /// What the failures so far ask for.
     pub fn losses(&self) -> Losses {
-        self.losses
+        self.work.losses
     }
 
     /// How many of the lost pieces that the failures so far ask for are there again, from 0 to 1; 1 where all is done.
-    pub fn share_rebuilt(&self) -> f64 {
-        match self.losses.replicas_to_rebuild {
+    pub(crate) fn share_rebuilt(&self) -> f64 {
+        match self.work.losses.replicas_to_rebuild {
             0 => 1.0,
             _ if self.failures_left == 0 && self.open_tasks == 0 => 1.0,
             all => self.rebuilt_pieces as f64 / all as f64,
@@ -327,8 +362,11 @@ impl Reconstruction {
         ended_at: SimTime,
     ) -> Result<Outcome, SystemError> {
         let held = self.receivers.iter().map(|r| r.bytes_held).chain(self.senders.iter().map(|s| s.bytes_held)).sum();
-        let wanted = self.tasks.iter().filter(|task| !task.is_given_up);
-        let wanted_bytes = wanted.map(|&task| self.size_of(task)).sum();
+        let wanted = self.work.tasks.iter().filter(|task| !task.is_given_up);
+        let wanted_bytes = wanted.map(|task| self.piece_size(task.subject)).sum();
+        if self.unreachable_pieces + self.unreachable_moves == 0 {
+            laws::check_places(&self.work.places, self.stride)?;
+        }
         let mut devices = self.devices;
         for (device, disk) in devices.iter_mut().zip(disks) {
             device.disk = disk.usage();
@@ -336,8 +374,9 @@ impl Reconstruction {
         for (device, unserved) in &self.unserved {
             unserved.take_from(&mut devices[device.index()]);
         }
+        let coded = Coded { gathered_bytes: self.tally.gathered, decoded_bytes: self.tally.decoded };
         let outcome = Outcome {
-            losses: self.losses,
+            losses: self.work.losses,
             rebuilt_replicas: self.rebuilt_pieces,
             rebuilt_bytes: self.rebuilt_bytes,
             remapped_replicas: self.moved_pieces,
@@ -350,7 +389,7 @@ impl Reconstruction {
             rebuilt_at: self.rebuilt_at,
             half_rebuilt_at: self.curve.reached(0.5),
             nearly_rebuilt_at: self.curve.reached(0.99),
-            coded: Some(Coded { gathered_bytes: self.tally.gathered, decoded_bytes: self.tally.decoded }),
+            coded: self.is_coded.then_some(coded),
             first_redundant_at: self.health.first_redundant_at,
             last_redundant_at: self.health.last_redundant_at,
             ended_at,
@@ -360,33 +399,6 @@ impl Reconstruction {
             devices,
         };
         laws::check(&outcome, &self.tally, asked)?;
-        let width = self.code.pieces() as usize;
-        if self.unreachable_pieces + self.unreachable_moves == 0 {
-            laws::check_places(&self.places, width)?;
-        }
         Ok(outcome)
     }
-}
-
-/// Checks that buffers can be numbered and fit into memory.
-///
-/// # Errors
-/// When they cannot or do not.
-fn check(policy: RebuildPolicy, work: &PieceWork) -> Result<(), SystemError> {
-    let (buffer, data) = (policy.pipeline_buffer.get(), work.coded.code.data());
-    if buffer == 0 {
-        return Err(SystemError::EmptyBuffer);
-    }
-    if policy.send_memory < policy.pipeline_buffer {
-        let memory = policy.send_memory.get();
-        return Err(SystemError::BufferTooLarge { pool: "send_memory", buffer, memory });
-    }
-    if u128::from(policy.receive_memory.get()) < u128::from(buffer) * u128::from(data) {
-        return Err(SystemError::GatherTooLarge { buffer, sources: data, memory: policy.receive_memory.get() });
-    }
-    let largest = work.objects.iter().map(|affected| affected.size).max().unwrap_or(Bytes::ZERO);
-    if piece_bytes(largest, data).pieces_of(policy.pipeline_buffer) > BUFFER_LIMIT {
-        return Err(SystemError::TooManyBuffers { buffer, object: largest.get() });
-    }
-    Ok(())
 }

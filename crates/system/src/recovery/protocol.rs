@@ -4,41 +4,50 @@ use resilver_device::{Device, Direction, Io};
 use resilver_fabric::{Fabric, Message, Notice};
 use resilver_kernel::prefetch;
 use resilver_kernel::queue::QueueKind;
-use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
+use resilver_units::{Bytes, DeviceId, SimTime};
 
-use super::Reconstruction;
-use super::gathers::{Gather, Happening, Leg, Phase};
+use super::Recovery;
+use super::gathers::{Gather, Leg, Phase, RecoveryEvent};
+use super::places::made_at;
 use crate::class::TrafficClass;
-use crate::event::{DATA, EventOf, RECONSTRUCTION, REQUEST, StorageEvent};
+use crate::event::{DATA, EventOf, REQUEST, StorageEvent};
+use crate::ports::Ports;
 use crate::storage::Site;
 
-/// The queue of a port or a device that a reconstruction waits in, where there are several.
+/// The queue of a port or a device that recovery waits in, where there are several.
 const LANE: u8 = TrafficClass::Rebuild.lane();
 
-/// The event of something that happens in a reconstruction.
+/// An event of recovery among the system's.
 #[inline]
-pub(super) fn event<F>(happening: Happening) -> StorageEvent<F> {
-    StorageEvent::Reconstruction(happening.number())
+pub(super) fn event<F>(event: RecoveryEvent) -> StorageEvent<F> {
+    StorageEvent::Recovery(event.number())
 }
 
-impl Reconstruction {
+impl Recovery {
     /// Asks a source for its part, which is in flight from then on.
     pub(super) fn request<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
         let source = self.gathers.device(leg.slot, leg.position);
         let gather = self.gathers.get_mut(leg.slot);
         gather.in_flight |= leg.bit();
         self.senders[source as usize].bytes_asked += gather.bytes;
-        let message = self.message_of(RECONSTRUCTION | leg.token(REQUEST), &site.plant.endpoint_of);
+        let message = self.message_of(leg.token(REQUEST), &site.plant.ports);
         site.send(message);
     }
 
     /// The message of a token: a request for a part of a buffer, or its data.
+    ///
+    /// Where servers have several ports, parts take turns: each goes by the side of its buffer's number and its piece's.
     #[inline]
-    pub(crate) fn message_of(&self, token: u64, endpoint_of: &[EndpointId]) -> Message {
+    pub(crate) fn message_of(&self, token: u64, ports: &Ports) -> Message {
         let (leg, kind) = Leg::of_token(token);
         let gather = self.gathers.get(leg.slot);
-        let source = endpoint_of[self.gathers.device(leg.slot, leg.position) as usize];
-        let destination = endpoint_of[gather.destination as usize];
+        let source = DeviceId::new(self.gathers.device(leg.slot, leg.position));
+        let destination = DeviceId::new(gather.destination);
+        let side = match ports.sides() {
+            1 => 0,
+            sides => (gather.number + leg.position) % sides,
+        };
+        let (source, destination) = ports.ends(source, destination, side);
         match kind {
             REQUEST => Message { from: destination, to: source, bytes: self.policy.control_message, lane: LANE, token },
             _ => Message { from: source, to: destination, bytes: gather.bytes, lane: LANE, token },
@@ -80,7 +89,7 @@ impl Reconstruction {
             sender.bytes_held += bytes;
             gather.unsent |= leg.bit();
             let io = self.io(leg.slot, Direction::Read);
-            site.submit(DeviceId::new(source), io, event(Happening::ReadDone(leg)));
+            site.submit(DeviceId::new(source), io, event(RecoveryEvent::ReadDone(leg)));
         }
     }
 
@@ -89,8 +98,7 @@ impl Reconstruction {
     fn io(&self, slot: u32, direction: Direction) -> Io {
         let gather = self.gathers.get(slot);
         let offset = u64::from(gather.number) * self.policy.pipeline_buffer.get();
-        let object = self.objects[self.tasks[gather.task as usize].subject as usize].object;
-        Io { object, offset, bytes: gather.bytes, direction, lane: LANE }
+        Io { object: gather.object, offset, bytes: gather.bytes, direction, lane: LANE }
     }
 
     fn read_done<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
@@ -104,9 +112,9 @@ impl Reconstruction {
             return;
         }
         self.devices[source as usize].sent_bytes += bytes;
-        let message = self.message_of(RECONSTRUCTION | leg.token(DATA), &site.plant.endpoint_of);
+        let message = self.message_of(leg.token(DATA), &site.plant.ports);
         if let Some(sent) = site.send(message) {
-            site.schedule.at(sent, EventOf::new(event(Happening::SendDone(leg))));
+            site.schedule.at(sent, EventOf::new(event(RecoveryEvent::SendDone(leg))));
         }
     }
 
@@ -141,7 +149,7 @@ impl Reconstruction {
         self.devices[destination as usize].received_bytes += bytes;
         self.devices[source as usize].sent_replicas += u64::from(number == 0);
         self.transfers.add(source, destination, bytes, number == 0);
-        if is_complete && self.tasks[task as usize].is_given_up {
+        if is_complete && self.work.tasks[task as usize].is_given_up {
             self.let_go(leg.slot, site);
         } else if is_complete {
             self.decode(leg.slot, site);
@@ -151,20 +159,33 @@ impl Reconstruction {
     /// All parts of a buffer are there: the piece's is made of them, or is what came.
     pub(super) fn decode<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
         let (gather, now) = (self.gathers.get(slot), site.schedule.now());
-        let decoding = if self.is_decoded(gather) { self.coding } else { None };
-        let Some(rate) = decoding else { return self.write(slot, site) };
+        if !self.is_decoded(gather) {
+            return self.write(slot, site);
+        }
+        let subject = self.work.tasks[gather.task as usize].subject;
+        let Some(rate) = self.work.pool(subject).coding else { return self.write(slot, site) };
         let (held, receiver) = (gather.held(), &mut self.receivers[gather.destination as usize]);
         receiver.decoder_idle_from = receiver.decoder_idle_from.max(now) + rate.time_for(held);
-        site.schedule.at(receiver.decoder_idle_from, EventOf::new(event(Happening::Decoded(slot))));
+        site.schedule.at(receiver.decoder_idle_from, EventOf::new(event(RecoveryEvent::Decoded(slot))));
         let gather = self.gathers.get_mut(slot);
         gather.phase = Phase::Decoding;
         gather.is_busy = true;
     }
 
+    /// Whether a buffer is the last of its piece.
+    #[inline]
+    fn is_last(&self, gather: &Gather) -> bool {
+        // Only a last buffer may be smaller; one that is not need not be told from the others.
+        gather.bytes < self.policy.pipeline_buffer
+    }
+
     /// Whether a buffer is made of others: neither a copy, which is all there is of an object, nor a piece that moves.
     #[inline]
     fn is_decoded(&self, gather: &Gather) -> bool {
-        self.code.data() > 1 && gather.wanted != 1 << self.tasks[gather.task as usize].position
+        self.is_coded && {
+            let task = self.work.tasks[gather.task as usize];
+            gather.wanted != 1 << task.position && self.work.pool(task.subject).code.data() > 1
+        }
     }
 
     fn write<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
@@ -173,7 +194,7 @@ impl Reconstruction {
         gather.phase = Phase::Writing;
         gather.is_busy = true;
         let destination = DeviceId::new(gather.destination);
-        site.submit(destination, io, event(Happening::WriteDone(slot)));
+        site.submit(destination, io, event(RecoveryEvent::WriteDone(slot)));
     }
 
     fn write_done<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
@@ -201,38 +222,36 @@ impl Reconstruction {
         self.timeline.add(now, -(gather.held().get() as i64));
         self.devices[destination as usize].finished_at = Some(now);
         self.settle(slot, site);
-        if self.tasks[task as usize].is_given_up {
+        if self.work.tasks[task as usize].is_given_up {
             self.wasted.written += bytes;
         } else {
-            self.buffer_done(task, bytes, now);
+            self.buffer_done((task, self.is_last(&gather)), bytes, now);
         }
         self.ask(destination, site);
     }
 
-    fn buffer_done(&mut self, task: u32, bytes: Bytes, now: SimTime) {
-        if self.tasks[task as usize].is_rebuild {
+    fn buffer_done(&mut self, (number, is_last): (u32, bool), bytes: Bytes, now: SimTime) {
+        let task = &mut self.work.tasks[number as usize];
+        task.buffers_left -= 1;
+        task.last_is_written |= is_last;
+        let (is_complete, is_rebuild) = (task.buffers_left == 0, task.is_rebuild);
+        if is_rebuild {
             self.timeline.record(now, bytes.get());
             self.curve.add(now, bytes.get());
         }
-        let state = &mut self.states[task as usize];
-        state.buffers_left -= 1;
-        state.written += bytes;
-        if state.buffers_left == 0 {
-            self.task_done(task, now);
+        if is_complete {
+            self.task_done(number, now);
         }
     }
 
     fn task_done(&mut self, number: u32, now: SimTime) {
-        let task = self.tasks[number as usize];
-        let (size, subject) = (self.size_of(task), task.subject as usize);
+        let task = self.work.tasks[number as usize];
+        let (size, subject) = (self.piece_size(task.subject), task.subject as usize);
         self.open_tasks -= 1;
-        let width = self.code.pieces() as usize;
-        self.places[subject * width + usize::from(task.position)] = task.destination;
-        self.made[subject] |= 1 << task.position;
-        self.stored[subject] |= 1 << task.position;
-        if let Some(toll) = self.tolls.get_mut(subject) {
-            toll.rebuilt += u16::from(task.is_rebuild);
-            toll.moved += u16::from(!task.is_rebuild);
+        self.work.places[subject * self.stride + usize::from(task.position)] = made_at(task.destination);
+        if let Some(history) = self.histories.get_mut(subject) {
+            history.rebuilt += u16::from(task.is_rebuild);
+            history.moved += u16::from(!task.is_rebuild);
         }
         let device = &mut self.devices[task.destination as usize];
         if task.is_rebuild {
@@ -260,7 +279,7 @@ impl Reconstruction {
         }
     }
 
-    /// Fetches what a message or an event is about.
+    /// Fetches what a message is about.
     #[inline]
     pub(crate) fn announce(&self, token: u64) {
         prefetch(self.gathers.get(Leg::of_token(token).0.slot));
@@ -285,16 +304,16 @@ impl Reconstruction {
         }
     }
 
-    /// Executes an event of the reconstruction's own.
+    /// Executes an event of recovery's own.
     #[inline]
     pub(crate) fn execute<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u64, site: &mut Site<'_, F, D, K>) {
-        match Happening::of_number(number) {
-            Happening::ReadDone(leg) => self.read_done(leg, site),
-            Happening::SendDone(leg) => self.send_done(leg, site),
-            Happening::Retry(leg) => self.retry(leg, site),
-            Happening::Decoded(slot) => self.decoded(slot, site),
-            Happening::WriteDone(slot) => self.write_done(slot, site),
-            Happening::Wake(destination) => {
+        match RecoveryEvent::of_number(number) {
+            RecoveryEvent::ReadDone(leg) => self.read_done(leg, site),
+            RecoveryEvent::SendDone(leg) => self.send_done(leg, site),
+            RecoveryEvent::Retry(leg) => self.retry(leg, site),
+            RecoveryEvent::Decoded(slot) => self.decoded(slot, site),
+            RecoveryEvent::WriteDone(slot) => self.write_done(slot, site),
+            RecoveryEvent::Wake(destination) => {
                 self.receivers[destination as usize].is_waiting = false;
                 self.ask(destination, site);
             }

@@ -1,0 +1,78 @@
+//! How recovery goes about its work.
+
+use resilver_units::{Bytes, BytesPerSecond, SimDuration};
+
+use super::work::{RecoveryWork, piece_bytes};
+use crate::SystemError;
+use crate::event::BUFFER_LIMIT;
+
+/// How recovery goes about its work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecoveryPolicy {
+    /// Size of a buffer: the unit of requests, reads, transfers and writes.
+    pub pipeline_buffer: Bytes,
+    /// Whether a destination asks for further buffers before the one under way is written.
+    pub pipelining: bool,
+    /// Memory of each device for data asked for and not yet written.
+    pub receive_memory: Bytes,
+    /// Memory of each device for data being read or sent.
+    pub send_memory: Bytes,
+    /// Size of a request on the wire.
+    pub control_message: Bytes,
+    /// The most that a device asks for a second: a buffer's request is followed by the next no earlier than after the
+    /// time that the buffer takes at this rate. `None` where it asks as soon as its memory allows.
+    pub bandwidth: Option<BytesPerSecond>,
+}
+
+/// How a destination goes about parts of a buffer that do not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// How long it waits before it asks again.
+    pub after: SimDuration,
+    /// After how many losses of one part its source is passed over; one at least.
+    pub attempts: u32,
+}
+
+impl Default for RecoveryPolicy {
+    /// Pipelined buffers of 16 MiB and memories of 1 GiB: the protocol of the rebuild study.
+    fn default() -> Self {
+        RecoveryPolicy {
+            pipeline_buffer: Bytes::mebibytes(16),
+            pipelining: true,
+            receive_memory: Bytes::gibibytes(1),
+            send_memory: Bytes::gibibytes(1),
+            control_message: Bytes::new(64),
+            bandwidth: None,
+        }
+    }
+}
+
+impl RecoveryPolicy {
+    /// Checks that buffers can be numbered and fit into memory.
+    ///
+    /// # Errors
+    /// When they cannot or do not.
+    pub(super) fn check(self, work: &RecoveryWork) -> Result<(), SystemError> {
+        let buffer = self.pipeline_buffer.get();
+        if buffer == 0 {
+            return Err(SystemError::EmptyBuffer);
+        }
+        let sources = work.pools.iter().map(|pool| pool.code.data()).max().unwrap_or(1);
+        for (pool, memory) in [("receive_memory", self.receive_memory), ("send_memory", self.send_memory)] {
+            if memory < self.pipeline_buffer {
+                return Err(SystemError::BufferTooLarge { pool, buffer, memory: memory.get() });
+            }
+        }
+        if u128::from(self.receive_memory.get()) < u128::from(buffer) * u128::from(sources) {
+            return Err(SystemError::GatherTooLarge { buffer, sources, memory: self.receive_memory.get() });
+        }
+        let piece = |(subject, affected): (u32, &crate::scan::AffectedObject)| {
+            (piece_bytes(affected.size, work.pool(subject).code.data()), affected.size)
+        };
+        let largest = (0..).zip(&work.objects).map(piece).max().unwrap_or_default();
+        if largest.0.pieces_of(self.pipeline_buffer) > BUFFER_LIMIT {
+            return Err(SystemError::TooManyBuffers { buffer, object: largest.1.get() });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,379 @@
+//! What has to be made or moved: the pieces that every destination is to get, in order.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use resilver_placement::inverse::FailedSet;
+use resilver_redundancy::{Code, Pieces};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, ObjectId};
+
+use super::homes::{Homes, HomesScratch};
+use super::needs::{Needs, Standing, Want};
+use super::places::{LOST, NOBODY};
+use crate::SystemError;
+use crate::choice::ObjectOrder;
+use crate::config::SystemConfig;
+use crate::event::TASK_LIMIT;
+use crate::scan::AffectedObject;
+
+/// Objects that one thread looks at a time.
+pub(super) const PART_OBJECTS: usize = 1 << 13;
+
+/// How the objects of a pool are kept.
+#[derive(Clone, Debug)]
+pub struct PoolCode {
+    /// The code; copies are one of which each piece is the whole object.
+    pub code: Arc<Code>,
+    /// How fast one server decodes, in user data; `None` where that takes no time.
+    pub coding: Option<BytesPerSecond>,
+    /// Whether a device that stays in a set keeps its position in it when others leave.
+    pub keeps_positions: bool,
+}
+
+impl PoolCode {
+    /// How many pieces an object has.
+    #[inline]
+    pub(super) fn width(&self) -> usize {
+        self.code.pieces() as usize
+    }
+}
+
+/// How many pieces an object has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Copies {
+    /// How many it had before anything failed; zero once it is lost for good.
+    pub full: u16,
+    /// How many are not missing. A piece is missing from its loss until another is complete in its place; one that moves
+    /// is not.
+    pub left: u16,
+}
+
+/// What failures ask for, object by object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Objects that had a piece on a failed device.
+    pub affected_objects: u64,
+    /// Pieces lost.
+    pub lost_replicas: u64,
+    /// Lost pieces that were rebuilt or have a new home.
+    pub replicas_to_rebuild: u64,
+    /// Objects that what is left does not make up.
+    pub unrecoverable_objects: u64,
+    /// Data of those objects, each counted once.
+    pub unrecoverable_bytes: Bytes,
+    /// Lost pieces of those objects that had not been rebuilt.
+    pub unrecoverable_replicas: u64,
+    /// Lost pieces that survivors could restore but for which the placement finds no device.
+    pub undersized_replicas: u64,
+    /// Pieces that moved or are to move though they were not lost.
+    pub remapped_replicas: u64,
+}
+
+impl Losses {
+    /// Adds what other objects lost.
+    pub(super) fn add(&mut self, other: Losses) {
+        self.affected_objects += other.affected_objects;
+        self.lost_replicas += other.lost_replicas;
+        self.replicas_to_rebuild += other.replicas_to_rebuild;
+        self.unrecoverable_objects += other.unrecoverable_objects;
+        self.unrecoverable_bytes += other.unrecoverable_bytes;
+        self.unrecoverable_replicas += other.unrecoverable_replicas;
+        self.undersized_replicas += other.undersized_replicas;
+        self.remapped_replicas += other.remapped_replicas;
+    }
+}
+
+/// One piece that one device is to get, and how far it has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Task {
+    /// Which of the affected objects.
+    pub subject: u32,
+    pub destination: u32,
+    /// Buffers that are not written yet.
+    pub buffers_left: u32,
+    /// The next buffer to be asked for.
+    pub number: u32,
+    /// Which piece.
+    pub position: u8,
+    /// Whether it replaces a lost one.
+    pub is_rebuild: bool,
+    /// Whether nothing of it is wanted any more, or it cannot be had.
+    pub is_given_up: bool,
+    /// Whether its last buffer, which may be smaller than the others, is written.
+    pub last_is_written: bool,
+}
+
+impl Task {
+    /// A piece of `size` bytes that is wanted, in buffers of `buffer` bytes.
+    pub fn new(subject: u32, want: Want, size: Bytes, buffer: Bytes) -> Self {
+        let Want { position, destination, is_rebuild } = want;
+        Task {
+            subject,
+            destination,
+            buffers_left: buffers_of(size, buffer),
+            number: 0,
+            position,
+            is_rebuild,
+            is_given_up: false,
+            last_is_written: false,
+        }
+    }
+}
+
+/// How many buffers a piece takes: one where it is empty.
+#[inline]
+pub(super) fn buffers_of(size: Bytes, buffer: Bytes) -> u32 {
+    size.pieces_of(buffer).max(1) as u32
+}
+
+/// The affected objects of a run, and what the first failure asks for.
+#[derive(Clone, Debug)]
+pub struct RecoveryWork {
+    pub(super) pools: Vec<PoolCode>,
+    /// The pool of each object; empty where there is one.
+    pub(super) pool_of: Vec<u8>,
+    pub(super) objects: Vec<AffectedObject>,
+    /// Where the pieces of each object are, as many places an object as the widest pool has pieces.
+    pub(super) places: Vec<u32>,
+    /// Sorted by destination; within a destination in the order asked for.
+    pub(super) tasks: Vec<Task>,
+    /// For each device, where its tasks begin, and at last where the last ones end.
+    pub(super) starts: Vec<u32>,
+    pub(super) copies: Vec<Copies>,
+    pub(super) losses: Losses,
+    /// Where pieces go at later failures.
+    pub(super) homes: Homes,
+}
+
+/// The size of each of `data` parts of an object.
+#[inline]
+pub(super) fn piece_bytes(size: Bytes, data: u32) -> Bytes {
+    if data == 1 { size } else { Bytes::new(size.get().div_ceil(u64::from(data))) }
+}
+
+/// What one thread makes of a stretch of the affected objects.
+#[derive(Default)]
+struct Part {
+    tasks: Vec<Task>,
+    places: Vec<u32>,
+    pool_of: Vec<u8>,
+    copies: Vec<Copies>,
+    losses: Losses,
+}
+
+/// The present pieces of an object that has `stored` ones and lacks `missing`.
+pub(super) fn copies_of(is_survivable: bool, stored: Pieces, missing: Pieces) -> Copies {
+    if !is_survivable {
+        return Copies::default();
+    }
+    let full = stored.len() as u16;
+    Copies { full, left: full - stored.and(missing).len() as u16 }
+}
+
+/// What the work is made for.
+struct Builder<'a> {
+    pools: &'a [PoolCode],
+    homes: &'a Homes,
+    failed: &'a FailedSet,
+    buffer: Bytes,
+    /// The most pieces that an object has.
+    stride: usize,
+}
+
+impl RecoveryWork {
+    /// Lists the pieces that affected `objects` of a system need; all threads work on it, and it does not depend on their
+    /// number.
+    ///
+    /// # Errors
+    /// When the placement asks for another number of pieces than a code has, or there are too many to number.
+    pub(crate) fn build(
+        config: &SystemConfig,
+        homes: Homes,
+        objects: Vec<AffectedObject>,
+    ) -> Result<Self, SystemError> {
+        let pools = config.pool_codes(!objects.is_empty())?;
+        let failed = config.stages().swap_remove(0).1;
+        let devices = config.endpoint_of.len();
+        Self::list(pools, homes, objects, (devices, &failed), (config.policy.pipeline_buffer, config.order))
+    }
+
+    /// The work of a system of one pool of which each object's places are said before and after the only failure.
+    ///
+    /// Object i is the i-th of `objects`, and `places` says its devices, those before behind those after, to be filled in.
+    ///
+    /// # Errors
+    /// When there are too many pieces to number.
+    pub fn of_places(
+        code: Code,
+        objects: Vec<AffectedObject>,
+        (devices, failed): (usize, &FailedSet),
+        (buffer, order): (Bytes, ObjectOrder),
+        places: impl Fn(ObjectId) -> (Vec<DeviceId>, Vec<DeviceId>),
+    ) -> Result<Self, SystemError> {
+        let width = code.pieces() as usize;
+        let mut rows = Vec::with_capacity(objects.len() * 2 * width);
+        for affected in &objects {
+            let (before, after) = places(affected.object);
+            for set in [before, after] {
+                let end = rows.len() + width;
+                rows.extend(set.iter().map(|device| device.get()));
+                rows.resize(end, NOBODY);
+            }
+        }
+        let pool = PoolCode { code: Arc::new(code), coding: None, keeps_positions: false };
+        Self::list(vec![pool], Homes::Listed { stages: 2, rows }, objects, (devices, failed), (buffer, order))
+    }
+
+    fn list(
+        pools: Vec<PoolCode>,
+        homes: Homes,
+        objects: Vec<AffectedObject>,
+        (devices, failed): (usize, &FailedSet),
+        (buffer, order): (Bytes, ObjectOrder),
+    ) -> Result<Self, SystemError> {
+        if buffer.is_zero() {
+            return Err(SystemError::EmptyBuffer);
+        }
+        let stride = pools.iter().map(PoolCode::width).max().unwrap_or(1);
+        let builder = Builder { pools: &pools, homes: &homes, failed, buffer, stride };
+        let chunks = objects.par_chunks(PART_OBJECTS).enumerate();
+        let parts: Vec<Part> =
+            chunks.map(|(chunk, objects)| builder.part((chunk * PART_OBJECTS) as u32, objects)).collect();
+        let tasks = parts.iter().map(|part| part.tasks.len()).sum::<usize>();
+        if tasks > TASK_LIMIT || objects.len() > TASK_LIMIT {
+            return Err(SystemError::TooManyTasks);
+        }
+        let mut work = RecoveryWork {
+            pool_of: Vec::with_capacity(if pools.len() > 1 { objects.len() } else { 0 }),
+            places: Vec::with_capacity(objects.len() * stride),
+            tasks: Vec::new(),
+            starts: starts_of(devices, &parts),
+            copies: Vec::with_capacity(objects.len()),
+            losses: Losses::default(),
+            pools,
+            objects,
+            homes,
+        };
+        work.gather(parts, tasks);
+        work.sort(order);
+        Ok(work)
+    }
+
+    /// A counting sort by destination, which keeps the order of each destination's tasks; parts are freed on the way.
+    fn gather(&mut self, parts: Vec<Part>, tasks: usize) {
+        let nothing = Want { position: 0, destination: 0, is_rebuild: false };
+        self.tasks = vec![Task::new(0, nothing, Bytes::ZERO, Bytes::new(1)); tasks];
+        let mut next = self.starts.clone();
+        for part in parts {
+            for &task in &part.tasks {
+                let slot = &mut next[task.destination as usize];
+                self.tasks[*slot as usize] = task;
+                *slot += 1;
+            }
+            self.pool_of.extend_from_slice(&part.pool_of);
+            self.places.extend_from_slice(&part.places);
+            self.copies.extend_from_slice(&part.copies);
+            self.losses.add(part.losses);
+        }
+    }
+
+    fn sort(&mut self, order: ObjectOrder) {
+        if order == ObjectOrder::Population {
+            return;
+        }
+        for bounds in self.starts.windows(2) {
+            let (objects, copies) = (&self.objects, &self.copies);
+            self.tasks[bounds[0] as usize..bounds[1] as usize].sort_by_key(|task| {
+                let subject = task.subject as usize;
+                order.key(objects[subject].size, copies[subject])
+            });
+        }
+    }
+
+    /// The pool of an object.
+    #[inline]
+    pub(super) fn pool(&self, subject: u32) -> &PoolCode {
+        &self.pools[self.pool_of.get(subject as usize).map_or(0, |&pool| usize::from(pool))]
+    }
+
+    /// Where an object's pieces are, as many as its code has; objects have `stride` places.
+    #[inline]
+    pub(super) fn row(&self, subject: u32, stride: usize) -> &[u32] {
+        let first = subject as usize * stride;
+        let width = if self.pools.len() == 1 { stride } else { self.pool(subject).width() };
+        &self.places[first..first + width]
+    }
+
+    /// The data of all pieces that are to come.
+    pub fn bytes(&self) -> Bytes {
+        let size =
+            |task: &Task| piece_bytes(self.objects[task.subject as usize].size, self.pool(task.subject).code.data());
+        self.tasks.iter().map(size).sum()
+    }
+}
+
+impl Builder<'_> {
+    /// What a stretch of the objects needs, the first of which has the number `first`.
+    fn part(&self, first: u32, objects: &[AffectedObject]) -> Part {
+        let (mut scratch, mut needs) = (HomesScratch::default(), Needs::default());
+        let (mut before, mut after) = (vec![NOBODY; self.stride], vec![NOBODY; self.stride]);
+        let mut part = Part::default();
+        for (subject, affected) in (first..).zip(objects) {
+            let number = self.homes.pool_of(affected.object);
+            let pool = &self.pools[number];
+            if self.pools.len() > 1 {
+                part.pool_of.push(number as u8);
+            }
+            let width = pool.width();
+            let (before, after) = (&mut before[..width], &mut after[..width]);
+            self.homes.fill(0, affected.object, &mut scratch, before);
+            self.homes.fill(1, affected.object, &mut scratch, after);
+            let stored = Pieces::of((0..width as u32).filter(|&position| before[position as usize] != NOBODY));
+            let has_failed = |place: u32| place != NOBODY && self.failed.contains(DeviceId::new(place));
+            before.iter_mut().filter(|place| has_failed(**place)).for_each(|place| *place = NOBODY);
+            needs.find(&pool.code, pool.keeps_positions, Standing { places: before, stored, after, under_way: &[] });
+            part.add(subject, (affected.size, pool, self.buffer), stored, &needs);
+            let is_lost = |position: usize| stored.contains(position as u32);
+            let row = before.iter().enumerate();
+            part.places.extend(row.map(|(position, &place)| match place {
+                NOBODY if is_lost(position) => LOST,
+                place => place,
+            }));
+            part.places.resize(part.places.len() + self.stride - width, NOBODY);
+        }
+        part
+    }
+}
+
+impl Part {
+    fn add(&mut self, subject: u32, (size, pool, buffer): (Bytes, &PoolCode, Bytes), stored: Pieces, needs: &Needs) {
+        let lost = stored.and(needs.missing).len();
+        // What cannot be restored is left as it is, and so is an object of which nothing was lost and too little stored.
+        let rebuilt = needs.wants.iter().filter(|want| want.is_rebuild).count() as u64;
+        self.losses.add(Losses {
+            affected_objects: u64::from(lost > 0),
+            lost_replicas: u64::from(lost),
+            replicas_to_rebuild: rebuilt,
+            unrecoverable_objects: u64::from(lost > 0 && !needs.is_survivable),
+            unrecoverable_bytes: if lost > 0 && !needs.is_survivable { size } else { Bytes::ZERO },
+            unrecoverable_replicas: if needs.is_survivable { 0 } else { u64::from(lost) },
+            undersized_replicas: u64::from(needs.undersized),
+            remapped_replicas: needs.wants.len() as u64 - rebuilt,
+        });
+        let piece = piece_bytes(size, pool.code.data());
+        self.tasks.extend(needs.wants.iter().map(|&want| Task::new(subject, want, piece, buffer)));
+        self.copies.push(copies_of(needs.is_survivable, stored, needs.missing));
+    }
+}
+
+/// Where each device's tasks begin, and at last where the last ones end.
+fn starts_of(devices: usize, parts: &[Part]) -> Vec<u32> {
+    let mut starts = vec![0u32; devices + 1];
+    for task in parts.iter().flat_map(|part| &part.tasks) {
+        starts[task.destination as usize + 1] += 1;
+    }
+    for device in 0..devices {
+        starts[device + 1] += starts[device];
+    }
+    starts
+}
