@@ -27,8 +27,8 @@ class Cluster(Section):
         servers: How many servers a synthetic cluster has; by default the hosts of its topology.
         racks: Failure domains above the server, each with equally many servers.
         rows: Failure domains above the rack, each with equally many racks.
-        ports: Network ports of each server, each a host of the topology. Streams and rebuilds under
-            a code use them all; whole copies are pulled by the first.
+        ports: Network ports of each server, each a host of the topology. Streams and rebuilds use
+            them all; requests of clients go by the first.
         attachment: Which hosts of a leaf spine these are, which has sets of as many neighbouring
             leaves as a server has ports: ``local``, one set of leaves after another; or
             ``distributed``, each group of servers dealt over all sets. Elsewhere they are hosts in
