@@ -12,8 +12,8 @@ use resilver_fabric::{Forwarding, Queues, Routing, Switched, SwitchedParameters}
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, Limit, Schedule, run};
 use resilver_system::{
-    Arrivals, Clients, EventOf, ObjectOrder, Plant, Rebuild, RebuildPolicy, SourceChoice, Storage, Targets, Traffic,
-    WorkList,
+    Arrivals, EventOf, ObjectOrder, Plant, Rebuild, RebuildPolicy, SourceChoice, Storage, Targets, Traffic, WorkList,
+    Workload,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
 
@@ -48,7 +48,7 @@ fn fabric() -> Switched {
     Switched::new(Arc::new(torus(&SIDES, &routers).expect("a torus")), parameters)
 }
 
-fn clients(duration: f64) -> Clients {
+fn clients(duration: f64) -> Workload {
     let traffic = Traffic {
         requesters: (HOSTS..HOSTS + ROUTERS).map(EndpointId::new).collect(),
         servers: (0..HOSTS).map(DeviceId::new).collect(),
@@ -61,7 +61,7 @@ fn clients(duration: f64) -> Clients {
         warm_up: SimDuration::ZERO,
         duration: Some(seconds(duration)),
     };
-    Clients::new(1, traffic, HOSTS as usize, false).expect("traffic that can be drawn")
+    Workload::of_requests(1, traffic, HOSTS as usize, false).expect("traffic that can be drawn")
 }
 
 /// Nothing to restore.

@@ -55,10 +55,8 @@ pub enum StorageEvent<F> {
     Wake(DeviceId),
     /// Devices fail: which of the points of time at which some do.
     Fail(u32),
-    /// Something of the clients', by a number of theirs.
-    Client(u64),
-    /// Something of the streams', by a number of theirs below 2^58.
-    Stream(u64),
+    /// Something of the operations, or of those who begin them, by a number of theirs below 2^59.
+    Operation(u64),
     /// Something of a reconstruction, by a number of its own below 2^58.
     Reconstruction(u64),
     /// A device finishes what it is serving.
@@ -76,15 +74,14 @@ const OTHER: u64 = 3;
 const SEND_DONE: u64 = 0;
 const WAKE: u64 = 1;
 const FAIL: u64 = 2;
-const CLIENT_EVENT: u64 = 3;
+const OPERATION_EVENT: u64 = 3;
 const NETWORK: u64 = 4;
 const DEVICE: u64 = 5;
 const RETRY: u64 = 6;
-/// Streams and reconstructions share a kind; the highest bit below it tells them apart.
 const PIECES: u64 = 7;
 /// How many bits a pull's and a buffer's number have together.
 const BUFFER_BITS: u32 = PULL_BITS + NUMBER_BITS;
-/// How many bits the numbers of streams and reconstructions have.
+/// How many bits the numbers of reconstructions have.
 const PIECE_BITS: u32 = BUFFER_BITS - 1;
 
 /// An event in the queue: a [`StorageEvent`] in one word, which also stands for it in the digest.
@@ -107,17 +104,13 @@ impl<F: Fabric> EventOf<F> {
             StorageEvent::Retry(buffer) => (OTHER, RETRY << BUFFER_BITS | buffer.pack()),
             StorageEvent::Wake(device) => (OTHER, WAKE << BUFFER_BITS | u64::from(device.get())),
             StorageEvent::Fail(stage) => (OTHER, FAIL << BUFFER_BITS | u64::from(stage)),
-            StorageEvent::Client(number) => {
+            StorageEvent::Operation(number) => {
                 debug_assert!(number < 1 << BUFFER_BITS, "{number}");
-                (OTHER, CLIENT_EVENT << BUFFER_BITS | number)
-            }
-            StorageEvent::Stream(number) => {
-                debug_assert!(number < 1 << PIECE_BITS, "{number}");
-                (OTHER, PIECES << BUFFER_BITS | number)
+                (OTHER, OPERATION_EVENT << BUFFER_BITS | number)
             }
             StorageEvent::Reconstruction(number) => {
                 debug_assert!(number < 1 << PIECE_BITS, "{number}");
-                (OTHER, PIECES << BUFFER_BITS | 1 << PIECE_BITS | number)
+                (OTHER, PIECES << BUFFER_BITS | number)
             }
             StorageEvent::Device(device) => (OTHER, DEVICE << BUFFER_BITS | u64::from(device.get())),
             StorageEvent::Network(change) => (OTHER, NETWORK << BUFFER_BITS | u64::from(change)),
@@ -136,13 +129,10 @@ impl<F: Fabric> EventOf<F> {
                 SEND_DONE => StorageEvent::SendDone(Buffer::unpack(rest)),
                 WAKE => StorageEvent::Wake(DeviceId::new(rest as u32)),
                 FAIL => StorageEvent::Fail(rest as u32),
-                CLIENT_EVENT => StorageEvent::Client(rest & ((1 << BUFFER_BITS) - 1)),
+                OPERATION_EVENT => StorageEvent::Operation(rest & ((1 << BUFFER_BITS) - 1)),
                 RETRY => StorageEvent::Retry(Buffer::unpack(rest)),
                 NETWORK => StorageEvent::Network(rest as u32),
-                PIECES => match (rest >> PIECE_BITS & 1, rest & ((1 << PIECE_BITS) - 1)) {
-                    (0, number) => StorageEvent::Stream(number),
-                    (_, number) => StorageEvent::Reconstruction(number),
-                },
+                PIECES => StorageEvent::Reconstruction(rest & ((1 << PIECE_BITS) - 1)),
                 _ => StorageEvent::Device(DeviceId::new(rest as u32)),
             },
         }
@@ -177,19 +167,16 @@ impl<F: Fabric> Event for EventOf<F> {
     }
 }
 
-/// Marks the tokens of clients' messages; those of a rebuild have buffers in them, and are below.
-pub(crate) const CLIENT: u64 = 1 << (BUFFER_BITS + 1);
-/// Together with [`CLIENT`], marks the tokens of streams; below it are 58 bits of their own.
-pub(crate) const STREAM: u64 = CLIENT | 1 << PIECE_BITS;
-/// Together with [`CLIENT`], marks the tokens of reconstructions; below both are 58 bits of their own.
-pub(crate) const RECONSTRUCTION: u64 = CLIENT | 1 << (PIECE_BITS + 1);
+/// Marks the tokens of operations' messages; those of a rebuild have buffers in them, and are below.
+pub(crate) const OPERATION: u64 = 1 << (BUFFER_BITS + 1);
+/// Together with [`OPERATION`], marks the tokens of reconstructions; below both are 59 bits of their own.
+pub(crate) const RECONSTRUCTION: u64 = OPERATION | 1 << (PIECE_BITS + 1);
 
 /// Whose message a token names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Rebuild,
-    Clients,
-    Streams,
+    Operations,
     Reconstruction,
 }
 
@@ -197,13 +184,10 @@ impl Owner {
     /// The owner of a message.
     #[inline]
     pub fn of(token: u64) -> Owner {
-        if token & CLIENT == 0 {
-            return Owner::Rebuild;
-        }
-        match token >> PIECE_BITS & 0b11 {
-            0 => Owner::Clients,
-            1 => Owner::Streams,
-            _ => Owner::Reconstruction,
+        match (token & OPERATION, token & RECONSTRUCTION) {
+            (0, _) => Owner::Rebuild,
+            (_, RECONSTRUCTION) => Owner::Reconstruction,
+            _ => Owner::Operations,
         }
     }
 }
@@ -235,7 +219,7 @@ mod tests {
             let buffer = Buffer { pull, number };
             for kind in [REQUEST, DATA] {
                 assert_eq!(untoken(token(buffer, kind)), (buffer, kind));
-                assert!(token(buffer, kind) < CLIENT);
+                assert!(token(buffer, kind) < OPERATION);
             }
             let events = [
                 StorageEvent::Fabric(LogGpEvent::Arrive { token: token(buffer, DATA) }),
@@ -247,8 +231,7 @@ mod tests {
                 StorageEvent::Wake(DeviceId::new(pull)),
                 StorageEvent::Wake(DeviceId::new(u32::MAX)),
                 StorageEvent::Fail(number),
-                StorageEvent::Client(buffer.pack()),
-                StorageEvent::Stream(buffer.pack() >> 1),
+                StorageEvent::Operation(buffer.pack()),
                 StorageEvent::Reconstruction(buffer.pack() >> 1),
                 StorageEvent::Network(pull),
                 StorageEvent::Device(DeviceId::new(pull)),
@@ -262,12 +245,9 @@ mod tests {
     #[test]
     fn a_token_tells_whose_message_it_names() {
         let last = (1u64 << PIECE_BITS) - 1;
-        for (mark, owner) in [
-            (0, Owner::Rebuild),
-            (CLIENT, Owner::Clients),
-            (STREAM, Owner::Streams),
-            (RECONSTRUCTION, Owner::Reconstruction),
-        ] {
+        for (mark, owner) in
+            [(0, Owner::Rebuild), (OPERATION, Owner::Operations), (RECONSTRUCTION, Owner::Reconstruction)]
+        {
             // Tokens of all owners lie below 2^61, the most that a fabric takes.
             assert!(mark | last < 1 << 61);
             assert_eq!([Owner::of(mark), Owner::of(mark | last)], [owner; 2]);

@@ -1,12 +1,12 @@
 //! One storage system, composed of placement, population, devices and a fabric, and how it heals after a failure.
 
+mod actors;
 mod affected;
 mod attendance;
 mod breaking;
 mod checker;
 mod choice;
 mod class;
-mod clients;
 mod config;
 mod curve;
 mod event;
@@ -17,9 +17,12 @@ mod group_contents;
 mod groups;
 mod handle;
 mod lanes;
+mod measures;
 mod network;
+mod operations;
 mod outcome;
 mod parts;
+mod periods;
 mod ports;
 mod positions;
 mod rebuild;
@@ -33,15 +36,13 @@ mod search;
 mod simulation;
 mod stages;
 mod storage;
-mod streams;
 mod work;
 
+pub use actors::{
+    Arrivals, Bursts, Corruption, Pairing, StreamTraffic, StripesOf, Targets, TraceRequest, Traffic, Workload,
+};
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
-pub use clients::{
-    Arrivals, Bar, ClientOutcome, Clients, Counts, Delays, ServerOutcome, Targets, TraceRequest, Traffic,
-    TrafficInterval,
-};
 pub use config::{
     Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, PlaceScratch, PlacedPool, Placement,
     SystemConfig,
@@ -55,6 +56,10 @@ pub use class::TrafficClass;
 pub use event::EventOf;
 pub use group_contents::{GroupContents, scan_groups};
 pub use lanes::{LaneReport, LanesConfig};
+pub use measures::{
+    Bar, ClientOutcome, Counts, Delays, Period, PeriodOutcome, PieceCounts, Rates, ServerOutcome, StreamOutcome,
+    StripeGroup, TrafficInterval,
+};
 pub use network::{Network, NetworkFault};
 pub use outcome::{Coded, DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
@@ -65,7 +70,6 @@ pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
 pub use storage::{Conclusion, Plant, Storage};
-pub use streams::{Bursts, Corruption, Pairing, Rates, StreamOutcome, StreamTraffic, Streams, StripeGroup, StripesOf};
 pub use work::{Losses, Pull, WorkList};
 
 use resilver_kernel::KernelError;

@@ -7,7 +7,7 @@ use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_units::{Bytes, EndpointId};
 
 use crate::SystemError;
-use crate::clients::Clients;
+use crate::actors::Workload;
 use crate::config::{Discipline, FabricConfig, SystemConfig};
 use crate::event::EventOf;
 use crate::network::Network;
@@ -15,7 +15,6 @@ use crate::rebuild::Rebuild;
 use crate::reconstruction::Reconstruction;
 use crate::simulation::Moved;
 use crate::storage::{Conclusion, Plant, Storage};
-use crate::streams::Streams;
 
 /// Events that one step executes.
 const EVENTS_A_STEP: u64 = 1 << 20;
@@ -181,17 +180,10 @@ where
     F::Event: Send + Sync,
     D: Device + Send + Sync + 'static,
 {
-    let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failed.is_empty());
-    let clients = match &config.traffic {
-        Some(traffic) => Some(Clients::new(config.seed, traffic.clone(), devices, has_rebuild)?),
-        None => None,
-    };
     let (rebuild, reconstruction) = recovery;
     let plant = plant.with_ports(&config.ports_of);
-    let streams = Streams::of(config, plant.ports.sides())?;
-    let mut storage = Storage::serving(plant, rebuild, clients, config.faults.clone())
-        .reconstructing(reconstruction)
-        .streaming(streams);
+    let workload = Workload::of(config, plant.ports.sides())?;
+    let mut storage = Storage::serving(plant, rebuild, workload, config.faults.clone()).reconstructing(reconstruction);
     let mut schedule = Schedule::new();
     storage.start(&mut schedule);
     Ok(Box::new(Running { storage, schedule, bytes }))

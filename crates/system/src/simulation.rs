@@ -10,10 +10,10 @@ use resilver_population::RangeTotals;
 use resilver_units::{Bytes, DeviceId, GroupId, SimTime};
 
 use crate::SystemError;
-use crate::clients::ClientOutcome;
 use crate::config::{Contents, FabricConfig, PlaceScratch, SystemConfig};
 use crate::groups::place_in_parallel;
 use crate::lanes::LaneReport;
+use crate::measures::{ClientOutcome, StreamOutcome};
 use crate::outcome::Outcome;
 use crate::rebuild::Rebuild;
 use crate::reconstruction::{PieceWork, Reconstruction};
@@ -21,7 +21,6 @@ use crate::running::{Run, begin};
 use crate::scan::Scanned;
 use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
 use crate::storage::Conclusion;
-use crate::streams::StreamOutcome;
 
 /// Groups that one step places.
 const GROUPS_A_STEP: u32 = 8192;

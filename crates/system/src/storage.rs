@@ -7,16 +7,16 @@ use resilver_kernel::{Model, Schedule};
 use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
 
 use crate::SystemError;
-use crate::clients::{ClientOutcome, Clients};
+use crate::actors::Workload;
 use crate::event::{EventOf, Owner, StorageEvent, untoken};
 use crate::lanes::LaneReport;
+use crate::measures::{ClientOutcome, StreamOutcome};
 use crate::network::{Change, Network, NetworkFault, changes_of, check_network};
 use crate::outcome::Outcome;
 use crate::ports::Ports;
 use crate::rebuild::Rebuild;
 use crate::reconstruction::Reconstruction;
 use crate::recovery::share_rebuilt;
-use crate::streams::{StreamOutcome, Streams};
 
 /// What the parts of a system share: the fabric, and the devices behind it.
 #[derive(Clone, Debug)]
@@ -106,10 +106,12 @@ pub struct Storage<F, D> {
     pub(crate) rebuild: Rebuild,
     /// What recovers pieces, where redundancy is a code: in place of the rebuild, which has nothing to do then.
     pub(crate) reconstruction: Option<Box<Reconstruction>>,
-    pub(crate) clients: Option<Box<Clients>>,
-    pub(crate) streams: Option<Box<Streams>>,
+    /// What clients and others ask of the system, where anything is.
+    pub(crate) workload: Option<Box<Workload>>,
     pub(crate) faults: Vec<NetworkFault>,
     pub(crate) changes: Vec<Change>,
+    /// How many of them have come.
+    pub(crate) changes_done: usize,
     /// When the run was over; nothing happens any more from then on.
     ended_at: Option<SimTime>,
 }
@@ -120,19 +122,24 @@ impl<F: Network, D: Device> Storage<F, D> {
         Storage::serving(plant, rebuild, None, Vec::new())
     }
 
-    /// A system with this rebuild to do, clients beside it, and faults of the network.
+    /// A system with this rebuild to do, a workload beside it, and faults of the network.
     ///
-    /// With clients, the run is over when both the rebuild and their time are.
-    pub fn serving(plant: Plant<F, D>, rebuild: Rebuild, clients: Option<Clients>, faults: Vec<NetworkFault>) -> Self {
+    /// With a workload, the run is over when both the rebuild and its time are.
+    pub fn serving(
+        plant: Plant<F, D>,
+        rebuild: Rebuild,
+        workload: Option<Workload>,
+        faults: Vec<NetworkFault>,
+    ) -> Self {
         let changes = changes_of(&faults);
         Storage {
             plant,
             rebuild,
             reconstruction: None,
-            clients: clients.map(Box::new),
-            streams: None,
+            workload: workload.map(Box::new),
             faults,
             changes,
+            changes_done: 0,
             ended_at: None,
         }
     }
@@ -141,13 +148,6 @@ impl<F: Network, D: Device> Storage<F, D> {
     #[must_use]
     pub fn reconstructing(mut self, reconstruction: Option<Reconstruction>) -> Self {
         self.reconstruction = reconstruction.map(Box::new);
-        self
-    }
-
-    /// The same system with clients that stream.
-    #[must_use]
-    pub fn streaming(mut self, streams: Option<Streams>) -> Self {
-        self.streams = streams.map(Box::new);
         self
     }
 
@@ -160,22 +160,17 @@ impl<F: Network, D: Device> Storage<F, D> {
             }
         }
         let failing = self.failing_at_start();
-        if let Some(clients) = &mut self.clients {
-            let disks = &self.plant.disks;
-            failing.iter().for_each(|&device| clients.fail_device(SimTime::ZERO, device, &disks[device.index()]));
+        if !failing.is_empty() {
+            self.note_fault(SimTime::ZERO);
         }
-        let failing = self.failing_at_start();
         let mut site = Site { plant: &mut self.plant, schedule };
         match &mut self.reconstruction {
             Some(reconstruction) => reconstruction.start(&mut site),
             None => self.rebuild.start(&mut site),
         }
-        if let Some(clients) = &mut self.clients {
-            clients.start(&mut site);
-        }
-        if let Some(streams) = &mut self.streams {
-            streams.lose_devices(&failing, 0, &mut site);
-            streams.start(&mut site);
+        if let Some(workload) = &mut self.workload {
+            workload.lose_devices(&failing, 0, &mut site);
+            workload.start(&mut site);
         }
     }
 
@@ -186,15 +181,12 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// When the time that clients are to be served is over, where that is given.
     pub fn clients_end(&self) -> Option<SimTime> {
-        let streamed = self.streams.as_ref().and_then(|streams| streams.end());
-        self.clients.as_ref().and_then(|clients| clients.end()).or(streamed)
+        self.workload.as_ref().and_then(|workload| workload.end())
     }
 
     /// Why the run cannot go on, if it cannot.
     pub fn problem(&self) -> Option<SystemError> {
-        let of_clients = || self.clients.as_ref().and_then(|clients| clients.problem());
-        let of_streams = || self.streams.as_ref().and_then(|streams| streams.problem());
-        self.recovery_problem().or_else(of_clients).or_else(of_streams)
+        self.recovery_problem().or_else(|| self.workload.as_ref().and_then(|workload| workload.problem()))
     }
 
     /// What the rebuild has to tell, held to the conservation laws.
@@ -212,22 +204,14 @@ impl<F: Network, D: Device> Storage<F, D> {
     pub fn conclude(self, now: SimTime) -> Result<Conclusion, SystemError> {
         let Plant { fabric, disks, .. } = &self.plant;
         let ended_at = self.ended_at.unwrap_or(now);
-        let mut clients = self.clients;
-        let served = match &mut clients {
-            Some(clients) => {
-                clients.dropped(ended_at, fabric.packets_dropped());
-                Some(clients.finish(ended_at, disks)?)
+        let mut workload = self.workload;
+        let (served, streamed) = match &mut workload {
+            Some(workload) => {
+                workload.dropped(ended_at, fabric.packets_dropped());
+                let (served, streamed) = workload.finish(ended_at, disks, &self.plant.ports)?;
+                (Some(served), streamed)
             }
-            None => None,
-        };
-        let mut streams = self.streams;
-        let (served, streamed) = match &mut streams {
-            Some(streams) => {
-                streams.dropped(ended_at, fabric.packets_dropped());
-                let (served, streamed) = streams.finish(ended_at, disks, &self.plant.ports)?;
-                (Some(served), Some(streamed))
-            }
-            None => (served, None),
+            None => (None, None),
         };
         let network = fabric.network(ended_at);
         if let Some(network) = &network {
@@ -235,8 +219,7 @@ impl<F: Network, D: Device> Storage<F, D> {
             check_network(network, window.picoseconds())?;
         }
         let links = network.as_ref().map_or(&[][..], |network| &network.lanes);
-        let of_streams = streams.as_ref().map(|streams| streams.asked());
-        let asked = clients.as_ref().map(|clients| clients.asked()).or(of_streams).unwrap_or_default();
+        let asked = workload.as_ref().map(|workload| workload.asked()).unwrap_or_default();
         let outcome = match self.reconstruction {
             Some(reconstruction) => reconstruction.finish(disks, asked, ended_at)?,
             None => self.rebuild.finish(disks, asked, ended_at)?,
@@ -252,16 +235,10 @@ impl<F: Network, D: Device> Storage<F, D> {
         })
     }
 
-    /// Whether there are clients, and their time is over; without any, a run is over when nothing is left to happen.
+    /// Whether there is a workload, and its time is over; without any, a run is over when nothing is left to happen.
     #[inline]
     fn is_traffic_over(&self) -> bool {
-        match (&self.clients, &self.streams) {
-            (None, None) => false,
-            (clients, streams) => {
-                clients.as_ref().is_none_or(|clients| clients.is_over())
-                    && streams.as_ref().is_none_or(|streams| streams.is_over())
-            }
-        }
+        self.workload.as_ref().is_some_and(|workload| workload.is_over())
     }
 
     /// An event of the fabric, which may mean something for whose message it is about.
@@ -271,12 +248,10 @@ impl<F: Network, D: Device> Storage<F, D> {
             return;
         }
         let Plant { fabric, endpoint_of, ports, .. } = &mut self.plant;
-        let (rebuild, reconstruction) = (&self.rebuild, &self.reconstruction);
-        let (clients, streams) = (&self.clients, &self.streams);
-        let message_of = |token| match (Owner::of(token), clients, streams, reconstruction) {
-            (Owner::Clients, Some(clients), ..) => clients.message_of(token, endpoint_of),
-            (Owner::Streams, _, Some(streams), _) => streams.message_of(token, ports),
-            (Owner::Reconstruction, .., Some(reconstruction)) => reconstruction.message_of(token, endpoint_of),
+        let (rebuild, reconstruction, workload) = (&self.rebuild, &self.reconstruction, &self.workload);
+        let message_of = |token| match (Owner::of(token), workload, reconstruction) {
+            (Owner::Operations, Some(workload), _) => workload.message_of(token, ports),
+            (Owner::Reconstruction, _, Some(reconstruction)) => reconstruction.message_of(token, endpoint_of),
             _ => rebuild.message_of(token, endpoint_of),
         };
         let notice = fabric.execute(schedule.now(), event, message_of, |time, next| {
@@ -291,20 +266,20 @@ impl<F: Network, D: Device> Storage<F, D> {
     #[inline]
     pub(crate) fn tell<K: QueueKind>(&mut self, notice: Notice, schedule: &mut Schedule<EventOf<F>, K>) {
         let (Notice::Delivered(token) | Notice::Lost(token) | Notice::Sent(token)) = notice;
+        let recovery = (&self.rebuild, &self.reconstruction);
+        if let Some(workload) = self.workload.as_mut().filter(|workload| workload.asks_what_is_rebuilt()) {
+            workload.set_share_rebuilt(share_rebuilt(recovery));
+        }
         let mut site = Site { plant: &mut self.plant, schedule };
-        match (Owner::of(token), &mut self.clients, &mut self.streams, &mut self.reconstruction) {
-            (Owner::Clients, Some(clients), ..) => clients.notice(notice, &mut site),
-            (Owner::Streams, _, Some(streams), _) => streams.notice(notice, &mut site),
-            (Owner::Reconstruction, .., Some(reconstruction)) => reconstruction.notice(notice, &mut site),
+        match (Owner::of(token), &mut self.workload, &mut self.reconstruction) {
+            (Owner::Operations, Some(workload), _) => workload.notice(notice, &mut site),
+            (Owner::Reconstruction, _, Some(reconstruction)) => reconstruction.notice(notice, &mut site),
             _ => self.rebuild.notice(notice, &mut site),
         }
         if let Notice::Lost(_) = notice {
             let (now, dropped) = (schedule.now(), self.plant.fabric.packets_dropped());
-            if let Some(clients) = &mut self.clients {
-                clients.dropped(now, dropped);
-            }
-            if let Some(streams) = &mut self.streams {
-                streams.dropped(now, dropped);
+            if let Some(workload) = &mut self.workload {
+                workload.dropped(now, dropped);
             }
         }
     }
@@ -313,23 +288,18 @@ impl<F: Network, D: Device> Storage<F, D> {
     #[inline]
     fn execute_own<K: QueueKind>(&mut self, event: StorageEvent<F::Event>, schedule: &mut Schedule<EventOf<F>, K>) {
         match event {
-            StorageEvent::Client(number) => {
-                if let Some(clients) = &mut self.clients {
-                    clients.execute(number, &mut Site { plant: &mut self.plant, schedule });
-                }
-            }
             StorageEvent::Reconstruction(number) => {
                 if let Some(reconstruction) = &mut self.reconstruction {
                     reconstruction.execute(number, &mut Site { plant: &mut self.plant, schedule });
                 }
             }
-            StorageEvent::Stream(number) => {
+            StorageEvent::Operation(number) => {
                 let recovery = (&self.rebuild, &self.reconstruction);
-                if let Some(streams) = &mut self.streams {
-                    if streams.asks_what_is_rebuilt() {
-                        streams.set_share_rebuilt(share_rebuilt(recovery));
+                if let Some(workload) = &mut self.workload {
+                    if workload.asks_what_is_rebuilt() {
+                        workload.set_share_rebuilt(share_rebuilt(recovery));
                     }
-                    streams.execute(number, &mut Site { plant: &mut self.plant, schedule });
+                    workload.execute(number, &mut Site { plant: &mut self.plant, schedule });
                 }
             }
             StorageEvent::Network(change) => self.change(change, schedule),
@@ -378,6 +348,7 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
             }
             event => self.execute_own(event, schedule),
         }
+        self.note_recovery(schedule.now());
         if self.is_traffic_over() && self.recovery_is_over() {
             self.ended_at = Some(schedule.now());
         }

@@ -1,0 +1,51 @@
+//! In which period of its faults a system is: before them, during them and their recovery, or after.
+
+use resilver_device::Device;
+use resilver_units::SimTime;
+
+use crate::measures::Period;
+use crate::network::Network;
+use crate::storage::Storage;
+
+impl<F: Network, D: Device> Storage<F, D> {
+    /// A fault happens: from the first one on, clients are served beside it.
+    pub(crate) fn note_fault(&mut self, now: SimTime) {
+        if let Some(workload) = &mut self.workload
+            && workload.period() == Period::Before
+        {
+            workload.enter(now, Period::During);
+        }
+    }
+
+    /// Whether clients are served beside faults that may be over by now.
+    #[inline]
+    pub(crate) fn is_faulty(&self) -> bool {
+        self.workload.as_ref().is_some_and(|workload| workload.period() == Period::During)
+    }
+
+    /// Notes that faults are over, once they are: when all that can be recovered is, and with nothing to recover when all is
+    /// repaired.
+    #[inline]
+    pub(crate) fn note_recovery(&mut self, now: SimTime) {
+        if self.is_faulty() && self.recovery_is_over() && self.is_whole() {
+            if let Some(workload) = &mut self.workload {
+                workload.enter(now, Period::After);
+            }
+        }
+    }
+
+    /// Whether there was something to recover and it is, or nothing and all faults are repaired.
+    #[cold]
+    fn is_whole(&self) -> bool {
+        let Some(workload) = &self.workload else { return false };
+        let (makes_anew, is_made) = workload.repair_in_place();
+        if self.losses().replicas_to_rebuild > 0 || makes_anew {
+            return is_made || !makes_anew;
+        }
+        // What is known to have failed is never repaired, and of the others each has its own time.
+        let is_repaired = |fault: usize| {
+            self.changes[..self.changes_done].iter().any(|change| change.is_repair && change.fault == fault)
+        };
+        !workload.knows_of_failures() && (0..self.faults.len()).all(is_repaired)
+    }
+}
