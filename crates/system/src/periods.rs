@@ -19,7 +19,7 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// Whether clients are served beside faults that may be over by now.
     #[inline]
-    pub(crate) fn is_faulty(&self) -> bool {
+    fn is_faulty(&self) -> bool {
         self.workload.as_ref().is_some_and(|workload| workload.period() == Period::During)
     }
 
@@ -27,10 +27,12 @@ impl<F: Network, D: Device> Storage<F, D> {
     /// repaired.
     #[inline]
     pub(crate) fn note_recovery(&mut self, now: SimTime) {
-        if self.is_faulty() && self.recovery_is_over() && self.is_whole() {
-            if let Some(workload) = &mut self.workload {
-                workload.enter(now, Period::After);
-            }
+        if self.is_faulty()
+            && self.recovery_is_over()
+            && self.is_whole()
+            && let Some(workload) = &mut self.workload
+        {
+            workload.enter(now, Period::After);
         }
     }
 

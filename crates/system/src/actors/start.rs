@@ -36,9 +36,9 @@ fn plans_of(config: &SystemConfig) -> Result<Vec<Plan>, SystemError> {
         None => {
             let copies = config.placement.algorithm.pieces();
             let code = Code::replication(copies as u32).map_err(|_| SystemError::Traffic {
-                field: "streams",
+                field: "redundancy.replicas",
                 value: format!("{copies} copies"),
-                rule: "objects of 1 to 64 copies can be streamed",
+                rule: "clients read and write objects of 1 to 64 copies",
             })?;
             Arc::new(code)
         }
