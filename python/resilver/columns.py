@@ -40,6 +40,7 @@ OF_A_PERIOD = (
     ("read_bytes_per_second", _REAL),
     ("write_bytes_per_second", _REAL),
     ("throughput_bytes_per_second", _REAL),
+    ("mean_delay_seconds", _REAL),
     ("mean_read_delay_seconds", _REAL),
     ("p50_read_delay_seconds", _REAL),
     ("p99_read_delay_seconds", _REAL),

@@ -34,6 +34,12 @@ fn set_period(dict: &Bound<'_, PyDict>, name: &str, outcome: Option<&PeriodOutco
     real("read_bytes_per_second", rate(|outcome| outcome.reads.bytes))?;
     real("write_bytes_per_second", rate(|outcome| outcome.writes.bytes))?;
     real("throughput_bytes_per_second", rate(|outcome| outcome.reads.bytes + outcome.writes.bytes))?;
+    let mean = |outcome: &PeriodOutcome| {
+        let sum = outcome.reads.sum_picoseconds + outcome.writes.sum_picoseconds;
+        let count = outcome.reads.completed + outcome.writes.completed;
+        (count > 0).then(|| sum as f64 / count as f64 * 1e-12)
+    };
+    real("mean_delay_seconds", outcome.and_then(mean))?;
     for kind in ["read", "write"] {
         let delays = outcome.map(|outcome| if kind == "read" { &outcome.reads } else { &outcome.writes });
         real(&format!("mean_{kind}_delay_seconds"), delays.and_then(|delays| delays.mean_seconds()))?;

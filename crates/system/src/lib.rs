@@ -2,7 +2,6 @@
 
 mod actors;
 mod affected;
-mod attendance;
 mod breaking;
 mod checker;
 mod choice;
@@ -17,6 +16,7 @@ mod group_contents;
 mod groups;
 mod handle;
 mod lanes;
+mod liveness;
 mod measures;
 mod network;
 mod operations;

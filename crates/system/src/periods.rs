@@ -14,25 +14,19 @@ impl<F: Network, D: Device> Storage<F, D> {
             && workload.period() == Period::Before
         {
             workload.enter(now, Period::During);
+            self.is_faulty = true;
         }
-    }
-
-    /// Whether clients are served beside faults that may be over by now.
-    #[inline]
-    fn is_faulty(&self) -> bool {
-        self.workload.as_ref().is_some_and(|workload| workload.period() == Period::During)
     }
 
     /// Notes that faults are over, once they are: when all that can be recovered is, and with nothing to recover when all is
     /// repaired.
     #[inline]
     pub(crate) fn note_recovery(&mut self, now: SimTime) {
-        if self.is_faulty()
-            && self.recovery_is_over()
-            && self.is_whole()
-            && let Some(workload) = &mut self.workload
-        {
-            workload.enter(now, Period::After);
+        if self.is_faulty && self.recovery_is_over() && self.is_whole() {
+            self.is_faulty = false;
+            if let Some(workload) = &mut self.workload {
+                workload.enter(now, Period::After);
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use crate::SystemError;
 use crate::actors::Workload;
 use crate::event::{EventOf, Owner, StorageEvent, untoken};
 use crate::lanes::LaneReport;
-use crate::measures::{ClientOutcome, StreamOutcome};
+use crate::measures::{ClientOutcome, Period, StreamOutcome};
 use crate::network::{Change, Network, NetworkFault, changes_of, check_network};
 use crate::outcome::Outcome;
 use crate::ports::Ports;
@@ -112,6 +112,8 @@ pub struct Storage<F, D> {
     pub(crate) changes: Vec<Change>,
     /// How many of them have come.
     pub(crate) changes_done: usize,
+    /// Whether clients are served beside faults that are not over.
+    pub(crate) is_faulty: bool,
     /// When the run was over; nothing happens any more from then on.
     ended_at: Option<SimTime>,
 }
@@ -140,6 +142,7 @@ impl<F: Network, D: Device> Storage<F, D> {
             faults,
             changes,
             changes_done: 0,
+            is_faulty: false,
             ended_at: None,
         }
     }
@@ -300,6 +303,8 @@ impl<F: Network, D: Device> Storage<F, D> {
                         workload.set_share_rebuilt(share_rebuilt(recovery));
                     }
                     workload.execute(number, &mut Site { plant: &mut self.plant, schedule });
+                    // Soft errors are faults that the workload itself has come.
+                    self.is_faulty = workload.period() == Period::During;
                 }
             }
             StorageEvent::Network(change) => self.change(change, schedule),

@@ -44,7 +44,7 @@ impl Workload {
     /// Draws the servers of a group for an operation of one of them.
     pub(super) fn draw_of_group(&mut self, draft: Operation) -> Option<Operation> {
         let Operation { action, coordinator, .. } = draft;
-        if self.attendance.is_dead(coordinator) {
+        if self.liveness.is_dead(coordinator) {
             return None;
         }
         let Workload { sources, groups, plans, is_out, drawn, .. } = self;

@@ -25,9 +25,9 @@ pub use request_traffic::{Arrivals, Targets, TraceRequest, Traffic};
 pub use stream_traffic::{Bursts, Corruption, Pairing, StreamTraffic, StripesOf};
 
 use crate::SystemError;
-use crate::attendance::Attendance;
 use crate::checker::ConservationError;
 use crate::class::TrafficClass;
+use crate::liveness::Liveness;
 use crate::measures::operations::OperationMeasures;
 use crate::measures::{ClientOutcome, Period, Rates, StreamOutcome, StripeGroup};
 use crate::operations::plan::Plan;
@@ -70,7 +70,7 @@ pub struct Workload {
     pub(crate) coding: Option<BytesPerSecond>,
     /// When each server's coding is done with what came so far.
     pub(crate) coders: Vec<SimTime>,
-    pub(crate) attendance: Attendance,
+    pub(crate) liveness: Liveness,
     /// Size on the wire of a message without data.
     pub(crate) control: Bytes,
     /// Pieces that devices were asked for.
@@ -157,7 +157,7 @@ impl Workload {
 
     /// A device that answered no request works again.
     pub(crate) fn repair_device(&mut self, device: DeviceId) {
-        self.attendance.repair(device);
+        self.liveness.repair(device);
     }
 
     /// Whether anything depends on how far the rebuild is.
@@ -189,7 +189,7 @@ impl Workload {
             WorkloadEvent::Corrupt(corruption) => self.corrupt(corruption, site),
             WorkloadEvent::Begin => {
                 let now = site.schedule.now();
-                let disks = self.attendance.uses(now, &site.plant.disks);
+                let disks = self.liveness.uses(now, &site.plant.disks);
                 self.measures.begin(now, disks);
                 site.begin_statistics();
             }
@@ -236,7 +236,7 @@ impl Workload {
         let gives_up = self.requests.as_ref().is_none_or(|requests| requests.traffic.timeout.is_some());
         let hanging = waiting().filter(|(_, of)| !gives_up && of.is_request && !of.is_under_way()).count();
         let waiting = (waiting().count() as u64, hanging as u64);
-        let clients = measures.clients.outcome(ended_at, waiting, self.attendance.uses(ended_at, disks))?;
+        let clients = measures.clients.outcome(ended_at, waiting, self.liveness.uses(ended_at, disks))?;
         let streams = self.streams.as_ref().map(|traffic| self.outcome_of_streams(traffic, clients.window, ports));
         Ok((clients, streams))
     }

@@ -14,8 +14,8 @@ use super::sources::{Sources, groups_of, sources_of, strips_of};
 use super::streams::{ENDLESS, Source};
 use super::{Group, StreamTraffic, StripesOf, Traffic, Workload};
 use crate::SystemError;
-use crate::attendance::Attendance;
 use crate::config::{Contents, SystemConfig};
+use crate::liveness::Liveness;
 use crate::measures::PieceCounts;
 use crate::measures::operations::OperationMeasures;
 use crate::operations::plan::Plan;
@@ -57,7 +57,7 @@ impl Workload {
             plans,
             coding: None,
             coders: vec![SimTime::ZERO; devices],
-            attendance: Attendance::new(devices),
+            liveness: Liveness::new(devices),
             control: Bytes::ZERO,
             pieces_asked: 0,
             drawn: Vec::with_capacity(pieces),

@@ -106,7 +106,7 @@ impl Workload {
         site: &mut Site<'_, F, D, K>,
     ) {
         let device = self.operations.holder(handle, piece);
-        if self.attendance.is_dead(device) {
+        if self.liveness.is_dead(device) {
             self.unanswered(handle, site);
             return;
         }
@@ -169,7 +169,7 @@ impl Workload {
     ) {
         let operation = self.operations.peek(handle);
         let is_at_coordinator = matches!(kind, Kind::Ask | Kind::Gather | Kind::Bring | Kind::Written);
-        if is_at_coordinator && self.attendance.is_dead(operation.coordinator) {
+        if is_at_coordinator && self.liveness.is_dead(operation.coordinator) {
             self.unanswered(handle, site);
             return;
         }
@@ -296,7 +296,7 @@ impl Workload {
         let operation = self.operations.get(handle);
         operation.is_coding = false;
         // A coordinator that died meanwhile goes on with nothing.
-        if !operation.is_abandoned && !self.attendance.is_dead(operation.coordinator) {
+        if !operation.is_abandoned && !self.liveness.is_dead(operation.coordinator) {
             self.coded(handle, site);
         }
         self.settle(handle);
@@ -355,7 +355,7 @@ impl Workload {
         site: &mut Site<'_, F, D, K>,
     ) {
         let now = site.schedule.now();
-        if !self.attendance.fail(now, device, &site.plant.disks[device.index()]) {
+        if !self.liveness.fail(now, device, &site.plant.disks[device.index()]) {
             return;
         }
         self.measures.clients.lose_backlog(now, device);
