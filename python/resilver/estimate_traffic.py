@@ -306,8 +306,9 @@ def _requests_per_second(
     limits = [max(system.server_count, 1) / service if service > 0 else math.inf]
     link_rate = _link_rate(system)
     if network is not None and link_rate > 0:
-        wire = traffic.request_bytes + data * int(system.cluster.fabric.packet_overhead or 0)
-        alone_bytes, wire = wire, wire * _work(system, traffic).carried
+        overhead = int(system.cluster.fabric.packet_overhead or 0)
+        alone_bytes = traffic.request_bytes + data * overhead
+        wire = alone_bytes * _work(system, traffic).carried
         # Packets follow one another: the last is sent in after the others, and over each hop once.
         sending = alone_bytes / link_rate * (data + network.hops - 1) / data
         limits.append(2 * network.links * link_rate / (wire * network.hops))

@@ -163,10 +163,10 @@ pub enum SystemError {
         count: u32,
     },
     /// More requests at a time than can be numbered.
-    #[error("more than 2^28 requests wait for an answer at a time: lower their rate, or set traffic.timeout")]
+    #[error("more than 2^25 requests wait for an answer at a time: lower their rate, or set traffic.timeout")]
     TooManyRequests,
     /// More operations at a time than can be numbered.
-    #[error("more than 2^24 operations of streams are under way at a time: lower streams.window")]
+    #[error("more than 2^25 operations of streams are under way at a time: lower streams.window")]
     TooManyOperations,
     /// Failures of which each changes the work of those before, where messages may be lost or overtake each other.
     #[error(

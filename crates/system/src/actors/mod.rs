@@ -41,6 +41,8 @@ use streams::Source;
 
 /// Stands for no device.
 const NO_DEVICE: u32 = u32::MAX;
+/// Stands for no group.
+const NO_GROUP: u32 = u32::MAX;
 /// Stands for no object.
 const NO_OBJECT: u32 = u32::MAX;
 

@@ -6,7 +6,7 @@ use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::request_traffic::{Arrivals, TraceRequest};
-use super::{NO_OBJECT, Workload};
+use super::{NO_GROUP, NO_OBJECT, Workload};
 use crate::SystemError;
 use crate::operations::table::{Action, Operation};
 use crate::operations::tokens::{Handle, LIVES, Life, WorkloadEvent};
@@ -184,7 +184,7 @@ impl Workload {
         site: &mut Site<'_, F, D, K>,
     ) {
         if was_wanted {
-            self.measures.completed(site.schedule.now(), request, u32::MAX);
+            self.measures.completed(site.schedule.now(), request, NO_GROUP);
             self.follow_up(request.source, site);
         } else {
             self.measures.clients.late();

@@ -10,7 +10,7 @@ use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::stream_traffic::pace_of;
 use super::streams::{ENDLESS, Source};
-use super::{Burst, Corruption, Group, NO_DEVICE, Period, StreamTraffic, StripesOf, Workload};
+use super::{Burst, Corruption, Group, NO_DEVICE, NO_GROUP, Period, StreamTraffic, StripesOf, Workload};
 use crate::class::TrafficClass;
 use crate::config::SystemConfig;
 use crate::operations::tokens::WorkloadEvent;
@@ -139,7 +139,7 @@ fn seats_of(traffic: &StreamTraffic, sides: u32) -> Vec<Seat> {
         StripesOf::Placement => {
             let seat = |entry: &EndpointId| {
                 let entry = entry.get();
-                Seat { device: NO_DEVICE, group: u32::MAX, side: None, entry }
+                Seat { device: NO_DEVICE, group: NO_GROUP, side: None, entry }
             };
             traffic.entries.iter().map(seat).collect()
         }
