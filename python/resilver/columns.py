@@ -29,6 +29,27 @@ _COUNT = pa.int64()
 _REAL = pa.float64()
 _TEXT = pa.string()
 
+PERIODS = ("before", "during", "after")
+"""Before a run's first fault, during its faults and their recovery, and after it."""
+
+OF_A_PERIOD = (
+    ("seconds", _REAL),
+    ("requests_completed", _COUNT),
+    ("requests_lost", _COUNT),
+    ("requests_late", _COUNT),
+    ("read_bytes_per_second", _REAL),
+    ("write_bytes_per_second", _REAL),
+    ("throughput_bytes_per_second", _REAL),
+    ("mean_delay_seconds", _REAL),
+    ("mean_read_delay_seconds", _REAL),
+    ("p50_read_delay_seconds", _REAL),
+    ("p99_read_delay_seconds", _REAL),
+    ("mean_write_delay_seconds", _REAL),
+    ("p50_write_delay_seconds", _REAL),
+    ("p99_write_delay_seconds", _REAL),
+)
+"""What clients got in a period: the metrics ``before_seconds``, ``during_requests_lost``, ..."""
+
 METRICS = pa.schema(
     [
         ("digest", _TEXT),
@@ -104,6 +125,13 @@ METRICS = pa.schema(
         ("analytic_read_bytes_per_second", _REAL),
         ("analytic_write_bytes_per_second", _REAL),
         ("analytic_rebuild_bytes_per_second", _REAL),
+        ("requests_retried", _COUNT),
+        ("requests_hanging", _COUNT),
+        ("client_device_bytes_read", _COUNT),
+        ("client_device_bytes_written", _COUNT),
+        ("degraded_read_bytes", _COUNT),
+        *((f"{period}_{name}", kind) for period in PERIODS for name, kind in OF_A_PERIOD),
+        ("during_before_throughput_ratio", _REAL),
     ]
 )
 

@@ -147,13 +147,14 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     waiting = max(pace.asked - pace.most, 0.0) * lasts
     outstanding = float(traffic.outstanding or pace.asked * pace.alone_seconds + waiting)
     hops = 0.0 if network is None else network.hops
+    work = _work(system, traffic)
     # What waits has not been carried.
-    packet_hops = min(pace.asked, pace.most) * lasts * (data + 1) * hops
-    messages = 0.0 if network is not None else 2 * requests * _EVENTS_PER_MESSAGE
+    packet_hops = min(pace.asked, pace.most) * lasts * (data + 1) * hops * work.carried
+    messages = 0.0 if network is not None else 2 * requests * work.pieces * _EVENTS_PER_MESSAGE
     return Served(
         requests,
         packet_hops,
-        messages + requests * _EVENTS_PER_REQUEST,
+        messages + requests * work.pieces * _EVENTS_PER_REQUEST,
         outstanding,
         # A read that waits has one packet, and a write all of its data.
         outstanding * (traffic.read_share + (1 - traffic.read_share) * data),
@@ -244,6 +245,44 @@ def _crowded_windows(system: System, streams: Streams) -> list[Problem]:
 
 
 @dataclass(frozen=True)
+class _Work:
+    """What a request costs, in the mean of reads and writes; one piece where nothing is stored.
+
+    Attributes:
+        read: Pieces that a read asks of devices.
+        write: Pieces that a write asks of devices.
+        piece_bytes: The size of a piece.
+        pieces: Pieces that a request asks of devices.
+        carried: How often its data cross the network.
+    """
+
+    read: int
+    write: int
+    piece_bytes: float
+    pieces: float
+    carried: float
+
+
+def _work(system: System, traffic: Traffic) -> _Work:
+    """What requests cost where they are on objects."""
+    data = pieces = 1
+    if not system.is_traffic_only:
+        code = system.redundancy.code if system.redundancy is not None else None
+        data = code.data if code is not None else 1
+        pieces = max(system.copies or 1, data)
+    share = traffic.read_share
+    # A coordinator gathers all but its own piece, and sends on all but its own.
+    carried = share * (2 * data - 1) + (1 - share) * (data + pieces - 1)
+    return _Work(
+        data,
+        pieces,
+        traffic.request_bytes / data,
+        share * data + (1 - share) * pieces,
+        carried / data,
+    )
+
+
+@dataclass(frozen=True)
 class _Pace:
     """How fast requests come.
 
@@ -267,15 +306,17 @@ def _requests_per_second(
     limits = [max(system.server_count, 1) / service if service > 0 else math.inf]
     link_rate = _link_rate(system)
     if network is not None and link_rate > 0:
-        wire = traffic.request_bytes + data * int(system.cluster.fabric.packet_overhead or 0)
+        overhead = int(system.cluster.fabric.packet_overhead or 0)
+        alone_bytes = traffic.request_bytes + data * overhead
+        wire = alone_bytes * _work(system, traffic).carried
         # Packets follow one another: the last is sent in after the others, and over each hop once.
-        sending = wire / link_rate * (data + network.hops - 1) / data
+        sending = alone_bytes / link_rate * (data + network.hops - 1) / data
         limits.append(2 * network.links * link_rate / (wire * network.hops))
         # Half of the requests are of a router and a disk in different halves, each way alike.
         limits.append(2 * network.bisection_links * link_rate / (wire * _SHARE_ACROSS))
         # What is read leaves the network by the routers' ports, and what is written enters there.
         widest = max(traffic.read_share, 1 - traffic.read_share)
-        limits.append(network.ports_of_routers * link_rate / (wire * widest))
+        limits.append(network.ports_of_routers * link_rate / (alone_bytes * widest))
     alone = traffic.read_share * service + sending
     if traffic.duration is None:
         # Until the rebuild is over, a read waits about as long as a buffer of the rebuild takes.
@@ -290,18 +331,19 @@ def _requests_per_second(
 
 
 def _service_seconds(system: System, traffic: Traffic) -> float:
-    """A disk's mean time for a request of the traffic."""
-    read, table = traffic.read_share, system.cluster.device
+    """The mean time of disks for a request of the traffic, over all of its pieces."""
+    work, table = _work(system, traffic), system.cluster.device
+    read, write = traffic.read_share * work.read, (1 - traffic.read_share) * work.write
     if isinstance(table, DeviceService):
-        return read * float(table.read_service) + (1 - read) * float(table.write_service)
-    size = traffic.request_bytes
+        return read * float(table.read_service) + write * float(table.write_service)
+    size = work.piece_bytes
     seeks = [
         float(seeks[max(sum(s <= size for s in table.request_sizes) - 1, 0)]) if seeks else 0.0
         for seeks in (table.read_seek, table.write_seek)
     ]
     reading = float(table.read_overhead) + size / float(table.read_rate) + seeks[0]
     writing = float(table.write_overhead) + size / float(table.write_rate) + seeks[1]
-    return read * reading + (1 - read) * writing
+    return read * reading + write * writing
 
 
 def _buffer_seconds(system: System) -> float:

@@ -119,7 +119,8 @@ def test_a_sweep_over_two_keys_names_its_highest_and_its_lowest() -> None:
 
 def test_long_labels_of_a_sweep_make_room() -> None:
     made = traffic_results(seeds=1, faults=("none", "2 disks"))
-    layout = rate_layout(rate_chart(systems(made), TRAFFIC_METRICS[0]))
+    goodput = next(metric for metric in TRAFFIC_METRICS if metric.name == "goodput")
+    layout = rate_layout(rate_chart(systems(made), goodput))
     # Lines have up to 16 letters, and the number stays with "at": "2 disks at 500" has 14. Two
     # values of 14 letters and one of room, of 7 pixels each, beside 112 pixels of margins.
     assert layout.narrowest_pixels == 112 + 7 * 15 * 2

@@ -40,13 +40,8 @@ from resilver.report.rate_layout import rate_layout
 from resilver.report.sentence import describe
 from resilver.report.source import largest, systems
 from resilver.report.static import draw
-from resilver.report.traffic import (
-    TrafficCourse,
-    course_finding,
-    losses_sentence,
-    traffic_course,
-    traffic_sentence,
-)
+from resilver.report.traffic import TrafficCourse, course_finding, traffic_course
+from resilver.report.traffic_sentence import losses_sentence, traffic_sentence
 from resilver.report.traffic_words import fabric_sentence, traffic_clause
 from resilver.report.words import listed, plural
 
@@ -71,10 +66,11 @@ def course(rates: list[float], **changes: object) -> TrafficCourse:
 
 
 def test_the_course_says_what_a_fault_costs() -> None:
-    # Warm from 1 s on: 10 MiB/s in seconds 1 and 2, then 8 in the two after the fault at 3 s.
-    made = course([2.0, 10.0, 10.0, 8.0, 8.0], warm_up_seconds=1.0, fault_seconds=(3.0,))
+    # The run says what clients got before the fault at 3 s, and until all was recovered at 4 s.
+    rates = {"before_bytes_per_second": 10 * MIB, "during_bytes_per_second": 8 * MIB}
+    made = course([2.0, 10.0, 10.0, 8.0, 12.0], warm_up_seconds=1.0, fault_seconds=(3.0,), **rates)
     assert course_finding(made) == (
-        "Goodput falls by 20 % after the first fault, from 10.0 MiB/s to 8.0 MiB/s"
+        "Goodput falls by 20 % during the faults and their recovery, from 10.0 MiB/s to 8.0 MiB/s"
     )
     # A fault within the warm-up has no time before it to compare with.
     early = course([2.0, 10.0, 10.0, 10.0], warm_up_seconds=1.0, fault_seconds=(0.5,))
@@ -207,11 +203,13 @@ def test_losses_name_the_failed_disks() -> None:
 def test_the_sentence_tells_of_requests_that_nothing_ever_answers() -> None:
     made = traffic_results(seeds=1)
     (point,) = systems(made)
-    point.median.update(requests_lost=0, requests_outstanding=32, failed_disks="server.3")
-    made.study["traffic"]["timeout"] = None
-    assert "32 requests wait at the end" in losses_sentence(made, point)
-    made.study["traffic"]["timeout"] = 1.0
-    assert losses_sentence(made, point) == "No request is lost."
+    point.median.update(requests_lost=0, requests_hanging=32, requests_retried=0)
+    text = losses_sentence(made, point)
+    assert text.startswith("32 requests hang at the end: ") and "No request is lost" not in text
+    point.median.update(requests_hanging=0, requests_retried=3)
+    assert losses_sentence(made, point) == (
+        "No request is lost. 3 requests were asked again elsewhere when a server failed."
+    )
 
 
 def test_the_sentence_gives_causes_of_packets() -> None:
@@ -283,10 +281,12 @@ def test_faults_of_a_sweep_are_read_back_from_their_words() -> None:
 def test_a_sweep_shows_every_metric_that_is_not_zero_everywhere() -> None:
     made = traffic_results(loads=(100, 200), faults=("none", "2 disks"), seeds=2)
     points = systems(made)
-    assert [one.name for one in charts.of_study(points)] == list(SWEPT_NAMES)
+    # These runs do not tell what clients got during their faults.
+    known = [name for name in SWEPT_NAMES if not name.startswith("goodput-")]
+    assert [one.name for one in charts.of_study(points)] == known
     without = traffic_results(loads=(100, 200), seeds=2)
     names = [one.name for one in charts.of_study(systems(without))]
-    assert names == [name for name in SWEPT_NAMES if name != "lost"]
+    assert names == [name for name in known if name != "lost"]
     # Runs without a loss count as zeros where others have losses.
     lost = next(metric for metric in TRAFFIC_METRICS if metric.name == "lost")
     chart = rate_chart(points, lost)
@@ -324,9 +324,10 @@ def test_the_page_of_clients_alone_speaks_of_no_rebuild() -> None:
 def test_beside_a_rebuild_clients_have_a_sentence_and_figures_of_their_own() -> None:
     made = beside_rebuild()
     (point,) = systems(made)
-    assert " beside the rebuild; a request takes " in traffic_sentence(made, point)
+    text = traffic_sentence(made, point)
+    assert " during the rebuild, 80 % of the " in text and " before; a read takes " in text
     labels = [one.label for one in key_figures(made)]
-    assert labels.index("Rebuild time") < labels.index("Goodput")
+    assert labels.index("Rebuild time") < labels.index("Goodput during the faults")
     names = [one.name for one in charts.of_system(made, point)]
     assert names == [*charts.NAMES[1:], *TRAFFIC_NAMES]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pyarrow as pa
 import pytest
 
@@ -224,27 +222,18 @@ def test_losses_at_disks_that_serve_nothing_are_counted_apart() -> None:
             "requests_written": [20, 0, 20],
         }
     )
-    traffic = pa.table(
-        {
-            "run": ["r", "r", "r"],
-            "start_seconds": [0.0, 1.0, 2.0],
-            "duration_seconds": [1.0, 1.0, 1.0],
-            "requests_completed": [10, 30, 10],
-            "mean_delay_seconds": [0.02, 0.04, math.nan],
-        }
-    )
     runs = [
         {
             "run": "r",
             "requests_completed": 90,
             "requests_lost": 8,
             "statistics_seconds": 1.1,
-            "first_fault_seconds": 1.0,
-            "rebuild_seconds": 1.0,
+            "before_mean_delay_seconds": 0.02,
+            "during_mean_delay_seconds": 0.04,
         },
         {"run": "rebuild only", "requests_completed": None},
     ]
-    made = serving_columns(runs, servers, traffic, 0.022)
+    made = serving_columns(runs, servers, 0.022)
     assert set(made) == {"r"}
     assert made["r"]["requests_lost_at_dead_disks"] == 7
     assert made["r"]["requests_lost_elsewhere"] == 1

@@ -12,6 +12,7 @@ mod lanes;
 mod layouts;
 mod network_report;
 mod parts;
+mod periods;
 mod pieces;
 mod pools;
 mod population;

@@ -7,6 +7,8 @@ use resilver_fabric::topology::Topology;
 use resilver_fabric::{ChannelUse, NetworkUse};
 use resilver_system::{Bar, ClientOutcome, Delays, Report, ServerOutcome, TrafficInterval};
 
+use crate::periods::set_periods;
+
 /// Bars of the histogram of how busy channels are.
 const BUSY_BARS: usize = 50;
 
@@ -47,7 +49,15 @@ fn set_client_totals(dict: &Bound<'_, PyDict>, clients: Option<&ClientOutcome>) 
     dict.set_item("requests_completed", count(|c| c.counts.completed))?;
     dict.set_item("requests_lost", count(|c| c.counts.lost))?;
     dict.set_item("requests_late", count(|c| c.counts.late))?;
+    dict.set_item("requests_retried", count(|c| c.counts.retried))?;
     dict.set_item("requests_outstanding", count(|c| c.outstanding))?;
+    dict.set_item("requests_hanging", count(|c| c.hanging))?;
+    let pieces = clients.and_then(|clients| clients.pieces);
+    dict.set_item("client_device_bytes_read", pieces.map(|pieces| pieces.read.get()))?;
+    dict.set_item("client_device_bytes_written", pieces.map(|pieces| pieces.written.get()))?;
+    dict.set_item("degraded_reads", pieces.map(|pieces| pieces.degraded_reads))?;
+    dict.set_item("degraded_read_bytes", pieces.map(|pieces| pieces.degraded_bytes.get()))?;
+    set_periods(dict, clients)?;
     dict.set_item("read_requests", count(|c| c.reads.completed))?;
     dict.set_item("write_requests", count(|c| c.writes.completed))?;
     let rate = |delays: fn(&ClientOutcome) -> &Delays| {

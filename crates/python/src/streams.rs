@@ -148,7 +148,6 @@ pub fn set_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {
     let bursts = of_bursts.and_then(|streams| streams.per_second(streams.all.bursts));
     dict.set_item("burst_bytes_per_second", bursts)?;
     dict.set_item("mean_burst_delay_seconds", of_bursts.and_then(|streams| streams.mean_burst_seconds))?;
-    dict.set_item("degraded_reads", streams.map(|streams| streams.degraded_reads))?;
     let rebuilt = of_rebuild.and_then(|streams| streams.per_second(streams.all.rebuilt));
     dict.set_item("rebuild_bytes_per_second", rebuilt)?;
     dict.set_item("strips_rebuilt", of_rebuild.map(|streams| streams.strips_rebuilt))?;

@@ -11,7 +11,7 @@ use resilver_fabric::topology::torus;
 use resilver_fabric::{Forwarding, Queues, Routing, Switched, SwitchedParameters};
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, Limit, Schedule, run};
-use resilver_system::{Arrivals, Clients, EventOf, Plant, Recovery, Storage, Targets, Traffic};
+use resilver_system::{Arrivals, EventOf, Plant, Recovery, Storage, Targets, Traffic, Workload};
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
 
 const SIDES: [u32; 3] = [16, 16, 16];
@@ -45,7 +45,7 @@ fn fabric() -> Switched {
     Switched::new(Arc::new(torus(&SIDES, &routers).expect("a torus")), parameters)
 }
 
-fn clients(duration: f64) -> Clients {
+fn clients(duration: f64) -> Workload {
     let traffic = Traffic {
         requesters: (HOSTS..HOSTS + ROUTERS).map(EndpointId::new).collect(),
         servers: (0..HOSTS).map(DeviceId::new).collect(),
@@ -58,7 +58,7 @@ fn clients(duration: f64) -> Clients {
         warm_up: SimDuration::ZERO,
         duration: Some(seconds(duration)),
     };
-    Clients::new(1, traffic, HOSTS as usize, false).expect("traffic that can be drawn")
+    Workload::of_requests(1, traffic, HOSTS as usize, false).expect("traffic that can be drawn")
 }
 
 /// Serves for a simulated time; returns packet-hops, events with their digest, and the seconds that they took.

@@ -15,6 +15,10 @@ impl<F: Network, D: Device> Storage<F, D> {
     #[cold]
     pub(crate) fn change<K: QueueKind>(&mut self, change: u32, schedule: &mut Schedule<EventOf<F>, K>) {
         let Change { fault, is_repair, .. } = self.changes[change as usize];
+        self.changes_done = change as usize + 1;
+        if !is_repair {
+            self.note_fault(schedule.now());
+        }
         let fault = self.faults[fault].clone();
         let links = fault.links.iter().map(|&link| Component::Link(link));
         let components: Vec<Component> = links.chain(fault.nodes.iter().map(|&node| Component::Node(node))).collect();
@@ -42,26 +46,22 @@ impl<F: Network, D: Device> Storage<F, D> {
         schedule: &mut Schedule<EventOf<F>, K>,
     ) {
         let now = schedule.now();
-        if let Some(streams) = &mut self.streams {
+        if let Some(workload) = &mut self.workload {
             let mut site = Site { plant: &mut self.plant, schedule };
-            devices.iter().for_each(|&device| streams.fail_device(device, &mut site));
+            devices.iter().for_each(|&device| workload.fail_device(device, &mut site));
         }
-        let disks = &mut self.plant.disks;
-        for &device in devices {
-            if let Some(clients) = &mut self.clients {
-                clients.fail_device(now, device, &disks[device.index()]);
-            }
-            disks[device.index()].fail(now);
+        for device in devices {
+            self.plant.disks[device.index()].fail(now);
         }
         for &device in devices {
             let mut site = Site { plant: &mut self.plant, schedule };
             self.recovery.lose_device(device, &mut site);
         }
         let Plant { fabric, .. } = &mut self.plant;
-        if let Some(clients) = &mut self.clients {
+        if let Some(workload) = &mut self.workload {
             let is_in =
                 |endpoint| fabric.node_of(endpoint).is_some_and(|node| components.contains(&Component::Node(node)));
-            clients.fail_requesters(now, is_in);
+            workload.fail_requesters(now, is_in);
         }
         // All that fails together has failed before anyone is told.
         let mut lost: Vec<u64> = Vec::new();
@@ -90,18 +90,15 @@ impl<F: Network, D: Device> Storage<F, D> {
         for device in devices {
             self.plant.disks[device.index()].repair(now);
             self.recovery.regain_device(device);
-            if let Some(clients) = &mut self.clients {
-                clients.repair_device(device);
-            }
-            if let Some(streams) = &mut self.streams {
-                streams.repair_device(device);
+            if let Some(workload) = &mut self.workload {
+                workload.repair_device(device);
             }
         }
         let Plant { fabric, ports, .. } = &mut self.plant;
         ports.learn(|endpoint| fabric.works(endpoint));
-        if let Some(clients) = &mut self.clients {
+        if let Some(workload) = &mut self.workload {
             let Plant { fabric, .. } = &self.plant;
-            let at: Vec<EndpointId> = clients
+            let at: Vec<EndpointId> = workload
                 .requesters()
                 .iter()
                 .copied()
@@ -110,21 +107,18 @@ impl<F: Network, D: Device> Storage<F, D> {
                 })
                 .collect();
             let mut site = Site { plant: &mut self.plant, schedule };
-            clients.repair_requesters(|endpoint| at.contains(&endpoint), &mut site);
+            workload.repair_requesters(|endpoint| at.contains(&endpoint), &mut site);
         }
     }
 
     /// Devices fail for good, and the system is told: clients' requests to them are not answered, and recovery begins.
     #[cold]
     pub(crate) fn fail_devices<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
-        if self.clients.is_some() || self.streams.is_some() {
+        self.note_fault(schedule.now());
+        if self.workload.is_some() {
             let (now, failing) = (schedule.now(), self.recovery.failing_at(stage));
-            if let Some(clients) = &mut self.clients {
-                let disks = &self.plant.disks;
-                failing.iter().for_each(|&device| clients.fail_device(now, device, &disks[device.index()]));
-            }
-            if let Some(streams) = &mut self.streams {
-                streams.lose_devices(&failing, stage, &mut Site { plant: &mut self.plant, schedule });
+            if let Some(workload) = &mut self.workload {
+                workload.lose_devices(&failing, stage, &mut Site { plant: &mut self.plant, schedule });
             }
             for &device in failing.iter().filter(|_| stage == 0) {
                 let disk = &mut self.plant.disks[device.index()];

@@ -16,13 +16,12 @@ use resilver_redundancy::Code;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, ObjectId, SimTime};
 
 use crate::SystemError;
+use crate::actors::{Corruption, StreamTraffic, Traffic};
 use crate::choice::{ObjectOrder, SourceChoice};
-use crate::clients::Traffic;
 use crate::group_contents::GroupContents;
 use crate::lanes::LanesConfig;
 use crate::network::NetworkFault;
 use crate::recovery::{PoolCode, RecoveryPolicy, RetryPolicy};
-use crate::streams::{Corruption, StreamTraffic};
 
 /// The reweight of a device that is in, 16.16.
 const REWEIGHT_FULL: u32 = 0x10000;

@@ -6,8 +6,7 @@
 //! | owner | bits | what they number |
 //! |---|---|---|
 //! | recovery | 41 | buffers under way (32), their pieces (6), kinds of event (3) |
-//! | clients | 59 | requests (56), kinds of event (3) |
-//! | streams | 58 | operations, their pieces, kinds of event |
+//! | operations and who begins them | 59 | operations (50), their pieces, kinds of event |
 //! | devices, changes, failures | 32 | each its own |
 
 use std::marker::PhantomData;
@@ -28,10 +27,8 @@ pub enum StorageEvent<F> {
     Fabric(F),
     /// Something of recovery, by a number of its own.
     Recovery(u64),
-    /// Something of the clients', by a number of theirs.
-    Client(u64),
-    /// Something of the streams', by a number of theirs.
-    Stream(u64),
+    /// Something of operations, or of those who begin them, by a number of theirs.
+    Operation(u64),
     /// Devices fail: which of the points of time at which some do.
     Fail(u32),
     /// A device finishes what it is serving.
@@ -44,14 +41,13 @@ pub enum StorageEvent<F> {
 const KIND_BITS: u32 = 2;
 const FABRIC: u64 = 0;
 const RECOVERY: u64 = 1;
-const CLIENT_EVENT: u64 = 2;
+const OPERATION_EVENT: u64 = 2;
 const OTHER: u64 = 3;
 /// How many bits tell which of the other kinds.
 const OTHER_BITS: u32 = 2;
 const FAIL: u64 = 0;
 const NETWORK: u64 = 1;
 const DEVICE: u64 = 2;
-const STREAM_EVENT: u64 = 3;
 
 /// An event in the queue: a [`StorageEvent`] in one word, which also stands for it in the digest.
 ///
@@ -69,8 +65,7 @@ impl<F: Fabric> EventOf<F> {
         let (kind, rest) = match event {
             StorageEvent::Fabric(event) => (FABRIC, event.number()),
             StorageEvent::Recovery(number) => (RECOVERY, number),
-            StorageEvent::Client(number) => (CLIENT_EVENT, number),
-            StorageEvent::Stream(number) => other(STREAM_EVENT, number),
+            StorageEvent::Operation(number) => (OPERATION_EVENT, number),
             StorageEvent::Fail(stage) => other(FAIL, u64::from(stage)),
             StorageEvent::Device(device) => other(DEVICE, u64::from(device.get())),
             StorageEvent::Network(change) => other(NETWORK, u64::from(change)),
@@ -85,14 +80,13 @@ impl<F: Fabric> EventOf<F> {
         match self.word % (1 << KIND_BITS) {
             FABRIC => StorageEvent::Fabric(F::Event::of_number(rest)),
             RECOVERY => StorageEvent::Recovery(rest),
-            CLIENT_EVENT => StorageEvent::Client(rest),
+            OPERATION_EVENT => StorageEvent::Operation(rest),
             _ => {
                 let number = rest >> OTHER_BITS;
                 match rest % (1 << OTHER_BITS) {
                     FAIL => StorageEvent::Fail(number as u32),
                     NETWORK => StorageEvent::Network(number as u32),
-                    DEVICE => StorageEvent::Device(DeviceId::new(number as u32)),
-                    _ => StorageEvent::Stream(number),
+                    _ => StorageEvent::Device(DeviceId::new(number as u32)),
                 }
             }
         }
@@ -125,27 +119,21 @@ impl<F: Fabric> Event for EventOf<F> {
     }
 }
 
-/// Marks the tokens of clients' messages; those of recovery lie below. The fabric takes tokens of 61 bits.
-pub(crate) const CLIENT: u64 = 1 << 60;
-/// Together with [`CLIENT`], marks the tokens of streams; below it are 58 bits of their own.
-pub(crate) const STREAM: u64 = CLIENT | 1 << 58;
+/// Marks the tokens of operations' messages; those of recovery lie below. The fabric takes tokens of 61 bits.
+pub(crate) const OPERATION: u64 = 1 << 60;
 
 /// Whose message a token names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Recovery,
-    Clients,
-    Streams,
+    Operations,
 }
 
 impl Owner {
     /// The owner of a message.
     #[inline]
     pub fn of(token: u64) -> Owner {
-        if token & CLIENT == 0 {
-            return Owner::Recovery;
-        }
-        if token & STREAM == STREAM { Owner::Streams } else { Owner::Clients }
+        if token & OPERATION == 0 { Owner::Recovery } else { Owner::Operations }
     }
 }
 
@@ -164,8 +152,7 @@ mod tests {
         let last = u32::MAX;
         for event in [
             StorageEvent::Recovery((1 << 41) - 1),
-            StorageEvent::Client((1 << 59) - 1),
-            StorageEvent::Stream((1 << 58) - 1),
+            StorageEvent::Operation((1 << 59) - 1),
             StorageEvent::Fail(last),
             StorageEvent::Device(DeviceId::new(last)),
             StorageEvent::Network(0),
@@ -180,7 +167,6 @@ mod tests {
     #[test]
     fn a_token_tells_its_owner() {
         assert_eq!(Owner::of((1 << 39) - 1), Owner::Recovery);
-        assert_eq!(Owner::of(CLIENT | (1 << 57)), Owner::Clients);
-        assert_eq!(Owner::of(STREAM | ((1 << 58) - 1)), Owner::Streams);
+        assert_eq!(Owner::of(OPERATION | ((1 << 60) - 1)), Owner::Operations);
     }
 }

@@ -1,12 +1,11 @@
 //! One storage system, composed of placement, population, devices and a fabric, and how it heals after a failure.
 
+mod actors;
 mod affected;
-mod attendance;
 mod breaking;
 mod checker;
 mod choice;
 mod class;
-mod clients;
 mod config;
 mod curve;
 mod event;
@@ -17,9 +16,13 @@ mod group_contents;
 mod groups;
 mod handle;
 mod lanes;
+mod liveness;
+mod measures;
 mod network;
+mod operations;
 mod outcome;
 mod parts;
+mod periods;
 mod ports;
 mod positions;
 mod recovery;
@@ -29,14 +32,12 @@ mod scan;
 mod search;
 mod simulation;
 mod storage;
-mod streams;
 
+pub use actors::{
+    Arrivals, Bursts, Corruption, Pairing, StreamTraffic, StripesOf, Targets, TraceRequest, Traffic, Workload,
+};
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
-pub use clients::{
-    Arrivals, Bar, ClientOutcome, Clients, Counts, Delays, ServerOutcome, Targets, TraceRequest, Traffic,
-    TrafficInterval,
-};
 pub use config::{
     Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, PlaceScratch, PlacedPool, Placement,
     SystemConfig,
@@ -50,6 +51,10 @@ pub use class::TrafficClass;
 pub use event::EventOf;
 pub use group_contents::{GroupContents, scan_groups};
 pub use lanes::{LaneReport, LanesConfig};
+pub use measures::{
+    Bar, ClientOutcome, Counts, Delays, Period, PeriodOutcome, PieceCounts, Rates, ServerOutcome, StreamOutcome,
+    StripeGroup, TrafficInterval,
+};
 pub use network::{Network, NetworkFault};
 pub use outcome::{Coded, DeviceOutcome, Level, Outcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
@@ -59,7 +64,6 @@ pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
 pub use storage::{Conclusion, Plant, Storage};
-pub use streams::{Bursts, Corruption, Pairing, Rates, StreamOutcome, StreamTraffic, Streams, StripeGroup, StripesOf};
 
 use resilver_kernel::KernelError;
 use resilver_population::PopulationError;
@@ -153,10 +157,10 @@ pub enum SystemError {
         count: u32,
     },
     /// More requests at a time than can be numbered.
-    #[error("more than 2^28 requests wait for an answer at a time: lower their rate, or set traffic.timeout")]
+    #[error("more than 2^25 requests wait for an answer at a time: lower their rate, or set traffic.timeout")]
     TooManyRequests,
     /// More operations at a time than can be numbered.
-    #[error("more than 2^24 operations of streams are under way at a time: lower streams.window")]
+    #[error("more than 2^25 operations of streams are under way at a time: lower streams.window")]
     TooManyOperations,
     /// Devices that serve reads first and have lanes.
     #[error(

@@ -7,14 +7,13 @@ use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_units::{Bytes, EndpointId};
 
 use crate::SystemError;
-use crate::clients::Clients;
+use crate::actors::Workload;
 use crate::config::{Discipline, FabricConfig, SystemConfig};
 use crate::event::EventOf;
 use crate::network::Network;
 use crate::recovery::Recovery;
 use crate::simulation::Moved;
 use crate::storage::{Conclusion, Plant, Storage};
-use crate::streams::Streams;
 
 /// Events that one step executes.
 const EVENTS_A_STEP: u64 = 1 << 20;
@@ -177,14 +176,9 @@ where
     F::Event: Send + Sync,
     D: Device + Send + Sync + 'static,
 {
-    let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failed.is_empty());
-    let clients = match &config.traffic {
-        Some(traffic) => Some(Clients::new(config.seed, traffic.clone(), devices, has_rebuild)?),
-        None => None,
-    };
     let plant = plant.with_ports(&config.ports_of);
-    let streams = Streams::of(config, plant.ports.sides())?;
-    let mut storage = Storage::serving(plant, recovery, clients, config.faults.clone()).streaming(streams);
+    let workload = Workload::of(config, plant.ports.sides())?;
+    let mut storage = Storage::serving(plant, recovery, workload, config.faults.clone());
     let mut schedule = Schedule::new();
     storage.start(&mut schedule);
     Ok(Box::new(Running { storage, schedule, bytes }))

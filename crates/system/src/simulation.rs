@@ -10,17 +10,16 @@ use resilver_population::RangeTotals;
 use resilver_units::{Bytes, GroupId, SimTime};
 
 use crate::SystemError;
-use crate::clients::ClientOutcome;
 use crate::config::{Contents, FabricConfig, PlaceScratch, SystemConfig};
 use crate::groups::place_in_parallel;
 use crate::lanes::LaneReport;
+use crate::measures::{ClientOutcome, StreamOutcome};
 use crate::outcome::Outcome;
 use crate::recovery::Recovery;
 use crate::running::{Run, begin};
 use crate::scan::Scanned;
 use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
 use crate::storage::Conclusion;
-use crate::streams::StreamOutcome;
 
 /// Groups that one step places.
 const GROUPS_A_STEP: u32 = 8192;

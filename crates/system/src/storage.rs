@@ -1,4 +1,4 @@
-//! The storage system as a whole: devices behind a fabric, the recovery of what is lost, and the clients beside it.
+//! The storage system as a whole: devices behind a fabric, the rebuild of what is lost, and the clients beside it.
 
 use resilver_device::{Device, Finished, Io, Queued};
 use resilver_fabric::{Fabric, InterfaceUse, Message, NetworkUse, Notice};
@@ -7,14 +7,14 @@ use resilver_kernel::{Model, Schedule};
 use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
 
 use crate::SystemError;
-use crate::clients::{ClientOutcome, Clients};
+use crate::actors::Workload;
 use crate::event::{EventOf, Owner, StorageEvent};
 use crate::lanes::LaneReport;
+use crate::measures::{ClientOutcome, Period, StreamOutcome};
 use crate::network::{Change, Network, NetworkFault, changes_of, check_network};
 use crate::outcome::Outcome;
 use crate::ports::Ports;
 use crate::recovery::Recovery;
-use crate::streams::{StreamOutcome, Streams};
 
 /// What the parts of a system share: the fabric, and the devices behind it.
 #[derive(Clone, Debug)]
@@ -102,10 +102,14 @@ pub struct Conclusion {
 pub struct Storage<F, D> {
     pub(crate) plant: Plant<F, D>,
     pub(crate) recovery: Recovery,
-    pub(crate) clients: Option<Box<Clients>>,
-    pub(crate) streams: Option<Box<Streams>>,
+    /// What clients and others ask of the system, where anything is.
+    pub(crate) workload: Option<Box<Workload>>,
     pub(crate) faults: Vec<NetworkFault>,
     pub(crate) changes: Vec<Change>,
+    /// How many of them have come.
+    pub(crate) changes_done: usize,
+    /// Whether clients are served beside faults that are not over.
+    pub(crate) is_faulty: bool,
     /// When the run was over; nothing happens any more from then on.
     ended_at: Option<SimTime>,
 }
@@ -116,24 +120,26 @@ impl<F: Network, D: Device> Storage<F, D> {
         Storage::serving(plant, recovery, None, Vec::new())
     }
 
-    /// A system with this recovery to do, clients beside it, and faults of the network.
+    /// A system with this recovery to do, a workload beside it, and faults of the network.
     ///
-    /// With clients, the run is over when both the recovery and their time are.
+    /// With a workload, the run is over when both the recovery and its time are.
     pub fn serving(
         plant: Plant<F, D>,
         recovery: Recovery,
-        clients: Option<Clients>,
+        workload: Option<Workload>,
         faults: Vec<NetworkFault>,
     ) -> Self {
         let changes = changes_of(&faults);
-        Storage { plant, recovery, clients: clients.map(Box::new), streams: None, faults, changes, ended_at: None }
-    }
-
-    /// The same system with clients that stream.
-    #[must_use]
-    pub fn streaming(mut self, streams: Option<Streams>) -> Self {
-        self.streams = streams.map(Box::new);
-        self
+        Storage {
+            plant,
+            recovery,
+            workload: workload.map(Box::new),
+            faults,
+            changes,
+            changes_done: 0,
+            is_faulty: false,
+            ended_at: None,
+        }
     }
 
     /// Begins all that begins by itself: faults come before all else at their time.
@@ -145,19 +151,14 @@ impl<F: Network, D: Device> Storage<F, D> {
             }
         }
         let failing = self.recovery.failing_at_start();
-        if let Some(clients) = &mut self.clients {
-            let disks = &self.plant.disks;
-            failing.iter().for_each(|&device| clients.fail_device(SimTime::ZERO, device, &disks[device.index()]));
+        if !failing.is_empty() {
+            self.note_fault(SimTime::ZERO);
         }
-        let failing = self.recovery.failing_at_start();
         let mut site = Site { plant: &mut self.plant, schedule };
         self.recovery.start(&mut site);
-        if let Some(clients) = &mut self.clients {
-            clients.start(&mut site);
-        }
-        if let Some(streams) = &mut self.streams {
-            streams.lose_devices(&failing, 0, &mut site);
-            streams.start(&mut site);
+        if let Some(workload) = &mut self.workload {
+            workload.lose_devices(&failing, 0, &mut site);
+            workload.start(&mut site);
         }
     }
 
@@ -168,15 +169,12 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// When the time that clients are to be served is over, where that is given.
     pub fn clients_end(&self) -> Option<SimTime> {
-        let streamed = self.streams.as_ref().and_then(|streams| streams.end());
-        self.clients.as_ref().and_then(|clients| clients.end()).or(streamed)
+        self.workload.as_ref().and_then(|workload| workload.end())
     }
 
     /// Why the run cannot go on, if it cannot.
     pub fn problem(&self) -> Option<SystemError> {
-        let of_clients = || self.clients.as_ref().and_then(|clients| clients.problem());
-        let of_streams = || self.streams.as_ref().and_then(|streams| streams.problem());
-        self.recovery.problem().or_else(of_clients).or_else(of_streams)
+        self.recovery.problem().or_else(|| self.workload.as_ref().and_then(|workload| workload.problem()))
     }
 
     /// What the recovery has to tell, held to the conservation laws.
@@ -194,22 +192,14 @@ impl<F: Network, D: Device> Storage<F, D> {
     pub fn conclude(self, now: SimTime) -> Result<Conclusion, SystemError> {
         let Plant { fabric, disks, .. } = &self.plant;
         let ended_at = self.ended_at.unwrap_or(now);
-        let mut clients = self.clients;
-        let served = match &mut clients {
-            Some(clients) => {
-                clients.dropped(ended_at, fabric.packets_dropped());
-                Some(clients.finish(ended_at, disks)?)
+        let mut workload = self.workload;
+        let (served, streamed) = match &mut workload {
+            Some(workload) => {
+                workload.dropped(ended_at, fabric.packets_dropped());
+                let (served, streamed) = workload.finish(ended_at, disks, &self.plant.ports)?;
+                (Some(served), streamed)
             }
-            None => None,
-        };
-        let mut streams = self.streams;
-        let (served, streamed) = match &mut streams {
-            Some(streams) => {
-                streams.dropped(ended_at, fabric.packets_dropped());
-                let (served, streamed) = streams.finish(ended_at, disks, &self.plant.ports)?;
-                (Some(served), Some(streamed))
-            }
-            None => (served, None),
+            None => (None, None),
         };
         let network = fabric.network(ended_at);
         if let Some(network) = &network {
@@ -217,8 +207,7 @@ impl<F: Network, D: Device> Storage<F, D> {
             check_network(network, window.picoseconds())?;
         }
         let links = network.as_ref().map_or(&[][..], |network| &network.lanes);
-        let of_streams = streams.as_ref().map(|streams| streams.asked());
-        let asked = clients.as_ref().map(|clients| clients.asked()).or(of_streams).unwrap_or_default();
+        let asked = workload.as_ref().map(|workload| workload.asked()).unwrap_or_default();
         let outcome = self.recovery.finish(disks, asked, ended_at)?;
         Ok(Conclusion {
             lanes: LaneReport::of(&self.plant, links, ended_at),
@@ -243,16 +232,10 @@ impl<F: Network, D: Device> Storage<F, D> {
             && self.recovery.has_vanished(token, &mut Site { plant: &mut self.plant, schedule })
     }
 
-    /// Whether there are clients, and their time is over; without any, a run is over when nothing is left to happen.
+    /// Whether there is a workload, and its time is over; without any, a run is over when nothing is left to happen.
     #[inline]
     fn is_traffic_over(&self) -> bool {
-        match (&self.clients, &self.streams) {
-            (None, None) => false,
-            (clients, streams) => {
-                clients.as_ref().is_none_or(|clients| clients.is_over())
-                    && streams.as_ref().is_none_or(|streams| streams.is_over())
-            }
-        }
+        self.workload.as_ref().is_some_and(|workload| workload.is_over())
     }
 
     /// An event of the fabric, which may mean something for whose message it is about.
@@ -261,11 +244,10 @@ impl<F: Network, D: Device> Storage<F, D> {
         if F::token(event).is_some_and(|token| self.is_void(token, schedule)) {
             return;
         }
-        let Plant { fabric, endpoint_of, ports, .. } = &mut self.plant;
-        let (recovery, clients, streams) = (&self.recovery, &self.clients, &self.streams);
-        let message_of = |token| match (Owner::of(token), clients, streams) {
-            (Owner::Clients, Some(clients), _) => clients.message_of(token, endpoint_of),
-            (Owner::Streams, _, Some(streams)) => streams.message_of(token, ports),
+        let Plant { fabric, ports, .. } = &mut self.plant;
+        let (recovery, workload) = (&self.recovery, &self.workload);
+        let message_of = |token| match (Owner::of(token), workload) {
+            (Owner::Operations, Some(workload)) => workload.message_of(token, ports),
             _ => recovery.message_of(token, ports),
         };
         let notice = fabric.execute(schedule.now(), event, message_of, |time, next| {
@@ -280,19 +262,18 @@ impl<F: Network, D: Device> Storage<F, D> {
     #[inline]
     pub(crate) fn tell<K: QueueKind>(&mut self, notice: Notice, schedule: &mut Schedule<EventOf<F>, K>) {
         let (Notice::Delivered(token) | Notice::Lost(token) | Notice::Sent(token)) = notice;
+        if let Some(workload) = self.workload.as_mut().filter(|workload| workload.asks_what_is_rebuilt()) {
+            workload.set_share_rebuilt(self.recovery.share_rebuilt());
+        }
         let mut site = Site { plant: &mut self.plant, schedule };
-        match (Owner::of(token), &mut self.clients, &mut self.streams) {
-            (Owner::Clients, Some(clients), _) => clients.notice(notice, &mut site),
-            (Owner::Streams, _, Some(streams)) => streams.notice(notice, &mut site),
+        match (Owner::of(token), &mut self.workload) {
+            (Owner::Operations, Some(workload)) => workload.notice(notice, &mut site),
             _ => self.recovery.notice(notice, &mut site),
         }
         if let Notice::Lost(_) = notice {
             let (now, dropped) = (schedule.now(), self.plant.fabric.packets_dropped());
-            if let Some(clients) = &mut self.clients {
-                clients.dropped(now, dropped);
-            }
-            if let Some(streams) = &mut self.streams {
-                streams.dropped(now, dropped);
+            if let Some(workload) = &mut self.workload {
+                workload.dropped(now, dropped);
             }
         }
     }
@@ -301,20 +282,17 @@ impl<F: Network, D: Device> Storage<F, D> {
     #[inline]
     fn execute_own<K: QueueKind>(&mut self, event: StorageEvent<F::Event>, schedule: &mut Schedule<EventOf<F>, K>) {
         match event {
-            StorageEvent::Client(number) => {
-                if let Some(clients) = &mut self.clients {
-                    clients.execute(number, &mut Site { plant: &mut self.plant, schedule });
-                }
-            }
             StorageEvent::Recovery(number) => {
                 self.recovery.execute(number, &mut Site { plant: &mut self.plant, schedule });
             }
-            StorageEvent::Stream(number) => {
-                if let Some(streams) = &mut self.streams {
-                    if streams.asks_what_is_rebuilt() {
-                        streams.set_share_rebuilt(self.recovery.share_rebuilt());
+            StorageEvent::Operation(number) => {
+                if let Some(workload) = &mut self.workload {
+                    if workload.asks_what_is_rebuilt() {
+                        workload.set_share_rebuilt(self.recovery.share_rebuilt());
                     }
-                    streams.execute(number, &mut Site { plant: &mut self.plant, schedule });
+                    workload.execute(number, &mut Site { plant: &mut self.plant, schedule });
+                    // Soft errors are faults that the workload itself has come.
+                    self.is_faulty = workload.period() == Period::During;
                 }
             }
             StorageEvent::Network(change) => self.change(change, schedule),
@@ -355,6 +333,7 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
             }
             event => self.execute_own(event, schedule),
         }
+        self.note_recovery(schedule.now());
         if self.is_traffic_over() && self.recovery.is_over() {
             self.ended_at = Some(schedule.now());
         }

@@ -11,8 +11,8 @@ use resilver_fabric::{Forwarding, LogGp, LogGpRow, LogGpTable, Queues, Routing, 
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_system::{
-    Arrivals, ClientOutcome, Clients, Conclusion, EventOf, Network, NetworkFault, Plant, Recovery, RecoveryPolicy,
-    RetryPolicy, SourceChoice, Storage, Targets, TraceRequest, Traffic,
+    Arrivals, ClientOutcome, Conclusion, EventOf, Network, NetworkFault, Plant, Recovery, RecoveryPolicy, RetryPolicy,
+    SourceChoice, Storage, Targets, TraceRequest, Traffic, Workload,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -92,7 +92,8 @@ fn conclude<F: Network>(
 ) -> (Conclusion, Digest) {
     let disks: Vec<ReadsFirst> = (0..u64::from(devices)).map(|device| ReadsFirst::new(service, device)).collect();
     let plant = Plant::new(fabric, disks, (0..devices).map(EndpointId::new).collect());
-    let clients = traffic.map(|traffic| Clients::new(5, traffic, devices as usize, !tasks.is_empty()).unwrap());
+    let clients =
+        traffic.map(|traffic| Workload::of_requests(5, traffic, devices as usize, !tasks.is_empty()).unwrap());
     let mut storage = Storage::serving(plant, recovery(devices, tasks), clients, faults);
     let mut schedule: Schedule<EventOf<F>> = Schedule::new();
     storage.start(&mut schedule);
@@ -307,7 +308,8 @@ fn both_disciplines_serve_clients() {
     let plant = |clients: Traffic| {
         let disks: Vec<Disk> = (0..2).map(|device| Disk::new(&fixed(0.01, 0.01), device)).collect();
         let plant = Plant::new(instant(3), disks, (0..2).map(EndpointId::new).collect());
-        let mut storage = Storage::serving(plant, recovery(2, &[]), Clients::new(5, clients, 2, false).ok(), vec![]);
+        let mut storage =
+            Storage::serving(plant, recovery(2, &[]), Workload::of_requests(5, clients, 2, false).ok(), vec![]);
         let mut schedule: Schedule<EventOf<LogGp>> = Schedule::new();
         storage.start(&mut schedule);
         run(&mut storage, &mut schedule, Limit::none()).unwrap();
@@ -323,7 +325,7 @@ fn both_disciplines_serve_clients() {
 #[test]
 fn traffic_that_cannot_be_drawn_is_refused_by_name() {
     let good = traffic(2, 1, closed(1, 0.0), 1.0);
-    let refused = |traffic: Traffic| Clients::new(5, traffic, 2, false).unwrap_err().to_string();
+    let refused = |traffic: Traffic| Workload::of_requests(5, traffic, 2, false).unwrap_err().to_string();
     assert!(refused(Traffic { requesters: vec![], ..good.clone() }).contains("traffic.requesters"));
     assert!(refused(Traffic { duration: None, ..good.clone() }).contains("traffic.duration"));
     assert!(refused(Traffic { read_share: f64::NAN, ..good.clone() }).contains("traffic.read_share"));

@@ -141,17 +141,17 @@ fn replicated(fails: bool) -> SystemConfig {
 #[test]
 fn objects_are_read_from_another_copy_until_they_are_rebuilt() {
     let whole = run(replicated(false)).unwrap();
-    assert_eq!(streamed(&whole).degraded_reads, 0);
+    assert_eq!(whole.clients.as_ref().unwrap().pieces.unwrap().degraded_reads, 0);
     assert!(streamed(&whole).groups.is_empty());
     let report = run(replicated(true)).unwrap();
-    let (outcome, clients) = (streamed(&report), report.clients.as_ref().unwrap());
+    let clients = report.clients.as_ref().unwrap();
     // A read counts as degraded when the object's first copy is lost: a twelfth of them, from the failure to the end of the
     // rebuild, fewer and fewer as that goes on. Eleven servers of 50 MB/s each share the work, so that they are at it for
     // (bytes / 11) / 50 MB/s on average, and half of that time counts.
     let rebuild = report.outcome.rebuilt_bytes.get() as f64 / 11.0 / 5e7;
     assert!(rebuild > 0.3 && rebuild < 0.9, "{rebuild}");
     let expected = clients.reads.completed as f64 * rebuild / 24.0;
-    let got = outcome.degraded_reads as f64;
+    let got = clients.pieces.unwrap().degraded_reads as f64;
     assert!((got / expected - 1.0).abs() < 0.25, "{got} for {expected}");
     // What was under way at the server that failed is lost, and no more.
     assert!(clients.counts.lost > 0 && clients.counts.lost < 2 * 12, "{:?}", clients.counts);
@@ -166,7 +166,7 @@ fn coded_objects_are_decoded_until_they_are_rebuilt() {
     *copies = 6;
     let report = run(config).unwrap();
     // Of six pieces on twelve servers, a third of the objects have a piece of data on the one that fails.
-    assert!(streamed(&report).degraded_reads > 0);
+    assert!(report.clients.as_ref().unwrap().pieces.unwrap().degraded_reads > 0);
     assert_eq!(report.outcome.losses.unrecoverable_objects, 0);
     assert!(report.outcome.rebuilt_replicas > 0);
     let clients = report.clients.as_ref().unwrap();

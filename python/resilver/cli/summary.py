@@ -33,7 +33,8 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     from resilver.report.sentence import describe
     from resilver.report.source import largest, serves_only, systems
     from resilver.report.summary import key_figures
-    from resilver.report.traffic import has_traffic, traffic_sentence
+    from resilver.report.traffic import has_traffic
+    from resilver.report.traffic_sentence import traffic_sentence
 
     console = output()
     points = systems(results)
@@ -105,9 +106,7 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
         columns.append(("rebuild time", "rebuild_seconds", format_duration))
         columns.append(("rebuild rate", "aggregate_bytes_per_second", format_rate))
     if clients:
-        columns.append(("goodput", "throughput_bytes_per_second", format_rate))
-        columns.append(("mean delay", "mean_delay_seconds", format_duration))
-        columns.append(("lost", "requests_lost", lambda count: f"{count:,.0f}"))
+        columns += _client_columns(any(_had_faults(point) for point in points))
     # Strips that are made anew in place, and what new homes take in to decode.
     for heading, name, words in (
         ("made anew", "rebuild_bytes_per_second", format_rate),
@@ -117,6 +116,31 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
         if any(row.get(name) for point in points for row in point.rows):
             columns.append((heading, name, words))
     return columns
+
+
+def _had_faults(point: Any) -> bool:
+    """Whether something failed while clients were counted."""
+    return any(row.get("during_seconds") for row in point.rows)
+
+
+def _client_columns(faults: bool) -> list[tuple[str, str, Any]]:
+    """What a swept point states of clients: what they got during its faults, where it has some."""
+
+    from resilver.report.words import percent
+
+    def count(value: float) -> str:
+        return f"{value:,.0f}"
+
+    lost = ("lost", "requests_lost", count)
+    if not faults:
+        whole = ("goodput", "throughput_bytes_per_second", format_rate)
+        return [whole, ("mean delay", "mean_delay_seconds", format_duration), lost]
+    return [
+        ("during faults", "during_throughput_bytes_per_second", format_rate),
+        ("of before", "during_before_throughput_ratio", percent),
+        ("over all", "throughput_bytes_per_second", format_rate),
+        lost,
+    ]
 
 
 def short_names(keys: Sequence[str]) -> list[str]:

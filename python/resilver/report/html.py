@@ -17,8 +17,9 @@ from resilver.report.sentence import describe
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
 from resilver.report.standing import Standing
 from resilver.report.summary import key_figures
-from resilver.report.traffic import has_traffic, traffic_sentence
+from resilver.report.traffic import has_traffic
 from resilver.report.traffic_charts import of_traffic
+from resilver.report.traffic_sentence import traffic_sentence
 from resilver.report.words import plural
 
 if TYPE_CHECKING:

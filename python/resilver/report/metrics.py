@@ -74,29 +74,49 @@ REBUILD_RATE = Metric(
 
 TRAFFIC_METRICS = (
     Metric(
+        "goodput-during",
+        "during_throughput_bytes_per_second",
+        "goodput during the faults",
+        "goodput of clients during the faults and their recovery",
+        "rate",
+        "Bytes of clients' reads and writes completed a second, from the first fault to the end of "
+        "its recovery.",
+    ),
+    Metric(
+        "goodput-ratio",
+        "during_before_throughput_ratio",
+        "goodput during the faults against before",
+        "goodput during the faults against that before them",
+        "share",
+        "What clients get from the first fault to the end of its recovery, against what they got "
+        "before it.",
+    ),
+    Metric(
         "goodput",
         "throughput_bytes_per_second",
         "goodput",
-        "goodput of clients",
+        "goodput of clients, over all",
         "rate",
-        "Bytes of clients' completed reads and writes a second.",
+        "Bytes of clients' completed reads and writes a second, over the whole time of statistics: "
+        "before faults, during them and after.",
     ),
     Metric(
         "mean-delay",
         "mean_delay_seconds",
         "mean delay",
-        "mean delay of requests",
+        "mean delay of requests, over all",
         "seconds",
-        "The time from the first issue of a request to its completion, its mean.",
+        "The time from the first issue of a request to its completion, its mean over all of the "
+        "time of statistics.",
         zero=False,
     ),
     Metric(
         "p99-delay",
         "p99_delay_seconds",
         "99th percentile of delays",
-        "99th percentile of delays",
+        "99th percentile of delays, over all",
         "seconds",
-        "The delay that one request in a hundred exceeds.",
+        "The delay that one request in a hundred exceeds, over the whole time of statistics.",
         zero=False,
     ),
     Metric(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import statistics
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +14,13 @@ from resilver.report.charts_data import (
     rows_of_run,
 )
 from resilver.report.faults import fault_marks_text, repair_moments, seconds_of
-from resilver.report.source import ResultsLike, Row, SystemRuns, number, serves_only, with_swept
+from resilver.report.source import ResultsLike, SystemRuns, number, with_swept
 from resilver.report.tables import Column, Table
-from resilver.report.words import listed, percent, plural
+from resilver.report.words import listed, percent
 from resilver.units import format_duration, format_rate
 
-_NAMES_SHOWN_MAX = 3
+# A change of the goodput that is too small to speak of.
+_HARDLY = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +40,8 @@ class TrafficCourse:
         warm_up_seconds: Until when requests do not count for the run's metrics.
         fault_seconds: When something breaks.
         repair_seconds: When something is repaired.
+        before_bytes_per_second: Goodput before the first fault; None where there is no such time.
+        during_bytes_per_second: Goodput during the faults and their recovery; None likewise.
     """
 
     start_seconds: Floats
@@ -55,6 +56,8 @@ class TrafficCourse:
     warm_up_seconds: float = 0.0
     fault_seconds: tuple[float, ...] = ()
     repair_seconds: tuple[float, ...] = ()
+    before_bytes_per_second: float | None = None
+    during_bytes_per_second: float | None = None
 
     @property
     def edges(self) -> Floats:
@@ -127,6 +130,8 @@ def traffic_course(results: ResultsLike, point: SystemRuns) -> TrafficCourse | N
         warm_up_seconds=seconds_of(traffic.get("warm_up")) if isinstance(traffic, dict) else 0.0,
         fault_seconds=moments_within(results, point, start, duration),
         repair_seconds=tuple(at for at in repair_moments(study) if at <= end),
+        before_bytes_per_second=number(point.median, "before_throughput_bytes_per_second"),
+        during_bytes_per_second=number(point.median, "during_throughput_bytes_per_second"),
     )
 
 
@@ -140,15 +145,15 @@ def course_finding(course: TrafficCourse) -> str:
     kept = course.counts
     if not kept.any() or not rate[kept].any():
         return "No request completes after the warm-up"
-    before, after = _around_first_fault(course, rate)
-    if before is not None and after is not None and before > 0.0:
-        lower = percent(abs(1.0 - after / before))
-        if abs(1.0 - after / before) < 0.01:
-            return f"The faults hardly change the goodput: {format_rate(after)} after them"
-        verb = "falls" if after < before else "rises"
+    before, during = course.before_bytes_per_second, course.during_bytes_per_second
+    if before and during is not None:
+        change = during / before - 1.0
+        if abs(change) < _HARDLY:
+            return f"The faults hardly change the goodput: {format_rate(during)} during them"
+        verb = "falls" if change < 0.0 else "rises"
         return (
-            f"Goodput {verb} by {lower} after the first fault, from {format_rate(before)} to "
-            f"{format_rate(after)}"
+            f"Goodput {verb} by {percent(abs(change))} during the faults and their recovery, from "
+            f"{format_rate(before)} to {format_rate(during)}"
         )
     weights = course.duration_seconds[kept]
     mean = float(np.average(rate[kept], weights=weights))
@@ -157,20 +162,6 @@ def course_finding(course: TrafficCourse) -> str:
         f"Clients get {format_rate(mean)} once the system is warm, between {format_rate(low)} and "
         f"{format_rate(high)} in nine intervals of ten"
     )
-
-
-def _around_first_fault(course: TrafficCourse, rate: Floats) -> tuple[float | None, float | None]:
-    """The mean goodput between the warm-up and the first later fault, and after that fault."""
-    later = [at for at in course.fault_seconds if at > course.warm_up_seconds]
-    if not later:
-        return None, None
-    sides = (course.start_seconds < min(later), course.start_seconds >= min(later))
-    means = []
-    for side in sides:
-        kept = course.counts & side
-        weights = course.duration_seconds[kept]
-        means.append(float(np.average(rate[kept], weights=weights)) if kept.any() else None)
-    return means[0], means[1]
 
 
 def course_text(course: TrafficCourse) -> str:
@@ -230,123 +221,6 @@ def course_table(course: TrafficCourse) -> Table:
     return Table(columns, list(zip(*(values.tolist() for values in arrays), strict=True)))
 
 
-def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
-    """What clients got of a system: medians over its seeds, in two or three sentences.
-
-    Args:
-        results: The study's results.
-        point: A system with clients.
-    """
-    rate, mean, tail = (
-        _middle(point, name)
-        for name in ("throughput_bytes_per_second", "mean_delay_seconds", "p99_delay_seconds")
-    )
-    beside = " beside the rebuild" if not serves_only(point.rows) else ""
-    if not rate or mean is None:
-        return f"No request of a client completes{beside}. {losses_sentence(results, point)}"
-    text = f"Clients get {format_rate(rate)}{beside}; a request takes {format_duration(mean)}"
-    text += " on average"
-    if tail is not None:
-        text += f", and 1 in 100 takes longer than {format_duration(tail)}"
-    return f"{text}. {losses_sentence(results, point)}"
-
-
-def _stuck(results: ResultsLike, point: SystemRuns) -> str:
-    """What waits at the end where disks are dead and no timeout ever gives a request up."""
-    traffic = with_swept(results.study, point.swept).get("traffic")
-    timeout = traffic.get("timeout") if isinstance(traffic, dict) else None
-    waiting = number(point.median, "requests_outstanding")
-    if timeout is not None or not waiting or not point.median.get("failed_disks"):
-        return ""
-    verb = "waits" if waiting == 1.0 else "wait"
-    return (
-        f" {plural(waiting, 'request')} {verb} at the end: failed disks never answer, and without "
-        "a timeout no request is given up."
-    )
-
-
-def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
-    """Which requests were lost, of which servers, and what became of packets, in the median run.
-
-    Args:
-        results: The study's results.
-        point: A system with clients.
-    """
-    lost = [number(row, "requests_lost") or 0.0 for row in point.rows]
-    row = point.median
-    if not any(lost):
-        dropped = _drops(row)
-        though = f", though packets are: {listed(dropped)}" if dropped else ""
-        return f"No request is lost{though}.{_stuck(results, point)}"
-    count = number(row, "requests_lost") or 0.0
-    if not count:
-        return f"Requests are lost in {sum(map(bool, lost)):,} of {len(lost):,} seeds."
-    total = count + (number(row, "requests_completed") or 0.0)
-    verb = "is" if count == 1.0 else "are"
-    text = f"{plural(count, 'request')} ({percent(count / total)}) {verb} lost"
-    named = losses_by_server(results, point)
-    if named:
-        shown = [name for name, _ in named[:_NAMES_SHOWN_MAX]]
-        more = len(named) - len(shown)
-        if more:
-            shown.append(f"{more:,} more")
-        text += f", asked of {listed(shown)}"
-        gone = failed_disks(results, point)
-        if all(name in gone for name, _ in named):
-            return f"{text}, whose {'disk' if len(named) == 1 else 'disks'} had failed."
-    causes = _drops(row)
-    if causes:
-        return f"{text}: {listed(causes)}."
-    late = number(row, "requests_late")
-    return f"{text}: their time ran out" + (f"; {late:,.0f} answers came late." if late else ".")
-
-
-def _drops(row: Row) -> list[str]:
-    """How many packets of a run were dropped, and why, in words."""
-    return [
-        f"{plural(packets, 'packet')} {why}"
-        for name, why in (
-            ("packets_dropped_cut", "cut off by what failed"),
-            ("packets_dropped_no_link", "left without a link to go on"),
-            ("packets_dropped_hop_limit", "gone too many hops"),
-        )
-        if (packets := number(row, name))
-    ]
-
-
-def failed_disks(results: ResultsLike, point: SystemRuns) -> set[str]:
-    """The servers whose disks had failed by the end of the median run.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
-    table = rows_of_run(results.servers, point.median["run"])
-    names, failed = table["name"].to_pylist(), table["failed"].to_pylist()
-    gone = {str(name) for name, is_failed in zip(names, failed, strict=True) if is_failed}
-    return gone | set(re.split(r"[,\s]+", str(point.median.get("failed_disks") or "")))
-
-
-def losses_by_server(results: ResultsLike, point: SystemRuns) -> list[tuple[str, int]]:
-    """The servers whose requests were lost in the median run, with how many, most first.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
-    table = rows_of_run(results.servers, point.median["run"])
-    lost = np.nan_to_num(column(table, "requests_lost"))
-    names = table["name"].to_pylist()
-    order = np.argsort(-lost, kind="stable")
-    return [(str(names[at]), int(lost[at])) for at in order if lost[at] > 0.0]
-
-
-def _middle(point: SystemRuns, name: str) -> float | None:
-    """The median of a metric over the seeds; None where no run has it."""
-    values = [value for row in point.rows if (value := number(row, name)) is not None]
-    return float(statistics.median(values)) if values else None
-
-
 def traffic_figures(point: SystemRuns) -> list[tuple[str, str, str]]:
     """Which key figures a system with clients has: column, label and unit, first things first.
 
@@ -356,18 +230,28 @@ def traffic_figures(point: SystemRuns) -> list[tuple[str, str, str]]:
     if not has_traffic(point):
         return []
     figures = [
-        ("throughput_bytes_per_second", "Goodput", "B/s"),
+        ("during_throughput_bytes_per_second", "Goodput during the faults", "B/s"),
+        ("before_throughput_bytes_per_second", "Goodput before them", "B/s"),
+        ("during_before_throughput_ratio", "During against before", "share"),
+        ("after_throughput_bytes_per_second", "Goodput after them", "B/s"),
+        ("throughput_bytes_per_second", "Goodput over all", "B/s"),
         ("analytic_read_bytes_per_second", "Reads by the analytic model", "B/s"),
         ("analytic_write_bytes_per_second", "Writes by the analytic model", "B/s"),
         ("rebuild_bytes_per_second", "Strips made anew", "B/s"),
         ("analytic_rebuild_bytes_per_second", "Strips by the analytic model", "B/s"),
         ("burst_bytes_per_second", "Bursts written", "B/s"),
         ("mean_burst_delay_seconds", "Mean time of a burst", "s"),
-        ("mean_delay_seconds", "Mean delay", "s"),
-        ("p99_delay_seconds", "1 in 100 takes longer than", "s"),
+        ("during_mean_read_delay_seconds", "Mean read during the faults", "s"),
+        ("during_p99_read_delay_seconds", "1 in 100 reads longer than", "s"),
+        ("during_mean_write_delay_seconds", "Mean write during the faults", "s"),
+        ("during_p99_write_delay_seconds", "1 in 100 writes longer than", "s"),
+        ("mean_delay_seconds", "Mean delay over all", "s"),
+        ("p99_delay_seconds", "1 in 100 of all longer than", "s"),
         ("requests_completed", "Requests completed", "requests"),
         ("requests_lost", "Requests lost", "requests"),
-        ("degraded_reads", "Reads that decoded", "requests"),
+        ("requests_retried", "Asked again elsewhere", "requests"),
+        ("requests_hanging", "Requests that hang", "requests"),
+        ("degraded_reads", "Degraded reads", "requests"),
         ("lent_bytes", "Lent among lanes", "B"),
         ("mean_hops", "Mean hops", "hops"),
         ("packets_queued_fraction", "Packets that waited", "share"),
@@ -375,6 +259,15 @@ def traffic_figures(point: SystemRuns) -> list[tuple[str, str, str]]:
         ("device_busy_fraction", "Devices busy", "share"),
         ("write_backlog_requests", "Writes waiting at the end", "requests"),
     ]
+    if not any(number(row, "during_seconds") for row in point.rows):
+        # Nothing failed while clients were counted, so that there is one time to speak of.
+        whole = {"Goodput over all": "Goodput", "Mean delay over all": "Mean delay"}
+        whole["1 in 100 of all longer than"] = "1 in 100 takes longer than"
+        figures = [
+            (name, whole.get(label, label), unit)
+            for name, label, unit in figures
+            if not name.startswith(("before_", "during_", "after_"))
+        ]
     always = {"requests_lost", "requests_completed"}
     return [
         one for one in figures if one[0] in always or any(number(row, one[0]) for row in point.rows)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from resilver.report.charts_data import Floats, column, descending, rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns, number
 from resilver.report.tables import Column, Table
-from resilver.report.traffic import failed_disks
+from resilver.report.traffic_sentence import failed_disks
 from resilver.report.words import percent, plural
 
 

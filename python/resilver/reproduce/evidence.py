@@ -171,7 +171,7 @@ def _serving(rows: Sequence[Row], results: Results, study: Study) -> dict[str, d
     times = [getattr(device, name, None) for name in ("read_service", "write_service")]
     is_fixed = getattr(device, "distribution", None) == "fixed"
     seconds = min(float(time) for time in times if time) if is_fixed and all(times) else None
-    return serving_columns(rows, results.servers, results.traffic, seconds)
+    return serving_columns(rows, results.servers, seconds)
 
 
 def _streaming(

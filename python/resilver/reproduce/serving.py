@@ -12,14 +12,13 @@ if TYPE_CHECKING:
 
 
 def serving_columns(
-    rows: Sequence[Row], servers: pa.Table, traffic: pa.Table, service_seconds: float | None
+    rows: Sequence[Row], servers: pa.Table, service_seconds: float | None
 ) -> dict[str, dict[str, Any]]:
     """Columns for runs with traffic.
 
     Args:
         rows: Rows of the table ``runs``.
         servers: The table of that name.
-        traffic: The table of that name.
         service_seconds: How long a disk takes for a request, where that is fixed.
 
     Returns:
@@ -27,11 +26,11 @@ def serving_columns(
         nothing), ``requests_lost_elsewhere``, ``requests_completed_fraction`` and
         ``requests_lost_fraction``, ``disk_bound_fraction_max`` (the share of the requests a disk
         can serve in the window that the busiest one served, reads and committed writes), and where
-        a rebuild ran beside them ``delay_before_seconds`` and ``delay_during_seconds``: means over
-        the intervals before the first fault and while the rebuild ran.
+        something failed meanwhile ``delay_before_seconds`` and ``delay_during_seconds``: means
+        before the first fault, and from it to the end of the recovery.
     """
     found: dict[str, dict[str, Any]] = {}
-    of_servers, of_traffic = _by_run(servers), _by_run(traffic)
+    of_servers = _by_run(servers)
     for row in rows:
         if row.get("requests_completed") is None:
             continue
@@ -40,7 +39,9 @@ def serving_columns(
         window = row.get("statistics_seconds")
         if service_seconds and window:
             made |= _bound(of_servers.get(run, ()), window, service_seconds)
-        made |= _delays(row, of_traffic.get(run, ()))
+        for period in ("before", "during"):
+            if (delay := row.get(f"{period}_mean_delay_seconds")) is not None:
+                made[f"delay_{period}_seconds"] = delay
         found[run] = made
     return found
 
@@ -59,9 +60,6 @@ _NEEDED = (
     "requests_lost",
     "requests_read",
     "requests_written",
-    "start_seconds",
-    "duration_seconds",
-    "mean_delay_seconds",
 )
 
 
@@ -89,34 +87,6 @@ def _bound(
     if most is None:
         return {}
     return {"disk_bound_fraction_max": most / (window / service_seconds + 1.0)}
-
-
-def _delays(row: Row, intervals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Mean delays weighted by the requests completed, where a rebuild ran."""
-    begun, took = row.get("first_fault_seconds"), row.get("rebuild_seconds")
-    if begun is None or took is None or not intervals:
-        return {}
-    spans = {
-        "delay_before_seconds": (0.0, begun),
-        "delay_during_seconds": (begun, begun + took),
-    }
-    return {
-        name: mean
-        for name, (start, end) in spans.items()
-        if (mean := _mean_delay(intervals, start, end)) is not None
-    }
-
-
-def _mean_delay(intervals: Sequence[Mapping[str, Any]], start: float, end: float) -> float | None:
-    inside = [
-        (one["requests_completed"], one["mean_delay_seconds"])
-        for one in intervals
-        if one["requests_completed"]
-        and one["start_seconds"] >= start
-        and one["start_seconds"] + one["duration_seconds"] <= end
-    ]
-    count = sum(completed for completed, _ in inside)
-    return sum(completed * delay for completed, delay in inside) / count if count else None
 
 
 def labelled(row: Row, labels: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -32,7 +32,9 @@ _REQUEST_SIZE = Bytes(512 * 1024)
 
 
 class Traffic(Section):
-    """The requests of clients, of which each goes from a router to a disk and back; or streams.
+    """The requests of clients, each from a router to an object's pieces and back; or streams.
+
+    Where nothing is stored, a request goes to one piece at a disk.
 
     Args:
         outstanding: A closed loop: how many requests are outstanding in all, dealt over the
@@ -48,9 +50,10 @@ class Traffic(Section):
             itself.
         request_size: How much a request reads or writes. Default: 512 KiB. A trace says it itself.
         control_message: The size of a read's request and of a write's acknowledgement.
-        targets: Which servers requests go to: ``uniform``, ``{ zipf = 0.99 }`` or ``{ hot_servers =
-            0.1, hot_requests = 0.9 }``.
-        timeout: After what time a request is lost and tried elsewhere. Default: never.
+        targets: Which servers requests go to, by the first piece of the object: ``uniform``,
+            ``{ zipf = 0.99 }`` or ``{ hot_servers = 0.1, hot_requests = 0.9 }``.
+        timeout: After what time a request is lost and tried elsewhere. Default: never, so that one
+            to a disk that failed with nobody told hangs.
         warm_up: How long before statistics start. Default: twice the interval.
         duration: How long statistics last. Default: until the rebuild is over.
     """

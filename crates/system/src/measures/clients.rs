@@ -4,7 +4,8 @@ use resilver_device::DeviceUse;
 use resilver_kernel::stats::{LogHistogram, Timeline};
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
-use super::outcome::{ClientOutcome, Counts, Delays, ServerOutcome, TrafficInterval};
+use super::outcome::{ClientOutcome, Counts, Delays, PieceCounts, ServerOutcome, TrafficInterval};
+use super::periods::{Period, Periods};
 use crate::checker::{ConservationError, hold};
 
 /// Picoseconds in a nanosecond: sums of delays over an interval are kept in these, which fit for longer.
@@ -36,11 +37,11 @@ struct Series {
 #[derive(Clone, Debug)]
 pub(crate) struct Measures {
     /// Since statistics began.
-    pub counts: Counts,
+    periods: Periods,
     /// Since time zero.
-    pub total: Counts,
-    pub reads: Delays,
-    pub writes: Delays,
+    total: Counts,
+    /// What was asked of stored pieces since statistics began; of none where nothing is stored.
+    pub pieces: Option<PieceCounts>,
     pub servers: Vec<ServerOutcome>,
     /// What each disk had done when statistics began.
     pub disks_before: Vec<DeviceUse>,
@@ -62,10 +63,9 @@ pub(crate) struct Measures {
 impl Measures {
     pub fn new(devices: usize) -> Self {
         Measures {
-            counts: Counts::default(),
+            periods: Periods::default(),
             total: Counts::default(),
-            reads: Delays::default(),
-            writes: Delays::default(),
+            pieces: None,
             servers: vec![ServerOutcome::default(); devices],
             disks_before: vec![DeviceUse::default(); devices],
             since: SimTime::ZERO,
@@ -83,52 +83,82 @@ impl Measures {
 
     /// Leaves out what was before `now`: only levels go on.
     pub fn begin(&mut self, now: SimTime, disks: Vec<DeviceUse>) {
-        self.counts = Counts::default();
-        (self.reads, self.writes) = (Delays::default(), Delays::default());
+        self.periods.begin(now);
+        self.pieces = self.pieces.map(|_| PieceCounts::default());
         self.servers.fill(ServerOutcome::default());
         self.disks_before = disks;
         self.since = now;
         self.backlog_max = self.backlog.requests;
     }
 
+    /// The present period.
+    #[inline]
+    pub fn period(&self) -> Period {
+        self.periods.current()
+    }
+
+    /// Another period begins.
+    pub fn enter(&mut self, now: SimTime, period: Period) {
+        self.periods.enter(now, period);
+    }
+
     #[inline]
     pub fn issued(&mut self) {
-        self.counts.issued += 1;
+        self.periods.counted().counts.issued += 1;
         self.total.issued += 1;
     }
 
     pub fn lost(&mut self, now: SimTime, device: u32) {
-        self.counts.lost += 1;
+        self.periods.counted().counts.lost += 1;
         self.total.lost += 1;
         self.servers[device as usize].lost += 1;
         self.series.lost.record(now, 1);
     }
 
     pub fn late(&mut self) {
-        self.counts.late += 1;
+        self.periods.counted().counts.late += 1;
         self.total.late += 1;
+    }
+
+    /// A request is asked again elsewhere, because its server became known to have failed.
+    pub fn retried(&mut self) {
+        self.periods.counted().counts.retried += 1;
+        self.total.retried += 1;
     }
 
     /// A request is completed, issued `delay` before.
     #[inline]
     pub fn completed(&mut self, now: SimTime, device: u32, is_read: bool, bytes: Bytes, delay: SimDuration) {
-        self.counts.completed += 1;
         self.total.completed += 1;
         self.servers[device as usize].completed += 1;
+        let counted = self.periods.counted();
+        counted.counts.completed += 1;
         let (delays, series) = if is_read {
-            (&mut self.reads, &mut self.series.read_bytes)
+            (&mut counted.reads, &mut self.series.read_bytes)
         } else {
-            (&mut self.writes, &mut self.series.write_bytes)
+            (&mut counted.writes, &mut self.series.write_bytes)
         };
         delays.record(bytes, delay);
         series.record(now, bytes.get());
         self.series.delays.record(now, delay.picoseconds() / PICOSECONDS_PER_NANOSECOND);
     }
 
-    /// A disk has read for a request.
+    /// A disk is asked for a piece.
     #[inline]
-    pub fn read(&mut self, device: u32) {
-        self.servers[device as usize].read += 1;
+    pub fn submitted(&mut self, bytes: Bytes, (is_read, is_of_clients): (bool, bool)) {
+        let asked = if is_read { &mut self.asked.0 } else { &mut self.asked.1 };
+        *asked += bytes;
+        if let Some(pieces) = self.pieces.as_mut().filter(|_| is_of_clients) {
+            *(if is_read { &mut pieces.read } else { &mut pieces.written }) += bytes;
+        }
+    }
+
+    /// A read is completed that gathered other pieces than those with its data.
+    pub fn degraded(&mut self, gathered: Bytes) {
+        if let Some(pieces) = &mut self.pieces {
+            pieces.degraded_reads += 1;
+            pieces.degraded_bytes += gathered;
+        }
     }
 
     /// A write is acknowledged, and at its disk.
@@ -228,7 +258,7 @@ impl Measures {
     pub fn outcome(
         &self,
         ended_at: SimTime,
-        outstanding: u64,
+        (outstanding, hanging): (u64, u64),
         disks: Vec<DeviceUse>,
     ) -> Result<ClientOutcome, ConservationError> {
         let since = |(now, before): (DeviceUse, &DeviceUse)| DeviceUse {
@@ -239,13 +269,21 @@ impl Measures {
             requests: now.requests - before.requests,
         };
         let (write_backlog, write_backlog_bytes, write_backlog_max) = self.backlog();
+        let periods = self.periods.outcomes(ended_at);
+        let [mut reads, mut writes] = [Delays::default(), Delays::default()];
+        for period in &periods {
+            (reads, writes) = (reads.with(&period.reads), writes.with(&period.writes));
+        }
         let outcome = ClientOutcome {
             window: ended_at.since(self.since),
-            counts: self.counts,
+            counts: periods.iter().fold(Counts::default(), |sum, period| sum.with(period.counts)),
             outstanding,
-            all: self.reads.with(&self.writes),
-            reads: self.reads.clone(),
-            writes: self.writes.clone(),
+            hanging,
+            all: reads.with(&writes),
+            reads,
+            writes,
+            periods,
+            pieces: self.pieces,
             write_backlog,
             write_backlog_bytes,
             write_backlog_max,
@@ -264,9 +302,9 @@ impl Measures {
         let busiest = outcome.disks.iter().map(|disk| disk.busy.picoseconds()).max().unwrap_or(0);
         hold([
             (
-                "every request issued is completed, lost or outstanding",
+                "every request issued is completed, lost, asked again elsewhere or outstanding",
                 total.issued,
-                total.completed + total.lost + outcome.outstanding,
+                total.completed + total.lost + total.retried + outcome.outstanding,
             ),
             (
                 "every write acknowledged is on disk, to be written, or lost with its server",
@@ -277,6 +315,12 @@ impl Measures {
             ("servers have completed what was completed", outcome.counts.completed, of_servers(|s| s.completed)),
             ("servers have lost what was lost", outcome.counts.lost, of_servers(|s| s.lost)),
             ("servers have the backlog that there is", outcome.write_backlog, of_servers(|s| s.write_backlog)),
+            ("requests that hang are outstanding", outcome.hanging.max(outcome.outstanding), outcome.outstanding),
+            (
+                "periods are the time of statistics",
+                outcome.periods.iter().map(|period| period.window.picoseconds()).sum(),
+                window,
+            ),
             ("no disk is busier than the time allows", busiest.max(window), window),
         ])
     }

@@ -1,4 +1,4 @@
-//! The objects of a population as stripes: a sample of them, with where their pieces are before and after each failure.
+//! The objects that operations are on: a sample of what is stored, with where their pieces are before and after each failure.
 
 use rayon::prelude::*;
 use resilver_kernel::{Purpose, Stream};
@@ -11,7 +11,7 @@ use crate::SystemError;
 use crate::config::{Algorithm, Contents, PlaceScratch, SystemConfig};
 use crate::file_words::FileWords;
 
-/// Stripes that are drawn from a population: enough that each of a thousand servers holds some hundred of them.
+/// Objects that are drawn from a population: enough that each of a thousand servers holds some hundred of them.
 const SAMPLE: usize = 1 << 16;
 /// No failure has come yet.
 pub(super) const NO_STAGE: usize = usize::MAX;
@@ -20,7 +20,7 @@ const REBUILD_ORDER: Purpose = Purpose::named("rebuilt");
 
 /// A sample of a population's objects.
 #[derive(Clone, Debug)]
-pub(super) struct Stripes {
+pub(super) struct Objects {
     /// Pieces of an object.
     pieces: usize,
     sizes: Vec<Bytes>,
@@ -30,30 +30,28 @@ pub(super) struct Stripes {
     after: Vec<Vec<u32>>,
     /// Each object's place in the order of rebuild, from 0 to 1.
     order: Vec<f64>,
+    /// The objects by their primary, the device of their first piece before any failure.
+    by_primary: Vec<u32>,
+    /// Where each device's begin in that order; one entry more than devices.
+    first_of: Vec<u32>,
     /// Which failure was the last.
     pub stage: usize,
 }
 
-impl Stripes {
-    /// No stripes.
+impl Objects {
+    /// No objects.
     pub fn none() -> Self {
         let (sizes, before, after, order) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Stripes { pieces: 0, sizes, before, after, order, stage: NO_STAGE }
+        let (by_primary, first_of) = (Vec::new(), Vec::new());
+        Objects { pieces: 0, sizes, before, after, order, by_primary, first_of, stage: NO_STAGE }
     }
 
-    /// A sample of the objects of a system, which has pieces of as many numbers.
+    /// A sample of the objects of a system, which has pieces of as many numbers; none where it stores no data.
     ///
     /// # Errors
-    /// When the population cannot be built, or has no data.
+    /// When the population cannot be built.
     pub fn sample(config: &SystemConfig, pieces: usize) -> Result<Self, SystemError> {
         let objects = objects_of(config)?;
-        if objects.is_empty() {
-            return Err(SystemError::Traffic {
-                field: "streams",
-                value: "of no object".into(),
-                rule: "a population with data is what they read and write",
-            });
-        }
         let before = positions(config, &config.placement.algorithm, &objects, pieces);
         let stages = config.stages().into_iter().map(|(_, failed)| {
             let mut after = positions(config, &config.placement.algorithm.without(&failed), &objects, pieces);
@@ -63,8 +61,11 @@ impl Stripes {
             after
         });
         let place = |&(object, _): &(ObjectId, Bytes)| Stream::new(config.seed, object.get(), REBUILD_ORDER).uniform();
-        Ok(Stripes {
+        let (by_primary, first_of) = by_primary(&before, pieces, config.endpoint_of.len());
+        Ok(Objects {
             pieces,
+            by_primary,
+            first_of,
             after: stages.collect(),
             before,
             order: objects.iter().map(place).collect(),
@@ -78,9 +79,25 @@ impl Stripes {
         self.sizes.len()
     }
 
+    /// The devices that are the primary of some of them.
+    pub fn primaries(&self) -> Vec<DeviceId> {
+        let is_one = |&device: &usize| self.first_of[device] < self.first_of[device + 1];
+        let devices = (0..self.first_of.len().saturating_sub(1)).filter(is_one);
+        devices.map(|device| DeviceId::new(device as u32)).collect()
+    }
+
+    /// One that has this device as its primary, each as likely; any where none has.
+    pub fn draw_of(&self, primary: u32, stream: &mut Stream) -> u32 {
+        let (first, end) = (self.first_of[primary as usize], self.first_of[primary as usize + 1]);
+        if first == end {
+            return stream.below(self.sizes.len() as u64) as u32;
+        }
+        self.by_primary[first as usize + stream.below(u64::from(end - first)) as usize]
+    }
+
     /// The data of one.
-    pub fn size(&self, stripe: usize) -> Bytes {
-        self.sizes[stripe]
+    pub fn size(&self, object: usize) -> Bytes {
+        self.sizes[object]
     }
 
     /// The mean of all.
@@ -92,12 +109,12 @@ impl Stripes {
     ///
     /// A piece of a device that is out is at its new home if its place in the order of rebuild lies below the share that is
     /// rebuilt, and nowhere otherwise.
-    pub fn locate(&self, stripe: usize, is_write: bool, (is_out, share): (&[bool], f64), found: &mut Vec<u32>) {
-        let row = stripe * self.pieces..(stripe + 1) * self.pieces;
+    pub fn locate(&self, object: usize, is_write: bool, (is_out, share): (&[bool], f64), found: &mut Vec<u32>) {
+        let row = object * self.pieces..(object + 1) * self.pieces;
         found.clear();
         found.extend_from_slice(&self.before[row.clone()]);
         let Some(after) = self.after.get(self.stage) else { return };
-        let is_there = is_write || self.order[stripe] < share;
+        let is_there = is_write || self.order[object] < share;
         for (device, &home) in found.iter_mut().zip(&after[row]) {
             let was_lost = *device == NO_DEVICE || is_out[*device as usize];
             if was_lost {
@@ -106,6 +123,16 @@ impl Stripes {
             }
         }
     }
+}
+
+/// The objects in the order of their primaries, and where each device's begin.
+fn by_primary(before: &[u32], pieces: usize, devices: usize) -> (Vec<u32>, Vec<u32>) {
+    let primary = |row: &[u32]| row.iter().copied().find(|&device| device != NO_DEVICE);
+    let mut placed: Vec<(u32, u32)> =
+        (0u32..).zip(before.chunks(pieces.max(1))).filter_map(|(object, row)| Some((primary(row)?, object))).collect();
+    placed.sort_unstable();
+    let first_of = (0..=devices as u32).map(|device| placed.partition_point(|&(of, _)| of < device) as u32).collect();
+    (placed.into_iter().map(|(_, object)| object).collect(), first_of)
 }
 
 /// Where pieces are after a failure: those that survive stay, and devices that come anew take the others, in their order.
@@ -196,20 +223,22 @@ mod tests {
 
     #[test]
     fn a_lost_piece_is_at_its_new_home_once_its_object_is_rebuilt() {
-        let stripes = Stripes {
+        let objects = Objects {
             pieces: 3,
             sizes: vec![Bytes::new(30)],
             before: vec![0, 1, 2],
             after: vec![vec![0, 4, 2]],
             order: vec![0.5],
+            by_primary: vec![0],
+            first_of: vec![0, 1, 1, 1, 1, 1],
             stage: NO_STAGE,
         };
         let mut is_out = vec![false; 5];
         let mut found = Vec::new();
-        stripes.locate(0, false, (&is_out, 0.0), &mut found);
+        objects.locate(0, false, (&is_out, 0.0), &mut found);
         assert_eq!(found, [0, 1, 2]);
         is_out[1] = true;
-        let failed = Stripes { stage: 0, ..stripes };
+        let failed = Objects { stage: 0, ..objects };
         for (is_write, share, expected) in [(false, 0.4, NO_DEVICE), (false, 0.6, 4), (true, 0.0, 4)] {
             failed.locate(0, is_write, (&is_out, share), &mut found);
             assert_eq!(found, [0, expected, 2], "write {is_write}, {share}");

@@ -3,9 +3,9 @@
 use resilver_device::{Device, DeviceUse};
 use resilver_units::{DeviceId, SimDuration, SimTime};
 
-/// What is known of a device.
+/// Whether a device answers.
 #[derive(Clone, Copy, Debug, Default)]
-struct Served {
+struct DeviceState {
     is_dead: bool,
     /// How long it had been serving when it died.
     busy_until_death: SimDuration,
@@ -13,14 +13,14 @@ struct Served {
 
 /// Which devices answer requests.
 #[derive(Clone, Debug)]
-pub(crate) struct Attendance {
-    devices: Vec<Served>,
+pub(crate) struct Liveness {
+    devices: Vec<DeviceState>,
 }
 
-impl Attendance {
+impl Liveness {
     /// All of `devices` devices answer.
     pub fn new(devices: usize) -> Self {
-        Attendance { devices: vec![Served::default(); devices] }
+        Liveness { devices: vec![DeviceState::default(); devices] }
     }
 
     /// Whether a device answers no request.
@@ -31,10 +31,10 @@ impl Attendance {
 
     /// A device answers no request from now on; returns whether it did before.
     pub fn fail<D: Device>(&mut self, now: SimTime, device: DeviceId, disk: &D) -> bool {
-        let served = &mut self.devices[device.index()];
-        let did_answer = !served.is_dead;
+        let state = &mut self.devices[device.index()];
+        let did_answer = !state.is_dead;
         if did_answer {
-            *served = Served { is_dead: true, busy_until_death: disk.busy_until(now) };
+            *state = DeviceState { is_dead: true, busy_until_death: disk.busy_until(now) };
         }
         did_answer
     }
@@ -46,8 +46,8 @@ impl Attendance {
 
     /// What each disk has done up to now.
     pub fn uses<D: Device>(&self, now: SimTime, disks: &[D]) -> Vec<DeviceUse> {
-        let use_of = |(served, disk): (&Served, &D)| {
-            let busy = if served.is_dead { served.busy_until_death } else { disk.busy_until(now) };
+        let use_of = |(state, disk): (&DeviceState, &D)| {
+            let busy = if state.is_dead { state.busy_until_death } else { disk.busy_until(now) };
             DeviceUse { busy, ..disk.usage() }
         };
         self.devices.iter().zip(disks).map(use_of).collect()

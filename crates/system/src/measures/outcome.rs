@@ -4,6 +4,8 @@ use resilver_device::DeviceUse;
 use resilver_kernel::stats::LogHistogram;
 use resilver_units::{Bytes, SimDuration, SimTime};
 
+use super::periods::PeriodOutcome;
+
 /// How many requests; a request is counted once for each attempt at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -15,6 +17,21 @@ pub struct Counts {
     pub lost: u64,
     /// Answers that came after their requests were given up.
     pub late: u64,
+    /// Asked again elsewhere at once, because the server that they waited for became known to have failed.
+    pub retried: u64,
+}
+
+impl Counts {
+    /// The sum of both.
+    pub(super) fn with(self, other: Counts) -> Counts {
+        Counts {
+            issued: self.issued + other.issued,
+            completed: self.completed + other.completed,
+            lost: self.lost + other.lost,
+            late: self.late + other.late,
+            retried: self.retried + other.retried,
+        }
+    }
 }
 
 /// Requests of one kind that were completed, and how long they took.
@@ -80,6 +97,19 @@ pub struct TrafficInterval {
     pub write_backlog: f64,
 }
 
+/// What clients asked of pieces at devices since statistics began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PieceCounts {
+    /// Data that devices were asked to read for clients.
+    pub read: Bytes,
+    /// Data that devices were asked to write for clients, parity included.
+    pub written: Bytes,
+    /// Reads completed that lacked data and made them anew, or took another copy.
+    pub degraded_reads: u64,
+    /// What they gathered.
+    pub degraded_bytes: Bytes,
+}
+
 /// What a finished run has to tell of its clients: all but the intervals of the time since statistics began.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClientOutcome {
@@ -89,6 +119,12 @@ pub struct ClientOutcome {
     pub counts: Counts,
     /// Requests that a requester waits for at the end.
     pub outstanding: u64,
+    /// Of them, those that nothing will ever answer: a device that they wait for is gone, and no timeout gives them up.
+    pub hanging: u64,
+    /// What clients got before the first fault, during the faults and their recovery, and after it.
+    pub periods: [PeriodOutcome; 3],
+    /// What requests and streams asked of stored pieces; `None` where nothing is stored.
+    pub pieces: Option<PieceCounts>,
     /// Reads completed.
     pub reads: Delays,
     /// Writes completed.

@@ -1,14 +1,14 @@
-//! What is counted of streams as a run goes, and the laws that the counts are held to.
+//! What is counted of operations as a run goes, and the laws that the counts are held to.
 
 use resilver_device::DeviceUse;
 use resilver_units::{Bytes, SimDuration, SimTime};
 
-use super::operations::{Action, Operation, Operations, PIECES_READ, PIECES_WRITTEN, STEPS};
-use super::outcome::Rates;
-use super::tokens::Kind;
+use super::clients::Measures;
+use super::streams::Rates;
 use crate::checker::{ConservationError, hold};
 use crate::class::TrafficClass;
-use crate::clients::measures::Measures;
+use crate::operations::table::{Action, Operation, Operations, PIECES_READ, PIECES_WRITTEN, STEPS};
+use crate::operations::tokens::Kind;
 
 /// The lane of what clients read and write.
 const CLIENTS: u8 = TrafficClass::Clients.lane();
@@ -16,10 +16,11 @@ const REBUILD: u8 = TrafficClass::Rebuild.lane();
 
 /// What was done for one class since time zero.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+struct OperationCounts {
     issued: u64,
     completed: u64,
     lost: u64,
+    retried: u64,
     messages_sent: u64,
     messages_lost: u64,
     /// Pieces that devices were asked to read or write, and of them those lost with their device.
@@ -34,17 +35,16 @@ pub(super) struct Tally {
     of_codes: [u64; STEPS],
 }
 
-/// What is counted of streams.
+/// What is counted of operations.
 #[derive(Clone, Debug)]
-pub(super) struct StreamMeasures {
+pub(crate) struct OperationMeasures {
     /// What clients read and wrote, bursts apart.
     pub clients: Measures,
-    tallies: [Tally; 3],
+    counts: [OperationCounts; 3],
     /// Since statistics began, by group.
     pub groups: Vec<Rates>,
     /// Of all, since statistics began.
     pub all: Rates,
-    pub degraded_reads: u64,
     pub strips_rebuilt: u64,
     /// Bursts that ended since statistics began, and the sum of their lengths in picoseconds.
     pub bursts_ended: u64,
@@ -87,14 +87,13 @@ fn add(sums: &mut [u64; STEPS], steps: impl IntoIterator<Item = u64>) {
     sums.iter_mut().zip(steps).for_each(|(sum, step)| *sum += step);
 }
 
-impl StreamMeasures {
+impl OperationMeasures {
     pub fn new(devices: usize, groups: usize) -> Self {
-        StreamMeasures {
+        OperationMeasures {
             clients: Measures::new(devices),
-            tallies: Default::default(),
+            counts: Default::default(),
             groups: vec![Rates::default(); groups],
             all: Rates::default(),
-            degraded_reads: 0,
             strips_rebuilt: 0,
             bursts_ended: 0,
             burst_picoseconds: 0,
@@ -106,13 +105,13 @@ impl StreamMeasures {
         self.clients.begin(now, disks);
         self.groups.fill(Rates::default());
         self.all = Rates::default();
-        (self.degraded_reads, self.strips_rebuilt) = (0, 0);
+        self.strips_rebuilt = 0;
         (self.bursts_ended, self.burst_picoseconds) = (0, 0);
     }
 
     #[inline]
     pub fn issued(&mut self, lane: u8) {
-        self.tallies[lane as usize].issued += 1;
+        self.counts[lane as usize].issued += 1;
         if lane == CLIENTS {
             self.clients.issued();
         }
@@ -120,55 +119,71 @@ impl StreamMeasures {
 
     #[inline]
     pub fn sent(&mut self, lane: u8) {
-        self.tallies[lane as usize].messages_sent += 1;
+        self.counts[lane as usize].messages_sent += 1;
     }
 
     pub fn message_lost(&mut self, lane: u8) {
-        self.tallies[lane as usize].messages_lost += 1;
+        self.counts[lane as usize].messages_lost += 1;
     }
 
     /// A device is asked to read or write a piece.
     #[inline]
     pub fn submitted(&mut self, lane: u8, piece: Bytes, is_read: bool) {
-        self.tallies[lane as usize].submitted += 1;
-        let asked = if is_read { &mut self.clients.asked.0 } else { &mut self.clients.asked.1 };
-        *asked += piece;
+        self.counts[lane as usize].submitted += 1;
+        self.clients.submitted(piece, (is_read, lane == CLIENTS));
     }
 
     pub fn lost_with_device(&mut self, lane: u8, pieces: u32) {
-        self.tallies[lane as usize].lost_with_device += u64::from(pieces);
+        self.counts[lane as usize].lost_with_device += u64::from(pieces);
     }
 
     /// A message arrived, or a device served a piece.
     #[inline]
     pub fn step(&mut self, lane: u8, step: usize) {
-        self.tallies[lane as usize].steps[step] += 1;
+        self.counts[lane as usize].steps[step] += 1;
     }
 
     pub fn lost(&mut self, now: SimTime, operation: &Operation) {
-        self.tallies[operation.lane as usize].lost += 1;
+        self.counts[operation.lane as usize].lost += 1;
         if operation.lane == CLIENTS {
             self.clients.lost(now, operation.coordinator);
         }
     }
 
-    /// Nothing is to happen to an operation any more that was given up.
-    pub fn settled(&mut self, operation: &Operation) {
-        add(&mut self.tallies[operation.lane as usize].of_lost, operation.steps.map(u64::from));
+    /// A request is asked again elsewhere, because a device that it waits for became known to have failed.
+    pub fn retried(&mut self) {
+        self.counts[CLIENTS as usize].retried += 1;
+        self.clients.retried();
     }
 
-    /// An operation of a group is completed.
+    /// Nothing is to happen to an operation any more.
     #[inline]
-    pub fn completed(&mut self, now: SimTime, operation: &Operation, (data_pieces, group): (u32, u32)) {
+    pub fn settled(&mut self, operation: &Operation, data_pieces: u32) {
+        let count = &mut self.counts[operation.lane as usize];
+        let steps = operation.steps.map(u64::from);
+        if operation.is_completed && !operation.lost_piece {
+            add(&mut count.of_completed, steps);
+            add(&mut count.of_codes, steps_of(operation, data_pieces));
+        } else {
+            add(&mut count.of_lost, steps);
+        }
+    }
+
+    /// An operation of a client, or of a group's stream, is completed while it is waited for.
+    #[inline]
+    pub fn completed(&mut self, now: SimTime, operation: &Operation, group: u32) {
         let &Operation { lane, action, data, due_at, coordinator, .. } = operation;
-        let tally = &mut self.tallies[lane as usize];
-        tally.completed += 1;
-        add(&mut tally.of_completed, operation.steps.map(u64::from));
-        add(&mut tally.of_codes, steps_of(operation, data_pieces));
+        self.counts[lane as usize].completed += 1;
         let delay = now.since(due_at);
         if lane == CLIENTS {
             self.clients.completed(now, coordinator, action == Action::Read, data, delay);
-            self.degraded_reads += u64::from(action == Action::Read && operation.is_degraded);
+            if action == Action::Read && operation.is_degraded {
+                let pieces = u64::from(operation.pieces.count_ones());
+                self.clients.degraded(Bytes::new(operation.piece.get() * pieces));
+            }
+        }
+        if operation.is_request {
+            return;
         }
         let bytes = if action == Action::Rebuild { operation.piece } else { data };
         self.strips_rebuilt += u64::from(lane == REBUILD);
@@ -188,7 +203,7 @@ impl StreamMeasures {
     /// # Errors
     /// When a law is broken, which is a bug.
     pub fn check(&self, operations: &Operations) -> Result<(), ConservationError> {
-        for (lane, tally) in (0u8..).zip(&self.tallies) {
+        for (lane, count) in (0u8..).zip(&self.counts) {
             let (mut wanted, mut under_way, mut at_disk, mut steps) = (0, 0, 0, [0; STEPS]);
             for (_, operation) in operations.all().filter(|(_, operation)| operation.lane == lane) {
                 wanted += u64::from(operation.is_wanted);
@@ -196,37 +211,37 @@ impl StreamMeasures {
                 at_disk += u64::from(operation.at_disk.count_ones());
                 add(&mut steps, operation.steps.map(u64::from));
             }
-            let arrived: u64 = tally.steps[..PIECES_READ].iter().sum();
-            let served = tally.steps[PIECES_READ] + tally.steps[PIECES_WRITTEN];
+            let arrived: u64 = count.steps[..PIECES_READ].iter().sum();
+            let served = count.steps[PIECES_READ] + count.steps[PIECES_WRITTEN];
             let counted = [
                 (
-                    "every operation issued is completed, lost or outstanding",
-                    tally.issued,
-                    tally.completed + tally.lost + wanted,
+                    "every operation issued is completed, lost, asked again elsewhere or outstanding",
+                    count.issued,
+                    count.completed + count.lost + count.retried + wanted,
                 ),
                 (
-                    "every message of streams sent has arrived, is lost or under way",
-                    tally.messages_sent,
-                    arrived + tally.messages_lost + under_way,
+                    "every message of operations sent has arrived, is lost or under way",
+                    count.messages_sent,
+                    arrived + count.messages_lost + under_way,
                 ),
                 (
                     "every piece that a device was asked for is served, lost with it or at it",
-                    tally.submitted,
-                    served + tally.lost_with_device + at_disk,
+                    count.submitted,
+                    served + count.lost_with_device + at_disk,
                 ),
             ];
             let by_step = (0..STEPS).flat_map(|step| {
-                let known = tally.of_completed[step] + tally.of_lost[step] + steps[step];
+                let known = count.of_completed[step] + count.of_lost[step] + steps[step];
                 [
                     (
                         "what arrived and was served is of operations completed, lost or under way",
-                        tally.steps[step],
+                        count.steps[step],
                         known,
                     ),
                     (
                         "completed operations have gathered, sent and written what their codes ask for",
-                        tally.of_completed[step],
-                        tally.of_codes[step],
+                        count.of_completed[step],
+                        count.of_codes[step],
                     ),
                 ]
             });

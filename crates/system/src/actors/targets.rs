@@ -3,7 +3,7 @@
 use resilver_kernel::{Purpose, Stream};
 use resilver_units::DeviceId;
 
-use super::traffic::Targets;
+use super::request_traffic::Targets;
 
 const RANKS: Purpose = Purpose::named("ranks");
 
@@ -81,19 +81,11 @@ impl Chooser {
         self.servers[rank]
     }
 
-    /// Any other server than one that failed to answer, each as likely; the same where there is no other.
-    pub fn draw_other(&self, stream: &mut Stream, than: DeviceId) -> DeviceId {
-        let others = self.servers.iter().filter(|&&server| server != than).count() as u64;
-        if others == 0 {
-            return than;
-        }
-        // Servers are distinct, so that at most one of them is passed over.
-        let mut place = stream.below(others) as usize;
-        let position = self.servers.iter().position(|&server| server == than);
-        if position.is_some_and(|position| position <= place) {
-            place += 1;
-        }
-        self.servers[place]
+    /// Any server but those of which `is_excluded` holds, each as likely; `None` where that leaves none.
+    pub fn draw_other(&self, stream: &mut Stream, is_excluded: impl Fn(DeviceId) -> bool) -> Option<DeviceId> {
+        let others = || self.servers.iter().copied().filter(|&server| !is_excluded(server));
+        let count = others().count() as u64;
+        (count > 0).then(|| others().nth(stream.below(count) as usize).expect("as many as were counted"))
     }
 }
 
@@ -163,11 +155,12 @@ mod tests {
         let chooser = Chooser::new(3, &servers, Targets::Uniform);
         let mut stream = Stream::new(3, 1, Purpose::named("target"));
         let mut counts = [0u64; 10];
-        (0..DRAWS).for_each(|_| counts[chooser.draw_other(&mut stream, servers[1]).index()] += 1);
+        (0..DRAWS)
+            .for_each(|_| counts[chooser.draw_other(&mut stream, |server| server == servers[1]).unwrap().index()] += 1);
         // Fair draws between two: 50,000 each with a standard deviation of 158.
         assert_eq!(counts[7], 0);
         assert!(counts[4].abs_diff(DRAWS / 2) < 800 && counts[4] + counts[9] == DRAWS, "{counts:?}");
         let alone = Chooser::new(3, &servers[..1], Targets::Uniform);
-        assert_eq!(alone.draw_other(&mut stream, servers[0]), servers[0]);
+        assert_eq!(alone.draw_other(&mut stream, |server| server == servers[0]), None);
     }
 }

@@ -5,53 +5,28 @@ use resilver_fabric::{Fabric, Message, Notice};
 use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId, EndpointId, ObjectId, SimTime};
 
-use super::Streams;
-use super::operations::{Action, Operation, PIECES_READ, PIECES_WRITTEN};
-use super::sources::pieces_in;
-use super::tokens::{Handle, Kind, StreamEvent, token, untoken};
+use super::plan::{Plan, pieces_in};
+use super::table::{Action, Operation, PIECES_READ, PIECES_WRITTEN};
+use super::tokens::{Handle, Kind, WorkloadEvent, token, untoken};
+use crate::actors::Workload;
 use crate::class::TrafficClass;
 use crate::event::{EventOf, StorageEvent};
 use crate::ports::Ports;
 use crate::storage::Site;
 
-impl Streams {
-    /// Schedules an event of the streams'.
+/// The lane of what clients read and write.
+const CLIENTS: u8 = TrafficClass::Clients.lane();
+
+impl Workload {
+    /// Schedules an event of the workload's.
     #[inline]
-    pub(super) fn schedule<F: Fabric, D: Device, K: QueueKind>(
+    pub(crate) fn schedule<F: Fabric, D: Device, K: QueueKind>(
         &self,
         time: SimTime,
-        event: StreamEvent,
+        event: WorkloadEvent,
         site: &mut Site<'_, F, D, K>,
     ) {
-        site.schedule.at(time, EventOf::new(StorageEvent::Stream(event.number())));
-    }
-
-    /// Executes an event of the streams' own.
-    #[inline]
-    pub(crate) fn execute<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u64, site: &mut Site<'_, F, D, K>) {
-        match StreamEvent::of_number(number) {
-            StreamEvent::Served(handle, piece) => self.served(handle, piece, site),
-            StreamEvent::Coded(handle) => {
-                let operation = self.operations.get(handle);
-                operation.is_coding = false;
-                if operation.is_wanted {
-                    self.coded(handle, site);
-                } else {
-                    self.settle(handle);
-                }
-            }
-            StreamEvent::Pace(source) => self.pace(source, site),
-            StreamEvent::Again { source, gives_back } => self.go_on(source, gives_back, site),
-            StreamEvent::Burst => self.burst(site),
-            StreamEvent::Corrupt(corruption) => self.corrupt(corruption, site),
-            StreamEvent::Begin => {
-                let now = site.schedule.now();
-                let disks = self.attendance.uses(now, &site.plant.disks);
-                self.measures.begin(now, disks);
-                site.begin_statistics();
-            }
-            StreamEvent::End => self.is_time_over = true,
-        }
+        site.schedule.at(time, EventOf::new(StorageEvent::Operation(event.number())));
     }
 
     /// The fabric has news of a message.
@@ -63,21 +38,24 @@ impl Streams {
                 let operation = self.operations.get(handle);
                 operation.messages -= 1;
                 operation.steps[kind as usize] += 1;
-                let (lane, is_wanted) = (operation.lane, operation.is_wanted);
+                let (lane, is_abandoned) = (operation.lane, operation.is_abandoned);
                 self.measures.step(lane, kind as usize);
-                if is_wanted {
+                if !is_abandoned {
                     self.arrived(handle, kind, piece, site);
-                } else {
-                    self.settle(handle);
                 }
+                self.settle(handle);
             }
             Notice::Lost(token) => {
                 let (handle, ..) = untoken(token);
                 let operation = self.operations.get(handle);
                 operation.messages -= 1;
-                let lane = operation.lane;
+                let (lane, is_request) = (operation.lane, operation.is_request);
                 self.measures.message_lost(lane);
-                self.give_up(handle, site);
+                if is_request {
+                    self.lose_message(handle, site);
+                } else {
+                    self.give_up(handle, site);
+                }
                 self.settle(handle);
             }
             Notice::Sent(_) => {}
@@ -99,7 +77,7 @@ impl Streams {
             Kind::Request | Kind::Spread => ports.ends(coordinator, holder(), side),
             Kind::Gather | Kind::Written => ports.ends(holder(), coordinator, side),
         };
-        let bytes = if kind.carries_data() { operation.piece } else { self.traffic.control };
+        let bytes = if kind.carries_data() { operation.piece } else { self.control };
         Message { from, to, bytes, lane: operation.lane, token }
     }
 
@@ -119,7 +97,7 @@ impl Streams {
         site.send(message);
     }
 
-    /// Has the holder of a piece read or write it; the operation is given up where the device does not answer.
+    /// Has the holder of a piece read or write it, where the device answers.
     #[inline]
     fn submit<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
@@ -128,9 +106,8 @@ impl Streams {
         site: &mut Site<'_, F, D, K>,
     ) {
         let device = self.operations.holder(handle, piece);
-        if self.attendance.is_dead(device) {
-            self.give_up(handle, site);
-            self.settle(handle);
+        if self.liveness.is_dead(device) {
+            self.unanswered(handle, site);
             return;
         }
         let operation = self.operations.get(handle);
@@ -138,14 +115,22 @@ impl Streams {
         let (lane, bytes) = (operation.lane, operation.piece);
         self.measures.submitted(lane, bytes, direction == Direction::Read);
         // Each piece is an object of its own, so none continues the one before; rebuilds count theirs from below.
-        self.objects += 1;
-        let io = Io { object: ObjectId::new(!self.objects), offset: 0, bytes, direction, lane };
-        site.submit(DeviceId::new(device), io, StorageEvent::Stream(StreamEvent::Served(handle, piece).number()));
+        self.pieces_asked += 1;
+        let io = Io { object: ObjectId::new(!self.pieces_asked), offset: 0, bytes, direction, lane };
+        let event = StorageEvent::Operation(WorkloadEvent::Served(handle, piece).number());
+        site.submit(DeviceId::new(device), io, event);
+    }
+
+    /// A device or a coordinator does not answer: whoever streams gives up, and a client is not told.
+    fn unanswered<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+        if !self.operations.peek(handle).is_request {
+            self.give_up(handle, site);
+        }
     }
 
     /// Sends an operation's first messages.
     #[inline]
-    pub(super) fn start_operation<F: Fabric, D: Device, K: QueueKind>(
+    pub(crate) fn start_operation<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
         handle: Handle,
         site: &mut Site<'_, F, D, K>,
@@ -153,13 +138,24 @@ impl Streams {
         let &Operation { action, code, .. } = self.operations.peek(handle);
         match action {
             Action::Read => self.send(handle, Kind::Ask, 0, site),
-            Action::Write => {
-                let pieces = self.plans[code as usize].code.data();
-                self.operations.get(handle).waiting = pieces as u16;
-                (0..pieces).for_each(|piece| self.send(handle, Kind::Bring, piece, site));
-            }
+            Action::Write => self.send_data(handle, Kind::Bring, code, site),
             Action::Rebuild => self.gather(handle, site),
         }
+    }
+
+    /// Sends the data of an operation between its client and its coordinator, a message a piece.
+    #[inline]
+    fn send_data<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        handle: Handle,
+        kind: Kind,
+        code: u8,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let Plan { data, .. } = self.plans[code as usize];
+        let operation = self.operations.get(handle);
+        (operation.step, operation.awaited) = (kind, data);
+        pieces_in(data).for_each(|piece| self.send(handle, kind, piece, site));
     }
 
     /// All of a message has arrived.
@@ -173,16 +169,15 @@ impl Streams {
     ) {
         let operation = self.operations.peek(handle);
         let is_at_coordinator = matches!(kind, Kind::Ask | Kind::Gather | Kind::Bring | Kind::Written);
-        if is_at_coordinator && self.attendance.is_dead(operation.coordinator) {
-            self.give_up(handle, site);
-            self.settle(handle);
+        if is_at_coordinator && self.liveness.is_dead(operation.coordinator) {
+            self.unanswered(handle, site);
             return;
         }
         match kind {
             Kind::Ask => self.gather(handle, site),
             Kind::Request => self.submit(handle, (piece, Direction::Read), site),
             Kind::Spread => self.submit(handle, (piece, Direction::Write), site),
-            Kind::Gather | Kind::Deliver | Kind::Bring | Kind::Written => self.count_down(handle, kind, site),
+            Kind::Gather | Kind::Deliver | Kind::Bring | Kind::Written => self.count_down(handle, kind, piece, site),
             Kind::Done => self.complete(handle, site),
         }
     }
@@ -190,7 +185,7 @@ impl Streams {
     /// Asks for all pieces that an operation gathers.
     fn gather<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
         let operation = self.operations.get(handle);
-        operation.waiting = operation.pieces.count_ones() as u16;
+        (operation.step, operation.awaited) = (Kind::Gather, operation.pieces);
         let Operation { pieces, own, .. } = *operation;
         for piece in pieces_in(pieces) {
             if piece == u32::from(own) {
@@ -203,7 +198,12 @@ impl Streams {
 
     /// A device has read or written a piece.
     #[inline]
-    fn served<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, piece: u32, site: &mut Site<'_, F, D, K>) {
+    pub(crate) fn served<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        handle: Handle,
+        piece: u32,
+        site: &mut Site<'_, F, D, K>,
+    ) {
         // What was at a device that died is at it no more, and may be over.
         let at = 1u64 << piece;
         let Some(operation) = self.operations.find(handle).filter(|operation| operation.at_disk & at != 0) else {
@@ -218,23 +218,23 @@ impl Streams {
         };
         let step = if is_read { PIECES_READ } else { PIECES_WRITTEN };
         operation.steps[step] += 1;
-        let Operation { lane, action, is_wanted, coordinator, .. } = *operation;
+        let Operation { lane, action, is_abandoned, writes_behind, coordinator, piece: bytes, .. } = *operation;
         self.measures.step(lane, step);
-        if !is_wanted {
-            self.settle(handle);
-            return;
+        if writes_behind && action == Action::Write {
+            self.measures.clients.written(site.schedule.now(), coordinator, bytes);
+        } else if !is_abandoned {
+            if lane == CLIENTS {
+                self.measures.clients.served(self.operations.holder(handle, piece), is_read);
+            }
+            match (action, is_own) {
+                (Action::Read, true) => self.count_down(handle, Kind::Gather, piece, site),
+                (Action::Write, true) => self.count_down(handle, Kind::Written, piece, site),
+                (Action::Rebuild, true) => self.complete(handle, site),
+                (Action::Write, false) => self.send(handle, Kind::Written, piece, site),
+                (Action::Read | Action::Rebuild, false) => self.send(handle, Kind::Gather, piece, site),
+            }
         }
-        if lane == TrafficClass::Clients.lane() {
-            let server = if is_own { coordinator } else { self.operations.holder(handle, piece) };
-            self.measures.clients.served(server, is_read);
-        }
-        match (action, is_own) {
-            (Action::Read, true) => self.count_down(handle, Kind::Gather, site),
-            (Action::Write, true) => self.count_down(handle, Kind::Written, site),
-            (Action::Rebuild, true) => self.complete(handle, site),
-            (Action::Write, false) => self.send(handle, Kind::Written, piece, site),
-            (Action::Read | Action::Rebuild, false) => self.send(handle, Kind::Gather, piece, site),
-        }
+        self.settle(handle);
     }
 
     /// One of the pieces that a step waits for is there; the next step begins with the last.
@@ -243,18 +243,26 @@ impl Streams {
         &mut self,
         handle: Handle,
         kind: Kind,
+        piece: u32,
         site: &mut Site<'_, F, D, K>,
     ) {
         let operation = self.operations.get(handle);
-        operation.waiting -= 1;
-        if operation.waiting > 0 {
+        operation.awaited &= !(1 << piece);
+        if operation.awaited != 0 {
             return;
         }
         match kind {
             Kind::Gather | Kind::Bring => self.code(handle, site),
-            Kind::Written => self.send(handle, Kind::Done, 0, site),
+            Kind::Written => self.acknowledge(handle, site),
             _ => self.complete(handle, site),
         }
+    }
+
+    /// Tells the entry that a write is safe.
+    #[inline]
+    fn acknowledge<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+        self.operations.get(handle).step = Kind::Done;
+        self.send(handle, Kind::Done, 0, site);
     }
 
     /// The coordinator encodes or decodes, one operation after another, where there is something to code and it takes time.
@@ -273,27 +281,44 @@ impl Streams {
                 let free_at = &mut self.coders[operation.coordinator as usize];
                 *free_at = (*free_at).max(site.schedule.now()) + rate.time_for(bytes);
                 let time = *free_at;
-                self.schedule(time, StreamEvent::Coded(handle), site);
+                self.schedule(time, WorkloadEvent::Coded(handle), site);
             }
             _ => self.coded(handle, site),
         }
     }
 
+    /// The coordinator is done with its coding.
+    pub(crate) fn finish_coding<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        handle: Handle,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let operation = self.operations.get(handle);
+        operation.is_coding = false;
+        // A coordinator that died meanwhile goes on with nothing.
+        if !operation.is_abandoned && !self.liveness.is_dead(operation.coordinator) {
+            self.coded(handle, site);
+        }
+        self.settle(handle);
+    }
+
     /// The coordinator has what it sends or writes.
     fn coded<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
-        let &Operation { action, own, pieces, code, .. } = self.operations.peek(handle);
+        let &Operation { action, own, pieces, code, coordinator, piece, writes_behind, .. } =
+            self.operations.peek(handle);
         match action {
-            Action::Read => {
-                let pieces = self.plans[code as usize].code.data();
-                self.operations.get(handle).waiting = pieces as u16;
-                (0..pieces).for_each(|piece| self.send(handle, Kind::Deliver, piece, site));
-            }
+            Action::Read => self.send_data(handle, Kind::Deliver, code, site),
             Action::Write => {
-                self.operations.get(handle).waiting = pieces.count_ones() as u16;
+                let operation = self.operations.get(handle);
+                (operation.step, operation.awaited) = (Kind::Written, pieces);
                 for piece in pieces_in(pieces & !(1 << own)) {
                     self.send(handle, Kind::Spread, piece, site);
                 }
                 self.submit(handle, (u32::from(own), Direction::Write), site);
+                if writes_behind {
+                    self.measures.clients.acknowledged(site.schedule.now(), coordinator, piece);
+                    self.acknowledge(handle, site);
+                }
             }
             Action::Rebuild => self.submit(handle, (u32::from(own), Direction::Write), site),
         }
@@ -302,78 +327,61 @@ impl Streams {
     /// An operation has done all that it was to do.
     #[inline]
     fn complete<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
-        let now = site.schedule.now();
         let operation = self.operations.get(handle);
-        operation.is_wanted = false;
+        operation.is_completed = true;
+        let was_wanted = std::mem::replace(&mut operation.is_wanted, false);
         let operation = *operation;
-        let settled = self.operations.settle(handle);
-        debug_assert!(settled.is_some(), "nothing is to happen to an operation that is complete");
-        let data_pieces = self.plans[operation.code as usize].code.data();
-        let source = &mut self.sources[operation.source as usize];
-        source.free += 1;
-        source.completed += 1;
-        source.lost_in_a_row = 0;
-        self.measures.completed(now, &operation, (data_pieces, source.group));
-        match source.class {
-            TrafficClass::Clients => {}
-            TrafficClass::Bursts => self.count_burst(now, operation.source),
-            TrafficClass::Rebuild => self.count_strip(now),
+        self.settle(handle);
+        if operation.is_request {
+            self.complete_request(&operation, was_wanted, site);
+        } else {
+            self.complete_of_stream(&operation, site);
         }
-        self.fill(operation.source, site);
     }
 
-    /// An operation will never be completed; another one in its place begins after a pause, unless too many were lost.
-    pub(super) fn give_up<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
-        let operation = self.operations.get(handle);
-        if !std::mem::replace(&mut operation.is_wanted, false) {
-            return;
-        }
-        let operation = *operation;
-        self.measures.lost(site.schedule.now(), &operation);
-        let source = &mut self.sources[operation.source as usize];
-        source.lost_in_a_row += 1;
-        if source.lost_in_a_row >= source.lost_most {
-            self.close(operation.source);
-        }
-        self.later(operation.source, true, site);
-    }
-
-    /// Gives back the place of an operation to which nothing is to happen any more; of one that was completed, it was.
+    /// Gives back the place of an operation to which nothing is to happen any more.
     #[inline]
-    pub(super) fn settle(&mut self, handle: Handle) {
+    pub(crate) fn settle(&mut self, handle: Handle) {
         if let Some(operation) = self.operations.settle(handle) {
-            self.measures.settled(&operation);
+            let data_pieces = self.plans[operation.code as usize].code.data();
+            self.measures.settled(&operation, data_pieces);
         }
     }
 
-    /// A device answers no request from now on: operations with a piece there that is asked for, or coordinated there, are lost.
+    /// A device answers no request from now on: what is at it is lost, and with it operations of streams that need it.
     pub(crate) fn fail_device<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
         device: DeviceId,
         site: &mut Site<'_, F, D, K>,
     ) {
-        if !self.attendance.fail(site.schedule.now(), device, &site.plant.disks[device.index()]) {
+        let now = site.schedule.now();
+        if !self.liveness.fail(now, device, &site.plant.disks[device.index()]) {
             return;
         }
-        for number in 0..self.sources.len() as u32 {
-            if self.sources[number as usize].device == device.get() {
-                self.close(number);
-            }
-        }
+        self.measures.clients.lose_backlog(now, device);
+        self.close_sources(device);
         let handles: Vec<Handle> = self.operations.all().map(|(handle, _)| handle).collect();
         for handle in handles {
-            let &Operation { at_disk, coordinator, .. } = self.operations.peek(handle);
-            let is_here = |piece: &u32| self.operations.holder(handle, *piece) == device.get();
-            let here = pieces_in(at_disk).filter(is_here).fold(0u64, |set, piece| set | 1 << piece);
-            if here == 0 && coordinator != device.get() {
+            let &Operation { at_disk, coordinator, is_request, .. } = self.operations.peek(handle);
+            let here = self.pieces_at(handle, at_disk, device.get());
+            if here == 0 && (is_request || coordinator != device.get()) {
                 continue;
             }
             let operation = self.operations.get(handle);
             operation.at_disk &= !here;
+            operation.lost_piece |= here != 0;
             let lane = operation.lane;
             self.measures.lost_with_device(lane, here.count_ones());
-            self.give_up(handle, site);
+            if !is_request {
+                self.give_up(handle, site);
+            }
             self.settle(handle);
         }
+    }
+
+    /// Which of a set of an operation's pieces a device holds.
+    pub(crate) fn pieces_at(&self, handle: Handle, pieces: u64, device: u32) -> u64 {
+        let is_here = |piece: &u32| self.operations.holder(handle, *piece) == device;
+        pieces_in(pieces).filter(is_here).fold(0, |set, piece| set | 1 << piece)
     }
 }

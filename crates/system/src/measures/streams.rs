@@ -69,8 +69,6 @@ pub struct StreamOutcome {
     pub has_corruption: bool,
     /// The mean time from a burst's beginning to its end; `None` where none ended.
     pub mean_burst_seconds: Option<f64>,
-    /// Reads that lacked data and made them anew, or took another copy.
-    pub degraded_reads: u64,
     /// Strips that were made anew in place.
     pub strips_rebuilt: u64,
     /// From the first corruption to the last strip; `None` where the rebuild in place is endless, or not over.

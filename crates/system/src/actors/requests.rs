@@ -1,0 +1,299 @@
+//! Requests: how they are issued, and what becomes of those that are not answered.
+
+use resilver_device::Device;
+use resilver_fabric::Fabric;
+use resilver_kernel::queue::QueueKind;
+use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
+
+use super::request_traffic::{Arrivals, TraceRequest};
+use super::{NO_GROUP, NO_OBJECT, Workload};
+use crate::SystemError;
+use crate::operations::table::{Action, Operation};
+use crate::operations::tokens::{Handle, LIVES, Life, WorkloadEvent};
+use crate::storage::Site;
+
+/// How long a requester waits before it issues again what was lost in the moment in which it was issued.
+///
+/// A requester that no link leads away from loses each attempt at once; without a pause it would try for ever at one time.
+const PAUSE: SimDuration = SimDuration::from_picoseconds(1_000_000_000);
+
+impl Workload {
+    /// Schedules the first requests.
+    pub(super) fn start_requests<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+        let Some(requests) = &mut self.requests else { return };
+        let mut events = Vec::new();
+        match &requests.traffic.arrivals {
+            Arrivals::Trace(rows) => {
+                events.extend(rows.first().map(|first| (first.at, WorkloadEvent::Recorded(0))));
+            }
+            _ => {
+                let now = site.schedule.now();
+                for requester in 0..requests.requesters.len() as u32 {
+                    requests.first_of(requester, |after, event| events.push((now + after, event)));
+                }
+            }
+        }
+        events.into_iter().for_each(|(time, event)| self.schedule_within(time, event, site));
+    }
+
+    /// Schedules an event, unless it lies past the horizon.
+    fn schedule_within<F: Fabric, D: Device, K: QueueKind>(
+        &self,
+        time: SimTime,
+        event: WorkloadEvent,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        if time < SimTime::MAX {
+            self.schedule(time, event, site);
+        }
+    }
+
+    /// A requester of the closed loop goes on after one of its requests.
+    fn follow_up<F: Fabric, D: Device, K: QueueKind>(&mut self, requester: u32, site: &mut Site<'_, F, D, K>) {
+        let Some(requests) = &mut self.requests else { return };
+        if let Arrivals::Closed { interval, .. } = requests.traffic.arrivals {
+            let (after, event) = requests.issue_within(requester, interval);
+            self.schedule(site.schedule.now() + after, event, site);
+        }
+    }
+
+    /// A requester of the closed loop issues a request.
+    pub(super) fn issue_drawn<F: Fabric, D: Device, K: QueueKind>(&mut self, life: Life, site: &mut Site<'_, F, D, K>) {
+        let Some(requests) = self.requests.as_mut().filter(|requests| requests.is_in_life(life)) else { return };
+        let drawn = requests.drawn(life.requester);
+        self.issue(life, drawn, site);
+    }
+
+    /// A request of the open loop comes, and the next one is on its way.
+    pub(super) fn arrive<F: Fabric, D: Device, K: QueueKind>(&mut self, life: Life, site: &mut Site<'_, F, D, K>) {
+        self.issue_drawn(life, site);
+        let Some(requests) = self.requests.as_mut().filter(|requests| requests.is_in_life(life)) else { return };
+        if let Some((after, event)) = requests.arrive_next(life.requester) {
+            self.schedule_within(site.schedule.now() + after, event, site);
+        }
+    }
+
+    /// A recorded request comes, and the next one is on its way.
+    pub(super) fn replay<F: Fabric, D: Device, K: QueueKind>(&mut self, row: u32, site: &mut Site<'_, F, D, K>) {
+        let Some(requests) = &mut self.requests else { return };
+        let Arrivals::Trace(rows) = &requests.traffic.arrivals else { return };
+        let TraceRequest { is_read, bytes, target, .. } = rows[row as usize];
+        let next = rows.get(row as usize + 1).map(|next| next.at);
+        let requester = row % requests.requesters.len() as u32;
+        let drawing = &mut requests.requesters[requester as usize];
+        let server = target.unwrap_or_else(|| requests.chooser.draw(&mut drawing.target));
+        let life = requests.life(requester);
+        if let Some(at) = next {
+            self.schedule(at, WorkloadEvent::Recorded(row + 1), site);
+        }
+        self.issue(life, (is_read, bytes, server), site);
+    }
+
+    fn issue<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        Life { requester, life }: Life,
+        (is_read, bytes, server): (bool, Bytes, DeviceId),
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let Some(requests) = &self.requests else { return };
+        let now = site.schedule.now();
+        let request = Operation {
+            is_request: true,
+            life,
+            source: requester,
+            entry: requests.traffic.requesters[requester as usize].get(),
+            server: server.get(),
+            data: bytes,
+            action: if is_read { Action::Read } else { Action::Write },
+            ..Operation::due(now)
+        };
+        self.try_request(request, site);
+    }
+
+    /// Sends a request to where its pieces are.
+    fn try_request<F: Fabric, D: Device, K: QueueKind>(&mut self, draft: Operation, site: &mut Site<'_, F, D, K>) {
+        let Some(requests) = self.requests.as_ref() else { return };
+        let timeout = requests.traffic.timeout;
+        if !requests.requesters[draft.source as usize].is_working {
+            return;
+        }
+        let now = site.schedule.now();
+        let draft = Operation { begun_at: now, side: self.next_side(&site.plant.ports), ..draft };
+        let Some(operation) = self.place_request(draft) else {
+            // Nothing of what it could ask can be read or written now.
+            self.pause(draft, now + PAUSE, site);
+            return;
+        };
+        let Some(handle) = self.operations.insert(operation, &self.drawn) else {
+            self.problem = Some(SystemError::TooManyRequests);
+            return;
+        };
+        self.measures.issued(operation.lane);
+        if let Some(timeout) = timeout {
+            self.schedule_within(now + timeout, WorkloadEvent::Timeout(handle), site);
+        }
+        self.start_operation(handle, site);
+    }
+
+    /// Tries a request again after a pause; until then nobody waits for it: it is as a request yet to come.
+    fn pause<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        draft: Operation,
+        until: SimTime,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        match self.operations.insert(Operation { is_wanted: false, is_paused: true, ..draft }, &[]) {
+            Some(handle) => self.schedule_within(until, WorkloadEvent::Retry(handle), site),
+            None => self.problem = Some(SystemError::TooManyRequests),
+        }
+    }
+
+    /// A request that was lost at once is tried again after a pause.
+    pub(super) fn retry<F: Fabric, D: Device, K: QueueKind>(&mut self, handle: Handle, site: &mut Site<'_, F, D, K>) {
+        let request = self.operations.get(handle);
+        request.is_paused = false;
+        let request = *request;
+        self.settle(handle);
+        let life = Life { requester: request.source, life: request.life };
+        if self.requests.as_ref().is_some_and(|requests| requests.is_in_life(life)) {
+            self.try_request(request.anew(), site);
+        }
+    }
+
+    /// Tries what was lost again, at another server.
+    fn try_elsewhere<F: Fabric, D: Device, K: QueueKind>(&mut self, lost: Operation, site: &mut Site<'_, F, D, K>) {
+        let Some(requests) = &mut self.requests else { return };
+        let now = site.schedule.now();
+        let target = &mut requests.requesters[lost.source as usize].target;
+        let server = requests.chooser.draw_other(target, |server| server.get() == lost.server);
+        let server = server.map_or(lost.server, DeviceId::get);
+        let draft = Operation { server, object: NO_OBJECT, ..lost.anew() };
+        if lost.begun_at < now {
+            self.try_request(draft, site);
+        } else {
+            self.pause(draft, now + PAUSE, site);
+        }
+    }
+
+    /// A requester has its answer, or it comes too late.
+    #[inline]
+    pub(crate) fn complete_request<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        request: &Operation,
+        was_wanted: bool,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        if was_wanted {
+            self.measures.completed(site.schedule.now(), request, NO_GROUP);
+            self.follow_up(request.source, site);
+        } else {
+            self.measures.clients.late();
+        }
+    }
+
+    /// A message of a request will never arrive; who waits without a limit of time is told so.
+    pub(crate) fn lose_message<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        handle: Handle,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let has_timeout = self.requests.as_ref().is_some_and(|requests| requests.traffic.timeout.is_some());
+        let request = *self.operations.peek(handle);
+        if request.is_wanted && !has_timeout {
+            self.operations.get(handle).is_abandoned = true;
+            self.lose_request(site.schedule.now(), handle);
+            self.try_elsewhere(request, site);
+        }
+    }
+
+    /// The time that a requester waits is over.
+    pub(super) fn time_out<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        handle: Handle,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let now = site.schedule.now();
+        let Some(request) = self.operations.find(handle).map(|request| *request) else { return };
+        // Another request may have the place of one that was done long ago.
+        let timeout = self.requests.as_ref().and_then(|requests| requests.traffic.timeout);
+        if request.is_wanted && timeout.is_some_and(|timeout| request.begun_at + timeout == now) {
+            self.lose_request(now, handle);
+            self.try_elsewhere(request, site);
+        }
+    }
+
+    /// A requester waits for a request no more.
+    fn lose_request(&mut self, now: SimTime, handle: Handle) {
+        let request = self.operations.get(handle);
+        request.is_wanted = false;
+        let request = *request;
+        self.measures.lost(now, &request);
+        self.settle(handle);
+    }
+
+    /// Devices are known to have failed: each request that waits for one is asked again at once, where its pieces are now.
+    pub(super) fn ask_elsewhere<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        devices: &[DeviceId],
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let waits = |&(handle, request): &(Handle, &Operation)| {
+            let here = |device: &DeviceId| {
+                let pieces = self.pieces_at(handle, request.pieces, device.get());
+                request.waits_for(pieces, request.coordinator == device.get())
+            };
+            request.is_request && request.is_wanted && devices.iter().any(here)
+        };
+        let waiting: Vec<Handle> = self.operations.all().filter(waits).map(|(handle, _)| handle).collect();
+        for handle in waiting {
+            let request = self.operations.get(handle);
+            (request.is_wanted, request.is_abandoned) = (false, true);
+            let request = *request;
+            self.measures.retried();
+            self.settle(handle);
+            self.try_request(request.anew(), site);
+        }
+    }
+
+    /// The endpoints where requests enter.
+    pub(crate) fn requesters(&self) -> &[EndpointId] {
+        self.requests.as_ref().map_or(&[], |requests| &requests.traffic.requesters)
+    }
+
+    /// The requesters at these endpoints stop, and what they wait for is lost.
+    pub(crate) fn fail_requesters(&mut self, now: SimTime, is_at: impl Fn(EndpointId) -> bool) {
+        let Some(requests) = &mut self.requests else { return };
+        let mut stopped = Vec::new();
+        for (number, requester) in (0u32..).zip(&mut requests.requesters) {
+            if is_at(requests.traffic.requesters[number as usize]) && requester.is_working {
+                requester.is_working = false;
+                requester.life = (requester.life + 1) % LIVES;
+                stopped.push(number);
+            }
+        }
+        for number in stopped {
+            let is_own = |request: &Operation| request.is_request && request.is_wanted && request.source == number;
+            let own = self.operations.all().filter(|&(_, request)| is_own(request));
+            let own: Vec<Handle> = own.map(|(handle, _)| handle).collect();
+            own.into_iter().for_each(|handle| self.lose_request(now, handle));
+        }
+    }
+
+    /// The requesters at these endpoints begin anew.
+    pub(crate) fn repair_requesters<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        is_at: impl Fn(EndpointId) -> bool,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        let Some(requests) = &mut self.requests else { return };
+        let (now, mut events) = (site.schedule.now(), Vec::new());
+        for number in 0..requests.requesters.len() as u32 {
+            let index = number as usize;
+            if is_at(requests.traffic.requesters[index]) && !requests.requesters[index].is_working {
+                requests.requesters[index].is_working = true;
+                requests.first_of(number, |after, event| events.push((now + after, event)));
+            }
+        }
+        events.into_iter().for_each(|(time, event)| self.schedule_within(time, event, site));
+    }
+}

@@ -1,0 +1,217 @@
+//! How a workload is made, and what begins by itself.
+
+use std::sync::Arc;
+
+use resilver_device::Device;
+use resilver_fabric::Fabric;
+use resilver_kernel::queue::QueueKind;
+use resilver_redundancy::Code;
+use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
+
+use super::objects::Objects;
+use super::requesters::Requests;
+use super::sources::{Sources, groups_of, sources_of, strips_of};
+use super::streams::{ENDLESS, Source};
+use super::{Group, StreamTraffic, StripesOf, Traffic, Workload};
+use crate::SystemError;
+use crate::config::{Contents, SystemConfig};
+use crate::liveness::Liveness;
+use crate::measures::PieceCounts;
+use crate::measures::operations::OperationMeasures;
+use crate::operations::plan::Plan;
+use crate::operations::table::Operations;
+use crate::operations::tokens::WorkloadEvent;
+use crate::storage::Site;
+
+/// The shortest pause after a loss: a source that no link leads away from would try for ever at one time without one.
+const SHORTEST_PAUSE: SimDuration = SimDuration::from_picoseconds(1_000_000_000);
+
+/// The codes of the streams and of each corruption.
+///
+/// # Errors
+/// When there is no number of copies to go by.
+fn plans_of(config: &SystemConfig) -> Result<Vec<Plan>, SystemError> {
+    let own = match &config.code {
+        Some(coded) => coded.code.clone(),
+        None => {
+            let copies = config.placement.algorithm.pieces();
+            let code = Code::replication(copies as u32).map_err(|_| SystemError::Traffic {
+                field: "redundancy.replicas",
+                value: format!("{copies} copies"),
+                rule: "clients read and write objects of 1 to 64 copies",
+            })?;
+            Arc::new(code)
+        }
+    };
+    let others = config.corruptions.iter().map(|corruption| corruption.code.clone().unwrap_or_else(|| own.clone()));
+    Ok([own.clone()].into_iter().chain(others).map(Plan::new).collect())
+}
+
+impl Workload {
+    /// A workload of nothing yet, on a system of `devices` devices.
+    fn on(devices: usize, plans: Vec<Plan>, groups: Vec<Group>) -> Self {
+        let pieces = plans.iter().map(|plan| plan.code.pieces()).max().unwrap_or(1) as usize;
+        Workload {
+            operations: Operations::new(pieces),
+            measures: OperationMeasures::new(devices, groups.len()),
+            plans,
+            coding: None,
+            coders: vec![SimTime::ZERO; devices],
+            liveness: Liveness::new(devices),
+            control: Bytes::ZERO,
+            pieces_asked: 0,
+            drawn: Vec::with_capacity(pieces),
+            gathered: Vec::with_capacity(pieces),
+            is_out: vec![false; devices],
+            share_rebuilt: 0.0,
+            objects: Objects::none(),
+            requests: None,
+            turns: 0,
+            streams: None,
+            corruptions: Vec::new(),
+            strip: Bytes::ZERO,
+            pause: SHORTEST_PAUSE,
+            groups,
+            sources: Vec::new(),
+            burst_sources: 0..0,
+            corruption_sources: Vec::new(),
+            bursts: Vec::new(),
+            strips_left: 0,
+            corrupted_at: None,
+            rebuilt_at: None,
+            warm_up: SimDuration::ZERO,
+            duration: None,
+            is_time_over: true,
+            problem: None,
+        }
+    }
+
+    /// The same workload, of which statistics begin after `warm_up` and last for `duration`, where that is given.
+    fn lasting(self, warm_up: SimDuration, duration: Option<SimDuration>) -> Self {
+        Workload { warm_up, duration, is_time_over: duration.is_none(), ..self }
+    }
+
+    /// The same workload on objects, where there are some.
+    fn over(mut self, objects: Objects, config: &SystemConfig) -> Self {
+        self.measures.clients.pieces = Some(PieceCounts::default());
+        self.coding = config.code.as_ref().and_then(|coded| coded.coding);
+        Workload { objects, ..self }
+    }
+
+    /// Requests to servers of `devices` devices, each to a piece of its own; `has_rebuild` says whether there is a rebuild that
+    /// the run may last for.
+    ///
+    /// # Errors
+    /// When the traffic is not one that can be drawn.
+    pub fn of_requests(seed: u64, traffic: Traffic, devices: usize, has_rebuild: bool) -> Result<Self, SystemError> {
+        traffic.check(devices, has_rebuild)?;
+        let servers = traffic.servers.clone();
+        Ok(Workload::on(devices, vec![Plan::single()], Vec::new()).requesting(seed, traffic, &servers))
+    }
+
+    fn requesting(self, seed: u64, traffic: Traffic, servers: &[DeviceId]) -> Self {
+        let lasting = self.lasting(traffic.warm_up, traffic.duration);
+        let control = traffic.control;
+        Workload { control, requests: Some(Requests::new(seed, traffic, servers)), ..lasting }
+    }
+
+    /// What is asked of a system of which each server has so many ports, where anything is.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub(crate) fn of(config: &SystemConfig, sides: u32) -> Result<Option<Self>, SystemError> {
+        match (&config.traffic, &config.streams) {
+            (None, None) if config.corruptions.is_empty() => Ok(None),
+            (Some(traffic), None) if config.corruptions.is_empty() => Self::of_clients(config, traffic).map(Some),
+            (None, Some(traffic)) => Self::of_streams(config, traffic.clone(), sides).map(Some),
+            (Some(_), Some(_)) => {
+                let (value, rule) = ("given".into(), "clients issue requests or stream, not both: leave one out");
+                Err(SystemError::Traffic { field: "streams", value, rule })
+            }
+            _ => {
+                let (value, rule) =
+                    ("given".into(), "groups rebuild in place beside streams over groups: give streams");
+                Err(SystemError::Traffic { field: "faults.corrupt", value, rule })
+            }
+        }
+    }
+
+    /// Requests: on the objects that the system stores, where it stores any.
+    fn of_clients(config: &SystemConfig, traffic: &Traffic) -> Result<Self, SystemError> {
+        let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failed.is_empty());
+        let is_empty = matches!(&config.contents, Contents::Groups(groups) if groups.is_empty());
+        if !is_empty {
+            let plans = plans_of(config)?;
+            let objects = Objects::sample(config, plans[0].code.pieces() as usize)?;
+            let primaries = objects.primaries();
+            if !primaries.is_empty() {
+                traffic.check(devices, has_rebuild)?;
+                let stored = Workload::on(devices, plans, Vec::new()).over(objects, config);
+                return Ok(stored.requesting(config.seed, traffic.clone(), &primaries));
+            }
+        }
+        Self::of_requests(config.seed, traffic.clone(), devices, has_rebuild)
+    }
+
+    fn of_streams(config: &SystemConfig, traffic: StreamTraffic, sides: u32) -> Result<Self, SystemError> {
+        let devices = config.endpoint_of.len();
+        traffic.check((devices, !config.failed.is_empty()), config.code.as_ref(), &config.corruptions)?;
+        let plans = plans_of(config)?;
+        let strip = config.code.as_ref().and_then(|coded| coded.strip).unwrap_or(Bytes::ZERO);
+        let (objects, data) = match &traffic.over {
+            StripesOf::Groups(_) => (Objects::none(), strip.get() * u64::from(plans[0].code.data())),
+            StripesOf::Placement => {
+                let objects = Objects::sample(config, plans[0].code.pieces() as usize)?;
+                if objects.len() == 0 {
+                    let rule = "a population with data is what they read and write";
+                    return Err(SystemError::Traffic { field: "streams", value: "of no object".into(), rule });
+                }
+                let mean = objects.mean_bytes() as u64;
+                (objects, mean.max(1))
+            }
+        };
+        let Sources { all, of_bursts, of_corruptions } = sources_of(config, &traffic, sides, Bytes::new(data));
+        let groups = groups_of(&traffic);
+        let workload = Workload::on(devices, plans, groups).over(objects, config);
+        Ok(Workload {
+            control: traffic.control,
+            strip,
+            pause: config.retry.after.max(SHORTEST_PAUSE),
+            strips_left: strips_of(&config.corruptions, &of_corruptions),
+            sources: all,
+            burst_sources: of_bursts,
+            corruption_sources: of_corruptions,
+            corruptions: config.corruptions.clone(),
+            streams: Some(traffic.clone()),
+            ..workload.lasting(traffic.warm_up, traffic.duration)
+        })
+    }
+
+    /// Schedules the beginning and the end of statistics, bursts and corruptions, and begins the first operations.
+    pub(crate) fn start<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+        let begins_at = SimTime::ZERO + self.warm_up;
+        if begins_at > SimTime::ZERO {
+            self.schedule(begins_at, WorkloadEvent::Begin, site);
+        }
+        if let Some(end) = self.end() {
+            self.schedule(end, WorkloadEvent::End, site);
+        }
+        self.start_requests(site);
+        for (number, corruption) in (0u32..).zip(&self.corruptions) {
+            self.schedule(corruption.at, WorkloadEvent::Corrupt(number), site);
+        }
+        if let Some(bursts) = self.streams.as_ref().and_then(|traffic| traffic.bursts) {
+            self.schedule(SimTime::ZERO + bursts.first, WorkloadEvent::Burst, site);
+        }
+        for number in 0..self.sources.len() as u32 {
+            let Source { interval, first_due, owed, .. } = self.sources[number as usize];
+            if interval > SimDuration::ZERO {
+                if first_due < SimTime::MAX {
+                    self.schedule(first_due, WorkloadEvent::Pace(number), site);
+                }
+            } else if owed == ENDLESS {
+                self.ramp(number, site);
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What is counted of clients and of operations, and the laws that the counts are held to.
+
+pub(crate) mod clients;
+pub(crate) mod operations;
+mod outcome;
+mod periods;
+mod streams;
+
+pub use outcome::{Bar, ClientOutcome, Counts, Delays, PieceCounts, ServerOutcome, TrafficInterval};
+pub use periods::{Period, PeriodOutcome};
+pub use streams::{Rates, StreamOutcome, StripeGroup};

@@ -1,0 +1,178 @@
+"""What clients got of a system, in words: during its faults, and against the time before."""
+
+from __future__ import annotations
+
+import re
+import statistics
+
+import numpy as np
+
+from resilver.report.charts_data import column, rows_of_run
+from resilver.report.source import ResultsLike, Row, SystemRuns, number, serves_only
+from resilver.report.words import listed, percent, plural
+from resilver.units import format_duration, format_rate
+
+_NAMES_SHOWN_MAX = 3
+
+
+def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
+    """What clients got of a system: medians over its seeds, in two or three sentences.
+
+    Where something fails it is what they got from the first fault to the end of its recovery, as a
+    mean over the whole run would mix in the time before and after.
+
+    Args:
+        results: The study's results.
+        point: A system with clients.
+    """
+    during = _middle(point, "during_throughput_bytes_per_second")
+    when, rate = "", _middle(point, "throughput_bytes_per_second")
+    if during is not None:
+        when = " during the faults" if serves_only(point.rows) else " during the rebuild"
+        rate = during
+    losses = losses_sentence(results, point)
+    if not rate:
+        return f"No request of a client completes{when}{_against_before(point)}. {losses}"
+    text = f"Clients get {format_rate(rate)}{when}{_against_before(point)}"
+    if during is None:
+        told = [_delay(point, "mean_delay_seconds", "p99_delay_seconds", "a request")]
+    else:
+        told = [
+            _delay(point, f"during_mean_{kind}", f"during_p99_{kind}", f"a {kind}")
+            for kind in ("read_delay_seconds", "write_delay_seconds")
+        ]
+    delays = " and ".join(filter(None, told))
+    return f"{text}; {delays}. {losses}" if delays else f"{text}. {losses}"
+
+
+def _against_before(point: SystemRuns) -> str:
+    """How what clients get during the faults compares with what they got before."""
+    if _middle(point, "during_seconds") is None:
+        return ""
+    before = _middle(point, "before_throughput_bytes_per_second")
+    ratio = _middle(point, "during_before_throughput_ratio")
+    if before is None or ratio is None:
+        return " (nothing was measured before)"
+    return f", {percent(ratio)} of the {format_rate(before)} before"
+
+
+def _delay(point: SystemRuns, mean_name: str, tail_name: str, what: str) -> str:
+    """The mean and the tail of delays; empty where nothing of the kind completed."""
+    mean, tail = _middle(point, mean_name), _middle(point, tail_name)
+    if mean is None:
+        return ""
+    what = what.removesuffix("_delay_seconds")
+    text = f"{what} takes {format_duration(mean)} on average"
+    return text if tail is None else f"{text}, 1 in 100 longer than {format_duration(tail)}"
+
+
+def _hanging(row: Row) -> str:
+    """What waits at the end for what will never answer, in a sentence; empty where nothing does."""
+    count = number(row, "requests_hanging")
+    if not count:
+        return ""
+    one = count == 1.0
+    return (
+        f"{plural(count, 'request')} {'hangs' if one else 'hang'} at the end: what "
+        f"{'it waits' if one else 'they wait'} for failed with nobody told, and without a timeout "
+        "no request is given up."
+    )
+
+
+def _retried(row: Row) -> str:
+    """What was asked again because its server was known to have failed; empty where nothing was."""
+    count = number(row, "requests_retried")
+    if not count:
+        return ""
+    verb = "was" if count == 1.0 else "were"
+    return f"{plural(count, 'request')} {verb} asked again elsewhere when a server failed."
+
+
+def losses_sentence(results: ResultsLike, point: SystemRuns) -> str:
+    """Which requests were lost, of which servers, and what became of packets, in the median run.
+
+    Args:
+        results: The study's results.
+        point: A system with clients.
+    """
+    lost = [number(row, "requests_lost") or 0.0 for row in point.rows]
+    row = point.median
+    if not any(lost):
+        dropped = _drops(row)
+        though = f", though packets are: {listed(dropped)}" if dropped else ""
+        # What hangs is as good as lost, and nobody ever learns of it.
+        told = _hanging(row) or f"No request is lost{though}."
+        return f"{told} {_retried(row)}".rstrip()
+    return " ".join(filter(None, (_lost(results, point, lost), _hanging(row), _retried(row))))
+
+
+def _lost(results: ResultsLike, point: SystemRuns, lost: list[float]) -> str:
+    """Which requests were lost, of which servers, or why."""
+    row = point.median
+    count = number(row, "requests_lost") or 0.0
+    if not count:
+        return f"Requests are lost in {sum(map(bool, lost)):,} of {len(lost):,} seeds."
+    total = count + (number(row, "requests_completed") or 0.0)
+    verb = "is" if count == 1.0 else "are"
+    text = f"{plural(count, 'request')} ({percent(count / total)}) {verb} lost"
+    named = losses_by_server(results, point)
+    if named:
+        shown = [name for name, _ in named[:_NAMES_SHOWN_MAX]]
+        more = len(named) - len(shown)
+        if more:
+            shown.append(f"{more:,} more")
+        text += f", asked of {listed(shown)}"
+        gone = failed_disks(results, point)
+        if all(name in gone for name, _ in named):
+            return f"{text}, whose {'disk' if len(named) == 1 else 'disks'} had failed."
+    causes = _drops(row)
+    if causes:
+        return f"{text}: {listed(causes)}."
+    late = number(row, "requests_late")
+    return f"{text}: their time ran out" + (f"; {late:,.0f} answers came late." if late else ".")
+
+
+def _drops(row: Row) -> list[str]:
+    """How many packets of a run were dropped, and why, in words."""
+    return [
+        f"{plural(packets, 'packet')} {why}"
+        for name, why in (
+            ("packets_dropped_cut", "cut off by what failed"),
+            ("packets_dropped_no_link", "left without a link to go on"),
+            ("packets_dropped_hop_limit", "gone too many hops"),
+        )
+        if (packets := number(row, name))
+    ]
+
+
+def failed_disks(results: ResultsLike, point: SystemRuns) -> set[str]:
+    """The servers whose disks had failed by the end of the median run.
+
+    Args:
+        results: The study's results.
+        point: The system.
+    """
+    table = rows_of_run(results.servers, point.median["run"])
+    names, failed = table["name"].to_pylist(), table["failed"].to_pylist()
+    gone = {str(name) for name, is_failed in zip(names, failed, strict=True) if is_failed}
+    return gone | set(re.split(r"[,\s]+", str(point.median.get("failed_disks") or "")))
+
+
+def losses_by_server(results: ResultsLike, point: SystemRuns) -> list[tuple[str, int]]:
+    """The servers whose requests were lost in the median run, with how many, most first.
+
+    Args:
+        results: The study's results.
+        point: The system.
+    """
+    table = rows_of_run(results.servers, point.median["run"])
+    lost = np.nan_to_num(column(table, "requests_lost"))
+    names = table["name"].to_pylist()
+    order = np.argsort(-lost, kind="stable")
+    return [(str(names[at]), int(lost[at])) for at in order if lost[at] > 0.0]
+
+
+def _middle(point: SystemRuns, name: str) -> float | None:
+    """The median of a metric over the seeds; None where no run has it."""
+    values = [value for row in point.rows if (value := number(row, name)) is not None]
+    return float(statistics.median(values)) if values else None

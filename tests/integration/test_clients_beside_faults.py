@@ -1,0 +1,136 @@
+"""What clients get before, during and after a fault, by the whole command."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from tests.integration.test_command import command
+
+# Twelve servers of 1,000 requests a second each, on a network that does not count, and clients that
+# never leave one of them idle. Each server holds 3,000 of the 36,000 copies.
+STUDY = """
+[cluster]
+servers = 12
+device = { service = "1 ms" }
+fabric = { routers = 12 }
+[population]
+file_size = "1 MiB"
+bytes_per_server = "1000 MiB"
+[placement]
+algorithm = "crush"
+[redundancy]
+replicas = 3
+[recovery]
+pipeline_buffer = "1 MiB"
+[traffic]
+outstanding = 600
+request_size = "1 MiB"
+reads = 1.0
+warm_up = "500 ms"
+duration = "6 s"
+[[faults]]
+at = "2.5 s"
+fail = { servers = ["server.4"] }
+[study]
+seeds = 1
+"""
+
+MIB = 2**20
+
+
+def rows_of(folder: Path, *changes: str, study: str = STUDY) -> list[dict[str, Any]]:
+    """The runs of the study with these keys changed, as the command prints them."""
+    (folder / "clients.toml").write_text(study, encoding="utf-8")
+    flags = [word for change in changes for word in ("--set", change)]
+    output = f"run-{len(list(folder.iterdir()))}"
+    done = command("run", "clients.toml", "-o", output, "--json", *flags, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    rows: list[dict[str, Any]] = json.loads(done.stdout)
+    return rows
+
+
+def test_clients_get_what_a_rebuild_leaves(tmp_path: Path) -> None:
+    sweep = 'study.sweep={ "recovery.bandwidth" = ["100 MiB/s", "30 MiB/s", "10 MiB/s"] }'
+    rates = []
+    for row in rows_of(tmp_path, sweep):
+        # 12,000 a second before the fault. During it eleven devices are left, and each MiB that is
+        # rebuilt is a read and a write of one of them. Chance gives servers unequal shares, whence
+        # up to 5 % are idle.
+        before = row["before_read_bytes_per_second"] / MIB
+        assert before == pytest.approx(12_000, rel=0.05)
+        rebuilt = row["rebuilt_bytes"] / MIB / row["during_seconds"]
+        during = row["during_read_bytes_per_second"] / MIB
+        assert during == pytest.approx(11_000 - 2 * rebuilt, rel=0.05)
+        assert row["during_before_throughput_ratio"] == pytest.approx(during / before)
+        # The window is of the three periods, of which the first is of the study and the second of
+        # the rebuild.
+        assert row["before_seconds"] == pytest.approx(2.0)
+        assert row["during_seconds"] == pytest.approx(row["rebuild_seconds"], rel=0.01)
+        counts = [row[f"{one}_requests_completed"] or 0 for one in ("before", "during", "after")]
+        assert sum(counts) == row["requests_completed"]
+        # Who waited for the server that failed asked again elsewhere, and nothing is lost.
+        assert row["requests_lost"] == row["requests_hanging"] == 0 < row["requests_retried"] <= 600
+        rates.append(during)
+    assert rates == sorted(rates), "a slower rebuild leaves clients no less"
+
+
+def test_a_lane_gives_clients_their_share(tmp_path: Path) -> None:
+    # 75 % of the 11,000 requests a second; more where the rebuild has none for a moment.
+    (row,) = rows_of(tmp_path, "lanes.clients=0.75")
+    share = row["during_read_bytes_per_second"] / MIB / 11_000
+    assert 0.74 < share < 0.80
+
+
+def test_a_silent_failure_costs_time_outs_or_hangs(tmp_path: Path) -> None:
+    silent = 'faults=[{ at = "2.5 s", fail = { disks = ["server.4"] } }]'
+    (row,) = rows_of(tmp_path, silent, 'traffic.timeout="1 s"')
+    assert row["during_requests_lost"] > 500 and row["before_requests_lost"] == 0
+    assert row["requests_hanging"] == 0 and row["after_seconds"] is None
+    # Without a time-out each of the 600 comes to the dead disk at last, and nothing answers it.
+    for text in told(tmp_path, silent):
+        assert "600 requests hang at the end" in text
+        assert "No request is lost" not in text
+
+
+def told(folder: Path, *changes: str) -> tuple[str, str]:
+    """What the terminal says of the study with these keys changed, and what its page does."""
+    (folder / "clients.toml").write_text(STUDY, encoding="utf-8")
+    flags = [word for change in changes for word in ("--set", change)]
+    done = command("run", "clients.toml", "-o", "told", *flags, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    made = command("report", "told", "-o", "told.html", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    page = (folder / "told.html").read_text(encoding="utf-8")
+    return " ".join(done.stdout.split()), " ".join(page.split())
+
+
+def test_the_terminal_and_the_page_lead_with_the_time_of_the_rebuild(tmp_path: Path) -> None:
+    for text in told(tmp_path, 'recovery.bandwidth="30 MiB/s"'):
+        assert re.search(
+            r"Clients get \S+ GiB/s during the rebuild, \d+ % of the \S+ GiB/s before", text
+        )
+        assert "No request is lost. " in text and "asked again elsewhere when a server" in text
+        assert "Goodput during the faults" in text and "Goodput over all" in text
+
+
+def test_a_code_has_requests_move_parity_and_decode(tmp_path: Path) -> None:
+    code = STUDY.replace("replicas = 3", 'code = "rs 4+2"')
+    (row,) = rows_of(tmp_path, "traffic.reads=0.0", study=code)
+    # A write of 1 MiB is six pieces of 256 KiB; what was under way as the window began and ended
+    # counts on one side alone.
+    completed = row["write_requests"] * MIB
+    written = row["client_device_bytes_written"]
+    assert abs(written - 1.5 * completed) <= 1.5 * 2 * 600 * MIB
+    (row,) = rows_of(tmp_path, 'recovery.bandwidth="20 MiB/s"', study=code)
+    # A degraded read gathers four pieces of 256 KiB. Of four pieces of data on twelve servers, one
+    # is lost with a probability of 4/12, and half of the objects are rebuilt, on average; somewhat
+    # more, as new homes that have less to take in than others are done before the end.
+    assert row["degraded_read_bytes"] == row["degraded_reads"] * MIB
+    assert 0.12 < row["degraded_reads"] / row["during_requests_completed"] < 0.17
