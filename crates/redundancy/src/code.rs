@@ -3,8 +3,9 @@
 use crate::lrc::{self, ENUMERATION_LIMIT};
 use crate::matrix::Matrix;
 use crate::pieces::combination_count;
+use crate::product::Table;
 use crate::repair_sets::RepairSets;
-use crate::{CodeError, LinearCode, Pieces, reed_solomon};
+use crate::{CodeError, LinearCode, Pieces, reed_solomon, text};
 
 /// The most pieces for which what is survived stands in a table, of a bit a set: 8 KiB.
 const TABLE_PIECES: u32 = 16;
@@ -18,6 +19,7 @@ enum Kind {
         /// Data pieces in a local group.
         local: u32,
     },
+    Product(Box<Table>),
 }
 
 /// A code by which an object is kept in pieces, the data first.
@@ -43,26 +45,17 @@ pub struct Code {
 }
 
 impl Code {
-    /// The code that `text` names: `"copies 3"`, `"rs 8+3"` or `"lrc 8+5 local 4"`.
+    /// The code of one level that `text` names: `"copies 3"`, `"rs 8+3"`, `"lrc 8+5 local 4"` or `"product rs 4+2 x rs 3+1"`.
+    ///
+    /// Text of several levels is refused here, where one code is asked for; [`crate::CodeTree::parse`] takes it.
     pub fn parse(text: &str) -> Result<Self, CodeError> {
-        let unreadable = || CodeError::Unreadable(text.to_owned());
-        let number = |digits: &str| {
-            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            is_number.then(|| digits.parse::<u32>().ok()).flatten().ok_or_else(unreadable)
-        };
-        let sizes = |sum: &str| {
-            let (data, parity) = sum.split_once('+').ok_or_else(unreadable)?;
-            Ok((number(data)?, number(parity)?))
-        };
-        match text.split_ascii_whitespace().collect::<Vec<_>>()[..] {
-            ["copies", copies] => Self::replication(number(copies)?),
-            ["rs", sum] => sizes(sum).and_then(|(data, parity)| Self::reed_solomon(data, parity)),
-            ["lrc", sum, "local", local] => {
-                let ((data, parity), local) = (sizes(sum)?, number(local)?);
-                Self::locally_repairable(data, parity, local)
-            }
-            _ => Err(unreadable()),
+        let mut levels = text::levels(text)?;
+        let lowest = levels.pop().expect("text has at least one level");
+        if levels.is_empty() {
+            return Ok(lowest);
         }
+        let (name, levels, lowest) = (text.to_owned(), levels.len() + 1, lowest.name());
+        Err(CodeError::SeveralLevels { name, levels, lowest })
     }
 
     /// Replication: every piece is the whole object.
@@ -99,14 +92,30 @@ impl Code {
         let linear = LinearCode::from_checks(&lrc::parity_check(data, parity, local));
         let fault_tolerance = lrc::fault_tolerance(&linear, &name, local)?;
         let repair_sets = RepairSets::of(&linear);
-        let (kind, survived) = (Kind::LocallyRepairable { local }, survived_sets(&linear, fault_tolerance));
+        Ok(Self::positional(Kind::LocallyRepairable { local }, linear, fault_tolerance, repair_sets))
+    }
+
+    /// The product code whose pieces are a table: each column is a stripe of `column`, and each row one of `row`.
+    ///
+    /// Its data pieces come first, row by row, and then the others, row by row.
+    pub fn product(column: Self, row: Self) -> Result<Self, CodeError> {
+        let name = format!("product {} x {}", column.name(), row.name());
+        check_pieces(&name, u64::from(column.pieces()) * u64::from(row.pieces()))?;
+        let table = Table::of(column, row);
+        let (linear, fault_tolerance) = (table.linear(), table.fault_tolerance());
+        Ok(Self::positional(Kind::Product(Box::new(table)), linear, fault_tolerance, None))
+    }
+
+    /// A code of which it matters which pieces are lost.
+    fn positional(kind: Kind, linear: LinearCode, fault_tolerance: u32, repair_sets: Option<RepairSets>) -> Self {
+        let survived = survived_sets(&linear, fault_tolerance);
         let mut code = Self { kind, linear, fault_tolerance, locality: 0, survived, repair_sets };
         let mut gathered = Vec::new();
         for piece in 0..code.pieces() {
             code.repair(Pieces::of([piece]), piece, &[], &mut gathered);
             code.locality = code.locality.max(gathered.len() as u32);
         }
-        Ok(code)
+        code
     }
 
     /// A code of which any `data` pieces are enough.
@@ -118,10 +127,11 @@ impl Code {
     /// The code as it is written.
     pub fn name(&self) -> String {
         let (data, parity) = (self.data(), self.parity());
-        match self.kind {
+        match &self.kind {
             Kind::Replication => format!("copies {}", self.pieces()),
             Kind::ReedSolomon => format!("rs {data}+{parity}"),
             Kind::LocallyRepairable { local } => format!("lrc {data}+{parity} local {local}"),
+            Kind::Product(table) => table.name(),
         }
     }
 
@@ -168,11 +178,22 @@ impl Code {
         }
     }
 
+    /// Whether a product code's data can be read by making whole one row or column after the other, each by its own code.
+    ///
+    /// It is what most systems do, and survives no more than [`Code::is_survivable`]. Other codes have one line.
+    pub fn is_survivable_by_lines(&self, lost: Pieces) -> bool {
+        match &self.kind {
+            Kind::Product(table) => table.left_by_lines(lost.and(Pieces::first(self.pieces()))).is_empty(),
+            _ => self.is_survivable(lost),
+        }
+    }
+
     /// Puts into `gathered` the survivors that make `piece` anew, most preferred first; whether that can be.
     ///
     /// They are the fewest that do, and of equals the first by `prefer`, which lists survivors; those it leaves out come
     /// after, by number, and lost ones in it do not count. A locally repairable code with too many pieces to list its
     /// repairs (more than 20 000 sets of p - 1 pieces) takes a local group where one is whole, and else a set of which none can be spared.
+    /// So does a product code with the row or the column, whichever takes fewer.
     pub fn repair(&self, lost: Pieces, piece: u32, prefer: &[u32], gathered: &mut Vec<u32>) -> bool {
         gathered.clear();
         if piece >= self.pieces() {
@@ -182,10 +203,17 @@ impl Code {
         lost.insert(piece);
         let (survivors, order) = self.order(lost, prefer);
         let order = &order[..survivors];
-        let Kind::LocallyRepairable { local } = self.kind else {
-            let needed = self.data() as usize;
-            gathered.extend(order.iter().take(needed).map(|&survivor| u32::from(survivor)));
-            return self.keep_if(gathered.len() == needed, gathered);
+        let local = match &self.kind {
+            Kind::LocallyRepairable { local } => *local,
+            Kind::Product(table) => {
+                return table.repair(lost, piece, order, gathered)
+                    || self.linear.gather_least(lost, piece, order, gathered);
+            }
+            Kind::Replication | Kind::ReedSolomon => {
+                let needed = self.data() as usize;
+                gathered.extend(order.iter().take(needed).map(|&survivor| u32::from(survivor)));
+                return self.keep_if(gathered.len() == needed, gathered);
+            }
         };
         let Some(sets) = &self.repair_sets else {
             let whole = self.groups_of(piece, local).into_iter().find(|group| group.and(lost).len() == 1);

@@ -1,0 +1,108 @@
+//! Product codes: a table of pieces of which every column is a stripe of one code and every row one of another.
+//!
+//! The data fill the upper left corner. Coding the columns and then the rows gives the same as the other way round, because
+//! the generator is the tensor product of both codes' generators; its least weight is the product of both (Elias, 1954).
+//!
+//! **Two ways to decode.** By lines: rows and columns that their own code can make whole are made so, again and again, until
+//! nothing changes. By rank: all checks at once, which is all that can be done. Some losses stop the lines and not the rank.
+
+use crate::field;
+use crate::matrix::Matrix;
+use crate::{Code, LinearCode, Pieces};
+
+/// The table of a product code's pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Table {
+    /// The code of each column, whose pieces are the rows.
+    column: Code,
+    /// The code of each row, whose pieces are the columns.
+    row: Code,
+    /// Row and column of each piece: first the data, then the rest, both row by row.
+    cells: Vec<(u32, u32)>,
+}
+
+impl Table {
+    /// The table of two codes whose pieces together number [`Pieces::LIMIT`] at most.
+    pub(crate) fn of(column: Code, row: Code) -> Self {
+        let all = |row_count: u32, column_count: u32| {
+            (0..row_count).flat_map(move |row| (0..column_count).map(move |column| (row, column)))
+        };
+        let is_data = |&(at_row, at_column): &(u32, u32)| at_row < column.data() && at_column < row.data();
+        let (mut cells, parity): (Vec<_>, Vec<_>) = all(column.pieces(), row.pieces()).partition(is_data);
+        cells.extend(parity);
+        Self { column, row, cells }
+    }
+
+    /// The code by which the data make the cells.
+    pub(crate) fn linear(&self) -> LinearCode {
+        let data = (self.column.data() * self.row.data()) as usize;
+        let (column, row) = (self.column.generator(), self.row.generator());
+        LinearCode::from_generator(Matrix::from_cells(self.cells.len(), data, |piece, datum| {
+            let ((to_row, to_column), (from_row, from_column)) = (self.cells[piece], self.cells[datum]);
+            let down = column.row(to_row as usize)[from_row as usize];
+            field::multiply(down, row.row(to_column as usize)[from_column as usize])
+        }))
+    }
+
+    /// How many losses it survives wherever they are: the least number of cells that are not is the product of both codes'.
+    pub(crate) fn fault_tolerance(&self) -> u32 {
+        (self.column.fault_tolerance() + 1) * (self.row.fault_tolerance() + 1) - 1
+    }
+
+    /// The code as it is written.
+    pub(crate) fn name(&self) -> String {
+        format!("product {} x {}", self.column.name(), self.row.name())
+    }
+
+    /// What stays lost when every column and row that its own code can make whole is made so, for as long as there is one.
+    pub(crate) fn left_by_lines(&self, lost: Pieces) -> Pieces {
+        let columns = (0..self.row.pieces()).map(|column| self.line(|cell| cell.1 == column));
+        let rows = (0..self.column.pieces()).map(|row| self.line(|cell| cell.0 == row));
+        let lines: Vec<(&Code, Vec<u32>)> =
+            columns.map(|line| (&self.column, line)).chain(rows.map(|line| (&self.row, line))).collect();
+        let mut left = lost;
+        loop {
+            let before = left;
+            for (code, line) in &lines {
+                if code.is_survivable(within(line, left)) {
+                    left = left.without(Pieces::of(line.iter().copied()));
+                }
+            }
+            if left == before {
+                return left;
+            }
+        }
+    }
+
+    /// Puts into `gathered` what makes `piece` within its row or its column, whichever takes fewer, and of equals the first by
+    /// `order`, in which all survivors are listed; whether either can.
+    pub(crate) fn repair(&self, lost: Pieces, piece: u32, order: &[u8], gathered: &mut Vec<u32>) -> bool {
+        let (at_row, at_column) = self.cells[piece as usize];
+        let lines =
+            [(&self.row, self.line(|cell| cell.0 == at_row)), (&self.column, self.line(|cell| cell.1 == at_column))];
+        let place = |survivor: &u32| order.iter().position(|&one| u32::from(one) == *survivor);
+        let made = lines.iter().filter_map(|(code, line)| {
+            let index = |number: u32| line.iter().position(|&member| member == number).map(|index| index as u32);
+            let prefer: Vec<u32> = order.iter().filter_map(|&survivor| index(u32::from(survivor))).collect();
+            let mut found = Vec::new();
+            code.repair(within(line, lost), index(piece)?, &prefer, &mut found)
+                .then(|| found.iter().map(|&index| line[index as usize]).collect::<Vec<u32>>())
+        });
+        let best = made.min_by_key(|found| (found.len(), found.iter().map(place).collect::<Vec<_>>()));
+        gathered.extend(best.iter().flatten());
+        best.is_some()
+    }
+
+    /// The pieces of a line in its own order: those of cells that `is_in` takes.
+    fn line(&self, is_in: impl Fn(&(u32, u32)) -> bool) -> Vec<u32> {
+        let mut line: Vec<u32> =
+            (0..self.cells.len() as u32).filter(|&piece| is_in(&self.cells[piece as usize])).collect();
+        line.sort_unstable_by_key(|&piece| self.cells[piece as usize]);
+        line
+    }
+}
+
+/// Which members of a line are lost, by their place in it.
+fn within(line: &[u32], lost: Pieces) -> Pieces {
+    Pieces::of((0..line.len() as u32).filter(|&index| lost.contains(line[index as usize])))
+}
