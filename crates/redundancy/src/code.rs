@@ -260,12 +260,22 @@ impl Code {
     ///
     /// [`None`] where they would have to be looked at one by one and are more than [`Code::ENUMERATION_LIMIT`].
     pub fn survivable(&self, losses: u32) -> Option<(u64, u64)> {
+        self.counted(losses, |lost| self.is_survivable(lost))
+    }
+
+    /// The same by rows and columns of a product code, as [`Code::is_survivable_by_lines`] judges.
+    pub fn survivable_by_lines(&self, losses: u32) -> Option<(u64, u64)> {
+        self.counted(losses, |lost| self.is_survivable_by_lines(lost))
+    }
+
+    /// Counts the sets that `is_survived`, which holds up to the fault tolerance and for none beyond the parity.
+    fn counted(&self, losses: u32, is_survived: impl Fn(Pieces) -> bool) -> Option<(u64, u64)> {
         let all = combination_count(self.pieces(), losses);
         if losses <= self.fault_tolerance || losses > self.parity() {
             return Some((if losses <= self.fault_tolerance { all } else { 0 }, all));
         }
         (all <= Self::ENUMERATION_LIMIT).then(|| {
-            let survived = Pieces::combinations(self.pieces(), losses).filter(|&lost| self.is_survivable(lost));
+            let survived = Pieces::combinations(self.pieces(), losses).filter(|&lost| is_survived(lost));
             (survived.count() as u64, all)
         })
     }

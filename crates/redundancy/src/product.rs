@@ -19,18 +19,24 @@ pub(crate) struct Table {
     row: Code,
     /// Row and column of each piece: first the data, then the rest, both row by row.
     cells: Vec<(u32, u32)>,
+    /// The pieces of each row and then of each column; by their numbers, which is the order within a line as well.
+    lines: Vec<Vec<u32>>,
 }
 
 impl Table {
     /// The table of two codes whose pieces together number [`Pieces::LIMIT`] at most.
     pub(crate) fn of(column: Code, row: Code) -> Self {
-        let all = |row_count: u32, column_count: u32| {
-            (0..row_count).flat_map(move |row| (0..column_count).map(move |column| (row, column)))
-        };
+        let (rows, columns) = (column.pieces(), row.pieces());
+        let all = (0..rows).flat_map(|at_row| (0..columns).map(move |at_column| (at_row, at_column)));
         let is_data = |&(at_row, at_column): &(u32, u32)| at_row < column.data() && at_column < row.data();
-        let (mut cells, parity): (Vec<_>, Vec<_>) = all(column.pieces(), row.pieces()).partition(is_data);
+        let (mut cells, parity): (Vec<_>, Vec<_>) = all.partition(is_data);
         cells.extend(parity);
-        Self { column, row, cells }
+        let mut lines = vec![Vec::new(); (rows + columns) as usize];
+        for (piece, &(at_row, at_column)) in (0..).zip(&cells) {
+            lines[at_row as usize].push(piece);
+            lines[(rows + at_column) as usize].push(piece);
+        }
+        Self { column, row, cells, lines }
     }
 
     /// The code by which the data make the cells.
@@ -54,16 +60,12 @@ impl Table {
         format!("product {} x {}", self.column.name(), self.row.name())
     }
 
-    /// What stays lost when every column and row that its own code can make whole is made so, for as long as there is one.
+    /// What stays lost when every row and column that its own code can make whole is made so, for as long as there is one.
     pub(crate) fn left_by_lines(&self, lost: Pieces) -> Pieces {
-        let columns = (0..self.row.pieces()).map(|column| self.line(|cell| cell.1 == column));
-        let rows = (0..self.column.pieces()).map(|row| self.line(|cell| cell.0 == row));
-        let lines: Vec<(&Code, Vec<u32>)> =
-            columns.map(|line| (&self.column, line)).chain(rows.map(|line| (&self.row, line))).collect();
         let mut left = lost;
         loop {
             let before = left;
-            for (code, line) in &lines {
+            for (code, line) in self.lines() {
                 if code.is_survivable(within(line, left)) {
                     left = left.without(Pieces::of(line.iter().copied()));
                 }
@@ -77,28 +79,24 @@ impl Table {
     /// Puts into `gathered` what makes `piece` within its row or its column, whichever takes fewer, and of equals the first by
     /// `order`, in which all survivors are listed; whether either can.
     pub(crate) fn repair(&self, lost: Pieces, piece: u32, order: &[u8], gathered: &mut Vec<u32>) -> bool {
-        let (at_row, at_column) = self.cells[piece as usize];
-        let lines =
-            [(&self.row, self.line(|cell| cell.0 == at_row)), (&self.column, self.line(|cell| cell.1 == at_column))];
         let place = |survivor: &u32| order.iter().position(|&one| u32::from(one) == *survivor);
-        let made = lines.iter().filter_map(|(code, line)| {
+        let repairs = self.lines().filter(|(_, line)| line.contains(&piece)).filter_map(|(code, line)| {
             let index = |number: u32| line.iter().position(|&member| member == number).map(|index| index as u32);
             let prefer: Vec<u32> = order.iter().filter_map(|&survivor| index(u32::from(survivor))).collect();
             let mut found = Vec::new();
             code.repair(within(line, lost), index(piece)?, &prefer, &mut found)
                 .then(|| found.iter().map(|&index| line[index as usize]).collect::<Vec<u32>>())
         });
-        let best = made.min_by_key(|found| (found.len(), found.iter().map(place).collect::<Vec<_>>()));
+        let best = repairs.min_by_key(|found| (found.len(), found.iter().map(place).collect::<Vec<_>>()));
         gathered.extend(best.iter().flatten());
         best.is_some()
     }
 
-    /// The pieces of a line in its own order: those of cells that `is_in` takes.
-    fn line(&self, is_in: impl Fn(&(u32, u32)) -> bool) -> Vec<u32> {
-        let mut line: Vec<u32> =
-            (0..self.cells.len() as u32).filter(|&piece| is_in(&self.cells[piece as usize])).collect();
-        line.sort_unstable_by_key(|&piece| self.cells[piece as usize]);
-        line
+    /// Each row and each column with the code that it is a stripe of.
+    fn lines(&self) -> impl Iterator<Item = (&Code, &[u32])> {
+        let (rows, columns) = self.lines.split_at(self.column.pieces() as usize);
+        let rows = rows.iter().map(|line| (&self.row, line.as_slice()));
+        rows.chain(columns.iter().map(|line| (&self.column, line.as_slice())))
     }
 }
 

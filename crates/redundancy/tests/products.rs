@@ -63,6 +63,9 @@ fn lines_survive_no_more_than_the_rank_and_sometimes_less() {
     assert_eq!(differing.len(), 20);
     assert!(differing.iter().all(|&lost| code.is_survivable(lost) && lost.len() == 12));
     assert!(differing.contains(&Pieces::of([0, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14])));
+    // 16 choose 12 = 1,820 sets of twelve, of which 20 more are survived by rank than by lines.
+    let counts = (code.survivable(12).unwrap(), code.survivable_by_lines(12).unwrap());
+    assert_eq!((counts.0.0 - counts.1.0, counts.0.1, counts.1.1), (20, 1820, 1820));
     // A code of one line is its own line.
     assert!(parsed("rs 4+2").is_survivable_by_lines(Pieces::of([0, 5, 9])));
     assert!(!parsed("rs 4+2").is_survivable_by_lines(Pieces::of([0, 1, 5])));
