@@ -102,6 +102,9 @@ impl Code {
     }
 }
 
+/// Steps of a repair: the level, the piece and what is gathered for it.
+type Steps = Vec<(u32, u32, Vec<u32>)>;
+
 /// Codes of several levels.
 #[pyclass(frozen)]
 pub struct CodeTree {
@@ -150,8 +153,8 @@ impl CodeTree {
         Ok(self.inner.dead_groups(&lost))
     }
 
-    /// By step the level, the piece and what is gathered for it, or nothing where the data are lost.
-    fn repairs(&self, lost: Vec<u32>) -> PyResult<Option<Vec<(u32, u32, Vec<u32>)>>> {
+    /// The steps, or nothing where the data are lost.
+    fn repairs(&self, lost: Vec<u32>) -> PyResult<Option<Steps>> {
         self.check(&lost)?;
         let steps = self.inner.repairs(&lost);
         Ok(steps.map(|steps| steps.into_iter().map(|step| (step.level, step.piece, step.gathered)).collect()))

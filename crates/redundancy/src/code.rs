@@ -100,6 +100,9 @@ impl Code {
     /// Its data pieces come first, row by row, and then the others, row by row.
     pub fn product(column: Self, row: Self) -> Result<Self, CodeError> {
         let name = format!("product {} x {}", column.name(), row.name());
+        if column.parity() == 0 || row.parity() == 0 {
+            return Err(CodeError::ProductWithoutParity(name));
+        }
         check_pieces(&name, u64::from(column.pieces()) * u64::from(row.pieces()))?;
         let table = Table::of(column, row);
         let (linear, fault_tolerance) = (table.linear(), table.fault_tolerance());
@@ -174,7 +177,8 @@ impl Code {
         }
         match self.survived.get((lost.bits() / 64) as usize) {
             Some(word) => word >> (lost.bits() % 64) & 1 == 1,
-            None => self.linear.determines(lost),
+            // What lines survive the rank does too, and lines are the quicker question.
+            None => self.survives_by_lines(lost) || self.linear.determines(lost),
         }
     }
 
@@ -182,10 +186,13 @@ impl Code {
     ///
     /// It is what most systems do, and survives no more than [`Code::is_survivable`]. Other codes have one line.
     pub fn is_survivable_by_lines(&self, lost: Pieces) -> bool {
-        match &self.kind {
-            Kind::Product(table) => table.left_by_lines(lost.and(Pieces::first(self.pieces()))).is_empty(),
-            _ => self.is_survivable(lost),
-        }
+        self.survives_by_lines(lost.and(Pieces::first(self.pieces())))
+            || !matches!(self.kind, Kind::Product(_)) && self.is_survivable(lost)
+    }
+
+    /// Whether it is a product code whose lines survive the loss of these of its pieces.
+    fn survives_by_lines(&self, lost: Pieces) -> bool {
+        matches!(&self.kind, Kind::Product(table) if table.left_by_lines(lost).is_empty())
     }
 
     /// Puts into `gathered` the survivors that make `piece` anew, most preferred first; whether that can be.

@@ -34,6 +34,11 @@ pub enum CodeError {
     /// There is no parity.
     #[error("code = '{0}': a code has at least one piece of parity; add one, or write 'copies 1' for none")]
     NoParity(String),
+    /// A product's lines could not make anything anew.
+    #[error(
+        "code = '{0}': both codes of a product have parity, without which a line makes nothing anew; write the other code alone"
+    )]
+    ProductWithoutParity(String),
     /// There are more pieces than a set holds.
     #[error("code = '{name}': an object has at most 64 pieces, and this one would have {pieces}; take fewer")]
     TooManyPieces {

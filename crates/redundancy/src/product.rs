@@ -19,8 +19,8 @@ pub(crate) struct Table {
     row: Code,
     /// Row and column of each piece: first the data, then the rest, both row by row.
     cells: Vec<(u32, u32)>,
-    /// The pieces of each row and then of each column; by their numbers, which is the order within a line as well.
-    lines: Vec<Vec<u32>>,
+    /// The pieces of each row and then of each column; the order of their numbers is that within a line as well.
+    lines: Vec<Pieces>,
 }
 
 impl Table {
@@ -31,10 +31,10 @@ impl Table {
         let is_data = |&(at_row, at_column): &(u32, u32)| at_row < column.data() && at_column < row.data();
         let (mut cells, parity): (Vec<_>, Vec<_>) = all.partition(is_data);
         cells.extend(parity);
-        let mut lines = vec![Vec::new(); (rows + columns) as usize];
+        let mut lines = vec![Pieces::new(); (rows + columns) as usize];
         for (piece, &(at_row, at_column)) in (0..).zip(&cells) {
-            lines[at_row as usize].push(piece);
-            lines[(rows + at_column) as usize].push(piece);
+            lines[at_row as usize].insert(piece);
+            lines[(rows + at_column) as usize].insert(piece);
         }
         Self { column, row, cells, lines }
     }
@@ -66,8 +66,11 @@ impl Table {
         loop {
             let before = left;
             for (code, line) in self.lines() {
-                if code.is_survivable(within(line, left)) {
-                    left = left.without(Pieces::of(line.iter().copied()));
+                let losses = left.and(line).len();
+                let is_made = losses <= code.fault_tolerance()
+                    || losses <= code.parity() && code.is_survivable(within(line, left));
+                if is_made {
+                    left = left.without(line);
                 }
             }
             if left == before {
@@ -80,12 +83,13 @@ impl Table {
     /// `order`, in which all survivors are listed; whether either can.
     pub(crate) fn repair(&self, lost: Pieces, piece: u32, order: &[u8], gathered: &mut Vec<u32>) -> bool {
         let place = |survivor: &u32| order.iter().position(|&one| u32::from(one) == *survivor);
-        let repairs = self.lines().filter(|(_, line)| line.contains(&piece)).filter_map(|(code, line)| {
-            let index = |number: u32| line.iter().position(|&member| member == number).map(|index| index as u32);
+        let repairs = self.lines().filter(|(_, line)| line.contains(piece)).filter_map(|(code, line)| {
+            let members: Vec<u32> = line.iter().collect();
+            let index = |number: u32| members.iter().position(|&member| member == number).map(|index| index as u32);
             let prefer: Vec<u32> = order.iter().filter_map(|&survivor| index(u32::from(survivor))).collect();
             let mut found = Vec::new();
             code.repair(within(line, lost), index(piece)?, &prefer, &mut found)
-                .then(|| found.iter().map(|&index| line[index as usize]).collect::<Vec<u32>>())
+                .then(|| found.iter().map(|&index| members[index as usize]).collect::<Vec<u32>>())
         });
         let best = repairs.min_by_key(|found| (found.len(), found.iter().map(place).collect::<Vec<_>>()));
         gathered.extend(best.iter().flatten());
@@ -93,14 +97,14 @@ impl Table {
     }
 
     /// Each row and each column with the code that it is a stripe of.
-    fn lines(&self) -> impl Iterator<Item = (&Code, &[u32])> {
+    fn lines(&self) -> impl Iterator<Item = (&Code, Pieces)> {
         let (rows, columns) = self.lines.split_at(self.column.pieces() as usize);
-        let rows = rows.iter().map(|line| (&self.row, line.as_slice()));
-        rows.chain(columns.iter().map(|line| (&self.column, line.as_slice())))
+        rows.iter().map(|&line| (&self.row, line)).chain(columns.iter().map(|&line| (&self.column, line)))
     }
 }
 
 /// Which members of a line are lost, by their place in it.
-fn within(line: &[u32], lost: Pieces) -> Pieces {
-    Pieces::of((0..line.len() as u32).filter(|&index| lost.contains(line[index as usize])))
+fn within(line: Pieces, lost: Pieces) -> Pieces {
+    let lost = line.iter().zip(0..).filter(|&(piece, _)| lost.contains(piece));
+    Pieces::of(lost.map(|(_, place)| place))
 }
