@@ -146,11 +146,14 @@ def test_a_tree_of_one_level_is_its_code() -> None:
 
 
 def test_what_is_too_much_to_count_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
-    # A group is dead from nine losses on, and of the 52 choose 9 sets too many to look at.
+    # A group may be dead from nine losses on, of which 52 choose 9 sets are too many to look at. Data
+    # are lost with both groups, so with 18 losses at the fewest.
     large = "copies 2 over lrc 40+12 local 10"
     tree = resilver.code_tree(large)
-    assert tree.survivable(8).survivable == comb(104, 8)
-    assert tree.survivable(9).survivable is None and tree.survivable(9).all == comb(104, 9)
+    assert tree.survivable(17).survivable == comb(104, 17)
+    assert tree.survivable(18).survivable is None and tree.survivable(18).all == comb(104, 18)
+    out = cells(run(capsys, large)[1])
+    assert {"survived of 17 lost 100.00 %", "survived of 18 lost not counted"} <= out
     code, _, error = run(capsys, large, "--bursts", "9")
     assert code == 2 and "--bursts = 9: a code has more than ten million sets" in error
 

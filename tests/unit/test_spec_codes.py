@@ -54,6 +54,8 @@ def test_a_code_is_read_by_its_numbers(text: str, label: str, pieces: int, repai
         ("lrc 8+1 local 4", "each of 2 local groups has a parity of its own, and there are 1"),
         ("product rs 4+2", "this is not a code"),
         ("product rs 4+2 x rs 3+1 x rs 2+1", "this is not a code"),
+        ("product rs 4+2 x raid 6", "this is not a code"),
+        ("copies " + "9" * 5000, "this is not a code"),
         ("product rs 4+2 x rs 3+0", "without parity nothing survives"),
         ("product rs 4+2 x copies 1", "both codes of a product have parity"),
         ("product rs 6+3 x rs 6+2", "72 pieces are more than 64"),

@@ -15,7 +15,7 @@ pub enum CodeError {
     /// There are several levels where one code is needed.
     #[error(
         "code = '{name}': it has {levels} levels, and objects are simulated under a code of one; take one of them, such as \
-         '{lowest}', and judge the whole with `resilver redundancy`"
+         '{lowest}', and judge the whole with `resilver redundancy` or `resilver.code_tree`"
     )]
     SeveralLevels {
         /// The code.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 from rich import box
@@ -83,8 +84,9 @@ def _single(tree: CodeTree) -> Code | None:
     return tree.levels[0] if len(tree.levels) == 1 else None
 
 
+@cache
 def _survivable(tree: CodeTree) -> list[Survivable]:
-    """By number of losses, from one to all pieces."""
+    """By number of losses, from one to all pieces; counted once for all that is printed."""
     code = _single(tree)
     if code is None:
         return tree.survivable_up_to(tree.pieces)[1:]
@@ -188,7 +190,8 @@ def _table(trees: Sequence[CodeTree]) -> Table:
     for title, cell in _ROWS:
         table.add_row(title, *(cell(tree) for tree in trees))
     for losses in _losses_shown(trees):
-        cells = [_survived(_counted(tree, losses), len(trees) == 1) for tree in trees]
+        found = [_survivable(tree)[losses - 1 : losses] for tree in trees]
+        cells = [_survived(one[0], len(trees) == 1) if one else "" for one in found]
         table.add_row(f"survived of {losses} lost", *cells)
     code = _single(trees[0])
     if len(trees) == 1 and code is not None and code.is_product:
@@ -207,22 +210,21 @@ def _losses_shown(trees: Sequence[CodeTree]) -> range:
 
 
 def _last_survived(tree: CodeTree) -> int:
-    """The most losses of which a code survives any set; of several levels, one in ten thousand."""
+    """The most losses of which a code survives any set; of several levels, one in ten thousand.
+
+    Where they are not counted, it is the first number that is not.
+    """
     if (code := _single(tree)) is not None:
         return code.parity
-    shares = [found.share or 0 for found in tree.survivable_up_to(tree.parity)]
-    return max(losses for losses, share in enumerate(shares) if share >= 1e-4)
+    last = tree.fault_tolerance
+    for one in _survivable(tree):
+        if one.share is None:
+            return one.losses
+        last = one.losses if one.share >= 1e-4 else last
+    return last
 
 
-def _counted(tree: CodeTree, losses: int) -> Survivable | None:
-    if losses > tree.pieces:
-        return None
-    return (_single(tree) or tree).survivable(losses)
-
-
-def _survived(found: Survivable | None, counted: bool) -> str:
-    if found is None:
-        return ""
+def _survived(found: Survivable, counted: bool) -> str:
     if found.survivable is None:
         return "not counted"
     # A share below one is rounded down, so that it never looks like one.

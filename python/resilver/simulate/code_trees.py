@@ -119,8 +119,8 @@ class CodeTree:
             losses: How many pieces are lost.
 
         Returns:
-            The count, exact; None in it where more than ten million sets of some level's code would
-            have to be looked at.
+            The count, exact; None in it where more losses than are always survived would take
+            looking at more than ten million sets of some level's code.
 
         Raises:
             ConfigError: There are not so many pieces.
@@ -135,12 +135,13 @@ class CodeTree:
         """`survivable` for each number of losses from none, counted at once."""
         check_losses(losses, self.pieces)
         found = survived_by_level(self.levels, losses)
-        survived: list[int | None] = [None] * (losses + 1) if found is None else [*found[0]]
-        survived += [0] * (losses + 1 - len(survived))
-        return [
-            Survivable(number, ways, comb(self.pieces, number))
-            for number, ways in enumerate(survived)
-        ]
+        counted = [] if found is None else found[0]
+        survived: list[int | None] = [None] * (losses + 1)
+        survived[: len(counted)] = counted
+        sets = [comb(self.pieces, number) for number in range(losses + 1)]
+        # What is always survived needs no counting.
+        survived[: self.fault_tolerance + 1] = sets[: self.fault_tolerance + 1]
+        return [Survivable(number, survived[number], sets[number]) for number in range(losses + 1)]
 
     def repairs(self, lost: Sequence[int]) -> list[RepairStep] | None:
         """How all the pieces `lost` are made anew, each by one step, in an order that works.

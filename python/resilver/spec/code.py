@@ -131,8 +131,8 @@ def _parsed(words: Sequence[str]) -> ErasureCode | None:
 
 
 def _product(codes: Sequence[ErasureCode | None]) -> ErasureCode | None:
-    """The product of two codes that are no products; None where these are not two such."""
-    factors = tuple(code for code in codes if code is not None and not code.factors)
+    """The product of two codes; None where these are not two."""
+    factors = tuple(code for code in codes if code is not None)
     if len(codes) != 2 or len(factors) != 2:
         return None
     data = math.prod(code.data for code in factors)
