@@ -116,6 +116,8 @@ def test_repairs_stay_within_a_group_until_it_is_dead(capsys: pytest.CaptureFixt
     assert tree.repair_traffic([5]) == [0, 8] and tree.repair_traffic([5, 9]) == [0, 16]
     # Of three the upper code makes one, of 17 other groups; the group then makes the others.
     assert tree.repair_traffic([0, 1, 2]) == [17, 16] and tree.dead_groups([0, 1, 2]) == [[0]]
+    # Of a whole group eight pieces come from above, and two of those eight.
+    assert tree.repair_traffic(range(10)) == [8 * 17, 2 * 8]
     # Four dead groups of three are too many.
     fatal = [10 * group + place for group in range(4) for place in range(3)]
     assert tree.repairs(fatal) is None and tree.repair_traffic(fatal) is None
@@ -146,8 +148,8 @@ def test_a_tree_of_one_level_is_its_code() -> None:
 
 
 def test_what_is_too_much_to_count_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
-    # A group may be dead from nine losses on, of which 52 choose 9 sets are too many to look at. Data
-    # are lost with both groups, so with 18 losses at the fewest.
+    # A group may be dead from nine losses on, of which 52 choose 9 sets are too many to look at.
+    # Data are lost with both groups, so with 18 losses at the fewest.
     large = "copies 2 over lrc 40+12 local 10"
     tree = resilver.code_tree(large)
     assert tree.survivable(17).survivable == comb(104, 17)
@@ -209,7 +211,7 @@ def test_python_refuses_what_is_no_piece_and_no_code() -> None:
         ),
         (
             lambda: enclosure_loss_probability(64, bool, across=64, rebuilding=1, lost=4),
-            "lost = 4: there are 40,664,064 ways to lose these, more than 1,000,000; ask for fewer",
+            "across = 64: there are 40,664,064 ways to lose these, more than 1,000,000; take fewer",
         ),
     ):
         with pytest.raises(ConfigError, match=says):

@@ -196,8 +196,8 @@ def _table(trees: Sequence[CodeTree]) -> Table:
     code = _single(trees[0])
     if len(trees) == 1 and code is not None and code.is_product:
         for losses in range(code.fault_tolerance + 1, code.parity + 1):
-            found = code.survivable_by_lines(losses)
-            table.add_row(f"of {losses}, by rows and columns", _survived(found, counted=True))
+            by_lines = _survived(code.survivable_by_lines(losses), counted=True)
+            table.add_row(f"of {losses}, by rows and columns", by_lines)
     return table
 
 

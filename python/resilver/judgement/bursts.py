@@ -139,7 +139,8 @@ def enclosure_loss_probability(
     patterns = comb(across, enclosures) * comb(pieces, lost)
     if patterns > PATTERNS_MAX:
         rule = f"there are {patterns:,} ways to lose these, more than {PATTERNS_MAX:,}"
-        raise ConfigError(Problem(rule, "ask for fewer", key="lost", value=show(lost)))
+        remedy = "take fewer enclosures or lost pieces"
+        raise ConfigError(Problem(rule, remedy, key="across", value=show(across)))
     safe = Fraction(0)
     for gone in combinations(range(across), enclosures):
         inside = {piece for piece in range(pieces) if piece % across in gone}

@@ -17,9 +17,12 @@ from resilver.errors import ConfigError, Problem, name_remedy, show
 PIECES_MAX = 64
 """The most pieces of an object: the core keeps a set of them in a word of 64 bits."""
 
+_SUM = r"\s+\d+\s*\+\s*\d+"
+_PLAIN = rf"([Rr][Ss]{_SUM}|[Ll][Rr][Cc]{_SUM}\s+local\s+\d+|[Cc]opies\s+\d+)"
+
 CODE_SCHEMA = {
     "type": "string",
-    "pattern": r"^\s*([Rr][Ss]|[Ll][Rr][Cc]|[Cc]opies|[Pp]roduct)\s+[\w\s+]*\d\s*$",
+    "pattern": rf"^\s*({_PLAIN}|[Pp]roduct\s+{_PLAIN}\s+x\s+{_PLAIN})\s*$",
     "description": "The code: Reed-Solomon, locally repairable, copies, or a product of two.",
     "examples": ["rs 8+3", "lrc 8+5 local 4", "copies 3", "product rs 4+2 x rs 3+1"],
 }
