@@ -23,6 +23,9 @@ def cluster() -> dict[str, Any]:
     Group g of it holds what group g of the others does, in objects that the code cuts in two.
     """
     described = report(osds_as_domains=False)
+    # With all OSDs up, every group is complete before the failure.
+    for one in described["osdmap"]["osds"]:
+        one["up"] = 1
     coded = {
         **pool(7, CODED_GROUPS, CODED_GROUPS, 4, 2),
         "type": 3,
@@ -30,7 +33,11 @@ def cluster() -> dict[str, Any]:
     }
     described["osdmap"]["pools"].append(coded)
     described["osdmap"]["erasure_code_profiles"] = {"two-two": PROFILE}
-    described["crushmap"]["rules"].append({**rule(2, "chooseleaf_indep", "host"), "type": 3})
+    indep = {**rule(2, "chooseleaf_indep", "host"), "type": 3}
+    # Ceph's own rules for codes try that often, so that no place is left without an OSD.
+    tries = [("set_chooseleaf_tries", 5), ("set_choose_tries", 100)]
+    indep["steps"] = [*({"op": op, "num": num} for op, num in tries), *indep["steps"]]
+    described["crushmap"]["rules"].append(indep)
     for group in range(CODED_GROUPS):
         size, objects = LOADS[group % 6]
         stat = {"num_bytes": size, "num_objects": objects}
