@@ -18,7 +18,9 @@ LAYOUTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("code", ["rs 4+2", "rs 8+3", "lrc 8+5 local 4", "copies 3"])
+@pytest.mark.parametrize(
+    "code", ["rs 4+2", "rs 8+3", "lrc 8+5 local 4", "copies 3", "product rs 2+1 x rs 2+1"]
+)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_failures_at_once_lose_exactly_what_placement_says(code: str, layout: str) -> None:
     # Rule: nothing is rebuilt before the last of the servers fails, so the objects that the

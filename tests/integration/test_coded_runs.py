@@ -72,10 +72,16 @@ def test_codes_gather_what_they_promise() -> None:
     wide = {"cluster__servers": 16, "population__files": 100}
     gathered = {
         code: count(result, "gathered_bytes") / count(result, "rebuilt_bytes")
-        for code in ("copies 3", "rs 8+3", "lrc 8+5 local 4")
+        for code in ("copies 3", "rs 8+3", "lrc 8+5 local 4", "product rs 3+1 x rs 2+1")
         if (result := result_of(CODED, redundancy={"code": code}, **wide))
     }
-    assert gathered == {"copies 3": 1.0, "rs 8+3": 8.0, "lrc 8+5 local 4": 4.0}
+    # Of the product each piece is made within its row of three, the shorter of its lines.
+    assert gathered == {
+        "copies 3": 1.0,
+        "rs 8+3": 8.0,
+        "lrc 8+5 local 4": 4.0,
+        "product rs 3+1 x rs 2+1": 2.0,
+    }
 
 
 def test_decoding_takes_its_time() -> None:

@@ -44,6 +44,12 @@ class Item:
     was_degraded: bool = False
     was_at_risk: bool = False
 
+    @classmethod
+    def before(cls, rank: int, subject: Subject) -> Item:
+        """An object before anything failed."""
+        places = [*subject.before, *[None] * (subject.copies - len(subject.before))]
+        return cls(rank, subject, places, set(range(len(subject.before))))
+
 
 @dataclass(eq=False)
 class Part:

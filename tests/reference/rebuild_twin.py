@@ -13,7 +13,7 @@ from fractions import Fraction
 from resilver.spec import System
 from tests.reference.ceph_losses import failed_osds, find_ceph_losses
 from tests.reference.draws import Stream
-from tests.reference.losses import Losses, Subject, failed_servers, find_losses, stages_of
+from tests.reference.losses import Losses, failed_servers, find_losses, stages_of
 from tests.reference.machines import PICOSECONDS, Clock, Disk, Network
 from tests.reference.rebuild_state import Buffer, Device, Item, Outcome, Part, Task
 
@@ -31,14 +31,9 @@ class Rebuild:
             Device(number, host, Disk(system, self.clock, seen))
             for number, host in enumerate(hosts)
         ]
-        self.items = [self.item(rank, subject) for rank, subject in enumerate(losses.subjects)]
+        self.items = [Item.before(rank, one) for rank, one in enumerate(losses.subjects)]
         self.stages = stages_of(fails_at)
         self.outcome = Outcome(losses, set(fails_at), self.devices, self.network.busy, seen=seen)
-
-    def item(self, rank: int, subject: Subject) -> Item:
-        """An object before anything failed."""
-        places = [*subject.before, *[None] * (subject.copies - len(subject.before))]
-        return Item(rank, subject, places, set(range(len(subject.before))))
 
     def run(self) -> Outcome:
         """Rebuild everything."""

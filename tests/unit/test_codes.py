@@ -91,6 +91,21 @@ def test_lost_pieces_are_judged_and_their_repairs_listed(
     assert "without 0, 1, 2, 3: data are lost" in out and "3: nothing makes it anew" in out
 
 
+def test_a_product_is_judged_by_rank_and_by_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "product rs 2+2 x rs 2+2"
+    row = printed_json(capsys, name, "--lost", "0,3,4,5,6,7,8,9,11,12,13,14")
+    # A loss of data takes three of four rows and columns: 9 of 16 pieces, C(4, 3)^2 = 16 ways.
+    assert (row["pieces"], row["fault_tolerance"], row["locality"]) == (16, 8, 2)
+    assert row["survivable"][8]["survivable"] == row["survivable"][8]["all"] - 16
+    # One survivor in each row and column: every line lacks one more than it may.
+    assert row["lost"]["is_survivable"] and not row["lost"]["is_survivable_by_lines"]
+    counts = [row[key][11]["survivable"] for key in ("survivable", "survivable_by_lines")]
+    assert counts[0] - counts[1] == 20
+    _, out, _ = run(capsys, name, "--lost", "0,3,4,5,6,7,8,9,11,12,13,14")
+    assert "by rows and columns, one after the other: data are lost" in out
+    assert f"of 12, by rows and columns {100 * counts[1] // 1820}" in " ".join(out.split())
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -117,6 +132,9 @@ def test_python_refuses_what_is_no_piece_and_no_code() -> None:
     code = resilver.redundancy("rs 4+2")
     for call in (
         lambda: resilver.redundancy(3),  # type: ignore[arg-type]
+        lambda: resilver.redundancy("rs 2+1 over rs 2+1"),
+        lambda: code.is_survivable_by_lines([6]),
+        lambda: code.survivable_by_lines(7),
         lambda: code.repair(6),
         lambda: code.repair(-1),
         lambda: code.is_survivable([2**70]),

@@ -24,6 +24,8 @@ from tests.unit.striped_studies import CODED, changed, system_of
         ("copies 1", "copies 1", 1, 1),
         # 64 pieces are the most.
         ("rs 60+4", "rs 60+4", 64, 60),
+        # Six rows of four; a piece is made of the three others in its row.
+        ("Product rs 4+2  x RS 3 + 1", "product rs 4+2 x rs 3+1", 24, 3),
     ],
 )
 def test_a_code_is_read_by_its_numbers(text: str, label: str, pieces: int, repair: int) -> None:
@@ -50,6 +52,18 @@ def test_a_code_is_read_by_its_numbers(text: str, label: str, pieces: int, repai
         ("lrc 8+5 local 3", "groups of 3 pieces do not divide 8"),
         ("lrc 8+5 local 0", "groups of 0 pieces do not divide 8"),
         ("lrc 8+1 local 4", "each of 2 local groups has a parity of its own, and there are 1"),
+        ("product rs 4+2", "this is not a code"),
+        ("product rs 4+2 x rs 3+1 x rs 2+1", "this is not a code"),
+        ("product rs 4+2 x raid 6", "this is not a code"),
+        ("copies " + "9" * 5000, "this is not a code"),
+        ("product rs 4+2 x rs 3+0", "without parity nothing survives"),
+        ("product rs 4+2 x copies 1", "both codes of a product have parity"),
+        ("product rs 6+3 x rs 6+2", "72 pieces are more than 64"),
+        ("rs 4+2 over", "this is not a code"),
+        (
+            "rs 17+3 over rs 8+2",
+            'a code of one level, and this has 2; use one, such as "rs 8\\+2", and judge all',
+        ),
         (11, "a code is text"),
         ({"data": 8}, "a code is text"),
     ],

@@ -267,14 +267,28 @@ def test_a_cut_off_report_is_refused_with_its_position(tmp_path: Path) -> None:
     assert "cut off" in text
 
 
-def test_an_erasure_coded_pool_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("profile", "says"),
+    [
+        (None, 'pool "rbd" is erasure coded, and the osdmap does not hold its profile'),
+        ({"plugin": "shec", "k": "2", "m": "1"}, 'by the plugin "shec", which is not modelled'),
+        ({"plugin": "isa", "k": "two", "m": "1"}, "expected an integer from 1"),
+        ({"plugin": "isa", "k": "7", "m": "1"}, 'expected 8, the pieces of its erasure code profile "p"'),
+    ],
+)
+def test_an_erasure_coded_pool_without_a_code_is_refused(
+    tmp_path: Path, profile: dict[str, str] | None, says: str
+) -> None:
     import json
 
     from tests.unit.test_importers_ceph import changed
 
-    (tmp_path / "report.json").write_text(json.dumps(changed("osdmap.pools.0.type", 3)))
-    text = problems(tmp_path, '[cluster]\nceph = "report.json"\n')
-    assert 'pool "rbd" is erasure coded, and only replicated pools can be simulated' in text
+    report = changed("osdmap.pools.0.type", 3)
+    if profile is not None:
+        report["osdmap"]["pools"][0]["erasure_code_profile"] = "p"
+        report["osdmap"]["erasure_code_profiles"] = {"p": profile}
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    assert says in problems(tmp_path, '[cluster]\nceph = "report.json"\n')
 
 
 def test_a_study_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:

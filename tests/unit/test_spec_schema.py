@@ -159,6 +159,8 @@ corrupt = { groups = [0, 3], code = "rs 8+3", strips = 100, window = 8 }
 
 def test_every_key_of_codes_lanes_and_streams_fits_the_schema() -> None:
     assert broken(tomllib.loads(STRIPED), SCHEMA) == []
+    product = STRIPED.replace('"rs 8+3"', '"product rs 4+2 x copies 3"')
+    assert product != STRIPED and broken(tomllib.loads(product), SCHEMA) == []
 
 
 @pytest.mark.parametrize(
@@ -177,6 +179,8 @@ def test_every_key_of_codes_lanes_and_streams_fits_the_schema() -> None:
         ("[0, 3]", "[0, -3]", ".faults.0.corrupt"),
         ("[0, 3]", "0", ".faults.0.corrupt"),
         ('"rs 8+3"', '"rs 8"', ".faults.0.corrupt"),
+        ('"rs 8+3"', '"product rs 4+2 x"', ".faults.0.corrupt"),
+        ('"rs 8+3"', '"rs 4+2 over rs 3+1"', ".faults.0.corrupt"),
     ],
 )
 def test_codes_lanes_and_streams_that_cannot_be_break_the_schema(

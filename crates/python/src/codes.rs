@@ -58,9 +58,17 @@ impl Code {
         Ok(self.inner.is_survivable(self.pieces_of(&lost)?))
     }
 
+    fn is_survivable_by_lines(&self, lost: Vec<u32>) -> PyResult<bool> {
+        Ok(self.inner.is_survivable_by_lines(self.pieces_of(&lost)?))
+    }
+
     /// Sets survived and sets there are, or nothing where they are too many to look at.
     fn survivable(&self, py: Python<'_>, losses: u32) -> Option<(u64, u64)> {
         py.detach(|| self.inner.survivable(losses))
+    }
+
+    fn survivable_by_lines(&self, py: Python<'_>, losses: u32) -> Option<(u64, u64)> {
+        py.detach(|| self.inner.survivable_by_lines(losses))
     }
 
     fn repair(&self, lost: Vec<u32>, piece: u32, prefer: Vec<u32>) -> PyResult<Option<Vec<u32>>> {
@@ -89,16 +97,82 @@ impl Code {
 impl Code {
     /// The set of pieces of these numbers, all of which must be pieces.
     fn pieces_of(&self, numbers: &[u32]) -> PyResult<Pieces> {
-        let pieces = self.inner.pieces();
-        match numbers.iter().find(|&&number| number >= pieces) {
-            None => Ok(Pieces::of(numbers.iter().copied())),
-            Some(number) => Err(config_error(format!(
-                "piece {number}: the pieces of '{}' are numbered 0 to {}; name one of them",
-                self.inner.name(),
-                pieces - 1
-            ))),
-        }
+        check_pieces(&self.inner.name(), self.inner.pieces(), numbers)?;
+        Ok(Pieces::of(numbers.iter().copied()))
     }
+}
+
+/// Steps of a repair: the level, the piece and what is gathered for it.
+type Steps = Vec<(u32, u32, Vec<u32>)>;
+
+/// Codes of several levels.
+#[pyclass(frozen)]
+pub struct CodeTree {
+    inner: resilver_redundancy::CodeTree,
+}
+
+#[pymethods]
+impl CodeTree {
+    #[new]
+    fn new(text: &str) -> PyResult<Self> {
+        Ok(Self { inner: resilver_redundancy::CodeTree::parse(text).map_err(config_error)? })
+    }
+
+    #[getter]
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    #[getter]
+    fn levels(&self) -> Vec<Code> {
+        self.inner.levels().iter().map(|code| Code { inner: code.clone() }).collect()
+    }
+
+    #[getter]
+    fn data(&self) -> u32 {
+        self.inner.data()
+    }
+
+    #[getter]
+    fn pieces(&self) -> u32 {
+        self.inner.pieces()
+    }
+
+    #[getter]
+    fn fault_tolerance(&self) -> u32 {
+        self.inner.fault_tolerance()
+    }
+
+    fn is_survivable(&self, lost: Vec<u32>) -> PyResult<bool> {
+        self.check(&lost)?;
+        Ok(self.inner.is_survivable(&lost))
+    }
+
+    fn dead_groups(&self, lost: Vec<u32>) -> PyResult<Vec<Vec<u32>>> {
+        self.check(&lost)?;
+        Ok(self.inner.dead_groups(&lost))
+    }
+
+    /// The steps, or nothing where the data are lost.
+    fn repairs(&self, lost: Vec<u32>) -> PyResult<Option<Steps>> {
+        self.check(&lost)?;
+        let steps = self.inner.repairs(&lost);
+        Ok(steps.map(|steps| steps.into_iter().map(|step| (step.level, step.piece, step.gathered)).collect()))
+    }
+}
+
+impl CodeTree {
+    fn check(&self, lost: &[u32]) -> PyResult<()> {
+        check_pieces(&self.inner.name(), self.inner.pieces(), lost)
+    }
+}
+
+/// All `numbers` must be pieces of the code.
+fn check_pieces(name: &str, pieces: u32, numbers: &[u32]) -> PyResult<()> {
+    let last = pieces - 1;
+    numbers.iter().find(|&&number| number > last).map_or(Ok(()), |number| {
+        Err(config_error(format!("piece {number}: the pieces of '{name}' are numbered 0 to {last}; name one of them")))
+    })
 }
 
 fn array(matrix: &Matrix) -> Array2<u8> {

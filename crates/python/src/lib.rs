@@ -27,6 +27,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<codes::Code>()?;
+    module.add_class::<codes::CodeTree>()?;
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<affected::AffectedSearch>()?;

@@ -48,8 +48,17 @@ fn nanoseconds(mut ask: impl FnMut(usize)) -> f64 {
 }
 
 fn main() {
-    println!("goal: {GOAL_NANOSECONDS:.0} ns a question, but for repairs of several losses of the two longest codes");
-    for name in ["rs 8+3", "lrc 8+5 local 4", "lrc 12+4 local 6", "lrc 20+9 local 4", "lrc 40+12 local 10"] {
+    println!(
+        "goal: {GOAL_NANOSECONDS:.0} ns a question, but for repairs of several losses of the two longest codes and of products"
+    );
+    for name in [
+        "rs 8+3",
+        "lrc 8+5 local 4",
+        "lrc 12+4 local 6",
+        "lrc 20+9 local 4",
+        "lrc 40+12 local 10",
+        "product rs 4+2 x rs 3+1",
+    ] {
         let code = Code::parse(name).unwrap();
         for losses in 1..=code.fault_tolerance() + 1 {
             let sets = lost_sets(&code, losses);
@@ -63,7 +72,7 @@ fn main() {
                 let piece = lost.iter().next().unwrap();
                 black_box(code.repair(black_box(lost), piece, &prefer, &mut gathered));
             });
-            println!("{name:<20} {losses:>2} lost: survivable {survivable:8.1} ns, repair {repair:8.1} ns");
+            println!("{name:<24} {losses:>2} lost: survivable {survivable:8.1} ns, repair {repair:8.1} ns");
         }
     }
 }

@@ -3,8 +3,9 @@
 use crate::lrc::{self, ENUMERATION_LIMIT};
 use crate::matrix::Matrix;
 use crate::pieces::combination_count;
+use crate::product::Table;
 use crate::repair_sets::RepairSets;
-use crate::{CodeError, LinearCode, Pieces, reed_solomon};
+use crate::{CodeError, LinearCode, Pieces, reed_solomon, text};
 
 /// The most pieces for which what is survived stands in a table, of a bit a set: 8 KiB.
 const TABLE_PIECES: u32 = 16;
@@ -18,6 +19,7 @@ enum Kind {
         /// Data pieces in a local group.
         local: u32,
     },
+    Product(Box<Table>),
 }
 
 /// A code by which an object is kept in pieces, the data first.
@@ -43,26 +45,17 @@ pub struct Code {
 }
 
 impl Code {
-    /// The code that `text` names: `"copies 3"`, `"rs 8+3"` or `"lrc 8+5 local 4"`.
+    /// The code of one level that `text` names: `"copies 3"`, `"rs 8+3"`, `"lrc 8+5 local 4"` or `"product rs 4+2 x rs 3+1"`.
+    ///
+    /// Text of several levels is refused here, where one code is asked for; [`crate::CodeTree::parse`] takes it.
     pub fn parse(text: &str) -> Result<Self, CodeError> {
-        let unreadable = || CodeError::Unreadable(text.to_owned());
-        let number = |digits: &str| {
-            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            is_number.then(|| digits.parse::<u32>().ok()).flatten().ok_or_else(unreadable)
-        };
-        let sizes = |sum: &str| {
-            let (data, parity) = sum.split_once('+').ok_or_else(unreadable)?;
-            Ok((number(data)?, number(parity)?))
-        };
-        match text.split_ascii_whitespace().collect::<Vec<_>>()[..] {
-            ["copies", copies] => Self::replication(number(copies)?),
-            ["rs", sum] => sizes(sum).and_then(|(data, parity)| Self::reed_solomon(data, parity)),
-            ["lrc", sum, "local", local] => {
-                let ((data, parity), local) = (sizes(sum)?, number(local)?);
-                Self::locally_repairable(data, parity, local)
-            }
-            _ => Err(unreadable()),
+        let mut levels = text::levels(text)?;
+        let lowest = levels.pop().expect("text has at least one level");
+        if levels.is_empty() {
+            return Ok(lowest);
         }
+        let (name, levels, lowest) = (text.to_owned(), levels.len() + 1, lowest.name());
+        Err(CodeError::SeveralLevels { name, levels, lowest })
     }
 
     /// Replication: every piece is the whole object.
@@ -99,14 +92,33 @@ impl Code {
         let linear = LinearCode::from_checks(&lrc::parity_check(data, parity, local));
         let fault_tolerance = lrc::fault_tolerance(&linear, &name, local)?;
         let repair_sets = RepairSets::of(&linear);
-        let (kind, survived) = (Kind::LocallyRepairable { local }, survived_sets(&linear, fault_tolerance));
+        Ok(Self::positional(Kind::LocallyRepairable { local }, linear, fault_tolerance, repair_sets))
+    }
+
+    /// The product code whose pieces are a table: each column is a stripe of `column`, and each row one of `row`.
+    ///
+    /// Its data pieces come first, row by row, and then the others, row by row.
+    pub fn product(column: Self, row: Self) -> Result<Self, CodeError> {
+        let name = format!("product {} x {}", column.name(), row.name());
+        if column.parity() == 0 || row.parity() == 0 {
+            return Err(CodeError::ProductWithoutParity(name));
+        }
+        check_pieces(&name, u64::from(column.pieces()) * u64::from(row.pieces()))?;
+        let table = Table::of(column, row);
+        let (linear, fault_tolerance) = (table.linear(), table.fault_tolerance());
+        Ok(Self::positional(Kind::Product(Box::new(table)), linear, fault_tolerance, None))
+    }
+
+    /// A code of which it matters which pieces are lost.
+    fn positional(kind: Kind, linear: LinearCode, fault_tolerance: u32, repair_sets: Option<RepairSets>) -> Self {
+        let survived = survived_sets(&linear, fault_tolerance);
         let mut code = Self { kind, linear, fault_tolerance, locality: 0, survived, repair_sets };
         let mut gathered = Vec::new();
         for piece in 0..code.pieces() {
             code.repair(Pieces::of([piece]), piece, &[], &mut gathered);
             code.locality = code.locality.max(gathered.len() as u32);
         }
-        Ok(code)
+        code
     }
 
     /// A code of which any `data` pieces are enough.
@@ -118,10 +130,11 @@ impl Code {
     /// The code as it is written.
     pub fn name(&self) -> String {
         let (data, parity) = (self.data(), self.parity());
-        match self.kind {
+        match &self.kind {
             Kind::Replication => format!("copies {}", self.pieces()),
             Kind::ReedSolomon => format!("rs {data}+{parity}"),
             Kind::LocallyRepairable { local } => format!("lrc {data}+{parity} local {local}"),
+            Kind::Product(table) => table.name(),
         }
     }
 
@@ -164,8 +177,22 @@ impl Code {
         }
         match self.survived.get((lost.bits() / 64) as usize) {
             Some(word) => word >> (lost.bits() % 64) & 1 == 1,
-            None => self.linear.determines(lost),
+            // What lines survive the rank does too, and lines are the quicker question.
+            None => self.survives_by_lines(lost) || self.linear.determines(lost),
         }
+    }
+
+    /// Whether a product code's data can be read by making whole one row or column after the other, each by its own code.
+    ///
+    /// It is what most systems do, and survives no more than [`Code::is_survivable`]. Other codes have one line.
+    pub fn is_survivable_by_lines(&self, lost: Pieces) -> bool {
+        self.survives_by_lines(lost.and(Pieces::first(self.pieces())))
+            || !matches!(self.kind, Kind::Product(_)) && self.is_survivable(lost)
+    }
+
+    /// Whether it is a product code whose lines survive the loss of these of its pieces.
+    fn survives_by_lines(&self, lost: Pieces) -> bool {
+        matches!(&self.kind, Kind::Product(table) if table.left_by_lines(lost).is_empty())
     }
 
     /// Puts into `gathered` the survivors that make `piece` anew, most preferred first; whether that can be.
@@ -173,6 +200,7 @@ impl Code {
     /// They are the fewest that do, and of equals the first by `prefer`, which lists survivors; those it leaves out come
     /// after, by number, and lost ones in it do not count. A locally repairable code with too many pieces to list its
     /// repairs (more than 20 000 sets of p - 1 pieces) takes a local group where one is whole, and else a set of which none can be spared.
+    /// So does a product code with the row or the column, whichever takes fewer.
     pub fn repair(&self, lost: Pieces, piece: u32, prefer: &[u32], gathered: &mut Vec<u32>) -> bool {
         gathered.clear();
         if piece >= self.pieces() {
@@ -182,10 +210,17 @@ impl Code {
         lost.insert(piece);
         let (survivors, order) = self.order(lost, prefer);
         let order = &order[..survivors];
-        let Kind::LocallyRepairable { local } = self.kind else {
-            let needed = self.data() as usize;
-            gathered.extend(order.iter().take(needed).map(|&survivor| u32::from(survivor)));
-            return self.keep_if(gathered.len() == needed, gathered);
+        let local = match &self.kind {
+            Kind::LocallyRepairable { local } => *local,
+            Kind::Product(table) => {
+                return table.repair(lost, piece, order, gathered)
+                    || self.linear.gather_least(lost, piece, order, gathered);
+            }
+            Kind::Replication | Kind::ReedSolomon => {
+                let needed = self.data() as usize;
+                gathered.extend(order.iter().take(needed).map(|&survivor| u32::from(survivor)));
+                return self.keep_if(gathered.len() == needed, gathered);
+            }
         };
         let Some(sets) = &self.repair_sets else {
             let whole = self.groups_of(piece, local).into_iter().find(|group| group.and(lost).len() == 1);
@@ -232,12 +267,22 @@ impl Code {
     ///
     /// [`None`] where they would have to be looked at one by one and are more than [`Code::ENUMERATION_LIMIT`].
     pub fn survivable(&self, losses: u32) -> Option<(u64, u64)> {
+        self.counted(losses, |lost| self.is_survivable(lost))
+    }
+
+    /// The same by rows and columns of a product code, as [`Code::is_survivable_by_lines`] judges.
+    pub fn survivable_by_lines(&self, losses: u32) -> Option<(u64, u64)> {
+        self.counted(losses, |lost| self.is_survivable_by_lines(lost))
+    }
+
+    /// Counts the sets that `is_survived`, which holds up to the fault tolerance and for none beyond the parity.
+    fn counted(&self, losses: u32, is_survived: impl Fn(Pieces) -> bool) -> Option<(u64, u64)> {
         let all = combination_count(self.pieces(), losses);
         if losses <= self.fault_tolerance || losses > self.parity() {
             return Some((if losses <= self.fault_tolerance { all } else { 0 }, all));
         }
         (all <= Self::ENUMERATION_LIMIT).then(|| {
-            let survived = Pieces::combinations(self.pieces(), losses).filter(|&lost| self.is_survivable(lost));
+            let survived = Pieces::combinations(self.pieces(), losses).filter(|&lost| is_survived(lost));
             (survived.count() as u64, all)
         })
     }

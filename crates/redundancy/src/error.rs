@@ -7,10 +7,24 @@ use thiserror::Error;
 pub enum CodeError {
     /// The text names no code.
     #[error(
-        "code = '{0}': a code is written 'copies 3', 'rs 8+3' (8 data pieces and 3 of parity) or 'lrc 8+5 local 4' (one of the \
-         5 of parity for each 4 data pieces); write it so"
+        "code = '{0}': a code is written 'copies 3', 'rs 8+3' (8 data pieces and 3 of parity), 'lrc 8+5 local 4' (one of the \
+         5 of parity for each 4 data pieces) or 'product rs 4+2 x rs 3+1' (columns and rows), and one whose pieces are stored \
+         under another 'rs 17+3 over rs 8+2'; write it so"
     )]
     Unreadable(String),
+    /// There are several levels where one code is needed.
+    #[error(
+        "code = '{name}': it has {levels} levels, and objects are simulated under a code of one; take one of them, such as \
+         '{lowest}', and judge the whole with `resilver redundancy` or `resilver.code_tree`"
+    )]
+    SeveralLevels {
+        /// The code.
+        name: String,
+        /// How many levels it has.
+        levels: usize,
+        /// The code of the lowest one.
+        lowest: String,
+    },
     /// There is no copy.
     #[error("code = 'copies 0': an object has at least one copy; ask for 1 or more")]
     NoCopies,
@@ -20,6 +34,11 @@ pub enum CodeError {
     /// There is no parity.
     #[error("code = '{0}': a code has at least one piece of parity; add one, or write 'copies 1' for none")]
     NoParity(String),
+    /// A product's lines could not make anything anew.
+    #[error(
+        "code = '{0}': both codes of a product have parity, without which a line makes nothing anew; write the other code alone"
+    )]
+    ProductWithoutParity(String),
     /// There are more pieces than a set holds.
     #[error("code = '{name}': an object has at most 64 pieces, and this one would have {pieces}; take fewer")]
     TooManyPieces {
@@ -27,6 +46,18 @@ pub enum CodeError {
         name: String,
         /// Data pieces and parity.
         pieces: u64,
+    },
+    /// There are more pieces than a tree of codes holds.
+    #[error(
+        "code = '{name}': all levels together have at most {limit} pieces, and these would have {pieces}; take fewer"
+    )]
+    LargeTree {
+        /// The code.
+        name: String,
+        /// The product of all levels' pieces.
+        pieces: u64,
+        /// How many there can be.
+        limit: u32,
     },
     /// The local groups do not come out even.
     #[error(

@@ -30,6 +30,18 @@ impl LinearCode {
         Self { checks: parity_check.transposed(), generator }
     }
 
+    /// The code of a generator whose first rows are the unit matrix.
+    ///
+    /// Each parity sums with what the data make of it to zero, which is its check.
+    pub(crate) fn from_generator(generator: Matrix) -> Self {
+        let (pieces, data) = (generator.rows(), generator.columns());
+        let checks = Matrix::from_cells(pieces, pieces - data, |piece, check| match piece.checked_sub(data) {
+            None => generator.row(data + check)[piece],
+            Some(parity) => u8::from(parity == check),
+        });
+        Self { checks, generator }
+    }
+
     /// How many pieces there are.
     pub(crate) fn pieces(&self) -> u32 {
         self.generator.rows() as u32

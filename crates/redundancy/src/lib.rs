@@ -2,7 +2,8 @@
 //!
 //! Redundancy knows nothing of time, devices or placement: it is told which pieces of an object were lost, and says whether the
 //! data survive and which of the others make them anew. A [`Code`] says so for pieces that differ, by linear algebra over
-//! bytes; [`Replicas`] counts whole copies for the protocol that pulls them.
+//! bytes, and a [`CodeTree`] where each piece of a code is stored under another one; [`Replicas`] counts whole copies for
+//! the protocol that pulls them.
 
 mod code;
 mod error;
@@ -11,14 +12,18 @@ mod generator;
 mod lrc;
 mod matrix;
 mod pieces;
+mod product;
 mod reed_solomon;
 mod repair_sets;
 mod replicas;
+mod text;
+mod tree;
 
 pub use code::Code;
 pub use error::CodeError;
 pub use matrix::Matrix;
 pub use pieces::Pieces;
 pub use replicas::{Repair, Replicas};
+pub use tree::{CodeTree, RepairStep};
 
 use generator::LinearCode;

@@ -30,10 +30,11 @@ fn read(code: &Code, lost: &[u32], prefer: &[u32]) -> Option<Vec<u32>> {
 
 #[test]
 fn names_are_read_and_written_alike() {
-    for name in ["copies 1", "copies 3", "rs 8+3", "lrc 8+5 local 4", "lrc 12+4 local 6", "rs 60+4", "lrc 4+4 local 1"]
-    {
+    let plain = ["copies 1", "copies 3", "rs 8+3", "lrc 8+5 local 4", "lrc 12+4 local 6", "rs 60+4", "lrc 4+4 local 1"];
+    for name in plain.into_iter().chain(["product rs 4+2 x rs 3+1", "product lrc 4+2 local 2 x copies 2"]) {
         assert_eq!(parsed(name).name(), name);
     }
+    assert_eq!(parsed(" Product RS 4 + 2  x rs 3+ 1").name(), "product rs 4+2 x rs 3+1");
     let code = parsed("  lrc  8+5   local 4 ");
     assert_eq!((code.data(), code.parity(), code.pieces(), code.fault_tolerance(), code.locality()), (8, 5, 13, 3, 4));
 }
@@ -52,6 +53,15 @@ fn what_is_no_code_is_refused_with_the_remedy() {
         "lrc 8+5 local",
         "copies three",
         "rs 8+3 x",
+        "product",
+        "product rs 4+2",
+        "product rs 4+2 x",
+        "product rs 4+2 x rs 3+1 x rs 2+1",
+        "product product rs 1+1 x rs 1+1 x rs 1+1",
+        "rs 4+2 x rs 3+1",
+        "over",
+        "rs 4+2 over",
+        "rs 4+2 over over rs 3+1",
     ] {
         assert_eq!(Code::parse(text), Err(CodeError::Unreadable(text.to_owned())));
     }
@@ -62,6 +72,14 @@ fn what_is_no_code_is_refused_with_the_remedy() {
     assert!(refused("rs 62+3").contains("at most 64 pieces, and this one would have 65"));
     assert!(refused("rs 4294967295+4294967295").contains("would have 8589934590"));
     assert!(refused("copies 65").contains("would have 65"));
+    assert!(
+        refused("product rs 6+3 x rs 6+2")
+            .contains("x rs 6+2': an object has at most 64 pieces, and this one would have 72")
+    );
+    assert!(
+        refused("rs 2+1 over rs 8+2")
+            .contains("2 levels, and objects are simulated under a code of one; take one of them, such as 'rs 8+2'")
+    );
     assert!(refused("lrc 8+5 local 3").contains("3 does not divide the 8 data pieces"));
     assert!(refused("lrc 8+5 local 0").contains("0 does not divide"));
     assert!(refused("lrc 8+3 local 2").contains("each of its 4 local groups has a parity of its own, and there are 3"));
@@ -140,6 +158,9 @@ fn fault_tolerance_is_the_most_losses_of_which_every_set_is_survived() {
         "lrc 4+7 local 2",
         "lrc 6+3 local 3",
         "lrc 3+2 local 3",
+        "product rs 2+1 x rs 2+2",
+        "product lrc 2+2 local 1 x rs 1+2",
+        "product copies 2 x lrc 4+2 local 2",
     ];
     for code in names.map(parsed) {
         let tolerated = code.fault_tolerance();
@@ -155,7 +176,7 @@ fn spans(code: &Code, lost: Pieces) -> bool {
 
 #[test]
 fn what_is_survived_is_what_the_generator_spans() {
-    for code in ["rs 4+2", "lrc 8+5 local 4", "lrc 4+6 local 2"].map(parsed) {
+    for code in ["rs 4+2", "lrc 8+5 local 4", "lrc 4+6 local 2", "product rs 2+1 x rs 2+2"].map(parsed) {
         for lost in all_sets(&code) {
             assert_eq!(code.is_survivable(lost), spans(&code, lost), "{} without {lost:?}", code.name());
         }
@@ -208,7 +229,11 @@ fn code_and_losses() -> impl Strategy<Value = (Code, Vec<u32>, Vec<u32>)> {
     let locally_repairable = (1u32..5, 1u32..4, 0u32..4).prop_filter_map("a code", |(local, groups, globals)| {
         Code::locally_repairable(local * groups, groups + globals, local).ok()
     });
-    prop_oneof![reed_solomon, locally_repairable].prop_flat_map(|code| {
+    let product = ((1u32..4, 1u32..3), (1u32..4, 1u32..3)).prop_map(|((down, below), (along, beside))| {
+        let code = |data, parity| Code::reed_solomon(data, parity).unwrap();
+        Code::product(code(down, below), code(along, beside)).unwrap()
+    });
+    prop_oneof![reed_solomon, locally_repairable, product].prop_flat_map(|code| {
         let order = Just((0..code.pieces()).collect::<Vec<u32>>()).prop_shuffle();
         let losses = 1..=(code.parity() as usize + 1).min(code.pieces() as usize - 1);
         (Just(code), order, losses).prop_map(|(code, order, losses)| {

@@ -130,6 +130,15 @@ impl SystemConfig {
 }
 
 impl SystemConfig {
+    /// Whether a code is named for any of the objects, copies as a code included.
+    pub(crate) fn has_code(&self) -> bool {
+        let of_pools = match &self.placement.algorithm {
+            Algorithm::Crush(crush) => crush.pools.iter().any(|placed| placed.code.is_some()),
+            Algorithm::Ring { .. } | Algorithm::Layout { .. } => false,
+        };
+        of_pools || self.code.is_some()
+    }
+
     /// How the objects of each pool are kept: by the pool's own code, else by the system's, else in copies.
     ///
     /// # Errors

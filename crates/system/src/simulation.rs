@@ -244,8 +244,15 @@ impl Simulation {
 
     fn finish(&self, running: Running) -> Result<Report, SystemError> {
         let Running { run, population, groups, .. } = running;
-        let (Conclusion { outcome, clients, streams, interfaces, network, lanes, network_bytes }, mut digest, events) =
-            run.conclude()?;
+        let (
+            Conclusion { mut outcome, clients, streams, interfaces, network, lanes, network_bytes },
+            mut digest,
+            events,
+        ) = run.conclude()?;
+        if !self.config.has_code() {
+            // What copies take is what they weigh.
+            outcome.coded = None;
+        }
         // The events tell what moved and when; the rest of what a run found is folded in behind them.
         let losses = outcome.losses;
         for word in [

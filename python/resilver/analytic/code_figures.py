@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from resilver.errors import ConfigError, Problem, show
-
-_FORM = re.compile(
-    r"\s*(?:rs\s+(\d{1,2})\s*\+\s*(\d{1,2})"
-    r"|lrc\s+(\d{1,2})\s*\+\s*(\d{1,2})\s+local\s+(\d{1,2})"
-    r"|copies\s+(\d{1,2}))\s*",
-    re.IGNORECASE,
-)
+from resilver.errors import ConfigError
+from resilver.spec.code import ErasureCode, code_of
 
 
 @dataclass(frozen=True)
@@ -116,10 +109,11 @@ def code_figures(text: str) -> CodeFigures:
     others of its group. The globals add up to what the local parities do (the implied parity), so
     any parity is made from all the other parities; where those are more, a local parity is made
     from its group and a global one from k strips. The globals are a Reed-Solomon code's, so as many
-    losses are survived at least.
+    losses are survived at least. A strip of a product code is made from its row or its column,
+    whichever takes fewer.
 
     Args:
-        text: ``rs K+P``, ``lrc K+P local R`` or ``copies N``.
+        text: ``rs K+P``, ``lrc K+P local R``, ``copies N``, or ``product A x B`` of two of these.
 
     Returns:
         The figures.
@@ -132,27 +126,34 @@ def code_figures(text: str) -> CodeFigures:
     >>> code_figures("copies 3").write_share
     Fraction(1, 3)
     """
-    found = _FORM.fullmatch(text)
-    if found is None:
-        rule, remedy = "there is no such code", 'write "rs 8+3", "lrc 8+5 local 4" or "copies 3"'
-        raise ConfigError(Problem(rule, remedy, key="code", value=show(text)))
-    k, p, local_k, local_p, local, copies = (int(part) if part else 0 for part in found.groups())
-    if copies:
-        return CodeFigures(f"copies {copies}", 1, copies - 1, Fraction(1), copies - 1)
-    if k and p:
-        return CodeFigures(f"rs {k}+{p}", k, p, Fraction(k), p)
-    if text.split()[0].casefold() == "rs":
-        rule, remedy = "a code has data and parity strips", 'use "rs 8+3"'
-        raise ConfigError(Problem(rule, remedy, key="code", value=show(text)))
-    groups = local_k // local if local else 0
-    if not groups or local_k % local or local_p < groups:
-        rule = "data divides into local groups, each with a parity of its own"
-        remedy = 'use a local size that divides the data, as in "lrc 8+5 local 4"'
-        raise ConfigError(Problem(rule, remedy, key="code", value=show(text)))
-    globals_ = local_p - groups
+    try:
+        code = code_of(text)
+    except ConfigError as error:
+        raise ConfigError(problem.under("code") for problem in error.problems) from None
+    assert code is not None, "text is a code or refused"
+    gathered = _gathered(code)
+    mean = Fraction(sum(gathered), len(gathered))
+    return CodeFigures(code.label, code.data, code.parity, mean, _tolerance(code))
+
+
+def _gathered(code: ErasureCode) -> list[int]:
+    """How many strips the repair of each strip gathers, no other being lost."""
+    if code.factors:
+        column, row = map(_gathered, code.factors)
+        return [min(down, along) for down in column for along in row]
+    if code.local is None:
+        return [code.data] * code.pieces
+    groups = code.data // code.local
     # Without globals there is no implied parity.
-    others = local_p - 1 if globals_ else local
-    total = local_k * local + groups * min(local, others) + globals_ * min(local_k, others)
-    gathered = Fraction(total, local_k + local_p)
-    name = f"lrc {local_k}+{local_p} local {local}"
-    return CodeFigures(name, local_k, local_p, gathered, globals_)
+    others = code.parity - 1 if code.parity > groups else code.local
+    of_parities = [min(code.local, others)] * groups
+    of_parities += [min(code.data, others)] * (code.parity - groups)
+    return [code.local] * code.data + of_parities
+
+
+def _tolerance(code: ErasureCode) -> int:
+    """Losses of which every set is survived, at least."""
+    if code.factors:
+        column, row = map(_tolerance, code.factors)
+        return (column + 1) * (row + 1) - 1
+    return code.parity if code.local is None else code.parity - code.data // code.local

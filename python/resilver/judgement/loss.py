@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.judgement.loss_counts import power
 from resilver.judgement.replica_sets import NO_DEVICE, replica_sets
 
 ENUMERATED_MAX = 200_000
@@ -122,12 +123,8 @@ def group_loss_probability(
         rule = "a group survives the failure of nothing at all"
         raise ConfigError(Problem(rule, key="tolerance", value=show(tolerance)))
     one = [math.comb(group_size, lost) for lost in range(min(tolerance, group_size, failures) + 1)]
-    without_loss = [1] + [0] * failures
-    for _ in range(groups):
-        without_loss = [
-            sum(ways * without_loss[total - lost] for lost, ways in enumerate(one) if lost <= total)
-            for total in range(failures + 1)
-        ]
+    without_loss = power(one, groups, failures)
+    without_loss += [0] * (failures + 1 - len(without_loss))
     total = math.comb(groups * group_size, failures)
     return LossProbability(float(1 - Fraction(without_loss[-1], total)), True, total, 0.0)
 

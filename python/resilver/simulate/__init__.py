@@ -2,6 +2,7 @@
 
 from resilver import _core
 from resilver.simulate.affected import affected, affected_batches, affected_groups
+from resilver.simulate.code_trees import CodeTree, RepairStep, code_tree
 from resilver.simulate.codes import Code, Survivable, redundancy
 from resilver.simulate.crush import CrushMap
 from resilver.simulate.layouts import (
@@ -28,6 +29,7 @@ from resilver.simulate.topologies import Topology, topology
 
 __all__ = [
     "Code",
+    "CodeTree",
     "CrushMap",
     "GroupSets",
     "LostObjects",
@@ -35,6 +37,7 @@ __all__ = [
     "PartOfPopulation",
     "PopulationScan",
     "Progress",
+    "RepairStep",
     "RunResult",
     "StatedGroups",
     "Survivable",
@@ -43,6 +46,7 @@ __all__ = [
     "affected_batches",
     "affected_groups",
     "census",
+    "code_tree",
     "compare_stated",
     "group_sets",
     "group_sets_of",

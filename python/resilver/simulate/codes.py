@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import comb
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver import _core
+from resilver.analytic.code_figures import CodeFigures
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.core_errors import core_errors
 
@@ -43,7 +45,8 @@ class Code:
     """A code by which an object or a stripe is kept in pieces, the data first.
 
     Attributes:
-        name: As a study file writes it: ``rs 8+3``, ``lrc 8+5 local 4`` or ``copies 3``.
+        name: As a study file writes it: ``rs 8+3``, ``lrc 8+5 local 4``, ``copies 3`` or
+            ``product rs 4+2 x rs 3+1``.
         data: Data pieces, k. Of copies, which are all the whole, 1.
         parity: Pieces of parity, p.
         pieces: All pieces, k + p.
@@ -64,14 +67,20 @@ class Code:
     _core: Any = field(repr=False)
 
     @property
+    def figures(self) -> CodeFigures:
+        """What its operations gather and send, as exact fractions; ``gathered`` is the locality."""
+        gathered = Fraction(self.locality)
+        return CodeFigures(self.name, self.data, self.parity, gathered, self.fault_tolerance)
+
+    @property
     def storage_overhead(self) -> float:
         """Parity for each piece of data: p / k."""
-        return self.parity / self.data
+        return float(self.figures.storage_overhead)
 
     @property
     def redundancy_share(self) -> float:
         """Parity among all pieces: p / (k + p)."""
-        return self.parity / self.pieces
+        return float(self.figures.redundancy_share)
 
     @property
     def stripe_read(self) -> int:
@@ -90,26 +99,23 @@ class Code:
 
     @property
     def read_share(self) -> float:
-        """User data read, over a server's bandwidth one way: k / (2 k - 1).
-
-        For each stripe that it gathers, a server of a group sends k strips to the reader, and k - 1
-        to its peers for one of theirs.
-        """
-        return self.data / (2 * self.data - 1)
+        """User data read, over a server's bandwidth one way, as `CodeFigures` derives it."""
+        return float(self.figures.read_share)
 
     @property
     def write_share(self) -> float:
-        """User data written, over a server's bandwidth one way: k / (2 k + p - 1).
-
-        For each stripe that it encodes, a server of a group receives k strips of the writer, and
-        k + p - 1 of its peers for one of theirs.
-        """
-        return self.data / (2 * self.data + self.parity - 1)
+        """User data written, over a server's bandwidth one way, as `CodeFigures` derives it."""
+        return float(self.figures.write_share)
 
     @property
     def rebuild_share(self) -> float:
         """Strips made, over a server's bandwidth one way: 1 / y."""
-        return 1 / self.locality
+        return float(self.figures.rebuild_share)
+
+    @property
+    def is_product(self) -> bool:
+        """Whether its pieces are a table of rows and columns."""
+        return self.name.startswith("product ")
 
     def is_survivable(self, lost: Sequence[int]) -> bool:
         """Whether the data can be read without the pieces `lost`.
@@ -121,7 +127,28 @@ class Code:
             ConfigError: There is no such piece.
         """
         with core_errors():
-            return bool(self._core.is_survivable(_numbers(lost, "lost")))
+            return bool(self._core.is_survivable(numbers_of(lost, "lost")))
+
+    def is_survivable_by_lines(self, lost: Sequence[int]) -> bool:
+        """The same where one row or column of a product code after the other is made whole.
+
+        Each is made by its own code alone, again and again until nothing changes. It is what most
+        systems do, and survives no more than all checks at once (`is_survivable`, by rank); of
+        other codes, which have one line, it is the same.
+
+        Args:
+            lost: Pieces' numbers.
+
+        Raises:
+            ConfigError: There is no such piece.
+
+        >>> code = redundancy("product rs 2+2 x rs 2+2")
+        >>> lost = [0, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14]  # one is left in each row and column
+        >>> code.is_survivable(lost), code.is_survivable_by_lines(lost)
+        (True, False)
+        """
+        with core_errors():
+            return bool(self._core.is_survivable_by_lines(numbers_of(lost, "lost")))
 
     def survivable(self, losses: int) -> Survivable:
         """How many of the sets of so many lost pieces are survived, each looked at.
@@ -138,11 +165,15 @@ class Code:
         >>> redundancy("lrc 8+5 local 4").survivable(4)
         Survivable(losses=4, survivable=713, all=715)
         """
-        (losses,) = _numbers([losses], "losses")
-        if losses > self.pieces:
-            rule = f"there are {self.pieces} pieces to lose"
-            raise ConfigError(Problem(rule, "ask for fewer", key="losses", value=show(losses)))
-        found = self._core.survivable(losses)
+        return self._counted(losses, self._core.survivable)
+
+    def survivable_by_lines(self, losses: int) -> Survivable:
+        """The same for a product code whose rows and columns are made whole one by one."""
+        return self._counted(losses, self._core.survivable_by_lines)
+
+    def _counted(self, losses: int, count: Callable[[int], tuple[int, int] | None]) -> Survivable:
+        check_losses(losses, self.pieces)
+        found = count(losses)
         if found is None:
             return Survivable(losses, None, comb(self.pieces, losses))
         return Survivable(losses, *found)
@@ -167,9 +198,9 @@ class Code:
         >>> redundancy("lrc 8+5 local 4").repair(2)
         [0, 1, 3, 8]
         """
-        (piece,) = _numbers([piece], "piece")
+        (piece,) = numbers_of([piece], "piece")
         with core_errors():
-            found = self._core.repair(_numbers(lost, "lost"), piece, _numbers(prefer, "prefer"))
+            found = self._core.repair(numbers_of(lost, "lost"), piece, numbers_of(prefer, "prefer"))
         return None if found is None else [int(one) for one in found]
 
     def read(self, lost: Sequence[int] = (), prefer: Sequence[int] = ()) -> list[int] | None:
@@ -186,7 +217,7 @@ class Code:
             ConfigError: There is no such piece.
         """
         with core_errors():
-            found = self._core.read(_numbers(lost, "lost"), _numbers(prefer, "prefer"))
+            found = self._core.read(numbers_of(lost, "lost"), numbers_of(prefer, "prefer"))
         return None if found is None else [int(one) for one in found]
 
     def decoding(
@@ -205,7 +236,9 @@ class Code:
             ConfigError: There is no such piece.
         """
         with core_errors():
-            found = self._core.decoding(_numbers(gathered, "gathered"), _numbers(wanted, "wanted"))
+            found = self._core.decoding(
+                numbers_of(gathered, "gathered"), numbers_of(wanted, "wanted")
+            )
         return None if found is None else np.asarray(found, dtype=np.uint8)
 
 
@@ -213,26 +246,25 @@ def redundancy(text: str) -> Code:
     """The code of a line of text.
 
     Args:
-        text: ``rs 8+3``, ``lrc 8+5 local 4`` or ``copies 3``.
+        text: ``rs 8+3``, ``lrc 8+5 local 4``, ``copies 3`` or ``product rs 4+2 x rs 3+1``.
 
     Returns:
         The code.
 
     Raises:
-        ConfigError: The text is none, or what it asks for cannot be built.
+        ConfigError: The text is none, has several levels, which `code_tree` takes, or asks for what
+            cannot be built.
 
     >>> import resilver
     >>> code = resilver.redundancy("rs 8+3")
     >>> code.pieces, code.fault_tolerance, code.locality, f"{code.redundancy_share:.2%}"
     (11, 3, 8, '27.27%')
     """
-    with core_errors():
-        try:
-            core = _core.Code(text)
-        except TypeError:
-            remedy = 'write "rs 8+3", "lrc 8+5 local 4" or "copies 3"'
-            problem = Problem("a code is text", remedy, key="code", value=show(text))
-            raise ConfigError(problem) from None
+    return code_of_core(core_of_text(_core.Code, text))
+
+
+def code_of_core(core: Any) -> Code:
+    """A code of the core as Python has it."""
     return Code(
         name=core.name,
         data=core.data,
@@ -245,8 +277,35 @@ def redundancy(text: str) -> Code:
     )
 
 
-def _numbers(values: Sequence[int], key: str) -> list[int]:
-    """Pieces' numbers or counts as the core takes them."""
+def core_of_text(kind: Callable[[str], Any], text: str) -> Any:
+    """What the core makes of a code's text.
+
+    Args:
+        kind: The core's class.
+        text: The text.
+
+    Raises:
+        ConfigError: It is no text, or the core refuses it.
+    """
+    with core_errors():
+        try:
+            return kind(text)
+        except TypeError:
+            remedy = 'write "rs 8+3", "lrc 8+5 local 4" or "copies 3"'
+            problem = Problem("a code is text", remedy, key="code", value=show(text))
+            raise ConfigError(problem) from None
+
+
+def check_losses(losses: int, pieces: int) -> None:
+    """Refuse more losses than there are pieces, with a `ConfigError`."""
+    (losses,) = numbers_of([losses], "losses")
+    if losses > pieces:
+        rule = f"there are {pieces} pieces to lose"
+        raise ConfigError(Problem(rule, "ask for fewer", key="losses", value=show(losses)))
+
+
+def numbers_of(values: Sequence[int], key: str) -> list[int]:
+    """Pieces' numbers or counts as the core takes them; others raise a `ConfigError`."""
     for value in values:
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not whole or not 0 <= value <= _NUMBER_MAX:

@@ -1,12 +1,14 @@
 """Codes as a study file writes them: ``rs 8+3``, ``lrc 8+5 local 4`` or ``copies 3``.
 
-What a code survives and what a repair gathers, only the core knows; here is how many pieces there
-are, which is what the rest of a study must fit.
+What a code survives and what a repair gathers, only the core knows, which a study file's sections
+may not ask; here is how many pieces there are, which is what the rest of a study must fit. Python
+reads codes here and nowhere else, and a test holds this reading and the core's to one another.
 """
 
 from __future__ import annotations
 
-import re
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,20 +17,19 @@ from resilver.errors import ConfigError, Problem, name_remedy, show
 PIECES_MAX = 64
 """The most pieces of an object: the core keeps a set of them in a word of 64 bits."""
 
+_SUM = r"\s+\d+\s*\+\s*\d+"
+_PLAIN = rf"([Rr][Ss]{_SUM}|[Ll][Rr][Cc]{_SUM}\s+local\s+\d+|[Cc]opies\s+\d+)"
+
 CODE_SCHEMA = {
     "type": "string",
-    "pattern": r"^\s*([Rr][Ss]\s+\d+\s*\+\s*\d+|[Ll][Rr][Cc]\s+\d+\s*\+\s*\d+\s+local\s+\d+"
-    r"|[Cc]opies\s+\d+)\s*$",
-    "description": "The code: Reed-Solomon, locally repairable, or copies.",
-    "examples": ["rs 8+3", "lrc 8+5 local 4", "copies 3"],
+    "pattern": rf"^\s*({_PLAIN}|[Pp]roduct\s+{_PLAIN}\s+x\s+{_PLAIN})\s*$",
+    "description": "The code: Reed-Solomon, locally repairable, copies, or a product of two.",
+    "examples": ["rs 8+3", "lrc 8+5 local 4", "copies 3", "product rs 4+2 x rs 3+1"],
 }
 """What an editor is told of a code."""
 
-_FAMILIES = ("rs", "lrc", "copies")
-_FORMS = 'write "rs 8+3", "lrc 8+5 local 4" or "copies 3"'
-_RS = re.compile(r"rs\s+(\d{1,9})\s*\+\s*(\d{1,9})")
-_LRC = re.compile(r"lrc\s+(\d{1,9})\s*\+\s*(\d{1,9})\s+local\s+(\d{1,9})")
-_COPIES = re.compile(r"copies\s+(\d{1,9})")
+_FAMILIES = ("rs", "lrc", "copies", "product")
+_FORMS = 'write "rs 8+3", "lrc 8+5 local 4", "copies 3" or "product rs 4+2 x rs 3+1"'
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,18 @@ class ErasureCode:
     """A code by its numbers; build one from text with `code_of`.
 
     Attributes:
-        family: ``rs`` (Reed-Solomon), ``lrc`` (locally repairable) or ``copies``.
+        family: ``rs`` (Reed-Solomon), ``lrc`` (locally repairable), ``copies`` or ``product``.
         data: How many pieces hold the data.
         parity: How many pieces are made from it besides.
         local: Of a locally repairable code: how many survivors remake any one lost piece.
+        factors: Of a product code: the code of its columns, and that of its rows.
     """
 
-    family: Literal["rs", "lrc", "copies"]
+    family: Literal["rs", "lrc", "copies", "product"]
     data: int
     parity: int
     local: int | None = None
+    factors: tuple[ErasureCode, ...] = ()
 
     @property
     def pieces(self) -> int:
@@ -53,8 +56,15 @@ class ErasureCode:
         return self.data + self.parity
 
     @property
+    def is_separable(self) -> bool:
+        """Whether any `data` pieces are enough, so that only the number of losses counts."""
+        return self.family in ("rs", "copies")
+
+    @property
     def repair_pieces(self) -> int:
         """How many survivors are gathered to make one lost piece anew, no other being lost."""
+        if self.factors:
+            return min(factor.repair_pieces for factor in self.factors)
         return self.local if self.local is not None else self.data
 
     @property
@@ -62,6 +72,8 @@ class ErasureCode:
         """The code as a study file writes it, in one way only."""
         if self.family == "copies":
             return f"copies {self.pieces}"
+        if self.factors:
+            return "product " + " x ".join(factor.label for factor in self.factors)
         text = f"{self.family} {self.data}+{self.parity}"
         return text if self.local is None else f"{text} local {self.local}"
 
@@ -90,30 +102,69 @@ def code_of(value: object) -> ErasureCode | None:
         return value
     if not isinstance(value, str):
         raise ConfigError(Problem("a code is text", _FORMS, value=show(value)))
-    text = value.strip().lower()
-    code = _parsed(text)
-    if code is None:
-        family = text.split(maxsplit=1)[0] if text else ""
+    words = value.lower().replace("+", " + ").split()
+    levels = [_parsed(level) for level in _split(words, "over")]
+    code = levels[-1]
+    if code is None or None in levels:
+        family = words[0] if words else ""
         hint = "" if family in _FAMILIES else name_remedy(family, _FAMILIES, "codes") + "; "
         raise ConfigError(Problem("this is not a code", hint + _FORMS, value=show(value)))
+    if len(levels) > 1:
+        rule = f"objects are simulated under a code of one level, and this has {len(levels)}"
+        remedy = f'use one, such as "{code.label}", and judge all with `resilver redundancy`'
+        raise ConfigError(Problem(rule, remedy, value=show(value)))
     if problem := _problem(code):
         rule, remedy = problem
         raise ConfigError(Problem(rule, remedy, value=show(value)))
     return code
 
 
-def _parsed(text: str) -> ErasureCode | None:
-    if match := _RS.fullmatch(text):
-        return ErasureCode("rs", int(match[1]), int(match[2]))
-    if match := _LRC.fullmatch(text):
-        return ErasureCode("lrc", int(match[1]), int(match[2]), int(match[3]))
-    if match := _COPIES.fullmatch(text):
-        return ErasureCode("copies", 1, int(match[1]) - 1)
+def _parsed(words: Sequence[str]) -> ErasureCode | None:
+    """The code of these words, whose numbers need not fit; None where they are none."""
+    match words:
+        case ["product", *factors]:
+            return _product([_parsed(factor) for factor in _split(factors, "x")])
+        case ["rs", data, "+", parity] if _are_numbers(data, parity):
+            return ErasureCode("rs", int(data), int(parity))
+        case ["lrc", data, "+", parity, "local", local] if _are_numbers(data, parity, local):
+            return ErasureCode("lrc", int(data), int(parity), int(local))
+        case ["copies", copies] if _are_numbers(copies):
+            return ErasureCode("copies", 1, int(copies) - 1)
     return None
+
+
+def _product(codes: Sequence[ErasureCode | None]) -> ErasureCode | None:
+    """The product of two codes; None where these are not two."""
+    factors = tuple(code for code in codes if code is not None)
+    if len(codes) != 2 or len(factors) != 2:
+        return None
+    data = math.prod(code.data for code in factors)
+    pieces = math.prod(code.pieces for code in factors)
+    return ErasureCode("product", data, pieces - data, factors=factors)
+
+
+def _split(words: Sequence[str], at: str) -> list[list[str]]:
+    """The words between those that are `at`."""
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == at:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def _are_numbers(*words: str) -> bool:
+    return all(word.isascii() and word.isdigit() and len(word) < 10 for word in words)
 
 
 def _problem(code: ErasureCode) -> tuple[str, str] | None:
     """The rule that a code's numbers break, and what to do."""
+    for factor in code.factors:
+        if problem := _problem(factor):
+            return problem
+        if factor.parity < 1:
+            return "both codes of a product have parity", "write the other code alone"
     if code.data < 1 or code.pieces < 1:
         return "a code has at least one piece of data", "such as rs 8+3"
     if code.parity < 1 and code.family != "copies":

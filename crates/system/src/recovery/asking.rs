@@ -4,7 +4,7 @@ use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::prefetch;
 use resilver_kernel::queue::QueueKind;
-use resilver_units::{Bytes, SimTime};
+use resilver_units::{Bytes, ObjectId, SimTime};
 
 use super::Recovery;
 use super::gathers::{Gather, Leg, Phase, RecoveryEvent};
@@ -14,6 +14,44 @@ use crate::storage::Site;
 
 /// How far ahead of the task that it asks for a destination fetches another.
 const TASKS_AHEAD: u32 = 4;
+
+/// A destination's progress through its tasks.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    /// The place of the task that is being asked for, and where this device's tasks end.
+    pub place: u32,
+    pub end: u32,
+    /// The pieces that task is made of; empty while it has none.
+    pub plan: Vec<u32>,
+    /// What is asked for of that task: its object, and the size of its piece.
+    pub object: ObjectId,
+    pub size: Bytes,
+    pub gathers_held: u32,
+    pub bytes_held: Bytes,
+    /// When it may ask again without passing its bandwidth, and whether it is to be woken then.
+    pub next_at: SimTime,
+    pub is_waiting: bool,
+    /// When it has decoded all that has come.
+    pub decoder_idle_from: SimTime,
+}
+
+impl Receiver {
+    /// A destination that asks for the tasks from one place to another.
+    pub fn of(place: u32, end: u32) -> Self {
+        Receiver {
+            place,
+            end,
+            plan: Vec::new(),
+            object: ObjectId::new(0),
+            size: Bytes::ZERO,
+            gathers_held: 0,
+            bytes_held: Bytes::ZERO,
+            next_at: SimTime::ZERO,
+            is_waiting: false,
+            decoder_idle_from: SimTime::ZERO,
+        }
+    }
+}
 
 impl Recovery {
     /// The task at a place of the order in which tasks are asked for.

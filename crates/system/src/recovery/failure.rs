@@ -7,12 +7,13 @@ use resilver_kernel::queue::QueueKind;
 use resilver_redundancy::Pieces;
 use resilver_units::{Bytes, DeviceId, SimDuration};
 
+use super::asking::Receiver;
 use super::gathers::{Gather, Phase, pieces_of};
 use super::homes::HomesScratch;
 use super::needs::{Needs, Standing, Want};
 use super::places::{LOST, NOBODY, device_at, device_or_nobody, is_there, stored_in};
 use super::work::{Copies, Losses, PART_OBJECTS, Task, buffers_of, copies_of};
-use super::{Receiver, Recovery, Sender};
+use super::{Recovery, Sender};
 use crate::SystemError;
 use crate::event::TASK_LIMIT;
 use crate::outcome::DeviceOutcome;

@@ -31,7 +31,7 @@ use resilver_kernel::queue::QueueKind;
 use resilver_kernel::stats::Timeline;
 use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::Code;
-use resilver_units::{Bytes, DeviceId, ObjectId, SimTime};
+use resilver_units::{Bytes, DeviceId, SimTime};
 
 use crate::SystemError;
 use crate::choice::{ObjectOrder, SourceChoice};
@@ -42,6 +42,7 @@ use crate::outcome::{Coded, DeviceOutcome, Level, Outcome, Wasted};
 use crate::scan::AffectedObject;
 use crate::storage::Site;
 
+use asking::Receiver;
 use failure::{History, Unserved};
 use gathers::{Gathers, Leg};
 use health::Health;
@@ -54,44 +55,6 @@ use transfers::TransferLog;
 pub(crate) use work::Copies;
 use work::piece_bytes;
 pub use work::{Losses, PoolCode, RecoveryWork};
-
-/// A destination's progress through its tasks.
-#[derive(Clone, Debug)]
-struct Receiver {
-    /// The place of the task that is being asked for, and where this device's tasks end.
-    place: u32,
-    end: u32,
-    /// The pieces that task is made of; empty while it has none.
-    plan: Vec<u32>,
-    /// What is asked for of that task: its object, and the size of its piece.
-    object: ObjectId,
-    size: Bytes,
-    gathers_held: u32,
-    bytes_held: Bytes,
-    /// When it may ask again without passing its bandwidth, and whether it is to be woken then.
-    next_at: SimTime,
-    is_waiting: bool,
-    /// When it has decoded all that has come.
-    decoder_idle_from: SimTime,
-}
-
-impl Receiver {
-    /// A destination that asks for the tasks from one place to another.
-    fn of(place: u32, end: u32) -> Self {
-        Receiver {
-            place,
-            end,
-            plan: Vec::new(),
-            object: ObjectId::new(0),
-            size: Bytes::ZERO,
-            gathers_held: 0,
-            bytes_held: Bytes::ZERO,
-            next_at: SimTime::ZERO,
-            is_waiting: false,
-            decoder_idle_from: SimTime::ZERO,
-        }
-    }
-}
 
 /// A source's memory and the requests that wait for it.
 #[derive(Clone, Debug, Default)]
@@ -389,7 +352,7 @@ impl Recovery {
             rebuilt_at: self.rebuilt_at,
             half_rebuilt_at: self.curve.reached(0.5),
             nearly_rebuilt_at: self.curve.reached(0.99),
-            coded: self.is_coded.then_some(coded),
+            coded: Some(coded),
             first_redundant_at: self.health.first_redundant_at,
             last_redundant_at: self.health.last_redundant_at,
             ended_at,

@@ -215,8 +215,8 @@ def _of_study(source: StudySource, request: PlaceRequest) -> Placement:
     algorithm = system.placement.algorithm if system.placement else "crush"
     code = system.code
     fatal = None
-    # Of losses beyond its tolerance a locally repairable code survives some and others not.
-    if code is not None and code.local is None:
+    # Of losses beyond its tolerance any other code survives some and others not.
+    if code is not None and code.is_separable:
         fatal = redundancy(code.label).fault_tolerance + 1
     return Placement(
         title=f"{algorithm} on {servers:,} servers: {what} of {copies}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from resilver.importers.buckets import DEVICE_ID_MAX, BucketTree
 from resilver.importers.ceph.exceptions import read_exceptions
 from resilver.importers.ceph.model import (
+    MDS_PLUGINS,
     SIZE_MAX,
     WEIGHT_ONE,
     ErasureProfile,
@@ -68,6 +69,10 @@ def _profile(pool: Node, osdmap: Node) -> ErasureProfile | None:
     plugin = profile.get("plugin")
     # Ceph writes all of a profile's values as text.
     data, parity = (profile.at(key).whole(1, SIZE_MAX) for key in ("k", "m"))
+    if plugin is None or plugin.text() in MDS_PLUGINS:
+        size = pool.at("size")
+        if size.integer(1, SIZE_MAX) != data + parity:
+            size.fail(f'{data + parity}, the pieces of its erasure code profile "{name.text()}"')
     return ErasureProfile(name.text(), plugin.text() if plugin else "jerasure", data, parity)
 
 

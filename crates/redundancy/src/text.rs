@@ -1,0 +1,38 @@
+//! How codes are written: `rs 8+3`, `lrc 8+5 local 4`, `copies 3`, `product rs 4+2 x rs 3+1`, and levels joined by `over`.
+
+use crate::{Code, CodeError};
+
+/// The codes of the levels that `text` names, the top one first; there is at least one.
+///
+/// Case does not count, nor do spaces around a plus sign, so that a study file's text and a command's mean the same.
+pub(crate) fn levels(text: &str) -> Result<Vec<Code>, CodeError> {
+    let spaced = text.to_lowercase().replace('+', " + ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    words.split(|&word| word == "over").map(|level| code(level, text)).collect()
+}
+
+/// The code of one level.
+fn code(words: &[&str], text: &str) -> Result<Code, CodeError> {
+    let ["product", factors @ ..] = words else { return plain(words, text) };
+    match factors.split(|&word| word == "x").collect::<Vec<_>>()[..] {
+        [column, row] => Code::product(plain(column, text)?, plain(row, text)?),
+        _ => Err(CodeError::Unreadable(text.to_owned())),
+    }
+}
+
+/// A code that is not made of others.
+fn plain(words: &[&str], text: &str) -> Result<Code, CodeError> {
+    let unreadable = || CodeError::Unreadable(text.to_owned());
+    let number = |digits: &str| {
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| digits.parse::<u32>().ok()).flatten().ok_or_else(unreadable)
+    };
+    match *words {
+        ["copies", copies] => Code::replication(number(copies)?),
+        ["rs", data, "+", parity] => Code::reed_solomon(number(data)?, number(parity)?),
+        ["lrc", data, "+", parity, "local", local] => {
+            Code::locally_repairable(number(data)?, number(parity)?, number(local)?)
+        }
+        _ => Err(unreadable()),
+    }
+}

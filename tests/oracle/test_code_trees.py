@@ -1,0 +1,170 @@
+"""Codes of several levels and products against plain Python that looks at every set of losses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+import resilver
+from resilver.judgement import burst_losses, enclosure_loss_probability
+from tests.reference.codes import (
+    PRODUCTS,
+    Survives,
+    dead_groups,
+    enclosures_lost,
+    is_survivable,
+    survived_by_level,
+    survived_by_lines,
+    table_cells,
+)
+
+
+def by_rank(code: resilver.Code) -> Survives:
+    """Whether a code survives, by the rank of its generator in plain Python."""
+    rows = code.generator.tolist()
+
+    @cache
+    def known(lost: tuple[int, ...]) -> bool:
+        return is_survivable(rows, lost)
+
+    return lambda lost: known(tuple(lost))
+
+
+def plain_levels(tree: resilver.CodeTree) -> list[tuple[int, Survives]]:
+    return [(code.pieces, by_rank(code)) for code in tree.levels]
+
+
+TREES = [
+    "rs 2+1 over rs 2+1",
+    "copies 2 over lrc 2+3 local 1",
+    "lrc 2+3 local 1 over copies 2",
+    "copies 2 over rs 1+1 over rs 2+1",
+    "rs 1+1 over product rs 1+1 x rs 2+1",
+]
+
+
+@pytest.mark.parametrize("text", TREES)
+def test_survived_sets_are_those_that_are_found_one_by_one(text: str) -> None:
+    """Each answer, and the counts by polynomials, against all sets of lost pieces."""
+    tree = resilver.code_tree(text)
+    levels = plain_levels(tree)
+    counts = tree.survivable_up_to(tree.pieces)
+    for losses in range(tree.pieces + 1):
+        survived = 0
+        for lost in combinations(range(tree.pieces), losses):
+            expected = survived_by_level(levels, lost)
+            survived += expected
+            assert tree.is_survivable(lost) == expected
+        assert (counts[losses].survivable, counts[losses].all) == (
+            survived,
+            comb(tree.pieces, losses),
+        )
+        assert (survived == counts[losses].all) == (losses <= tree.fault_tolerance)
+        assert tree.survivable(losses) == counts[losses]
+
+
+REPEATED = [("rs 2+1", 4), ("lrc 2+3 local 1", 2), ("copies 2 over rs 2+1", 2)]
+
+
+@pytest.mark.parametrize(("text", "groups"), [*((text, 1) for text in TREES), *REPEATED])
+def test_bursts_lose_what_every_set_of_failures_says(text: str, groups: int) -> None:
+    tree = resilver.code_tree(text)
+    levels = plain_levels(tree)
+    devices = groups * tree.pieces
+    most = min(6, devices)
+    for found in burst_losses(tree.levels, most, groups=groups):
+        # By level, the sets of failures that kill some group of it.
+        killed = [0] * len(levels)
+        for failed in combinations(range(devices), found.failures):
+            gone: set[int] = set(failed)
+            for level in reversed(range(len(levels))):
+                gone = dead_groups(*levels[level], gone)
+                killed[level] += bool(gone)
+        sets = comb(devices, found.failures)
+        assert found.devices == devices
+        chances = [float(Fraction(ways, sets)) for ways in killed]
+        assert (found.data, *found.dead_groups) == tuple(chances)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    names=st.lists(st.sampled_from(["rs 2+1", "rs 1+2", "copies 2", "lrc 2+3 local 1"]), min_size=2,
+                   max_size=3),
+    data=st.data(),
+)  # fmt: skip
+def test_a_plan_makes_each_lost_piece_once_of_what_is_there(
+    names: list[str], data: st.DataObject
+) -> None:
+    """What is gathered is there by then, and crosses a level only where a group below is dead."""
+    tree = resilver.code_tree(" over ".join(names))
+    lost = data.draw(st.sets(st.integers(0, tree.pieces - 1), max_size=tree.pieces // 2))
+    steps = tree.repairs(sorted(lost))
+    assert (steps is not None) == tree.is_survivable(sorted(lost))
+    if steps is None:
+        return
+    dead = tree.dead_groups(sorted(lost))
+    there = set(range(tree.pieces)) - lost
+    for step in steps:
+        assert set(step.gathered) <= there and step.piece not in there
+        there.add(step.piece)
+        # Below its own level, every group that the piece is in was dead.
+        size = tree.pieces
+        for level, code in enumerate(tree.levels):
+            size //= code.pieces
+            if level < len(tree.levels) - 1 and level >= step.level:
+                assert step.piece // size in dead[level]
+        # What it gathers lies in one group of its level, and each in another of the next.
+        below = np.prod([code.pieces for code in tree.levels[step.level + 1 :]], dtype=int)
+        around = below * tree.levels[step.level].pieces
+        assert {one // around for one in step.gathered} == {step.piece // around}
+        assert len({one // below for one in step.gathered}) == len(step.gathered)
+    assert there == set(range(tree.pieces))
+
+
+@pytest.mark.parametrize("text", ["product rs 2+2 x rs 2+2", "product rs 3+1 x rs 2+2"])
+def test_products_are_tables_whose_lines_survive_as_their_codes_say(text: str) -> None:
+    """The generator is the tensor product; lines and rank against plain Python for the most losses
+    that are ever survived, where they differ, and one less.
+    """
+    code = resilver.redundancy(text)
+    column, row = map(resilver.redundancy, text.removeprefix("product ").split(" x "))
+    cells = table_cells((column.data, row.data), (column.pieces, row.pieces))
+    for piece, (down, along) in enumerate(cells):
+        for datum in range(code.data):
+            at_row, at_column = cells[datum]
+            expected = PRODUCTS[column.generator[down][at_row]][row.generator[along][at_column]]
+            assert code.generator[piece][datum] == expected
+    rows, tolerances = code.generator.tolist(), (column.parity, row.parity)
+    for losses in (code.parity - 1, code.parity):
+        found = found_by_lines = 0
+        for lost in combinations(range(code.pieces), losses):
+            expected = is_survivable(rows, lost)
+            lines = survived_by_lines((cells[piece] for piece in lost), tolerances)
+            assert code.is_survivable(lost) == expected
+            assert code.is_survivable_by_lines(lost) == lines
+            found, found_by_lines = found + expected, found_by_lines + lines
+        assert code.survivable(losses).survivable == found
+        assert code.survivable_by_lines(losses).survivable == found_by_lines
+
+
+@pytest.mark.parametrize("across", [2, 5, 10])
+@pytest.mark.parametrize("rebuilding", [0, 1, 2, 3])
+def test_lost_enclosures_lose_what_every_way_says(across: int, rebuilding: int) -> None:
+    survives = resilver.redundancy("rs 8+2").is_survivable
+    found = enclosure_loss_probability(10, survives, across=across, rebuilding=rebuilding)
+    enumerated = enclosures_lost(10, lambda lost: len(lost) <= 2, across, rebuilding)
+    assert found == float(enumerated)
+    # Two of five disks are in each of five enclosures: the enclosure lost has the one that
+    # rebuilds with 2/10, and else kills the group. With one disk in each of ten nothing dies.
+    if across > 2:
+        expected = 1 - Fraction(1, 5) ** rebuilding if across == 5 else Fraction(0)
+        assert enumerated == expected

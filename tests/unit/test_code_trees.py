@@ -1,0 +1,218 @@
+"""`resilver.code_tree`, bursts and enclosures: published figures, the command, what is refused."""
+
+from __future__ import annotations
+
+import json
+from math import comb
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+import resilver
+from resilver import ConfigError, cli
+from resilver.judgement import (
+    burst_losses,
+    enclosure_loss_probability,
+    group_loss_probability,
+    loss_counts,
+)
+
+STUDIED = "rs 17+3 over rs 8+2"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = cli.run(["redundancy", *words])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def printed_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    code, out, _ = run(capsys, *words, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def cells(out: str) -> set[str]:
+    return {" ".join(line.split()) for line in out.splitlines()}
+
+
+# Published: bursts of random disks over three groups, in percent with some group dead.
+PUBLISHED = [
+    ("rs 6+1", {2: 30, 3: 74.2105, 4: 100}),
+    ("rs 6+2", {3: 8.3004, 4: 27.2727, 5: 55.7312, 6: 83.6905}),
+]
+
+
+@pytest.mark.parametrize(("text", "published"), PUBLISHED)
+def test_bursts_kill_groups_as_published(
+    text: str, published: dict[int, float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    most = max(published)
+    row = printed_json(capsys, text, "--groups", "3", "--bursts", str(most))
+    found = {one["failures"]: one["data"] for one in row["bursts"]["losses"]}
+    assert {f: round(100 * found[f], 4) for f in published} == published
+    assert all(found[failures] == 0 for failures in range(1, min(published)))
+    # The same by the formula for groups of which only the number of losses counts.
+    code = resilver.redundancy(text)
+    for failures, chance in found.items():
+        formula = group_loss_probability(3, code.pieces, failures, code.parity)
+        assert chance == formula.probability
+
+
+def test_an_upper_code_loses_data_where_two_groups_are_dead(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = printed_json(capsys, "rs 2+1 over rs 6+1", "--bursts", "4")
+    two, three, four = row["bursts"]["losses"][1:]
+    # 3 C(7, 2) of C(21, 2) pairs are in one group. Four failures kill two of three groups where
+    # each has two of them.
+    assert two["dead_groups"] == [3 * comb(7, 2) / comb(21, 2)] == [0.3]
+    assert [three["data"], round(100 * three["dead_groups"][0], 4)] == [0, 74.2105]
+    assert four["data"] == 3 * comb(7, 2) ** 2 / comb(21, 4)
+    assert four["dead_groups"] == [1] and four["devices"] == 21
+    _, out, _ = run(capsys, "rs 2+1 over rs 6+1", "--bursts", "4")
+    assert {"2 0 % 30.0000 %", "3 0 % 74.2105 %", "4 22.1053 % 100 %"} <= cells(out)
+
+
+def test_enclosures_take_rebuilding_groups_with_them(capsys: pytest.CaptureFixture[str]) -> None:
+    # Five enclosures have two disks of each group: one that is lost kills a group that rebuilds
+    # another's disk, 4 of 5, and so some of k with 1 - (1/5)^k. Ten have one disk each.
+    for across, rebuilding, expected in ((5, 1, 0.8), (5, 2, 0.96), (5, 3, 0.992), (10, 3, 0)):
+        words = ["rs 8+2", "--across", str(across), "--rebuilding", str(rebuilding)]
+        row = printed_json(capsys, *words, "--groups", "7")
+        asked = {"groups": 7, "across": across, "rebuilding": rebuilding, "data": expected}
+        assert row["enclosure"] == asked
+    _, out, _ = run(capsys, "rs 8+2", "--across", "5", "--rebuilding", "2")
+    assert "2 rebuilding a piece: one enclosure lost loses data with 96.0000 %" in out
+    # Two groups of 8+2 across three enclosures lose four disks or three: both die at once.
+    assert printed_json(capsys, "rs 8+2", "--across", "3")["enclosure"]["data"] == 1
+
+
+def test_two_levels_of_a_data_center_come_out(capsys: pytest.CaptureFixture[str]) -> None:
+    row = printed_json(capsys, STUDIED)
+    # 20 groups of ten; 17 x 8 of 200 pieces are data, and four groups of three losses are fatal.
+    keys = ("data", "parity", "pieces", "fault_tolerance", "locality")
+    assert [row[key] for key in keys] == [136, 64, 200, 11, 8]
+    assert row["storage_overhead"] == 64 / 136 and row["read_share"] is None
+    assert [(one["groups"], one["pieces"], one["locality"]) for one in row["levels"]] == [
+        (1, 20, 17),
+        (20, 10, 8),
+    ]
+    assert [one["losses"] for one in row["survivable"]] == list(range(1, 201))
+    assert row["survivable"][10]["share"] == 1
+    # Of twelve losses those are fatal that kill four groups, three each: C(20, 4) C(10, 3)^4.
+    twelve = row["survivable"][11]
+    assert twelve["all"] - twelve["survivable"] == comb(20, 4) * comb(10, 3) ** 4
+    assert twelve["all"] == comb(200, 12)
+    _, out, _ = run(capsys, STUDIED, "rs 8+3")
+    assert {"data + parity 136 + 64 8 + 3", "1 rs 8+2 20 10 2 8"} <= cells(out)
+
+
+def test_repairs_stay_within_a_group_until_it_is_dead(capsys: pytest.CaptureFixture[str]) -> None:
+    tree = resilver.code_tree(STUDIED)
+    # One or two losses of a group take eight others of it each, and nothing of other groups.
+    assert tree.repair_traffic([5]) == [0, 8] and tree.repair_traffic([5, 9]) == [0, 16]
+    # Of three the upper code makes one, of 17 other groups; the group then makes the others.
+    assert tree.repair_traffic([0, 1, 2]) == [17, 16] and tree.dead_groups([0, 1, 2]) == [[0]]
+    # Of a whole group eight pieces come from above, and two of those eight.
+    assert tree.repair_traffic(range(10)) == [8 * 17, 2 * 8]
+    # Four dead groups of three are too many.
+    fatal = [10 * group + place for group in range(4) for place in range(3)]
+    assert tree.repairs(fatal) is None and tree.repair_traffic(fatal) is None
+    assert tree.repair_traffic(fatal[1:]) == [3 * 17, 8 * 8]
+    row = printed_json(capsys, STUDIED, "--lost", "0,1,2")["lost"]
+    assert row["gathered_by_level"] == [17, 16] and row["dead_groups"] == [[0]]
+    assert row["repairs"][0] == {
+        "level": 0,
+        "piece": 0,
+        "gathered": [10 * group for group in range(1, 18)],
+    }
+    _, out, _ = run(capsys, "rs", "17+3", "over", "rs", "8+2", "--lost", "0,1,2")
+    assert "dead groups of level 1: 0" in out
+    assert "level 0 gathers 17 pieces across groups of level 1" in out
+    fatal_text = ",".join(map(str, fatal))
+    _, out, _ = run(capsys, STUDIED, "--lost", fatal_text)
+    assert "data are lost" in out and "dead groups of level 1: 0, 1, 2, 3" in out
+
+
+def test_a_tree_of_one_level_is_its_code() -> None:
+    for text in ("rs 4+2", "lrc 4+3 local 2", "copies 3", "product rs 2+1 x rs 2+1"):
+        tree, code = resilver.code_tree(text), resilver.redundancy(text)
+        assert tree.name == code.name and (tree.parity, tree.pieces) == (code.parity, code.pieces)
+        assert tree.survivable_up_to(tree.pieces) == [
+            code.survivable(losses) for losses in range(code.pieces + 1)
+        ]
+        assert tree.redundancy_share == code.redundancy_share
+
+
+def test_what_is_too_much_to_count_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    # A group may be dead from nine losses on, of which 52 choose 9 sets are too many to look at.
+    # Data are lost with both groups, so with 18 losses at the fewest.
+    large = "copies 2 over lrc 40+12 local 10"
+    tree = resilver.code_tree(large)
+    assert tree.survivable(17).survivable == comb(104, 17)
+    assert tree.survivable(18).survivable is None and tree.survivable(18).all == comb(104, 18)
+    out = cells(run(capsys, large)[1])
+    assert {"survived of 17 lost 100.00 %", "survived of 18 lost not counted"} <= out
+    code, _, error = run(capsys, large, "--bursts", "9")
+    assert code == 2 and "--bursts = 9: a code has more than ten million sets" in error
+
+
+def test_products_of_polynomials_do_not_run_over() -> None:
+    # (1 + 10^40 x)^3 = 1 + 3 10^40 x + 3 10^80 x^2 + 10^120 x^3, cut at x^2.
+    assert loss_counts.power([1, 10**40], 3, 2) == [1, 3 * 10**40, 3 * 10**80]
+    assert loss_counts.power([5, 1], 0, 3) == [1]
+    assert loss_counts.product([0, 2], [3], 4) == [0, 6] and loss_counts.product([0], [7], 2) == [0]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((f"{STUDIED} over",), "'rs 17+3 over rs 8+2 over': a code is written"),
+        (("copies 64 over copies 64 over rs 4+2",), "at most 4096 pieces, and these would have"),
+        ((STUDIED, "--lost", "200"), f"--lost = 200: {STUDIED} has no such piece; the numbers are"),
+        ((STUDIED, "--bursts", "0"), "--bursts = 0: this is a whole number from 1 to 200"),
+        (("rs 4+2", "--bursts", "7"), "--bursts = 7: this is a whole number from 1 to 6"),
+        ((STUDIED, "--groups", "0", "--bursts", "2"), "--groups = 0: there is at least one group"),
+        ((STUDIED, "--groups", "3"), "--groups = 3: groups are those that bursts"),
+        ((STUDIED, "--groups", "9999999", "--bursts", "1"), "--groups = 9999999: this is a whole"),
+        (("rs 8+2", "--rebuilding", "1"), "--rebuilding = 1: groups rebuild while an enclosure"),
+        (("rs 8+2", "--across", "11"), "--across = 11: this is a whole number from 1 to 10"),
+        (("rs 8+2", "--across", "5", "--rebuilding", "-1"), "--rebuilding = -1: this is a whole"),
+        (
+            ("rs 8+2", "--across", "5", "--rebuilding", "3", "--groups", "2"),
+            "--rebuilding = 3: this is a whole number from 0 to 2",
+        ),
+    ],
+)
+def test_bad_input_is_refused_with_the_remedy(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, error = run(capsys, *words)
+    assert code == 2 and not out and message in error.replace("\n", " ")
+
+
+def test_python_refuses_what_is_no_piece_and_no_code() -> None:
+    tree = resilver.code_tree("rs 2+1 over rs 2+1")
+    survives = tree.is_survivable
+    for call, says in (
+        (lambda: resilver.code_tree(7), "code = 7: a code is text"),
+        (lambda: tree.repairs([9]), "piece 9: the pieces of 'rs 2\\+1 over rs 2\\+1' are numbered"),
+        (lambda: tree.is_survivable([-1]), "lost = -1: pieces are numbered"),
+        (lambda: tree.dead_groups([True]), "lost = true: pieces are numbered"),
+        (lambda: tree.survivable(10), "losses = 10: there are 9 pieces to lose"),
+        (lambda: tree.survivable_up_to(-1), "losses = -1: pieces are numbered and counted"),
+        (lambda: burst_losses(tree.levels, 2.0), "failures = 2.0: this is a whole number"),
+        (
+            lambda: enclosure_loss_probability(9, survives, across=3, rebuilding=1, lost=10),
+            "lost = 10: this is a whole number from 0 to 9",
+        ),
+        (
+            lambda: enclosure_loss_probability(64, bool, across=64, rebuilding=1, lost=4),
+            "across = 64: there are 40,664,064 ways to lose these, more than 1,000,000; take fewer",
+        ),
+    ):
+        with pytest.raises(ConfigError, match=says):
+            call()  # type: ignore[no-untyped-call]
