@@ -21,7 +21,7 @@ use crate::choice::{ObjectOrder, SourceChoice};
 use crate::group_contents::GroupContents;
 use crate::lanes::LanesConfig;
 use crate::network::NetworkFault;
-use crate::recovery::{PoolCode, RecoveryPolicy, RetryPolicy};
+use crate::recovery::{PoolCode, PoolCodes, RecoveryPolicy, RetryPolicy};
 
 /// The reweight of a device that is in, 16.16.
 const REWEIGHT_FULL: u32 = 0x10000;
@@ -143,7 +143,7 @@ impl SystemConfig {
     ///
     /// # Errors
     /// When a code has another number of pieces than the placement finds devices for; not where nothing `is_stored`.
-    pub(crate) fn pool_codes(&self, is_stored: bool) -> Result<Vec<PoolCode>, SystemError> {
+    pub(crate) fn pool_codes(&self, is_stored: bool) -> Result<PoolCodes, SystemError> {
         let coding = self.code.as_ref().and_then(|coded| coded.coding);
         let pool_code = |own: Option<&Arc<Code>>, keeps_positions: bool, placed: usize| {
             let code = match own.or(self.code.as_ref().map(|coded| &coded.code)) {
@@ -158,13 +158,13 @@ impl SystemConfig {
         };
         match &self.placement.algorithm {
             Algorithm::Ring { copies, .. } | Algorithm::Layout { copies, .. } => {
-                Ok(vec![pool_code(None, false, *copies)?])
+                PoolCodes::of([pool_code(None, false, *copies)])
             }
             Algorithm::Crush(crush) => {
                 let of = |placed: &PlacedPool| {
                     pool_code(placed.code.as_ref(), placed.keeps_positions(), placed.pool.size as usize)
                 };
-                crush.pools.iter().map(of).collect()
+                PoolCodes::of(crush.pools.iter().map(of))
             }
         }
     }

@@ -110,6 +110,9 @@ pub enum SystemError {
         /// Pieces that placement asks for.
         placed: u64,
     },
+    /// More codes than can be told apart.
+    #[error("pools: they have more than 256 different codes; simulate fewer pools at a time")]
+    TooManyCodes,
     /// A buffer of no size.
     #[error("recovery.pipeline_buffer = 0 B: it must be at least 1 B")]
     EmptyBuffer,

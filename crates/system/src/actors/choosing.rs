@@ -101,8 +101,9 @@ impl Workload {
         self.objects.locate(draft.object as usize, is_write, known, &mut self.drawn);
         let own = self.drawn.iter().position(|&device| device != NO_DEVICE)?;
         let coordinator = self.drawn[own];
-        let piece = draft.data.pieces_of(Bytes::new(u64::from(self.plans[0].code.data())));
-        let operation = Operation { piece: Bytes::new(piece.max(1)), coordinator, own: own as u8, ..draft };
+        let code = self.objects.code(draft.object as usize);
+        let piece = draft.data.pieces_of(Bytes::new(u64::from(self.plans[usize::from(code)].code.data())));
+        let operation = Operation { piece: Bytes::new(piece.max(1)), coordinator, own: own as u8, code, ..draft };
         if !is_write {
             return self.plan_read(operation);
         }

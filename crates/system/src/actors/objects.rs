@@ -21,8 +21,10 @@ const REBUILD_ORDER: Purpose = Purpose::named("rebuilt");
 /// A sample of a population's objects.
 #[derive(Clone, Debug)]
 pub(super) struct Objects {
-    /// Pieces of an object.
+    /// The most pieces of an object.
     pieces: usize,
+    /// Which code each object has; empty where there is one.
+    codes: Vec<u8>,
     sizes: Vec<Bytes>,
     /// The device of each piece before any failure; none where there is none.
     before: Vec<u32>,
@@ -43,15 +45,21 @@ impl Objects {
     pub fn none() -> Self {
         let (sizes, before, after, order) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (by_primary, first_of) = (Vec::new(), Vec::new());
-        Objects { pieces: 0, sizes, before, after, order, by_primary, first_of, stage: NO_STAGE }
+        Objects { pieces: 0, codes: Vec::new(), sizes, before, after, order, by_primary, first_of, stage: NO_STAGE }
     }
 
-    /// A sample of the objects of a system, which has pieces of as many numbers; none where it stores no data.
+    /// A sample of the objects of a system, which have up to `pieces` pieces each; none where it stores no data.
+    ///
+    /// `of_pool` says which code the objects of each pool have.
     ///
     /// # Errors
     /// When the population cannot be built.
-    pub fn sample(config: &SystemConfig, pieces: usize) -> Result<Self, SystemError> {
+    pub fn sample(config: &SystemConfig, pieces: usize, of_pool: &[u8]) -> Result<Self, SystemError> {
         let objects = objects_of(config)?;
+        let pool_ends = config.placement.algorithm.pool_ends();
+        let pool = |object: ObjectId| pool_ends.partition_point(|&end| end <= file_of(object) as u32);
+        let has_several = of_pool.iter().any(|&code| code != 0);
+        let codes = objects.iter().filter(|_| has_several).map(|&(object, _)| of_pool[pool(object)]).collect();
         let before = positions(config, &config.placement.algorithm, &objects, pieces);
         let stages = config.stages().into_iter().map(|(_, failed)| {
             let mut after = positions(config, &config.placement.algorithm.without(&failed), &objects, pieces);
@@ -64,6 +72,7 @@ impl Objects {
         let (by_primary, first_of) = by_primary(&before, pieces, config.endpoint_of.len());
         Ok(Objects {
             pieces,
+            codes,
             by_primary,
             first_of,
             after: stages.collect(),
@@ -93,6 +102,11 @@ impl Objects {
             return stream.below(self.sizes.len() as u64) as u32;
         }
         self.by_primary[first as usize + stream.below(u64::from(end - first)) as usize]
+    }
+
+    /// Which of the codes one has.
+    pub fn code(&self, object: usize) -> u8 {
+        self.codes.get(object).copied().unwrap_or(0)
     }
 
     /// The data of one.
@@ -225,6 +239,7 @@ mod tests {
     fn a_lost_piece_is_at_its_new_home_once_its_object_is_rebuilt() {
         let objects = Objects {
             pieces: 3,
+            codes: vec![],
             sizes: vec![Bytes::new(30)],
             before: vec![0, 1, 2],
             after: vec![vec![0, 4, 2]],

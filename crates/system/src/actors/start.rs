@@ -12,7 +12,7 @@ use super::objects::Objects;
 use super::requesters::Requests;
 use super::sources::{Sources, groups_of, sources_of, strips_of};
 use super::streams::{ENDLESS, Source};
-use super::{Group, StreamTraffic, StripesOf, Traffic, Workload};
+use super::{Corruption, Group, StreamTraffic, StripesOf, Traffic, Workload};
 use crate::SystemError;
 use crate::config::{Contents, SystemConfig};
 use crate::liveness::Liveness;
@@ -21,36 +21,33 @@ use crate::measures::operations::OperationMeasures;
 use crate::operations::plan::Plan;
 use crate::operations::table::Operations;
 use crate::operations::tokens::WorkloadEvent;
+use crate::recovery::PoolCodes;
 use crate::storage::Site;
 
 /// The shortest pause after a loss: a source that no link leads away from would try for ever at one time without one.
 const SHORTEST_PAUSE: SimDuration = SimDuration::from_picoseconds(1_000_000_000);
 
-/// The codes of the streams and of each corruption.
+/// The codes of what is stored, and which of them each pool has; then those of the corruptions.
 ///
 /// # Errors
-/// When there is no number of copies to go by.
-fn plans_of(config: &SystemConfig) -> Result<Vec<Plan>, SystemError> {
-    let own = match &config.code {
-        Some(coded) => coded.code.clone(),
-        None => {
-            let copies = config.placement.algorithm.pieces();
-            let code = Code::replication(copies as u32).map_err(|_| SystemError::Traffic {
-                field: "redundancy.replicas",
-                value: format!("{copies} copies"),
-                rule: "clients read and write objects of 1 to 64 copies",
-            })?;
-            Arc::new(code)
-        }
-    };
-    let others = config.corruptions.iter().map(|corruption| corruption.code.clone().unwrap_or_else(|| own.clone()));
-    Ok([own.clone()].into_iter().chain(others).map(Plan::new).collect())
+/// When a code cannot be built, or is not the placement's.
+fn plans_of(config: &SystemConfig, is_stored: bool) -> Result<(Vec<Plan>, Vec<u8>), SystemError> {
+    let PoolCodes { distinct, of_pool } = config.pool_codes(is_stored)?;
+    let own: Vec<Arc<Code>> = distinct.into_iter().map(|pool| pool.code).collect();
+    let other = |corruption: &Corruption| corruption.code.clone().unwrap_or_else(|| own[0].clone());
+    let others: Vec<Arc<Code>> = config.corruptions.iter().map(other).collect();
+    Ok((own.into_iter().chain(others).map(Plan::new).collect(), of_pool))
+}
+
+/// The most pieces that an object has.
+fn stride_of(plans: &[Plan]) -> usize {
+    plans.iter().map(|plan| plan.code.pieces()).max().unwrap_or(1) as usize
 }
 
 impl Workload {
     /// A workload of nothing yet, on a system of `devices` devices.
     fn on(devices: usize, plans: Vec<Plan>, groups: Vec<Group>) -> Self {
-        let pieces = plans.iter().map(|plan| plan.code.pieces()).max().unwrap_or(1) as usize;
+        let pieces = stride_of(&plans);
         Workload {
             operations: Operations::new(pieces),
             measures: OperationMeasures::new(devices, groups.len()),
@@ -141,8 +138,8 @@ impl Workload {
         let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failed.is_empty());
         let is_empty = matches!(&config.contents, Contents::Groups(groups) if groups.is_empty());
         if !is_empty {
-            let plans = plans_of(config)?;
-            let objects = Objects::sample(config, plans[0].code.pieces() as usize)?;
+            let (plans, of_pool) = plans_of(config, true)?;
+            let objects = Objects::sample(config, stride_of(&plans), &of_pool)?;
             let primaries = objects.primaries();
             if !primaries.is_empty() {
                 traffic.check(devices, has_rebuild)?;
@@ -156,12 +153,12 @@ impl Workload {
     fn of_streams(config: &SystemConfig, traffic: StreamTraffic, sides: u32) -> Result<Self, SystemError> {
         let devices = config.endpoint_of.len();
         traffic.check((devices, !config.failed.is_empty()), config.code.as_ref(), &config.corruptions)?;
-        let plans = plans_of(config)?;
+        let (plans, of_pool) = plans_of(config, matches!(traffic.over, StripesOf::Placement))?;
         let strip = config.code.as_ref().and_then(|coded| coded.strip).unwrap_or(Bytes::ZERO);
         let (objects, data) = match &traffic.over {
             StripesOf::Groups(_) => (Objects::none(), strip.get() * u64::from(plans[0].code.data())),
             StripesOf::Placement => {
-                let objects = Objects::sample(config, plans[0].code.pieces() as usize)?;
+                let objects = Objects::sample(config, stride_of(&plans), &of_pool)?;
                 if objects.len() == 0 {
                     let rule = "a population with data is what they read and write";
                     return Err(SystemError::Traffic { field: "streams", value: "of no object".into(), rule });

@@ -52,8 +52,8 @@ use losses::LostMessages;
 use places::device_or_nobody;
 pub use policy::{RecoveryPolicy, RetryPolicy};
 use transfers::TransferLog;
-pub(crate) use work::Copies;
 use work::piece_bytes;
+pub(crate) use work::{Copies, PoolCodes};
 pub use work::{Losses, PoolCode, RecoveryWork};
 
 /// A source's memory and the requests that wait for it.

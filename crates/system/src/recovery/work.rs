@@ -30,6 +30,35 @@ pub struct PoolCode {
     pub keeps_positions: bool,
 }
 
+/// The codes of a system's pools: many pools of a cluster share few.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PoolCodes {
+    /// Each that is used, once.
+    pub distinct: Vec<PoolCode>,
+    /// Which of them each pool has.
+    pub of_pool: Vec<u8>,
+}
+
+impl PoolCodes {
+    /// The codes of pools, one after another.
+    ///
+    /// # Errors
+    /// The first pool's that has none, and when there are more than 256.
+    pub fn of(pools: impl IntoIterator<Item = Result<PoolCode, SystemError>>) -> Result<Self, SystemError> {
+        let mut codes = PoolCodes::default();
+        for pool in pools {
+            let pool = pool?;
+            let is_same = |other: &PoolCode| other.keeps_positions == pool.keeps_positions && other.code == pool.code;
+            let place = codes.distinct.iter().position(is_same).unwrap_or_else(|| {
+                codes.distinct.push(pool);
+                codes.distinct.len() - 1
+            });
+            codes.of_pool.push(u8::try_from(place).map_err(|_| SystemError::TooManyCodes)?);
+        }
+        Ok(codes)
+    }
+}
+
 impl PoolCode {
     /// How many pieces an object has.
     #[inline]
@@ -130,7 +159,7 @@ pub(super) fn buffers_of(size: Bytes, buffer: Bytes) -> u32 {
 #[derive(Clone, Debug)]
 pub struct RecoveryWork {
     pub(super) pools: Vec<PoolCode>,
-    /// The pool of each object; empty where there is one.
+    /// The place among them of each object's; empty where there is one.
     pub(super) pool_of: Vec<u8>,
     pub(super) objects: Vec<AffectedObject>,
     /// Where the pieces of each object are, as many places an object as the widest pool has pieces.
@@ -173,6 +202,7 @@ pub(super) fn copies_of(is_survivable: bool, stored: Pieces, missing: Pieces) ->
 /// What the work is made for.
 struct Builder<'a> {
     pools: &'a [PoolCode],
+    of_pool: &'a [u8],
     homes: &'a Homes,
     failed: &'a FailedSet,
     buffer: Bytes,
@@ -221,11 +251,12 @@ impl RecoveryWork {
             }
         }
         let pool = PoolCode { code: Arc::new(code), coding: None, keeps_positions: false };
-        Self::list(vec![pool], Homes::Listed { stages: 2, rows }, objects, (devices, failed), (buffer, order))
+        let pools = PoolCodes { distinct: vec![pool], of_pool: vec![0] };
+        Self::list(pools, Homes::Listed { stages: 2, rows }, objects, (devices, failed), (buffer, order))
     }
 
     fn list(
-        pools: Vec<PoolCode>,
+        PoolCodes { distinct: pools, of_pool }: PoolCodes,
         homes: Homes,
         objects: Vec<AffectedObject>,
         (devices, failed): (usize, &FailedSet),
@@ -235,7 +266,7 @@ impl RecoveryWork {
             return Err(SystemError::EmptyBuffer);
         }
         let stride = pools.iter().map(PoolCode::width).max().unwrap_or(1);
-        let builder = Builder { pools: &pools, homes: &homes, failed, buffer, stride };
+        let builder = Builder { pools: &pools, of_pool: &of_pool, homes: &homes, failed, buffer, stride };
         let chunks = objects.par_chunks(PART_OBJECTS).enumerate();
         let parts: Vec<Part> =
             chunks.map(|(chunk, objects)| builder.part((chunk * PART_OBJECTS) as u32, objects)).collect();
@@ -319,10 +350,10 @@ impl Builder<'_> {
         let (mut before, mut after) = (vec![NOBODY; self.stride], vec![NOBODY; self.stride]);
         let mut part = Part::default();
         for (subject, affected) in (first..).zip(objects) {
-            let number = self.homes.pool_of(affected.object);
-            let pool = &self.pools[number];
+            let number = self.of_pool[self.homes.pool_of(affected.object)];
+            let pool = &self.pools[usize::from(number)];
             if self.pools.len() > 1 {
-                part.pool_of.push(number as u8);
+                part.pool_of.push(number);
             }
             let width = pool.width();
             let (before, after) = (&mut before[..width], &mut after[..width]);
