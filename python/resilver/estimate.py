@@ -154,9 +154,8 @@ def _failed_count(system: System) -> int:
         if system.report is not None:
             members = list(ceph_members(system.report, kind).values())
             failed += count * sum(map(len, members)) / max(len(members), 1)
-        else:
-            domains = {"racks": system.cluster.racks, "rows": system.cluster.rows}.get(kind)
-            failed += count * system.server_count / (domains or system.server_count)
+        elif (tree := system.cluster.tree) is not None:
+            failed += count * tree.size(tree.level_of(kind) or tree.device_level)
     return round(failed)
 
 
@@ -178,7 +177,8 @@ def _placing_seconds(system: System, objects: float, devices: int, copies: float
     if system.placement is not None and system.placement.bucket == "vring":
         return objects * _SECONDS_PER_OBJECT_LOOKED_UP
     placing = objects * draws / _DRAWS_PER_SECOND
-    if system.cluster.racks is None and devices >= _DEVICES_SCREENED:
+    is_flat = system.cluster.tree is not None and len(system.cluster.tree.levels) == 1
+    if is_flat and devices >= _DEVICES_SCREENED:
         if system.code is not None:
             return min(placing, objects * copies * _SECONDS_PER_PIECE_SCREENED)
         return min(placing, objects * _SECONDS_PER_OBJECT_SCREENED)

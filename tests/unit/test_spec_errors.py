@@ -115,7 +115,7 @@ def problems(tmp_path: Path, text: str, *overrides: str) -> str:
         (CLUSTER + GENOMES + "[[faults]]\nfail = {}\n", "exactly one of servers, osds"),
         (
             CLUSTER + GENOMES + "[[faults]]\n",
-            "faults.0.fail: exactly one of fail and corrupt is needed, and neither is given",
+            "faults.0.fail: exactly one of fail, corrupt and part is needed, and none is given",
         ),
         (CLUSTER + GENOMES + "[faults]\n", r"write \[\[faults\]\] with double brackets"),
         (

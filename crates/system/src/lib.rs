@@ -9,6 +9,7 @@ mod class;
 mod clients;
 mod config;
 mod curve;
+mod devices;
 mod event;
 mod faults;
 mod file_words;
@@ -43,9 +44,9 @@ pub use clients::{
     TrafficInterval,
 };
 pub use config::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, PlaceScratch, PlacedPool, Placement,
-    SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, PlacedPool, Placement, SystemConfig,
 };
+pub use devices::{DeviceKind, Devices, Discipline, Slowdown};
 pub use faults::choose_failed;
 pub use file_words::FileWords;
 pub use forward::ForwardInverse;

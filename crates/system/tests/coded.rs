@@ -17,9 +17,9 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::{Code, Pieces};
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, LanesConfig, NetworkFault, ObjectOrder,
-    Outcome, Patience, Phase, PlaceScratch, PlacedPool, Placement, RebuildPolicy, Report, Simulation, SourceChoice,
-    SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, LanesConfig, NetworkFault,
+    ObjectOrder, Outcome, Patience, Phase, PlaceScratch, PlacedPool, Placement, RebuildPolicy, Report, Simulation,
+    SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
@@ -73,8 +73,7 @@ fn system(code: &str, files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         failed: failures.iter().map(|&(_, server)| DeviceId::new(server)).collect(),
         fails_at: failures.iter().map(|&(time, _)| seconds(time)).collect(),
-        service: Service::Table(jbod(1.0)),
-        discipline: Discipline::Fifo,
+        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
         ports_of: vec![],
         traffic: None,
@@ -152,7 +151,8 @@ fn every_code_conserves_over_every_placement_fabric_and_device() {
             for failed in [vec![(0.0, 3)], vec![(0.0, 3), (0.0, 9), (0.0, 11), (0.0, 12)]] {
                 let mut config = system(code, 24, &failed);
                 config.placement.algorithm = algorithms[algorithm].clone();
-                config.discipline = if is_switched { Discipline::ReadsFirst } else { Discipline::Fifo };
+                config.devices.kinds[0].discipline =
+                    if is_switched { Discipline::ReadsFirst } else { Discipline::Fifo };
                 config.source = [SourceChoice::Primary, SourceChoice::Random, SourceChoice::LeastLoaded][algorithm % 3];
                 config.code.as_mut().unwrap().coding = BytesPerSecond::new(1e9);
                 if is_switched {

@@ -8,7 +8,7 @@ from typing import Any
 
 from resilver.errors import ConfigError
 from resilver.report.source import ResultsLike, SystemRuns, with_swept
-from resilver.report.words import plural
+from resilver.report.words import percent, plural
 from resilver.units import Seconds, format_duration
 
 _KINDS = {
@@ -88,6 +88,28 @@ def soft_errors(study: dict[str, Any]) -> list[str]:
             clause += f" ({corrupt['code']})"
         if at := seconds_of(fault.get("at")):
             clause += f" from {format_duration(at)} on"
+        clauses.append(clause)
+    return clauses
+
+
+def slow_parts(study: dict[str, Any]) -> list[str]:
+    """What is slow for a while, a clause a fault.
+
+    Args:
+        study: The study with swept values put in.
+    """
+    clauses = []
+    faults = study.get("faults")
+    for fault in faults if isinstance(faults, list) else []:
+        if not isinstance(fault, dict) or fault.get("part") is None:
+            continue
+        names = _lost(fault["part"])
+        works = "works" if len(names) == 1 and not names[0][0].isdecimal() else "work"
+        clause = f"{', '.join(names)} {works} at {percent(fault.get('health') or 0)} of the speed"
+        if at := seconds_of(fault.get("at")):
+            clause += f" from {format_duration(at)} on"
+        if until := seconds_of(fault.get("until")):
+            clause += f" until {format_duration(until)}"
         clauses.append(clause)
     return clauses
 

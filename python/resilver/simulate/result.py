@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 from resilver import _core, describe
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES, empty_table
 from resilver.describe_ports import ports_of
+from resilver.describe_slow import SlowParts
 from resilver.estimate_streams import analytic_rates
 from resilver.simulate.network import node_names, node_places, topology_of
 from resilver.simulate.silent import SilentFaults
@@ -109,8 +110,7 @@ class _Busy:
 def result_of(
     system: System,
     seed: int,
-    failed: Collection[int],
-    silent: SilentFaults,
+    faults: tuple[Collection[int], SilentFaults, Sequence[SlowParts]],
     report: Mapping[str, Any],
 ) -> RunResult:
     """What a run found, in metrics and tables.
@@ -118,14 +118,15 @@ def result_of(
     Args:
         system: The system.
         seed: The seed of the run.
-        failed: The numbers of the devices that failed and were rebuilt.
-        silent: What else failed.
+        faults: The numbers of the devices that failed and were rebuilt, what else failed, and
+            what was slow.
         report: The core's report: scalars, and columns as NumPy arrays.
 
     Returns:
         The result; a part that the system does not have is a table without rows, or null.
     """
     devices = describe.devices(system)
+    failed, silent, slow = faults
     lost = set(failed)
     numbers = np.array([device.number for device in devices], dtype=np.int32)
     known = {
@@ -142,6 +143,8 @@ def result_of(
         "servers": len(devices),
         "failed_servers": ",".join(device.name for device in devices if device.number in lost),
         **{f"failed_{kind}": ",".join(names) for kind, names in silent.names.items()},
+        "slow_parts": ",".join(dict.fromkeys(name for parts in slow for name in parts.names))
+        or None,
         **_rates(report, known, busy, window),
         "lent_bytes": _lent_bytes(report),
         **_analytic(system),

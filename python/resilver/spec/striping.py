@@ -177,7 +177,7 @@ def _group_problems(
         remedy = 'use algorithm = "groups" with group_size = 24, or add [population]'
         value = None if placement is None else show(placement.algorithm)
         return [Problem(rule, remedy, key="placement.algorithm", value=value)]
-    servers = cluster.servers or 0
+    servers = cluster.server_count
     if uneven := group_problems(placement, servers, servers, 1):
         return uneven
     if placement.spare == "dedicated":
@@ -255,7 +255,7 @@ def _window_problems(
     streams = traffic.streams
     if streams is None:
         return []
-    ends = max((cluster.servers or 0) * cluster.ports, cluster.fabric.router_count)
+    ends = max(cluster.server_count * cluster.port_count, cluster.fabric.router_count)
     operations = ends * streams.window
     if operations > OPERATIONS_MAX:
         rule = f"all streams together would have {operations:,} operations under way, and "
@@ -289,7 +289,7 @@ def _rate_problems(
         return []
     lasts = traffic.warm_up_seconds + float(traffic.duration or 0)
     stripe = code.data * float(redundancy.strip or 1)
-    due = (cluster.servers or 0) * float(streams.rate) * lasts / stripe
+    due = cluster.server_count * float(streams.rate) * lasts / stripe
     if due <= DUE_MAX:
         return []
     rule = f"about {due:,.0f} operations would come due in a run, and {DUE_MAX:,} are the most"
