@@ -141,9 +141,10 @@ def _mean_copies(system: System) -> float:
     return sum(pool.size * pool.pg_num for pool in pools) / groups if groups else 0.0
 
 
-def _failed_count(system: System) -> int:
-    """About how many devices fail; a domain counts for an even share of them."""
+def _failed_count(system: System) -> float:
+    """About how many devices of all fail, as far as they hold data; a domain has an even share."""
     from resilver.spec.failing import ceph_members
+    from resilver.spec.slow import part_names
 
     failed = 0.0
     for fault in system.faults:
@@ -155,8 +156,17 @@ def _failed_count(system: System) -> int:
             members = list(ceph_members(system.report, kind).values())
             failed += count * sum(map(len, members)) / max(len(members), 1)
         elif (tree := system.cluster.tree) is not None:
-            failed += count * tree.size(tree.level_of(kind) or tree.device_level)
-    return round(failed)
+            level = tree.level_of(kind) or tree.device_level
+            if isinstance(targets, int):
+                failed += count * tree.size(level)
+                continue
+            # Of those that are named it is known whether they hold anything.
+            only = system.placement.only_class if system.placement is not None else None
+            holds = system.cluster.is_of_class(only)
+            names = part_names(system.cluster, kind)
+            held = sum(holds[number] for name in targets for number in names[name])
+            failed += held * tree.devices / max(system.holder_count, 1)
+    return failed
 
 
 def _placing_seconds(system: System, objects: float, devices: int, copies: float) -> float:

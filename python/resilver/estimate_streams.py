@@ -25,10 +25,14 @@ def analytic_rates(system: System) -> Rates | None:
 
     Returns:
         The rates; None where there are no such streams, or the model has no figure: with bursts,
-        or where rebuilds begin late, end by themselves, or share their ports without lanes.
+        where devices share ports, or where rebuilds begin late, end by themselves, or share their
+        ports without lanes.
     """
     code, groups = system.code, system.stripe_groups
     if not groups or code is None or system.has_bursts:
+        return None
+    # The formulas give each server ports of its own.
+    if system.cluster.machine_count != system.server_count:
         return None
     faults = [fault for fault in system.faults if fault.corrupt is not None]
     warm_up = system.traffic.warm_up_seconds if system.traffic is not None else 0.0

@@ -151,6 +151,9 @@ def test_levels_that_make_no_tree_are_refused(levels: list[dict[str, Any]], says
          'placement.class = "sdd": no device has this class; did you mean "ssd"?'),
         ({"placement": {"algorithm": "ring", "class": "ssd"}},
          'placement.class = "ssd": this key has no meaning with algorithm = "ring"; remove it, or'),
+        ({"cluster": {"parts": [*LEVELS[:3], {**LEVELS[3], "queue": "reads_first"}]},
+          "lanes": {"clients": 0.5, "rebuild": 0.5}},
+         "lanes.devices = true: devices that serve reads before writes have no lanes; set lanes"),
         ({"redundancy": {"replicas": 5}},
          "redundancy.replicas = 5: this needs 5 failure domains of type 'rack', and the cluster"),
         ({"placement": {"class": "ssd", "failure_domain": "osd"},
@@ -189,3 +192,18 @@ def test_levels_that_make_no_tree_are_refused(levels: list[dict[str, Any]], says
 def test_what_a_tree_does_not_have_is_refused(changed: dict[str, Any], says: str) -> None:
     found = problems(**changed)
     assert any(problem.startswith(says) for problem in found), found
+
+
+def test_what_is_expected_to_move_is_what_the_class_held() -> None:
+    from resilver.estimate import estimate
+
+    def moved(fail: dict[str, Any]) -> float:
+        made = study(placement={"class": "hdd"}, faults=[{"fail": fail}])
+        return float(estimate(made.runs()[0].system)["replicas_to_move"])
+
+    # 1000 objects in three copies on eighty disks are 37.5 on each; flash holds none of them, and
+    # of all hundred devices a random one holds thirty.
+    assert moved({"osds": ["osd.17"]}) == pytest.approx(37.5, rel=0.02)
+    assert moved({"osds": ["osd.19"]}) == 0
+    assert moved({"osds": 1}) == pytest.approx(30, rel=0.02)
+    assert moved({"hosts": ["host.3"]}) == pytest.approx(150, rel=0.02)

@@ -142,10 +142,9 @@ fn plant(parts: &mut Parts, parent: Option<PartId>) {
             let part = add(parts, index, parent);
             let first = device_count(parts);
             plant(parts, Some(part));
+            let end = device_count(parts);
             let row = &mut parts.rows[part.index()];
-            let is_device = row.level == parts.device_level;
-            let end = parts.levels[parts.device_level].parts.len() as u32;
-            row.devices = if is_device { first - 1..first } else { first..end };
+            row.devices = if row.level == parts.device_level { first - 1..first } else { first..end };
         }
     }
 }
@@ -177,7 +176,7 @@ fn make(parts: &mut Parts, declaration: usize) -> Result<(), PartsError> {
     };
     for scope in scopes {
         let members = dealt(parts, &made, scope);
-        if members.is_empty() || members.len() % made.size as usize != 0 {
+        if members.is_empty() || !members.len().is_multiple_of(made.size as usize) {
             let rule = "it must divide what there is to be made of";
             return Err(PartsError::Number { level, key: "size", value: u64::from(made.size), rule });
         }
@@ -245,7 +244,7 @@ fn pair(parts: &mut Parts) -> Result<(), PartsError> {
         if !declaration.has_partner {
             continue;
         }
-        if count % 2 != 0 {
+        if !count.is_multiple_of(2) {
             let rule = "parts take over for each other in pairs, so their number in a container is even";
             return Err(PartsError::Number { level: level.clone(), key: "count", value: u64::from(count), rule });
         }

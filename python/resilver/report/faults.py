@@ -9,18 +9,8 @@ from typing import Any
 from resilver.errors import ConfigError
 from resilver.report.source import ResultsLike, SystemRuns, with_swept
 from resilver.report.words import percent, plural
+from resilver.spec.tree import singular
 from resilver.units import Seconds, format_duration
-
-_KINDS = {
-    "servers": "server",
-    "osds": "OSD",
-    "hosts": "host",
-    "racks": "rack",
-    "rows": "row",
-    "disks": "disk",
-    "links": "link",
-    "switches": "switch",
-}
 
 
 @dataclass(frozen=True)
@@ -104,7 +94,8 @@ def slow_parts(study: dict[str, Any]) -> list[str]:
         if not isinstance(fault, dict) or fault.get("part") is None:
             continue
         names = _lost(fault["part"])
-        works = "works" if len(names) == 1 and not names[0][0].isdecimal() else "work"
+        is_one = len(names) == 1 and (names[0].startswith("1 ") or not names[0][0].isdecimal())
+        works = "works" if is_one else "work"
         clause = f"{', '.join(names)} {works} at {percent(fault.get('health') or 0)} of the speed"
         if at := seconds_of(fault.get("at")):
             clause += f" from {format_duration(at)} on"
@@ -171,7 +162,7 @@ def _lost(what: object) -> list[str]:
         if isinstance(value, list | tuple):
             lost += [str(name) for name in value]
         elif isinstance(value, int) and value:
-            noun = _KINDS.get(str(kind), str(kind).removesuffix("s"))
+            noun = "OSD" if kind == "osds" else singular(str(kind))
             lost.append(f"{plural(value, noun)} at random")
     return lost
 

@@ -45,7 +45,8 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     elif size := _section(study, "placement").get("group_size"):
         parts += [f"groups of {size}", _copies(study)]
     sentences = [", ".join(part for part in parts if part) + "."]
-    if population := _population(_section(study, "population")):
+    holder = "device" if cluster.get("parts") else "server"
+    if population := _population(_section(study, "population"), holder):
         sentences.append(population)
     if network := fabric_sentence(cluster):
         sentences.append(network)
@@ -190,8 +191,8 @@ def _lanes(lanes: dict[str, Any]) -> str:
     return f"Lanes: {', '.join(parts)}."
 
 
-def _population(population: dict[str, Any]) -> str:
-    """What is stored."""
+def _population(population: dict[str, Any], holder: str) -> str:
+    """What is stored; an amount a server is one a device where there is a tree of parts."""
     if not population:
         return ""
     histogram = population.get("histogram")
@@ -210,7 +211,7 @@ def _population(population: dict[str, Any]) -> str:
     elif isinstance(objects, dict) and objects.get("stripe_unit") is not None:
         what += f" striped in units of {_size(objects['stripe_unit'])}"
     if population.get("bytes_per_server") is not None:
-        amount = f"{_size(population['bytes_per_server'])} per server before replication"
+        amount = f"{_size(population['bytes_per_server'])} per {holder} before replication"
     elif population.get("bytes") is not None:
         amount = f"{_size(population['bytes'])} before replication"
     elif population.get("files") is not None:

@@ -105,7 +105,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         domains = _domain_count(cluster, placement)
         problems += group_problems(placement, cluster.server_count, domains, copies)
     count = holders(cluster, placement)
-    problems += _volume_problems(count, population) if population is not None else []
+    problems += _volume_problems(cluster, count, population)
     if population is not None and redundancy is not None:
         largest = _largest_piece(count, population, redundancy)
         problems += _buffer_problems(cluster, largest, sections.get("recovery"))
@@ -201,11 +201,12 @@ def _class_problems(cluster: Cluster, placement: Placement) -> list[Problem]:
     return [Problem(rule, remedy, key="placement.class", value=show(name))]
 
 
-def _volume_problems(count: int, population: Population) -> list[Problem]:
-    per_server = population.bytes_per_server
-    if per_server is None:
+def _volume_problems(cluster: Cluster, count: int, population: Population | None) -> list[Problem]:
+    per_server = population.bytes_per_server if population is not None else None
+    if population is None or per_server is None:
         return []
-    volume, holder = int(per_server) * count, f"{count} servers"
+    level = cluster.tree.device_level if cluster.tree is not None else "server"
+    volume, holder = int(per_server) * count, f"{count} {plural(level)}"
     problems = population.volume_problems(volume, "bytes_per_server", holder)
     return [problem.under("population") for problem in problems]
 

@@ -120,9 +120,10 @@ def lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
     # Clients in a closed loop always wait for something, and so may a lane without a share.
     if is_without_share and traffic is not None and traffic.arrivals is None:
         problems += _endless_rebuild_problems(sections.get("faults") or ())
-    if lanes.devices and cluster.queue == "reads_first":
+    if lanes.devices and any(kind.queue == "reads_first" for kind in cluster.device_kinds):
         rule = "devices that serve reads before writes have no lanes"
-        remedy = 'set lanes.devices = false, or cluster.queue = "fifo"'
+        where = "the queue of every device to" if cluster.parts else "cluster.queue ="
+        remedy = f'set lanes.devices = false, or {where} "fifo"'
         problems.append(Problem(rule, remedy, key="lanes.devices", value="true"))
     return problems
 
