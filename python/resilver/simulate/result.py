@@ -110,23 +110,25 @@ class _Busy:
 def result_of(
     system: System,
     seed: int,
-    faults: tuple[Collection[int], SilentFaults, Sequence[SlowParts]],
+    failed: Collection[int],
+    silent: SilentFaults,
     report: Mapping[str, Any],
+    slow: Sequence[SlowParts] = (),
 ) -> RunResult:
     """What a run found, in metrics and tables.
 
     Args:
         system: The system.
         seed: The seed of the run.
-        faults: The numbers of the devices that failed and were rebuilt, what else failed, and
-            what was slow.
+        failed: The numbers of the devices that failed and were rebuilt.
+        silent: What else failed.
         report: The core's report: scalars, and columns as NumPy arrays.
+        slow: What was slow for a while.
 
     Returns:
         The result; a part that the system does not have is a table without rows, or null.
     """
     devices = describe.devices(system)
-    failed, silent, slow = faults
     lost = set(failed)
     numbers = np.array([device.number for device in devices], dtype=np.int32)
     known = {

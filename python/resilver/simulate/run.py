@@ -134,7 +134,8 @@ def finished(
         if system.is_traffic_only and state.phase != "done":
             state = replace(state, phase="serving")
         _tell(progress, state)
-    return result_of(system, case.seed, (case.failed, case.silent, case.slow), simulation.report())
+    report = simulation.report()
+    return result_of(system, case.seed, case.failed, case.silent, report, case.slow)
 
 
 def _tell(progress: Callable[[Progress], bool] | None, state: Progress) -> None:
