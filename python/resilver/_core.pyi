@@ -66,6 +66,15 @@ class CrushMap:
     @staticmethod
     def flat(servers: int, bucket: str, profile: str) -> CrushMap: ...
     @staticmethod
+    def of_parts(
+        levels: str,
+        bucket: str,
+        tunables_profile: str,
+        failure_domain: str,
+        class_: str | None = None,
+        /,
+    ) -> CrushMap: ...
+    @staticmethod
     def hierarchical(
         servers: int, racks: int, rows: int | None, bucket: str, profile: str, failure_domain: str
     ) -> CrushMap: ...

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from resilver.describe_network import device_json, entries, fabric_json, traffic_json
+from resilver.describe_network import devices_json, entries, fabric_json, traffic_json
 from resilver.describe_ports import machine_endpoints, ports_of
+from resilver.describe_slow import SlowParts
 from resilver.describe_streams import (
     ChooseFailed,
     corrupt_json,
@@ -19,7 +20,7 @@ from resilver.describe_streams import (
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ceph import PoolInfo
 from resilver.spec import Placement, Population, System
-from resilver.spec.failing import ceph_members
+from resilver.spec.slow import part_names
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Device:
     Attributes:
         number: The core's number: a server's number, or an OSD's id.
         name: Its name.
-        host: The server or host it is in.
+        host: The server or host it is in, whose network ports it shares.
     """
 
     number: int
@@ -41,9 +42,13 @@ def devices(system: System) -> list[Device]:
     """The devices of a system, by number; a real cluster's ids may have gaps."""
     report = system.report
     if report is None:
+        tree = system.cluster.tree
+        if tree is None:
+            return []
+        level, host = tree.device_level, tree.port_level
         return [
-            Device(number, f"server.{number}", f"server.{number}")
-            for number in range(system.server_count)
+            Device(number, tree.name(level, number), tree.part_above(host, number))
+            for number in range(tree.devices)
         ]
     return [Device(osd.id, osd.name, osd.host or osd.name) for osd in report.osds]
 
@@ -70,7 +75,7 @@ def failed_devices(system: System, seed: int, choose: ChooseFailed) -> dict[int,
     fails_at: dict[int, float] = {}
     for _, fault in faults:
         if not isinstance(fault.failing.targets, int):
-            members = _members(system, fault.failing.kind)
+            members = part_names(system.cluster, fault.failing.kind)
             for number in (number for name in fault.failing.targets for number in members[name]):
                 fails_at.setdefault(number, float(fault.at))
     for index, fault in faults:
@@ -78,7 +83,7 @@ def failed_devices(system: System, seed: int, choose: ChooseFailed) -> dict[int,
         if isinstance(targets, int):
             # An OSD may go by two names, and is to be drawn once. What failed cannot fail again,
             # so a draw is among the components that still have all their devices.
-            components = sorted(set(_members(system, fault.failing.kind).values()))
+            components = sorted(set(part_names(system.cluster, fault.failing.kind).values()))
             whole = [devices for devices in components if fails_at.keys().isdisjoint(devices)]
             if targets > len(whole):
                 rule = f"with seed {seed}, {len(whole)} of them are left when this fault happens"
@@ -92,25 +97,13 @@ def failed_devices(system: System, seed: int, choose: ChooseFailed) -> dict[int,
     return dict(sorted(fails_at.items()))
 
 
-def _members(system: System, kind: str) -> dict[str, tuple[int, ...]]:
-    if system.report is not None:
-        return ceph_members(system.report, kind)
-    servers = system.server_count
-    counts = {"servers": servers, "racks": system.cluster.racks, "rows": system.cluster.rows}
-    count = counts[kind] or 1
-    size = servers // count
-    return {
-        f"{kind[:-1]}.{number}": tuple(range(number * size, (number + 1) * size))
-        for number in range(count)
-    }
-
-
 def core_json(
     system: System,
     seed: int,
     failed: Collection[int],
     network_faults: Sequence[Mapping[str, Any]] = (),
     corrupted: Mapping[int, Sequence[int]] | None = None,
+    slow: Sequence[SlowParts] = (),
 ) -> str:
     """The system as the native module reads it.
 
@@ -124,6 +117,7 @@ def core_json(
             ``disks``.
         corrupted: The groups that rebuild strips in place, by the place of their fault in the study
             file.
+        slow: The parts whose devices are slow for a while.
 
     Returns:
         JSON text: sizes in bytes, times in seconds.
@@ -141,7 +135,7 @@ def core_json(
             "fails_at_seconds": [
                 failed[number] if isinstance(failed, Mapping) else 0.0 for number in failed
             ],
-            "disk": device_json(system),
+            "devices": devices_json(system, [parts.described() for parts in slow]),
             "fabric": fabric_json(system),
             "traffic": traffic_json(system, machines, numbers),
             "network_faults": list(network_faults),
@@ -177,6 +171,10 @@ def endpoints(system: System) -> list[int]:
     ports = ports_of(system)
     if ports:
         return [of_server[0] for of_server in ports]
+    tree = system.cluster.tree
+    if tree is not None:
+        size = tree.size(tree.port_level)
+        return [device // size for device in range(tree.devices)]
     known = devices(system)
     hosts: dict[str, int] = {}
     endpoint_of = [0] * (max((device.number for device in known), default=-1) + 1)
@@ -191,13 +189,11 @@ def failure_domains(system: System) -> list[int] | None:
     Returns:
         A number a server; None for a real cluster, whose rules say it.
     """
-    domain = system.failure_domain
-    if domain is None:
+    domain, tree = system.failure_domain, system.cluster.tree
+    if domain is None or tree is None:
         return None
-    servers = system.server_count
-    counts = {"server": servers, "rack": system.cluster.racks, "row": system.cluster.rows}
-    size = servers // (counts[domain] or servers)
-    return [server // size for server in range(servers)]
+    size = tree.size(domain)
+    return [device // size for device in range(tree.devices)]
 
 
 def _placement(system: System, failed: Collection[int]) -> dict[str, Any]:
@@ -298,7 +294,7 @@ def _population(system: System) -> dict[str, Any]:
     population = system.population
     if population is None:
         raise ConfigError("population needs bytes_per_server, bytes or files")
-    return files_json(population, system.server_count, system.copies or 1)
+    return files_json(population, system.holder_count, system.copies or 1)
 
 
 def files_json(population: Population, servers: int, copies: int) -> dict[str, Any]:

@@ -5,29 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 from resilver.spec import Arrivals, DeviceService, DeviceTable, System, Traffic
+from resilver.spec.cluster import DeviceKind
 from resilver.spec.serving import target_numbers
 from resilver.units import BYTES_MAX
 
 
-def device_json(system: System) -> dict[str, Any]:
-    """Every server's device as the native module reads it.
+def devices_json(system: System, slow: list[dict[str, Any]]) -> dict[str, Any]:
+    """The devices as the native module reads them.
 
     Args:
         system: The system.
+        slow: The devices that are slow for a while, in the core's words.
 
     Returns:
         A JSON-able dictionary, sizes in bytes and times in seconds.
     """
-    device = system.cluster.device
+    cluster = system.cluster
+    kinds = cluster.device_kinds
+    return {
+        "kinds": [_kind(kind) for kind in kinds],
+        "kind_of": cluster.kind_of if len(kinds) > 1 else [],
+        "slowdowns": slow,
+    }
+
+
+def _kind(kind: DeviceKind) -> dict[str, Any]:
+    device = kind.device
+    shared = {"discipline": kind.queue, "spread": kind.spread}
     if isinstance(device, DeviceService):
-        figures = _timeless_table(device)
         service = {
             "read_seconds": float(device.read_service),
             "write_seconds": float(device.write_service),
             "distribution": device.distribution,
         }
-        return {**figures, "service": service, "discipline": system.cluster.queue}
-    return {**_table(device), "service": None, "discipline": system.cluster.queue}
+        return {**_timeless_table(device), "service": service, **shared}
+    return {**_table(device), "service": None, **shared}
 
 
 def _table(table: DeviceTable) -> dict[str, Any]:

@@ -32,14 +32,16 @@ def ports_of(system: System) -> list[list[int]]:
     >>> ports_of(study.runs()[0].system)  # two servers at the first two switches, then two more
     [[0, 2], [1, 3], [4, 6], [5, 7]]
     """
-    cluster = system.cluster
-    if cluster.ceph is not None or (cluster.ports == 1 and cluster.attachment == "local"):
+    cluster, tree = system.cluster, system.cluster.tree
+    if tree is None or (tree.ports == 1 and cluster.attachment == "local"):
         return []
-    servers, sides = range(cluster.servers or 0), range(cluster.ports)
+    # The devices of a part with ports share them.
+    size, sides = tree.size(tree.port_level), range(tree.ports)
+    machines = [device // size for device in range(tree.devices)]
     attachment = attachment_of(cluster, system.placement)
     if attachment is None:
-        return [[server * len(sides) + side for side in sides] for server in servers]
-    return [[attachment.host(server, side) for side in sides] for server in servers]
+        return [[machine * len(sides) + side for side in sides] for machine in machines]
+    return [[attachment.host(machine, side) for side in sides] for machine in machines]
 
 
 def machine_endpoints(system: System, endpoint_of: list[int]) -> int:

@@ -135,7 +135,8 @@ def corrupt_json(system: System, groups: Mapping[int, Sequence[int]]) -> list[di
                 "at_seconds": float(fault.at),
                 "groups": list(numbers),
                 "strips_per_server": corrupt.strips,
-                "window": corrupt.window or min(streams.window * system.cluster.ports, WINDOW_MAX),
+                "window": corrupt.window
+                or min(streams.window * system.cluster.port_count, WINDOW_MAX),
                 "code": None if corrupt.code is None else corrupt.code.label,
             }
         )

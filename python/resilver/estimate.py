@@ -141,9 +141,10 @@ def _mean_copies(system: System) -> float:
     return sum(pool.size * pool.pg_num for pool in pools) / groups if groups else 0.0
 
 
-def _failed_count(system: System) -> int:
-    """About how many devices fail; a domain counts for an even share of them."""
+def _failed_count(system: System) -> float:
+    """About how many devices of all fail, as far as they hold data; a domain has an even share."""
     from resilver.spec.failing import ceph_members
+    from resilver.spec.slow import part_names
 
     failed = 0.0
     for fault in system.faults:
@@ -154,10 +155,18 @@ def _failed_count(system: System) -> int:
         if system.report is not None:
             members = list(ceph_members(system.report, kind).values())
             failed += count * sum(map(len, members)) / max(len(members), 1)
-        else:
-            domains = {"racks": system.cluster.racks, "rows": system.cluster.rows}.get(kind)
-            failed += count * system.server_count / (domains or system.server_count)
-    return round(failed)
+        elif (tree := system.cluster.tree) is not None:
+            level = tree.level_of(kind) or tree.device_level
+            if isinstance(targets, int):
+                failed += count * tree.size(level)
+                continue
+            # Of those that are named it is known whether they hold anything.
+            only = system.placement.only_class if system.placement is not None else None
+            holds = system.cluster.is_of_class(only)
+            names = part_names(system.cluster, kind)
+            held = sum(holds[number] for name in targets for number in names[name])
+            failed += held * tree.devices / max(system.holder_count, 1)
+    return failed
 
 
 def _placing_seconds(system: System, objects: float, devices: int, copies: float) -> float:
@@ -178,7 +187,8 @@ def _placing_seconds(system: System, objects: float, devices: int, copies: float
     if system.placement is not None and system.placement.bucket == "vring":
         return objects * _SECONDS_PER_OBJECT_LOOKED_UP
     placing = objects * draws / _DRAWS_PER_SECOND
-    if system.cluster.racks is None and devices >= _DEVICES_SCREENED:
+    is_flat = system.cluster.tree is not None and len(system.cluster.tree.levels) == 1
+    if is_flat and devices >= _DEVICES_SCREENED:
         if system.code is not None:
             return min(placing, objects * copies * _SECONDS_PER_PIECE_SCREENED)
         return min(placing, objects * _SECONDS_PER_OBJECT_SCREENED)

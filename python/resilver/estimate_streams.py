@@ -25,10 +25,14 @@ def analytic_rates(system: System) -> Rates | None:
 
     Returns:
         The rates; None where there are no such streams, or the model has no figure: with bursts,
-        or where rebuilds begin late, end by themselves, or share their ports without lanes.
+        where devices share ports, or where rebuilds begin late, end by themselves, or share their
+        ports without lanes.
     """
     code, groups = system.code, system.stripe_groups
     if not groups or code is None or system.has_bursts:
+        return None
+    # The formulas give each server ports of its own.
+    if system.cluster.machine_count != system.server_count:
         return None
     faults = [fault for fault in system.faults if fault.corrupt is not None]
     warm_up = system.traffic.warm_up_seconds if system.traffic is not None else 0.0
@@ -57,7 +61,7 @@ def stream_bytes_per_second(system: System) -> Rates:
         return Rates(0.0, 0.0, 0.0)
     entries = max(system.cluster.fabric.router_count, 1)
     # What is read leaves by the entries, and what is written comes in there, a port at each.
-    entered = entries * server_bandwidth(system) / system.cluster.ports
+    entered = entries * server_bandwidth(system) / system.cluster.port_count
     if system.stripe_groups:
         rebuilding = [fault.corrupt for fault in system.faults if fault.corrupt is not None]
         fraction = _rebuild_fraction(system)
@@ -81,11 +85,11 @@ def server_bandwidth(system: System) -> float:
         fits = [row for row in system.loggp_rows if row.size_bytes > strip]
         row = fits[0] if fits else system.loggp_rows[-1]
         seconds = float(row.gap_seconds) + strip * float(row.gap_per_byte_seconds)
-        return system.cluster.ports * strip / seconds
+        return system.cluster.port_count * strip / seconds
     rates = fabric.link_rates
     rate = sum(rates) / len(rates) if rates else float(fabric.link_rate or 0)
     packet, overhead = int(fabric.packet_size or strip), int(fabric.packet_overhead or 0)
-    return system.cluster.ports * payload_rate(rate, strip, packet, overhead)
+    return system.cluster.port_count * payload_rate(rate, strip, packet, overhead)
 
 
 def packets_of_stripes(system: System, rates: Rates, between: float, entry: float) -> float:

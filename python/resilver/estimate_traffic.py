@@ -189,7 +189,7 @@ def _streamed(
     else:
         between, entry = network.hops_between_servers, network.hops
         hops = packets_of_stripes(system, rates, between, entry) * lasts
-    ends = max(system.server_count * system.cluster.ports, system.cluster.fabric.router_count)
+    ends = max(system.server_count * system.cluster.port_count, system.cluster.fabric.router_count)
     if not system.stripe_groups:
         ends = system.cluster.fabric.router_count
     under_way = float(ends * streams.window)
@@ -332,7 +332,7 @@ def _requests_per_second(
 
 def _service_seconds(system: System, traffic: Traffic) -> float:
     """The mean time of disks for a request of the traffic, over all of its pieces."""
-    work, table = _work(system, traffic), system.cluster.device
+    work, table = _work(system, traffic), system.device
     read, write = traffic.read_share * work.read, (1 - traffic.read_share) * work.write
     if isinstance(table, DeviceService):
         return read * float(table.read_service) + write * float(table.write_service)
@@ -348,7 +348,7 @@ def _service_seconds(system: System, traffic: Traffic) -> float:
 
 def _buffer_seconds(system: System) -> float:
     """A disk's time for a buffer of the rebuild."""
-    device, buffer = system.cluster.device, int(system.recovery.pipeline_buffer)
+    device, buffer = system.device, int(system.recovery.pipeline_buffer)
     if isinstance(device, DeviceService):
         return float(device.read_service)
     return buffer / float(min(device.read_rate, device.write_rate))
@@ -362,7 +362,7 @@ def _link_rate(system: System) -> float:
 
 def _rebuild_seconds(system: System, bytes_to_move: float) -> float:
     """About how long a rebuild takes in simulated time: every server takes in an even share."""
-    device = system.cluster.device
+    device = system.device
     rates = [_link_rate(system) or math.inf]
     if isinstance(device, DeviceService):
         buffer = int(system.recovery.pipeline_buffer)

@@ -1,4 +1,4 @@
-"""What the twin of a recovery keeps: objects, pieces to come, buffers, devices, what a run found."""
+"""What the twin keeps: objects, pieces to come, buffers, devices, and what a run found."""
 
 from __future__ import annotations
 

@@ -63,8 +63,8 @@ def test_a_study_of_clients_alone_has_nothing_placed() -> None:
         "routing": "adaptive",
         "hop_limit": None,
     }
-    assert made["disk"]["discipline"] == "reads_first"
-    assert made["disk"]["service"] == {
+    assert made["devices"]["kinds"][0]["discipline"] == "reads_first"
+    assert made["devices"]["kinds"][0]["service"] == {
         "read_seconds": 0.022,
         "write_seconds": 0.022,
         "distribution": "fixed",
@@ -80,7 +80,9 @@ def test_requesters_of_loggp_come_after_the_servers() -> None:
     assert made["traffic"]["read_share"] == 1.0
     assert (made["fabric"]["kind"], made["fabric"]["routers"]) == ("loggp", 2)
     assert len(made["fabric"]["rows"]) == len(system.loggp_rows) > 0
-    assert (made["disk"]["service"], made["disk"]["discipline"]) == (None, "fifo")
+    (disk,) = made["devices"]["kinds"]
+    assert (disk["service"], disk["discipline"], disk["spread"]) == (None, "fifo", 0.0)
+    assert made["devices"]["kind_of"] == made["devices"]["slowdowns"] == []
 
 
 def test_requesters_of_a_topology_come_after_all_hosts_though_fewer_are_servers() -> None:

@@ -115,7 +115,7 @@ def problems(tmp_path: Path, text: str, *overrides: str) -> str:
         (CLUSTER + GENOMES + "[[faults]]\nfail = {}\n", "exactly one of servers, osds"),
         (
             CLUSTER + GENOMES + "[[faults]]\n",
-            "faults.0.fail: exactly one of fail and corrupt is needed, and neither is given",
+            "faults.0.fail: exactly one of fail, corrupt and part is needed, and none is given",
         ),
         (CLUSTER + GENOMES + "[faults]\n", r"write \[\[faults\]\] with double brackets"),
         (
@@ -273,7 +273,10 @@ def test_a_cut_off_report_is_refused_with_its_position(tmp_path: Path) -> None:
         (None, 'pool "rbd" is erasure coded, and the osdmap does not hold its profile'),
         ({"plugin": "shec", "k": "2", "m": "1"}, 'by the plugin "shec", which is not modelled'),
         ({"plugin": "isa", "k": "two", "m": "1"}, "expected an integer from 1"),
-        ({"plugin": "isa", "k": "7", "m": "1"}, 'expected 8, the pieces of its erasure code profile "p"'),
+        (
+            {"plugin": "isa", "k": "7", "m": "1"},
+            'expected 8, the pieces of its erasure code profile "p"',
+        ),
     ],
 )
 def test_an_erasure_coded_pool_without_a_code_is_refused(

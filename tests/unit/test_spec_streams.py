@@ -109,7 +109,7 @@ def test_the_study_of_these_tests_is_valid() -> None:
         ),
         (
             {"faults": [{"corrupt": {"groups": 1}, "fail": {"disks": 1}}]},
-            "faults.0.corrupt: exactly one of fail and corrupt is needed, and both are given",
+            "faults.0.corrupt: exactly one of fail, corrupt and part is needed, and fail and",
         ),
         (
             {"faults": [{"corrupt": {"groups": 1}, "at": "5 ms"}]},

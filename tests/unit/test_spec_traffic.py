@@ -86,7 +86,7 @@ GENOMES = '[population]\nhistogram = "genomes1000"\nbytes_per_server = "20 TiB"\
             CLOSED + '[[faults]]\nfail = { links = 1 }\nat = "1 d"\nrepair_after = "213 d"\n',
             "repair lies beyond the 213 days",
         ),
-        (CLOSED + "[[faults]]\nfail = { link = 1 }\n", 'did you mean "links"'),
+        (CLOSED + "[[faults]]\nfail = { lniks = 1 }\n", 'did you mean "links"'),
         (CLOSED + 'warm_up = "18446744 s"\n', "would last longer than 213 days"),
     ],
 )

@@ -3,7 +3,7 @@
 use resilver_units::{SimDuration, SimTime};
 
 use crate::service::Server;
-use crate::{Device, DeviceUse, Finished, Io, Queued, Service};
+use crate::{Device, DeviceUse, Finished, Io, Pace, Queued, Service};
 
 /// A volume that serves its requests one by one, in the order they come.
 ///
@@ -38,8 +38,9 @@ impl Disk {
 impl Device for Disk {
     #[inline]
     fn submit(&mut self, now: SimTime, io: Io, _tag: u64) -> Queued {
-        let (time, seeks) = self.server.serve(io);
-        self.idle_from = self.idle_from.max(now) + time;
+        let begin = self.idle_from.max(now);
+        let (time, seeks) = self.server.serve(begin, io);
+        self.idle_from = begin + time;
         self.usage.busy += time;
         self.usage.seeks += u64::from(seeks);
         self.usage.count(io);
@@ -48,6 +49,10 @@ impl Device for Disk {
 
     fn finish(&mut self, _now: SimTime) -> Finished {
         unreachable!("a volume in the order of its requests tells each completion when it is queued")
+    }
+
+    fn set_pace(&mut self, pace: Pace) {
+        self.server.set_pace(pace);
     }
 
     fn fail(&mut self, now: SimTime) -> SimDuration {

@@ -7,7 +7,7 @@ use resilver_kernel::lanes::{LanePorts, LaneUse, Lanes, Service as Serving, Take
 use resilver_units::{SimDuration, SimTime};
 
 use crate::service::Server;
-use crate::{Device, DeviceUse, Finished, Io, Queued, Service};
+use crate::{Device, DeviceUse, Finished, Io, Pace, Queued, Service};
 
 /// The one port of a volume.
 const PORT: u32 = 0;
@@ -66,7 +66,7 @@ impl LaneDisk {
     }
 
     fn begin(&mut self, now: SimTime, request: Request, lane: usize) -> SimTime {
-        let (mut time, seeks) = self.server.serve(request.io);
+        let (mut time, seeks) = self.server.serve(now, request.io);
         if self.has_failed {
             // What is queued is over with in name only, so that nothing of it is left if the device is to work again.
             time = SimDuration::ZERO;
@@ -106,6 +106,10 @@ impl Device for LaneDisk {
         let Some(Taken { unit, lane }) = self.port.take(now, PORT) else { return Finished { tag, next: None } };
         self.free.push(unit);
         Finished { tag, next: Some(self.begin(now, self.requests[unit as usize], lane)) }
+    }
+
+    fn set_pace(&mut self, pace: Pace) {
+        self.server.set_pace(pace);
     }
 
     fn fail(&mut self, now: SimTime) -> SimDuration {

@@ -2,12 +2,16 @@
 
 mod disk;
 mod laned;
+mod mixed;
+mod pace;
 mod reads_first;
 mod service;
 mod table;
 
 pub use disk::Disk;
 pub use laned::LaneDisk;
+pub use mixed::Mixed;
+pub use pace::Pace;
 pub use reads_first::ReadsFirst;
 pub use service::Service;
 pub use table::{Direction, DirectionFigures, DiskTable, DiskTableError, DiskTableRow};
@@ -89,6 +93,9 @@ pub trait Device {
     /// # Panics
     /// When none is being served, or the device knows all its completions in advance.
     fn finish(&mut self, now: SimTime) -> Finished;
+
+    /// Sets how fast the device works, before it is given its first request.
+    fn set_pace(&mut self, pace: Pace);
 
     /// The device fails: what is queued goes on in name only, and counts no more as time that it served.
     ///

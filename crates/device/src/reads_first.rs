@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use resilver_units::{SimDuration, SimTime};
 
 use crate::service::Server;
-use crate::{Device, DeviceUse, Direction, Finished, Io, Queued, Service};
+use crate::{Device, DeviceUse, Direction, Finished, Io, Pace, Queued, Service};
 
 #[derive(Clone, Copy, Debug)]
 struct Request {
@@ -48,7 +48,7 @@ impl ReadsFirst {
     }
 
     fn begin(&mut self, now: SimTime, request: Request) -> SimTime {
-        let (mut time, seeks) = self.server.serve(request.io);
+        let (mut time, seeks) = self.server.serve(now, request.io);
         if self.has_failed {
             // What is queued is over with in name only, so that nothing of it is left if the device is to work again.
             time = SimDuration::ZERO;
@@ -86,6 +86,10 @@ impl Device for ReadsFirst {
         let tag = self.serving.take().expect("a request was being served");
         let next = self.reads.pop_front().or_else(|| self.writes.pop_front());
         Finished { tag, next: next.map(|request| self.begin(now, request)) }
+    }
+
+    fn set_pace(&mut self, pace: Pace) {
+        self.server.set_pace(pace);
     }
 
     fn fail(&mut self, now: SimTime) -> SimDuration {
@@ -165,7 +169,7 @@ mod tests {
         let mean = SimDuration::from_picoseconds(1_000_000);
         let mut server = Server::new(&Service::Exponential { read: mean, write: mean, seed: 1 }, 3);
         let count = 100_000;
-        let total: u64 = (0..count).map(|_| server.serve(io(Direction::Read)).0.picoseconds()).sum();
+        let total: u64 = (0..count).map(|_| server.serve(SimTime::ZERO, io(Direction::Read)).0.picoseconds()).sum();
         // The mean of n draws has the standard deviation mean / sqrt(n); five of them leave a false alarm of 6e-7.
         let reach = 5.0 * 1e6 / f64::from(count).sqrt();
         assert!((total as f64 / f64::from(count) - 1e6).abs() < reach);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use resilver_kernel::{Purpose, Stream};
-use resilver_units::{ObjectId, SimDuration};
+use resilver_units::{ObjectId, SimDuration, SimTime};
 
-use crate::{Direction, DiskTable, Io};
+use crate::{Direction, DiskTable, Io, Pace};
 
 /// Picoseconds in a second.
 const PICOSECONDS_PER_SECOND: f64 = 1e12;
@@ -39,6 +39,8 @@ pub(crate) struct Server {
     kind: Kind,
     /// The object of the request served last, and where that request ends.
     last: Option<(ObjectId, u64)>,
+    /// How fast it works, where that is not always at speed 1.
+    pace: Option<Box<Pace>>,
 }
 
 #[derive(Clone, Debug)]
@@ -58,12 +60,27 @@ impl Server {
                 Kind::Exponential { read, write, draws: Stream::new(seed, device, Purpose::named("service")) }
             }
         };
-        Server { kind, last: None }
+        Server { kind, last: None, pace: None }
     }
 
-    /// The time that the next request takes, and whether it pays a seek.
+    /// Sets how fast it works.
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
+        self.pace = Some(pace).filter(|pace| !pace.is_plain()).map(Box::new);
+    }
+
+    /// The time that the next request takes when it is begun then, and whether it pays a seek.
     #[inline]
-    pub(crate) fn serve(&mut self, io: Io) -> (SimDuration, bool) {
+    pub(crate) fn serve(&mut self, begin: SimTime, io: Io) -> (SimDuration, bool) {
+        let (work, seeks) = self.work(io);
+        match &self.pace {
+            None => (work, seeks),
+            Some(pace) => (pace.time_for(begin, work), seeks),
+        }
+    }
+
+    /// The time that the next request takes at speed 1, and whether it pays a seek.
+    #[inline]
+    fn work(&mut self, io: Io) -> (SimDuration, bool) {
         match &mut self.kind {
             Kind::Table(table) => {
                 let is_sequential = match self.last {

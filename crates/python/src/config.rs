@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use pyo3::PyErr;
-use resilver_device::{DirectionFigures, DiskTable, DiskTableRow, Service};
 use resilver_placement::crush::CrushMap;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, Discipline, GroupContents, ObjectOrder, Placement, RecoveryPolicy,
-    RetryPolicy, SourceChoice, SystemConfig,
+    Algorithm, Contents, CrushPlacement, GroupContents, ObjectOrder, Placement, RecoveryPolicy, RetryPolicy,
+    SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 use serde::Deserialize;
 
+use crate::devices::{DevicesJson, devices};
 use crate::errors::config_error;
 use crate::fabric::{FabricJson, fabric};
 use crate::lanes::{LanesJson, lanes};
@@ -31,7 +31,7 @@ pub struct SystemJson {
     failed: Vec<u32>,
     /// When each of them fails.
     fails_at_seconds: Vec<f64>,
-    disk: DiskJson,
+    devices: DevicesJson,
     fabric: FabricJson,
     recovery: RecoveryJson,
     placement: Option<PlacementJson>,
@@ -52,36 +52,6 @@ pub struct SystemJson {
     streams: Option<StreamsJson>,
     #[serde(default)]
     corrupt: Vec<CorruptionJson>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DiskJson {
-    read_bytes_per_second: f64,
-    write_bytes_per_second: f64,
-    read_overhead_seconds: f64,
-    write_overhead_seconds: f64,
-    sequential_gap_bytes: u64,
-    request_bytes: Vec<u64>,
-    read_seek_seconds: Vec<f64>,
-    write_seek_seconds: Vec<f64>,
-    /// A time of its own for each request, in place of the table.
-    #[serde(default)]
-    service: Option<ServiceJson>,
-    #[serde(default = "fifo")]
-    discipline: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ServiceJson {
-    read_seconds: f64,
-    write_seconds: f64,
-    distribution: String,
-}
-
-fn fifo() -> String {
-    "fifo".to_owned()
 }
 
 #[derive(Deserialize)]
@@ -162,8 +132,7 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
     Ok(SystemConfig {
         seed: system.seed,
         endpoint_of: system.endpoint_of.into_iter().map(EndpointId::new).collect(),
-        service: service(&system.disk, system.seed)?,
-        discipline: discipline(&system.disk.discipline)?,
+        devices: devices(system.devices, system.seed)?,
         fabric: fabric(system.fabric, system.seed)?,
         retry: retry(&system.recovery)?,
         source: source_choice(&system.recovery.source)?,
@@ -242,57 +211,6 @@ fn times(seconds: &[f64], devices: usize) -> Result<Vec<SimTime>, PyErr> {
 fn placement_of_nothing() -> Placement {
     let ring = Arc::new(HashRing::new(vec![0], 1, RingWalk::Successors));
     Placement { groups: Some(0), algorithm: Algorithm::Ring { ring, copies: 1, is_out: vec![false] }, domain_of: None }
-}
-
-fn discipline(name: &str) -> Result<Discipline, PyErr> {
-    match name {
-        "fifo" => Ok(Discipline::Fifo),
-        "reads_first" => Ok(Discipline::ReadsFirst),
-        _ => Err(config_error(format!(
-            "cluster.device.discipline = '{name}' is not known: choose 'fifo' or 'reads_first'"
-        ))),
-    }
-}
-
-/// How long requests take at a device.
-fn service(disk: &DiskJson, seed: u64) -> Result<Service, PyErr> {
-    let Some(service) = &disk.service else { return Ok(Service::Table(Arc::new(disk_table(disk)?))) };
-    let read = duration("cluster.device.service.read", service.read_seconds)?;
-    let write = duration("cluster.device.service.write", service.write_seconds)?;
-    match service.distribution.as_str() {
-        "fixed" => Ok(Service::Fixed { read, write }),
-        "exponential" if read > SimDuration::ZERO && write > SimDuration::ZERO => {
-            Ok(Service::Exponential { read, write, seed })
-        }
-        "exponential" => Err(config_error("cluster.device.service: an exponential time must have a mean above 0 s")),
-        name => Err(config_error(format!(
-            "cluster.device.service.distribution = '{name}' is not known: choose 'fixed' or 'exponential'"
-        ))),
-    }
-}
-
-fn disk_table(disk: &DiskJson) -> Result<DiskTable, PyErr> {
-    let figures = |rate, overhead| -> Result<DirectionFigures, PyErr> {
-        let rate = BytesPerSecond::new(rate).ok_or_else(|| {
-            config_error(format!("cluster.device rate = {rate} B/s: it must be finite and above zero"))
-        })?;
-        Ok(DirectionFigures { rate, overhead: SimDuration::from_seconds(overhead).map_err(config_error)? })
-    };
-    let seeks = disk.read_seek_seconds.iter().zip(&disk.write_seek_seconds);
-    let rows = disk.request_bytes.iter().zip(seeks).map(|(&request, (&read, &write))| {
-        Ok(DiskTableRow {
-            request: Bytes::new(request),
-            read_seek: SimDuration::from_seconds(read).map_err(config_error)?,
-            write_seek: SimDuration::from_seconds(write).map_err(config_error)?,
-        })
-    });
-    DiskTable::new(
-        figures(disk.read_bytes_per_second, disk.read_overhead_seconds)?,
-        figures(disk.write_bytes_per_second, disk.write_overhead_seconds)?,
-        Bytes::new(disk.sequential_gap_bytes),
-        rows.collect::<Result<_, PyErr>>()?,
-    )
-    .map_err(config_error)
 }
 
 /// Devices in the order in which they fail; those that fail at once stay in the order given.

@@ -7,9 +7,10 @@ use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
-use resilver_placement::crush::{self, Batch, BatchScratch, BucketKind, Level, Tunables};
+use resilver_placement::crush::{self, Batch, BatchScratch, BucketKind, Level, TreeRule, Tunables};
 
-use crate::errors::placement_error;
+use crate::errors::{config_error, placement_error};
+use crate::levels::{crush_map, parts};
 
 /// Inputs that one task places: some milliseconds of work, so that tasks are few and every thread has some.
 const INPUTS_A_TASK: usize = 8192;
@@ -75,6 +76,21 @@ impl CrushMap {
             kinds.push((name.as_str(), kind, *size));
         }
         crush::CrushMap::build(devices, &kinds).map(wrap).map_err(placement_error)
+    }
+
+    /// Builds the map of a tree of parts, from the JSON of its levels, with a rule over one of them and, perhaps, one class.
+    #[staticmethod]
+    #[pyo3(signature = (levels, bucket, tunables_profile, failure_domain, class=None))]
+    fn of_parts(
+        levels: &str,
+        bucket: &str,
+        tunables_profile: &str,
+        failure_domain: &str,
+        class: Option<&str>,
+    ) -> PyResult<Self> {
+        let parts = parts(serde_json::from_str(levels).map_err(config_error)?)?;
+        let rule = TreeRule { failure_domain, class };
+        crush_map(&parts, bucket_kind(bucket)?, tunables(tunables_profile)?, rule).map(wrap)
     }
 
     /// The text that `crushtool -d` writes.

@@ -14,7 +14,7 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, ObjectOrder, Phase, PlacedPool,
+    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder, Phase, PlacedPool,
     Placement, RecoveryPolicy, RetryPolicy, Simulation, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
@@ -80,8 +80,7 @@ fn system(code: &str, files: u64) -> SystemConfig {
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         failed: vec![DeviceId::new(7)],
         fails_at: vec![],
-        service: Service::Table(disk_table()),
-        discipline: Discipline::Fifo,
+        devices: Devices::alike(Service::Table(disk_table()), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: fabric_table() },
         policy: RecoveryPolicy {
             pipeline_buffer: Bytes::mebibytes(16),

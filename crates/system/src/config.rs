@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use resilver_device::Service;
 use resilver_fabric::topology::Topology;
 use resilver_fabric::{LogGpTable, SwitchedParameters};
 use resilver_placement::crush::{CrushMap, FlatScreen, Rule, Scratch};
@@ -18,6 +17,7 @@ use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, Objec
 use crate::SystemError;
 use crate::actors::{Corruption, StreamTraffic, Traffic};
 use crate::choice::{ObjectOrder, SourceChoice};
+use crate::devices::Devices;
 use crate::group_contents::GroupContents;
 use crate::lanes::LanesConfig;
 use crate::network::NetworkFault;
@@ -39,10 +39,8 @@ pub struct SystemConfig {
     pub failed: Vec<DeviceId>,
     /// When each of them fails; empty where all fail at time zero.
     pub fails_at: Vec<SimTime>,
-    /// Every device's service times.
-    pub service: Service,
-    /// In which order every device serves its requests.
-    pub discipline: Discipline,
+    /// How fast each device serves its requests, and in which order.
+    pub devices: Devices,
     /// The network.
     pub fabric: FabricConfig,
     /// How recovery goes about its work.
@@ -97,16 +95,6 @@ pub enum FabricConfig {
         /// What links, switches and packets are like.
         parameters: SwitchedParameters,
     },
-}
-
-/// In which order a device serves its requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Discipline {
-    /// As they come.
-    #[default]
-    Fifo,
-    /// Reads before writes.
-    ReadsFirst,
 }
 
 impl SystemConfig {

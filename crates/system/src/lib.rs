@@ -8,6 +8,7 @@ mod choice;
 mod class;
 mod config;
 mod curve;
+mod devices;
 mod event;
 mod faults;
 mod file_words;
@@ -39,9 +40,9 @@ pub use actors::{
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
 pub use config::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, PlaceScratch, PlacedPool, Placement,
-    SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, PlacedPool, Placement, SystemConfig,
 };
+pub use devices::{DeviceKind, Devices, Discipline, Slowdown};
 pub use faults::choose_failed;
 pub use file_words::FileWords;
 pub use forward::ForwardInverse;

@@ -8,7 +8,8 @@ use resilver_units::{Bytes, EndpointId};
 
 use crate::SystemError;
 use crate::actors::Workload;
-use crate::config::{Discipline, FabricConfig, SystemConfig};
+use crate::config::{FabricConfig, SystemConfig};
+use crate::devices::{Discipline, mixed};
 use crate::event::EventOf;
 use crate::network::Network;
 use crate::recovery::Recovery;
@@ -121,6 +122,7 @@ fn check_numbers(config: &SystemConfig) -> Result<(), SystemError> {
         }
     };
     let disks = config.endpoint_of.len() as u32;
+    config.devices.check(config.endpoint_of.len())?;
     let (ports_of, rows) = (&config.ports_of, config.endpoint_of.len());
     if !ports_of.is_empty() && (ports_of.len() != rows || ports_of.iter().any(Vec::is_empty)) {
         let (part, number, count) = ("server of ports_of", ports_of.len() as u32, disks);
@@ -146,28 +148,31 @@ where
     F: Network + Send + Sync + 'static,
     F::Event: Send + Sync,
 {
-    let devices = 0..config.endpoint_of.len() as u64;
+    let count = config.endpoint_of.len();
+    let (devices, seed) = (&config.devices, config.seed);
     let device_lanes = config.lanes.as_ref().filter(|config| config.devices).map(|config| &config.lanes);
-    match (config.discipline, device_lanes) {
-        (Discipline::Fifo, Some(lanes)) => {
-            let disks = devices.map(|device| LaneDisk::new(&config.service, device, lanes)).collect();
-            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), recovery, bytes)
+    match (devices.discipline(), device_lanes) {
+        (Some(Discipline::Fifo), Some(lanes)) => {
+            let disks = devices.build(seed, count, |kind, device| LaneDisk::new(&kind.service, device, lanes));
+            with(config, fabric, disks, recovery, bytes)
         }
-        (Discipline::ReadsFirst, Some(_)) => Err(SystemError::LanesOfReadsFirst),
-        (Discipline::Fifo, None) => {
-            let disks = devices.map(|device| Disk::new(&config.service, device)).collect();
-            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), recovery, bytes)
+        (_, Some(_)) => Err(SystemError::LanesOfReadsFirst),
+        (Some(Discipline::Fifo), None) => {
+            let disks = devices.build(seed, count, |kind, device| Disk::new(&kind.service, device));
+            with(config, fabric, disks, recovery, bytes)
         }
-        (Discipline::ReadsFirst, None) => {
-            let disks = devices.map(|device| ReadsFirst::new(&config.service, device)).collect();
-            with(config, Plant::new(fabric, disks, config.endpoint_of.clone()), recovery, bytes)
+        (Some(Discipline::ReadsFirst), None) => {
+            let disks = devices.build(seed, count, |kind, device| ReadsFirst::new(&kind.service, device));
+            with(config, fabric, disks, recovery, bytes)
         }
+        (None, None) => with(config, fabric, devices.build(seed, count, mixed), recovery, bytes),
     }
 }
 
 fn with<F, D>(
     config: &SystemConfig,
-    plant: Plant<F, D>,
+    fabric: F,
+    disks: Vec<D>,
     recovery: Recovery,
     bytes: Bytes,
 ) -> Result<Box<dyn Run>, SystemError>
@@ -176,7 +181,7 @@ where
     F::Event: Send + Sync,
     D: Device + Send + Sync + 'static,
 {
-    let plant = plant.with_ports(&config.ports_of);
+    let plant = Plant::new(fabric, disks, config.endpoint_of.clone()).with_ports(&config.ports_of);
     let workload = Workload::of(config, plant.ports.sides())?;
     let mut storage = Storage::serving(plant, recovery, workload, config.faults.clone());
     let mut schedule = Schedule::new();

@@ -12,7 +12,7 @@ use resilver_placement::pool::{Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, ObjectOrder,
+    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder,
     PlaceScratch, PlacedPool, Placement, RetryPolicy, SourceChoice, SystemConfig,
 };
 use resilver_units::{DeviceId, EndpointId, ObjectId, SimDuration};
@@ -47,8 +47,7 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         failed: failed.iter().copied().map(DeviceId::new).collect(),
         fails_at: vec![],
-        service: Service::Table(jbod(1.0)),
-        discipline: Discipline::Fifo,
+        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
         code: None,
         ports_of: vec![],

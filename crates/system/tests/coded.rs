@@ -40,7 +40,8 @@ fn every_code_conserves_over_every_placement_fabric_and_device() {
             for failed in [vec![(0.0, 3)], vec![(0.0, 3), (0.0, 9), (0.0, 11), (0.0, 12)]] {
                 let mut config = system(code, 24, &failed);
                 config.placement.algorithm = algorithms[algorithm].clone();
-                config.discipline = if is_switched { Discipline::ReadsFirst } else { Discipline::Fifo };
+                config.devices.kinds[0].discipline =
+                    if is_switched { Discipline::ReadsFirst } else { Discipline::Fifo };
                 config.source = [SourceChoice::Primary, SourceChoice::Random, SourceChoice::LeastLoaded][algorithm % 3];
                 config.code.as_mut().unwrap().coding = BytesPerSecond::new(1e9);
                 if is_switched {

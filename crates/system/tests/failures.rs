@@ -9,8 +9,8 @@ use resilver_device::Service;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, Discipline, FabricConfig, ObjectOrder, Phase, PlaceScratch, Placement, RecoveryPolicy, Report,
-    RetryPolicy, Simulation, SourceChoice, SystemConfig,
+    Algorithm, Contents, Devices, Discipline, FabricConfig, ObjectOrder, Phase, PlaceScratch, Placement,
+    RecoveryPolicy, Report, RetryPolicy, Simulation, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
@@ -28,8 +28,7 @@ fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         failed: failures.iter().map(|&(_, server)| DeviceId::new(server)).collect(),
         fails_at: failures.iter().map(|&(time, _)| seconds(time)).collect(),
-        service: Service::Table(jbod(1.0)),
-        discipline: Discipline::Fifo,
+        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
         code: None,
         ports_of: vec![],

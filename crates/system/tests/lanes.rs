@@ -12,8 +12,8 @@ use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Arrivals, Contents, Discipline, FabricConfig, LanesConfig, ObjectOrder, Phase, Placement, Report,
-    RetryPolicy, Simulation, SourceChoice, SystemConfig, SystemError, Targets, Traffic,
+    Algorithm, Arrivals, Contents, Devices, Discipline, FabricConfig, LanesConfig, ObjectOrder, Phase, Placement,
+    Report, RetryPolicy, Simulation, SourceChoice, SystemConfig, SystemError, Targets, Traffic,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -31,8 +31,7 @@ fn system(fabric: FabricConfig, lanes: Option<LanesConfig>) -> SystemConfig {
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         failed: vec![DeviceId::new(3)],
         fails_at: vec![],
-        service: Service::Table(jbod(1.0)),
-        discipline: Discipline::Fifo,
+        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric,
         code: None,
         ports_of: vec![],
@@ -187,7 +186,7 @@ fn failures_one_after_another_keep_the_laws_with_lanes() {
 #[test]
 fn devices_that_serve_reads_first_have_no_lanes() {
     let reads_first = |devices| SystemConfig {
-        discipline: Discipline::ReadsFirst,
+        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::ReadsFirst),
         ..system(loggp(), lanes(&[0.5, 0.5, 0.0], devices))
     };
     assert_eq!(finish(reads_first(true)).unwrap_err(), SystemError::LanesOfReadsFirst);

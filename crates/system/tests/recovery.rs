@@ -8,7 +8,9 @@ use common::coded::{SERVERS, crush_pools, finish, lost_in_group, placed_pool, re
 use resilver_device::Service;
 use resilver_placement::pool::PoolKind;
 use resilver_redundancy::Code;
-use resilver_system::{Contents, FabricConfig, GroupContents, NetworkFault, Placement, SystemConfig};
+use resilver_system::{
+    Contents, Devices, Discipline, FabricConfig, GroupContents, NetworkFault, Placement, SystemConfig,
+};
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration};
 
 /// Groups of each pool, and what each of them holds.
@@ -70,7 +72,8 @@ fn a_coded_rebuild_uses_every_port() {
     // Devices that take a microsecond leave the interfaces as what binds: two of them a server pass twice as much. One buffer
     // a message keeps both sides equally busy, but for the parts of a buffer that fall on the same one.
     let service = Service::Fixed { read: SimDuration::from_picoseconds(1_000_000), write: SimDuration::ZERO };
-    let one = SystemConfig { service, ..system("rs 4+2", 60, &[(0.0, 3)]) };
+    let devices = Devices::alike(service, Discipline::Fifo);
+    let one = SystemConfig { devices, ..system("rs 4+2", 60, &[(0.0, 3)]) };
     let ports_of = (0..SERVERS).map(|server| vec![EndpointId::new(server), EndpointId::new(server + SERVERS)]);
     let two = SystemConfig { ports_of: ports_of.collect(), ..one.clone() };
     let (one, two) = (finish(&one), finish(&two));

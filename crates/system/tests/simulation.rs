@@ -11,8 +11,8 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, Discipline, FabricConfig, GroupContents, ObjectOrder, Phase, PlacedPool,
-    Placement, Report, RetryPolicy, Simulation, SourceChoice, SystemConfig, choose_failed,
+    Algorithm, Contents, CrushPlacement, Devices, Discipline, FabricConfig, GroupContents, ObjectOrder, Phase,
+    PlacedPool, Placement, Report, RetryPolicy, Simulation, SourceChoice, SystemConfig, choose_failed,
 };
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration};
 
@@ -53,8 +53,7 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         endpoint_of: (0..servers).map(EndpointId::new).collect(),
         failed: failed.iter().copied().map(DeviceId::new).collect(),
         fails_at: vec![],
-        service: Service::Table(jbod(1.0)),
-        discipline: Discipline::Fifo,
+        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
         code: None,
         ports_of: vec![],

@@ -10,8 +10,8 @@ use resilver_kernel::lanes::Lanes;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Arrivals, ClientOutcome, Contents, LanesConfig, NetworkFault, PeriodOutcome, Placement, Report,
-    SystemConfig, Targets, Traffic,
+    Algorithm, Arrivals, ClientOutcome, Contents, Devices, Discipline, LanesConfig, NetworkFault, PeriodOutcome,
+    Placement, Report, SystemConfig, Targets, Traffic,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -46,7 +46,8 @@ fn storing(code: &str, traffic: Traffic) -> SystemConfig {
     config.traffic = Some(traffic);
     config.code = if coded.code.data() > 1 { Some(coded) } else { None };
     config.fabric = common::streaming::loggp(1000, 0, 0);
-    config.service = Service::Fixed { read: seconds(SERVICE), write: seconds(SERVICE) };
+    let service = Service::Fixed { read: seconds(SERVICE), write: seconds(SERVICE) };
+    config.devices = Devices::alike(service, Discipline::Fifo);
     config.placement = Placement {
         groups: None,
         algorithm: Algorithm::Ring { ring, copies, is_out: vec![false; SERVERS as usize] },

@@ -5,7 +5,7 @@ mod common;
 use common::streaming::{STRIP, coded, corruption, loggp, run, seconds, star, streamed, streams, system};
 use resilver_device::Service;
 use resilver_kernel::lanes::{LaneOrder, Lanes};
-use resilver_system::{Bursts, FabricConfig, LanesConfig, StreamTraffic, SystemConfig};
+use resilver_system::{Bursts, Devices, Discipline, FabricConfig, LanesConfig, StreamTraffic, SystemConfig};
 use resilver_units::{Bytes, BytesPerSecond, SimDuration};
 
 /// A picosecond's share of a second.
@@ -20,7 +20,7 @@ fn burst_of(servers: u32, volume: u64) -> StreamTraffic {
 /// The service times of the closed forms: 7 us to read a strip, 11 us to write one.
 fn slow_devices(config: SystemConfig) -> SystemConfig {
     let (read, write) = (SimDuration::from_picoseconds(7_000_000), SimDuration::from_picoseconds(11_000_000));
-    SystemConfig { service: Service::Fixed { read, write }, ..config }
+    SystemConfig { devices: Devices::alike(Service::Fixed { read, write }, Discipline::Fifo), ..config }
 }
 
 /// L, g and G of the closed forms, in picoseconds.

@@ -42,10 +42,12 @@ class BucketTree:
     Attributes:
         buckets: In the map's order, without the shadow trees of device classes (names with ``~``).
         device_names: (number, name) of each device that the map names.
+        device_classes: (number, class) of each device that has a class, such as ``ssd``.
     """
 
     buckets: tuple[Bucket, ...]
     device_names: tuple[tuple[int, str], ...]
+    device_classes: tuple[tuple[int, str], ...] = ()
 
     @cached_property
     def _by_id(self) -> dict[int, Bucket]:
@@ -121,8 +123,14 @@ def read_buckets(crushmap: Node) -> BucketTree:
         buckets[bucket_id] = Bucket(bucket_id, name, node.at("type_name").text(), items)
     plain = tuple(bucket for bucket in buckets.values() if "~" not in bucket.name)
     devices = crushmap.get("devices")
+    nodes = list(devices.items()) if devices else []
+    numbers = [node.at("id").integer(0, DEVICE_ID_MAX) for node in nodes]
     names = tuple(
-        (node.at("id").integer(0, DEVICE_ID_MAX), node.at("name").text())
-        for node in (devices.items() if devices else ())
+        (number, node.at("name").text()) for number, node in zip(numbers, nodes, strict=True)
     )
-    return BucketTree(plain, names)
+    classes = tuple(
+        (number, of_device.text())
+        for number, node in zip(numbers, nodes, strict=True)
+        if (of_device := node.get("class")) is not None and of_device.text()
+    )
+    return BucketTree(plain, names, classes)

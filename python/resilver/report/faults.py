@@ -8,19 +8,9 @@ from typing import Any
 
 from resilver.errors import ConfigError
 from resilver.report.source import ResultsLike, SystemRuns, with_swept
-from resilver.report.words import plural
+from resilver.report.words import percent, plural
+from resilver.spec.tree import singular
 from resilver.units import Seconds, format_duration
-
-_KINDS = {
-    "servers": "server",
-    "osds": "OSD",
-    "hosts": "host",
-    "racks": "rack",
-    "rows": "row",
-    "disks": "disk",
-    "links": "link",
-    "switches": "switch",
-}
 
 
 @dataclass(frozen=True)
@@ -92,6 +82,29 @@ def soft_errors(study: dict[str, Any]) -> list[str]:
     return clauses
 
 
+def slow_parts(study: dict[str, Any]) -> list[str]:
+    """What is slow for a while, a clause a fault.
+
+    Args:
+        study: The study with swept values put in.
+    """
+    clauses = []
+    faults = study.get("faults")
+    for fault in faults if isinstance(faults, list) else []:
+        if not isinstance(fault, dict) or fault.get("part") is None:
+            continue
+        names = _lost(fault["part"])
+        is_one = len(names) == 1 and (names[0].startswith("1 ") or not names[0][0].isdecimal())
+        works = "works" if is_one else "work"
+        clause = f"{', '.join(names)} {works} at {percent(fault.get('health') or 0)} of the speed"
+        if at := seconds_of(fault.get("at")):
+            clause += f" from {format_duration(at)} on"
+        if until := seconds_of(fault.get("until")):
+            clause += f" until {format_duration(until)}"
+        clauses.append(clause)
+    return clauses
+
+
 def repair_moments(study: dict[str, Any]) -> tuple[float, ...]:
     """When something that broke is repaired, in the order of time.
 
@@ -149,7 +162,7 @@ def _lost(what: object) -> list[str]:
         if isinstance(value, list | tuple):
             lost += [str(name) for name in value]
         elif isinstance(value, int) and value:
-            noun = _KINDS.get(str(kind), str(kind).removesuffix("s"))
+            noun = "OSD" if kind == "osds" else singular(str(kind))
             lost.append(f"{plural(value, noun)} at random")
     return lost
 

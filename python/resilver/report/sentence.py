@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from resilver.report.faults import moments_of, repair_moments, soft_errors
+from resilver.report.faults import moments_of, repair_moments, slow_parts, soft_errors
 from resilver.report.source import (
     ResultsLike,
     SystemRuns,
@@ -45,7 +45,8 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     elif size := _section(study, "placement").get("group_size"):
         parts += [f"groups of {size}", _copies(study)]
     sentences = [", ".join(part for part in parts if part) + "."]
-    if population := _population(_section(study, "population")):
+    holder = "device" if cluster.get("parts") else "server"
+    if population := _population(_section(study, "population"), holder):
         sentences.append(population)
     if network := fabric_sentence(cluster):
         sentences.append(network)
@@ -63,6 +64,8 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     # A system that stores nothing has nothing that ought to fail.
     if faults != _NO_FAULTS or not serves_only(point.rows):
         sentences.append(faults)
+    if clauses := slow_parts(study):
+        sentences.append(f"Slow: {'; '.join(clauses)}.")
     if swept := _sweep(results):
         sentences.append(swept)
     return " ".join(sentences)
@@ -98,6 +101,9 @@ def _cluster(cluster: dict[str, Any], point: SystemRuns) -> str:
     if cluster.get("ceph"):
         file = _name(cluster["ceph"])
         return f"The cluster of {file}, {plural(count, 'OSD')}" if file else plural(count, "OSD")
+    parts = cluster.get("parts")
+    if isinstance(parts, list) and parts:
+        return f"{plural(float(count), 'device')} in a tree of parts, {_levels(parts)}"
     text = plural(float(count), "server")
     racks, rows = cluster.get("racks"), cluster.get("rows")
     if racks:
@@ -185,8 +191,8 @@ def _lanes(lanes: dict[str, Any]) -> str:
     return f"Lanes: {', '.join(parts)}."
 
 
-def _population(population: dict[str, Any]) -> str:
-    """What is stored."""
+def _population(population: dict[str, Any], holder: str) -> str:
+    """What is stored; an amount a server is one a device where there is a tree of parts."""
     if not population:
         return ""
     histogram = population.get("histogram")
@@ -205,7 +211,7 @@ def _population(population: dict[str, Any]) -> str:
     elif isinstance(objects, dict) and objects.get("stripe_unit") is not None:
         what += f" striped in units of {_size(objects['stripe_unit'])}"
     if population.get("bytes_per_server") is not None:
-        amount = f"{_size(population['bytes_per_server'])} per server before replication"
+        amount = f"{_size(population['bytes_per_server'])} per {holder} before replication"
     elif population.get("bytes") is not None:
         amount = f"{_size(population['bytes'])} before replication"
     elif population.get("files") is not None:
@@ -236,6 +242,17 @@ def _faults(study: dict[str, Any], point: SystemRuns) -> str:
         rest = f" and {later:,} later moments" if later > 0 else ""
         sentences.append(f"Repaired at {', '.join(repairs[:_FAULTS_SHOWN_MAX])}{rest}.")
     return " ".join(sentences)
+
+
+def _levels(parts: list[dict[str, Any]]) -> str:
+    """The levels of a tree of parts, such as ``osd in host in rack``, and the devices' classes."""
+    above = {part.get("level"): part.get("in") for part in parts}
+    names = [name for name in above if name not in above.values()]
+    while names and above.get(names[-1]) is not None:
+        names.append(above[names[-1]])
+    classes = [f"{part['count']} {part['class']}" for part in parts if part.get("class")]
+    each = f" ({' and '.join(classes)} in each {names[1]})" if classes and len(names) > 1 else ""
+    return f"levels {' in '.join(map(str, names))}{each}"
 
 
 def _sweep(results: ResultsLike) -> str:

@@ -20,6 +20,8 @@ from resilver.simulate.pools import group_up_sets
 from resilver.simulate.run import Progress, map_of
 from resilver.spec import System
 from resilver.spec.failing import ceph_members
+from resilver.spec.slow import part_names
+from resilver.spec.tree import plural
 
 _SCHEMA = pa.schema(
     [
@@ -220,16 +222,13 @@ def failed_numbers(system: System, failed: Sequence[str | int]) -> list[int]:
     if system.report is not None:
         return _numbers(failed, known, _ceph_names(system.report))
     names: dict[str, tuple[int, ...]] = {}
-    for kind, count in (
-        ("server", system.server_count),
-        ("rack", system.cluster.racks),
-        ("row", system.cluster.rows),
-    ):
-        size = system.server_count // (count or 1)
-        for number in range(count or 0):
-            members = tuple(range(number * size, (number + 1) * size))
-            names[f"{kind}.{number}"] = names[f"{kind}={kind}.{number}"] = members
-            names[f"{kind}={number}"] = members
+    tree = system.cluster.tree
+    for level in tree.levels if tree is not None else ():
+        for number, (name, members) in enumerate(
+            part_names(system.cluster, plural(level.name)).items()
+        ):
+            names[name] = names[f"{level.name}={name}"] = members
+            names[f"{level.name}={number}"] = members
     return _numbers(failed, known, names)
 
 

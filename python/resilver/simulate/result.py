@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 from resilver import _core, describe
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES, empty_table
 from resilver.describe_ports import ports_of
+from resilver.describe_slow import SlowParts
 from resilver.estimate_streams import analytic_rates
 from resilver.simulate.network import node_names, node_places, topology_of
 from resilver.simulate.silent import SilentFaults
@@ -112,6 +113,7 @@ def result_of(
     failed: Collection[int],
     silent: SilentFaults,
     report: Mapping[str, Any],
+    slow: Sequence[SlowParts] = (),
 ) -> RunResult:
     """What a run found, in metrics and tables.
 
@@ -121,6 +123,7 @@ def result_of(
         failed: The numbers of the devices that failed and were rebuilt.
         silent: What else failed.
         report: The core's report: scalars, and columns as NumPy arrays.
+        slow: What was slow for a while.
 
     Returns:
         The result; a part that the system does not have is a table without rows, or null.
@@ -142,6 +145,8 @@ def result_of(
         "servers": len(devices),
         "failed_servers": ",".join(device.name for device in devices if device.number in lost),
         **{f"failed_{kind}": ",".join(names) for kind, names in silent.names.items()},
+        "slow_parts": ",".join(dict.fromkeys(name for parts in slow for name in parts.names))
+        or None,
         **_rates(report, known, busy, window),
         "lent_bytes": _lent_bytes(report),
         **_analytic(system),

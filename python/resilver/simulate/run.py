@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from resilver import _core, describe
+from resilver.describe_slow import SlowParts, slow_devices
 from resilver.describe_streams import corrupted_groups
 from resilver.errors import ConfigError, Interrupted, PlacementError
 from resilver.estimate_traffic import crowding_problems
@@ -14,7 +16,7 @@ from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap
 from resilver.simulate.result import RunResult, result_of
 from resilver.simulate.silent import SilentFaults, check_silent_faults, silent_faults
-from resilver.spec import Run, System
+from resilver.spec import Cluster, Run, System
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ class Case:
         seed: The seed.
         failed: When each device that is rebuilt fails, by its number.
         silent: What else fails.
+        slow: What is slow for a while.
         text: All of it as the core reads it.
     """
 
@@ -95,6 +98,7 @@ class Case:
     seed: int
     failed: dict[int, float]
     silent: SilentFaults
+    slow: tuple[SlowParts, ...]
     text: str
 
 
@@ -110,9 +114,10 @@ def case_of(system: System, seed: int) -> Case:
     """
     failed = describe.failed_devices(system, seed, _core.choose_failed)
     silent = silent_faults(system, seed, failed)
+    slow = tuple(slow_devices(system, seed, failed, _core.choose_failed))
     corrupted = corrupted_groups(system, seed, _core.choose_failed)
-    text = describe.core_json(system, seed, failed, silent.described, corrupted)
-    return Case(system, seed, failed, silent, text)
+    text = describe.core_json(system, seed, failed, silent.described, corrupted, slow)
+    return Case(system, seed, failed, silent, slow, text)
 
 
 def finished(
@@ -129,7 +134,8 @@ def finished(
         if system.is_traffic_only and state.phase != "done":
             state = replace(state, phase="serving")
         _tell(progress, state)
-    return result_of(system, case.seed, case.failed, case.silent, simulation.report())
+    report = simulation.report()
+    return result_of(system, case.seed, case.failed, case.silent, report, case.slow)
 
 
 def _tell(progress: Callable[[Progress], bool] | None, state: Progress) -> None:
@@ -198,6 +204,21 @@ def _validate_map(report: ClusterReport) -> None:
             )
 
 
+def levels_json(cluster: Cluster) -> str:
+    """The levels of a cluster's parts as the native module reads them."""
+    levels = [
+        {
+            "level": part.level,
+            "in": part.within,
+            "count": part.count,
+            "class": part.device_class,
+            "ports": part.ports or 0,
+        }
+        for part in cluster.parts
+    ]
+    return json.dumps(levels)
+
+
 def map_of(system: System) -> _core.CrushMap | None:
     """The core's CRUSH map of a system, or None where the placement is not by CRUSH."""
     placement, cluster = system.placement, system.cluster
@@ -206,7 +227,15 @@ def map_of(system: System) -> _core.CrushMap | None:
     if placement is None or placement.algorithm != "crush":
         return None
     bucket, tunables = placement.bucket or "straw2", placement.tunables or "jewel"
-    if cluster.racks is None:
+    if cluster.parts:
+        map = _core.CrushMap.of_parts(
+            levels_json(cluster),
+            bucket,
+            tunables,
+            system.failure_domain or "",
+            placement.only_class,
+        )
+    elif cluster.racks is None:
         map = _core.CrushMap.flat(system.server_count, bucket, tunables)
     else:
         map = _core.CrushMap.hierarchical(

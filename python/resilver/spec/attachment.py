@@ -153,13 +153,14 @@ def attachment_of(cluster: Cluster, placement: Placement | None) -> Attachment |
         ports of a server are hosts in a row.
     """
     topology = cluster.fabric.topology
-    if topology is None or topology.kind != "leaf_spine" or not cluster.servers:
+    machines = cluster.machine_count
+    if topology is None or topology.kind != "leaf_spine" or not machines:
         return None
     content = topology.content()
     slots = int(content["hosts_per_leaf"])
     size = getattr(placement, "group_size", None) or slots
     return Attachment(
-        cluster.attachment, int(content["leaves"]), slots, cluster.ports, min(size, cluster.servers)
+        cluster.attachment, int(content["leaves"]), slots, cluster.port_count, min(size, machines)
     )
 
 
@@ -173,7 +174,7 @@ def port_problems(cluster: Cluster, placement: Placement | None) -> list[Problem
     Returns:
         The problems, with full keys.
     """
-    if cluster.ports == 1 and cluster.attachment == "local":
+    if cluster.port_count == 1 and cluster.attachment == "local":
         return []
     is_dealt = cluster.attachment == "distributed"
     attachment = attachment_of(cluster, placement)
@@ -192,5 +193,5 @@ def port_problems(cluster: Cluster, placement: Placement | None) -> list[Problem
         remedy = 'use placement.algorithm = "groups" with a group_size, or local'
         problems = [Problem(rule, remedy, key=key, value=value)]
     else:
-        problems = attachment_problems(attachment, cluster.servers or 0)
+        problems = attachment_problems(attachment, cluster.machine_count)
     return [problem.under("cluster") for problem in problems]

@@ -95,7 +95,9 @@ def _code_problem(pool: PoolInfo, path: Path) -> Problem:
         rule = f'pool "{pool.name}" is erasure coded, and the osdmap does not hold its profile'
         remedy = "use a report or osd dump with its erasure_code_profiles"
     else:
-        rule = f'pool "{pool.name}" is coded by the plugin "{profile.plugin}", which is not modelled'
+        rule = (
+            f'pool "{pool.name}" is coded by the plugin "{profile.plugin}", which is not modelled'
+        )
         remedy = f"use a cluster whose pools are coded by {' or '.join(MDS_PLUGINS)}"
     return Problem(rule, remedy, place=str(path))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from resilver.errors import Problem, show
+from resilver.errors import Problem, name_remedy, show
 from resilver.spec.attachment import port_problems
 from resilver.spec.cluster import Cluster
-from resilver.spec.failing import ceph_fault_problems, fault_problems
+from resilver.spec.failing import ceph_fault_problems, fault_problems, kind_problems
 from resilver.spec.grouping import group_problems
 from resilver.spec.serving import (
     PACKETS_MAX,
@@ -18,12 +18,14 @@ from resilver.spec.serving import (
     traffic_problems,
 )
 from resilver.spec.silent import silent_fault_problems
+from resilver.spec.slow import slow_fault_problems
 from resilver.spec.striping import (
     has_end,
     lane_problems,
     stored_stripe_problems,
     striping_problems,
 )
+from resilver.spec.tree import plural
 from resilver.units import Bytes, exact_bytes
 
 if TYPE_CHECKING:
@@ -57,7 +59,10 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         return []
     faults = list(enumerate(sections.get("faults") or ()))
     traffic, population = sections.get("traffic"), sections.get("population")
-    problems = silent_fault_problems(cluster, faults) + striping_problems(given, sections)
+    if problems := kind_problems(cluster, faults):
+        return problems
+    problems = silent_fault_problems(cluster, faults) + slow_fault_problems(cluster, faults)
+    problems += striping_problems(given, sections)
     placement = sections.get("placement")
     if placement is not None or "placement" not in given:
         # A placement that is not valid has a problem of its own, and may have been one of groups.
@@ -99,12 +104,10 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         problems += _copyset_problems(cluster, placement, copies)
         domains = _domain_count(cluster, placement)
         problems += group_problems(placement, cluster.server_count, domains, copies)
-    if population is not None:
-        problems += _volume_problems(cluster, population)
+    count = holders(cluster, placement)
+    problems += _volume_problems(cluster, count, population)
     if population is not None and redundancy is not None:
-        width = population.cut.width(cluster.server_count, redundancy.pieces)
-        largest = population.cut.largest(_largest_file(cluster, population), width)
-        largest = -(-largest // (redundancy.code.data if redundancy.code is not None else 1))
+        largest = _largest_piece(count, population, redundancy)
         problems += _buffer_problems(cluster, largest, sections.get("recovery"))
         problems += _gather_problems(redundancy, sections.get("recovery"))
         if traffic is not None:
@@ -133,12 +136,18 @@ def _domain_problems(
     cluster: Cluster, placement: Placement, redundancy: Redundancy | None
 ) -> list[Problem]:
     domain = placement.failure_domain or default_failure_domain(cluster)
+    if class_problems := _class_problems(cluster, placement):
+        return class_problems
     count = _domain_count(cluster, placement)
     if count is None:
+        levels = [level.name for level in cluster.tree.levels] if cluster.tree else []
+        remedy = f"add cluster.{plural(domain)}, or use a failure domain that exists"
+        if cluster.parts or domain not in ("rack", "row"):
+            remedy = name_remedy(domain, levels, "levels")
         return [
             Problem(
-                f"the cluster has no {domain}s",
-                f"add cluster.{domain}s, or use a failure domain that exists",
+                f"the cluster has no {plural(domain)}",
+                remedy,
                 key="placement.failure_domain",
                 value=show(domain),
             )
@@ -150,9 +159,10 @@ def _domain_problems(
             Problem(
                 f"this needs {redundancy.pieces} failure domains of type '{domain}', "
                 f"and the cluster has {count}",
-                f"use at most {count} replicas, or more {domain}s"
+                f"use at most {count} replicas, or more {plural(domain)}"
                 if code is None
-                else f"each of its {pieces} is on one of its own; use fewer, or more {domain}s",
+                else f"each of its {pieces} is on one of its own; use fewer, or more "
+                f"{plural(domain)}",
                 key=redundancy.key,
                 value=show(redundancy.replicas if code is None else code.label),
             )
@@ -162,31 +172,71 @@ def _domain_problems(
 
 def _domain_count(cluster: Cluster, placement: Placement) -> int | None:
     """How many failure domains there are, or None where the cluster has none of that type."""
-    counts = {"server": cluster.servers, "rack": cluster.racks, "row": cluster.rows}
-    return counts[placement.failure_domain or default_failure_domain(cluster)]
+    tree, domain = cluster.tree, placement.failure_domain or default_failure_domain(cluster)
+    if tree is None or placement.only_class is None or domain != tree.device_level:
+        return tree.count(domain) if tree is not None else None
+    return holders(cluster, placement)
 
 
-def _volume_problems(cluster: Cluster, population: Population) -> list[Problem]:
-    per_server = population.bytes_per_server
-    if per_server is None:
+def holders(cluster: Cluster, placement: Placement | None) -> int:
+    """How many devices a placement takes: all, or those of its class."""
+    tree, name = cluster.tree, placement.only_class if placement is not None else None
+    if tree is None or name is None:
+        return cluster.server_count
+    of_class = [kind.device_class == name for kind in cluster.device_kinds]
+    # Every container holds the same kinds in turn.
+    return tree.devices * sum(of_class[kind] for kind in tree.kinds) // len(tree.kinds)
+
+
+def _class_problems(cluster: Cluster, placement: Placement) -> list[Problem]:
+    """A class that no device has."""
+    name = placement.only_class
+    known = [kind.device_class for kind in cluster.device_kinds if kind.device_class is not None]
+    if name is None or name in known:
         return []
-    volume, holder = int(per_server) * cluster.server_count, f"{cluster.servers} servers"
+    remedy = name_remedy(name, known, "classes")
+    if not known:
+        remedy = "remove it, or give devices classes in cluster.parts"
+    rule = "no device has this class"
+    return [Problem(rule, remedy, key="placement.class", value=show(name))]
+
+
+def _volume_problems(cluster: Cluster, count: int, population: Population | None) -> list[Problem]:
+    per_server = population.bytes_per_server if population is not None else None
+    if population is None or per_server is None:
+        return []
+    level = cluster.tree.device_level if cluster.tree is not None else "server"
+    volume, holder = int(per_server) * count, f"{count} {plural(level)}"
     problems = population.volume_problems(volume, "bytes_per_server", holder)
     return [problem.under("population") for problem in problems]
 
 
-def _largest_file(cluster: Cluster, population: Population) -> int:
+def _largest_file(count: int, population: Population) -> int:
     """The largest file there can be: drawing stops before a file would pass a given volume."""
     volume = population.bytes
     if population.bytes_per_server is not None:
-        volume = Bytes(population.bytes_per_server * cluster.server_count)
+        volume = Bytes(population.bytes_per_server * count)
     size = population.largest_file_bytes
     return size if volume is None else min(size, volume)
 
 
-def default_failure_domain(cluster: Cluster) -> Literal["server", "rack"]:
-    """What no two copies share where a study does not say: the rack, where there are racks."""
-    return "rack" if cluster.racks else "server"
+def _largest_piece(count: int, population: Population, redundancy: Redundancy) -> int:
+    """The largest piece that there can be of an object: all of it, or its share under a code."""
+    width = population.cut.width(count, redundancy.pieces)
+    largest = population.cut.largest(_largest_file(count, population), width)
+    return -(-largest // (redundancy.code.data if redundancy.code is not None else 1))
+
+
+def default_failure_domain(cluster: Cluster) -> str:
+    """What no two copies share where a study does not say.
+
+    It is the level above that of the network ports, as the rack above servers or hosts, where
+    there is one, else the latter.
+    """
+    if cluster.tree is None:
+        return "server"
+    names = [level.name for level in cluster.tree.levels]
+    return names[max(names.index(cluster.tree.port_level) - 1, 0)]
 
 
 def _ring_problems(cluster: Cluster, placement: Placement, copies: int) -> list[Problem]:
@@ -199,7 +249,7 @@ def _ring_problems(cluster: Cluster, placement: Placement, copies: int) -> list[
     most = RING_POINTS_MAX // cluster.server_count // rings
     return [
         Problem(
-            f"{cluster.servers} servers would have {points} points, "
+            f"{cluster.server_count} servers would have {points} points, "
             f"and {what} at most 2^27 = {RING_POINTS_MAX}",
             f"use at most {most} points a server",
             key="placement.ring_points",
@@ -220,7 +270,7 @@ def _copyset_problems(cluster: Cluster, placement: Placement, copies: int) -> li
         most = max(others, 1)
     elif permutations * cluster.server_count > COPYSET_PLACES_MAX:
         rule = (
-            f"{permutations} permutations of {cluster.servers} servers are more than "
+            f"{permutations} permutations of {cluster.server_count} servers are more than "
             f"2^27 = {COPYSET_PLACES_MAX} places in copysets"
         )
         most = COPYSET_PLACES_MAX // cluster.server_count * max(copies - 1, 1)

@@ -1,7 +1,8 @@
-"""What exists and where it sits: a synthetic cluster of equal servers, or a real Ceph cluster."""
+"""What exists and where it sits: equal servers, a tree of parts, or a real Ceph cluster."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
@@ -9,15 +10,34 @@ from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.ceph import CEPH_SCHEMA, CephCluster, ceph_of
-from resilver.spec.device import Device, device_of
+from resilver.spec.device import Device, DeviceClasses, device_or_classes
 from resilver.spec.fabric import Fabric
+from resilver.spec.parts import PartLevel, device_parts, part_problems, tree_of
 from resilver.spec.section import Section
+from resilver.spec.tree import Level, Tree
 
 SERVERS_MAX = 1_000_000
 """The most servers of a synthetic cluster."""
 
 BUCKETS_MAX = 2**20 - 1
 """The most buckets of a CRUSH map, its root among them; the core numbers them in 20 bits."""
+
+
+@dataclass(frozen=True)
+class DeviceKind:
+    """A kind of devices.
+
+    Attributes:
+        device_class: Its class, or None.
+        device: Its service times.
+        queue: In which order it serves requests.
+        spread: Standard deviation of the devices' speeds.
+    """
+
+    device_class: str | None
+    device: Device
+    queue: str
+    spread: float
 
 
 class Cluster(Section):
@@ -27,6 +47,7 @@ class Cluster(Section):
         servers: How many servers a synthetic cluster has; by default the hosts of its topology.
         racks: Failure domains above the server, each with equally many servers.
         rows: Failure domains above the rack, each with equally many racks.
+        parts: Instead of these: the levels of a tree, with devices of one class or several.
         ports: Network ports of each server, each a host of the topology. Streams and rebuilds use
             them all; requests of clients go by the first.
         attachment: Which hosts of a leaf spine these are, which has sets of as many neighbouring
@@ -36,7 +57,8 @@ class Cluster(Section):
         ceph: Instead of these: the `ceph report` of a real cluster, or a table of its dumps
             (``osd_dump`` or binary ``osdmap``, with ``crush``, ``pg_dump``, ``osd_df``). Its OSDs
             are the devices.
-        device: The disk of every server: a catalog name, ``{ file = ... }`` or a table.
+        device: The disk of every server: a catalog name, ``{ file = ... }`` or a table. Where
+            devices have classes, one for each: ``{ hdd = ..., ssd = ... }``.
         queue: In which order a device serves requests: as they came, or reads before writes.
         fabric: The network.
     """
@@ -63,6 +85,9 @@ class Cluster(Section):
         description="How many rows the racks stand in, evenly.",
         examples=[2],
     )
+    parts: tuple[PartLevel, ...] = Field(
+        default=(), description="Instead of servers, racks and rows: the levels of a tree."
+    )
     ports: int = Field(
         default=1, strict=True, ge=1, le=8, description="Network ports of each server."
     )
@@ -77,11 +102,12 @@ class Cluster(Section):
         WithJsonSchema(CEPH_SCHEMA),
     ] = None
     device: Annotated[
-        Device,
-        PlainValidator(device_of, json_schema_input_type=str),
+        Device | DeviceClasses,
+        PlainValidator(device_or_classes, json_schema_input_type=str),
         WithJsonSchema(
             {
-                "description": "Every server's disk: a name of the catalog, a file or a table.",
+                "description": "Every server's disk: a name of the catalog, a file or a table; "
+                "or one of these for each class, by its name.",
                 "examples": ["jbod10-sata"],
                 "anyOf": [
                     {"type": "string", "examples": catalog.list("devices")},
@@ -98,7 +124,7 @@ class Cluster(Section):
     @model_validator(mode="after")
     def _check(self) -> Self:
         topology = self.fabric.topology
-        if self.ceph is None and self.servers is None and topology is not None:
+        if not (self.ceph or self.parts or self.servers) and topology is not None:
             # The hosts stand in for servers that no study gives; they do not count as given.
             object.__setattr__(self, "servers", topology.hosts // self.ports)
         if self.ceph is not None:
@@ -112,19 +138,82 @@ class Cluster(Section):
                 for name in ("servers", "racks", "rows", "ports", "attachment")
                 if (value := getattr(self, name)) != Cluster.model_fields[name].default
             ]
+            if self.parts:
+                rule = "a real cluster's parts are the report's"
+                problems.append(Problem(rule, "remove them", key="parts"))
+        elif self.parts:
+            problems = self._part_problems()
         elif self.servers is None:
             problems = [
                 Problem(
-                    "a cluster needs servers, or ceph, or a fabric with a topology",
+                    "a cluster needs servers, or ceph, or a fabric with a topology, or parts",
                     'add servers = 64, or ceph = "report.json"',
                 )
             ]
         else:
             problems = self._hierarchy_problems(self.servers)
-        problems += self._host_problems()
+        if not (problems and self.parts):
+            problems += self._class_problems() + self._host_problems()
         if problems:
             raise ConfigError(problems)
         return self
+
+    def _class_problems(self) -> list[Problem]:
+        """Classes that have no device, and devices of classes that there are not."""
+        if not isinstance(self.device, DeviceClasses):
+            return []
+        if self.ceph is not None:
+            report = self.ceph.report
+            classes = dict(report.buckets.device_classes)
+            of_device = [(osd.name, classes.get(osd.id)) for osd in report.osds]
+        else:
+            own = device_parts(self.parts) if self.parts else ()
+            of_device = [(part.level, part.device_class) for part in own if part.device is None]
+            if not self.parts:
+                rule = "servers have no classes"
+                return [Problem(rule, "give one device, or declare cluster.parts", key="device")]
+        known = sorted({name for _, name in of_device if name is not None})
+        listed = f"the classes are {', '.join(known)}" if known else "no device has a class"
+        problems = [
+            Problem(f"no device has this class, and {listed}", "remove it", key=f"device.{name}")
+            for name in self.device.names
+            if name not in known
+        ]
+        missing = [name for name in known if name not in self.device.names]
+        if missing:
+            rule = f"devices of class {missing[0]} have no table"
+            problems.append(Problem(rule, f"add {missing[0]} = ...", key="device"))
+        if bare := [name for name, given in of_device if given is None]:
+            rule = f"{bare[0]} has no class to choose a table by"
+            problems.append(Problem(rule, "give one device for all", key="device"))
+        return problems
+
+    def _part_problems(self) -> list[Problem]:
+        """What is wrong with a tree of parts, and what else says the same as it."""
+        problems = [
+            Problem("the parts say this", f"remove it, or {remedy}", key=name, value=show(value))
+            for name, remedy in (
+                ("servers", "the parts"),
+                ("racks", "declare a level of them"),
+                ("rows", "declare a level of them"),
+                ("ports", "give it to the level that has them"),
+                ("attachment", "use servers instead of parts"),
+            )
+            if (value := getattr(self, name)) != Cluster.model_fields[name].default
+        ]
+        problems += part_problems(self.parts)
+        if problems:
+            return problems
+        tree = tree_of(self.parts)
+        buckets = sum(level.count for level in tree.levels[:-1]) + 1
+        for count, most, what in (
+            (tree.devices, SERVERS_MAX, f"{tree.device_level} devices, and a cluster"),
+            (buckets, BUCKETS_MAX, "parts above the devices and their root, and a map"),
+        ):
+            if count > most:
+                rule = f"these are {count} {what} has at most {most}"
+                problems.append(Problem(rule, "use smaller counts", key="parts"))
+        return problems
 
     def _hierarchy_problems(self, servers: int) -> list[Problem]:
         problems = []
@@ -162,7 +251,7 @@ class Cluster(Section):
         topology = self.fabric.topology
         if topology is None:
             return []
-        whole = self.ceph is None and "servers" not in self.model_fields_set
+        whole = not (self.ceph or self.parts) and "servers" not in self.model_fields_set
         if topology.hosts == 0 or (whole and topology.hosts > SERVERS_MAX):
             rule = f"this topology has {topology.hosts} hosts, and a cluster 1 to {SERVERS_MAX}"
             value = show(topology.label)
@@ -173,20 +262,87 @@ class Cluster(Section):
             key, value = "fabric.topology", show(topology.label)
             remedy = "use a larger topology"
         else:
-            machines, key, value = self.servers or 0, "servers", show(self.servers)
-            remedy = f"use at most {topology.hosts // self.ports}, or a larger topology"
-        if machines * self.ports <= topology.hosts and (machines or not whole):
+            machines, key, value = self.machine_count, "servers", show(self.servers)
+            remedy = f"use at most {topology.hosts // self.port_count}, or a larger topology"
+            if self.parts:
+                key, value = "fabric.topology", show(topology.label)
+        if machines * self.port_count <= topology.hosts and (machines or not whole):
             return []
-        of_ports = "" if self.ports == 1 else f" of {self.ports} ports"
+        of_ports = "" if self.port_count == 1 else f" of {self.port_count} ports"
+        what = f"parts of level {self.tree.port_level}" if self.parts and self.tree else "servers"
         rule = (
-            f"{machines} servers{of_ports} are more than the {topology.hosts} hosts of the topology"
+            f"{machines} {what}{of_ports} are more than the {topology.hosts} hosts of the topology"
         )
         return [Problem(rule, remedy, key=key, value=value)]
 
     @property
     def server_count(self) -> int:
         """How many devices there are: servers of a synthetic cluster, OSDs of a real one."""
-        return len(self.ceph.report.osds) if self.ceph else self.servers or 0
+        if self.ceph:
+            return len(self.ceph.report.osds)
+        return self.tree.devices if self.tree else 0
+
+    @property
+    def tree(self) -> Tree | None:
+        """The tree of a synthetic cluster, of which servers, racks and rows are the short form."""
+        if self.parts:
+            return tree_of(self.parts)
+        if self.ceph is not None or self.servers is None:
+            return None
+        counts = (("row", self.rows), ("rack", self.racks), ("server", self.servers))
+        levels = tuple(Level(name, count) for name, count in counts if count)
+        return Tree(levels, "server", self.ports)
+
+    @property
+    def machine_count(self) -> int:
+        """How many parts of a synthetic cluster have network ports."""
+        return self.tree.machines if self.tree else 0
+
+    @property
+    def port_count(self) -> int:
+        """How many network ports each of them has."""
+        return self.tree.ports if self.tree else self.ports
+
+    @property
+    def device_kinds(self) -> tuple[DeviceKind, ...]:
+        """The kinds of devices, which the tree's ``kinds`` number."""
+        if not self.parts and isinstance(self.device, DeviceClasses):
+            return tuple(
+                DeviceKind(name, device, self.queue, 0.0) for name, device in self.device.by_class
+            )
+        if not self.parts:
+            return (DeviceKind(None, self._device_of(None), self.queue, 0.0),)
+        return tuple(
+            DeviceKind(
+                part.device_class,
+                part.device or self._device_of(part.device_class),
+                part.queue or self.queue,
+                part.spread or 0.0,
+            )
+            for part in device_parts(self.parts)
+        )
+
+    def _device_of(self, name: str | None) -> Device:
+        """The device of a class where the cluster says one for each, else of all."""
+        if not isinstance(self.device, DeviceClasses):
+            return self.device
+        return self.device.of(name) or self.device.by_class[0][1]
+
+    def is_of_class(self, name: str | None) -> list[bool]:
+        """Whether each device of a synthetic cluster has a class; all have where it is None."""
+        fits = [name is None or kind.device_class == name for kind in self.device_kinds]
+        return [fits[kind] for kind in self.kind_of]
+
+    @property
+    def kind_of(self) -> list[int]:
+        """The kind of every device, by number; that of a number without an OSD means nothing."""
+        if self.ceph is not None and isinstance(self.device, DeviceClasses):
+            classes = dict(self.ceph.report.buckets.device_classes)
+            kinds = {name: kind for kind, name in enumerate(self.device.names)}
+            count = max((osd.id for osd in self.ceph.report.osds), default=-1) + 1
+            return [kinds.get(classes.get(number, ""), 0) for number in range(count)]
+        tree = self.tree
+        return [tree.kind(device) for device in range(tree.devices)] if tree else []
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: the report by its hash, the tables in full."""
@@ -203,12 +359,14 @@ class Cluster(Section):
         # Left out where they say nothing, so that runs without them keep their keys.
         ports = {} if self.ports == 1 else {"ports": self.ports}
         dealt = {} if self.attachment == "local" else {"attachment": self.attachment}
+        parts = {"parts": [part.content() for part in self.parts]} if self.parts else {}
         return {
             "servers": self.servers,
             "racks": self.racks,
             "rows": self.rows,
             **ports,
             **dealt,
+            **parts,
             "ceph": ceph,
             "device": self.device.content(),
             "queue": self.queue,

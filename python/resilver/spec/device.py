@@ -8,7 +8,7 @@ request below the first takes the first. Instead, a device may take one time for
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
@@ -165,7 +165,57 @@ class DeviceService(Section):
 
 
 Device: TypeAlias = DeviceTable | DeviceService
-"""What every server has: a table of measured times, or one time a request."""
+"""What a server has: a table of measured times, or one time a request."""
+
+
+@dataclass(frozen=True)
+class DeviceClasses:
+    """A device for each class, such as ``hdd`` and ``ssd``.
+
+    Attributes:
+        by_class: The classes with their devices, in the order of the study file.
+    """
+
+    by_class: tuple[tuple[str, Device], ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The classes."""
+        return [name for name, _ in self.by_class]
+
+    def of(self, name: str | None) -> Device | None:
+        """The device of a class, if it has one."""
+        return dict(self.by_class).get(name or "")
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able."""
+        return {"classes": {name: device.content() for name, device in self.by_class}}
+
+
+def device_or_classes(value: object, info: ValidationInfo) -> Device | DeviceClasses:
+    """The device, or the device of each class, that a study file's ``device`` means.
+
+    Args:
+        value: As for `device_of`, or a table of such values by class.
+        info: As for `device_of`.
+
+    Raises:
+        ConfigError: There is no such device, or its table has problems.
+    """
+    if isinstance(value, DeviceClasses):
+        return value
+    known = {*DeviceTable.model_fields, *DeviceService.model_fields, *_SERVICE_KEYS, "file", "fio"}
+    if not isinstance(value, dict) or not value or known.intersection(map(str, value)):
+        return device_of(value, info)
+    if not all(isinstance(one, str | dict | Section) for one in value.values()):
+        return device_of(value, info)
+    made = []
+    for name, one in value.items():
+        try:
+            made.append((str(name), device_of(one, info)))
+        except ConfigError as error:
+            raise ConfigError(problem.under(str(name)) for problem in error.problems) from None
+    return DeviceClasses(tuple(made))
 
 
 def device_of(value: object, info: ValidationInfo) -> Device:

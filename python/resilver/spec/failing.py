@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection
 from resilver.errors import Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport
 from resilver.spec.cluster import Cluster
-from resilver.spec.faults import Fault
+from resilver.spec.faults import SILENT_KINDS, Failing, Fault
+from resilver.spec.section import unknown_key
+from resilver.spec.tree import plural, singular
 
-_SYNTHETIC_KINDS = ("servers", "racks", "rows")
 _CEPH_KINDS = ("osds", "hosts", "racks", "rows")
 
 
@@ -24,44 +25,35 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
         The problems, with full keys.
     """
     faults = [(index, fault) for index, fault in faults if fault.starts_rebuild]
-    servers = cluster.servers or 0
-    counts = {"servers": cluster.servers, "racks": cluster.racks, "rows": cluster.rows}
+    tree = cluster.tree
+    if tree is None:
+        return []
+    servers = tree.devices
     problems: list[Problem] = []
     named: set[int] = set()
     drawn = 0
     for index, fault in faults:
         kind, targets = fault.failing.kind, fault.failing.targets
         key = f"faults.{index}.fail.{kind}"
-        count = counts.get(kind)
-        if kind not in _SYNTHETIC_KINDS:
-            problems.append(
-                Problem(
-                    f"a synthetic cluster has no {kind}",
-                    "use servers, racks or rows, or disks, links or switches",
-                    key=key,
-                    value=show(targets),
-                )
-            )
+        level = tree.level_of(kind)
+        if level is None:
+            problems.append(_no_level(cluster, kind, key, targets))
             continue
-        if count is None:
-            problems.append(Problem(f"the cluster has no {kind}", f"add cluster.{kind}", key=key))
-            continue
-        members = servers // count
+        count, members = tree.count(level) or 1, tree.size(level)
         if isinstance(targets, int):
             if targets > count:
                 problems.append(Problem(f"the cluster has {count}", key=key, value=show(targets)))
             drawn += targets * members
             continue
-        prefix = kind[:-1]
         for name in targets:
-            number = number_of(name, prefix, count)
+            number = number_of(name, level, count)
             if number is None:
-                problems.append(unknown_member(key, name, prefix, count))
+                problems.append(unknown_member(key, name, level, count))
             else:
                 named.update(range(number * members, (number + 1) * members))
     if problems:
         return problems
-    sizes = {kind: servers // count for kind, count in counts.items() if count}
+    sizes = {plural(level.name): servers // level.count for level in tree.levels}
 
     def members_of(kind: str, name: str) -> Collection[int]:
         number = int(name.rpartition(".")[2])
@@ -75,9 +67,44 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
 
     return (
         _twice(faults, members_of)
-        or _all_failed(drawn + len(named), servers, "servers")
+        or _all_failed(drawn + len(named), servers, plural(tree.device_level))
         or _too_few_left(faults, whole, touched)
     )
+
+
+def _no_level(cluster: Cluster, kind: str, key: str, targets: int | tuple[str, ...]) -> Problem:
+    """The problem of a kind that is no level of a synthetic cluster."""
+    if cluster.parts and cluster.tree is not None:
+        kinds = [plural(level.name) for level in cluster.tree.levels]
+        remedy = name_remedy(kind, kinds, "kinds")
+        return Problem(f"the cluster has no {kind}", remedy, key=key, value=show(targets))
+    if kind in ("racks", "rows"):
+        return Problem(f"the cluster has no {kind}", f"add cluster.{kind}", key=key)
+    remedy = "use servers, racks or rows, or disks, links or switches"
+    return Problem(f"a synthetic cluster has no {kind}", remedy, key=key, value=show(targets))
+
+
+def kind_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
+    """Faults of what neither a study file nor the cluster has a word for.
+
+    Args:
+        cluster: The cluster.
+        faults: The faults, with their places in the study file.
+
+    Returns:
+        The problems, with full keys.
+    """
+    problems = []
+    tree = cluster.tree if cluster.parts else None
+    levels = [plural(level.name) for level in tree.levels] if tree is not None else []
+    for index, fault in faults:
+        what, given = ("part", fault.part) if fault.part is not None else ("fail", fault.fail)
+        if given is None or given.kind in Failing.model_fields or given.kind in levels:
+            continue
+        known = [*levels, *SILENT_KINDS] if levels else list(Failing.model_fields)
+        found = unknown_key(given.key, known, show(given.targets))
+        problems.append(found.under(f"faults.{index}.{what}"))
+    return problems
 
 
 def number_of(name: str, prefix: str, count: int) -> int | None:
@@ -178,7 +205,7 @@ def ceph_members(report: ClusterReport, kind: str) -> dict[str, tuple[int, ...]]
     buckets = report.buckets
     return {
         bucket.name: tuple(osd for osd in buckets.devices_under(bucket) if osd in known)
-        for bucket in buckets.of_kind(kind[:-1])
+        for bucket in buckets.of_kind(singular(kind))
     }
 
 

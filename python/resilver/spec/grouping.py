@@ -46,6 +46,6 @@ def group_problems(
             f"an object has {pieces} pieces in as many failure domains, "
             f"and the members of a group lie in {spanned}"
         )
-        remedy = 'use larger groups, or failure_domain = "server"'
+        remedy = "use larger groups, or the level of the devices as the failure domain"
         return [Problem(rule, remedy, key="placement.failure_domain")]
     return []

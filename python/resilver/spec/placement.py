@@ -53,6 +53,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 _ONLY = {
     "bucket": ("crush",),
     "tunables": ("crush",),
+    "only_class": ("crush",),
     "ring_points": ("ring", "multi_ring", "xor"),
     "ring_walk": ("ring",),
     "rings": ("multi_ring",),
@@ -120,8 +121,10 @@ class Placement(Section):
             own members.
         bucket: The kind of every CRUSH bucket; only with crush. Default ``straw2``.
         tunables: The CRUSH tunables profile; only with crush. Default ``jewel``.
-        failure_domain: What no two copies share. Default: rack when the cluster has racks, else
-            server.
+        failure_domain: What no two copies share: a level of the cluster. Default: the level above
+            that of the network ports, such as the rack, where there is one; else the latter.
+        only_class: The class of the devices that copies go to, in a study file ``class``; only
+            with crush. Default: all devices.
         placement_groups: ``auto``, ``none`` (each object on its own) or a number; group n is
             placed like object n. Default: auto for crush, none for the others.
         ring_points: Points a server has on a ring, or identifiers; with ring, multi_ring and xor.
@@ -150,9 +153,17 @@ class Placement(Section):
     tunables: Literal["argonaut", "bobtail", "firefly", "hammer", "jewel"] | None = Field(
         default=None, description="The CRUSH tunables profile. Default: jewel.", examples=["jewel"]
     )
-    failure_domain: Literal["server", "rack", "row"] | None = Field(
+    failure_domain: str | None = Field(
         default=None,
-        description="What no two copies share. Default: rack if there are racks, else server.",
+        description="What no two copies share: server, rack, row or a level of the parts. "
+        "Default: rack if there are racks, else server.",
+        examples=["rack"],
+    )
+    only_class: str | None = Field(
+        default=None,
+        alias="class",
+        description="The class of the devices that copies go to. Default: all devices.",
+        examples=["ssd"],
     )
     placement_groups: Annotated[
         int | Literal["auto", "none"] | None,
@@ -254,7 +265,7 @@ class Placement(Section):
             Problem(
                 f'this key has no meaning with algorithm = "{self.algorithm}"',
                 f"remove it, or use {' or '.join(algorithms)}",
-                key=name,
+                key=type(self).model_fields[name].alias or name,
                 value=show(getattr(self, name)),
             )
             for name, algorithms in _ONLY.items()

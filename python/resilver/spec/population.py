@@ -33,7 +33,8 @@ class Population(Section):
         file_size: Instead of a histogram: every file has this size.
         objects: How a file is cut into objects. Default: the catalog population's own, otherwise 64
             MiB chunks.
-        bytes_per_server: The volume, as an amount a server.
+        bytes_per_server: The volume, as an amount a server, or in a tree of parts a device that
+            data is placed on.
         bytes: The volume, in all.
         files: The volume, as a number of files.
 

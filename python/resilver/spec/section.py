@@ -130,7 +130,8 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]
             problems += [_located(problem, key) for problem in cause.problems]
         elif detail["type"] == "extra_forbidden":
             owner = _model_at(model, location[:-1])
-            known = list(owner.model_fields) if owner else []
+            fields = owner.model_fields.items() if owner else ()
+            known = [field.alias or name for name, field in fields]
             found = unknown_key(location[-1], known, show(detail["input"]))
             problems.append(found.under(".".join(location[:-1])))
         elif detail["type"] == "missing":

@@ -131,11 +131,12 @@ def target_numbers(cluster: Cluster, trace: RequestTrace) -> list[int | None]:
         Its number, -1 where it is to be drawn, None where there is no such server.
     """
     ids = cluster.ceph.report.osd_ids if cluster.ceph is not None else None
+    level = cluster.tree.device_level if cluster.tree is not None else "server"
     known: dict[str, int | None] = {"": -1}
     for name in trace.targets:
         if name not in known:
             known[name] = (
-                number_of(name, "server", cluster.servers or 0) if ids is None else ids.get(name)
+                number_of(name, level, cluster.server_count) if ids is None else ids.get(name)
             )
     return [known[name] for name in trace.targets]
 
@@ -150,7 +151,8 @@ def _trace_problems(cluster: Cluster, trace: RequestTrace) -> list[Problem]:
         if cluster.ceph is not None:
             remedy = name_remedy(name, list(cluster.ceph.report.osd_ids))
         else:
-            remedy = f"the names are server.0 to server.{(cluster.servers or 1) - 1}"
+            level = cluster.tree.device_level if cluster.tree is not None else "server"
+            remedy = f"the names are {level}.0 to {level}.{(cluster.server_count or 1) - 1}"
         place = f"{trace.path}, line {line}"
         key, rule = "traffic.arrivals.trace", "there is no such server"
         problems.append(Problem(rule, remedy, key=key, value=show(name), place=place))

@@ -56,11 +56,12 @@ def _disk_problems(cluster: Cluster, fault: Fault, key: str) -> list[Problem]:
             for name in targets
             if name not in known
         ]
-    count = cluster.servers or 0
+    count = cluster.server_count
+    level = cluster.tree.device_level if cluster.tree is not None else "server"
     return [
-        unknown_member(key, name, "server", count)
+        unknown_member(key, name, level, count)
         for name in targets
-        if number_of(name, "server", count) is None
+        if number_of(name, level, count) is None
     ]
 
 

@@ -120,9 +120,10 @@ def lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
     # Clients in a closed loop always wait for something, and so may a lane without a share.
     if is_without_share and traffic is not None and traffic.arrivals is None:
         problems += _endless_rebuild_problems(sections.get("faults") or ())
-    if lanes.devices and cluster.queue == "reads_first":
+    if lanes.devices and any(kind.queue == "reads_first" for kind in cluster.device_kinds):
         rule = "devices that serve reads before writes have no lanes"
-        remedy = 'set lanes.devices = false, or cluster.queue = "fifo"'
+        where = "the queue of every device to" if cluster.parts else "cluster.queue ="
+        remedy = f'set lanes.devices = false, or {where} "fifo"'
         problems.append(Problem(rule, remedy, key="lanes.devices", value="true"))
     return problems
 
@@ -177,7 +178,7 @@ def _group_problems(
         remedy = 'use algorithm = "groups" with group_size = 24, or add [population]'
         value = None if placement is None else show(placement.algorithm)
         return [Problem(rule, remedy, key="placement.algorithm", value=value)]
-    servers = cluster.servers or 0
+    servers = cluster.server_count
     if uneven := group_problems(placement, servers, servers, 1):
         return uneven
     if placement.spare == "dedicated":
@@ -255,7 +256,7 @@ def _window_problems(
     streams = traffic.streams
     if streams is None:
         return []
-    ends = max((cluster.servers or 0) * cluster.ports, cluster.fabric.router_count)
+    ends = max(cluster.server_count * cluster.port_count, cluster.fabric.router_count)
     operations = ends * streams.window
     if operations > OPERATIONS_MAX:
         rule = f"all streams together would have {operations:,} operations under way, and "
@@ -289,7 +290,7 @@ def _rate_problems(
         return []
     lasts = traffic.warm_up_seconds + float(traffic.duration or 0)
     stripe = code.data * float(redundancy.strip or 1)
-    due = (cluster.servers or 0) * float(streams.rate) * lasts / stripe
+    due = cluster.server_count * float(streams.rate) * lasts / stripe
     if due <= DUE_MAX:
         return []
     rule = f"about {due:,.0f} operations would come due in a run, and {DUE_MAX:,} are the most"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import model_validator
 
@@ -10,9 +10,9 @@ from resilver.errors import ConfigError
 from resilver.importers.ceph import ClusterReport, GroupLoad
 from resilver.importers.netgauge import LogGpRow
 from resilver.importers.sizes import Bin
-from resilver.spec.check import cross_problems, default_failure_domain
+from resilver.spec.check import cross_problems, default_failure_domain, holders
 from resilver.spec.code import ErasureCode
-from resilver.spec.device import DeviceTable
+from resilver.spec.device import Device, DeviceTable
 from resilver.spec.sections import Sections
 from resilver.spec.streams import Streams
 
@@ -51,6 +51,11 @@ class System(Sections):
         return self.cluster.server_count
 
     @property
+    def holder_count(self) -> int:
+        """How many devices data is placed on: all, or those of the placement's class."""
+        return holders(self.cluster, self.placement)
+
+    @property
     def copies(self) -> int | None:
         """On how many devices an object is: copies, or pieces under a code.
 
@@ -82,7 +87,7 @@ class System(Sections):
         return self.streams is not None and self.streams.bursts is not None
 
     @property
-    def failure_domain(self) -> Literal["server", "rack", "row"] | None:
+    def failure_domain(self) -> str | None:
         """What no two copies share, or None for a real cluster, whose rules say it."""
         if self.placement is None:
             return None
@@ -109,7 +114,7 @@ class System(Sections):
             return sum(pool.pg_num for pool in self.report.pools)
         groups = self.placement.placement_groups if self.placement else None
         if groups == "auto":
-            return auto_group_count(self.server_count, self.copies or 1)
+            return auto_group_count(self.holder_count, self.copies or 1)
         return groups if isinstance(groups, int) else None
 
     @property
@@ -117,7 +122,7 @@ class System(Sections):
         """The volume before replication, or None when the population is a number of files."""
         if self.report is not None:
             return sum(load.bytes for load in self.report.loads)
-        return self.population.volume_bytes(self.server_count) if self.population else 0
+        return self.population.volume_bytes(self.holder_count) if self.population else 0
 
     @property
     def population_target_files(self) -> int | None:
@@ -144,13 +149,19 @@ class System(Sections):
         """Over how many objects a file is striped, or None when it is not."""
         if self.stripe_unit_bytes is None or self.population is None:
             return None
-        return self.population.cut.width(self.server_count, self.copies or 1)
+        return self.population.cut.width(self.holder_count, self.copies or 1)
+
+    @property
+    def device(self) -> Device:
+        """The device that data is placed on; of several kinds the first that holds any."""
+        name = self.placement.only_class if self.placement else None
+        kinds = self.cluster.device_kinds
+        return next((k.device for k in kinds if name in (None, k.device_class)), kinds[0].device)
 
     @property
     def device_table(self) -> DeviceTable | None:
         """The service-time table of every server's volume, or None where a request has one time."""
-        device = self.cluster.device
-        return device if isinstance(device, DeviceTable) else None
+        return self.device if isinstance(self.device, DeviceTable) else None
 
     @property
     def loggp_rows(self) -> tuple[LogGpRow, ...]:
@@ -171,8 +182,15 @@ class System(Sections):
             report by its hash. ``label`` entries name where content came from and do not affect
             results; `resilver.spec.run_key` leaves them out.
         """
-        placement = self.placement.model_dump(mode="json") if self.placement else None
-        if placement is not None:
+        placement = (
+            self.placement.model_dump(mode="json", exclude={"only_class"})
+            if self.placement
+            else None
+        )
+        if placement is not None and self.placement is not None:
+            # Left out where it says nothing, so that runs without it keep their keys.
+            if self.placement.only_class is not None:
+                placement["class"] = self.placement.only_class
             placement["failure_domain"] = self.failure_domain
             placement["placement_groups"] = self.placement_group_count
             placement["rings"] = self.ring_count

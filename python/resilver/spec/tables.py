@@ -12,7 +12,7 @@ from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.ceph import CephCluster
 from resilver.spec.code import ErasureCode
 from resilver.spec.coding import CodingSpeed
-from resilver.spec.device import Device, DeviceService, DeviceTable
+from resilver.spec.device import Device, DeviceClasses, DeviceService, DeviceTable
 from resilver.spec.histogram import Histogram
 from resilver.spec.objects import Objects
 from resilver.spec.topology import TopologySpec
@@ -41,9 +41,15 @@ def to_plain(value: Any) -> Any:
     """
     if isinstance(value, DeviceTable | DeviceService):
         return _device(value)
+    if isinstance(value, DeviceClasses):
+        return {name: _device(device) for name, device in value.by_class}
     if isinstance(value, BaseModel):
-        fields = {name: to_plain(getattr(value, name)) for name in type(value).model_fields}
-        return {name: item for name, item in fields.items() if item is not None}
+        fields = type(value).model_fields.items()
+        # A key that is a word of Python's, such as `in`, goes by another name there.
+        plain = {field.alias or name: to_plain(getattr(value, name)) for name, field in fields}
+        plain |= {name: to_plain(item) for name, item in (value.model_extra or {}).items()}
+        # Nothing is what an empty list says, and an empty list of tables is no TOML.
+        return {name: item for name, item in plain.items() if item is not None and item != []}
     if isinstance(value, dict):
         return {str(key): to_plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, CephCluster):

@@ -68,4 +68,18 @@ impl Stream {
         debug_assert!(minimum.is_finite() && minimum > 0.0, "minimum={minimum} must be finite and above zero");
         minimum * exp(-ln(self.uniform_open()) / shape)
     }
+
+    /// A normally distributed number of mean 0 and standard deviation 1, by the polar method: two draws, sometimes more.
+    ///
+    /// Marsaglia and Bray, "A convenient method for generating normal variables" (SIAM Review 6, 1964); the second of each pair
+    /// is not kept.
+    pub fn normal(&mut self) -> f64 {
+        loop {
+            let (x, y) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
+            let square = x * x + y * y;
+            if square > 0.0 && square < 1.0 {
+                return x * (-2.0 * ln(square) / square).sqrt();
+            }
+        }
+    }
 }

@@ -183,3 +183,15 @@ fn streams_of_neighbours_are_uncorrelated() {
         assert!((products / SAMPLES as f64).abs() < 5.0 / (SAMPLES as f64).sqrt());
     }
 }
+
+#[test]
+fn the_normal_sampler_has_the_shares_of_its_curve() {
+    // Of 10^6 draws 0.682689 lie within one standard deviation and 0.954500 within two, half of them above zero. The counts'
+    // standard deviations are 466, 208 and 500; five of any is a false alarm in 10^6.
+    let mut stream = Stream::new(1, 0, Purpose::named("normal"));
+    let drawn: Vec<f64> = (0..1_000_000).map(|_| stream.normal()).collect();
+    let count = |holds: &dyn Fn(f64) -> bool| drawn.iter().filter(|&&x| holds(x)).count() as f64;
+    assert!((count(&|x| x.abs() < 1.0) - 682_689.0).abs() < 2_330.0);
+    assert!((count(&|x| x.abs() < 2.0) - 954_500.0).abs() < 1_040.0);
+    assert!((count(&|x| x > 0.0) - 500_000.0).abs() < 2_500.0);
+}

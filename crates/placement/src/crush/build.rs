@@ -29,7 +29,7 @@ const ERASURE_POOLS: u8 = 3;
 const LEAF_TRIES: i32 = 5;
 const TRIES: i32 = 100;
 /// A weight of 1.
-const ONE: u32 = 0x1_0000;
+pub(super) const ONE: u32 = 0x1_0000;
 
 impl Level {
     /// The level of this name.
@@ -193,7 +193,7 @@ fn server_weight(servers: u32, kind: BucketKind) -> u32 {
 }
 
 /// Whether `parts` divides `whole`, both above zero.
-fn even(whole_name: &str, whole: u32, parts_name: &str, parts: u32) -> Result<(), MapError> {
+pub(super) fn even(whole_name: &str, whole: u32, parts_name: &str, parts: u32) -> Result<(), MapError> {
     if parts == 0 {
         let rule = format!("there is at least one of {parts_name}");
         return Err(MapError::invalid(parts_name, parts, rule, format!("leave {parts_name} out or give 1 or more")));
@@ -235,7 +235,7 @@ fn add_root(draft: &mut Draft, kind: BucketKind, items: Vec<(i32, u32)>) {
 }
 
 /// Adds `count` buckets that share `items` evenly; returns them as items for the level above.
-fn grouped(
+pub(super) fn grouped(
     draft: &mut Draft,
     kind: BucketKind,
     (type_name, type_id): (&str, i32),

@@ -13,7 +13,8 @@ use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, S
 
 use super::places::{device_at, is_there};
 use super::{Recovery, RecoveryPolicy, RetryPolicy};
-use crate::config::{Algorithm, CodeConfig, Contents, Discipline, FabricConfig, Placement, SystemConfig};
+use crate::config::{Algorithm, CodeConfig, Contents, FabricConfig, Placement, SystemConfig};
+use crate::devices::{Devices, Discipline};
 use crate::event::EventOf;
 use crate::search::scan_of_objects;
 use crate::storage::{Plant, Storage};
@@ -45,8 +46,7 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         failed: failures.iter().map(|&(_, server)| DeviceId::new(server)).collect(),
         fails_at: failures.iter().map(|&(time, _)| SimTime::from_picoseconds(time)).collect(),
-        service: Service::Fixed { read: milliseconds(1), write: milliseconds(2) },
-        discipline: Discipline::Fifo,
+        devices: Devices::alike(Service::Fixed { read: milliseconds(1), write: milliseconds(2) }, Discipline::Fifo),
         fabric: FabricConfig::LogGp {
             table: Arc::new(LogGpTable::new([REQUEST_ROW, DATA_ROW, large].map(row).to_vec()).unwrap()),
         },
@@ -90,7 +90,7 @@ fn begin(config: &SystemConfig) -> (Storage<LogGp, Disk>, Schedule<EventOf<LogGp
     }
     let recovery = Recovery::of_system(config, scan.finish(config).unwrap().work).unwrap();
     let FabricConfig::LogGp { table } = &config.fabric else { unreachable!("the fabric is one of interfaces") };
-    let disks = (0..u64::from(SERVERS)).map(|device| Disk::new(&config.service, device)).collect();
+    let disks = (0..u64::from(SERVERS)).map(|device| Disk::new(&config.devices.kinds[0].service, device)).collect();
     let plant = Plant::new(LogGp::new(table.clone(), SERVERS as usize), disks, config.endpoint_of.clone());
     let mut storage = Storage::new(plant, recovery);
     let mut schedule = Schedule::new();

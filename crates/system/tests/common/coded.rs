@@ -13,8 +13,8 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Discipline, FabricConfig, ObjectOrder, Phase, PlaceScratch,
-    PlacedPool, Placement, Report, RetryPolicy, Simulation, SourceChoice, SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder, Phase,
+    PlaceScratch, PlacedPool, Placement, Report, RetryPolicy, Simulation, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, SimDuration, SimTime};
 
@@ -79,8 +79,7 @@ pub fn system(code: &str, files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
         failed: failures.iter().map(|&(_, server)| DeviceId::new(server)).collect(),
         fails_at: failures.iter().map(|&(time, _)| seconds(time)).collect(),
-        service: Service::Table(jbod(1.0)),
-        discipline: Discipline::Fifo,
+        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
         ports_of: vec![],
         traffic: None,

@@ -9,8 +9,9 @@ use resilver_kernel::lanes::Lanes;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_redundancy::Code;
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, Corruption, Discipline, FabricConfig, ObjectOrder, Pairing, Phase, Placement,
-    Report, RetryPolicy, Simulation, SourceChoice, StreamOutcome, StreamTraffic, StripesOf, SystemConfig, SystemError,
+    Algorithm, CodeConfig, Contents, Corruption, Devices, Discipline, FabricConfig, ObjectOrder, Pairing, Phase,
+    Placement, Report, RetryPolicy, Simulation, SourceChoice, StreamOutcome, StreamTraffic, StripesOf, SystemConfig,
+    SystemError,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -64,8 +65,10 @@ pub fn system(servers: u32, code: &str, streams: StreamTraffic) -> SystemConfig 
         ports_of: vec![],
         failed: vec![],
         fails_at: vec![],
-        service: Service::Fixed { read: SimDuration::from_picoseconds(1), write: SimDuration::from_picoseconds(1) },
-        discipline: Discipline::Fifo,
+        devices: Devices::alike(
+            Service::Fixed { read: SimDuration::from_picoseconds(1), write: SimDuration::from_picoseconds(1) },
+            Discipline::Fifo,
+        ),
         fabric: loggp(1000, 0, 1000),
         code: coded(code),
         traffic: None,

@@ -14,6 +14,7 @@ from resilver.cli.place.request import PlaceRequest
 from resilver.cli.place.source import ClusterSource, MapSource, Source, StudySource
 from resilver.cli.place.structure import MapLevel, Rule
 from resilver.errors import ConfigError
+from resilver.spec.tree import Level, Tree, plural
 
 if TYPE_CHECKING:
     from resilver.importers import ClusterReport, PoolInfo
@@ -203,6 +204,8 @@ def _of_study(source: StudySource, request: PlaceRequest) -> Placement:
 
     system, seed = source.system, request.seed
     servers, copies = system.server_count, system.copies or 1
+    tree = system.cluster.tree or Tree((Level("server", servers),), "server")
+    only = system.placement.only_class if system.placement else None
     groups = system.placement_group_count
     first, last = _inputs(request, servers, copies)
 
@@ -219,18 +222,16 @@ def _of_study(source: StudySource, request: PlaceRequest) -> Placement:
     if code is not None and code.is_separable:
         fatal = redundancy(code.label).fault_tolerance + 1
     return Placement(
-        title=f"{algorithm} on {servers:,} servers: {what} of {copies}",
+        title=f"{algorithm} on {servers:,} {plural(tree.device_level)}: {what} of {copies}",
         key="study",
         unit="object" if groups is None else "group",
         sets=sets(()),
         set_bytes=None,
         by_position=code is not None and algorithm == "crush",
-        device_names=[f"server.{number}" for number in range(servers)],
-        weights=np.ones(servers),
+        device_names=[f"{tree.device_level}.{number}" for number in range(servers)],
+        weights=np.array(system.cluster.is_of_class(only), dtype=float),
         levels=tuple(
-            _even_level(name, count, servers)
-            for name, count in (("rack", system.cluster.racks), ("row", system.cluster.rows))
-            if count
+            _even_level(level.name, level.count, servers) for level in reversed(tree.levels[:-1])
         ),
         after=lambda device, rows: sets((device,))[rows],
         is_coded=code is not None,
