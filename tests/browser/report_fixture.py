@@ -170,7 +170,7 @@ def _add_run(
         "simulated_seconds": end, "servers": size, "failed_servers": names[0],
         "population_files": 9 * total, "population_objects": 20 * total,
         "population_bytes": 20 * total * OBJECT_BYTES, "affected_objects": total,
-        "rebuilt_objects": total, "rebuilt_bytes": total * OBJECT_BYTES,
+        "rebuilt_objects": total, "rebuilt_pieces": total, "rebuilt_bytes": total * OBJECT_BYTES,
         "unrecoverable_objects": 0, "undersized_replicas": 0, "remapped_objects": 0,
         "remapped_bytes": 0, "rebuild_seconds": end,
         "aggregate_bytes_per_second": total * OBJECT_BYTES / end if end else None,

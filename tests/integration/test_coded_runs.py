@@ -51,7 +51,7 @@ def real(found: RunResult, name: str) -> float:
 )
 def test_a_lost_piece_is_made_of_four_others(placement: dict[str, Any]) -> None:
     found = result_of(CODED, placement=placement)
-    rebuilt, undersized = count(found, "rebuilt_objects"), count(found, "undersized_replicas")
+    rebuilt, undersized = count(found, "rebuilt_pieces"), count(found, "undersized_replicas")
     # Eight servers hold 200 files of six pieces, 150 a server on average; each lost one is of
     # another file, and is made of four pieces as large.
     assert 100 < count(found, "affected_objects") == rebuilt + undersized < 200

@@ -81,7 +81,7 @@ def test_copies_and_pieces_of_one_osd_come_back_together(
     copies, pieces, amount = lost_pieces(tmp_path / "report.json", 4)
     # Every group has another host to go to, so all that the OSD held is made anew.
     assert copies > 100 and pieces > 100
-    assert metrics["rebuilt_objects"] == copies + pieces
+    assert metrics["rebuilt_objects"] == metrics["rebuilt_pieces"] == copies + pieces
     assert metrics["rebuilt_bytes"] == amount
     assert metrics["unrecoverable_objects"] == metrics["undersized_replicas"] == 0
     # A piece is made of two others, and none but pieces is decoded.

@@ -53,9 +53,11 @@ def assert_equal_metrics(core: RunResult, twin: Outcome, system: System) -> None
         "unrecoverable_objects": twin.unrecoverable[0],
         "unrecoverable_bytes": twin.unrecoverable[1],
         "undersized_replicas": twin.undersized_copies,
-        "rebuilt_objects": twin.copies[True],
+        "rebuilt_objects": len(twin.objects[True]),
+        "rebuilt_pieces": twin.copies[True],
         "rebuilt_bytes": twin.bytes[True],
-        "remapped_objects": twin.copies[False],
+        "remapped_objects": len(twin.objects[False]),
+        "remapped_pieces": twin.copies[False],
         "remapped_bytes": twin.bytes[False],
         "events": twin.events,
     }

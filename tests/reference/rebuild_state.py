@@ -178,6 +178,7 @@ class Outcome:
         devices: What each device did, by number.
         link_busy: How long each endpoint's interface was busy, sending and receiving together.
         copies: Copies and bytes moved, by whether they replace lost ones.
+        objects: The ranks of the objects that these are of.
         bytes: See `copies`.
         transfers: (copies, bytes) by (source, destination).
         received: Copies and bytes by (destination, whether they replace lost ones).
@@ -200,6 +201,7 @@ class Outcome:
     devices: list[Device]
     link_busy: Counter[int]
     copies: Counter[bool] = field(default_factory=Counter)
+    objects: dict[bool, set[int]] = field(default_factory=lambda: {True: set(), False: set()})
     bytes: Counter[bool] = field(default_factory=Counter)
     transfers: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     received: dict[tuple[int, bool], tuple[int, int]] = field(default_factory=dict)
@@ -235,6 +237,7 @@ class Outcome:
     def complete(self, task: Task) -> None:
         """Count a complete copy."""
         self.copies[task.replaces_lost] += 1
+        self.objects.setdefault(task.replaces_lost, set()).add(task.item.rank)
         self.bytes[task.replaces_lost] += task.size
         to = (task.destination.number, task.replaces_lost)
         copies, amount = self.received.get(to, (0, 0))

@@ -128,6 +128,7 @@ def output(seed: int) -> Any:
         "servers": servers,
         "rebuilt_bytes": int(rebuilt.sum()),
         "rebuilt_objects": servers,
+        "rebuilt_pieces": servers,
         "rebuild_seconds": float(draws.random()),
         "aggregate_bytes_per_second": float(draws.random()) * 1e9,
     }

@@ -70,7 +70,7 @@ def test_a_run_has_the_events_that_were_expected(tmp_path: Path, population: str
     # a replica's share; a mean over the 10^5 replicas of a run strays by less than a hundredth.
     run = run_of(tmp_path, population)
     expected, metrics = estimate(run.system), simulate(run.system, run.seed).metrics
-    objects, replicas = metrics["population_objects"], metrics["rebuilt_objects"]
+    objects, replicas = metrics["population_objects"], metrics["rebuilt_pieces"]
     assert isinstance(objects, int) and isinstance(replicas, int)
     assert expected["objects"] == pytest.approx(objects, rel=0.05)
     assert isinstance(metrics["events"], int)

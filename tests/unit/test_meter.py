@@ -83,7 +83,7 @@ def test_a_run_tells_its_events_a_second_and_its_time_left() -> None:
     run = progress.under_way["seed=1"]
     assert run.events_per_second == progress.events_per_second == pytest.approx(2e6)
     assert run.seconds_left == pytest.approx(5.0)
-    assert (run.state.simulated_seconds, run.state.rebuilt_objects) == (300.0, 5)
+    assert (run.state.simulated_seconds, run.state.rebuilt_pieces) == (300.0, 5)
 
 
 def test_a_run_that_begins_again_turns_no_bar_back() -> None:

@@ -40,7 +40,8 @@ pub fn set_network_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult
         share(sum, network.packets_delivered)
     };
     dict.set_item("mean_hops", network.and_then(hops))?;
-    dict.set_item("unreachable_objects", report.outcome.unreachable_replicas)
+    dict.set_item("unreachable_objects", report.outcome.unreachable_objects)?;
+    dict.set_item("unreachable_pieces", report.outcome.unreachable_pieces)
 }
 
 fn set_client_totals(dict: &Bound<'_, PyDict>, clients: Option<&ClientOutcome>) -> PyResult<()> {

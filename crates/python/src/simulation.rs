@@ -62,9 +62,9 @@ impl Simulation {
             Phase::Serving => "serving",
             Phase::Done => "done",
         };
-        let Moved { events, simulated, rebuilt_replicas, replicas_to_rebuild } = self.simulation.moved();
+        let Moved { events, simulated, rebuilt_pieces, pieces_to_rebuild } = self.simulation.moved();
         let fraction = self.simulation.fraction();
-        Ok((phase, fraction, events, simulated.seconds(), rebuilt_replicas, replicas_to_rebuild))
+        Ok((phase, fraction, events, simulated.seconds(), rebuilt_pieces, pieces_to_rebuild))
     }
 
     /// What the finished run has to tell: a dictionary of numbers, and of columns as NumPy arrays.
@@ -109,10 +109,12 @@ fn set_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {
     dict.set_item("affected_objects", losses.affected_objects)?;
     dict.set_item("unrecoverable_objects", losses.unrecoverable_objects)?;
     dict.set_item("unrecoverable_bytes", losses.unrecoverable_bytes.get())?;
-    dict.set_item("undersized_replicas", losses.undersized_replicas)?;
-    dict.set_item("rebuilt_objects", outcome.rebuilt_replicas)?;
+    dict.set_item("undersized_replicas", losses.undersized_pieces)?;
+    dict.set_item("rebuilt_objects", outcome.rebuilt_objects)?;
+    dict.set_item("rebuilt_pieces", outcome.rebuilt_pieces)?;
     dict.set_item("rebuilt_bytes", outcome.rebuilt_bytes.get())?;
-    dict.set_item("remapped_objects", outcome.remapped_replicas)?;
+    dict.set_item("remapped_objects", outcome.moved_objects)?;
+    dict.set_item("remapped_pieces", outcome.moved_pieces)?;
     dict.set_item("remapped_bytes", outcome.remapped_bytes.get())?;
     let after_failure = |time: SimTime| time.since(outcome.begins_at).seconds();
     dict.set_item("rebuild_seconds", after_failure(outcome.rebuilt_at))?;
@@ -135,11 +137,11 @@ fn servers<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>
     let columns = PyDict::new(py);
     columns.set_item("failed", devices.iter().map(|d| d.is_failed).collect::<Vec<bool>>().into_pyarray(py))?;
     columns.set_item("placement_groups_gained", gained.map(|gained| gained.collect::<Vec<i64>>().into_pyarray(py)))?;
-    columns.set_item("rebuilt_objects", integers(|d| d.rebuilt_replicas).into_pyarray(py))?;
+    columns.set_item("rebuilt_objects", integers(|d| d.rebuilt_pieces).into_pyarray(py))?;
     columns.set_item("rebuilt_bytes", integers(|d| d.rebuilt_bytes.get()).into_pyarray(py))?;
-    columns.set_item("remapped_objects", integers(|d| d.remapped_replicas).into_pyarray(py))?;
+    columns.set_item("remapped_objects", integers(|d| d.moved_pieces).into_pyarray(py))?;
     columns.set_item("remapped_bytes", integers(|d| d.remapped_bytes.get()).into_pyarray(py))?;
-    columns.set_item("sent_objects", integers(|d| d.sent_replicas).into_pyarray(py))?;
+    columns.set_item("sent_objects", integers(|d| d.sent_pieces).into_pyarray(py))?;
     columns.set_item("sent_bytes", integers(|d| d.sent_bytes.get()).into_pyarray(py))?;
     columns.set_item("finish_seconds", finish.collect::<Vec<f64>>().into_pyarray(py))?;
     // With clients, what disks did is told of the time of their statistics.
@@ -163,7 +165,7 @@ fn transfers<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDic
     columns.set_item("source", source.collect::<Vec<i32>>().into_pyarray(py))?;
     let destination = transfers.iter().map(|t| t.destination.get() as i32);
     columns.set_item("destination", destination.collect::<Vec<i32>>().into_pyarray(py))?;
-    let objects = transfers.iter().map(|t| t.replicas as i64);
+    let objects = transfers.iter().map(|t| t.pieces as i64);
     columns.set_item("objects", objects.collect::<Vec<i64>>().into_pyarray(py))?;
     let bytes = transfers.iter().map(|t| t.bytes.get() as i64);
     columns.set_item("bytes", bytes.collect::<Vec<i64>>().into_pyarray(py))?;

@@ -153,7 +153,7 @@ pub fn set_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {
     dict.set_item("strips_rebuilt", of_rebuild.map(|streams| streams.strips_rebuilt))?;
     // A rebuild in place takes the place of one after a failure, where nothing has failed.
     match of_rebuild.and_then(|streams| streams.rebuild_seconds) {
-        Some(seconds) if report.outcome.losses.lost_replicas == 0 => dict.set_item("rebuild_seconds", seconds),
+        Some(seconds) if report.outcome.losses.lost_pieces == 0 => dict.set_item("rebuild_seconds", seconds),
         _ => Ok(()),
     }
 }

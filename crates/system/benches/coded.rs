@@ -124,7 +124,7 @@ fn main() {
         }
         let seconds = begin.elapsed().as_secs_f64();
         let report = simulation.report().expect("the run is done");
-        let (events, pieces) = (report.events as f64, report.outcome.rebuilt_replicas as f64);
+        let (events, pieces) = (report.events as f64, report.outcome.rebuilt_pieces as f64);
         println!(
             "{code}: {pieces} pieces, {:.1} million events, {:.2} s, {:.1} million events/s (goal {GOAL_RATE}), {:.0} ns a piece",
             events / 1e6,

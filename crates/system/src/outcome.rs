@@ -11,18 +11,18 @@ use crate::recovery::Losses;
 pub struct DeviceOutcome {
     /// Whether it failed, at whatever time.
     pub is_failed: bool,
-    /// Copies it received in place of lost ones.
-    pub rebuilt_replicas: u64,
-    /// Data of those copies.
+    /// Pieces it received in place of lost ones.
+    pub rebuilt_pieces: u64,
+    /// Data of those pieces.
     pub rebuilt_bytes: Bytes,
-    /// Copies it received that moved though they were not lost.
-    pub remapped_replicas: u64,
-    /// Data of those copies.
+    /// Pieces it received that moved though they were not lost.
+    pub moved_pieces: u64,
+    /// Data of those pieces.
     pub remapped_bytes: Bytes,
     /// Data it received, whatever for.
     pub received_bytes: Bytes,
-    /// Copies it was the source of.
-    pub sent_replicas: u64,
+    /// Pieces it was a source of.
+    pub sent_pieces: u64,
     /// Data it read and sent.
     pub sent_bytes: Bytes,
     /// When the last byte it pulled was written; `None` when it pulled nothing.
@@ -42,7 +42,7 @@ pub struct Wasted {
     pub sent: Bytes,
     /// Received, and not written.
     pub received: Bytes,
-    /// Written, and of no copy that was completed.
+    /// Written, and of no piece that was completed.
     pub written: Bytes,
 }
 
@@ -55,11 +55,11 @@ pub struct Level {
     pub duration: SimDuration,
     /// Data asked for and not written yet.
     pub in_flight_bytes: f64,
-    /// Data written in it in place of lost copies.
+    /// Data written in it in place of lost pieces.
     pub rebuilt_bytes: u64,
-    /// Objects that lack a copy and can be restored.
+    /// Objects that lack a piece and can be restored.
     pub degraded_objects: f64,
-    /// Those of them with one copy left.
+    /// Those of them that may not survive another loss.
     pub at_risk_objects: f64,
 }
 
@@ -90,8 +90,8 @@ pub struct Transfer {
     pub source: DeviceId,
     /// Who received.
     pub destination: DeviceId,
-    /// How many copies.
-    pub replicas: u64,
+    /// How many pieces.
+    pub pieces: u64,
     /// How much data.
     pub bytes: Bytes,
 }
@@ -110,35 +110,41 @@ pub struct Coded {
 pub struct Outcome {
     /// What the failure asked for.
     pub losses: Losses,
-    /// Copies that replaced lost ones.
-    pub rebuilt_replicas: u64,
-    /// Data of those copies.
+    /// Objects of which lost pieces were made anew, and none of these was out of reach.
+    pub rebuilt_objects: u64,
+    /// Objects of which pieces moved though they were not lost.
+    pub moved_objects: u64,
+    /// Objects of which lost pieces could not be made anew, as no way led to what it takes.
+    pub unreachable_objects: u64,
+    /// Pieces that replaced lost ones.
+    pub rebuilt_pieces: u64,
+    /// Data of those pieces.
     pub rebuilt_bytes: Bytes,
-    /// Copies that moved though they were not lost.
-    pub remapped_replicas: u64,
-    /// Data of those copies.
+    /// Pieces that moved though they were not lost.
+    pub moved_pieces: u64,
+    /// Data of those pieces.
     pub remapped_bytes: Bytes,
-    /// Data of all copies that had to move, and that no later failure took back.
+    /// Data of all pieces that had to come, and that no later failure took back.
     pub moved_bytes: Bytes,
     /// What was moved in vain.
     pub wasted: Wasted,
-    /// Copies in place of lost ones that were given up because their sources or their destinations could not be reached.
-    pub unreachable_replicas: u64,
-    /// Copies that were to move though they were not lost, given up likewise.
+    /// Pieces in place of lost ones that were given up because their sources or their destinations could not be reached.
+    pub unreachable_pieces: u64,
+    /// Pieces that were to move though they were not lost, given up likewise.
     pub unreachable_moves: u64,
     /// When the first devices failed.
     pub begins_at: SimTime,
-    /// When the last lost copy was complete; when the first devices failed, where none was.
+    /// When the last lost piece was complete; when the first devices failed, where none was.
     pub rebuilt_at: SimTime,
-    /// When half of the data in place of lost copies was written; `None` where none was.
+    /// When half of the data in place of lost pieces was written; `None` where none was.
     pub half_rebuilt_at: Option<SimTime>,
     /// When 99 % of it was.
     pub nearly_rebuilt_at: Option<SimTime>,
     /// What coded pieces took, where redundancy is a code.
     pub coded: Option<Coded>,
-    /// When the first object that lacked a copy had all of them again; `None` where none had.
+    /// When the first object that lacked a piece had all of them again; `None` where none had.
     pub first_redundant_at: Option<SimTime>,
-    /// When the last object that has all its copies again had them; `None` where none has.
+    /// When the last object that has all its pieces again had them; `None` where none has.
     pub last_redundant_at: Option<SimTime>,
     /// When the last event happened.
     pub ended_at: SimTime,

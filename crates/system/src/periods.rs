@@ -35,7 +35,7 @@ impl<F: Network, D: Device> Storage<F, D> {
     fn is_whole(&self) -> bool {
         let Some(workload) = &self.workload else { return false };
         let (makes_anew, is_made) = workload.repair_in_place();
-        if self.recovery.losses().replicas_to_rebuild > 0 || makes_anew {
+        if self.recovery.losses().pieces_to_rebuild > 0 || makes_anew {
             return is_made || !makes_anew;
         }
         // What is known to have failed is never repaired, and of the others each has its own time.

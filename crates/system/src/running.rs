@@ -66,8 +66,8 @@ where
         Moved {
             events: self.schedule.executed(),
             simulated: self.schedule.now(),
-            rebuilt_replicas: self.storage.recovery().rebuilt_pieces(),
-            replicas_to_rebuild: self.storage.recovery().losses().replicas_to_rebuild,
+            rebuilt_pieces: self.storage.recovery().rebuilt_pieces(),
+            pieces_to_rebuild: self.storage.recovery().losses().pieces_to_rebuild,
         }
     }
 

@@ -47,9 +47,9 @@ pub struct Moved {
     /// Simulated time.
     pub simulated: SimTime,
     /// Lost copies that are whole again.
-    pub rebuilt_replicas: u64,
+    pub rebuilt_pieces: u64,
     /// Lost copies that are to be rebuilt, as far as that is known; zero before the scan's end.
-    pub replicas_to_rebuild: u64,
+    pub pieces_to_rebuild: u64,
 }
 
 /// What a finished run has to tell.
@@ -173,8 +173,8 @@ impl Simulation {
             (_, Some(report)) => Moved {
                 events: report.events,
                 simulated: report.outcome.ended_at,
-                rebuilt_replicas: report.outcome.rebuilt_replicas,
-                replicas_to_rebuild: report.outcome.losses.replicas_to_rebuild,
+                rebuilt_pieces: report.outcome.rebuilt_pieces,
+                pieces_to_rebuild: report.outcome.losses.pieces_to_rebuild,
             },
             _ => Moved::default(),
         }
@@ -259,7 +259,7 @@ impl Simulation {
             population.objects,
             population.bytes.get(),
             losses.affected_objects,
-            losses.lost_replicas,
+            losses.lost_pieces,
             outcome.rebuilt_bytes.get(),
             outcome.remapped_bytes.get(),
         ] {

@@ -261,12 +261,12 @@ fn a_run_is_the_same_however_it_is_cut_into_steps() {
 fn a_rebuild_over_links_moves_all_with_clients_and_without() {
     let tasks = ring_of_tasks();
     let alone = conclude(small_torus(), 14, &fixed(2e-3, 2e-3), (&tasks, None, vec![]), u64::MAX).0.outcome;
-    assert_eq!((alone.rebuilt_replicas, alone.rebuilt_bytes), (40, Bytes::mebibytes(40)));
+    assert_eq!((alone.rebuilt_pieces, alone.rebuilt_bytes), (40, Bytes::mebibytes(40)));
     // With clients for as long as the rebuild lasts, it takes longer.
     let clients = Traffic { duration: None, ..traffic(13, 2, closed(64, 0.0), 1.0) };
     let clients = Traffic { requesters: vec![EndpointId::new(14), EndpointId::new(15)], ..clients };
     let both = conclude(small_torus(), 14, &fixed(2e-3, 2e-3), (&tasks, Some(clients), vec![]), u64::MAX).0;
-    assert_eq!(both.outcome.rebuilt_replicas, 40);
+    assert_eq!(both.outcome.rebuilt_pieces, 40);
     assert!(both.outcome.rebuilt_at > alone.rebuilt_at);
     assert!(both.clients.unwrap().counts.completed > 0);
 }
@@ -279,12 +279,12 @@ fn a_rebuild_in_a_network_that_falls_apart_ends() {
     let cut = NetworkFault { links: vec![2], ..NetworkFault::default() };
     let tasks = [(0, 1), (3, 4), (0, 4), (3, 1), (0, 1)];
     let outcome = conclude(chain(), 6, &fixed(2e-3, 2e-3), (&tasks, None, vec![cut]), u64::MAX).0.outcome;
-    assert_eq!((outcome.rebuilt_replicas, outcome.unreachable_replicas), (3, 2));
+    assert_eq!((outcome.rebuilt_pieces, outcome.unreachable_pieces), (3, 2));
     // Repaired before the third attempt, 20 ms later, all is restored.
     let repaired =
         NetworkFault { links: vec![2], repair_at: Some(SimTime::ZERO + seconds(0.015)), ..NetworkFault::default() };
     let outcome = conclude(chain(), 6, &fixed(2e-3, 2e-3), (&tasks, None, vec![repaired]), u64::MAX).0.outcome;
-    assert_eq!((outcome.rebuilt_replicas, outcome.unreachable_replicas), (5, 0));
+    assert_eq!((outcome.rebuilt_pieces, outcome.unreachable_pieces), (5, 0));
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn a_rebuild_whose_destination_or_source_dies_ends() {
             let fault = NetworkFault { at: SimTime::ZERO + seconds(at), nodes, disks, ..NetworkFault::default() };
             let chain = Switched::new(Arc::new(mesh(&[6], &[]).unwrap()), parameters());
             let outcome = conclude(chain, 6, &fixed(2e-3, 2e-3), (&tasks, None, vec![fault]), u64::MAX).0.outcome;
-            assert_eq!((outcome.rebuilt_replicas, outcome.unreachable_replicas), (2, 3), "at {at}");
+            assert_eq!((outcome.rebuilt_pieces, outcome.unreachable_pieces), (2, 3), "at {at}");
         }
     }
 }

@@ -59,7 +59,7 @@ fn every_code_conserves_over_every_placement_fabric_and_device() {
                 let of_all = lost.iter().map(|lost| u64::from(lost.len())).sum::<u64>();
                 let dead = lost.iter().filter(|&&lost| !parsed.is_survivable(lost)).count() as u64;
                 assert_eq!(
-                    (outcome.losses.lost_replicas, outcome.losses.unrecoverable_objects),
+                    (outcome.losses.lost_pieces, outcome.losses.unrecoverable_objects),
                     (of_all, dead),
                     "{code}"
                 );
@@ -72,7 +72,7 @@ fn every_code_conserves_over_every_placement_fabric_and_device() {
                 let filled = if data == 1 { 0 } else { outcome.remapped_bytes.get() };
                 assert!((decoded..=decoded + filled).contains(&coded.decoded_bytes.get()), "{code}");
                 assert_eq!(outcome.wasted, resilver_system::Wasted::default());
-                assert!(outcome.rebuilt_replicas > 0 && outcome.half_rebuilt_at <= outcome.nearly_rebuilt_at);
+                assert!(outcome.rebuilt_pieces > 0 && outcome.half_rebuilt_at <= outcome.nearly_rebuilt_at);
             }
         }
     }
@@ -98,7 +98,7 @@ fn copies_as_a_code_and_as_a_number_are_one() {
             assert_eq!((coded.events, coded.network_bytes), (plain.events, plain.network_bytes));
             assert_eq!(Outcome { coded: None, ..coded.outcome.clone() }, plain.outcome);
             assert_eq!(coded.outcome.coded.unwrap().decoded_bytes, Bytes::ZERO);
-            assert!(plain.outcome.rebuilt_replicas > 0);
+            assert!(plain.outcome.rebuilt_pieces > 0);
         }
     }
 }
@@ -121,7 +121,7 @@ fn failures_before_anything_is_rebuilt_lose_what_the_code_does_not_survive() {
             let expected = lost.iter().filter(|&&lost| !code_of(&config).is_survivable(lost)).count() as u64;
             let report = finish(&config);
             assert_eq!(report.outcome.losses.unrecoverable_objects, expected, "{code}");
-            assert_eq!(report.outcome.losses.lost_replicas, lost.iter().map(|lost| u64::from(lost.len())).sum::<u64>());
+            assert_eq!(report.outcome.losses.lost_pieces, lost.iter().map(|lost| u64::from(lost.len())).sum::<u64>());
             assert!(code == "copies 3" || expected > 0, "{code}");
         }
     }
@@ -181,7 +181,7 @@ fn a_second_failure_at_any_time_keeps_the_laws() {
                     config.placement.algorithm = placement(code_of(&config).pieces() as usize);
                     config.code.as_mut().unwrap().coding = BytesPerSecond::new(2e9);
                     let outcome = finish(&config).outcome;
-                    assert!(outcome.losses.lost_replicas > 0, "{code}");
+                    assert!(outcome.losses.lost_pieces > 0, "{code}");
                 }
             }
         }
@@ -220,8 +220,8 @@ fn dead_disks_are_made_up_for_as_far_as_the_code_allows() {
             }
         }
         let outcome = finish(&config).outcome;
-        assert_eq!((outcome.losses.lost_replicas, outcome.unreachable_replicas), (lost, unreachable), "{dead:?}");
-        assert_eq!(outcome.rebuilt_replicas, lost - unreachable);
+        assert_eq!((outcome.losses.lost_pieces, outcome.unreachable_pieces), (lost, unreachable), "{dead:?}");
+        assert_eq!(outcome.rebuilt_pieces, lost - unreachable);
         assert!(unreachable > 0 && unreachable < lost, "{dead:?}");
     }
 }

@@ -86,14 +86,14 @@ fn a_first_failure_that_is_late_is_the_same_later() {
 fn a_failure_after_the_rebuild_leaves_the_first_one_as_it_was() {
     let (alone, both) = (finish(&system(400, &[(0.0, 3)])), finish(&system(400, &[(0.0, 3), (5000.0, 9)])));
     assert!(alone.outcome.ended_at < seconds(5000.0));
-    let first_transfers: u64 = alone.outcome.transfers.iter().map(|transfer| transfer.replicas).sum();
-    assert_eq!(first_transfers, alone.outcome.rebuilt_replicas);
+    let first_transfers: u64 = alone.outcome.transfers.iter().map(|transfer| transfer.pieces).sum();
+    assert_eq!(first_transfers, alone.outcome.rebuilt_pieces);
     assert_eq!(both.outcome.first_redundant_at, alone.outcome.first_redundant_at);
     // Server 9 held what it held from the start and what it rebuilt, all of which is lost and rebuilt once more.
-    let held = finish(&system(400, &[(0.0, 9)])).outcome.losses.lost_replicas;
-    let regained = alone.outcome.devices[9].rebuilt_replicas;
-    assert_eq!(both.outcome.losses.lost_replicas, alone.outcome.losses.lost_replicas + held + regained);
-    assert_eq!(both.outcome.rebuilt_replicas, both.outcome.losses.lost_replicas);
+    let held = finish(&system(400, &[(0.0, 9)])).outcome.losses.lost_pieces;
+    let regained = alone.outcome.devices[9].rebuilt_pieces;
+    assert_eq!(both.outcome.losses.lost_pieces, alone.outcome.losses.lost_pieces + held + regained);
+    assert_eq!(both.outcome.rebuilt_pieces, both.outcome.losses.lost_pieces);
     assert_eq!(both.outcome.wasted, resilver_system::Wasted::default());
     assert!(both.outcome.devices[9].disk.requests > 0 && both.outcome.devices[9].is_failed);
 }
@@ -109,7 +109,7 @@ fn a_failure_of_a_server_that_holds_nothing_changes_nothing() {
         alone.placement.algorithm.place_object(ObjectId::new(file << 28), &mut PlaceScratch::default(), &mut set);
         holders.extend(set);
     }
-    assert!(report.outcome.rebuilt_replicas > 0);
+    assert!(report.outcome.rebuilt_pieces > 0);
     let is_idle = |server: &u32| {
         !holders.contains(&DeviceId::new(*server)) && report.outcome.devices[*server as usize].received_bytes.is_zero()
     };

@@ -115,7 +115,7 @@ fn a_rebuild_alone_takes_as_long_with_lanes_as_without() {
     for fabric in [loggp(), switched()] {
         let plain = finish(system(fabric.clone(), None)).unwrap();
         let laned = finish(system(fabric, lanes(&[0.9, 0.1, 0.0], true))).unwrap();
-        assert!(plain.outcome.rebuilt_replicas > 40 && plain.lanes == resilver_system::LaneReport::default());
+        assert!(plain.outcome.rebuilt_pieces > 40 && plain.lanes == resilver_system::LaneReport::default());
         assert_eq!(laned.outcome.rebuilt_bytes, plain.outcome.rebuilt_bytes);
         let ratio = laned.outcome.rebuilt_at.seconds() / plain.outcome.rebuilt_at.seconds();
         // Events of one picosecond may come in another order, and with them reads at a disk, which then pay other seeks.
@@ -178,7 +178,7 @@ fn failures_one_after_another_keep_the_laws_with_lanes() {
         let failed = vec![DeviceId::new(3), DeviceId::new(9)];
         let config = SystemConfig { failed, fails_at: times, ..system(loggp(), lanes(&[0.5, 0.5, 0.0], true)) };
         let report = finish(config).unwrap();
-        assert!(report.outcome.rebuilt_replicas == report.outcome.losses.lost_replicas);
+        assert!(report.outcome.rebuilt_pieces == report.outcome.losses.lost_pieces);
         assert!(report.outcome.devices[9].is_failed);
     }
 }

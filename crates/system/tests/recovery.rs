@@ -46,7 +46,7 @@ fn pools_of_copies_and_of_a_code_are_recovered_together() {
     assert!(copies > 10 && pieces > 20, "{copies} and {pieces}");
     let outcome = finish(&config).outcome;
     let (whole, quarter) = (GROUP_BYTES / OBJECTS, (GROUP_BYTES / OBJECTS).div_ceil(4));
-    assert_eq!(outcome.rebuilt_replicas, copies + pieces);
+    assert_eq!(outcome.rebuilt_pieces, copies + pieces);
     assert_eq!(outcome.rebuilt_bytes.get(), copies * whole + pieces * quarter);
     let coded = outcome.coded.unwrap();
     let moved = outcome.remapped_bytes.get();
@@ -110,13 +110,13 @@ fn failures_in_sequence_meet_lost_messages_and_silent_faults() {
             config.faults = vec![fault(0.7, Some(3.0), links, &[5]), fault(1.0, None, &[], &[9])];
             let outcome = finish(&config).outcome;
             let losses = outcome.losses;
-            assert!(outcome.rebuilt_replicas > 0 && losses.lost_replicas > 15, "{code}: {losses:?}");
+            assert!(outcome.rebuilt_pieces > 0 && losses.lost_pieces > 15, "{code}: {losses:?}");
             assert_eq!(
-                losses.lost_replicas,
-                outcome.rebuilt_replicas
-                    + outcome.unreachable_replicas
-                    + losses.unrecoverable_replicas
-                    + losses.undersized_replicas,
+                losses.lost_pieces,
+                outcome.rebuilt_pieces
+                    + outcome.unreachable_pieces
+                    + losses.unrecoverable_pieces
+                    + losses.undersized_pieces,
                 "{code}"
             );
         }

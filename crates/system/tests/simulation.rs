@@ -100,7 +100,7 @@ fn a_run_does_not_depend_on_the_number_of_threads() {
         };
         let (one, three) = (with_threads(1), with_threads(3));
         assert_eq!(one, three);
-        assert!(one.outcome.rebuilt_replicas > 1000);
+        assert!(one.outcome.rebuilt_pieces > 1000);
     }
 }
 
@@ -125,7 +125,7 @@ fn every_source_choice_moves_the_same_data() {
 #[test]
 fn an_empty_system_is_a_result() {
     let report = finish(system(crush(SERVERS, 3), Some(GROUPS), SERVERS, 0, &[3]));
-    assert_eq!((report.population.objects, report.outcome.rebuilt_replicas, report.events), (0, 0, 0));
+    assert_eq!((report.population.objects, report.outcome.rebuilt_pieces, report.events), (0, 0, 0));
     assert!(report.groups.unwrap().affected > 0);
 }
 
@@ -142,7 +142,7 @@ fn single_copies_are_lost_for_good() {
     let losses = report.outcome.losses;
     assert!(losses.unrecoverable_objects > 0);
     assert_eq!(losses.unrecoverable_objects, losses.affected_objects);
-    assert_eq!(report.outcome.rebuilt_replicas, 0);
+    assert_eq!(report.outcome.rebuilt_pieces, 0);
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn without_a_spare_server_objects_stay_undersized() {
     // Three copies on three servers, of which one fails: every object keeps two and there is nowhere for a third.
     let report = finish(system(crush(3, 3), Some(GROUPS), 3, 50, &[1]));
     let losses = report.outcome.losses;
-    assert_eq!(losses.undersized_replicas, report.population.objects);
-    assert_eq!(report.outcome.rebuilt_replicas, 0);
+    assert_eq!(losses.undersized_pieces, report.population.objects);
+    assert_eq!(report.outcome.rebuilt_pieces, 0);
 }
 
 #[test]
@@ -160,8 +160,8 @@ fn three_servers_at_once_lose_some_objects_for_good_and_the_others_recover() {
     let losses = report.outcome.losses;
     // Three given servers of twelve hold all copies of one in C(12, 3) = 220 groups; 128 groups may have none, so only the
     // balance is certain: every lost copy is rebuilt or gone with its object.
-    assert_eq!(losses.undersized_replicas, 0);
-    assert_eq!(losses.lost_replicas, report.outcome.rebuilt_replicas + losses.unrecoverable_replicas);
+    assert_eq!(losses.undersized_pieces, 0);
+    assert_eq!(losses.lost_pieces, report.outcome.rebuilt_pieces + losses.unrecoverable_pieces);
     let lost_servers: Vec<_> = report.outcome.devices.iter().filter(|device| device.is_failed).collect();
     assert!(lost_servers.len() == 3 && lost_servers.iter().all(|device| device.disk.requests == 0));
 }

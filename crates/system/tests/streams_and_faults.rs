@@ -155,7 +155,7 @@ fn objects_are_read_from_another_copy_until_they_are_rebuilt() {
     assert!((got / expected - 1.0).abs() < 0.25, "{got} for {expected}");
     // What was under way at the server that failed is lost, and no more.
     assert!(clients.counts.lost > 0 && clients.counts.lost < 2 * 12, "{:?}", clients.counts);
-    assert_eq!(report.outcome.rebuilt_replicas, report.outcome.losses.replicas_to_rebuild);
+    assert_eq!(report.outcome.rebuilt_pieces, report.outcome.losses.pieces_to_rebuild);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn coded_objects_are_decoded_until_they_are_rebuilt() {
     // Of six pieces on twelve servers, a third of the objects have a piece of data on the one that fails.
     assert!(report.clients.as_ref().unwrap().pieces.unwrap().degraded_reads > 0);
     assert_eq!(report.outcome.losses.unrecoverable_objects, 0);
-    assert!(report.outcome.rebuilt_replicas > 0);
+    assert!(report.outcome.rebuilt_pieces > 0);
     let clients = report.clients.as_ref().unwrap();
     assert!(clients.reads.completed > 0 && clients.writes.completed > 0);
 }

@@ -127,8 +127,8 @@ def _cells(run: RunProgress, *, wide: bool) -> list[str]:
     done = ""
     if state.phase == "serving" and state.requests_completed:
         done = short_count(state.requests_completed)
-    elif state.moves and state.objects_to_rebuild:
-        done = count_of(state.rebuilt_objects, state.objects_to_rebuild, wide=wide)
+    elif state.moves and state.pieces_to_rebuild:
+        done = count_of(state.rebuilt_pieces, state.pieces_to_rebuild, wide=wide)
     left = time_left(run.seconds_left) if run.seconds_left is not None else ""
     return [state.phase, share, rate, simulated, done, left]
 

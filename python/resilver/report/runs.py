@@ -14,7 +14,7 @@ _METRICS = (
     Column("rebuild_seconds", "rebuild time", "seconds"),
     Column("aggregate_bytes_per_second", "rebuild rate", "rate"),
     Column("rebuilt_bytes", "data rebuilt", "bytes"),
-    Column("rebuilt_objects", "replicas rebuilt", "count"),
+    Column("rebuilt_pieces", "replicas rebuilt", "count"),
     Column("unrecoverable_objects", "lost for good", "count"),
     Column("unrecoverable_bytes", "data lost for good", "bytes"),
     Column("first_redundant_seconds", "first object whole", "seconds"),
@@ -55,7 +55,7 @@ _OF_REBUILDS = frozenset(
     {
         "rebuild_seconds",
         "rebuilt_bytes",
-        "rebuilt_objects",
+        "rebuilt_pieces",
         "unrecoverable_objects",
         "unrecoverable_bytes",
         "unreachable_objects",

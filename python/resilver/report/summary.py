@@ -66,7 +66,7 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
         _lost(point),
         _median(point, "aggregate_bytes_per_second", "Rebuild rate", "B/s"),
         _median(point, "rebuilt_bytes", "Data rebuilt", "B"),
-        _median(point, "rebuilt_objects", "Replicas rebuilt", "replicas"),
+        _median(point, "rebuilt_pieces", "Replicas rebuilt", "replicas"),
         _redundant(point),
         _groups(point),
         _spread(results, point),

@@ -29,8 +29,8 @@ class Progress:
         fraction: How much of the phase is done, from 0 to 1.
         events: Events executed.
         simulated_seconds: Simulated time.
-        rebuilt_objects: Lost copies that are whole again.
-        objects_to_rebuild: Lost copies that are to be rebuilt; zero before the scan's end.
+        rebuilt_pieces: Lost copies or pieces that are whole again.
+        pieces_to_rebuild: Lost copies or pieces that are to be rebuilt; zero before the scan's end.
         requests_completed: Requests that clients have had answered.
     """
 
@@ -38,8 +38,8 @@ class Progress:
     fraction: float
     events: int = 0
     simulated_seconds: float = 0.0
-    rebuilt_objects: int = 0
-    objects_to_rebuild: int = 0
+    rebuilt_pieces: int = 0
+    pieces_to_rebuild: int = 0
     requests_completed: int = 0
 
 

@@ -19,8 +19,8 @@ class RunState(NamedTuple):
         fraction: how much of that phase is done, 0 to 1.
         events: events executed.
         simulated_seconds: simulated time.
-        rebuilt_objects: lost copies that are whole again.
-        objects_to_rebuild: lost copies that are to be rebuilt; zero before the scan's end.
+        rebuilt_pieces: lost copies or pieces that are whole again.
+        pieces_to_rebuild: lost copies or pieces that are to be rebuilt; zero before the scan's end.
         requests_completed: requests that clients have had answered.
     """
 
@@ -28,8 +28,8 @@ class RunState(NamedTuple):
     fraction: float = 0.0
     events: int = 0
     simulated_seconds: float = 0.0
-    rebuilt_objects: int = 0
-    objects_to_rebuild: int = 0
+    rebuilt_pieces: int = 0
+    pieces_to_rebuild: int = 0
     requests_completed: int = 0
 
     @classmethod

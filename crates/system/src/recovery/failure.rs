@@ -180,13 +180,13 @@ impl Recovery {
         let to_rebuild = needs.wants.iter().filter(|want| want.is_rebuild).count() as u64;
         decision.losses.add(Losses {
             affected_objects: u64::from(lost > 0),
-            lost_replicas: u64::from(lost),
-            replicas_to_rebuild: u64::from(rebuilt) + to_rebuild,
+            lost_pieces: u64::from(lost),
+            pieces_to_rebuild: u64::from(rebuilt) + to_rebuild,
             unrecoverable_objects: u64::from(is_lost),
             unrecoverable_bytes: if is_lost { size } else { Bytes::ZERO },
-            unrecoverable_replicas: if is_lost { u64::from(lost - rebuilt) } else { 0 },
-            undersized_replicas: u64::from(needs.undersized),
-            remapped_replicas: u64::from(moved) + needs.wants.len() as u64 - to_rebuild,
+            unrecoverable_pieces: if is_lost { u64::from(lost - rebuilt) } else { 0 },
+            undersized_pieces: u64::from(needs.undersized),
+            moved_pieces: u64::from(moved) + needs.wants.len() as u64 - to_rebuild,
         });
         decision.copies.push(copies_of(needs.is_survivable, stored, needs.missing));
         for pair in own {
@@ -213,6 +213,7 @@ impl Recovery {
             (Vec::with_capacity(self.work.objects.len()), Losses::default());
         // What was out of reach is wanted still, and is tried anew.
         (self.unreachable_pieces, self.unreachable_moves) = (0, 0);
+        self.unreachable.clear();
         for mut decision in decisions {
             if self.work.tasks.len() + decision.new.len() > TASK_LIMIT {
                 return false;

@@ -80,21 +80,21 @@ pub(super) fn check(outcome: &Outcome, tally: &Tally, asked: (Bytes, Bytes)) -> 
         ("what the transfers add up to was received", received, transferred),
         (
             "every piece to rebuild was rebuilt, or was out of reach",
-            losses.replicas_to_rebuild,
-            outcome.rebuilt_replicas + outcome.unreachable_replicas,
+            losses.pieces_to_rebuild,
+            outcome.rebuilt_pieces + outcome.unreachable_pieces,
         ),
         (
             "every piece that moves has moved, or was out of reach",
-            losses.remapped_replicas,
-            outcome.remapped_replicas + outcome.unreachable_moves,
+            losses.moved_pieces,
+            outcome.moved_pieces + outcome.unreachable_moves,
         ),
         (
             "lost pieces are rebuilt, out of reach, unrecoverable or undersized",
-            losses.lost_replicas,
-            outcome.rebuilt_replicas
-                + outcome.unreachable_replicas
-                + losses.unrecoverable_replicas
-                + losses.undersized_replicas,
+            losses.lost_pieces,
+            outcome.rebuilt_pieces
+                + outcome.unreachable_pieces
+                + losses.unrecoverable_pieces
+                + losses.undersized_pieces,
         ),
         ("no failed device serves", 0, served_after_failure),
         ("every buffer of memory was given back", 0, outcome.memory_held_at_end.get()),

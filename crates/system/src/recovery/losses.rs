@@ -271,6 +271,7 @@ impl Recovery {
         self.give_up(task);
         if self.work.tasks[task as usize].is_rebuild {
             self.unreachable_pieces += 1;
+            self.unreachable.insert(self.work.tasks[task as usize].subject);
         } else {
             self.unreachable_moves += 1;
         }

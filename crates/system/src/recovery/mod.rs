@@ -23,7 +23,7 @@ mod tests;
 mod transfers;
 mod work;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use resilver_device::Device;
 use resilver_fabric::Fabric;
@@ -52,9 +52,9 @@ use losses::LostMessages;
 use places::device_or_nobody;
 pub use policy::{RecoveryPolicy, RetryPolicy};
 use transfers::TransferLog;
-use work::piece_bytes;
 pub(crate) use work::{Copies, PoolCodes};
 pub use work::{Losses, PoolCode, RecoveryWork};
+use work::{Task, piece_bytes};
 
 /// A source's memory and the requests that wait for it.
 #[derive(Clone, Debug, Default)]
@@ -117,6 +117,8 @@ pub struct Recovery {
     bytes_written: Bytes,
     open_tasks: u64,
     unreachable_pieces: u64,
+    /// The objects of these pieces.
+    unreachable: BTreeSet<u32>,
     unreachable_moves: u64,
     problem: Option<SystemError>,
     /// Working memory of plans.
@@ -194,6 +196,7 @@ impl Recovery {
             bytes_written: Bytes::ZERO,
             open_tasks: work.tasks.len() as u64,
             unreachable_pieces: 0,
+            unreachable: BTreeSet::new(),
             unreachable_moves: 0,
             problem: None,
             preferred: Vec::new(),
@@ -307,7 +310,7 @@ impl Recovery {
 
     /// How many of the lost pieces that the failures so far ask for are there again, from 0 to 1; 1 where all is done.
     pub(crate) fn share_rebuilt(&self) -> f64 {
-        match self.work.losses.replicas_to_rebuild {
+        match self.work.losses.pieces_to_rebuild {
             0 => 1.0,
             _ if self.failures_left == 0 && self.open_tasks == 0 => 1.0,
             all => self.rebuilt_pieces as f64 / all as f64,
@@ -325,6 +328,9 @@ impl Recovery {
         ended_at: SimTime,
     ) -> Result<Outcome, SystemError> {
         let held = self.receivers.iter().map(|r| r.bytes_held).chain(self.senders.iter().map(|s| s.bytes_held)).sum();
+        let is_rebuilt = |task: &Task| task.is_rebuild && !self.unreachable.contains(&task.subject);
+        let (rebuilt_objects, moved_objects) =
+            (self.work.completed_objects(is_rebuilt), self.work.completed_objects(|task| !task.is_rebuild));
         let wanted = self.work.tasks.iter().filter(|task| !task.is_given_up);
         let wanted_bytes = wanted.map(|task| self.piece_size(task.subject)).sum();
         if self.unreachable_pieces + self.unreachable_moves == 0 {
@@ -340,13 +346,16 @@ impl Recovery {
         let coded = Coded { gathered_bytes: self.tally.gathered, decoded_bytes: self.tally.decoded };
         let outcome = Outcome {
             losses: self.work.losses,
-            rebuilt_replicas: self.rebuilt_pieces,
+            rebuilt_objects,
+            moved_objects,
+            unreachable_objects: self.unreachable.len() as u64,
+            rebuilt_pieces: self.rebuilt_pieces,
             rebuilt_bytes: self.rebuilt_bytes,
-            remapped_replicas: self.moved_pieces,
+            moved_pieces: self.moved_pieces,
             remapped_bytes: self.moved_bytes,
             moved_bytes: wanted_bytes,
             wasted: self.wasted,
-            unreachable_replicas: self.unreachable_pieces,
+            unreachable_pieces: self.unreachable_pieces,
             unreachable_moves: self.unreachable_moves,
             begins_at: self.failures[0].0,
             rebuilt_at: self.rebuilt_at,

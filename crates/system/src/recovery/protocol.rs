@@ -147,7 +147,7 @@ impl Recovery {
         let Gather { destination, number, task, .. } = *gather;
         let is_complete = gather.arrived == gather.wanted;
         self.devices[destination as usize].received_bytes += bytes;
-        self.devices[source as usize].sent_replicas += u64::from(number == 0);
+        self.devices[source as usize].sent_pieces += u64::from(number == 0);
         self.transfers.add(source, destination, bytes, number == 0);
         if is_complete && self.work.tasks[task as usize].is_given_up {
             self.let_go(leg.slot, site);
@@ -255,14 +255,14 @@ impl Recovery {
         }
         let device = &mut self.devices[task.destination as usize];
         if task.is_rebuild {
-            device.rebuilt_replicas += 1;
+            device.rebuilt_pieces += 1;
             device.rebuilt_bytes += size;
             self.rebuilt_pieces += 1;
             self.rebuilt_bytes += size;
             self.rebuilt_at = now;
             self.health.rebuilt(now, task.subject);
         } else {
-            device.remapped_replicas += 1;
+            device.moved_pieces += 1;
             device.remapped_bytes += size;
             self.moved_pieces += 1;
             self.moved_bytes += size;

@@ -154,7 +154,7 @@ fn failures_in_the_midst_of_a_rebuild_lose_what_is_not_there_by_then() {
             let outcome = storage.finish(schedule.now()).unwrap();
             assert_eq!(outcome.losses.unrecoverable_objects, expected, "{} at {time} ps", code.name());
             // What is left has all its pieces again: twenty servers are enough for every code when six have failed.
-            assert_eq!(outcome.losses.undersized_replicas, 0);
+            assert_eq!(outcome.losses.undersized_pieces, 0);
             assert_eq!(outcome.timeline.last().unwrap().at_risk_objects, 0.0);
         }
         assert!(partly >= 2, "{code}: {partly}");

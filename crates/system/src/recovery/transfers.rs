@@ -59,7 +59,7 @@ impl TransferLog {
         let transfer = |entry: &Entry| Transfer {
             source: DeviceId::new((entry.ends >> 32) as u32),
             destination: DeviceId::new(entry.ends as u32),
-            replicas: entry.pieces,
+            pieces: entry.pieces,
             bytes: Bytes::new(entry.bytes),
         };
         let has_traffic = |entry: &&Entry| entry.bytes > 0 || entry.pieces > 0;
@@ -80,7 +80,7 @@ mod tests {
         let sums: Vec<(u32, u32, u64, u64)> = log
             .finish()
             .into_iter()
-            .map(|sum| (sum.source.get(), sum.destination.get(), sum.replicas, sum.bytes.get()))
+            .map(|sum| (sum.source.get(), sum.destination.get(), sum.pieces, sum.bytes.get()))
             .collect();
         let mut expected = Vec::new();
         for (source, destination) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)] {

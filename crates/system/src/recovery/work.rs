@@ -83,32 +83,32 @@ pub struct Losses {
     /// Objects that had a piece on a failed device.
     pub affected_objects: u64,
     /// Pieces lost.
-    pub lost_replicas: u64,
+    pub lost_pieces: u64,
     /// Lost pieces that were rebuilt or have a new home.
-    pub replicas_to_rebuild: u64,
+    pub pieces_to_rebuild: u64,
     /// Objects that what is left does not make up.
     pub unrecoverable_objects: u64,
     /// Data of those objects, each counted once.
     pub unrecoverable_bytes: Bytes,
     /// Lost pieces of those objects that had not been rebuilt.
-    pub unrecoverable_replicas: u64,
+    pub unrecoverable_pieces: u64,
     /// Lost pieces that survivors could restore but for which the placement finds no device.
-    pub undersized_replicas: u64,
+    pub undersized_pieces: u64,
     /// Pieces that moved or are to move though they were not lost.
-    pub remapped_replicas: u64,
+    pub moved_pieces: u64,
 }
 
 impl Losses {
     /// Adds what other objects lost.
     pub(super) fn add(&mut self, other: Losses) {
         self.affected_objects += other.affected_objects;
-        self.lost_replicas += other.lost_replicas;
-        self.replicas_to_rebuild += other.replicas_to_rebuild;
+        self.lost_pieces += other.lost_pieces;
+        self.pieces_to_rebuild += other.pieces_to_rebuild;
         self.unrecoverable_objects += other.unrecoverable_objects;
         self.unrecoverable_bytes += other.unrecoverable_bytes;
-        self.unrecoverable_replicas += other.unrecoverable_replicas;
-        self.undersized_replicas += other.undersized_replicas;
-        self.remapped_replicas += other.remapped_replicas;
+        self.unrecoverable_pieces += other.unrecoverable_pieces;
+        self.undersized_pieces += other.undersized_pieces;
+        self.moved_pieces += other.moved_pieces;
     }
 }
 
@@ -335,6 +335,14 @@ impl RecoveryWork {
         &self.places[first..first + width]
     }
 
+    /// Of how many objects a piece has come that counts.
+    pub(super) fn completed_objects(&self, counts: impl Fn(&Task) -> bool) -> u64 {
+        let mut has_one = vec![false; self.objects.len()];
+        let is_complete = |task: &&Task| task.buffers_left == 0 && !task.is_given_up && counts(task);
+        self.tasks.iter().filter(is_complete).for_each(|task| has_one[task.subject as usize] = true);
+        has_one.iter().filter(|&&has_one| has_one).count() as u64
+    }
+
     /// The data of all pieces that are to come.
     pub fn bytes(&self) -> Bytes {
         let size =
@@ -383,13 +391,13 @@ impl Part {
         let rebuilt = needs.wants.iter().filter(|want| want.is_rebuild).count() as u64;
         self.losses.add(Losses {
             affected_objects: u64::from(lost > 0),
-            lost_replicas: u64::from(lost),
-            replicas_to_rebuild: rebuilt,
+            lost_pieces: u64::from(lost),
+            pieces_to_rebuild: rebuilt,
             unrecoverable_objects: u64::from(lost > 0 && !needs.is_survivable),
             unrecoverable_bytes: if lost > 0 && !needs.is_survivable { size } else { Bytes::ZERO },
-            unrecoverable_replicas: if needs.is_survivable { 0 } else { u64::from(lost) },
-            undersized_replicas: u64::from(needs.undersized),
-            remapped_replicas: needs.wants.len() as u64 - rebuilt,
+            unrecoverable_pieces: if needs.is_survivable { 0 } else { u64::from(lost) },
+            undersized_pieces: u64::from(needs.undersized),
+            moved_pieces: needs.wants.len() as u64 - rebuilt,
         });
         let piece = piece_bytes(size, pool.code.data());
         self.tasks.extend(needs.wants.iter().map(|&want| Task::new(subject, want, piece, buffer)));
