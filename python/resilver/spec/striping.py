@@ -47,23 +47,19 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
     faults = [(i, fault) for i, fault in enumerate(sections.get("faults") or ()) if fault.corrupt]
     if traffic is None or traffic.streams is None:
         return [] if "traffic" in broken else [_no_streams(index) for index, _ in faults]
-    if cluster.ceph is not None:
-        rule = "streams go over a synthetic cluster, and this one is a report's"
-        return [Problem(rule, "remove it, or use arrivals", key="traffic.streams")]
     problems: list[Problem] = []
     redundancy: Redundancy | None = sections.get("redundancy")
-    if "redundancy" not in broken and "population" not in given:
+    is_stored = "population" in given or cluster.ceph is not None
+    if "redundancy" not in broken and not is_stored:
         problems += _stripe_problems(redundancy)
-    if "population" in given:
+    if is_stored:
         rule = "soft errors are rebuilt over groups of servers, and objects are placed here"
-        problems += [
-            Problem(rule, "remove [population], or use fail", key=f"faults.{index}.corrupt")
-            for index, _ in faults
-        ]
+        remedy = "use fail" if cluster.ceph is not None else "remove [population], or use fail"
+        problems += [Problem(rule, remedy, key=f"faults.{index}.corrupt") for index, _ in faults]
     elif "placement" not in broken and not problems:
         problems += _group_problems(cluster, sections.get("placement"), redundancy, faults)
     if not problems:
-        stripes = redundancy if "population" not in given else None
+        stripes = None if is_stored else redundancy
         problems += _window_problems(cluster, traffic, stripes)
         problems += _rate_problems(cluster, traffic, stripes) + _burst_problems(traffic)
     if traffic.duration is None:
