@@ -42,7 +42,9 @@ def test_every_chart_is_drawn_without_a_complaint_or_a_request(
     page.events.clear()
     page.open(reports[case], 1366, 768)
     seen = page.evaluate(CHARTS)
-    swept = [f"{name}" for name in SWEPT_NAMES] if case == "sweep" else []
+    # These runs tell no goodput of a period, so its charts are left out.
+    known = [name for name in SWEPT_NAMES if not name.startswith("goodput-")]
+    swept = known if case == "sweep" else []
     # The last system of a sweep is the one shown: 3 loads times 3 cases of faults give rank 8.
     rank = 8 if case == "sweep" else 0
     wanted = [*swept, *(f"{name}-{rank}" for name in TRAFFIC_NAMES)]

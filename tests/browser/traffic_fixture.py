@@ -213,7 +213,8 @@ def _metrics(
         "failed_links": ", ".join(
             "-".join(network.name(end) for end in network.links[link]) for link in failed_links
         ),
-        "failed_switches": "", "population_objects": 0, "rebuilt_objects": 0, "rebuilt_pieces": 0, "rebuilt_bytes": 0,
+        "failed_switches": "", "population_objects": 0, "rebuilt_objects": 0,
+        "rebuilt_pieces": 0, "rebuilt_bytes": 0,
         "rebuild_seconds": 0.0,
         "requests_completed": int(kept.sum()), "requests_lost": int(lost.sum()),
         "requests_issued": lost.size, "requests_late": 0,

@@ -151,14 +151,24 @@ def test_a_number_of_strips_ends_streams_without_a_duration() -> None:
     assert Study.from_dict(table).runs()[0].system.faults[0].corrupt is not None
 
 
-def test_a_real_cluster_has_no_streams(shared_data: Path) -> None:
+def test_streams_go_over_a_real_cluster(shared_data: Path) -> None:
+    """Reads take one copy and writes three, of the objects of its pools; a failure degrades none."""
     report = str(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
     table = {
         "cluster": {"ceph": report, "fabric": ROUTED},
-        "traffic": {"streams": {"window": 2}, "duration": "1 s"},
+        "traffic": {"streams": {"window": 2}, "reads": 0.5, "warm_up": "0 s", "duration": "300 ms"},
     }
-    with pytest.raises(ConfigError, match=r"traffic\.streams: streams go over a synthetic cluster"):
-        Study.from_dict(table)
+    run = Study.from_dict(table).runs()[0]
+    metrics = simulate(run.system, run.seed).metrics
+    completed, written = metrics["write_requests"], metrics["client_device_bytes_written"]
+    rate = metrics["write_bytes_per_second"]
+    assert isinstance(completed, int) and isinstance(written, int) and isinstance(rate, float)
+    assert completed > 100 and metrics["requests_lost"] == 0
+    # Devices write three copies of each object; some of what they wrote is not acknowledged yet.
+    assert 3 * rate * 0.3 <= written < 3.6 * rate * 0.3
+    corrupt = {**table, "faults": [{"corrupt": {"groups": 1}}]}
+    with pytest.raises(ConfigError, match="objects are placed here; use fail"):
+        Study.from_dict(corrupt)
 
 
 def test_streams_are_written_and_read_again(tmp_path: Path) -> None:

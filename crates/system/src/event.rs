@@ -5,7 +5,7 @@
 //!
 //! | owner | bits | what they number |
 //! |---|---|---|
-//! | recovery | 41 | buffers under way (32), their pieces (6), kinds of event (3) |
+//! | recovery | 62 | buffers under way (28), their task (31) or their pieces (6), kinds of event (3) |
 //! | operations and who begins them | 59 | operations (50), their pieces, kinds of event |
 //! | devices, changes, failures | 32 | each its own |
 
@@ -151,7 +151,7 @@ mod tests {
     fn an_event_comes_back_from_its_word() {
         let last = u32::MAX;
         for event in [
-            StorageEvent::Recovery((1 << 41) - 1),
+            StorageEvent::Recovery((1 << 62) - 1),
             StorageEvent::Operation((1 << 59) - 1),
             StorageEvent::Fail(last),
             StorageEvent::Device(DeviceId::new(last)),

@@ -111,6 +111,11 @@ pub enum SystemError {
         /// Pieces that placement asks for.
         placed: u64,
     },
+    /// More buffers at a time than can be numbered.
+    #[error(
+        "more than 2^28 buffers are under way at a time: lower recovery.receive_memory, or raise recovery.pipeline_buffer"
+    )]
+    TooManyBuffersUnderWay,
     /// More codes than can be told apart.
     #[error("pools: they have more than 256 different codes; simulate fewer pools at a time")]
     TooManyCodes,

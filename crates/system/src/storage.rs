@@ -309,11 +309,13 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
     /// Fetches what the event is about.
     #[inline]
     fn announce(&self, event: EventOf<F>) {
-        if let StorageEvent::Fabric(event) = event.get() {
-            match F::token(event) {
+        match event.get() {
+            StorageEvent::Fabric(event) => match F::token(event) {
                 Some(token) if Owner::of(token) == Owner::Recovery => self.recovery.announce(token),
                 _ => self.plant.fabric.announce(event),
-            }
+            },
+            StorageEvent::Recovery(number) => self.recovery.announce_event(number),
+            _ => {}
         }
     }
 

@@ -9,6 +9,7 @@ use resilver_units::{Bytes, ObjectId, SimTime};
 use super::Recovery;
 use super::gathers::{Gather, Leg, Phase, RecoveryEvent};
 use super::protocol::event;
+use crate::SystemError;
 use crate::event::EventOf;
 use crate::storage::Site;
 
@@ -81,6 +82,10 @@ impl Recovery {
             if receiver.bytes_held + held > self.policy.receive_memory || !self.is_on_pace(destination, held, site) {
                 return;
             }
+            if self.gathers.is_full() {
+                self.problem = Some(SystemError::TooManyBuffersUnderWay);
+                return;
+            }
             let slot = self.open(destination, (task, number), bytes, site.schedule.now());
             let is_last = offset + bytes.get() == size;
             if is_last {
@@ -100,7 +105,7 @@ impl Recovery {
             return false;
         }
         let subject = self.work.tasks[task as usize].subject;
-        let (object, size) = (self.object(subject).object, self.piece_size(subject));
+        let (object, size) = (self.object(subject).object, self.work.tasks[task as usize].size);
         let receiver = &mut self.receivers[destination as usize];
         std::mem::swap(&mut self.planned, &mut receiver.plan);
         (receiver.object, receiver.size) = (object, size);

@@ -12,7 +12,8 @@ use super::gathers::{Gather, Phase, pieces_of};
 use super::homes::HomesScratch;
 use super::needs::{Needs, Standing, Want};
 use super::places::{LOST, NOBODY, device_at, device_or_nobody, is_there, stored_in};
-use super::work::{Copies, Losses, PART_OBJECTS, Task, buffers_of, copies_of};
+use super::tasks::{Task, buffers_of};
+use super::work::{Copies, Losses, PART_OBJECTS, copies_of};
 use super::{Recovery, Sender};
 use crate::SystemError;
 use crate::event::TASK_LIMIT;
@@ -288,7 +289,7 @@ impl Recovery {
     fn put_in_order(&mut self) {
         let mut turns: Vec<Vec<(u64, u32, u32)>> = vec![Vec::new(); self.receivers.len()];
         for (index, &task) in (0..).zip(&self.work.tasks) {
-            let buffers = buffers_of(self.piece_size(task.subject), self.policy.pipeline_buffer);
+            let buffers = buffers_of(task.size, self.policy.pipeline_buffer);
             if task.is_given_up || task.number >= buffers {
                 continue;
             }

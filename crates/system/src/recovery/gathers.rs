@@ -1,5 +1,6 @@
 //! Buffers under way: of one piece and one stretch of it, what each source has been asked for and what has come.
 
+use resilver_kernel::prefetch;
 use resilver_redundancy::Pieces;
 use resilver_units::{Bytes, ObjectId};
 
@@ -20,6 +21,7 @@ pub(super) enum Phase {
 
 /// One buffer of one task: all that its events need, in one line of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Gather {
     /// The object that the piece is of.
     pub object: ObjectId,
@@ -99,6 +101,12 @@ impl Gathers {
         Gathers { width, all: Vec::new(), devices: Vec::new(), free: Vec::new() }
     }
 
+    /// Whether no more can be numbered.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.free.is_empty() && self.all.len() == GATHER_LIMIT
+    }
+
     /// Takes a buffer up; returns its number.
     #[inline]
     pub fn open(&mut self, gather: Gather) -> u32 {
@@ -124,6 +132,13 @@ impl Gathers {
             self.free.push(slot);
         }
         is_free
+    }
+
+    /// Fetches what is known of a buffer while other work goes on.
+    #[inline]
+    pub fn fetch(&self, slot: u32) {
+        prefetch(&self.all[slot as usize]);
+        prefetch(&self.devices[slot as usize * self.width]);
     }
 
     #[inline]
@@ -158,6 +173,10 @@ impl Gathers {
     }
 }
 
+/// How many bits tell a task, of which there are up to 2^31; 28 are left to buffers under way.
+const TASK_BITS: u32 = 31;
+/// Most buffers under way: they take 20 GB.
+const GATHER_LIMIT: usize = 1 << 28;
 /// How many bits tell a position.
 const POSITION_BITS: u32 = 6;
 
@@ -212,14 +231,14 @@ pub(super) enum RecoveryEvent {
     Retry(Leg),
     /// A destination has made a buffer of what came.
     Decoded(u32),
-    /// A destination has written a buffer.
-    WriteDone(u32),
+    /// A destination has written a buffer, of this task.
+    WriteDone(u32, u32),
     /// A destination may ask for more without passing its bandwidth.
     Wake(u32),
 }
 
 impl RecoveryEvent {
-    /// The number that stands for it among events, below 2^41.
+    /// The number that stands for it among events, below 2^62.
     #[inline]
     pub fn number(self) -> u64 {
         let (kind, rest) = match self {
@@ -227,7 +246,7 @@ impl RecoveryEvent {
             RecoveryEvent::SendDone(leg) => (1, leg.pack()),
             RecoveryEvent::Retry(leg) => (2, leg.pack()),
             RecoveryEvent::Decoded(slot) => (3, u64::from(slot)),
-            RecoveryEvent::WriteDone(slot) => (4, u64::from(slot)),
+            RecoveryEvent::WriteDone(slot, task) => (4, u64::from(slot) << TASK_BITS | u64::from(task)),
             RecoveryEvent::Wake(device) => (5, u64::from(device)),
         };
         rest << 3 | kind
@@ -241,7 +260,7 @@ impl RecoveryEvent {
             1 => RecoveryEvent::SendDone(Leg::unpack(rest)),
             2 => RecoveryEvent::Retry(Leg::unpack(rest)),
             3 => RecoveryEvent::Decoded(rest as u32),
-            4 => RecoveryEvent::WriteDone(rest as u32),
+            4 => RecoveryEvent::WriteDone((rest >> TASK_BITS) as u32, (rest % (1 << TASK_BITS)) as u32),
             _ => RecoveryEvent::Wake(rest as u32),
         }
     }
@@ -265,11 +284,11 @@ mod tests {
                 RecoveryEvent::SendDone(leg),
                 RecoveryEvent::Retry(leg),
                 RecoveryEvent::Decoded(slot),
-                RecoveryEvent::WriteDone(slot),
+                RecoveryEvent::WriteDone(slot % (1 << 28), (1 << 31) - 1),
                 RecoveryEvent::Wake(slot),
             ];
             for event in events {
-                assert!(event.number() < 1 << 41);
+                assert!(event.number() < 1 << 62);
                 assert_eq!(RecoveryEvent::of_number(event.number()), event);
             }
         }

@@ -87,9 +87,20 @@ impl Health {
             self.at_risk.add(now, -1);
         }
         if is_whole {
-            self.degraded.add(now, -1);
-            self.first_redundant_at.get_or_insert(now);
-            self.last_redundant_at = Some(now);
+            self.restored(now, false);
         }
+    }
+
+    /// The only missing piece of an object is there again, which was at risk or not.
+    ///
+    /// Where that is known beforehand, this does not fetch the object's pieces: of millions, they are seldom in the cache.
+    #[inline]
+    pub fn restored(&mut self, now: SimTime, was_at_risk: bool) {
+        if was_at_risk {
+            self.at_risk.add(now, -1);
+        }
+        self.degraded.add(now, -1);
+        self.first_redundant_at.get_or_insert(now);
+        self.last_redundant_at = Some(now);
     }
 }

@@ -15,7 +15,7 @@ use super::Recovery;
 use super::gathers::{Leg, Phase, RecoveryEvent, pieces_of};
 use super::policy::RetryPolicy;
 use super::protocol::event;
-use super::work::{Task, buffers_of};
+use super::tasks::{Task, buffers_of};
 use crate::event::{DATA, EventOf, REQUEST};
 use crate::storage::Site;
 
@@ -242,8 +242,8 @@ impl Recovery {
 
     /// Data that was written of a task.
     fn written_of(&self, task: u32) -> Bytes {
-        let Task { subject, buffers_left, last_is_written, .. } = self.work.tasks[task as usize];
-        let (size, buffer) = (self.piece_size(subject), self.policy.pipeline_buffer);
+        let Task { size, buffers_left, last_is_written, .. } = self.work.tasks[task as usize];
+        let buffer = self.policy.pipeline_buffer;
         let count = buffers_of(size, buffer);
         let full = Bytes::new(u64::from(count - buffers_left) * buffer.get());
         let missing_of_last = Bytes::new(u64::from(count) * buffer.get()) - size;

@@ -17,7 +17,9 @@ mod needs;
 mod places;
 mod plan;
 mod policy;
+mod pools;
 mod protocol;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod transfers;
@@ -51,10 +53,12 @@ use laws::Tally;
 use losses::LostMessages;
 use places::device_or_nobody;
 pub use policy::{RecoveryPolicy, RetryPolicy};
+pub use pools::PoolCode;
+pub(crate) use pools::PoolCodes;
+use tasks::{Task, piece_bytes};
 use transfers::TransferLog;
-pub(crate) use work::{Copies, PoolCodes};
-pub use work::{Losses, PoolCode, RecoveryWork};
-use work::{Task, piece_bytes};
+pub(crate) use work::Copies;
+pub use work::{Losses, RecoveryWork};
 
 /// A source's memory and the requests that wait for it.
 #[derive(Clone, Debug, Default)]
@@ -181,7 +185,7 @@ impl Recovery {
             timeline: Timeline::new(),
             health,
             curve: Curve::default(),
-            transfers: TransferLog::default(),
+            transfers: TransferLog::new(devices),
             failures_left: failures.len(),
             failed: failures[0].1.clone(),
             unserved: BTreeMap::new(),
@@ -332,7 +336,7 @@ impl Recovery {
         let (rebuilt_objects, moved_objects) =
             (self.work.completed_objects(is_rebuilt), self.work.completed_objects(|task| !task.is_rebuild));
         let wanted = self.work.tasks.iter().filter(|task| !task.is_given_up);
-        let wanted_bytes = wanted.map(|task| self.piece_size(task.subject)).sum();
+        let wanted_bytes = wanted.map(|task| task.size).sum();
         if self.unreachable_pieces + self.unreachable_moves == 0 {
             laws::check_places(&self.work.places, self.stride)?;
         }

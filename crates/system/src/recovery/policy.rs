@@ -2,7 +2,8 @@
 
 use resilver_units::{Bytes, BytesPerSecond, SimDuration};
 
-use super::work::{RecoveryWork, piece_bytes};
+use super::tasks::piece_bytes;
+use super::work::RecoveryWork;
 use crate::SystemError;
 use crate::event::BUFFER_LIMIT;
 

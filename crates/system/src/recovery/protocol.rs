@@ -9,6 +9,7 @@ use resilver_units::{Bytes, DeviceId, SimTime};
 use super::Recovery;
 use super::gathers::{Gather, Leg, Phase, RecoveryEvent};
 use super::places::made_at;
+use super::tasks::Restores;
 use crate::class::TrafficClass;
 use crate::event::{DATA, EventOf, REQUEST, StorageEvent};
 use crate::ports::Ports;
@@ -16,6 +17,9 @@ use crate::storage::Site;
 
 /// The queue of a port or a device that recovery waits in, where there are several.
 const LANE: u8 = TrafficClass::Rebuild.lane();
+
+/// How many requests before its turn what is known of one that waits at a source is fetched.
+const REQUESTS_AHEAD: usize = 1;
 
 /// An event of recovery among the system's.
 #[inline]
@@ -88,6 +92,10 @@ impl Recovery {
             sender.waiting.pop_front();
             sender.bytes_held += bytes;
             gather.unsent |= leg.bit();
+            if let Some(coming) = sender.waiting.get(REQUESTS_AHEAD) {
+                let slot = coming.slot;
+                self.gathers.fetch(slot);
+            }
             let io = self.io(leg.slot, Direction::Read);
             site.submit(DeviceId::new(source), io, event(RecoveryEvent::ReadDone(leg)));
         }
@@ -149,7 +157,7 @@ impl Recovery {
         self.devices[destination as usize].received_bytes += bytes;
         self.devices[source as usize].sent_pieces += u64::from(number == 0);
         self.transfers.add(source, destination, bytes, number == 0);
-        if is_complete && self.work.tasks[task as usize].is_given_up {
+        if is_complete && self.is_given_up(task) {
             self.let_go(leg.slot, site);
         } else if is_complete {
             self.decode(leg.slot, site);
@@ -170,6 +178,12 @@ impl Recovery {
         let gather = self.gathers.get_mut(slot);
         gather.phase = Phase::Decoding;
         gather.is_busy = true;
+    }
+
+    /// Whether nothing of a task is wanted any more; where nothing is ever given up, no task is fetched to tell.
+    #[inline]
+    fn is_given_up(&self, task: u32) -> bool {
+        (self.has_later() || self.lost_messages.is_some()) && self.work.tasks[task as usize].is_given_up
     }
 
     /// Whether a buffer is the last of its piece.
@@ -194,7 +208,8 @@ impl Recovery {
         gather.phase = Phase::Writing;
         gather.is_busy = true;
         let destination = DeviceId::new(gather.destination);
-        site.submit(destination, io, event(RecoveryEvent::WriteDone(slot)));
+        let task = self.gathers.get(slot).task;
+        site.submit(destination, io, event(RecoveryEvent::WriteDone(slot, task)));
     }
 
     fn write_done<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
@@ -222,7 +237,7 @@ impl Recovery {
         self.timeline.add(now, -(gather.held().get() as i64));
         self.devices[destination as usize].finished_at = Some(now);
         self.settle(slot, site);
-        if self.work.tasks[task as usize].is_given_up {
+        if self.is_given_up(task) {
             self.wasted.written += bytes;
         } else {
             self.buffer_done((task, self.is_last(&gather)), bytes, now);
@@ -246,7 +261,7 @@ impl Recovery {
 
     fn task_done(&mut self, number: u32, now: SimTime) {
         let task = self.work.tasks[number as usize];
-        let (size, subject) = (self.piece_size(task.subject), task.subject as usize);
+        let (size, subject) = (task.size, task.subject as usize);
         self.open_tasks -= 1;
         self.work.places[subject * self.stride + usize::from(task.position)] = made_at(task.destination);
         if let Some(history) = self.histories.get_mut(subject) {
@@ -260,7 +275,11 @@ impl Recovery {
             self.rebuilt_pieces += 1;
             self.rebuilt_bytes += size;
             self.rebuilt_at = now;
-            self.health.rebuilt(now, task.subject);
+            match task.restores {
+                Restores::All if !self.has_later() => self.health.restored(now, false),
+                Restores::AllOfOneAtRisk if !self.has_later() => self.health.restored(now, true),
+                _ => self.health.rebuilt(now, task.subject),
+            }
         } else {
             device.moved_pieces += 1;
             device.remapped_bytes += size;
@@ -282,7 +301,20 @@ impl Recovery {
     /// Fetches what a message is about.
     #[inline]
     pub(crate) fn announce(&self, token: u64) {
-        prefetch(self.gathers.get(Leg::of_token(token).0.slot));
+        self.gathers.fetch(Leg::of_token(token).0.slot);
+    }
+
+    /// Fetches what an event of recovery's own is about.
+    #[inline]
+    pub(crate) fn announce_event(&self, number: u64) {
+        match RecoveryEvent::of_number(number) {
+            RecoveryEvent::ReadDone(leg) | RecoveryEvent::SendDone(leg) => self.gathers.fetch(leg.slot),
+            RecoveryEvent::WriteDone(slot, task) => {
+                self.gathers.fetch(slot);
+                prefetch(&self.work.tasks[task as usize]);
+            }
+            _ => {}
+        }
     }
 
     /// The fabric has news of a message.
@@ -312,7 +344,7 @@ impl Recovery {
             RecoveryEvent::SendDone(leg) => self.send_done(leg, site),
             RecoveryEvent::Retry(leg) => self.retry(leg, site),
             RecoveryEvent::Decoded(slot) => self.decoded(slot, site),
-            RecoveryEvent::WriteDone(slot) => self.write_done(slot, site),
+            RecoveryEvent::WriteDone(slot, _) => self.write_done(slot, site),
             RecoveryEvent::Wake(destination) => {
                 self.receivers[destination as usize].is_waiting = false;
                 self.ask(destination, site);

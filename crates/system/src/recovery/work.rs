@@ -5,11 +5,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::{Code, Pieces};
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, ObjectId};
+use resilver_units::{Bytes, DeviceId, ObjectId};
 
 use super::homes::{Homes, HomesScratch};
 use super::needs::{Needs, Standing, Want};
 use super::places::{LOST, NOBODY};
+use super::pools::{PoolCode, PoolCodes};
+use super::tasks::{Restores, Task, piece_bytes};
 use crate::SystemError;
 use crate::choice::ObjectOrder;
 use crate::config::SystemConfig;
@@ -18,54 +20,6 @@ use crate::scan::AffectedObject;
 
 /// Objects that one thread looks at a time.
 pub(super) const PART_OBJECTS: usize = 1 << 13;
-
-/// How the objects of a pool are kept.
-#[derive(Clone, Debug)]
-pub struct PoolCode {
-    /// The code; copies are one of which each piece is the whole object.
-    pub code: Arc<Code>,
-    /// How fast one server decodes, in user data; `None` where that takes no time.
-    pub coding: Option<BytesPerSecond>,
-    /// Whether a device that stays in a set keeps its position in it when others leave.
-    pub keeps_positions: bool,
-}
-
-/// The codes of a system's pools: many pools of a cluster share few.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PoolCodes {
-    /// Each that is used, once.
-    pub distinct: Vec<PoolCode>,
-    /// Which of them each pool has.
-    pub of_pool: Vec<u8>,
-}
-
-impl PoolCodes {
-    /// The codes of pools, one after another.
-    ///
-    /// # Errors
-    /// The first pool's that has none, and when there are more than 256.
-    pub fn of(pools: impl IntoIterator<Item = Result<PoolCode, SystemError>>) -> Result<Self, SystemError> {
-        let mut codes = PoolCodes::default();
-        for pool in pools {
-            let pool = pool?;
-            let is_same = |other: &PoolCode| other.keeps_positions == pool.keeps_positions && other.code == pool.code;
-            let place = codes.distinct.iter().position(is_same).unwrap_or_else(|| {
-                codes.distinct.push(pool);
-                codes.distinct.len() - 1
-            });
-            codes.of_pool.push(u8::try_from(place).map_err(|_| SystemError::TooManyCodes)?);
-        }
-        Ok(codes)
-    }
-}
-
-impl PoolCode {
-    /// How many pieces an object has.
-    #[inline]
-    pub(super) fn width(&self) -> usize {
-        self.code.pieces() as usize
-    }
-}
 
 /// How many pieces an object has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,49 +66,6 @@ impl Losses {
     }
 }
 
-/// One piece that one device is to get, and how far it has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Task {
-    /// Which of the affected objects.
-    pub subject: u32,
-    pub destination: u32,
-    /// Buffers that are not written yet.
-    pub buffers_left: u32,
-    /// The next buffer to be asked for.
-    pub number: u32,
-    /// Which piece.
-    pub position: u8,
-    /// Whether it replaces a lost one.
-    pub is_rebuild: bool,
-    /// Whether nothing of it is wanted any more, or it cannot be had.
-    pub is_given_up: bool,
-    /// Whether its last buffer, which may be smaller than the others, is written.
-    pub last_is_written: bool,
-}
-
-impl Task {
-    /// A piece of `size` bytes that is wanted, in buffers of `buffer` bytes.
-    pub fn new(subject: u32, want: Want, size: Bytes, buffer: Bytes) -> Self {
-        let Want { position, destination, is_rebuild } = want;
-        Task {
-            subject,
-            destination,
-            buffers_left: buffers_of(size, buffer),
-            number: 0,
-            position,
-            is_rebuild,
-            is_given_up: false,
-            last_is_written: false,
-        }
-    }
-}
-
-/// How many buffers a piece takes: one where it is empty.
-#[inline]
-pub(super) fn buffers_of(size: Bytes, buffer: Bytes) -> u32 {
-    size.pieces_of(buffer).max(1) as u32
-}
-
 /// The affected objects of a run, and what the first failure asks for.
 #[derive(Clone, Debug)]
 pub struct RecoveryWork {
@@ -172,12 +83,6 @@ pub struct RecoveryWork {
     pub(super) losses: Losses,
     /// Where pieces go at later failures.
     pub(super) homes: Homes,
-}
-
-/// The size of each of `data` parts of an object.
-#[inline]
-pub(super) fn piece_bytes(size: Bytes, data: u32) -> Bytes {
-    if data == 1 { size } else { Bytes::new(size.get().div_ceil(u64::from(data))) }
 }
 
 /// What one thread makes of a stretch of the affected objects.
@@ -345,9 +250,7 @@ impl RecoveryWork {
 
     /// The data of all pieces that are to come.
     pub fn bytes(&self) -> Bytes {
-        let size =
-            |task: &Task| piece_bytes(self.objects[task.subject as usize].size, self.pool(task.subject).code.data());
-        self.tasks.iter().map(size).sum()
+        self.tasks.iter().map(|task| task.size).sum()
     }
 }
 
@@ -400,8 +303,15 @@ impl Part {
             moved_pieces: needs.wants.len() as u64 - rebuilt,
         });
         let piece = piece_bytes(size, pool.code.data());
-        self.tasks.extend(needs.wants.iter().map(|&want| Task::new(subject, want, piece, buffer)));
-        self.copies.push(copies_of(needs.is_survivable, stored, needs.missing));
+        let copies = copies_of(needs.is_survivable, stored, needs.missing);
+        let restores = match copies.full - copies.left {
+            1 if u32::from(copies.left) <= pool.code.pieces() - pool.code.fault_tolerance() => Restores::AllOfOneAtRisk,
+            1 => Restores::All,
+            _ => Restores::Counted,
+        };
+        let task = |&want: &Want| Task { restores, ..Task::new(subject, want, piece, buffer) };
+        self.tasks.extend(needs.wants.iter().map(task));
+        self.copies.push(copies);
     }
 }
 
