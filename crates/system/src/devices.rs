@@ -6,6 +6,7 @@ use resilver_device::{Device, Disk, Mixed, Pace, ReadsFirst, Service};
 use resilver_units::{DeviceId, SimTime};
 
 use crate::SystemError;
+use crate::network::NetworkFault;
 
 /// In which order a device serves its requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,6 +89,15 @@ impl Devices {
             Some(slow) => Err(no_such("device that is slow", slow.device.get(), count)),
             None => Ok(()),
         }
+    }
+
+    /// When devices become slow, and when they are not any more, as faults that take nothing away.
+    pub(crate) fn slow_times(&self) -> Vec<NetworkFault> {
+        let mut times: Vec<(SimTime, Option<SimTime>)> =
+            self.slowdowns.iter().map(|slow| (slow.at, slow.until)).collect();
+        times.sort_unstable();
+        times.dedup();
+        times.into_iter().map(|(at, repair_at)| NetworkFault { at, repair_at, ..NetworkFault::default() }).collect()
     }
 
     /// `count` devices, each made by its service and its number, and set to its pace.

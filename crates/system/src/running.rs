@@ -183,7 +183,10 @@ where
 {
     let plant = Plant::new(fabric, disks, config.endpoint_of.clone()).with_ports(&config.ports_of);
     let workload = Workload::of(config, plant.ports.sides())?;
-    let mut storage = Storage::serving(plant, recovery, workload, config.faults.clone());
+    // Who is served beside slow devices is measured apart; nobody else has to know when they are.
+    let slow_times = if workload.is_some() { config.devices.slow_times() } else { Vec::new() };
+    let faults = [config.faults.clone(), slow_times].concat();
+    let mut storage = Storage::serving(plant, recovery, workload, faults);
     let mut schedule = Schedule::new();
     storage.start(&mut schedule);
     Ok(Box::new(Running { storage, schedule, bytes }))

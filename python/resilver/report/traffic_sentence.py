@@ -8,7 +8,7 @@ import statistics
 import numpy as np
 
 from resilver.report.charts_data import column, rows_of_run
-from resilver.report.source import ResultsLike, Row, SystemRuns, number, serves_only
+from resilver.report.source import ResultsLike, Row, SystemRuns, number
 from resilver.report.words import listed, percent, plural
 from resilver.units import format_duration, format_rate
 
@@ -28,7 +28,8 @@ def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
     during = _middle(point, "during_throughput_bytes_per_second")
     when, rate = "", _middle(point, "throughput_bytes_per_second")
     if during is not None:
-        when = " during the faults" if serves_only(point.rows) else " during the rebuild"
+        is_rebuilt = any(number(row, "rebuilt_pieces") for row in point.rows)
+        when = " during the rebuild" if is_rebuilt else " during the faults"
         rate = during
     losses = losses_sentence(results, point)
     if not rate:

@@ -160,21 +160,40 @@ fn keep_survivors(before: &[u32], after: &mut [u32], is_failed: impl Fn(DeviceId
 }
 
 /// The devices of the pieces of each object, `pieces` of them, piece by piece.
+///
+/// A group is placed once, however many of the objects are in it.
 fn positions(config: &SystemConfig, algorithm: &Algorithm, objects: &[(ObjectId, Bytes)], pieces: usize) -> Vec<u32> {
-    let is_hashed = matches!(config.contents, Contents::Files { .. });
-    let place = |scratch: &mut PlaceScratch, &(object, _): &(ObjectId, Bytes)| {
-        let mut set = Vec::with_capacity(pieces);
-        match config.placement.groups {
-            Some(groups) if is_hashed => {
-                algorithm.place_group_positions(object_group(object, groups), scratch, &mut set)
-            }
-            Some(_) => algorithm.place_group_positions(GroupId::new(file_of(object) as u32), scratch, &mut set),
-            None => algorithm.place_object_positions(object, scratch, &mut set),
-        }
+    let numbered = |mut set: Vec<Option<DeviceId>>| {
         set.resize(pieces, None);
         set.into_iter().map(|device| device.map_or(NO_DEVICE, DeviceId::get))
     };
-    objects.par_iter().map_init(PlaceScratch::default, place).flatten_iter().collect()
+    let Some(groups) = config.placement.groups else {
+        let place = |scratch: &mut PlaceScratch, &(object, _): &(ObjectId, Bytes)| {
+            let mut set = Vec::with_capacity(pieces);
+            algorithm.place_object_positions(object, scratch, &mut set);
+            numbered(set)
+        };
+        return objects.par_iter().map_init(PlaceScratch::default, place).flatten_iter().collect();
+    };
+    let is_hashed = matches!(config.contents, Contents::Files { .. });
+    let group_of = |&(object, _): &(ObjectId, Bytes)| match is_hashed {
+        true => object_group(object, groups).get(),
+        false => file_of(object) as u32,
+    };
+    let mut touched: Vec<u32> = objects.iter().map(group_of).collect();
+    touched.sort_unstable();
+    touched.dedup();
+    let place = |scratch: &mut PlaceScratch, &group: &u32| {
+        let mut set = Vec::with_capacity(pieces);
+        algorithm.place_group_positions(GroupId::new(group), scratch, &mut set);
+        numbered(set)
+    };
+    let rows: Vec<u32> = touched.par_iter().map_init(PlaceScratch::default, place).flatten_iter().collect();
+    let row = |object: &(ObjectId, Bytes)| {
+        let place = touched.binary_search(&group_of(object)).expect("its group is placed");
+        rows[place * pieces..(place + 1) * pieces].iter().copied()
+    };
+    objects.iter().flat_map(row).collect()
 }
 
 /// Objects of the population that have data, drawn at random: those of a file together.
