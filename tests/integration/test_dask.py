@@ -258,12 +258,15 @@ def test_runs_of_a_killed_driver_end_at_their_next_report(cluster: Cluster, tmp_
 
 def test_an_executor_of_the_caller_performs_runs(tmp_path: Path) -> None:
     from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+    from multiprocessing import get_context
 
     perform(FakeStudy(), tmp_path / "here", workers=0)
     with ThreadPoolExecutor(2) as threads:
         perform(FakeStudy(), tmp_path / "threads", executor=threads)
     assert tables(tmp_path / "threads") == tables(tmp_path / "here")
-    with ProcessPoolExecutor(2) as processes:
+    # Forked from a process of many threads, a worker may wait for ever on a lock that one of the
+    # threads held, which it does not have.
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
         with pytest.raises(Incomplete, match="broke") as caught:
             perform(FakeStudy(die=[2]), tmp_path / "processes", executor=processes)
         assert caught.value.resumable
