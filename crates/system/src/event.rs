@@ -16,7 +16,7 @@ use resilver_kernel::Event;
 use resilver_units::DeviceId;
 
 /// Most buffers of one piece of an object.
-pub(crate) const BUFFER_LIMIT: u64 = 1 << 31;
+pub(crate) const BUFFER_LIMIT: u64 = 1 << 30;
 /// Most pieces that are to come to devices, and most objects that have some of them.
 pub(crate) const TASK_LIMIT: usize = 1 << 31;
 

@@ -124,7 +124,7 @@ pub enum SystemError {
     EmptyBuffer,
     /// An object of more buffers than can be numbered.
     #[error(
-        "recovery.pipeline_buffer = {buffer} B divides an object of {object} B into more than 2^31 buffers: use a larger \
+        "recovery.pipeline_buffer = {buffer} B divides an object of {object} B into more than 2^30 buffers: use a larger \
          buffer"
     )]
     TooManyBuffers {

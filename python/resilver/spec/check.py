@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from resilver.spec.redundancy import Redundancy
 
 BUFFERS_MAX = 2**30
-"""The most pipeline buffers of an object: the core numbers them in 30 bits of a message."""
+"""The most pipeline buffers of an object, as in the core."""
 
 RING_POINTS_MAX = 2**27
 """The most points on a hash ring, of all servers together: their 8 bytes each then take 1 GiB."""
