@@ -17,13 +17,11 @@ TABLE_NAMES = (
     "lanes",
     "lending",
     "stripe_groups",
+    "pools",
 )
 
-TABLES_ADDED_LATER = ("lanes", "lending", "stripe_groups")
-"""What run folders of before version 4 of the results do not have; there these have no rows."""
-
-TABLES_ADDED_SINCE = 4
-"""The version of the results that has them."""
+TABLES_ADDED_IN: Mapping[str, int] = {"lanes": 4, "lending": 4, "stripe_groups": 4, "pools": 6}
+"""The version of the results that first had a table; in folders of before, it has no rows."""
 
 _COUNT = pa.int64()
 _REAL = pa.float64()
@@ -49,6 +47,12 @@ OF_A_PERIOD = (
     ("p99_write_delay_seconds", _REAL),
 )
 """What clients got in a period: the metrics ``before_seconds``, ``during_requests_lost``, ..."""
+
+OF_PERIODS = (
+    *((f"{period}_{name}", kind) for period in PERIODS for name, kind in OF_A_PERIOD),
+    ("during_before_throughput_ratio", _REAL),
+)
+"""What clients got in each period, and the ratio of during to before."""
 
 METRICS = pa.schema(
     [
@@ -134,8 +138,7 @@ METRICS = pa.schema(
         ("client_device_bytes_read", _COUNT),
         ("client_device_bytes_written", _COUNT),
         ("degraded_read_bytes", _COUNT),
-        *((f"{period}_{name}", kind) for period in PERIODS for name, kind in OF_A_PERIOD),
-        ("during_before_throughput_ratio", _REAL),
+        *OF_PERIODS,
     ]
 )
 
@@ -273,6 +276,24 @@ _STRIPE_GROUPS = pa.schema(
         ("mean_delay_seconds", _REAL),
     ]
 )
+# A row a pool; of clients, what those got that ask for this pool alone.
+_POOLS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("pool", _TEXT),
+        ("objects", _COUNT),
+        ("bytes", _COUNT),
+        ("affected_objects", _COUNT),
+        ("unrecoverable_objects", _COUNT),
+        ("unrecoverable_bytes", _COUNT),
+        ("undersized_pieces", _COUNT),
+        ("rebuilt_objects", _COUNT),
+        ("rebuilt_pieces", _COUNT),
+        ("rebuilt_bytes", _COUNT),
+        ("rebuild_seconds", _REAL),
+        *OF_PERIODS,
+    ]
+)
 _RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])
 
 # A shard's tables depend on the run's key alone, so a shard holds no swept column: the same run may
@@ -288,6 +309,7 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
     "lanes": _LANES,
     "lending": _LENDING,
     "stripe_groups": _STRIPE_GROUPS,
+    "pools": _POOLS,
 }
 
 

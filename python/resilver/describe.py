@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from resilver.describe_streams import (
     streams_json,
 )
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.ceph import PoolInfo
+from resilver.importers.ceph import ClusterReport, PoolInfo
 from resilver.spec import Placement, Population, System
 from resilver.spec.slow import part_names
 
@@ -137,9 +137,13 @@ def core_json(
             ],
             "devices": devices_json(system, [parts.described() for parts in slow]),
             "fabric": fabric_json(system),
-            "traffic": traffic_json(system, machines, numbers),
+            "traffic": [
+                {**described, "pool": None if system.traffic else number}
+                for number, pool in enumerate((system,) if system.traffic else system.of_pools)
+                if (described := traffic_json(pool, machines, numbers)) is not None
+            ],
             "network_faults": list(network_faults),
-            "redundancy": redundancy_json(system),
+            "redundancy": redundancy_json(system) if system.is_traffic_only else None,
             "lanes": lanes_json(system),
             "streams": streams_json(system, entries(system, machines)),
             "corrupt": corrupt_json(system, corrupted or {}),
@@ -157,8 +161,8 @@ def core_json(
                 "retry_seconds": float(recovery.retry_after),
                 "attempts": recovery.attempts,
             },
-            "placement": None if system.is_traffic_only else _placement(system, failed),
-            "population": None if system.is_traffic_only else _population(system),
+            "pools": [] if system.is_traffic_only else _pools(system),
+            "osds": _osds(system.report, failed) if system.report is not None else None,
         }
     )
 
@@ -196,22 +200,68 @@ def failure_domains(system: System) -> list[int] | None:
     return [device // size for device in range(tree.devices)]
 
 
-def _placement(system: System, failed: Collection[int]) -> dict[str, Any]:
+def _pools(system: System) -> list[dict[str, Any]]:
+    """What is stored in each pool, where and how."""
+    if system.report is not None:
+        return list(_ceph_pools(system, system.report))
+    described = []
+    maps = 0
+    for pool in system.of_pools:
+        if pool.population is None:
+            raise ConfigError("population needs bytes_per_server, bytes or files")
+        placement = _placement(pool, maps)
+        maps += "crush" in placement
+        described.append(
+            {
+                "placement": placement,
+                "population": files_json(pool.population, pool.holder_count, pool.copies or 1),
+                "redundancy": redundancy_json(pool),
+            }
+        )
+    return described
+
+
+def _ceph_pools(system: System, report: ClusterReport) -> Iterator[dict[str, Any]]:
+    """The pools of a real cluster, whose groups' loads come one pool behind another."""
+    first = 0
+    for pool in report.pools:
+        loads = system.group_loads[first : first + pool.pg_num]
+        first += pool.pg_num
+        yield {
+            "placement": {
+                "groups": pool.pg_num,
+                "domain_of": None,
+                "crush": {"map": 0, "pool": pool_json(pool)},
+            },
+            "population": {
+                "kind": "groups",
+                "objects": [load.objects for load in loads],
+                "bytes": [load.bytes for load in loads],
+            },
+            "redundancy": None if pool.code is None else {"code": pool.code},
+        }
+
+
+def _osds(report: ClusterReport, failed: Collection[int]) -> dict[str, Any]:
+    """The state of a real cluster's OSDs.
+
+    An OSD whose failure is studied held its data until then, also where the report has it down
+    already: what it takes to mark it out is asked.
+    """
+    lost = set(failed)
+    return {
+        "reweight": report.reweights,
+        "is_up": [up or number in lost for number, up in enumerate(report.up_flags)],
+        "affinity": report.affinities,
+    }
+
+
+def _placement(system: System, map_number: int) -> dict[str, Any]:
+    """Where the pieces of a pool go; by CRUSH, by the map of this number."""
     domain_of = failure_domains(system)
     described: dict[str, Any] = {"groups": system.placement_group_count, "domain_of": domain_of}
-    report, placement = system.report, system.placement
-    if report is not None:
-        # An OSD whose failure is studied held its data until then, also where the report has it
-        # down already: what it takes to mark it out is asked.
-        lost = set(failed)
-        is_up = [up or number in lost for number, up in enumerate(report.up_flags)]
-        described["crush"] = {
-            "reweight": report.reweights,
-            "is_up": is_up,
-            "affinity": report.affinities,
-            "pools": [pool_json(pool) for pool in report.pools],
-        }
-    elif placement is not None and placement.algorithm not in ("crush", "ring"):
+    placement = system.placement
+    if placement is not None and placement.algorithm not in ("crush", "ring"):
         described["layout"] = {
             "domain_of": domain_of,
             "copies": system.copies,
@@ -227,7 +277,7 @@ def _placement(system: System, failed: Collection[int]) -> dict[str, Any]:
     else:
         groups = system.placement_group_count or 1
         pool = PoolInfo(
-            id=1,
+            id=system.pool_number,
             name="objects",
             pg_num=groups,
             pgp_num=groups,
@@ -237,10 +287,9 @@ def _placement(system: System, failed: Collection[int]) -> dict[str, Any]:
             kind="replicated" if system.code is None else "erasure",
         )
         described["crush"] = {
-            "reweight": [0x10000] * system.server_count,
-            "is_up": [True] * system.server_count,
-            "affinity": [],
-            "pools": [pool_json(pool)],
+            "map": map_number,
+            "pool": pool_json(pool),
+            "by_group": len(system.failure_domains) > 1,
         }
     return described
 
@@ -277,24 +326,9 @@ def pool_json(pool: PoolInfo) -> dict[str, Any]:
         "rule": pool.rule_id,
         "hashpspool": pool.hashpspool,
         "erasure": pool.kind == "erasure",
-        "code": pool.code,
         "object_hash": pool.object_hash,
         "exceptions": asdict(pool.exceptions),
     }
-
-
-def _population(system: System) -> dict[str, Any]:
-    if system.report is not None:
-        loads = system.group_loads
-        return {
-            "kind": "groups",
-            "objects": [load.objects for load in loads],
-            "bytes": [load.bytes for load in loads],
-        }
-    population = system.population
-    if population is None:
-        raise ConfigError("population needs bytes_per_server, bytes or files")
-    return files_json(population, system.holder_count, system.copies or 1)
 
 
 def files_json(population: Population, servers: int, copies: int) -> dict[str, Any]:

@@ -65,6 +65,8 @@ def estimate(system: System) -> dict[str, Any]:
         expectations; times are good to a factor of two, on one processor. A later fault counts as
         if what failed before it were rebuilt by then.
     """
+    if system.pools:
+        return _summed([estimate(pool) for pool in system.of_pools])
     files, objects, volume, buffers = population_of(system)
     devices = max(system.server_count, 1)
     copies = system.copies or _mean_copies(system)
@@ -107,6 +109,18 @@ def estimate(system: System) -> dict[str, Any]:
             + moving_bytes
         ),
     }
+
+
+def _summed(pools: list[dict[str, Any]]) -> dict[str, Any]:
+    """The cost of all pools together: that of each, but for what it takes to begin."""
+    summed: dict[str, Any] = {}
+    for name in pools[0]:
+        known = [pool[name] for pool in pools if pool[name] is not None]
+        summed[name] = sum(known) if known else None
+    more = len(pools) - 1
+    summed["seconds"] -= more * _SECONDS_TO_START
+    summed["memory_bytes"] -= round(more * _BYTES_TO_START)
+    return summed
 
 
 def _moving(

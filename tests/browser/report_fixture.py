@@ -39,6 +39,7 @@ class MemoryResults:
     stripe_groups: pa.Table = field(
         default_factory=lambda: SHARD_SCHEMAS["stripe_groups"].empty_table()
     )
+    pools: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["pools"].empty_table())
 
 
 def results(

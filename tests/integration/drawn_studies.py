@@ -49,7 +49,65 @@ def drawn_study(number: int) -> dict[str, Any]:
         bursts = has_streams and "bursts" in study["traffic"]["streams"]
         study["lanes"] = _lanes(draw, bursts, study["cluster"])
     study["faults"] = _faults(draw, study, groups)
+    if is_stored:
+        _in_pools(random.Random(f"pools {number}"), study, group_size)
     return study
+
+
+def _in_pools(draw: random.Random, study: dict[str, Any], group_size: int) -> None:
+    """Puts what is stored into several pools, on hosts with devices of two classes in half."""
+    if draw.random() < 0.5:
+        return
+    has_classes = draw.random() < 0.5
+    if has_classes:
+        _with_classes(study)
+    own = {name: study.pop(name) for name in ("population", "placement", "redundancy")}
+    pools = [{"name": "first", **own}]
+    for name in ("second", "third")[: draw.randint(1, 2)]:
+        code, _ = draw.choice([pair for pair in CODES if pair[1] <= group_size])
+        pool = {
+            "name": name,
+            "population": _population(draw),
+            "placement": _placement(draw, group_size, True),
+            "redundancy": _redundancy(draw, code, True),
+        }
+        if has_classes and pool["placement"]["algorithm"] == "crush":
+            pool["placement"]["class"] = draw.choice(("hdd", "ssd"))
+        pools.append(pool)
+    if "traffic" in study and "streams" not in study["traffic"] and draw.random() < 0.6:
+        traffic = study.pop("traffic")
+        for pool in draw.sample(pools, draw.randint(1, len(pools))):
+            pool["traffic"] = {**traffic, "outstanding": draw.randint(1, 8)}
+    if has_classes:
+        # A group of servers holds half as many hosts as devices.
+        for pool in pools:
+            if pool["placement"]["algorithm"] == "groups":
+                pool["placement"]["failure_domain"] = "osd"
+    study["pools"] = pools
+
+
+def _with_classes(study: dict[str, Any]) -> None:
+    """Makes each server a host with a slow and a fast device behind its ports."""
+    cluster = study["cluster"]
+    queue = cluster.pop("queue", "fifo")
+    kinds = (("hdd", cluster.pop("device"), 0.02), ("ssd", {"service": "0.1 ms"}, 0.0))
+    hosts = {"level": "host", "count": cluster.pop("servers"), "ports": cluster.pop("ports")}
+    devices = [
+        {
+            "level": "osd",
+            "in": "host",
+            "count": 1,
+            "class": name,
+            "device": device,
+            "queue": queue,
+            "spread": spread,
+        }
+        for name, device, spread in kinds
+    ]
+    cluster["parts"] = [hosts, *devices]
+    for fault in study["faults"]:
+        if names := fault.get("fail", {}).pop("servers", None):
+            fault["fail"]["hosts"] = [name.replace("server", "host") for name in names]
 
 
 def _cluster(draw: random.Random, servers: int, group_size: int, is_stored: bool) -> dict[str, Any]:

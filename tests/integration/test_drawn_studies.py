@@ -78,6 +78,28 @@ def test_drawn_studies_run_and_are_worth_running() -> None:
         assert total(name) > 0, name
 
 
+def test_pools_add_up_to_what_the_run_tells() -> None:
+    several = 0
+    for number in NUMBERS:
+        if (result := found(number)) is None:
+            continue
+        rows = result.pools.to_pylist()
+        several += len(rows) > 1
+        for name in (
+            "rebuilt_pieces",
+            "rebuilt_bytes",
+            "affected_objects",
+            "unrecoverable_objects",
+        ):
+            if rows:
+                assert sum(row[name] for row in rows) == result.metrics[name], (number, name)
+        if any(row["before_seconds"] is not None for row in rows):
+            for name in ("before_requests_completed", "during_requests_completed"):
+                of_pools = sum(row[name] or 0 for row in rows)
+                assert of_pools == (result.metrics[name] or 0), (number, name)
+    assert several >= 10
+
+
 def test_what_is_lent_is_borrowed_and_no_more_than_moved() -> None:
     for number in NUMBERS:
         if (result := found(number)) is None:

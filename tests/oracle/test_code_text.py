@@ -45,6 +45,8 @@ def of_core(text: str) -> resilver.Code | None:
     )
 )
 @example(text="rs 2+1 over rs 2+1")
+@example(text="copies 2 over rs 2+1 over copies 1")
+@example(text="rs 17+3 over rs 8+2")
 @example(text="product rs 4+2 x rs 3+1")
 @example(text="product rs 2+1 x copies 1")
 @example(text="rs 60+5")

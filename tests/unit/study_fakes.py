@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from resilver import errors
+from resilver.columns import SHARD_SCHEMAS
 from resilver.study.progress import RunState
 
 _OF_TRAFFIC = (
@@ -231,6 +232,7 @@ def _network() -> dict[str, pa.Table]:
         "ports_working": [2, 2],
         "mean_delay_seconds": [None, 0.03],
     }
+    pools = [{"pool": name, "objects": 3, "rebuild_seconds": 0.5} for name in ("b", "a")]
     for kind in ("read", "write", "burst", "rebuild"):
         groups[f"{kind}_bytes_per_second"] = [2.0, 1.0]
     return {
@@ -240,4 +242,5 @@ def _network() -> dict[str, pa.Table]:
         "lanes": pa.table(lanes),
         "lending": pa.table(lending),
         "stripe_groups": pa.table(groups),
+        "pools": pa.Table.from_pylist(pools, schema=SHARD_SCHEMAS["pools"].remove(0)),
     }

@@ -132,7 +132,7 @@ def test_python_refuses_what_is_no_piece_and_no_code() -> None:
     code = resilver.redundancy("rs 4+2")
     for call in (
         lambda: resilver.redundancy(3),  # type: ignore[arg-type]
-        lambda: resilver.redundancy("rs 2+1 over rs 2+1"),
+        lambda: resilver.redundancy("rs 17+3 over rs 8+2"),
         lambda: code.is_survivable_by_lines([6]),
         lambda: code.survivable_by_lines(7),
         lambda: code.repair(6),

@@ -30,10 +30,11 @@ def test_a_study_of_clients_alone_has_nothing_placed() -> None:
         }
     )
     made = core(system)
-    assert (made["placement"], made["population"], made["failed"]) == (None, None, [])
+    assert (made["pools"], made["failed"]) == ([], [])
     # A mesh's routers are nodes of their own beside its 16, which are all hosts.
     assert made["endpoint_of"] == list(range(16))
-    assert made["traffic"] == {
+    assert made["traffic"][0] == {
+        "pool": None,
         "requesters": [16, 17, 18, 19],
         "servers": list(range(16)),
         "arrivals": {"kind": "closed", "outstanding": 32, "interval_seconds": 0.022},
@@ -76,8 +77,8 @@ def test_requesters_of_loggp_come_after_the_servers() -> None:
         {"cluster": {"servers": 5, "fabric": {"routers": 2}}, "traffic": {**CLOSED, "reads": 1}}
     )
     made = core(system)
-    assert made["traffic"]["requesters"] == [5, 6]
-    assert made["traffic"]["read_share"] == 1.0
+    assert made["traffic"][0]["requesters"] == [5, 6]
+    assert made["traffic"][0]["read_share"] == 1.0
     assert (made["fabric"]["kind"], made["fabric"]["routers"]) == ("loggp", 2)
     assert len(made["fabric"]["rows"]) == len(system.loggp_rows) > 0
     (disk,) = made["devices"]["kinds"]
@@ -88,8 +89,8 @@ def test_requesters_of_loggp_come_after_the_servers() -> None:
 def test_requesters_of_a_topology_come_after_all_hosts_though_fewer_are_servers() -> None:
     system = system_of({"cluster": {"servers": 3, "fabric": SWITCHED}, "traffic": CLOSED})
     made = core(system)
-    assert made["traffic"]["servers"] == [0, 1, 2]
-    assert made["traffic"]["requesters"] == [16, 17, 18, 19]
+    assert made["traffic"][0]["servers"] == [0, 1, 2]
+    assert made["traffic"][0]["requesters"] == [16, 17, 18, 19]
 
 
 def test_open_arrivals_and_targets_are_described_by_their_kind(tmp_path: Path) -> None:
@@ -117,12 +118,12 @@ def test_open_arrivals_and_targets_are_described_by_their_kind(tmp_path: Path) -
     for arrivals, expected in cases.values():
         traffic = {"arrivals": arrivals, "duration": "1 min", "targets": {"zipf": 0.99}}
         made = core(system_of({"cluster": {"fabric": SWITCHED}, "traffic": traffic}, tmp_path))
-        assert made["traffic"]["arrivals"] == expected
-        assert made["traffic"]["targets"] == {"kind": "zipf", "exponent": 0.99}
-        assert made["traffic"]["timeout_seconds"] is None
+        assert made["traffic"][0]["arrivals"] == expected
+        assert made["traffic"][0]["targets"] == {"kind": "zipf", "exponent": 0.99}
+        assert made["traffic"][0]["timeout_seconds"] is None
     hot = {**CLOSED, "targets": {"hot_servers": 0.1, "hot_requests": 0.9}}
     made = core(system_of({"cluster": {"fabric": SWITCHED}, "traffic": hot}))
-    assert made["traffic"]["targets"] == {"kind": "hot", "servers": 0.1, "requests": 0.9}
+    assert made["traffic"][0]["targets"] == {"kind": "hot", "servers": 0.1, "requests": 0.9}
 
 
 def test_servers_that_fail_are_told_from_what_fails_unannounced() -> None:
@@ -154,10 +155,11 @@ def test_servers_that_fail_are_told_from_what_fails_unannounced() -> None:
     made = json.loads(describe.core_json(system, 7, failed, [links]))
     assert (made["failed"], made["fails_at_seconds"]) == ([2], [1.0])
     assert made["network_faults"] == [links]
-    assert made["traffic"] is None
+    assert made["traffic"] == []
     assert made["fabric"]["hop_limit"] == 9
     new = ("redundancy", "lanes", "streams")
     assert [made[key] for key in new] == [None] * 3 and made["corrupt"] == made["ports_of"] == []
     recovery = made["recovery"]
     assert (recovery["retry_seconds"], recovery["attempts"]) == (0.1, 3)
-    assert made["placement"] is not None and made["population"] is not None
+    (pool,) = made["pools"]
+    assert pool["placement"] is not None and pool["population"] is not None

@@ -31,7 +31,7 @@ def last(seed: int, fault: int, among: int, count: int) -> list[int]:
 
 def test_streams_over_groups_name_their_servers_and_entries() -> None:
     made = core(system_of(STREAMED), corrupted={0: [1]})
-    assert (made["placement"], made["population"], made["traffic"]) == (None, None, None)
+    assert (made["pools"], made["traffic"]) == ([], [])
     assert made["redundancy"] == {
         "code": "rs 4+2",
         "strip_bytes": 16384,
@@ -87,17 +87,18 @@ def test_streams_over_objects_name_no_groups() -> None:
         "every_seconds": 10.0,
         "bytes": 2**30,
     }
-    assert made["redundancy"]["coding_bytes_per_second"] == 5e9
+    (pool,) = made["pools"]
+    assert pool["redundancy"]["coding_bytes_per_second"] == 5e9
     assert (made["lanes"], made["corrupt"]) == (None, [])
-    assert made["placement"]["ring"]["copies"] == 6
+    assert pool["placement"]["ring"]["copies"] == 6
 
 
 def test_a_pool_of_pieces_is_erasure_coded() -> None:
     made = core(system_of(CODED, placement={"algorithm": "crush"}))
-    (pool,) = made["placement"]["crush"]["pools"]
+    pool = made["pools"][0]["placement"]["crush"]["pool"]
     assert (pool["size"], pool["erasure"]) == (6, True)
     plain = core(system_of(CODED, placement={"algorithm": "crush"}, redundancy=None))
-    (pool,) = plain["placement"]["crush"]["pools"]
+    pool = plain["pools"][0]["placement"]["crush"]["pool"]
     assert (pool["size"], pool["erasure"]) == (3, False)
 
 

@@ -62,7 +62,7 @@ def test_a_code_is_read_by_its_numbers(text: str, label: str, pieces: int, repai
         ("rs 4+2 over", "this is not a code"),
         (
             "rs 17+3 over rs 8+2",
-            'a code of one level, and this has 2; use one, such as "rs 8\\+2", and judge all',
+            "200 pieces are more than 64; use fewer, or judge the levels",
         ),
         (11, "a code is text"),
         ({"data": 8}, "a code is text"),

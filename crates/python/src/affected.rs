@@ -11,7 +11,7 @@ use crate::errors::system_error;
 
 /// A search for the objects that a failure touches, stepped from Python so that progress shows and Ctrl-C is heard.
 ///
-/// Made from the JSON that `resilver.simulate` writes, and the CRUSH map where the placement is by CRUSH.
+/// Made from the JSON that `resilver.simulate` writes, and the CRUSH maps of the pools that are placed by CRUSH.
 #[pyclass(module = "resilver._core")]
 pub struct AffectedSearch {
     search: resilver_system::AffectedSearch,
@@ -20,9 +20,9 @@ pub struct AffectedSearch {
 #[pymethods]
 impl AffectedSearch {
     #[new]
-    #[pyo3(signature = (system, map=None))]
-    fn new(py: Python<'_>, system: &str, map: Option<&CrushMap>) -> PyResult<Self> {
-        let config = system_config(system, map.map(CrushMap::shared))?;
+    #[pyo3(signature = (system, maps=Vec::new()))]
+    fn new(py: Python<'_>, system: &str, maps: Vec<PyRef<'_, CrushMap>>) -> PyResult<Self> {
+        let config = system_config(system, &maps)?;
         let search = py.detach(|| resilver_system::AffectedSearch::new(config)).map_err(system_error)?;
         Ok(AffectedSearch { search })
     }

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use pyo3::PyErr;
-use resilver_placement::crush::CrushMap;
+use pyo3::{PyErr, PyRef};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, GroupContents, ObjectOrder, Placement, RecoveryPolicy, RetryPolicy,
-    SourceChoice, SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, GroupContents, ObjectOrder, Placement, RecoveryPolicy,
+    RetryPolicy, SourceChoice, StoredPool, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 use serde::Deserialize;
@@ -18,7 +17,7 @@ use crate::errors::config_error;
 use crate::fabric::{FabricJson, fabric};
 use crate::lanes::{LanesJson, lanes};
 use crate::layouts::{LayoutJson, layout_algorithm};
-use crate::pools::{PoolJson, placed_pool};
+use crate::pools::{PoolJson, pool_of, rule_of};
 use crate::streams::{CorruptionJson, RedundancyJson, StreamsJson, corruption, redundancy, streams};
 use crate::traffic::{NetworkFaultJson, TrafficJson, duration, network_fault, traffic};
 
@@ -34,15 +33,18 @@ pub struct SystemJson {
     devices: DevicesJson,
     fabric: FabricJson,
     recovery: RecoveryJson,
-    placement: Option<PlacementJson>,
-    population: Option<PopulationJson>,
+    /// What is stored; nothing where there is only traffic.
+    pools: Vec<StoredPoolJson>,
+    /// The state of a real cluster's OSDs; all are in and up where it is not given.
     #[serde(default)]
-    traffic: Option<TrafficJson>,
+    osds: Option<OsdsJson>,
+    #[serde(default)]
+    traffic: Vec<TrafficJson>,
     #[serde(default)]
     network_faults: Vec<NetworkFaultJson>,
     #[serde(default)]
     lanes: Option<LanesJson>,
-    /// The code that objects are stored under, in place of copies.
+    /// The code of streams over groups of servers, where nothing is stored.
     #[serde(default)]
     redundancy: Option<RedundancyJson>,
     /// All endpoints of each server; empty where each has one.
@@ -69,6 +71,25 @@ struct RecoveryJson {
     attempts: u32,
 }
 
+/// One population under one placement and one redundancy.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredPoolJson {
+    placement: PlacementJson,
+    population: PopulationJson,
+    /// The code that objects are stored under, in place of copies.
+    #[serde(default)]
+    redundancy: Option<RedundancyJson>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OsdsJson {
+    reweight: Vec<u32>,
+    is_up: Vec<bool>,
+    affinity: Vec<u32>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlacementJson {
@@ -91,10 +112,12 @@ struct RingJson {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CrushJson {
-    reweight: Vec<u32>,
-    is_up: Vec<bool>,
-    affinity: Vec<u32>,
-    pools: Vec<PoolJson>,
+    /// Which of the maps that come with the JSON.
+    map: usize,
+    pool: PoolJson,
+    /// Whether the rule's devices are group by group of a code of several levels.
+    #[serde(default)]
+    by_group: bool,
 }
 
 /// What is stored, as `resilver.simulate` describes it.
@@ -121,7 +144,7 @@ pub enum ExtentJson {
 }
 
 /// Builds the core's configuration.
-pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemConfig, PyErr> {
+pub fn system_config(json: &str, maps: &[PyRef<'_, crate::crush::CrushMap>]) -> Result<SystemConfig, PyErr> {
     let system: SystemJson = serde_json::from_str(json).map_err(config_error)?;
     let fails_at = times(&system.fails_at_seconds, system.failed.len())?;
     let servers = system.endpoint_of.len();
@@ -129,7 +152,22 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
         return Err(config_error(format!("failed = {device}: the system has {servers} servers, numbered from 0")));
     }
     let failed: Vec<DeviceId> = system.failed.into_iter().map(DeviceId::new).collect();
+    let everywhere = || OsdsJson { reweight: vec![0x10000; servers], is_up: vec![true; servers], affinity: Vec::new() };
+    let (osds, order) = (system.osds.unwrap_or_else(everywhere), in_order(&failed, &fails_at));
+    let stored = |pool: StoredPoolJson| -> Result<StoredPool, PyErr> {
+        let code = pool.redundancy.map(redundancy).transpose()?;
+        Ok(StoredPool {
+            placement: placement((pool.placement, code.as_ref()), (maps, &osds), system.seed, &order)?,
+            code,
+            contents: contents(pool.population)?,
+        })
+    };
+    let mut pools: Vec<StoredPool> = system.pools.into_iter().map(stored).collect::<Result<_, PyErr>>()?;
+    if pools.is_empty() {
+        pools.push(StoredPool { code: system.redundancy.map(redundancy).transpose()?, ..pool_of_nothing() });
+    }
     Ok(SystemConfig {
+        pools,
         seed: system.seed,
         endpoint_of: system.endpoint_of.into_iter().map(EndpointId::new).collect(),
         devices: devices(system.devices, system.seed)?,
@@ -145,16 +183,10 @@ pub fn system_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<SystemCon
             control_message: Bytes::new(system.recovery.control_message),
             bandwidth: system.recovery.bandwidth_bytes_per_second.map(bandwidth).transpose()?,
         },
-        placement: match system.placement {
-            Some(json) => placement(json, map, system.seed, &in_order(&failed, &fails_at))?,
-            None => placement_of_nothing(),
-        },
         failed,
         fails_at,
-        contents: system.population.map_or(Ok(Contents::Groups(Vec::new())), contents)?,
-        code: system.redundancy.map(redundancy).transpose()?,
         ports_of: system.ports_of.into_iter().map(|ports| ports.into_iter().map(EndpointId::new).collect()).collect(),
-        traffic: system.traffic.map(traffic).transpose()?,
+        traffic: system.traffic.into_iter().map(traffic).collect::<Result<_, PyErr>>()?,
         lanes: system.lanes.map(lanes).transpose()?,
         streams: system.streams.map(streams).transpose()?,
         corruptions: system.corrupt.into_iter().map(corruption).collect::<Result<_, PyErr>>()?,
@@ -207,10 +239,12 @@ fn times(seconds: &[f64], devices: usize) -> Result<Vec<SimTime>, PyErr> {
     seconds.iter().map(|seconds| time(seconds).map_err(config_error)).collect()
 }
 
-/// How a system without contents places them: in no group, by a ring that nobody asks.
-fn placement_of_nothing() -> Placement {
+/// What a system without contents stores: nothing, in no group, by a ring that nobody asks.
+fn pool_of_nothing() -> StoredPool {
     let ring = Arc::new(HashRing::new(vec![0], 1, RingWalk::Successors));
-    Placement { groups: Some(0), algorithm: Algorithm::Ring { ring, copies: 1, is_out: vec![false] }, domain_of: None }
+    let algorithm = Algorithm::Ring { ring, copies: 1, is_out: vec![false] };
+    let placement = Placement { groups: Some(0), algorithm, domain_of: None };
+    StoredPool { placement, code: None, contents: Contents::Groups(Vec::new()) }
 }
 
 /// Devices in the order in which they fail; those that fail at once stay in the order given.
@@ -221,13 +255,13 @@ fn in_order(failed: &[DeviceId], fails_at: &[SimTime]) -> Vec<DeviceId> {
 }
 
 fn placement(
-    placement: PlacementJson,
-    map: Option<Arc<CrushMap>>,
+    (placement, code): (PlacementJson, Option<&CodeConfig>),
+    (maps, osds): (&[PyRef<'_, crate::crush::CrushMap>], &OsdsJson),
     seed: u64,
     failing: &[DeviceId],
 ) -> Result<Placement, PyErr> {
-    let algorithm = match (placement.ring, placement.crush, placement.layout, map) {
-        (Some(ring), None, None, None) => Algorithm::Ring {
+    let algorithm = match (placement.ring, placement.crush, placement.layout) {
+        (Some(ring), None, None) => Algorithm::Ring {
             is_out: vec![false; ring.domain_of.len()],
             ring: Arc::new(HashRing::new(
                 ring.domain_of,
@@ -236,13 +270,23 @@ fn placement(
             )),
             copies: ring.copies,
         },
-        (None, Some(crush), None, Some(map)) => {
-            let pools = crush.pools.iter().map(|pool| placed_pool(pool, &map)).collect::<Result<_, PyErr>>()?;
-            let CrushJson { reweight, is_up, affinity, .. } = crush;
-            Algorithm::Crush(CrushPlacement { map, pools, reweight, is_up, affinity })
+        (None, Some(CrushJson { map, pool, by_group }), None) => {
+            let map = maps.get(map).ok_or_else(|| config_error(format!("crush.map = {map}: there is no such map")))?;
+            let (map, OsdsJson { reweight, is_up, affinity }) = (map.shared(), osds.clone());
+            let rule = rule_of(&pool, &map)?;
+            let order = code.filter(|_| by_group).map(|code| code.code.group_places()).unwrap_or_default();
+            Algorithm::Crush(Box::new(CrushPlacement {
+                map,
+                pool: pool_of(&pool),
+                rule,
+                order,
+                reweight,
+                is_up,
+                affinity,
+            }))
         }
-        (None, None, Some(layout), None) => layout_algorithm(layout, seed, failing)?,
-        _ => return Err(config_error("placement needs a ring, another layout, or CRUSH with a map")),
+        (None, None, Some(layout)) => layout_algorithm(layout, seed, failing)?,
+        _ => return Err(config_error("placement needs one of a ring, another layout, and CRUSH with a map")),
     };
     Ok(Placement { groups: placement.groups, algorithm, domain_of: placement.domain_of })
 }

@@ -7,7 +7,7 @@ use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
-use resilver_placement::crush::{self, Batch, BatchScratch, BucketKind, Level, TreeRule, Tunables};
+use resilver_placement::crush::{self, Batch, BatchScratch, BucketKind, TreeRule, Tunables};
 
 use crate::errors::{config_error, placement_error};
 use crate::levels::{crush_map, parts};
@@ -78,18 +78,20 @@ impl CrushMap {
         crush::CrushMap::build(devices, &kinds).map(wrap).map_err(placement_error)
     }
 
-    /// Builds the map of a tree of parts, from the JSON of its levels, with a rule over one of them and, perhaps, one class.
+    /// Builds the map of a tree of parts, from the JSON of its levels, with a rule over one or several of them, from the top and
+    /// each with how many parts it chooses (0: as many as there are copies), and, perhaps, one class.
     #[staticmethod]
-    #[pyo3(signature = (levels, bucket, tunables_profile, failure_domain, class=None))]
+    #[pyo3(signature = (levels, bucket, tunables_profile, failure_domains, class=None))]
     fn of_parts(
         levels: &str,
         bucket: &str,
         tunables_profile: &str,
-        failure_domain: &str,
+        failure_domains: Vec<(String, u32)>,
         class: Option<&str>,
     ) -> PyResult<Self> {
         let parts = parts(serde_json::from_str(levels).map_err(config_error)?)?;
-        let rule = TreeRule { failure_domain, class };
+        let domains: Vec<(&str, u32)> = failure_domains.iter().map(|(level, count)| (level.as_str(), *count)).collect();
+        let rule = TreeRule { domains: &domains, class };
         crush_map(&parts, bucket_kind(bucket)?, tunables(tunables_profile)?, rule).map(wrap)
     }
 
@@ -153,24 +155,6 @@ impl CrushMap {
     #[staticmethod]
     fn flat(servers: u32, bucket: &str, profile: &str) -> PyResult<Self> {
         Ok(wrap(crush::CrushMap::flat(servers, bucket_kind(bucket)?, tunables(profile)?)))
-    }
-
-    /// A map of servers in racks, and racks in rows where `rows` is given, with copies in different domains of a level.
-    #[staticmethod]
-    #[pyo3(signature = (servers, racks, rows, bucket, profile, failure_domain))]
-    fn hierarchical(
-        servers: u32,
-        racks: u32,
-        rows: Option<u32>,
-        bucket: &str,
-        profile: &str,
-        failure_domain: &str,
-    ) -> PyResult<Self> {
-        let level = Level::from_name(failure_domain)
-            .ok_or_else(|| placement_error(format!("placement.failure_domain = '{failure_domain}' is not a level")))?;
-        crush::CrushMap::hierarchical(servers, racks, rows, bucket_kind(bucket)?, tunables(profile)?, level)
-            .map(wrap)
-            .map_err(placement_error)
     }
 
     /// The same map with rules for erasure codes, whose pieces keep their positions.

@@ -79,25 +79,26 @@ fn spare_of(name: &str, spares: usize) -> Result<Spare, PyErr> {
     }
 }
 
-/// The placement of a system once its failed devices are out.
-fn placement_after(config: SystemConfig) -> Placement {
+/// The placement of a system's first pool once its failed devices are out.
+fn placement_after(mut config: SystemConfig) -> Placement {
     let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
-    Placement { algorithm: config.placement.algorithm.without(&failed), ..config.placement }
+    let placement = config.pools.swap_remove(0).placement;
+    Placement { algorithm: placement.algorithm.without(&failed), ..placement }
 }
 
 /// The devices of objects `first` to `first + count - 1` of a system, whose failed devices are out: an array of shape (count,
 /// copies), in which -1 stands behind the end of a set that is short.
 #[pyfunction]
-#[pyo3(signature = (system, map, first, count, copies))]
+#[pyo3(signature = (system, maps, first, count, copies))]
 pub fn place_objects<'py>(
     py: Python<'py>,
     system: &str,
-    map: Option<&CrushMap>,
+    maps: Vec<PyRef<'_, CrushMap>>,
     first: u64,
     count: usize,
     copies: usize,
 ) -> PyResult<Bound<'py, PyArray2<i32>>> {
-    let config = system_config(system, map.map(CrushMap::shared))?;
+    let config = system_config(system, &maps)?;
     let rows = py.detach(|| {
         let mut rows = vec![-1; count * copies];
         placement_after(config).place_objects(ObjectId::new(first), copies, &mut rows);
@@ -109,15 +110,15 @@ pub fn place_objects<'py>(
 /// The devices of all placement groups of a system, whose failed devices are out: an array of shape (groups, copies), in which
 /// -1 stands behind the end of a set that is short.
 #[pyfunction]
-#[pyo3(signature = (system, map, copies))]
+#[pyo3(signature = (system, maps, copies))]
 pub fn system_group_sets<'py>(
     py: Python<'py>,
     system: &str,
-    map: Option<&CrushMap>,
+    maps: Vec<PyRef<'_, CrushMap>>,
     copies: usize,
 ) -> PyResult<Bound<'py, PyArray2<i32>>> {
-    let config = system_config(system, map.map(CrushMap::shared))?;
-    let groups = config.placement.groups.unwrap_or(0) as usize;
+    let config = system_config(system, &maps)?;
+    let groups = config.pools[0].placement.groups.unwrap_or(0) as usize;
     let rows = py.detach(|| {
         let mut rows = vec![-1; groups * copies];
         placement_after(config).place_groups(copies, &mut rows);
@@ -130,8 +131,8 @@ pub fn system_group_sets<'py>(
 /// two devices of different domains share; `None` where its layout is another.
 #[pyfunction]
 pub fn parity_group_balance<'py>(py: Python<'py>, system: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let config = system_config(system, None)?;
-    let Algorithm::Layout { layout, .. } = config.placement.algorithm else {
+    let config = system_config(system, &[])?;
+    let Algorithm::Layout { layout, .. } = &config.pools[0].placement.algorithm else {
         return Ok(None);
     };
     let Layout::Declustered(declustered) = layout.as_ref() else {

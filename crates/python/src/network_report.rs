@@ -58,7 +58,7 @@ fn set_client_totals(dict: &Bound<'_, PyDict>, clients: Option<&ClientOutcome>) 
     dict.set_item("client_device_bytes_written", pieces.map(|pieces| pieces.written.get()))?;
     dict.set_item("degraded_reads", pieces.map(|pieces| pieces.degraded_reads))?;
     dict.set_item("degraded_read_bytes", pieces.map(|pieces| pieces.degraded_bytes.get()))?;
-    set_periods(dict, clients)?;
+    set_periods(dict, clients.map(|clients| &clients.periods))?;
     dict.set_item("read_requests", count(|c| c.reads.completed))?;
     dict.set_item("write_requests", count(|c| c.writes.completed))?;
     let rate = |delays: fn(&ClientOutcome) -> &Delays| {

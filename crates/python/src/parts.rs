@@ -15,7 +15,7 @@ type PartColumns<'py> = (u64, u64, u64, Bound<'py, PyArray1<u64>>, Bound<'py, Py
 
 /// The scan of a system's population, part by part.
 ///
-/// Made from the JSON that `resilver.simulate` writes, and the CRUSH map where the placement is by CRUSH.
+/// Made from the JSON that `resilver.simulate` writes, and the CRUSH maps of the pools that are placed by CRUSH.
 #[pyclass(module = "resilver._core", frozen)]
 pub struct PopulationScan {
     scan: resilver_system::PopulationScan,
@@ -24,9 +24,9 @@ pub struct PopulationScan {
 #[pymethods]
 impl PopulationScan {
     #[new]
-    #[pyo3(signature = (system, map=None))]
-    fn new(py: Python<'_>, system: &str, map: Option<&CrushMap>) -> PyResult<Self> {
-        let config = system_config(system, map.map(CrushMap::shared))?;
+    #[pyo3(signature = (system, maps=Vec::new()))]
+    fn new(py: Python<'_>, system: &str, maps: Vec<PyRef<'_, CrushMap>>) -> PyResult<Self> {
+        let config = system_config(system, &maps)?;
         let scan = py.detach(|| resilver_system::PopulationScan::new(&config)).map_err(system_error)?;
         Ok(PopulationScan { scan })
     }

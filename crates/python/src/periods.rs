@@ -2,20 +2,20 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use resilver_system::{ClientOutcome, Period, PeriodOutcome};
+use resilver_system::{Period, PeriodOutcome};
 use resilver_units::Bytes;
 
 /// The names of the periods, in the order of their times.
 const NAMES: [&str; 3] = ["before", "during", "after"];
 
 /// Sets the numbers of each period, `None` where there are no clients, or where the period has no time.
-pub fn set_periods(dict: &Bound<'_, PyDict>, clients: Option<&ClientOutcome>) -> PyResult<()> {
+pub fn set_periods(dict: &Bound<'_, PyDict>, periods: Option<&[PeriodOutcome; 3]>) -> PyResult<()> {
     for (period, name) in Period::ALL.into_iter().zip(NAMES) {
-        let outcome = clients.map(|clients| &clients.periods[period as usize]);
+        let outcome = periods.map(|periods| &periods[period as usize]);
         set_period(dict, name, outcome.filter(|outcome| outcome.window.picoseconds() > 0))?;
     }
     let goodput = |period: Period| {
-        let outcome = &clients?.periods[period as usize];
+        let outcome = &periods?[period as usize];
         outcome.per_second(outcome.reads.bytes + outcome.writes.bytes)
     };
     let ratio = goodput(Period::During).zip(goodput(Period::Before).filter(|&before| before > 0.0));

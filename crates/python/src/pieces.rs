@@ -11,15 +11,15 @@ use crate::errors::config_error;
 /// The devices of given objects of a system, position by position, before anything fails: an array of shape (objects, pieces),
 /// in which -1 stands where a position has no device.
 #[pyfunction]
-#[pyo3(signature = (system, map, objects, pieces))]
+#[pyo3(signature = (system, maps, objects, pieces))]
 pub fn place_pieces<'py>(
     py: Python<'py>,
     system: &str,
-    map: Option<&CrushMap>,
+    maps: Vec<PyRef<'_, CrushMap>>,
     objects: PyReadonlyArray1<'py, u64>,
     pieces: usize,
 ) -> PyResult<Bound<'py, PyArray2<i32>>> {
-    let placement = system_config(system, map.map(CrushMap::shared))?.placement;
+    let placement = system_config(system, &maps)?.pools.swap_remove(0).placement;
     let objects = objects.as_slice()?;
     if pieces == 0 {
         return Err(config_error("pieces = 0: an object has at least one"));

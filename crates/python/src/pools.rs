@@ -4,14 +4,12 @@ use numpy::ndarray::{Array1, Array2};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use resilver_placement::crush::{self, BatchScratch};
+use resilver_placement::crush::{self, BatchScratch, Rule};
 use resilver_placement::pool::{Exceptions, ObjectHash, Osds, Pool, PoolKind};
-use resilver_system::PlacedPool;
 use serde::Deserialize;
 
 use crate::crush::CrushMap;
 use crate::errors::{config_error, placement_error};
-use crate::streams::code;
 
 /// Groups that one task places: some milliseconds of work, so that tasks are few and every thread has some.
 const GROUPS_A_TASK: usize = 1024;
@@ -27,9 +25,6 @@ pub struct PoolJson {
     rule: u32,
     hashpspool: bool,
     erasure: bool,
-    /// The code of its objects, where it is erasure coded and a cluster's own.
-    #[serde(default)]
-    code: Option<String>,
     object_hash: u32,
     #[serde(default)]
     exceptions: ExceptionsJson,
@@ -46,9 +41,9 @@ struct ExceptionsJson {
     primary_temp: Vec<(u32, i32)>,
 }
 
-/// A pool with the rule of the map that places it.
-pub fn placed_pool(json: &PoolJson, map: &crush::CrushMap) -> Result<PlacedPool, PyErr> {
-    let rule = map.rule_by_id(json.rule).cloned().ok_or_else(|| {
+/// The rule of the map that places a pool.
+pub fn rule_of(json: &PoolJson, map: &crush::CrushMap) -> Result<Rule, PyErr> {
+    map.rule_by_id(json.rule).cloned().ok_or_else(|| {
         let known: Vec<String> = map.rules().iter().map(|rule| rule.id.to_string()).collect();
         placement_error(format!(
             "pool {} uses rule {}, which the map does not have; its rules are {}",
@@ -56,9 +51,7 @@ pub fn placed_pool(json: &PoolJson, map: &crush::CrushMap) -> Result<PlacedPool,
             json.rule,
             known.join(", ")
         ))
-    })?;
-    let code = json.code.as_ref().map(|text| code(&format!("pool {}: code", json.id), text)).transpose()?;
-    Ok(PlacedPool { pool: pool_of(json), rule, code })
+    })
 }
 
 /// A pool.
@@ -111,9 +104,9 @@ pub fn group_sets<'py>(
 ) -> PyResult<SetArrays<'py>> {
     let map = map.shared();
     let pool: PoolJson = serde_json::from_str(pool).map_err(config_error)?;
-    let placed = placed_pool(&pool, &map)?;
+    let (rule, pool) = (rule_of(&pool, &map)?, pool_of(&pool));
     let osds = Osds { reweight: &reweight, is_up: &is_up, affinity: &affinity };
-    let columns = py.detach(|| set_columns(&map, &placed, osds));
+    let columns = py.detach(|| set_columns(&map, &pool, &rule, osds));
     Ok((
         columns.up.into_pyarray(py),
         columns.acting.into_pyarray(py),
@@ -123,8 +116,7 @@ pub fn group_sets<'py>(
 }
 
 /// Places all groups, each thread some of them; a group's answer depends on nothing but itself.
-fn set_columns(map: &crush::CrushMap, placed: &PlacedPool, osds: Osds<'_>) -> SetColumns {
-    let PlacedPool { pool, rule, .. } = placed;
+fn set_columns(map: &crush::CrushMap, pool: &Pool, rule: &Rule, osds: Osds<'_>) -> SetColumns {
     let groups = pool.pg_num as usize;
     // A pool of no copies has sets of no places, and rows still need a width to be told apart.
     let size = pool.size.max(1) as usize;

@@ -41,7 +41,7 @@ impl PopulationCensus {
         };
         // The words that a run draws its files from, so that a census counts the very files of the run with its seed.
         Ok(PopulationCensus {
-            files: Files::new(histogram, decomposition, extent, FileWords::new(seed)).map_err(config_error)?,
+            files: Files::new(histogram, decomposition, extent, FileWords::new(seed, 0)).map_err(config_error)?,
             next_file: 0,
             totals: RangeTotals::default(),
             census: Census::default(),

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_device::DeviceUse;
-use resilver_system::{DeviceOutcome, Moved, Phase, Report};
+use resilver_system::{DeviceOutcome, Moved, Phase, PoolOutcome, Report};
 use resilver_units::SimTime;
 
 use crate::config::system_config;
@@ -13,11 +13,12 @@ use crate::errors::{CoreSimulationError, system_error};
 use crate::lanes;
 use crate::network_report;
 use crate::parts::scanned;
+use crate::periods::set_periods;
 use crate::streams;
 
 /// A run under way.
 ///
-/// Made from the JSON that `resilver.simulate` writes, and the CRUSH map where the placement is by CRUSH.
+/// Made from the JSON that `resilver.simulate` writes, and the CRUSH maps of the pools that are placed by CRUSH.
 #[pyclass(module = "resilver._core")]
 pub struct Simulation {
     simulation: resilver_system::Simulation,
@@ -26,9 +27,9 @@ pub struct Simulation {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (system, map=None))]
-    fn new(py: Python<'_>, system: &str, map: Option<&CrushMap>) -> PyResult<Self> {
-        let config = system_config(system, map.map(CrushMap::shared))?;
+    #[pyo3(signature = (system, maps=Vec::new()))]
+    fn new(py: Python<'_>, system: &str, maps: Vec<PyRef<'_, CrushMap>>) -> PyResult<Self> {
+        let config = system_config(system, &maps)?;
         let simulation = py.detach(|| resilver_system::Simulation::new(config)).map_err(system_error)?;
         Ok(Simulation { simulation })
     }
@@ -36,16 +37,16 @@ impl Simulation {
     /// A run whose population was scanned in parts: (files, objects, bytes) of all, and each part's affected objects and
     /// their sizes, in the order of the population.
     #[staticmethod]
-    #[pyo3(signature = (system, map, totals, affected, sizes))]
+    #[pyo3(signature = (system, maps, totals, affected, sizes))]
     fn with_found(
         py: Python<'_>,
         system: &str,
-        map: Option<&CrushMap>,
+        maps: Vec<PyRef<'_, CrushMap>>,
         totals: (u64, u64, u64),
         affected: Vec<PyReadonlyArray1<'_, u64>>,
         sizes: Vec<PyReadonlyArray1<'_, u64>>,
     ) -> PyResult<Self> {
-        let config = system_config(system, map.map(CrushMap::shared))?;
+        let config = system_config(system, &maps)?;
         let found = scanned(totals, &affected, &sizes);
         let simulation = py.detach(|| resilver_system::Simulation::with_found(config, found)).map_err(system_error)?;
         Ok(Simulation { simulation })
@@ -87,6 +88,7 @@ impl Simulation {
         dict.set_item("lanes", lanes::lane_columns(py, report, self.simulation.lanes())?)?;
         dict.set_item("lending", lanes::lending_columns(py, report)?)?;
         dict.set_item("traffic", network_report::traffic(py, report)?)?;
+        dict.set_item("pools", pools(py, report, &self.simulation.traffic_pools())?)?;
         Ok(dict)
     }
 }
@@ -127,6 +129,32 @@ fn set_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {
     dict.set_item("last_redundant_seconds", outcome.last_redundant_at.map(after_failure))?;
     dict.set_item("placement_groups", report.groups.as_ref().map(|groups| groups.groups))?;
     dict.set_item("placement_groups_affected", report.groups.as_ref().map(|groups| groups.affected))
+}
+
+/// A dictionary a pool: what it holds, what became of it, and what the clients that ask for it alone got; `traffic_pools` says
+/// which of them do.
+fn pools<'py>(py: Python<'py>, report: &Report, traffic_pools: &[Option<usize>]) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let outcome = &report.outcome;
+    let of_pool = |number: usize| {
+        let (population, PoolOutcome { losses, rebuilt_objects, rebuilt_pieces, rebuilt_bytes, rebuilt_at }) =
+            (report.populations[number], outcome.pools[number]);
+        let dict = PyDict::new(py);
+        dict.set_item("objects", population.objects)?;
+        dict.set_item("bytes", population.bytes.get())?;
+        dict.set_item("affected_objects", losses.affected_objects)?;
+        dict.set_item("unrecoverable_objects", losses.unrecoverable_objects)?;
+        dict.set_item("unrecoverable_bytes", losses.unrecoverable_bytes.get())?;
+        dict.set_item("undersized_pieces", losses.undersized_pieces)?;
+        dict.set_item("rebuilt_objects", rebuilt_objects)?;
+        dict.set_item("rebuilt_pieces", rebuilt_pieces)?;
+        dict.set_item("rebuilt_bytes", rebuilt_bytes.get())?;
+        dict.set_item("rebuild_seconds", rebuilt_at.since(outcome.begins_at).seconds())?;
+        let law = traffic_pools.iter().position(|&pool| pool == Some(number));
+        let clients = report.clients.as_ref().zip(law).map(|(clients, law)| &clients.laws[law]);
+        set_periods(&dict, clients)?;
+        Ok(dict)
+    };
+    (0..outcome.pools.len()).map(of_pool).collect()
 }
 
 fn servers<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {

@@ -13,6 +13,9 @@ use crate::errors::config_error;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrafficJson {
+    /// The pool whose objects are asked for; those of all where none is given.
+    #[serde(default)]
+    pool: Option<usize>,
     requesters: Vec<u32>,
     servers: Vec<u32>,
     arrivals: ArrivalsJson,
@@ -61,6 +64,7 @@ pub fn duration(field: &str, seconds: f64) -> Result<SimDuration, PyErr> {
 /// The clients that the JSON describes.
 pub fn traffic(json: TrafficJson) -> Result<Traffic, PyErr> {
     Ok(Traffic {
+        pool: json.pool,
         requesters: json.requesters.into_iter().map(EndpointId::new).collect(),
         servers: json.servers.into_iter().map(DeviceId::new).collect(),
         arrivals: arrivals(json.arrivals)?,

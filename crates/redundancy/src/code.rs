@@ -7,9 +7,6 @@ use crate::product::Table;
 use crate::repair_sets::RepairSets;
 use crate::{CodeError, LinearCode, Pieces, reed_solomon, text};
 
-/// The most pieces for which what is survived stands in a table, of a bit a set: 8 KiB.
-const TABLE_PIECES: u32 = 16;
-
 /// Which code it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
@@ -20,6 +17,8 @@ enum Kind {
         local: u32,
     },
     Product(Box<Table>),
+    /// Each piece of the columns' code is kept as a group, a row, under the rows' own code.
+    Levels(Box<Table>),
 }
 
 /// A code by which an object is kept in pieces, the data first.
@@ -45,17 +44,17 @@ pub struct Code {
 }
 
 impl Code {
-    /// The code of one level that `text` names: `"copies 3"`, `"rs 8+3"`, `"lrc 8+5 local 4"` or `"product rs 4+2 x rs 3+1"`.
+    /// The code that `text` names: `"copies 3"`, `"rs 8+3"`, `"lrc 8+5 local 4"`, `"product rs 4+2 x rs 3+1"`, or several levels
+    /// such as `"rs 2+1 over rs 4+2"`.
     ///
-    /// Text of several levels is refused here, where one code is asked for; [`crate::CodeTree::parse`] takes it.
+    /// A set holds up to 64 pieces; [`crate::CodeTree::parse`] judges levels of more.
     pub fn parse(text: &str) -> Result<Self, CodeError> {
         let mut levels = text::levels(text)?;
-        let lowest = levels.pop().expect("text has at least one level");
-        if levels.is_empty() {
-            return Ok(lowest);
+        let mut code = levels.pop().expect("text has at least one level");
+        while let Some(upper) = levels.pop() {
+            code = Self::over(upper, code)?;
         }
-        let (name, levels, lowest) = (text.to_owned(), levels.len() + 1, lowest.name());
-        Err(CodeError::SeveralLevels { name, levels, lowest })
+        Ok(code)
     }
 
     /// Replication: every piece is the whole object.
@@ -109,9 +108,39 @@ impl Code {
         Ok(Self::positional(Kind::Product(Box::new(table)), linear, fault_tolerance, None))
     }
 
+    /// The code that keeps each piece of `upper` as a group of pieces under `lower`.
+    ///
+    /// Its data pieces come first, group by group, and then the others, group by group; [`Code::group_places`] says where each is.
+    /// It is a product code by its equations, and healed group by group: data are lost with the groups that `upper` cannot spare,
+    /// though its equations might make some of them up.
+    pub fn over(upper: Self, lower: Self) -> Result<Self, CodeError> {
+        let name = format!("{} over {}", upper.name(), lower.name());
+        check_pieces(&name, u64::from(upper.pieces()) * u64::from(lower.pieces()))?;
+        let table = Table::of(upper, lower);
+        let (linear, fault_tolerance) = (table.linear(), table.fault_tolerance());
+        let kind = Kind::Levels(Box::new(table));
+        Ok(Self { survived: Vec::new(), ..Self::positional(kind, linear, fault_tolerance, None) })
+    }
+
+    /// The place of each piece where those of a group stand together, group by group; its own number under a code of one level.
+    pub fn group_places(&self) -> Vec<u32> {
+        match &self.kind {
+            Kind::Levels(table) => table.places(),
+            _ => (0..self.pieces()).collect(),
+        }
+    }
+
+    /// How many groups there are, of how many groups each, and so on, and at last of how many pieces; those alone of one level.
+    pub fn levels(&self) -> Vec<u32> {
+        match &self.kind {
+            Kind::Levels(table) => table.levels(),
+            _ => vec![self.pieces()],
+        }
+    }
+
     /// A code of which it matters which pieces are lost.
     fn positional(kind: Kind, linear: LinearCode, fault_tolerance: u32, repair_sets: Option<RepairSets>) -> Self {
-        let survived = survived_sets(&linear, fault_tolerance);
+        let survived = linear.survived_sets(fault_tolerance);
         let mut code = Self { kind, linear, fault_tolerance, locality: 0, survived, repair_sets };
         let mut gathered = Vec::new();
         for piece in 0..code.pieces() {
@@ -134,7 +163,8 @@ impl Code {
             Kind::Replication => format!("copies {}", self.pieces()),
             Kind::ReedSolomon => format!("rs {data}+{parity}"),
             Kind::LocallyRepairable { local } => format!("lrc {data}+{parity} local {local}"),
-            Kind::Product(table) => table.name(),
+            Kind::Product(table) => format!("product {}", table.name(" x ")),
+            Kind::Levels(table) => table.name(" over "),
         }
     }
 
@@ -175,6 +205,9 @@ impl Code {
         if losses <= self.fault_tolerance || losses > self.parity() {
             return losses <= self.fault_tolerance;
         }
+        if let Kind::Levels(table) = &self.kind {
+            return table.survives_by_groups(lost);
+        }
         match self.survived.get((lost.bits() / 64) as usize) {
             Some(word) => word >> (lost.bits() % 64) & 1 == 1,
             // What lines survive the rank does too, and lines are the quicker question.
@@ -200,7 +233,7 @@ impl Code {
     /// They are the fewest that do, and of equals the first by `prefer`, which lists survivors; those it leaves out come
     /// after, by number, and lost ones in it do not count. A locally repairable code with too many pieces to list its
     /// repairs (more than 20 000 sets of p - 1 pieces) takes a local group where one is whole, and else a set of which none can be spared.
-    /// So does a product code with the row or the column, whichever takes fewer.
+    /// So does a product code with the row or the column, whichever takes fewer; of several levels a group that lives heals itself.
     pub fn repair(&self, lost: Pieces, piece: u32, prefer: &[u32], gathered: &mut Vec<u32>) -> bool {
         gathered.clear();
         if piece >= self.pieces() {
@@ -215,6 +248,12 @@ impl Code {
             Kind::Product(table) => {
                 return table.repair(lost, piece, order, gathered)
                     || self.linear.gather_least(lost, piece, order, gathered);
+            }
+            Kind::Levels(table) => {
+                let is_made = self.is_survivable(lost)
+                    && (table.repair_in_group(lost, piece, order, gathered)
+                        || self.linear.gather_least(lost, piece, order, gathered));
+                return is_made;
             }
             Kind::Replication | Kind::ReedSolomon => {
                 let needed = self.data() as usize;
@@ -245,6 +284,9 @@ impl Code {
         if self.kind == Kind::Replication {
             gathered.extend(order.iter().take(1).map(|&survivor| u32::from(survivor)));
             return !gathered.is_empty();
+        }
+        if matches!(self.kind, Kind::Levels(_)) && !self.is_survivable(lost) {
+            return false;
         }
         let data = Pieces::first(self.data());
         gathered.extend(order.iter().map(|&survivor| u32::from(survivor)).filter(|&survivor| data.contains(survivor)));
@@ -330,20 +372,6 @@ impl Code {
         }
         is_enough
     }
-}
-
-/// The sets of few enough pieces that `code` survives, as bits of their numbers; empty for more pieces than a table takes.
-fn survived_sets(code: &LinearCode, fault_tolerance: u32) -> Vec<u64> {
-    if code.pieces() > TABLE_PIECES {
-        return Vec::new();
-    }
-    let mut survived = vec![0u64; (1usize << code.pieces()).div_ceil(64)];
-    for losses in fault_tolerance + 1..=code.parity() {
-        for lost in Pieces::combinations(code.pieces(), losses).filter(|&lost| code.determines(lost)) {
-            survived[(lost.bits() / 64) as usize] |= 1 << (lost.bits() % 64);
-        }
-    }
-    survived
 }
 
 /// Whether a set holds that many pieces.

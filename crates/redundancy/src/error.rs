@@ -12,19 +12,6 @@ pub enum CodeError {
          under another 'rs 17+3 over rs 8+2'; write it so"
     )]
     Unreadable(String),
-    /// There are several levels where one code is needed.
-    #[error(
-        "code = '{name}': it has {levels} levels, and objects are simulated under a code of one; take one of them, such as \
-         '{lowest}', and judge the whole with `resilver redundancy` or `resilver.code_tree`"
-    )]
-    SeveralLevels {
-        /// The code.
-        name: String,
-        /// How many levels it has.
-        levels: usize,
-        /// The code of the lowest one.
-        lowest: String,
-    },
     /// There is no copy.
     #[error("code = 'copies 0': an object has at least one copy; ask for 1 or more")]
     NoCopies,
@@ -40,7 +27,10 @@ pub enum CodeError {
     )]
     ProductWithoutParity(String),
     /// There are more pieces than a set holds.
-    #[error("code = '{name}': an object has at most 64 pieces, and this one would have {pieces}; take fewer")]
+    #[error(
+        "code = '{name}': an object has at most 64 pieces, and this one would have {pieces}; take fewer, or judge levels of more \
+             with `resilver redundancy` or `resilver.code_tree`"
+    )]
     TooManyPieces {
         /// The code.
         name: String,

@@ -3,6 +3,9 @@
 use crate::Pieces;
 use crate::matrix::{Matrix, Span};
 
+/// The most pieces for which what is survived stands in a table, of a bit a set: 8 KiB.
+const TABLE_PIECES: u32 = 16;
+
 /// The widest parity checks for which the small work space does.
 const NARROW: usize = 16;
 
@@ -16,6 +19,20 @@ pub(crate) struct LinearCode {
 }
 
 impl LinearCode {
+    /// The sets of few enough pieces that it survives, as bits of their numbers; empty for more pieces than a table takes.
+    pub(crate) fn survived_sets(&self, fault_tolerance: u32) -> Vec<u64> {
+        if self.pieces() > TABLE_PIECES {
+            return Vec::new();
+        }
+        let mut survived = vec![0u64; (1usize << self.pieces()).div_ceil(64)];
+        for losses in fault_tolerance + 1..=self.parity() {
+            for lost in Pieces::combinations(self.pieces(), losses).filter(|&lost| self.determines(lost)) {
+                survived[(lost.bits() / 64) as usize] |= 1 << (lost.bits() % 64);
+            }
+        }
+        survived
+    }
+
     /// The code of parity checks whose last columns, as many as there are rows, can be inverted.
     pub(crate) fn from_checks(parity_check: &Matrix) -> Self {
         let (parity, pieces) = (parity_check.rows(), parity_check.columns());

@@ -56,8 +56,35 @@ impl Table {
     }
 
     /// The code as it is written.
-    pub(crate) fn name(&self) -> String {
-        format!("product {} x {}", self.column.name(), self.row.name())
+    pub(crate) fn name(&self, joint: &str) -> String {
+        [self.column.name(), self.row.name()].join(joint)
+    }
+
+    /// Whether the columns' code survives the loss of all rows that their own does not make whole.
+    pub(crate) fn survives_by_groups(&self, lost: Pieces) -> bool {
+        let rows = &self.lines[..self.column.pieces() as usize];
+        let is_dead = |&(_, &row): &(u32, &Pieces)| !self.row.is_survivable(within(row, lost));
+        self.column.is_survivable(Pieces::of((0..).zip(rows).filter(is_dead).map(|(row, _)| row)))
+    }
+
+    /// Puts into `gathered` what makes `piece` within its row where that lives, else within its column, of survivors listed in
+    /// `order`; whether either can.
+    pub(crate) fn repair_in_group(&self, lost: Pieces, piece: u32, order: &[u8], gathered: &mut Vec<u32>) -> bool {
+        let lines = self.lines().filter(|(_, line)| line.contains(piece));
+        let found = lines.into_iter().find_map(|(code, line)| repaired(code, line, (lost, piece), order));
+        gathered.extend(found.iter().flatten());
+        found.is_some()
+    }
+
+    /// For each piece its place where rows stand one behind another, each in the order of its own code's places.
+    pub(crate) fn places(&self) -> Vec<u32> {
+        let of_row = self.row.group_places();
+        self.cells.iter().map(|&(row, column)| row * self.row.pieces() + of_row[column as usize]).collect()
+    }
+
+    /// The pieces of each level, from the top.
+    pub(crate) fn levels(&self) -> Vec<u32> {
+        std::iter::once(self.column.pieces()).chain(self.row.levels()).collect()
     }
 
     /// What stays lost when every row and column that its own code can make whole is made so, for as long as there is one.
@@ -83,14 +110,8 @@ impl Table {
     /// `order`, in which all survivors are listed; whether either can.
     pub(crate) fn repair(&self, lost: Pieces, piece: u32, order: &[u8], gathered: &mut Vec<u32>) -> bool {
         let place = |survivor: &u32| order.iter().position(|&one| u32::from(one) == *survivor);
-        let repairs = self.lines().filter(|(_, line)| line.contains(piece)).filter_map(|(code, line)| {
-            let members: Vec<u32> = line.iter().collect();
-            let index = |number: u32| members.iter().position(|&member| member == number).map(|index| index as u32);
-            let prefer: Vec<u32> = order.iter().filter_map(|&survivor| index(u32::from(survivor))).collect();
-            let mut found = Vec::new();
-            code.repair(within(line, lost), index(piece)?, &prefer, &mut found)
-                .then(|| found.iter().map(|&index| members[index as usize]).collect::<Vec<u32>>())
-        });
+        let lines = self.lines().filter(|(_, line)| line.contains(piece));
+        let repairs = lines.filter_map(|(code, line)| repaired(code, line, (lost, piece), order));
         let best = repairs.min_by_key(|found| (found.len(), found.iter().map(place).collect::<Vec<_>>()));
         gathered.extend(best.iter().flatten());
         best.is_some()
@@ -101,6 +122,16 @@ impl Table {
         let (rows, columns) = self.lines.split_at(self.column.pieces() as usize);
         rows.iter().map(|&line| (&self.row, line)).chain(columns.iter().map(|&line| (&self.column, line)))
     }
+}
+
+/// What makes a piece within a line that is a stripe of `code`, of survivors in this order.
+fn repaired(code: &Code, line: Pieces, (lost, piece): (Pieces, u32), order: &[u8]) -> Option<Vec<u32>> {
+    let members: Vec<u32> = line.iter().collect();
+    let index = |number: u32| members.iter().position(|&member| member == number).map(|index| index as u32);
+    let prefer: Vec<u32> = order.iter().filter_map(|&survivor| index(u32::from(survivor))).collect();
+    let mut found = Vec::new();
+    code.repair(within(line, lost), index(piece)?, &prefer, &mut found)
+        .then(|| found.iter().map(|&index| members[index as usize]).collect())
 }
 
 /// Which members of a line are lost, by their place in it.

@@ -178,3 +178,60 @@ proptest! {
         prop_assert!(!product.is_survivable_by_lines(in_product) || product.is_survivable(in_product));
     }
 }
+
+/// Codes of several levels that fit into a set.
+const SMALL: [&str; 7] = [
+    "rs 2+1 over rs 2+1",
+    "rs 2+1 over rs 4+2",
+    "rs 3+1 over rs 6+2",
+    "copies 2 over rs 3+2",
+    "rs 2+1 over copies 3",
+    "rs 2+1 over lrc 2+3 local 1",
+    "copies 2 over rs 2+1 over rs 2+1",
+];
+
+proptest! {
+    #[test]
+    fn a_code_of_levels_survives_what_its_tree_does(code in 0..SMALL.len(), lost in 0u64..u64::MAX, piece in 0u32..64) {
+        let (tree, code) = (parsed(SMALL[code]), Code::parse(SMALL[code]).unwrap());
+        prop_assert_eq!((code.name(), code.pieces(), code.data()), (tree.name(), tree.pieces(), tree.data()));
+        prop_assert_eq!(code.fault_tolerance(), tree.fault_tolerance());
+        let (places, piece) = (code.group_places(), piece % code.pieces());
+        // Some 3 in 8 of the pieces are lost.
+        let lost = Pieces::of((0..code.pieces()).filter(|piece| lost >> piece & 1 == 1 && lost >> ((piece + 7) % 64) & 3 != 0));
+        let in_tree: Vec<u32> = lost.iter().map(|piece| places[piece as usize]).collect();
+        prop_assert_eq!(code.is_survivable(lost), tree.is_survivable(&in_tree));
+        let mut gathered = Vec::new();
+        let is_made = code.repair(lost, piece, &[], &mut gathered);
+        let mut without = lost;
+        without.insert(piece);
+        prop_assert_eq!(is_made, code.is_survivable(without));
+        if is_made {
+            // What is gathered makes the piece, byte for byte, and comes from its own group where that lives.
+            prop_assert!(code.decoding(&gathered, &[piece]).is_some());
+            let lowest = *code.levels().last().unwrap();
+            let group = |piece: u32| places[piece as usize] / lowest;
+            let own = in_tree.iter().copied().chain([places[piece as usize]]).filter(|place| place / lowest == group(piece));
+            let of_group = tree.levels().last().unwrap();
+            let lives = of_group.is_survivable(Pieces::of(own.map(|place| place % lowest)));
+            prop_assert!(!lives || gathered.iter().all(|&one| group(one) == group(piece)));
+            prop_assert!(gathered.iter().all(|&one| !without.contains(one)));
+        }
+        let is_read = code.read(lost, &[], &mut gathered);
+        prop_assert_eq!(is_read, code.is_survivable(lost));
+        prop_assert!(!is_read || code.decoding(&gathered, &(0..code.data()).collect::<Vec<_>>()).is_some());
+    }
+}
+
+#[test]
+fn the_places_of_a_code_of_levels_are_group_by_group() {
+    let code = Code::parse("rs 2+1 over rs 2+1").unwrap();
+    // The data are the first two of the first two groups; then what is left, group by group.
+    assert_eq!(code.group_places(), [0, 1, 3, 4, 2, 5, 6, 7, 8]);
+    assert_eq!(code.levels(), [3, 3]);
+    assert_eq!(Code::parse("copies 2 over rs 2+1 over rs 2+1").unwrap().levels(), [2, 3, 3]);
+    assert_eq!((Code::parse("rs 4+2").unwrap().levels(), Code::parse("rs 4+2").unwrap().locality()), (vec![6], 4));
+    // A piece that is lost alone is made within its group.
+    assert_eq!(Code::parse("rs 3+1 over rs 6+2").unwrap().locality(), 6);
+    assert!(Code::parse("rs 17+3 over rs 8+2").unwrap_err().to_string().contains("this one would have 200"));
+}

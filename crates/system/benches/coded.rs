@@ -14,8 +14,8 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder, Phase, PlacedPool,
-    Placement, RecoveryPolicy, RetryPolicy, Simulation, SourceChoice, SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder, Phase, Placement,
+    RecoveryPolicy, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
 
@@ -61,13 +61,15 @@ fn placement(pieces: u32) -> Placement {
     let (kind, exceptions) = (PoolKind::Erasure, Exceptions::default());
     let pool =
         Pool { id: 1, pg_num: GROUPS, pgp_num: GROUPS, size: pieces, rule: 0, hashpspool: true, kind, exceptions };
-    let algorithm = Algorithm::Crush(CrushPlacement {
+    let algorithm = Algorithm::Crush(Box::new(CrushPlacement {
         map: Arc::new(map),
-        pools: vec![PlacedPool { pool, rule, code: None }],
+        pool,
+        rule,
+        order: vec![],
         reweight: vec![0x10000; SERVERS as usize],
         is_up: vec![true; SERVERS as usize],
         affinity: vec![],
-    });
+    }));
     Placement { groups: Some(GROUPS), algorithm, domain_of: None }
 }
 
@@ -93,16 +95,18 @@ fn system(code: &str, files: u64) -> SystemConfig {
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
-        placement: placement(code.pieces()),
-        code: Some(CodeConfig { code, strip: None, coding: None }),
-        contents: Contents::Files {
-            histogram: Histogram::new(&bins).expect("bins that follow one another"),
-            decomposition: Decomposition::Whole,
-            extent: Extent::Files(files),
-        },
+        pools: vec![StoredPool {
+            placement: placement(code.pieces()),
+            code: Some(CodeConfig { code, strip: None, coding: None }),
+            contents: Contents::Files {
+                histogram: Histogram::new(&bins).expect("bins that follow one another"),
+                decomposition: Decomposition::Whole,
+                extent: Extent::Files(files),
+            },
+        }],
         lanes: None,
         ports_of: vec![],
-        traffic: None,
+        traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
         faults: vec![],

@@ -47,6 +47,7 @@ fn fabric() -> Switched {
 
 fn clients(duration: f64) -> Workload {
     let traffic = Traffic {
+        pool: None,
         requesters: (HOSTS..HOSTS + ROUTERS).map(EndpointId::new).collect(),
         servers: (0..HOSTS).map(DeviceId::new).collect(),
         arrivals: Arrivals::Closed { outstanding: OUTSTANDING, interval: seconds(0.022) },

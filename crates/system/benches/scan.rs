@@ -55,7 +55,7 @@ fn main() {
         println!("    survey: {} files/s (goal {})", rounded(FILES as f64 / seconds), goals[0]);
         let ring = Arc::new(HashRing::new((0..1024).collect(), 1024, RingWalk::Rehash));
         let failed = FailedSet::new(1024, &[DeviceId::new(600)]);
-        let scan = FileScan::new(population, RehashInverse::new(ring, 3, failed));
+        let scan = FileScan::new(population, 0, RehashInverse::new(ring, 3, failed));
         let seconds = median_seconds(RUNS, || {
             black_box(pool.install(|| scan.scan(0..FILES)));
         });

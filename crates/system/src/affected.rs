@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse};
 use resilver_placement::layout::Relocation;
 use resilver_population::{Words, file_of};
-use resilver_units::ObjectId;
+use resilver_units::{GroupId, ObjectId};
 
 use crate::SystemError;
-use crate::config::{Contents, SystemConfig};
-use crate::group_contents::{GroupContents, group_rounds};
+use crate::config::SystemConfig;
+use crate::group_contents::{GroupContents, group_rounds, rounds_of};
 use crate::scan::{AffectedObject, FileScan};
 use crate::search::{Visitor, visit_scan};
 
@@ -100,27 +100,30 @@ where
 /// Affected groups of which only counts and volumes are known; objects are those of [`group_rounds`].
 struct GroupSearch {
     inverse: GroupInverse,
-    contents: Vec<GroupContents>,
+    /// What the first group has for a file's number.
+    first_file: u64,
+    /// The affected groups, each by its file's number.
+    groups: Vec<(u64, GroupContents)>,
     next_round: u64,
     rounds: u64,
 }
 
 impl GroupSearch {
-    fn new(inverse: GroupInverse, contents: Vec<GroupContents>) -> Self {
-        let rows = inverse.affected_groups().iter();
-        let rounds = rows.map(|(group, _)| contents[group.index()].objects).max().unwrap_or(0);
-        GroupSearch { inverse, contents, next_round: 0, rounds }
+    fn new(inverse: GroupInverse, contents: &[GroupContents], first_file: u64) -> Self {
+        let numbered =
+            |(group, _): &(GroupId, Relocation)| (first_file + u64::from(group.get()), contents[group.index()]);
+        let groups: Vec<(u64, GroupContents)> = inverse.affected_groups().iter().map(numbered).collect();
+        GroupSearch { rounds: rounds_of(&groups), inverse, first_file, groups, next_round: 0 }
     }
 }
 
 impl Search for GroupSearch {
     fn advance(&mut self) -> Vec<AffectedObject> {
-        let rows = self.inverse.affected_groups();
-        let step = (BATCH_OBJECTS / rows.len().max(1)).max(1) as u64;
+        let step = (BATCH_OBJECTS / self.groups.len().max(1)).max(1) as u64;
         let rounds = self.next_round..self.rounds.min(self.next_round.saturating_add(step));
         self.next_round = rounds.end;
         let mut affected = Vec::new();
-        group_rounds(&self.contents, rows.iter().map(|(group, _)| group.get()), rounds, &mut affected);
+        group_rounds(&self.groups, rounds, &mut affected);
         affected
     }
 
@@ -135,7 +138,7 @@ impl Search for GroupSearch {
     fn relocate(&self, affected: &[AffectedObject]) -> AffectedBatch {
         let rows = self.inverse.affected_groups();
         relocate_in_parallel(affected, |object, (), relocation| {
-            let group = file_of(object) as u32;
+            let group = (file_of(object) - self.first_file) as u32;
             let row = rows.binary_search_by_key(&group, |(group, _)| group.get()).expect("the group is affected");
             relocation.clone_from(&rows[row].1);
         })
@@ -179,17 +182,16 @@ impl Visitor for Boxed {
         Box::new(scan)
     }
 
-    fn groups(self, inverse: GroupInverse, config: &SystemConfig) -> Box<dyn Search> {
-        let Contents::Groups(contents) = &config.contents else {
-            unreachable!("a search of groups is made for contents in groups only");
-        };
-        Box::new(GroupSearch::new(inverse, contents.clone()))
+    fn groups(self, inverse: GroupInverse, contents: &[GroupContents], first_file: u64) -> Box<dyn Search> {
+        Box::new(GroupSearch::new(inverse, contents, first_file))
     }
 }
 
-/// A search for the objects that the failure of a system touches, under way.
+/// A search for the objects that the failure of a system touches, under way: in one pool after another.
 pub struct AffectedSearch {
-    search: Box<dyn Search>,
+    searches: Vec<Box<dyn Search>>,
+    /// Which of them is under way.
+    present: usize,
     /// Found and not handed out yet, from `next` on.
     pending: Vec<AffectedObject>,
     next: usize,
@@ -202,28 +204,34 @@ impl AffectedSearch {
     /// When the population cannot be built, or the placement breaks a law.
     pub fn new(config: SystemConfig) -> Result<Self, SystemError> {
         let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
-        let search = visit_scan(&config, &failed, Boxed)?;
-        Ok(AffectedSearch { search, pending: Vec::new(), next: 0 })
+        let searches = (0..config.pools.len()).map(|pool| visit_scan(&config, pool, &failed, Boxed));
+        Ok(AffectedSearch { searches: searches.collect::<Result<_, _>>()?, present: 0, pending: Vec::new(), next: 0 })
     }
 
     /// Whether every affected object was handed out.
     pub fn is_complete(&self) -> bool {
-        self.next == self.pending.len() && self.search.is_complete()
+        self.next == self.pending.len() && self.searches[self.present..].iter().all(|search| search.is_complete())
     }
 
     /// About how much of the population has been searched, from 0 to 1.
     pub fn fraction(&self) -> f64 {
-        self.search.fraction()
+        self.searches.iter().map(|search| search.fraction()).sum::<f64>() / self.searches.len() as f64
     }
 
     /// Works on for a fraction of a second; gives the objects found, at most 2^20, often none.
     pub fn advance(&mut self) -> AffectedBatch {
-        if self.next == self.pending.len() && !self.search.is_complete() {
-            self.pending = self.search.advance();
-            self.next = 0;
+        if self.next == self.pending.len() {
+            let is_last = |present: usize| present + 1 == self.searches.len();
+            while self.searches[self.present].is_complete() && !is_last(self.present) {
+                self.present += 1;
+            }
+            if !self.searches[self.present].is_complete() {
+                self.pending = self.searches[self.present].advance();
+                self.next = 0;
+            }
         }
         let end = self.pending.len().min(self.next + BATCH_OBJECTS);
-        let batch = self.search.relocate(&self.pending[self.next..end]);
+        let batch = self.searches[self.present].relocate(&self.pending[self.next..end]);
         self.next = end;
         batch
     }

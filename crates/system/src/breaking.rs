@@ -100,8 +100,6 @@ impl<F: Network, D: Device> Storage<F, D> {
             let Plant { fabric, .. } = &self.plant;
             let at: Vec<EndpointId> = workload
                 .requesters()
-                .iter()
-                .copied()
                 .filter(|&endpoint| {
                     fabric.node_of(endpoint).is_some_and(|node| components.contains(&Component::Node(node)))
                 })

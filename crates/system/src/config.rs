@@ -10,7 +10,7 @@ use resilver_placement::layout::object_position;
 use resilver_placement::layouts::{Layout, ObjectLayout};
 use resilver_placement::pool::{Osds, Pool};
 use resilver_placement::ring::HashRing;
-use resilver_population::{Decomposition, Extent, Histogram};
+use resilver_population::{Decomposition, Extent, FILE_INDEX_LIMIT, Histogram, file_of};
 use resilver_redundancy::Code;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, ObjectId, SimTime};
 
@@ -51,14 +51,10 @@ pub struct SystemConfig {
     pub source: SourceChoice,
     /// In which order they pull.
     pub order: ObjectOrder,
-    /// Where each piece goes.
-    pub placement: Placement,
-    /// The code that objects are stored under; `None` where they are stored in copies.
-    pub code: Option<CodeConfig>,
-    /// What is stored.
-    pub contents: Contents,
-    /// The clients beside the rebuild, where there are any.
-    pub traffic: Option<Traffic>,
+    /// What is stored, where, and how; one at least, which may be empty.
+    pub pools: Vec<StoredPool>,
+    /// The clients beside the rebuild, where there are any: the last as long, and their messages are as small, as the first's.
+    pub traffic: Vec<Traffic>,
     /// Clients that stream whole stripes instead, where there are any.
     pub streams: Option<StreamTraffic>,
     /// Groups that rebuild in place.
@@ -67,6 +63,17 @@ pub struct SystemConfig {
     pub faults: Vec<NetworkFault>,
     /// The lanes of classes of traffic, where all do not share one queue.
     pub lanes: Option<LanesConfig>,
+}
+
+/// One population under one placement and one redundancy.
+#[derive(Clone, Debug)]
+pub struct StoredPool {
+    /// Where each piece goes.
+    pub placement: Placement,
+    /// The code that objects are stored under; `None` where they are stored in copies.
+    pub code: Option<CodeConfig>,
+    /// What is stored.
+    pub contents: Contents,
 }
 
 /// How objects are coded.
@@ -120,41 +127,67 @@ impl SystemConfig {
 impl SystemConfig {
     /// Whether a code is named for any of the objects, copies as a code included.
     pub(crate) fn has_code(&self) -> bool {
-        let of_pools = match &self.placement.algorithm {
-            Algorithm::Crush(crush) => crush.pools.iter().any(|placed| placed.code.is_some()),
-            Algorithm::Ring { .. } | Algorithm::Layout { .. } => false,
-        };
-        of_pools || self.code.is_some()
+        self.pools.iter().any(|pool| pool.code.is_some())
     }
 
-    /// How the objects of each pool are kept: by the pool's own code, else by the system's, else in copies.
+    /// How the objects of each pool are kept: by the pool's code, else in copies.
     ///
     /// # Errors
     /// When a code has another number of pieces than the placement finds devices for; not where nothing `is_stored`.
     pub(crate) fn pool_codes(&self, is_stored: bool) -> Result<PoolCodes, SystemError> {
-        let coding = self.code.as_ref().and_then(|coded| coded.coding);
-        let pool_code = |own: Option<&Arc<Code>>, keeps_positions: bool, placed: usize| {
-            let code = match own.or(self.code.as_ref().map(|coded| &coded.code)) {
-                Some(code) => code.clone(),
+        PoolCodes::of(self.pools.iter().map(|pool| {
+            let (algorithm, coded) = (&pool.placement.algorithm, pool.code.as_ref());
+            let placed = algorithm.pieces();
+            let code = match coded {
+                Some(coded) => coded.code.clone(),
                 None => Arc::new(Code::replication(placed.max(1) as u32)?),
             };
             let pieces = u64::from(code.pieces());
             if is_stored && pieces != placed as u64 {
                 return Err(SystemError::PiecesNotPlaced { pieces, placed: placed as u64 });
             }
-            Ok(PoolCode { code, coding, keeps_positions })
+            let coding = coded.and_then(|coded| coded.coding);
+            Ok(PoolCode { code, coding, keeps_positions: algorithm.keeps_positions() })
+        }))
+    }
+
+    /// The first file of each pool: an object's number says its file, and so its pool.
+    pub(crate) fn numbering(&self) -> Numbering {
+        let files_a_pool = FILE_INDEX_LIMIT / self.pools.len().max(1) as u64;
+        let first_of_next = |next: &mut u64, pool: &StoredPool| {
+            let first = *next;
+            *next += match &pool.contents {
+                Contents::Files { .. } => files_a_pool,
+                Contents::Groups(groups) => groups.len() as u64,
+            };
+            Some(first)
         };
-        match &self.placement.algorithm {
-            Algorithm::Ring { copies, .. } | Algorithm::Layout { copies, .. } => {
-                PoolCodes::of([pool_code(None, false, *copies)])
-            }
-            Algorithm::Crush(crush) => {
-                let of = |placed: &PlacedPool| {
-                    pool_code(placed.code.as_ref(), placed.keeps_positions(), placed.pool.size as usize)
-                };
-                PoolCodes::of(crush.pools.iter().map(of))
-            }
+        Numbering { first_files: self.pools.iter().scan(0, first_of_next).collect() }
+    }
+}
+
+/// How the objects of several pools are told apart: each pool's files are numbered on from its first one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbering {
+    first_files: Vec<u64>,
+}
+
+impl Numbering {
+    /// The number of a pool's first file.
+    pub fn first_file(&self, pool: usize) -> u64 {
+        self.first_files[pool]
+    }
+
+    /// The pool of an object, and its file's number within it.
+    #[inline]
+    pub fn place_of(&self, object: ObjectId) -> (usize, u64) {
+        let file = file_of(object);
+        // Where there is one pool, nothing has to be found out; a pool without files has the number of the next one.
+        if self.first_files.len() < 2 {
+            return (0, file);
         }
+        let pool = self.first_files.partition_point(|&first| first <= file) - 1;
+        (pool, file - self.first_files[pool])
     }
 }
 
@@ -207,33 +240,26 @@ pub enum Algorithm {
         is_out: Vec<bool>,
     },
     /// CRUSH.
-    Crush(CrushPlacement),
+    Crush(Box<CrushPlacement>),
 }
 
-/// CRUSH over the pools of a cluster.
+/// CRUSH over a pool of a cluster.
 #[derive(Clone, Debug)]
 pub struct CrushPlacement {
     /// The map.
     pub map: Arc<CrushMap>,
-    /// The pools, whose groups are numbered one pool behind another.
-    pub pools: Vec<PlacedPool>,
+    /// The pool.
+    pub pool: Pool,
+    /// Its rule.
+    pub rule: Rule,
+    /// Which of the devices that the rule finds each piece is at, where they are not in the order of the pieces; else empty.
+    pub order: Vec<u32>,
     /// The reweight of each device, 16.16.
     pub reweight: Vec<u32>,
     /// Whether each device is up; sets leave out devices that are not.
     pub is_up: Vec<bool>,
     /// The primary affinity of each device, 16.16; full beyond the end.
     pub affinity: Vec<u32>,
-}
-
-/// A pool and the rule that places it.
-#[derive(Clone, Debug)]
-pub struct PlacedPool {
-    /// The pool.
-    pub pool: Pool,
-    /// Its rule.
-    pub rule: Rule,
-    /// The code that its objects are stored under, where the system's own does not hold for it.
-    pub code: Option<Arc<Code>>,
 }
 
 /// Working memory of one thread that places.
@@ -256,31 +282,16 @@ impl Algorithm {
                 let object = ObjectId::new(u64::from(group.get()));
                 layout.place(object, *copies, |device| is_out[device.index()], set);
             }
-            Algorithm::Crush(crush) => {
-                let mut placement_seed = group.get();
-                for placed in &crush.pools {
-                    if placement_seed < placed.pool.pg_num {
-                        crush.place_group(placed, placement_seed, scratch, set);
-                        return;
-                    }
-                    placement_seed -= placed.pool.pg_num;
-                }
-                unreachable!("group {} lies beyond the last pool", group.get());
-            }
+            Algorithm::Crush(crush) => crush.place_group(group.get(), scratch, set),
         }
     }
 
     /// The groups that exceptions may lead elsewhere than the algorithm, in rising order.
     pub fn excepted_groups(&self) -> Vec<GroupId> {
         let Algorithm::Crush(crush) = self else { return Vec::new() };
-        let mut first = 0;
-        let mut groups = Vec::new();
-        for Pool { pg_num, exceptions, .. } in crush.pools.iter().map(|placed| &placed.pool) {
-            // An entry may outlive its group.
-            groups.extend(exceptions.upmapped().filter(|ps| ps < pg_num).map(|ps| GroupId::new(first + ps)));
-            first += pg_num;
-        }
-        groups
+        let Pool { pg_num, exceptions, .. } = &crush.pool;
+        // An entry may outlive its group.
+        exceptions.upmapped().filter(|ps| ps < pg_num).map(GroupId::new).collect()
     }
 
     /// Appends the devices of an object that is placed on its own.
@@ -292,7 +303,7 @@ impl Algorithm {
             Algorithm::Layout { layout, copies, is_out } => {
                 layout.place(object, *copies, |device| is_out[device.index()], set);
             }
-            Algorithm::Crush(crush) => crush.place(&crush.pools[0], object_position(object), scratch, set),
+            Algorithm::Crush(crush) => crush.place(object_position(object), scratch, set),
         }
     }
 
@@ -303,11 +314,10 @@ impl Algorithm {
             Algorithm::Crush(crush) => {
                 // A device that is in by part may turn inputs away that it wins, and others then take more attempts.
                 let is_all_in = crush.reweight.iter().all(|&reweight| reweight == REWEIGHT_FULL);
-                let placed = &crush.pools[0];
                 // A device that was down before the failure is in no set.
                 let was_up = |device: &DeviceId| crush.is_up.get(device.index()) == Some(&true);
                 let targets = failed.devices().filter(was_up).map(|device| device.get() as i32).collect();
-                FlatScreen::new(&crush.map, &placed.rule, placed.pool.size as usize, targets).filter(|_| is_all_in)
+                FlatScreen::new(&crush.map, &crush.rule, crush.pool.size as usize, targets).filter(|_| is_all_in)
             }
         }
     }
@@ -328,26 +338,20 @@ impl Algorithm {
 }
 
 impl CrushPlacement {
-    /// A group of a pool, with the pool's exceptions to CRUSH.
-    pub(crate) fn place_group(
-        &self,
-        placed: &PlacedPool,
-        ps: u32,
-        scratch: &mut PlaceScratch,
-        set: &mut Vec<DeviceId>,
-    ) {
+    /// A group of the pool, with the pool's exceptions to CRUSH.
+    fn place_group(&self, ps: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
         let osds = Osds { reweight: &self.reweight, is_up: &self.is_up, affinity: &self.affinity };
         let PlaceScratch { crush, items, .. } = scratch;
-        placed.pool.up_set(&self.map, &placed.rule, ps, osds, crush, items);
+        self.pool.up_set(&self.map, &self.rule, ps, osds, crush, items);
         let devices = scratch.items.iter().copied().filter(|&item| osds.is_up(item));
         set.extend(devices.map(|item| DeviceId::new(item as u32)));
     }
 
-    fn place(&self, placed: &PlacedPool, input: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
-        let copies = placed.pool.size as usize;
-        let weight_sets = self.map.weight_sets_for(placed.pool.id);
+    fn place(&self, input: u32, scratch: &mut PlaceScratch, set: &mut Vec<DeviceId>) {
+        let copies = self.pool.size as usize;
+        let weight_sets = self.map.weight_sets_for(self.pool.id);
         let PlaceScratch { crush, items, .. } = scratch;
-        self.map.place_with(&placed.rule, input, copies, &self.reweight, weight_sets, crush, items);
+        self.map.place_with(&self.rule, input, copies, &self.reweight, weight_sets, crush, items);
         let is_up = |&item: &i32| usize::try_from(item).is_ok_and(|device| self.is_up.get(device) == Some(&true));
         set.extend(scratch.items.iter().copied().filter(is_up).map(|item| DeviceId::new(item as u32)));
     }

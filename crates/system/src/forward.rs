@@ -118,7 +118,7 @@ mod tests {
     use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 
     use super::*;
-    use crate::config::{CrushPlacement, PlacedPool};
+    use crate::config::CrushPlacement;
 
     #[test]
     fn the_screen_changes_nothing_but_the_time() {
@@ -138,13 +138,15 @@ mod tests {
         for (is_99_up, expected) in [(true, 2000), (false, 1000)] {
             let mut is_up = vec![true; servers as usize];
             is_up[99] = is_99_up;
-            let algorithm = Algorithm::Crush(CrushPlacement {
+            let algorithm = Algorithm::Crush(Box::new(CrushPlacement {
                 map: Arc::new(map.clone()),
-                pools: vec![PlacedPool { pool: pool.clone(), rule: rule.clone(), code: None }],
+                pool: pool.clone(),
+                rule: rule.clone(),
+                order: vec![],
                 reweight: vec![0x10000; servers as usize],
                 is_up,
                 affinity: vec![],
-            });
+            }));
             let screened = ForwardInverse::new(algorithm.clone(), failed.clone());
             assert!(screened.screen.is_some());
             let screened = found(screened);

@@ -40,7 +40,7 @@ pub use actors::{
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
 pub use config::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, PlacedPool, Placement, SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, Placement, StoredPool, SystemConfig,
 };
 pub use devices::{DeviceKind, Devices, Discipline, Slowdown};
 pub use faults::choose_failed;
@@ -50,14 +50,14 @@ pub use forward::ForwardInverse;
 pub use choice::{ObjectOrder, SourceChoice};
 pub use class::TrafficClass;
 pub use event::EventOf;
-pub use group_contents::{GroupContents, scan_groups};
+pub use group_contents::GroupContents;
 pub use lanes::{LaneReport, LanesConfig};
 pub use measures::{
     Bar, ClientOutcome, Counts, Delays, Period, PeriodOutcome, PieceCounts, Rates, ServerOutcome, StreamOutcome,
     StripeGroup, TrafficInterval,
 };
 pub use network::{Network, NetworkFault};
-pub use outcome::{Coded, DeviceOutcome, Level, Outcome, Transfer, Wasted};
+pub use outcome::{Coded, DeviceOutcome, Level, Outcome, PoolOutcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
 pub use ports::Ports;
 pub use recovery::{Losses, PoolCode, Recovery, RecoveryChoices, RecoveryPolicy, RecoveryWork, RetryPolicy};
@@ -116,6 +116,18 @@ pub enum SystemError {
         "more than 2^28 buffers are under way at a time: lower recovery.receive_memory, or raise recovery.pipeline_buffer"
     )]
     TooManyBuffersUnderWay,
+    /// More files of a pool than can be told from those of the next one.
+    #[error(
+        "pools.{pool}: {files} files are more than the {most} that each of so many pools may have: store larger files"
+    )]
+    TooManyFilesOfPool {
+        /// Which pool, from 0.
+        pool: usize,
+        /// How many files.
+        files: u64,
+        /// How many there may be.
+        most: u64,
+    },
     /// More codes than can be told apart.
     #[error("pools: they have more than 256 different codes; simulate fewer pools at a time")]
     TooManyCodes,
@@ -178,7 +190,9 @@ pub enum SystemError {
     )]
     LanesOfReadsFirst,
     /// A population that is not scanned.
-    #[error("a real cluster's placement groups are not scanned: simulate it as a whole")]
+    #[error(
+        "a real cluster's placement groups are not scanned, nor are several pools in parts: simulate it as a whole"
+    )]
     NothingToScan,
     /// More files than can be numbered, or that hold more than 64-bit sums do.
     #[error("files = {files} from {first}: they must lie below 2^36 and hold 4 EiB at the most; scan fewer at a time")]

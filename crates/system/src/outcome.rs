@@ -105,11 +105,28 @@ pub struct Coded {
     pub decoded_bytes: Bytes,
 }
 
+/// What became of the objects of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolOutcome {
+    /// What the failures asked for.
+    pub losses: Losses,
+    /// Objects of which a lost piece was made anew.
+    pub rebuilt_objects: u64,
+    /// Pieces that were.
+    pub rebuilt_pieces: u64,
+    /// Their data.
+    pub rebuilt_bytes: Bytes,
+    /// When the last of them was; when the first device failed, where none was.
+    pub rebuilt_at: SimTime,
+}
+
 /// What a finished run has to tell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// What the failure asked for.
     pub losses: Losses,
+    /// What became of each pool's objects, in the order of the pools.
+    pub pools: Vec<PoolOutcome>,
     /// Objects of which lost pieces were made anew, and none of these was out of reach.
     pub rebuilt_objects: u64,
     /// Objects of which pieces moved though they were not lost.

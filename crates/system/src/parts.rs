@@ -11,6 +11,7 @@ use resilver_units::Bytes;
 
 use crate::SystemError;
 use crate::config::SystemConfig;
+use crate::group_contents::GroupContents;
 use crate::scan::{FileScan, Scanned};
 use crate::search::{AsGroups, Visitor, visit_scan};
 
@@ -74,14 +75,14 @@ impl Visitor for Boxed {
         Some(Box::new(scan))
     }
 
-    fn groups(self, _: GroupInverse, _: &SystemConfig) -> Self::Result {
+    fn groups(self, _: GroupInverse, _: &[GroupContents], _: u64) -> Self::Result {
         None
     }
 }
 
 /// The scan of a system's population, part by part.
 pub struct PopulationScan {
-    /// None for placement groups of known contents, which need no scan.
+    /// None for placement groups of known contents, which need no scan, and for several pools.
     scan: Option<Box<dyn PartScan>>,
 }
 
@@ -92,10 +93,10 @@ impl PopulationScan {
     /// When the population cannot be built, or the placement breaks a law.
     pub fn new(config: &SystemConfig) -> Result<Self, SystemError> {
         let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
-        Ok(PopulationScan { scan: visit_scan(config, &failed, Boxed)? })
+        Ok(PopulationScan { scan: if config.pools.len() == 1 { visit_scan(config, 0, &failed, Boxed)? } else { None } })
     }
 
-    /// Whether there are files to scan; a real cluster's groups are listed as a whole.
+    /// Whether there are files to scan in parts; a real cluster's groups and several pools are searched as a whole.
     pub fn can_split(&self) -> bool {
         self.scan.is_some()
     }

@@ -51,6 +51,8 @@ impl Scanned {
 /// A scan of a population of files, under way.
 pub struct FileScan<W, I> {
     files: Files<W>,
+    /// What the first of them has for a number among all pools' files.
+    first_file: u64,
     inverse: I,
     next_file: u64,
     scanned: Scanned,
@@ -62,9 +64,9 @@ where
     W: Words + Sync,
     I: Inverse,
 {
-    /// A scan of `files` for the objects that `inverse` finds affected.
-    pub fn new(files: Files<W>, inverse: I) -> Self {
-        FileScan { files, inverse, next_file: 0, scanned: Scanned::default(), is_complete: false }
+    /// A scan of `files`, whose objects are numbered from `first_file` on, for those that `inverse` finds affected.
+    pub fn new(files: Files<W>, first_file: u64, inverse: I) -> Self {
+        FileScan { files, first_file, inverse, next_file: 0, scanned: Scanned::default(), is_complete: false }
     }
 
     /// Whether the end of the population was reached.
@@ -190,10 +192,11 @@ where
         let mut listed = Listed::new(&self.inverse);
         // Every file has a first object. Further ones are few where files are small; as objects are numbered file by file,
         // sorting what is found puts them where they belong.
-        listed.add(first_object(range.start).get(), range.end - range.start, first_object(1).get());
+        let first = |file: u64| first_object(self.first_file + file).get();
+        listed.add(first(range.start), range.end - range.start, first_object(1).get());
         let first_found = listed.found_so_far();
         let totals = self.files.survey(range, |file, objects| {
-            listed.add(first_object(file).get() + 1, objects - 1, 1);
+            listed.add(first(file) + 1, objects - 1, 1);
         });
         let mut found = listed.finish();
         if found.len() > first_found {
@@ -212,7 +215,7 @@ where
             let file = file_of(object);
             let size = match drawn {
                 Some((last, size)) if last == file => size,
-                _ => self.files.size(file),
+                _ => self.files.size(file - self.first_file),
             };
             drawn = Some((file, size));
             let index = object.get() - first_object(file).get();
@@ -314,7 +317,7 @@ mod tests {
         let histogram = Histogram::new(&[Bin { min: 1, max: 1000, count: 1 }]).unwrap();
         let decomposition = Decomposition::Chunked { chunk: Bytes::new(64) };
         let files = Files::new(histogram, decomposition, extent, Scrambled).unwrap();
-        let mut scan = FileScan::new(files, Sevenths);
+        let mut scan = FileScan::new(files, 0, Sevenths);
         while !scan.is_complete() {
             scan.advance();
         }

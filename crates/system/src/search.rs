@@ -3,18 +3,18 @@
 use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse, RehashInverse, SuccessorInverse};
 use resilver_placement::layout::GroupTable;
 use resilver_placement::ring::RingWalk;
-use resilver_population::{Files, RangeTotals, Words};
-use resilver_units::{DeviceId, GroupId};
+use resilver_population::{FILE_INDEX_LIMIT, Files, RangeTotals, Words};
+use resilver_units::DeviceId;
 
 use crate::SystemError;
 use crate::checker::check_domains;
-use crate::config::{Algorithm, Contents, PlaceScratch, SystemConfig};
+use crate::config::{Algorithm, Contents, PlaceScratch, Placement, StoredPool, SystemConfig};
 use crate::file_words::FileWords;
 use crate::forward::ForwardInverse;
-use crate::group_contents::scan_groups;
+use crate::group_contents::{GroupContents, objects_of_groups, totals_of};
 use crate::groups::place_in_parallel;
-use crate::recovery::{Homes, RecoveryWork};
-use crate::scan::{FileScan, Scanned};
+use crate::recovery::{Homes, PoolHomes, RecoveryWork};
+use crate::scan::{AffectedObject, FileScan, Scanned};
 
 /// What the groups of a system went through.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,12 +27,87 @@ pub struct GroupOutcome {
     pub gained: Vec<u32>,
 }
 
-/// What a scan found.
+impl GroupOutcome {
+    /// The outcome of both pools' groups.
+    fn with(mut self, other: GroupOutcome) -> GroupOutcome {
+        self.groups += other.groups;
+        self.affected += other.affected;
+        self.gained.iter_mut().zip(other.gained).for_each(|(sum, gained)| *sum += gained);
+        self
+    }
+}
+
+/// What the scan of a pool found.
+pub(crate) struct FoundPool {
+    homes: Homes,
+    groups: Option<GroupOutcome>,
+    /// The affected objects of files; those of groups of known contents are listed from the groups.
+    scanned: Scanned,
+}
+
+/// What the scans of all pools found.
 pub(crate) struct Found {
     /// What failures ask for.
     pub work: RecoveryWork,
-    pub population: RangeTotals,
+    /// What each pool's population adds up to.
+    pub populations: Vec<RangeTotals>,
     pub groups: Option<GroupOutcome>,
+}
+
+impl Found {
+    /// The work that there is in all pools.
+    ///
+    /// # Errors
+    /// When too many pieces would move.
+    pub fn of(config: &SystemConfig, pools: Vec<FoundPool>) -> Result<Self, SystemError> {
+        let numbering = config.numbering();
+        let mut known = Vec::new();
+        let mut populations = Vec::new();
+        let (mut lists, mut homes, mut groups) = (Vec::new(), Vec::new(), None::<GroupOutcome>);
+        for (number, found) in pools.into_iter().enumerate() {
+            let mut population = found.scanned.totals;
+            if let Contents::Groups(contents) = &config.pools[number].contents {
+                let first = numbering.first_file(number);
+                let numbered = |group: u32| (first + u64::from(group), contents[group as usize]);
+                known.extend(found.homes.groups().map(numbered));
+                population.add(totals_of(contents));
+            }
+            populations.push(population);
+            lists.push(found.scanned.affected);
+            homes.push(found.homes);
+            groups = match (groups, found.groups) {
+                (Some(before), Some(of_pool)) => Some(before.with(of_pool)),
+                (before, of_pool) => before.or(of_pool),
+            };
+        }
+        lists.push(objects_of_groups(&known));
+        let work = RecoveryWork::build(config, PoolHomes::new(numbering, homes), merged(lists))?;
+        Ok(Found { work, populations, groups })
+    }
+}
+
+/// Several lists in one: each is spread over the whole, and keeps its order.
+fn merged(mut lists: Vec<Vec<AffectedObject>>) -> Vec<AffectedObject> {
+    lists.retain(|list| !list.is_empty());
+    if lists.len() < 2 {
+        return lists.pop().unwrap_or_default();
+    }
+    let mut taken = vec![0; lists.len()];
+    let total = lists.iter().map(Vec::len).sum();
+    let mut all = Vec::with_capacity(total);
+    while all.len() < total {
+        // The list of which the smallest share is behind the middle of its next object.
+        let left = (0..lists.len()).filter(|&list| taken[list] < lists[list].len());
+        let next = left
+            .min_by(|&one, &other| {
+                let side = |of: usize, by: usize| (2 * taken[of] as u128 + 1) * lists[by].len() as u128;
+                side(one, other).cmp(&side(other, one))
+            })
+            .expect("not all are taken");
+        all.push(lists[next][taken[next]]);
+        taken[next] += 1;
+    }
+    all
 }
 
 /// A scan over one kind of population with one kind of inverse.
@@ -42,7 +117,7 @@ pub(crate) trait Scan: Send + Sync {
     fn is_complete(&self) -> bool;
     /// Takes what scans of parts have found, and is complete.
     fn complete_with(&mut self, found: Scanned) -> Result<(), SystemError>;
-    fn finish(self: Box<Self>, config: &SystemConfig) -> Result<Found, SystemError>;
+    fn finish(self: Box<Self>, config: &SystemConfig, pool: usize) -> Result<FoundPool, SystemError>;
 }
 
 impl<W, I> Scan for FileScan<W, I>
@@ -66,28 +141,18 @@ where
         FileScan::complete_with(self, found)
     }
 
-    fn finish(self: Box<Self>, config: &SystemConfig) -> Result<Found, SystemError> {
+    fn finish(self: Box<Self>, config: &SystemConfig, pool: usize) -> Result<FoundPool, SystemError> {
         let (inverse, scanned) = FileScan::finish(*self);
-        found_in_files(config, &inverse, scanned)
+        let groups = inverse.as_groups().map(|groups| group_outcome(groups, config.endpoint_of.len()));
+        let homes = match inverse.as_groups() {
+            Some(groups) => {
+                let touched = groups.affected_groups().iter().map(|(group, _)| *group);
+                Homes::of_groups(config, pool, touched.collect())?
+            }
+            None => Homes::of_objects(config, pool),
+        };
+        Ok(FoundPool { homes, groups, scanned })
     }
-}
-
-/// The work there is for the affected objects of a population of files, which `inverse` found.
-///
-/// # Errors
-/// When too many pieces would move, or the placement breaks a law.
-pub(crate) fn found_in_files<I: Inverse + AsGroups>(
-    config: &SystemConfig,
-    inverse: &I,
-    scanned: Scanned,
-) -> Result<Found, SystemError> {
-    let Scanned { totals, affected } = scanned;
-    let groups = inverse.as_groups().map(|groups| group_outcome(groups, config.endpoint_of.len()));
-    let homes = match inverse.as_groups() {
-        Some(groups) => Homes::of_groups(config, groups.affected_groups().iter().map(|(group, _)| *group).collect())?,
-        None => Homes::of_objects(config),
-    };
-    Ok(Found { work: RecoveryWork::build(config, homes, affected)?, population: totals, groups })
 }
 
 /// Whether an inverse knows of placement groups.
@@ -140,32 +205,32 @@ impl Scan for GroupScan {
         Err(SystemError::NothingToScan)
     }
 
-    fn finish(self: Box<Self>, config: &SystemConfig) -> Result<Found, SystemError> {
-        let Contents::Groups(contents) = &config.contents else {
-            unreachable!("a scan of groups is made for contents in groups only");
-        };
+    fn finish(self: Box<Self>, config: &SystemConfig, pool: usize) -> Result<FoundPool, SystemError> {
         let groups = Some(group_outcome(&self.inverse, config.endpoint_of.len()));
         // Groups that only move come where their numbers are, so that destinations take all in the order of the population.
-        let homes = Homes::of_groups(config, self.asked(config))?;
-        let Scanned { totals, affected } = scan_groups(contents, homes.groups());
-        Ok(Found { work: RecoveryWork::build(config, homes, affected)?, population: totals, groups })
-    }
-}
-
-impl GroupScan {
-    /// The groups that may be touched.
-    fn asked(&self, config: &SystemConfig) -> Vec<GroupId> {
         let affected = self.inverse.affected_groups().iter().map(|(group, _)| *group);
-        affected.chain(config.placement.algorithm.excepted_groups()).collect()
+        let asked = affected.chain(config.pools[pool].placement.algorithm.excepted_groups());
+        let homes = Homes::of_groups(config, pool, asked.collect())?;
+        Ok(FoundPool { homes, groups, scanned: Scanned::default() })
     }
 }
 
-/// The files of a population.
-fn files(config: &SystemConfig) -> Result<Files<FileWords>, SystemError> {
-    let Contents::Files { histogram, decomposition, extent } = &config.contents else {
+/// The files of a pool's population.
+///
+/// # Errors
+/// When the population cannot be built, or has more files than can be numbered beside those of the other pools.
+pub(crate) fn files_of(config: &SystemConfig, pool: usize) -> Result<Files<FileWords>, SystemError> {
+    let Contents::Files { histogram, decomposition, extent } = &config.pools[pool].contents else {
         unreachable!("files are asked for only where the contents are files");
     };
-    Ok(Files::new(histogram.clone(), *decomposition, *extent, FileWords::new(config.seed))?)
+    let words = FileWords::new(config.seed, config.numbering().first_file(pool));
+    let files = Files::new(histogram.clone(), *decomposition, *extent, words)?;
+    // A volume may take more files than are expected.
+    let most = FILE_INDEX_LIMIT / config.pools.len() as u64 / 2;
+    if config.pools.len() > 1 && files.expected_files() > most {
+        return Err(SystemError::TooManyFilesOfPool { pool, files: files.expected_files(), most });
+    }
+    Ok(files)
 }
 
 /// Takes whichever scan a system needs, by its own type.
@@ -180,7 +245,7 @@ pub(crate) trait Visitor {
         I: Inverse + AsGroups + Send + 'static;
 
     /// A search of groups of known contents.
-    fn groups(self, inverse: GroupInverse, config: &SystemConfig) -> Self::Result;
+    fn groups(self, inverse: GroupInverse, contents: &[GroupContents], first_file: u64) -> Self::Result;
 }
 
 /// Boxes a scan for a simulation.
@@ -197,76 +262,112 @@ impl Visitor for Boxed {
         Box::new(scan)
     }
 
-    fn groups(self, inverse: GroupInverse, _: &SystemConfig) -> Box<dyn Scan> {
+    fn groups(self, inverse: GroupInverse, _: &[GroupContents], _: u64) -> Box<dyn Scan> {
         Box::new(GroupScan { inverse, is_complete: false })
     }
 }
 
-/// The scan of a system whose objects are placed each on its own.
-pub(crate) fn scan_of_objects(config: &SystemConfig, failed: &FailedSet) -> Result<Box<dyn Scan>, SystemError> {
-    visit_objects(config, failed, Boxed)
+/// The scan of a pool whose objects are placed each on its own.
+pub(crate) fn scan_of_objects(
+    config: &SystemConfig,
+    pool: usize,
+    failed: &FailedSet,
+) -> Result<Box<dyn Scan>, SystemError> {
+    visit_objects(config, pool, failed, Boxed)
 }
 
-/// The scan of a system whose groups stand in `table`.
+/// The scan of a pool whose groups stand in `table`.
 ///
 /// # Errors
 /// When the placement breaks a law, or the population cannot be built.
 pub(crate) fn scan_of_groups(
     config: &SystemConfig,
+    pool: usize,
     failed: &FailedSet,
     table: &GroupTable,
 ) -> Result<Box<dyn Scan>, SystemError> {
-    visit_groups(config, failed, table, Boxed)
+    visit_groups(config, pool, failed, table, Boxed)
 }
 
-/// Places the groups of a system, where it has any, and hands its scan to a visitor.
+/// Places the groups of a pool, where it has any, and hands its scan to a visitor.
 pub(crate) fn visit_scan<V: Visitor>(
     config: &SystemConfig,
+    pool: usize,
     failed: &FailedSet,
     visitor: V,
 ) -> Result<V::Result, SystemError> {
-    let Some(groups) = config.placement.groups else {
-        return visit_objects(config, failed, visitor);
+    let Placement { groups, algorithm, .. } = &config.pools[pool].placement;
+    let Some(groups) = *groups else {
+        return visit_objects(config, pool, failed, visitor);
     };
-    let algorithm = &config.placement.algorithm;
     let table = place_in_parallel(groups, PlaceScratch::default, |group, scratch, set| {
         algorithm.place_group(group, scratch, set);
     });
-    visit_groups(config, failed, &table, visitor)
+    visit_groups(config, pool, failed, &table, visitor)
 }
 
-fn visit_objects<V: Visitor>(config: &SystemConfig, failed: &FailedSet, visitor: V) -> Result<V::Result, SystemError> {
-    let files = files(config)?;
-    Ok(match &config.placement.algorithm {
+fn visit_objects<V: Visitor>(
+    config: &SystemConfig,
+    pool: usize,
+    failed: &FailedSet,
+    visitor: V,
+) -> Result<V::Result, SystemError> {
+    let (files, first) = (files_of(config, pool)?, config.numbering().first_file(pool));
+    Ok(match &config.pools[pool].placement.algorithm {
         Algorithm::Ring { ring, copies, is_out } if !is_out.contains(&true) => {
             let (ring, failed) = (ring.clone(), failed.clone());
             match ring.walk() {
-                RingWalk::Rehash => visitor.files(FileScan::new(files, RehashInverse::new(ring, *copies, failed))),
+                RingWalk::Rehash => {
+                    visitor.files(FileScan::new(files, first, RehashInverse::new(ring, *copies, failed)))
+                }
                 RingWalk::Successors => {
-                    visitor.files(FileScan::new(files, SuccessorInverse::new(ring, *copies, failed)))
+                    visitor.files(FileScan::new(files, first, SuccessorInverse::new(ring, *copies, failed)))
                 }
             }
         }
-        algorithm => visitor.files(FileScan::new(files, ForwardInverse::new(algorithm.clone(), failed.clone()))),
+        algorithm => visitor.files(FileScan::new(files, first, ForwardInverse::new(algorithm.clone(), failed.clone()))),
     })
 }
 
 fn visit_groups<V: Visitor>(
     config: &SystemConfig,
+    pool: usize,
     failed: &FailedSet,
     table: &GroupTable,
     visitor: V,
 ) -> Result<V::Result, SystemError> {
-    let after = config.placement.algorithm.without(failed);
+    let StoredPool { placement, contents, .. } = &config.pools[pool];
+    let first = config.numbering().first_file(pool);
+    let after = placement.algorithm.without(failed);
     let mut scratch = PlaceScratch::default();
     let mut place = |group, set: &mut Vec<DeviceId>| after.place_group(group, &mut scratch, set);
-    let excepted = config.placement.algorithm.excepted_groups();
+    let excepted = placement.algorithm.excepted_groups();
     let inverse = GroupInverse::new(table, failed, &mut place).with_moved(table, excepted, &mut place);
-    if let Some(domain_of) = &config.placement.domain_of {
+    if let Some(domain_of) = &placement.domain_of {
         check_domains(table, &inverse, domain_of)?;
     }
-    Ok(match &config.contents {
-        Contents::Groups(_) => visitor.groups(inverse, config),
-        Contents::Files { .. } => visitor.files(FileScan::new(files(config)?, inverse)),
+    Ok(match contents {
+        Contents::Groups(contents) => visitor.groups(inverse, contents, first),
+        Contents::Files { .. } => visitor.files(FileScan::new(files_of(config, pool)?, first, inverse)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use resilver_units::{Bytes, ObjectId};
+
+    use super::*;
+
+    #[test]
+    fn pools_are_spread_over_the_whole_and_keep_their_order() {
+        let list = |first: u64, count: u64| {
+            let one = |number| AffectedObject { object: ObjectId::new(number), size: Bytes::new(1) };
+            (first..first + count).map(one).collect::<Vec<_>>()
+        };
+        let numbers = |lists| merged(lists).iter().map(|one| one.object.get()).collect::<Vec<u64>>();
+        // Middles of thirds 1/6, 3/6, 5/6 and of sixths 1/12, 3/12, ...: at equal shares the first list goes first.
+        assert_eq!(numbers(vec![list(0, 3), list(10, 6)]), [10, 0, 11, 12, 1, 13, 14, 2, 15]);
+        assert_eq!(numbers(vec![list(0, 0), list(10, 2), list(20, 0)]), [10, 11]);
+        assert_eq!(numbers(vec![]), [0u64; 0]);
+    }
 }

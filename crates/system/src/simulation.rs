@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 use crate::recovery::Recovery;
 use crate::running::{Run, begin};
 use crate::scan::Scanned;
-use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
+use crate::search::{Found, FoundPool, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
 use crate::storage::Conclusion;
 
 /// Groups that one step places.
@@ -55,8 +55,10 @@ pub struct Moved {
 /// What a finished run has to tell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// What the population adds up to.
+    /// What all populations add up to.
     pub population: RangeTotals,
+    /// What each pool's does.
+    pub populations: Vec<RangeTotals>,
     /// Whether the population is made of files.
     pub has_files: bool,
     /// What recovery did.
@@ -92,7 +94,7 @@ struct Running {
     run: Box<dyn Run>,
     /// Whether clients are all there is.
     is_serving: bool,
-    population: RangeTotals,
+    populations: Vec<RangeTotals>,
     groups: Option<GroupOutcome>,
 }
 
@@ -101,9 +103,19 @@ pub struct Simulation {
     config: SystemConfig,
     failed: FailedSet,
     stage: Stage,
+    /// What was found in each pool so far; the next one is under way.
+    pools: Vec<FoundPool>,
     /// What scans of all parts of the population have found, in place of a scan by the run itself.
     found: Option<Scanned>,
     report: Option<Report>,
+}
+
+/// The search for what failures touch in a pool, that has not begun.
+fn search_of(config: &SystemConfig, pool: usize, failed: &FailedSet) -> Result<Stage, SystemError> {
+    Ok(match config.pools[pool].placement.groups {
+        Some(_) => Stage::Placing(GroupTable::new()),
+        None => Stage::Scanning(scan_of_objects(config, pool, failed)?),
+    })
 }
 
 impl Simulation {
@@ -113,11 +125,8 @@ impl Simulation {
     /// When the population cannot be built.
     pub fn new(config: SystemConfig) -> Result<Self, SystemError> {
         let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
-        let stage = match config.placement.groups {
-            Some(_) => Stage::Placing(GroupTable::new()),
-            None => Stage::Scanning(scan_of_objects(&config, &failed)?),
-        };
-        Ok(Simulation { config, failed, stage, found: None, report: None })
+        let stage = search_of(&config, 0, &failed)?;
+        Ok(Simulation { config, failed, stage, pools: Vec::new(), found: None, report: None })
     }
 
     /// A run of a system whose population was scanned in parts.
@@ -138,6 +147,11 @@ impl Simulation {
         }
     }
 
+    /// The pool that each of the traffics asks for, where it is one.
+    pub fn traffic_pools(&self) -> Vec<Option<usize>> {
+        self.config.traffic.iter().map(|traffic| traffic.pool).collect()
+    }
+
     /// The lanes of ports and devices, where there are several.
     pub fn lanes(&self) -> Option<&Lanes> {
         self.config.lanes.as_ref().map(|config| &config.lanes)
@@ -156,11 +170,10 @@ impl Simulation {
 
     /// How much of the present phase is done, from 0 to 1.
     pub fn fraction(&self) -> f64 {
+        let of_pools = |fraction: f64| (self.pools.len() as f64 + fraction) / self.config.pools.len() as f64;
         match &self.stage {
-            Stage::Placing(table) => {
-                f64::from(table.len()) / f64::from(self.config.placement.groups.unwrap_or(1).max(1))
-            }
-            Stage::Scanning(scan) => scan.fraction(),
+            Stage::Placing(table) => of_pools(f64::from(table.len()) / f64::from(self.groups().max(1))),
+            Stage::Scanning(scan) => of_pools(scan.fraction()),
             Stage::Running(running) => running.run.fraction(),
             Stage::Done => 1.0,
         }
@@ -197,7 +210,7 @@ impl Simulation {
                     Some(found) => scan.complete_with(found)?,
                     None => scan.advance(),
                 }
-                if scan.is_complete() { self.begin_rebuild(scan)? } else { Stage::Scanning(scan) }
+                if scan.is_complete() { self.end_search(scan)? } else { Stage::Scanning(scan) }
             }
             Stage::Running(mut running) => {
                 if running.run.advance()? {
@@ -212,23 +225,37 @@ impl Simulation {
         Ok(())
     }
 
+    /// How many groups the pool has that is under way.
+    fn groups(&self) -> u32 {
+        self.config.pools[self.pools.len()].placement.groups.unwrap_or(0)
+    }
+
     fn place(&self, mut table: GroupTable) -> Result<Stage, SystemError> {
-        let groups = self.config.placement.groups.unwrap_or(0);
+        let (groups, pool) = (self.groups(), self.pools.len());
         let first = table.len();
         let count = GROUPS_A_STEP.min(groups - first);
-        let algorithm = &self.config.placement.algorithm;
+        let algorithm = &self.config.pools[pool].placement.algorithm;
         table.append(&place_in_parallel(count, PlaceScratch::default, |group, scratch, set| {
             algorithm.place_group(GroupId::new(first + group.get()), scratch, set);
         }));
         if table.len() < groups {
             return Ok(Stage::Placing(table));
         }
-        Ok(Stage::Scanning(scan_of_groups(&self.config, &self.failed, &table)?))
+        Ok(Stage::Scanning(scan_of_groups(&self.config, pool, &self.failed, &table)?))
     }
 
-    fn begin_rebuild(&self, scan: Box<dyn Scan>) -> Result<Stage, SystemError> {
-        let config = &self.config;
-        let Found { work, population, groups } = scan.finish(config)?;
+    /// Goes on to the next pool, and behind the last one to what is to be done.
+    fn end_search(&mut self, scan: Box<dyn Scan>) -> Result<Stage, SystemError> {
+        self.pools.push(scan.finish(&self.config, self.pools.len())?);
+        if self.pools.len() < self.config.pools.len() {
+            return search_of(&self.config, self.pools.len(), &self.failed);
+        }
+        self.begin_rebuild()
+    }
+
+    fn begin_rebuild(&mut self) -> Result<Stage, SystemError> {
+        let found = Found::of(&self.config, std::mem::take(&mut self.pools))?;
+        let (config, Found { work, populations, groups }) = (&self.config, found);
         // A system of no groups has none to tell of.
         let groups = groups.filter(|groups| groups.groups > 0);
         let bytes = work.bytes();
@@ -237,13 +264,14 @@ impl Simulation {
         if may_lose {
             recovery = recovery.with_retry(config.retry);
         }
-        let is_serving = (config.traffic.is_some() || config.streams.is_some()) && bytes.is_zero();
+        let is_serving = (!config.traffic.is_empty() || config.streams.is_some()) && bytes.is_zero();
         let run = begin(config, recovery, bytes)?;
-        Ok(Stage::Running(Box::new(Running { run, is_serving, population, groups })))
+        Ok(Stage::Running(Box::new(Running { run, is_serving, populations, groups })))
     }
 
     fn finish(&self, running: Running) -> Result<Report, SystemError> {
-        let Running { run, population, groups, .. } = running;
+        let Running { run, populations, groups, .. } = running;
+        let population = populations.iter().fold(RangeTotals::default(), |sum, &pool| sum.and(pool));
         let (
             Conclusion { mut outcome, clients, streams, interfaces, network, lanes, network_bytes },
             mut digest,
@@ -265,9 +293,10 @@ impl Simulation {
         ] {
             digest.fold(word);
         }
-        let has_files = matches!(self.config.contents, Contents::Files { .. });
+        let has_files = self.config.pools.iter().any(|pool| matches!(pool.contents, Contents::Files { .. }));
         Ok(Report {
             population,
+            populations,
             has_files,
             outcome,
             clients,

@@ -13,7 +13,7 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
     AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder,
-    PlaceScratch, PlacedPool, Placement, RetryPolicy, SourceChoice, SystemConfig,
+    PlaceScratch, Placement, RetryPolicy, SourceChoice, StoredPool, SystemConfig,
 };
 use resilver_units::{DeviceId, EndpointId, ObjectId, SimDuration};
 
@@ -27,13 +27,15 @@ fn crush() -> Algorithm {
     let kind = PoolKind::Replicated;
     let pool =
         Pool { id: 1, pg_num: 1, pgp_num: 1, size: 3, rule: 0, hashpspool: true, kind, exceptions: Default::default() };
-    Algorithm::Crush(CrushPlacement {
+    Algorithm::Crush(Box::new(CrushPlacement {
         map: Arc::new(map),
-        pools: vec![PlacedPool { pool, rule, code: None }],
+        pool,
+        rule,
+        order: vec![],
         reweight: vec![0x10000; SERVERS as usize],
         is_up: vec![true; SERVERS as usize],
         affinity: vec![],
-    })
+    }))
 }
 
 fn ring(walk: RingWalk) -> Algorithm {
@@ -49,9 +51,17 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         fails_at: vec![],
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
-        code: None,
+        pools: vec![StoredPool {
+            placement: Placement { groups: None, algorithm, domain_of: None },
+            code: None,
+            contents: Contents::Files {
+                histogram: Histogram::new(&[Bin { min: 1, max: 2, count: 1 }]).unwrap(),
+                decomposition: Decomposition::Whole,
+                extent: Extent::Files(files),
+            },
+        }],
         ports_of: vec![],
-        traffic: None,
+        traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
         faults: vec![],
@@ -60,12 +70,6 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
-        placement: Placement { groups: None, algorithm, domain_of: None },
-        contents: Contents::Files {
-            histogram: Histogram::new(&[Bin { min: 1, max: 2, count: 1 }]).unwrap(),
-            decomposition: Decomposition::Whole,
-            extent: Extent::Files(files),
-        },
     };
     AffectedSearch::new(config).unwrap()
 }

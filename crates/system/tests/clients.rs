@@ -50,6 +50,7 @@ fn parameters() -> SwitchedParameters {
 /// Requests of 512 KiB from `requesters` endpoints behind `servers` servers.
 fn traffic(servers: u32, requesters: u32, arrivals: Arrivals, duration: f64) -> Traffic {
     Traffic {
+        pool: None,
         requesters: (servers..servers + requesters).map(EndpointId::new).collect(),
         servers: (0..servers).map(DeviceId::new).collect(),
         arrivals,
@@ -264,7 +265,7 @@ fn a_rebuild_over_links_moves_all_with_clients_and_without() {
     assert_eq!((alone.rebuilt_pieces, alone.rebuilt_bytes), (40, Bytes::mebibytes(40)));
     // With clients for as long as the rebuild lasts, it takes longer.
     let clients = Traffic { duration: None, ..traffic(13, 2, closed(64, 0.0), 1.0) };
-    let clients = Traffic { requesters: vec![EndpointId::new(14), EndpointId::new(15)], ..clients };
+    let clients = Traffic { pool: None, requesters: vec![EndpointId::new(14), EndpointId::new(15)], ..clients };
     let both = conclude(small_torus(), 14, &fixed(2e-3, 2e-3), (&tasks, Some(clients), vec![]), u64::MAX).0;
     assert_eq!(both.outcome.rebuilt_pieces, 40);
     assert!(both.outcome.rebuilt_at > alone.rebuilt_at);
@@ -326,7 +327,7 @@ fn both_disciplines_serve_clients() {
 fn traffic_that_cannot_be_drawn_is_refused_by_name() {
     let good = traffic(2, 1, closed(1, 0.0), 1.0);
     let refused = |traffic: Traffic| Workload::of_requests(5, traffic, 2, false).unwrap_err().to_string();
-    assert!(refused(Traffic { requesters: vec![], ..good.clone() }).contains("traffic.requesters"));
+    assert!(refused(Traffic { pool: None, requesters: vec![], ..good.clone() }).contains("traffic.requesters"));
     assert!(refused(Traffic { duration: None, ..good.clone() }).contains("traffic.duration"));
     assert!(refused(Traffic { read_share: f64::NAN, ..good.clone() }).contains("traffic.read_share"));
     let shape = Arrivals::Pareto { rate: 1.0, shape: 1.0 };

@@ -10,7 +10,7 @@ use resilver_placement::pool::PoolKind;
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::{Code, Pieces};
 use resilver_system::{
-    Algorithm, Contents, Discipline, FabricConfig, LanesConfig, NetworkFault, Outcome, Phase, PlaceScratch, Placement,
+    Algorithm, Contents, Discipline, FabricConfig, LanesConfig, NetworkFault, Outcome, Phase, PlaceScratch,
     RecoveryPolicy, Simulation, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, ObjectId};
@@ -21,7 +21,11 @@ fn lost_pieces(config: &SystemConfig, files: u64, failed: &[u32]) -> Vec<Pieces>
     (0..files)
         .map(|file| {
             let mut row = Vec::new();
-            config.placement.algorithm.place_object_positions(ObjectId::new(file << 28), &mut scratch, &mut row);
+            config.pools[0].placement.algorithm.place_object_positions(
+                ObjectId::new(file << 28),
+                &mut scratch,
+                &mut row,
+            );
             let is_lost = |device: &Option<DeviceId>| device.is_some_and(|device| failed.contains(&device.get()));
             Pieces::of((0..).zip(&row).filter(|(_, device)| is_lost(device)).map(|(position, _)| position))
         })
@@ -39,14 +43,14 @@ fn every_code_conserves_over_every_placement_fabric_and_device() {
         for (algorithm, is_switched) in variants {
             for failed in [vec![(0.0, 3)], vec![(0.0, 3), (0.0, 9), (0.0, 11), (0.0, 12)]] {
                 let mut config = system(code, 24, &failed);
-                config.placement.algorithm = algorithms[algorithm].clone();
+                config.pools[0].placement.algorithm = algorithms[algorithm].clone();
                 config.devices.kinds[0].discipline =
                     if is_switched { Discipline::ReadsFirst } else { Discipline::Fifo };
                 config.source = [SourceChoice::Primary, SourceChoice::Random, SourceChoice::LeastLoaded][algorithm % 3];
-                config.code.as_mut().unwrap().coding = BytesPerSecond::new(1e9);
+                config.pools[0].code.as_mut().unwrap().coding = BytesPerSecond::new(1e9);
                 if is_switched {
                     config.fabric = switched();
-                    config.contents = Contents::Files {
+                    config.pools[0].contents = Contents::Files {
                         histogram: Histogram::new(&[Bin { min: 0, max: 1 << 24, count: 1 }]).unwrap(),
                         decomposition: Decomposition::Whole,
                         extent: Extent::Files(24),
@@ -94,7 +98,9 @@ fn copies_as_a_code_and_as_a_number_are_one() {
     for failures in [vec![(0.0, 3)], vec![(0.0, 3), (0.0, 9)], vec![(7.5, 3), (7.8, 9)]] {
         for fabric in [FabricConfig::LogGp { table: qdr() }, switched()] {
             let coded = SystemConfig { fabric, ..system("copies 3", 120, &failures) };
-            let (coded, plain) = (finish(&coded), finish(&SystemConfig { code: None, ..coded.clone() }));
+            let mut plain = coded.clone();
+            plain.pools[0].code = None;
+            let (coded, plain) = (finish(&coded), finish(&plain));
             assert_eq!((coded.events, coded.network_bytes), (plain.events, plain.network_bytes));
             assert_eq!(Outcome { coded: None, ..coded.outcome.clone() }, plain.outcome);
             assert_eq!(coded.outcome.coded.unwrap().decoded_bytes, Bytes::ZERO);
@@ -111,12 +117,12 @@ fn failures_before_anything_is_rebuilt_lose_what_the_code_does_not_survive() {
         for placement in [ring, rendezvous, |pieces| crush(pieces, PoolKind::Erasure)] {
             let failures: Vec<(f64, u32)> = (0..6).map(|server| (0.001 * f64::from(server), server)).collect();
             let mut config = system(code, 150, &failures);
-            config.contents = Contents::Files {
+            config.pools[0].contents = Contents::Files {
                 histogram: Histogram::new(&[Bin { min: 1 << 29, max: 1 << 30, count: 1 }]).unwrap(),
                 decomposition: Decomposition::Whole,
                 extent: Extent::Files(150),
             };
-            config.placement.algorithm = placement(code_of(&config).pieces() as usize);
+            config.pools[0].placement.algorithm = placement(code_of(&config).pieces() as usize);
             let lost = lost_pieces(&config, 150, &[0, 1, 2, 3, 4, 5]);
             let expected = lost.iter().filter(|&&lost| !code_of(&config).is_survivable(lost)).count() as u64;
             let report = finish(&config);
@@ -136,8 +142,9 @@ fn failures_after_the_rebuild_of_others_lose_what_is_on_them_by_then() {
         let failures: Vec<(f64, u32)> =
             first.iter().map(|&s| (0.0, s)).chain(second.iter().map(|&s| (4000.0, s))).collect();
         let mut config = system(code, 150, &failures);
-        config.placement.algorithm = rendezvous(code_of(&config).pieces() as usize);
-        let after = config.placement.algorithm.without(&FailedSet::new(SERVERS as usize, &first.map(DeviceId::new)));
+        config.pools[0].placement.algorithm = rendezvous(code_of(&config).pieces() as usize);
+        let after =
+            config.pools[0].placement.algorithm.without(&FailedSet::new(SERVERS as usize, &first.map(DeviceId::new)));
         let (mut expected, mut scratch) = (0, PlaceScratch::default());
         for (file, gone) in (0..150u64).zip(lost_pieces(&config, 150, &first)) {
             if !code_of(&config).is_survivable(gone) {
@@ -149,7 +156,7 @@ fn failures_after_the_rebuild_of_others_lose_what_is_on_them_by_then() {
                 algorithm.place_object(ObjectId::new(file << 28), scratch, &mut set);
                 set
             };
-            let old = place(&config.placement.algorithm, &mut scratch);
+            let old = place(&config.pools[0].placement.algorithm, &mut scratch);
             let members = place(&after, &mut scratch);
             let mut new = members.iter().filter(|device| !old.contains(device));
             let now: Vec<DeviceId> = (0u32..)
@@ -178,8 +185,8 @@ fn a_second_failure_at_any_time_keeps_the_laws() {
                         config.lanes =
                             Some(LanesConfig { lanes: Lanes::of_shares(&[0.5, 0.3, 0.2]).unwrap(), devices: true });
                     }
-                    config.placement.algorithm = placement(code_of(&config).pieces() as usize);
-                    config.code.as_mut().unwrap().coding = BytesPerSecond::new(2e9);
+                    config.pools[0].placement.algorithm = placement(code_of(&config).pieces() as usize);
+                    config.pools[0].code.as_mut().unwrap().coding = BytesPerSecond::new(2e9);
                     let outcome = finish(&config).outcome;
                     assert!(outcome.losses.lost_pieces > 0, "{code}");
                 }
@@ -194,7 +201,7 @@ fn dead_disks_are_made_up_for_as_far_as_the_code_allows() {
     // disks that answer, or where its new home is one that does not.
     for (dead, fabric) in [(vec![5], 0), (vec![5, 12, 14], 0), (vec![5, 12, 14], 1)] {
         let mut config = system("rs 4+2", 60, &[(0.0, 3)]);
-        config.contents = Contents::Files {
+        config.pools[0].contents = Contents::Files {
             histogram: Histogram::new(&[Bin { min: 0, max: 1 << 26, count: 1 }]).unwrap(),
             decomposition: Decomposition::Whole,
             extent: Extent::Files(60),
@@ -202,10 +209,10 @@ fn dead_disks_are_made_up_for_as_far_as_the_code_allows() {
         if fabric == 1 {
             config.fabric = switched();
         }
-        config.placement.algorithm = rendezvous(6);
+        config.pools[0].placement.algorithm = rendezvous(6);
         config.faults =
             vec![NetworkFault { disks: dead.iter().copied().map(DeviceId::new).collect(), ..NetworkFault::default() }];
-        let (before, mut scratch) = (&config.placement.algorithm, PlaceScratch::default());
+        let (before, mut scratch) = (&config.pools[0].placement.algorithm, PlaceScratch::default());
         let after = before.without(&FailedSet::new(SERVERS as usize, &[DeviceId::new(3)]));
         let (mut lost, mut unreachable) = (0, 0);
         for file in 0..60u64 {
@@ -242,8 +249,9 @@ fn what_does_not_fit_is_refused() {
     let policy = RecoveryPolicy { receive_memory: Bytes::mebibytes(127), ..config.policy };
     let error = refused(SystemConfig { policy, ..config.clone() });
     assert!(error.contains("from each of 8 sources") && error.contains("133169152"), "{error}");
-    let placement = Placement { algorithm: ring(6), ..config.placement.clone() };
-    let error = refused(SystemConfig { placement, ..config });
+    let mut config = config;
+    config.pools[0].placement.algorithm = ring(6);
+    let error = refused(config);
     assert!(error.contains("11 pieces") && error.contains("devices for 6"), "{error}");
 }
 

@@ -10,7 +10,7 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
     Algorithm, Contents, Devices, Discipline, FabricConfig, ObjectOrder, Phase, PlaceScratch, Placement,
-    RecoveryPolicy, Report, RetryPolicy, Simulation, SourceChoice, SystemConfig,
+    RecoveryPolicy, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
@@ -30,9 +30,21 @@ fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         fails_at: failures.iter().map(|&(time, _)| seconds(time)).collect(),
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
-        code: None,
+        pools: vec![StoredPool {
+            placement: Placement {
+                groups: None,
+                algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; SERVERS as usize] },
+                domain_of: Some((0..SERVERS).collect()),
+            },
+            code: None,
+            contents: Contents::Files {
+                histogram: Histogram::new(&[Bin { min: 0, max: 1 << 30, count: 1 }]).unwrap(),
+                decomposition: Decomposition::Whole,
+                extent: Extent::Files(files),
+            },
+        }],
         ports_of: vec![],
-        traffic: None,
+        traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
         faults: vec![],
@@ -41,16 +53,6 @@ fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::LeastLoaded,
         order: ObjectOrder::Population,
-        placement: Placement {
-            groups: None,
-            algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; SERVERS as usize] },
-            domain_of: Some((0..SERVERS).collect()),
-        },
-        contents: Contents::Files {
-            histogram: Histogram::new(&[Bin { min: 0, max: 1 << 30, count: 1 }]).unwrap(),
-            decomposition: Decomposition::Whole,
-            extent: Extent::Files(files),
-        },
     }
 }
 
@@ -106,7 +108,11 @@ fn a_failure_of_a_server_that_holds_nothing_changes_nothing() {
     let mut holders = Vec::new();
     for file in 0..6 {
         let mut set = Vec::new();
-        alone.placement.algorithm.place_object(ObjectId::new(file << 28), &mut PlaceScratch::default(), &mut set);
+        alone.pools[0].placement.algorithm.place_object(
+            ObjectId::new(file << 28),
+            &mut PlaceScratch::default(),
+            &mut set,
+        );
         holders.extend(set);
     }
     assert!(report.outcome.rebuilt_pieces > 0);
@@ -131,7 +137,7 @@ fn what_loses_its_copies_faster_than_they_are_rebuilt_is_lost_for_good() {
     let (mut lost, mut scratch) = (0, PlaceScratch::default());
     for file in 0..400 {
         let mut set = Vec::new();
-        config.placement.algorithm.place_object(ObjectId::new(file << 28), &mut scratch, &mut set);
+        config.pools[0].placement.algorithm.place_object(ObjectId::new(file << 28), &mut scratch, &mut set);
         lost += u64::from(set.iter().all(|device| device.get() < 14));
     }
     let losses = report.outcome.losses;

@@ -13,7 +13,7 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
     Algorithm, Arrivals, Contents, Devices, Discipline, FabricConfig, LanesConfig, ObjectOrder, Phase, Placement,
-    Report, RetryPolicy, Simulation, SourceChoice, SystemConfig, SystemError, Targets, Traffic,
+    Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig, SystemError, Targets, Traffic,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -33,9 +33,21 @@ fn system(fabric: FabricConfig, lanes: Option<LanesConfig>) -> SystemConfig {
         fails_at: vec![],
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric,
-        code: None,
+        pools: vec![StoredPool {
+            placement: Placement {
+                groups: None,
+                algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; SERVERS as usize] },
+                domain_of: Some((0..SERVERS).collect()),
+            },
+            code: None,
+            contents: Contents::Files {
+                histogram: Histogram::new(&[Bin { min: 0, max: 256 << 20, count: 1 }]).unwrap(),
+                decomposition: Decomposition::Whole,
+                extent: Extent::Files(300),
+            },
+        }],
         ports_of: vec![],
-        traffic: None,
+        traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
         faults: vec![],
@@ -44,16 +56,6 @@ fn system(fabric: FabricConfig, lanes: Option<LanesConfig>) -> SystemConfig {
         retry: RetryPolicy { after: seconds(1.0), attempts: 3 },
         source: SourceChoice::LeastLoaded,
         order: ObjectOrder::Population,
-        placement: Placement {
-            groups: None,
-            algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; SERVERS as usize] },
-            domain_of: Some((0..SERVERS).collect()),
-        },
-        contents: Contents::Files {
-            histogram: Histogram::new(&[Bin { min: 0, max: 256 << 20, count: 1 }]).unwrap(),
-            decomposition: Decomposition::Whole,
-            extent: Extent::Files(300),
-        },
     }
 }
 
@@ -95,6 +97,7 @@ fn finish(config: SystemConfig) -> Result<Report, SystemError> {
 /// Clients that keep so many reads of 1 MiB under way for as long as the rebuild lasts.
 fn with_clients(config: SystemConfig, outstanding: u64) -> SystemConfig {
     let traffic = Traffic {
+        pool: None,
         requesters: (SERVERS..SERVERS + 4).map(EndpointId::new).collect(),
         servers: (0..SERVERS).filter(|&server| server != 3).map(DeviceId::new).collect(),
         arrivals: Arrivals::Closed { outstanding, interval: SimDuration::ZERO },
@@ -106,7 +109,7 @@ fn with_clients(config: SystemConfig, outstanding: u64) -> SystemConfig {
         warm_up: SimDuration::ZERO,
         duration: None,
     };
-    SystemConfig { traffic: Some(traffic), ..config }
+    SystemConfig { traffic: vec![traffic], ..config }
 }
 
 #[test]

@@ -4,12 +4,13 @@ mod common;
 
 use std::sync::Arc;
 
-use common::coded::{SERVERS, crush_pools, finish, lost_in_group, placed_pool, rendezvous, seconds, switched, system};
+use common::coded::{SERVERS, crush_pool, finish, lost_in_group, rendezvous, ring, seconds, switched, system};
 use resilver_device::Service;
 use resilver_placement::pool::PoolKind;
 use resilver_redundancy::Code;
 use resilver_system::{
-    Contents, Devices, Discipline, FabricConfig, GroupContents, NetworkFault, Placement, SystemConfig,
+    CodeConfig, Contents, Devices, Discipline, FabricConfig, GroupContents, NetworkFault, Placement, Report,
+    StoredPool, SystemConfig,
 };
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration};
 
@@ -20,29 +21,30 @@ const GROUP_BYTES: u64 = 3 * 40_000_001;
 
 /// A pool of three copies and one of rs 4+2 on the same servers, of which those named fail.
 fn two_pools(failures: &[(f64, u32)]) -> SystemConfig {
-    let code = || Some(Arc::new(Code::parse("rs 4+2").unwrap()));
-    let algorithm = crush_pools(|map| {
-        let copies = placed_pool(map, 1, 3, PoolKind::Replicated, None);
-        vec![copies, placed_pool(map, 2, 6, PoolKind::Erasure, code())]
-    });
     let contents = GroupContents { objects: OBJECTS, bytes: Bytes::new(GROUP_BYTES) };
-    SystemConfig {
-        code: None,
-        placement: Placement { groups: Some(2 * GROUPS), algorithm, domain_of: None },
-        contents: Contents::Groups(vec![contents; 2 * GROUPS as usize]),
-        ..system("copies 3", 0, failures)
-    }
+    let pool = |id, code: Option<&str>, pieces, kind| StoredPool {
+        placement: Placement { groups: Some(GROUPS), algorithm: crush_pool(id, pieces, kind), domain_of: None },
+        code: code.map(coded),
+        contents: Contents::Groups(vec![contents; GROUPS as usize]),
+    };
+    let copies = pool(1, None, 3, PoolKind::Replicated);
+    let pools = vec![copies, pool(2, Some("rs 4+2"), 6, PoolKind::Erasure)];
+    SystemConfig { pools, ..system("copies 3", 0, failures) }
+}
+
+fn coded(code: &str) -> CodeConfig {
+    CodeConfig { code: Arc::new(Code::parse(code).unwrap()), strip: None, coding: None }
 }
 
 #[test]
 fn pools_of_copies_and_of_a_code_are_recovered_together() {
     // Each group that server 3 was in lost one piece of each of its three objects of 40,000,001 bytes: a whole copy in the
-    // first 64 groups, a quarter rounded up in the others, which takes four such quarters to make.
+    // first pool, a quarter rounded up in the other, which takes four such quarters to make.
     let config = two_pools(&[(0.0, 3)]);
-    let lost = |groups: std::ops::Range<u32>| {
-        groups.filter(|&group| lost_in_group(&config, group, &[3]) > 0).count() as u64 * OBJECTS
+    let lost = |pool: usize| {
+        (0..GROUPS).filter(|&group| lost_in_group(&config, pool, group, &[3]) > 0).count() as u64 * OBJECTS
     };
-    let (copies, pieces) = (lost(0..GROUPS), lost(GROUPS..2 * GROUPS));
+    let (copies, pieces) = (lost(0), lost(1));
     assert!(copies > 10 && pieces > 20, "{copies} and {pieces}");
     let outcome = finish(&config).outcome;
     let (whole, quarter) = (GROUP_BYTES / OBJECTS, (GROUP_BYTES / OBJECTS).div_ceil(4));
@@ -60,11 +62,47 @@ fn each_pool_survives_what_its_own_code_does() {
     // where it had three of its pieces there or more.
     let gone = [3, 9, 11, 12, 15];
     let config = two_pools(&gone.map(|server| (0.0, server)));
-    let lost = (0..2 * GROUPS).filter(|&group| lost_in_group(&config, group, &gone) >= 3).count() as u64;
+    let is_lost = |&(pool, group): &(usize, u32)| lost_in_group(&config, pool, group, &gone) >= 3;
+    let groups = (0..2).flat_map(|pool| (0..GROUPS).map(move |group| (pool, group)));
+    let lost = groups.filter(is_lost).count() as u64;
     let outcome = finish(&config).outcome;
     assert!(lost > 0);
     assert_eq!(outcome.losses.unrecoverable_objects, lost * OBJECTS);
     assert_eq!(outcome.losses.unrecoverable_bytes.get(), lost * GROUP_BYTES);
+}
+
+#[test]
+fn pools_of_files_lose_together_what_each_loses_alone() {
+    // Files in copies on a ring, whole files under a code by rendezvous in groups, and groups of known contents: what each pool
+    // loses depends on where its objects are, and those of the later pools have other numbers than alone. Of 400
+    // objects a piece of a code of 6 is on one of 24 servers with 6/24: on two they are 200, standard deviation 12.
+    let failures = [(0.0, 3), (2.0, 11)];
+    let files = |code: &str, files, groups, algorithm| {
+        let pool = system(code, files, &failures).pools.remove(0);
+        StoredPool { placement: Placement { groups, algorithm, domain_of: None }, ..pool }
+    };
+    let on_ring = StoredPool { code: None, ..files("copies 3", 300, None, ring(3)) };
+    let in_groups = files("rs 4+2", 400, Some(512), rendezvous(6));
+    let known = two_pools(&failures).pools.remove(1);
+    let of = |pools: &[&StoredPool]| {
+        let pools = pools.iter().map(|&pool| pool.clone()).collect();
+        finish(&SystemConfig { pools, ..system("copies 3", 0, &failures) })
+    };
+    let together = of(&[&on_ring, &in_groups, &known]);
+    let first = of(&[&on_ring]);
+    assert_eq!(together.population.files, 700);
+    assert_eq!(together.groups.as_ref().unwrap().groups, 512 + GROUPS);
+    let lost = |report: &Report| report.outcome.losses.lost_pieces;
+    let of_known = lost(&of(&[&known]));
+    let [on_ring_lost, of_code, known_lost] = [0, 1, 2].map(|pool| together.outcome.pools[pool].losses.lost_pieces);
+    assert_eq!((on_ring_lost, known_lost), (lost(&first), of_known));
+    assert!(of_code.abs_diff(200) < 60, "{of_code}");
+    assert!(of_known > 20 && lost(&first) > 30);
+    // Behind others they are other files of the same law: of 900 copies on 24 servers two hold 75, standard deviation 8.
+    let behind = lost(&of(&[&known, &on_ring])) - of_known;
+    assert!(behind != lost(&first) && behind.abs_diff(75) < 40, "{behind}");
+    // The second failure finds pieces under way in all pools, and every law holds.
+    assert_eq!(together.outcome.losses.lost_pieces, together.outcome.rebuilt_pieces);
 }
 
 #[test]
@@ -104,7 +142,7 @@ fn failures_in_sequence_meet_lost_messages_and_silent_faults() {
         for fabric in [switched(), FabricConfig::LogGp { table: common::qdr() }] {
             let is_switched = matches!(fabric, FabricConfig::Switched { .. });
             let mut config = system(code, 40, &[(0.0, 3), (1.5, 9), (2.5, 14)]);
-            config.placement.algorithm = rendezvous(Code::parse(code).unwrap().pieces() as usize);
+            config.pools[0].placement.algorithm = rendezvous(Code::parse(code).unwrap().pieces() as usize);
             config.fabric = fabric;
             let links: &[u32] = if is_switched { &[0, 7, 12] } else { &[] };
             config.faults = vec![fault(0.7, Some(3.0), links, &[5]), fault(1.0, None, &[], &[9])];

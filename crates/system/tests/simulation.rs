@@ -12,7 +12,7 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
     Algorithm, Contents, CrushPlacement, Devices, Discipline, FabricConfig, GroupContents, ObjectOrder, Phase,
-    PlacedPool, Placement, Report, RetryPolicy, Simulation, SourceChoice, SystemConfig, choose_failed,
+    Placement, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig, choose_failed,
 };
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration};
 
@@ -32,13 +32,15 @@ fn crush(servers: u32, copies: u32) -> Algorithm {
         kind: PoolKind::Replicated,
         exceptions: Exceptions::default(),
     };
-    Algorithm::Crush(CrushPlacement {
+    Algorithm::Crush(Box::new(CrushPlacement {
         map: Arc::new(map),
-        pools: vec![PlacedPool { pool, rule, code: None }],
+        pool,
+        rule,
+        order: vec![],
         reweight: vec![0x10000; servers as usize],
         is_up: vec![true; servers as usize],
         affinity: vec![],
-    })
+    }))
 }
 
 fn ring(servers: u32, walk: RingWalk) -> Algorithm {
@@ -55,9 +57,17 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         fails_at: vec![],
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
-        code: None,
+        pools: vec![StoredPool {
+            placement: Placement { groups, algorithm, domain_of: Some((0..servers).collect()) },
+            code: None,
+            contents: Contents::Files {
+                histogram: Histogram::new(&[Bin { min: 0, max: 200 << 20, count: 1 }]).unwrap(),
+                decomposition: Decomposition::Chunked { chunk: Bytes::mebibytes(64) },
+                extent: Extent::Volume(Bytes::gibibytes(gibibytes)),
+            },
+        }],
         ports_of: vec![],
-        traffic: None,
+        traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
         faults: vec![],
@@ -66,12 +76,6 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
-        placement: Placement { groups, algorithm, domain_of: Some((0..servers).collect()) },
-        contents: Contents::Files {
-            histogram: Histogram::new(&[Bin { min: 0, max: 200 << 20, count: 1 }]).unwrap(),
-            decomposition: Decomposition::Chunked { chunk: Bytes::mebibytes(64) },
-            extent: Extent::Volume(Bytes::gibibytes(gibibytes)),
-        },
     }
 }
 
@@ -174,8 +178,9 @@ fn the_groups_of_a_real_cluster_move_what_they_hold_to_the_byte() {
             bytes: Bytes::new(if group % 5 == 0 { 0 } else { group << 20 }),
         })
         .collect();
-    let config = system(crush(SERVERS, 3), Some(GROUPS), SERVERS, 0, &[3]);
-    let report = finish(SystemConfig { contents: Contents::Groups(contents.clone()), ..config });
+    let mut config = system(crush(SERVERS, 3), Some(GROUPS), SERVERS, 0, &[3]);
+    config.pools[0].contents = Contents::Groups(contents.clone());
+    let report = finish(config);
     // A group moves once for each device it gains, and a failure of one server gives an affected group one new home.
     let groups = report.groups.unwrap();
     assert_eq!(groups.gained.iter().sum::<u32>(), groups.affected);

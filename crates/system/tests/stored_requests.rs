@@ -23,6 +23,7 @@ const MEBIBYTE: f64 = (1u64 << 20) as f64;
 /// Reads and writes of 1 MiB in a closed loop, so many that no device is ever without one.
 fn traffic(read_share: f64, duration: f64) -> Traffic {
     Traffic {
+        pool: None,
         requesters: (SERVERS..2 * SERVERS).map(EndpointId::new).collect(),
         servers: (0..SERVERS).map(DeviceId::new).collect(),
         arrivals: Arrivals::Closed { outstanding: 600, interval: SimDuration::ZERO },
@@ -43,17 +44,17 @@ fn storing(code: &str, traffic: Traffic) -> SystemConfig {
     let ring = Arc::new(HashRing::new((0..SERVERS).collect(), 1024, RingWalk::Rehash));
     let mut config = system(SERVERS, code, streams(SERVERS, 1, 1.0));
     config.streams = None;
-    config.traffic = Some(traffic);
-    config.code = if coded.code.data() > 1 { Some(coded) } else { None };
+    config.traffic = vec![traffic];
+    config.pools[0].code = if coded.code.data() > 1 { Some(coded) } else { None };
     config.fabric = common::streaming::loggp(1000, 0, 0);
     let service = Service::Fixed { read: seconds(SERVICE), write: seconds(SERVICE) };
     config.devices = Devices::alike(service, Discipline::Fifo);
-    config.placement = Placement {
+    config.pools[0].placement = Placement {
         groups: None,
         algorithm: Algorithm::Ring { ring, copies, is_out: vec![false; SERVERS as usize] },
         domain_of: Some((0..SERVERS).collect()),
     };
-    config.contents = Contents::Files {
+    config.pools[0].contents = Contents::Files {
         histogram: Histogram::new(&[Bin { min: 1 << 20, max: (1 << 20) + 1, count: 1 }]).unwrap(),
         decomposition: Decomposition::Whole,
         extent: Extent::Files(12_000),

@@ -48,7 +48,7 @@ fn a_write_alone_takes_the_sum_of_its_steps() {
     assert_eq!(got, expected);
     // Coding at 1 GB/s of user data adds 2 x 65,536 B at 1,000 ps each.
     let mut config = with_interfaces(system(3, "rs 2+1", burst_of(3, 2 * STRIP)));
-    config.code.as_mut().unwrap().coding = BytesPerSecond::new(1e9);
+    config.pools[0].code.as_mut().unwrap().coding = BytesPerSecond::new(1e9);
     let got = streamed(&run(config).unwrap()).mean_burst_seconds.unwrap() / PICOSECOND;
     assert_eq!(got.round() as u64, expected + 2 * STRIP * 1000);
 }
@@ -214,9 +214,9 @@ fn what_cannot_be_streamed_is_refused_by_name() {
         ("reads", |config| config.streams.as_mut().unwrap().read_share = 1.5),
         ("streams.rate", |config| config.streams.as_mut().unwrap().rate = Some(-1.0)),
         ("duration", |config| config.streams.as_mut().unwrap().duration = None),
-        ("redundancy.code", |config| config.code = None),
-        ("redundancy.strip", |config| config.code.as_mut().unwrap().strip = None),
-        ("streams.groups", |config| config.code = coded("rs 8+5")),
+        ("redundancy.code", |config| config.pools[0].code = None),
+        ("redundancy.strip", |config| config.pools[0].code.as_mut().unwrap().strip = None),
+        ("streams.groups", |config| config.pools[0].code = coded("rs 8+5")),
         ("faults.corrupt", |config| {
             config.streams = None;
             config.corruptions = vec![corruption(Some(1), 1)];

@@ -117,13 +117,13 @@ fn replicated(fails: bool) -> SystemConfig {
     };
     let ring = Arc::new(HashRing::new((0..servers).collect(), 128, RingWalk::Rehash));
     let mut config = system(servers, "copies 3", traffic);
-    config.code = None;
-    config.placement = Placement {
+    config.pools[0].code = None;
+    config.pools[0].placement = Placement {
         groups: None,
         algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; servers as usize] },
         domain_of: Some((0..servers).collect()),
     };
-    config.contents = Contents::Files {
+    config.pools[0].contents = Contents::Files {
         histogram: Histogram::new(&[Bin { min: 1 << 16, max: 1 << 20, count: 1 }]).unwrap(),
         decomposition: Decomposition::Whole,
         extent: Extent::Files(2000),
@@ -161,8 +161,8 @@ fn objects_are_read_from_another_copy_until_they_are_rebuilt() {
 #[test]
 fn coded_objects_are_decoded_until_they_are_rebuilt() {
     let mut config = replicated(true);
-    config.code = coded("rs 4+2");
-    let Algorithm::Ring { copies, .. } = &mut config.placement.algorithm else { unreachable!() };
+    config.pools[0].code = coded("rs 4+2");
+    let Algorithm::Ring { copies, .. } = &mut config.pools[0].placement.algorithm else { unreachable!() };
     *copies = 6;
     let report = run(config).unwrap();
     // Of six pieces on twelve servers, a third of the objects have a piece of data on the one that fails.

@@ -30,6 +30,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
         next_command: what the reader may want to type next.
     """
     from resilver.report.findings import losses, nothing_rebuilt
+    from resilver.report.pools import pools_table
     from resilver.report.sentence import describe
     from resilver.report.source import largest, serves_only, systems
     from resilver.report.summary import key_figures
@@ -59,10 +60,34 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     for figure in key_figures(results):
         figures.add_row(figure.label, figure.text, figure.detail)
     console.print(figures)
+    if table := pools_table(results, largest(points)):
+        console.print()
+        console.print(_pools(table, console.width))
     if not serves_only(largest(points).rows) and (reason := nothing_rebuilt(largest(points))):
         _print_wrapped(console, reason)
     console.print()
     _print_whereabouts(console, results, next_command)
+
+
+def _pools(pools: Any, width: int) -> Table:
+    """A row a pool, or in a narrow terminal a column a pool, so that nothing is cut."""
+    from resilver.report.tables import cell_text
+
+    headings = [column.heading for column in pools.columns]
+    cells = [
+        [cell_text(value, column.kind) for value, column in zip(row, pools.columns, strict=True)]
+        for row in pools.rows
+    ]
+    lines = [headings, *cells]
+    needed = sum(max(len(line[place]) for line in lines) + 2 for place in range(len(headings)))
+    if needed > width:
+        lines = [list(line) for line in zip(*lines, strict=True)]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for place, heading in enumerate(lines[0]):
+        table.add_column(heading, justify="left" if place == 0 else "right")
+    for line in lines[1:]:
+        table.add_row(*line)
+    return table
 
 
 def _print_wrapped(console: Console, text: str, style: str = "") -> None:

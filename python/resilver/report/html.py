@@ -11,6 +11,7 @@ from resilver.report import charts
 from resilver.report.document import Document, Shown, write_page
 from resilver.report.findings import losses, nothing_rebuilt
 from resilver.report.network import named_tables
+from resilver.report.pools import pools_table
 from resilver.report.provenance import provenance_html
 from resilver.report.runs import runs_table
 from resilver.report.sentence import describe
@@ -149,6 +150,9 @@ def _body(
         size = ", the largest system" if len({one.devices for one in points}) > 1 else ""
         yield f"<p>The figures below are for {escape(point.label)}{size}.</p>"
     yield _tiles(results, point)
+    if table := pools_table(results, point):
+        shown = page.details("pools", "pools", table).replace("<details ", "<details open ", 1)
+        yield f'<section><h2>Pools</h2><div class="named">{shown}</div></section>'
     yield "<noscript><p>Charts need JavaScript. The tables hold the same numbers.</p></noscript>"
     yield from _whole_study(page, points)
     yield from _systems(page, results, points, point)

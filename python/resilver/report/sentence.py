@@ -40,7 +40,12 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     study = with_swept(results.study, point.swept)
     cluster = _section(study, "cluster")
     parts = [_cluster(cluster, point)]
-    if not serves_only(point.rows):
+    pools = study.get("pools")
+    pools = [pool for pool in pools if isinstance(pool, dict)] if isinstance(pools, list) else []
+    if pools:
+        groups = number(point.median, "placement_groups")
+        parts += [plural(float(len(pools)), "pool"), plural(groups or 0, "placement group")]
+    elif not serves_only(point.rows):
         parts += [*_placement(study, point), _copies(study)]
     elif size := _section(study, "placement").get("group_size"):
         parts += [f"groups of {size}", _copies(study)]
@@ -48,6 +53,7 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     holder = "device" if cluster.get("parts") else "server"
     if population := _population(_section(study, "population"), holder):
         sentences.append(population)
+    sentences += [_pool(pool, holder) for pool in pools]
     if network := fabric_sentence(cluster):
         sentences.append(network)
     if traffic := traffic_clause(_section(study, "traffic")):
@@ -171,9 +177,23 @@ def _copies(study: dict[str, Any]) -> str:
     if _section(study, "cluster").get("ceph") or not (replicas or code):
         return ""
     domain = _section(study, "placement").get("failure_domain")
+    groups = ""
+    if isinstance(domain, list) and domain:
+        groups = "".join(f", each group in a {name} of its own" for name in reversed(domain[:-1]))
+        domain = domain[-1]
     if code:
-        return f"{code}" + (f", each piece on another {domain}" if domain else "")
+        return f"{code}" + (f", each piece on another {domain}{groups}" if domain else "")
     return plural(replicas or 0, "replica") + (f", each on another {domain}" if domain else "")
+
+
+def _pool(pool: dict[str, Any], holder: str) -> str:
+    """A pool: its devices and its code, what is stored in it, and what its clients do."""
+    only = _section(pool, "placement").get("class")
+    where = f" on {only}" if only else ""
+    stored = _population(_section(pool, "population"), holder).removesuffix(".")
+    clients = traffic_clause(_section(pool, "traffic")).removesuffix(".")
+    words = [_copies(pool), stored[:1].lower() + stored[1:], clients[:1].lower() + clients[1:]]
+    return f"Pool {pool.get('name')}{where}: {'; '.join(word for word in words if word)}."
 
 
 def _lanes(lanes: dict[str, Any]) -> str:

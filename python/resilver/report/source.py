@@ -68,6 +68,11 @@ class ResultsLike(Protocol):
         ...
 
     @property
+    def pools(self) -> pa.Table:
+        """One row a run and pool."""
+        ...
+
+    @property
     def study(self) -> dict[str, Any]:
         """The study as resolved."""
         ...

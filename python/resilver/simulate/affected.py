@@ -17,7 +17,7 @@ from resilver.errors import ConfigError, Interrupted
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.pools import group_up_sets
-from resilver.simulate.run import Progress, map_of
+from resilver.simulate.run import Progress, maps_of
 from resilver.spec import System
 from resilver.spec.failing import ceph_members
 from resilver.spec.slow import part_names
@@ -122,7 +122,7 @@ def _batches(
     if not failed:
         return
     with core_errors(f"seed {seed}"):
-        search = _core.AffectedSearch(describe.core_json(system, seed, failed), map_of(system))
+        search = _core.AffectedSearch(describe.core_json(system, seed, failed), maps_of(system))
     while not search.is_complete():
         with core_errors(f"seed {seed}"):
             fraction, columns = search.advance()

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from resilver import _core, describe
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.core_errors import core_errors
-from resilver.simulate.run import map_of
+from resilver.simulate.run import maps_of
 from resilver.spec import System
 
 ROWS_MAX = 2**28
@@ -75,7 +75,7 @@ def place_objects(
         raise ConfigError(Problem(rule, "begin lower", key="first", value=show(first)))
     with core_errors():
         text = describe.core_json(system, seed, failed)
-        return _core.place_objects(text, map_of(system), first, count, copies)
+        return _core.place_objects(text, maps_of(system), first, count, copies)
 
 
 def group_sets_of(
@@ -108,7 +108,7 @@ def group_sets_of(
         )
     with core_errors():
         text = describe.core_json(system, seed, failed)
-        return _core.system_group_sets(text, map_of(system), copies)
+        return _core.system_group_sets(text, maps_of(system), copies)
 
 
 def parity_group_balance(system: System) -> ParityGroupBalance:
@@ -147,6 +147,8 @@ def parity_group_balance(system: System) -> ParityGroupBalance:
 
 def _copies(system: System, failed: Sequence[int]) -> int:
     """Copies of an object, once it is sure that the question has an answer."""
+    if system.pools:
+        system.of_pool()
     if system.report is not None or system.copies is None:
         raise ConfigError(
             Problem(

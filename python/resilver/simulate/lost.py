@@ -14,7 +14,7 @@ from resilver.errors import ConfigError, Problem
 from resilver.simulate.affected import affected_batches, failed_numbers
 from resilver.simulate.codes import Code, redundancy
 from resilver.simulate.core_errors import core_errors
-from resilver.simulate.run import Progress, map_of
+from resilver.simulate.run import Progress, maps_of
 from resilver.spec import System
 
 
@@ -122,6 +122,8 @@ def unrecoverable(
 
 def _code_of(system: System) -> Code:
     """The code of a system's objects; copies are one too."""
+    if system.pools:
+        system.of_pool()
     if system.report is None and system.population is None:
         rule = "nothing is stored in this study, and so nothing can be lost"
         remedy = 'add [population], such as file_size = "64 MiB" and files = 1000'
@@ -139,7 +141,7 @@ def _losses(
     """Whether each piece of each object is lacking, shape (objects, pieces)."""
     with core_errors(f"seed {seed}"):
         text = describe.core_json(system, seed, ())
-        placed = _core.place_pieces(text, map_of(system), objects, code.pieces)
+        placed = _core.place_pieces(text, maps_of(system), objects, code.pieces)
     # A position without a device holds nothing, as a failed one.
     return np.isin(placed, [-1, *failed])
 

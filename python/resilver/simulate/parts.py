@@ -16,7 +16,7 @@ from resilver import _core
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.result import RunResult
-from resilver.simulate.run import Progress, case_of, finished, map_of
+from resilver.simulate.run import Progress, case_of, finished, maps_of
 from resilver.spec import System
 
 _LARGEST = 2**62
@@ -80,7 +80,7 @@ class PopulationScan:
     def __init__(self, system: System, seed: int) -> None:
         text = case_of(system, seed).text
         with core_errors(f"seed {seed}"):
-            self._core = _core.PopulationScan(text, map_of(system))
+            self._core = _core.PopulationScan(text, maps_of(system))
 
     @property
     def expected_files(self) -> int:
@@ -169,7 +169,9 @@ def simulate_found(
     affected = [part.affected_objects for part in ordered]
     sizes = [part.affected_bytes for part in ordered]
     with core_errors(f"seed {seed}"):
-        simulation = _core.Simulation.with_found(case.text, map_of(system), totals, affected, sizes)
+        simulation = _core.Simulation.with_found(
+            case.text, maps_of(system), totals, affected, sizes
+        )
         return finished(case, simulation, progress)
 
 

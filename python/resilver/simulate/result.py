@@ -83,6 +83,7 @@ class RunResult:
         lanes: A row a part of the system and class of traffic; none without lanes.
         lending: A row a part, lender and borrower; none where nothing was lent.
         stripe_groups: A row a group that streams go over; none without such streams.
+        pools: A row a pool; none where nothing is stored.
     """
 
     metrics: dict[str, int | float | str | None]
@@ -95,6 +96,7 @@ class RunResult:
     lanes: pa.Table
     lending: pa.Table
     stripe_groups: pa.Table
+    pools: pa.Table
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,8 @@ def result_of(
     }
     for name in ("placement_groups_gained", *_OF_TRAFFIC):
         columns.setdefault(name, pa.nulls(len(devices), pa.int64()))
-    tables = {name: _table(name, report.get(name)) for name in _TABLES[1:]} | {"links": links}
+    tables = {name: _table(name, report.get(name)) for name in _TABLES[1:] if name != "pools"}
+    tables |= {"links": links, "pools": _pools(system, report)}
     if system.is_traffic_only:
         # What is rebuilt in place moves nothing, but it takes its time.
         in_place = metrics.get("rebuild_seconds") if _rebuilds_in_place(system) else None
@@ -183,6 +186,15 @@ def _table(name: str, columns: Mapping[str, Any] | None) -> pa.Table:
     if not columns or not any(len(column) for column in columns.values()):
         return empty_table(name)
     return pa.table({key: _nullable(column) for key, column in columns.items()})
+
+
+def _pools(system: System, report: Mapping[str, Any]) -> pa.Table:
+    """What became of each pool; no rows where nothing is stored."""
+    if system.is_traffic_only:
+        return empty_table("pools")
+    named = zip(system.pool_names, report["pools"], strict=True)
+    rows = [{"pool": name, **found} for name, found in named]
+    return pa.Table.from_pylist(rows, schema=empty_table("pools").schema)
 
 
 def _rebuilds_in_place(system: System) -> bool:

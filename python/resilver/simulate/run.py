@@ -78,7 +78,7 @@ def simulate(
     """
     case = case_of(system, seed)
     with core_errors(f"seed {seed}"):
-        return finished(case, _core.Simulation(case.text, map_of(system)), progress)
+        return finished(case, _core.Simulation(case.text, maps_of(system)), progress)
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,12 @@ def validate_runs(runs: Iterable[Run]) -> None:
     validate(systems)
     _validate_codes(systems)
     check_silent_faults(runs)
-    if crowding := [problem for system in systems for problem in crowding_problems(system)]:
+    if crowding := [
+        problem
+        for system in systems
+        for pool in system.of_pools
+        for problem in crowding_problems(pool)
+    ]:
         raise ConfigError(crowding[:1])
 
 
@@ -181,8 +186,9 @@ def _validate_codes(systems: Iterable[System]) -> None:
     """Have the core build each code, which judges by its matrix what no number tells."""
     codes: dict[str, str] = {}
     for system in systems:
-        if system.code is not None:
-            codes.setdefault(system.code.label, "redundancy.code")
+        for pool in system.of_pools:
+            if pool.code is not None:
+                codes.setdefault(pool.code.label, "redundancy.code")
         for index, fault in enumerate(system.faults):
             if fault.corrupt is not None and fault.corrupt.code is not None:
                 codes.setdefault(fault.corrupt.code.label, f"faults.{index}.corrupt.code")
@@ -216,35 +222,43 @@ def levels_json(cluster: Cluster) -> str:
         }
         for part in cluster.parts
     ]
+    if not levels and cluster.tree is not None:
+        above, count = None, 1
+        for level in cluster.tree.levels:
+            within = level.count // count
+            levels.append(
+                {"level": level.name, "in": above, "count": within, "class": None, "ports": 0}
+            )
+            above, count = level.name, level.count
     return json.dumps(levels)
 
 
-def map_of(system: System) -> _core.CrushMap | None:
-    """The core's CRUSH map of a system, or None where the placement is not by CRUSH."""
-    placement, cluster = system.placement, system.cluster
+def maps_of(system: System) -> list[_core.CrushMap]:
+    """The core's CRUSH maps of a system's pools, in the order of those that are placed by CRUSH."""
     if system.report is not None:
-        return CrushMap.from_json(system.report.crushmap).core
+        return [CrushMap.from_json(system.report.crushmap).core]
+    return [made for pool in system.of_pools if (made := _map_of(pool)) is not None]
+
+
+def _map_of(system: System) -> _core.CrushMap | None:
+    """The CRUSH map of a pool, or None where its placement is not by CRUSH."""
+    placement, cluster = system.placement, system.cluster
     if placement is None or placement.algorithm != "crush":
         return None
     bucket, tunables = placement.bucket or "straw2", placement.tunables or "jewel"
-    if cluster.parts:
-        map = _core.CrushMap.of_parts(
-            levels_json(cluster),
-            bucket,
-            tunables,
-            system.failure_domain or "",
-            placement.only_class,
-        )
-    elif cluster.racks is None:
+    if not cluster.parts and cluster.racks is None:
         map = _core.CrushMap.flat(system.server_count, bucket, tunables)
     else:
-        map = _core.CrushMap.hierarchical(
-            system.server_count,
-            cluster.racks,
-            cluster.rows,
-            bucket,
-            tunables,
-            system.failure_domain or "server",
+        domains = list(zip(system.failure_domains, _parts_chosen(system), strict=True))
+        map = _core.CrushMap.of_parts(
+            levels_json(cluster), bucket, tunables, domains, placement.only_class
         )
     # Pieces of a code differ, so their rule keeps positions.
     return map if system.code is None else map.for_codes()
+
+
+def _parts_chosen(system: System) -> tuple[int, ...]:
+    """How many parts of each failure domain CRUSH chooses; 0 is as many as there are pieces."""
+    if len(system.failure_domains) < 2 or system.code is None:
+        return (0,)
+    return system.code.levels

@@ -20,6 +20,7 @@ from resilver.spec.histogram import Histogram
 from resilver.spec.lanes import Lanes
 from resilver.spec.objects import Objects
 from resilver.spec.placement import Placement
+from resilver.spec.pools import Pool
 from resilver.spec.population import Population
 from resilver.spec.recovery import Recovery
 from resilver.spec.redundancy import Redundancy
@@ -49,6 +50,7 @@ __all__ = [
     "Lanes",
     "Objects",
     "Placement",
+    "Pool",
     "Population",
     "Recovery",
     "Redundancy",

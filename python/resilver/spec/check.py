@@ -10,6 +10,7 @@ from resilver.spec.attachment import port_problems
 from resilver.spec.cluster import Cluster
 from resilver.spec.failing import ceph_fault_problems, fault_problems, kind_problems
 from resilver.spec.grouping import group_problems
+from resilver.spec.pools import pool_list_problems
 from resilver.spec.serving import (
     PACKETS_MAX,
     late_fault_problems,
@@ -55,8 +56,8 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         The problems, with full keys.
     """
     cluster: Cluster | None = sections.get("cluster")
-    if cluster is None:
-        return []
+    if cluster is None or sections.get("pools"):
+        return [] if cluster is None else _pool_problems(cluster, given, sections)
     faults = list(enumerate(sections.get("faults") or ()))
     traffic, population = sections.get("traffic"), sections.get("population")
     if problems := kind_problems(cluster, faults):
@@ -115,6 +116,34 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
     return problems + fault_problems(cluster, faults)
 
 
+def _pool_problems(cluster: Cluster, given: Set[str], sections: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong with several pools: each beside the other sections, and all together."""
+    own = ("population", "placement", "redundancy")
+    problems = [
+        Problem("each pool has its own", "move it into a pool", key=name)
+        for name in own
+        if name in given
+    ]
+    if cluster.ceph is not None:
+        rule, remedy = "a real cluster's report says this already", "remove [[pools]]"
+        return [Problem(rule, remedy, key="pools")]
+    if problems:
+        return problems
+    pools = sections["pools"]
+    problems += pool_list_problems(pools, has_traffic=sections.get("traffic") is not None)
+    for index, pool in enumerate(pools):
+        traffic = pool.traffic or sections.get("traffic")
+        stored = {**{name: getattr(pool, name) for name in own}, "traffic": traffic}
+        keys = ((given - {"pools"}) | pool.model_fields_set & {*own, "traffic"}) - {"name"}
+        for problem in cross_problems(keys, {**sections, "pools": (), **stored}):
+            head = (problem.key or "").partition(".")[0]
+            if head in own or (head == "traffic" and pool.traffic is not None):
+                problem = problem.under(f"pools.{index}")
+            if problem not in problems:
+                problems.append(problem)
+    return problems
+
+
 def _gather_problems(redundancy: Redundancy, recovery: Recovery | None) -> list[Problem]:
     """A memory that does not hold a buffer of each piece that one may be made of."""
     code = redundancy.code
@@ -135,9 +164,11 @@ def _gather_problems(redundancy: Redundancy, recovery: Recovery | None) -> list[
 def _domain_problems(
     cluster: Cluster, placement: Placement, redundancy: Redundancy | None
 ) -> list[Problem]:
-    domain = placement.failure_domain or default_failure_domain(cluster)
     if class_problems := _class_problems(cluster, placement):
         return class_problems
+    if len(placement.domains) > 1 and redundancy is not None:
+        return _levels_problems(cluster, placement, redundancy)
+    domain = _lowest_domain(cluster, placement)
     count = _domain_count(cluster, placement)
     if count is None:
         levels = [level.name for level in cluster.tree.levels] if cluster.tree else []
@@ -170,9 +201,47 @@ def _domain_problems(
     return []
 
 
+def _levels_problems(
+    cluster: Cluster, placement: Placement, redundancy: Redundancy
+) -> list[Problem]:
+    """What is wrong with a failure domain for each level of a code."""
+    domains, tree = placement.domains, cluster.tree
+    key, value = "placement.failure_domain", show(list(domains))
+    levels = redundancy.code.levels if redundancy.code is not None else (redundancy.pieces,)
+    if len(levels) != len(domains):
+        rule = f"the code has {len(levels)} level{'s' if len(levels) > 1 else ''}"
+        remedy = "name a level for each of the code's, from the top, or one for all pieces"
+        return [Problem(rule, remedy, key=key, value=value)]
+    names = [level.name for level in tree.levels] if tree is not None else []
+    for name in domains:
+        if name not in names:
+            remedy = name_remedy(name, names, "levels")
+            return [Problem(f"the cluster has no {plural(name)}", remedy, key=key, value=value)]
+    if tree is None or [name for name in names if name in domains] != list(domains):
+        rule, remedy = "each lies in the one before it", "write them from the top"
+        return [Problem(rule, remedy, key=key, value=value)]
+    above = 1
+    for name, needed in zip(domains, levels, strict=True):
+        count = tree.count(name) or 0
+        if name == tree.device_level and placement.only_class is not None:
+            count = holders(cluster, placement)
+        if needed > count // above:
+            where = f" in each {domains[domains.index(name) - 1]}" if above > 1 else ""
+            rule = f"this needs {needed} {plural(name)}{where}, and there are {count // above}"
+            remedy = "use a smaller code at this level, or more parts"
+            return [Problem(rule, remedy, key=redundancy.key, value=show(redundancy.code))]
+        above = count
+    return []
+
+
+def _lowest_domain(cluster: Cluster, placement: Placement) -> str:
+    """What no two pieces share."""
+    return placement.domains[-1] if placement.domains else default_failure_domain(cluster)
+
+
 def _domain_count(cluster: Cluster, placement: Placement) -> int | None:
     """How many failure domains there are, or None where the cluster has none of that type."""
-    tree, domain = cluster.tree, placement.failure_domain or default_failure_domain(cluster)
+    tree, domain = cluster.tree, _lowest_domain(cluster, placement)
     if tree is None or placement.only_class is None or domain != tree.device_level:
         return tree.count(domain) if tree is not None else None
     return holders(cluster, placement)

@@ -1,4 +1,4 @@
-"""Codes as a study file writes them: ``rs 8+3``, ``lrc 8+5 local 4`` or ``copies 3``.
+"""Codes as a study file writes them: ``rs 8+3``, ``lrc 8+5 local 4``, ``copies 3``, or of these.
 
 What a code survives and what a repair gathers, only the core knows, which a study file's sections
 may not ask; here is how many pieces there are, which is what the rest of a study must fit. Python
@@ -20,16 +20,28 @@ PIECES_MAX = 64
 _SUM = r"\s+\d+\s*\+\s*\d+"
 _PLAIN = rf"([Rr][Ss]{_SUM}|[Ll][Rr][Cc]{_SUM}\s+local\s+\d+|[Cc]opies\s+\d+)"
 
+_LEVEL = rf"({_PLAIN}|[Pp]roduct\s+{_PLAIN}\s+x\s+{_PLAIN})"
+
 CODE_SCHEMA = {
     "type": "string",
-    "pattern": rf"^\s*({_PLAIN}|[Pp]roduct\s+{_PLAIN}\s+x\s+{_PLAIN})\s*$",
-    "description": "The code: Reed-Solomon, locally repairable, copies, or a product of two.",
-    "examples": ["rs 8+3", "lrc 8+5 local 4", "copies 3", "product rs 4+2 x rs 3+1"],
+    "pattern": rf"^\s*{_LEVEL}(\s+over\s+{_LEVEL})*\s*$",
+    "description": "The code: Reed-Solomon, locally repairable, copies, a product of two, or one "
+    "whose pieces are groups under another.",
+    "examples": [
+        "rs 8+3",
+        "lrc 8+5 local 4",
+        "copies 3",
+        "product rs 4+2 x rs 3+1",
+        "rs 3+1 over rs 8+2",
+    ],
 }
 """What an editor is told of a code."""
 
 _FAMILIES = ("rs", "lrc", "copies", "product")
-_FORMS = 'write "rs 8+3", "lrc 8+5 local 4", "copies 3" or "product rs 4+2 x rs 3+1"'
+_FORMS = (
+    'write "rs 8+3", "lrc 8+5 local 4", "copies 3", "product rs 4+2 x rs 3+1" or '
+    '"rs 3+1 over rs 8+2"'
+)
 
 
 @dataclass(frozen=True)
@@ -37,14 +49,16 @@ class ErasureCode:
     """A code by its numbers; build one from text with `code_of`.
 
     Attributes:
-        family: ``rs`` (Reed-Solomon), ``lrc`` (locally repairable), ``copies`` or ``product``.
+        family: ``rs`` (Reed-Solomon), ``lrc`` (locally repairable), ``copies``, ``product``, or
+            ``levels``.
         data: How many pieces hold the data.
         parity: How many pieces are made from it besides.
         local: Of a locally repairable code: how many survivors remake any one lost piece.
-        factors: Of a product code: the code of its columns, and that of its rows.
+        factors: Of a product code: the code of its columns, and that of its rows. Of levels: the
+            upper code, each piece of which is a group under the other.
     """
 
-    family: Literal["rs", "lrc", "copies", "product"]
+    family: Literal["rs", "lrc", "copies", "product", "levels"]
     data: int
     parity: int
     local: int | None = None
@@ -63,15 +77,26 @@ class ErasureCode:
     @property
     def repair_pieces(self) -> int:
         """How many survivors are gathered to make one lost piece anew, no other being lost."""
+        if self.family == "levels":
+            return self.factors[1].repair_pieces
         if self.factors:
             return min(factor.repair_pieces for factor in self.factors)
         return self.local if self.local is not None else self.data
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """How many groups there are, of how many groups each, and at last of how many pieces."""
+        if self.family != "levels":
+            return (self.pieces,)
+        return (self.factors[0].pieces, *self.factors[1].levels)
 
     @property
     def label(self) -> str:
         """The code as a study file writes it, in one way only."""
         if self.family == "copies":
             return f"copies {self.pieces}"
+        if self.family == "levels":
+            return " over ".join(factor.label for factor in self.factors)
         if self.factors:
             return "product " + " x ".join(factor.label for factor in self.factors)
         text = f"{self.family} {self.data}+{self.parity}"
@@ -103,16 +128,11 @@ def code_of(value: object) -> ErasureCode | None:
     if not isinstance(value, str):
         raise ConfigError(Problem("a code is text", _FORMS, value=show(value)))
     words = value.lower().replace("+", " + ").split()
-    levels = [_parsed(level) for level in _split(words, "over")]
-    code = levels[-1]
-    if code is None or None in levels:
+    code = _over([_parsed(level) for level in _split(words, "over")])
+    if code is None:
         family = words[0] if words else ""
         hint = "" if family in _FAMILIES else name_remedy(family, _FAMILIES, "codes") + "; "
         raise ConfigError(Problem("this is not a code", hint + _FORMS, value=show(value)))
-    if len(levels) > 1:
-        rule = f"objects are simulated under a code of one level, and this has {len(levels)}"
-        remedy = f'use one, such as "{code.label}", and judge all with `resilver redundancy`'
-        raise ConfigError(Problem(rule, remedy, value=show(value)))
     if problem := _problem(code):
         rule, remedy = problem
         raise ConfigError(Problem(rule, remedy, value=show(value)))
@@ -131,6 +151,17 @@ def _parsed(words: Sequence[str]) -> ErasureCode | None:
         case ["copies", copies] if _are_numbers(copies):
             return ErasureCode("copies", 1, int(copies) - 1)
     return None
+
+
+def _over(levels: Sequence[ErasureCode | None]) -> ErasureCode | None:
+    """The code of these levels, from the top; None where one of them is none."""
+    *above, code = levels
+    for upper in reversed(above):
+        if upper is None or code is None:
+            return None
+        data, pieces = upper.data * code.data, upper.pieces * code.pieces
+        code = ErasureCode("levels", data, pieces - data, factors=(upper, code))
+    return code
 
 
 def _product(codes: Sequence[ErasureCode | None]) -> ErasureCode | None:
@@ -163,14 +194,17 @@ def _problem(code: ErasureCode) -> tuple[str, str] | None:
     for factor in code.factors:
         if problem := _problem(factor):
             return problem
-        if factor.parity < 1:
+        if factor.parity < 1 and code.family == "product":
             return "both codes of a product have parity", "write the other code alone"
     if code.data < 1 or code.pieces < 1:
         return "a code has at least one piece of data", "such as rs 8+3"
     if code.parity < 1 and code.family != "copies":
         return "without parity nothing survives a loss", "add parity, or write copies 1"
     if code.pieces > PIECES_MAX:
-        return f"{code.pieces} pieces are more than {PIECES_MAX}", "use fewer"
+        remedy = "use fewer"
+        if code.family == "levels":
+            remedy += ", or judge the levels with `resilver redundancy`"
+        return f"{code.pieces} pieces are more than {PIECES_MAX}", remedy
     if code.local is None:
         return None
     if code.local < 1 or code.data % code.local:

@@ -122,7 +122,10 @@ class Placement(Section):
         bucket: The kind of every CRUSH bucket; only with crush. Default ``straw2``.
         tunables: The CRUSH tunables profile; only with crush. Default ``jewel``.
         failure_domain: What no two copies share: a level of the cluster. Default: the level above
-            that of the network ports, such as the rack, where there is one; else the latter.
+            that of the network ports, such as the rack, where there is one; else the latter. Of a
+            code of several levels also as many levels, from the top: ``["rack", "host"]`` keeps
+            each group in a rack of its own, and each of its pieces on another host there; only
+            with crush.
         only_class: The class of the devices that copies go to, in a study file ``class``; only
             with crush. Default: all devices.
         placement_groups: ``auto``, ``none`` (each object on its own) or a number; group n is
@@ -153,10 +156,10 @@ class Placement(Section):
     tunables: Literal["argonaut", "bobtail", "firefly", "hammer", "jewel"] | None = Field(
         default=None, description="The CRUSH tunables profile. Default: jewel.", examples=["jewel"]
     )
-    failure_domain: str | None = Field(
+    failure_domain: str | tuple[str, ...] | None = Field(
         default=None,
-        description="What no two copies share: server, rack, row or a level of the parts. "
-        "Default: rack if there are racks, else server.",
+        description="What no two copies share: server, rack, row or a level of the parts; or a "
+        "level for each of a code's levels. Default: rack if there are racks, else server.",
         examples=["rack"],
     )
     only_class: str | None = Field(
@@ -273,9 +276,28 @@ class Placement(Section):
         ]
         if self.algorithm == "groups":
             problems += self._group_problems()
+        if isinstance(self.failure_domain, tuple):
+            problems += self._levels_problems(self.failure_domain)
         if problems:
             raise ConfigError(problems)
         return self
+
+    def _levels_problems(self, domains: tuple[str, ...]) -> list[Problem]:
+        """What is wrong with several failure domains, whatever the cluster and the code."""
+        rule = ""
+        if self.algorithm != "crush":
+            rule, remedy = "only CRUSH keeps groups in domains of their own", "name one level"
+        elif len(domains) < 2:
+            rule, remedy = "these are the levels of groups and of their pieces", "name two or one"
+        if not rule:
+            return []
+        return [Problem(rule, remedy, key="failure_domain", value=show(list(domains)))]
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The failure domains that are given, from the top."""
+        given = self.failure_domain
+        return given if isinstance(given, tuple) else (given,) if given is not None else ()
 
     def _group_problems(self) -> list[Problem]:
         """What is wrong with groups, whatever the cluster."""

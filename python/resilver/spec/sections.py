@@ -10,6 +10,7 @@ from resilver.spec.cluster import Cluster
 from resilver.spec.faults import Fault
 from resilver.spec.lanes import Lanes
 from resilver.spec.placement import Placement
+from resilver.spec.pools import Pool
 from resilver.spec.population import Population
 from resilver.spec.recovery import Recovery
 from resilver.spec.redundancy import Redundancy
@@ -25,6 +26,11 @@ class Sections(Section):
     placement: Placement | None = Field(default=None, description="Where each piece goes.")
     redundancy: Redundancy | None = Field(
         default=None, description="What a piece needs to survive."
+    )
+    pools: tuple[Pool, ...] = Field(
+        default=(),
+        description="Several populations on the same parts, instead of population, placement and "
+        "redundancy.",
     )
     lanes: Lanes | None = Field(
         default=None, description="What each class of traffic is guaranteed."
@@ -50,7 +56,7 @@ class Sections(Section):
             else isinstance(cluster, dict) and "ceph" in cluster
         )
         stores = "traffic" not in given or "population" in given
-        needed = stores and not real
+        needed = stores and not real and not given.get("pools")
         defaults = {"placement": Placement(), "redundancy": Redundancy()} if needed else {}
         made = handler({**defaults, **given})
         made.model_fields_set.intersection_update(given)

@@ -40,6 +40,7 @@ class Study(Sections):
             alone.
         placement: Where it goes.
         redundancy: What it needs to survive.
+        pools: Several populations instead, each with its own placement and redundancy.
         traffic: What clients do.
         faults: What fails.
         recovery: How the system heals.
@@ -182,7 +183,8 @@ class Study(Sections):
         tables: dict[str, Any] = {}
         unwritten = set(Sections.model_fields) - self.model_fields_set
         # Where nothing is stored, nothing is recovered.
-        idle = set() if self.population or self.cluster.ceph else {"recovery"}
+        stores = self.population or self.pools or self.cluster.ceph
+        idle = set() if stores else {"recovery"}
         for name, section in self.sections().items():
             if section is None or name in unwritten & (swept | idle):
                 continue

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.spec.ensemble import RUNS_MAX, Ensemble, keys_of, values_of
-from resilver.spec.faults import Fault, fault_words
+from resilver.spec.faults import fault_words
 from resilver.spec.section import Section
 from resilver.spec.sections import Sections
 from resilver.spec.system import System
@@ -39,8 +39,12 @@ class Point:
     system: System
 
 
+LISTS = ("faults", "pools")
+"""The sections that are lists of tables."""
+
+
 def section_models() -> dict[str, type[Section]]:
-    """The model of each section by name; of one fault, for ``faults``."""
+    """The model of each section by name; of one of them, for ``faults`` and ``pools``."""
     models: dict[str, type[Section]] = {}
     for name, field in Sections.model_fields.items():
         kinds = [field.annotation, *getattr(field.annotation, "__args__", ())]
@@ -127,15 +131,12 @@ def check_keys(ensemble: Ensemble) -> None:
             problems.append(Problem(rule, "keep one", key=_swept_name(key)))
         parts = key.split(".")
         name = parts[0]
-        # A fault stands in a list, so its number follows the section: faults.0.fail.servers.
-        fields = (
-            parts[2:] if name == "faults" and parts[1:2] and parts[1].isdecimal() else parts[1:]
-        )
-        if name == "faults" and fields == parts[1:] and fields:
-            rule, remedy = (
-                "a fault is named by its place in the list",
-                "such as faults.0.fail.servers",
-            )
+        # A fault or a pool stands in a list, so its number follows: faults.0.fail.servers.
+        is_listed = name in LISTS and parts[1:2] and parts[1].isdecimal()
+        fields = parts[2:] if is_listed else parts[1:]
+        if name in LISTS and fields == parts[1:] and fields:
+            rule = f"one of the {name} is named by its place in the list"
+            remedy = "such as faults.0.fail.servers"
             problems.append(Problem(rule, remedy, key=_swept_name(key)))
         elif name not in models or (fields and fields[0] not in models[name].model_fields):
             remedy = name_remedy(key, known + list(models), "keys")
@@ -185,34 +186,33 @@ def read_section(name: str, table: object, base: Path) -> Any:
 
     Args:
         name: The section's name.
-        table: Its table, or for ``faults`` its list of tables. Values may be validated already.
+        table: Its table, or for ``faults`` and ``pools`` a list of tables. Values may be validated
+            already.
         base: The folder that relative paths in it are relative to.
 
     Returns:
-        The section, or for ``faults`` a tuple of them.
+        The section, or for ``faults`` and ``pools`` a tuple of them.
 
     Raises:
         ConfigError: With every problem, by full key.
     """
     model = section_models()[name]
-    if name != "faults":
+    if name not in LISTS:
         return table if isinstance(table, model) else model.from_table(table, base, name)
     if not isinstance(table, list | tuple):
-        rule, remedy = "faults are a list of tables", "write [[faults]] with double brackets"
+        rule, remedy = f"{name} are a list of tables", f"write [[{name}]] with double brackets"
         raise ConfigError(Problem(rule, remedy, key=name))
-    faults: list[Fault] = []
+    made: list[Section] = []
     problems: list[Problem] = []
     for index, item in enumerate(table):
         try:
-            read = (
-                item if isinstance(item, Fault) else Fault.from_table(item, base, f"{name}.{index}")
-            )
-            faults.append(read)
+            is_made = isinstance(item, model)
+            made.append(item if is_made else model.from_table(item, base, f"{name}.{index}"))
         except ConfigError as error:
             problems += error.problems
     if problems:
         raise ConfigError(problems)
-    return tuple(faults)
+    return tuple(made)
 
 
 def put(table: Any, path: list[str], value: Any, key: str) -> Any:

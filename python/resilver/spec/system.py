@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from pydantic import model_validator
+from pydantic import PrivateAttr, model_validator
 
-from resilver.errors import ConfigError
+from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport, GroupLoad
 from resilver.importers.netgauge import LogGpRow
 from resilver.importers.sizes import Bin
@@ -25,6 +25,7 @@ class System(Sections):
         population: What is stored; None with `cluster.ceph`, whose groups' bytes are the report's.
         placement: Where it goes; None with `cluster.ceph`, whose map and pools are the report's.
         redundancy: What it needs to survive; None with `cluster.ceph`, whose pools have sizes.
+        pools: Several populations, each with its own placement and redundancy, instead of these.
         lanes: What each class of traffic is guaranteed of every port; None where all share one
             queue.
         traffic: What clients do. A system with traffic need not store anything; population is then
@@ -33,12 +34,64 @@ class System(Sections):
         recovery: How the system heals.
     """
 
+    _pool_number: int = PrivateAttr(default=1)
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         problems = cross_problems(self.model_fields_set, self.sections())
         if problems:
             raise ConfigError(problems)
         return self
+
+    @property
+    def of_pools(self) -> tuple[System, ...]:
+        """The system as each of its pools has it: one population, one placement, one redundancy.
+
+        A system that names no pools is the only one; its own clients are then its pool's.
+        """
+        if not self.pools:
+            return (self,)
+        shared = {**self.sections(), "pools": ()}
+        own = ("population", "placement", "redundancy", "traffic")
+        views = []
+        for number, pool in enumerate(self.pools, 1):
+            stored = {name: getattr(pool, name) for name in own}
+            view = System.model_construct(**{**shared, **stored})
+            view._pool_number = number
+            views.append(view)
+        return tuple(views)
+
+    @property
+    def pool_number(self) -> int:
+        """The number of the pool that this is the view of, from 1; CRUSH places by it."""
+        return self._pool_number
+
+    def of_pool(self, name: str | None = None) -> System:
+        """The system as one of its pools has it.
+
+        Args:
+            name: The pool's name; None where there is one pool.
+
+        Raises:
+            ConfigError: There is no such pool, or there are several and none is named.
+        """
+        names = [pool.name for pool in self.pools]
+        if name is None and len(self.of_pools) == 1:
+            return self.of_pools[0]
+        if name in names:
+            return self.of_pools[names.index(name)]
+        rule = "the study has several pools" if name is None else "there is no such pool"
+        remedy = f"name one of {', '.join(names)}" if name is None else name_remedy(name, names)
+        raise ConfigError(
+            Problem(rule, remedy, key="pool", value=None if name is None else show(name))
+        )
+
+    @property
+    def pool_names(self) -> tuple[str, ...]:
+        """The names of the pools; of a system that names none, ``objects``."""
+        if self.report is not None:
+            return tuple(pool.name for pool in self.report.pools)
+        return tuple(pool.name for pool in self.pools) or ("objects",)
 
     @property
     def report(self) -> ClusterReport | None:
@@ -89,16 +142,23 @@ class System(Sections):
     @property
     def failure_domain(self) -> str | None:
         """What no two copies share, or None for a real cluster, whose rules say it."""
+        return self.failure_domains[-1] if self.placement is not None else None
+
+    @property
+    def failure_domains(self) -> tuple[str, ...]:
+        """The levels that groups of a code, and at last its pieces, are spread over, from the top.
+
+        One where a code has one level, or its groups lie anywhere; none for a real cluster.
+        """
         if self.placement is None:
-            return None
-        if self.placement.failure_domain is not None:
-            return self.placement.failure_domain
-        return default_failure_domain(self.cluster)
+            return ()
+        return self.placement.domains or (default_failure_domain(self.cluster),)
 
     @property
     def is_traffic_only(self) -> bool:
         """Whether there is traffic over disks of which nothing is placed, lost or rebuilt."""
-        return self.traffic is not None and self.population is None and self.report is None
+        stores = self.population is not None or self.pools or self.report is not None
+        return self.traffic is not None and not stores
 
     @property
     def ring_count(self) -> int | None:
@@ -112,6 +172,9 @@ class System(Sections):
         """How many placement groups there are, or None when each object is placed on its own."""
         if self.report is not None:
             return sum(pool.pg_num for pool in self.report.pools)
+        if self.pools:
+            counts = [pool.placement_group_count for pool in self.of_pools]
+            return sum(filter(None, counts)) if any(counts) else None
         groups = self.placement.placement_groups if self.placement else None
         if groups == "auto":
             return auto_group_count(self.holder_count, self.copies or 1)
@@ -122,6 +185,9 @@ class System(Sections):
         """The volume before replication, or None when the population is a number of files."""
         if self.report is not None:
             return sum(load.bytes for load in self.report.loads)
+        if self.pools:
+            volumes = [pool.population_target_bytes for pool in self.of_pools]
+            return None if None in volumes else sum(filter(None, volumes))
         return self.population.volume_bytes(self.holder_count) if self.population else 0
 
     @property
@@ -182,6 +248,27 @@ class System(Sections):
             report by its hash. ``label`` entries name where content came from and do not affect
             results; `resilver.spec.run_key` leaves them out.
         """
+        pools = [
+            {
+                "name": pool.name,
+                **stored._stored(),
+                "traffic": pool.traffic.content() if pool.traffic else None,
+            }
+            for pool, stored in zip(self.pools, self.of_pools, strict=False)
+        ]
+        return {
+            "cluster": self.cluster.content(),
+            **self._stored(),
+            # Left out where there is none, so that runs without it keep their keys.
+            **({"pools": pools} if pools else {}),
+            "lanes": self.lanes.content(bursts=self.has_bursts) if self.lanes else None,
+            "traffic": self.traffic.content() if self.traffic else None,
+            "faults": [fault.content() for fault in self.faults],
+            "recovery": self.recovery.model_dump(mode="json"),
+        }
+
+    def _stored(self) -> dict[str, Any]:
+        """What is stored of one pool, where and how."""
         placement = (
             self.placement.model_dump(mode="json", exclude={"only_class"})
             if self.placement
@@ -191,21 +278,17 @@ class System(Sections):
             # Left out where it says nothing, so that runs without it keep their keys.
             if self.placement.only_class is not None:
                 placement["class"] = self.placement.only_class
-            placement["failure_domain"] = self.failure_domain
+            domains = list(self.failure_domains)
+            placement["failure_domain"] = domains if len(domains) > 1 else domains[0]
             placement["placement_groups"] = self.placement_group_count
             placement["rings"] = self.ring_count
         population = self.population.content() if self.population else None
         if population is not None and population["objects"]["stripe_width"] is not None:
             population["objects"]["stripe_width"] = self.stripe_width
         return {
-            "cluster": self.cluster.content(),
             "population": population,
             "placement": placement,
             "redundancy": self.redundancy.content() if self.redundancy else None,
-            "lanes": self.lanes.content(bursts=self.has_bursts) if self.lanes else None,
-            "traffic": self.traffic.content() if self.traffic else None,
-            "faults": [fault.content() for fault in self.faults],
-            "recovery": self.recovery.model_dump(mode="json"),
         }
 
 

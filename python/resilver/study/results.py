@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from resilver.columns import TABLES_ADDED_LATER, TABLES_ADDED_SINCE
+from resilver.columns import TABLES_ADDED_IN
 from resilver.errors import ConfigError
+from resilver.spec import RESULTS_SCHEMA_VERSION
 from resilver.study.provenance import read_provenance, refuse_other_folders
 from resilver.study.tables import (
     COSTS,
@@ -79,6 +80,11 @@ class StudyTables:
     def stripe_groups(self) -> pa.Table:
         """A row a run and group of servers that streams go over; none without such streams."""
         return self._read("stripe_groups")
+
+    @cached_property
+    def pools(self) -> pa.Table:
+        """A row a run and pool; none where nothing is stored."""
+        return self._read("pools")
 
     def _read(self, name: str) -> pa.Table:
         raise NotImplementedError
@@ -162,7 +168,7 @@ class Results(StudyTables):
 
         Args:
             name: "runs", "servers", "transfers", "timeline", "links", "distributions", "traffic",
-                "lanes", "lending" or "stripe_groups".
+                "lanes", "lending", "stripe_groups" or "pools".
 
         Returns:
             The data frame.
@@ -202,8 +208,8 @@ class Results(StudyTables):
 
 def _not_yet(provenance: Mapping[str, Any]) -> set[str]:
     """The tables that a folder's version of the results did not have."""
-    version = provenance.get("schema_version", TABLES_ADDED_SINCE)
-    return set(TABLES_ADDED_LATER) if version < TABLES_ADDED_SINCE else set()
+    version = provenance.get("schema_version", RESULTS_SCHEMA_VERSION)
+    return {name for name, since in TABLES_ADDED_IN.items() if version < since}
 
 
 def with_costs(runs: pa.Table, costs: Mapping[str, Mapping[str, Any]]) -> pa.Table:

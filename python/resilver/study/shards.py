@@ -74,6 +74,10 @@ class RunOutput(Protocol):
     def stripe_groups(self) -> pa.Table:
         """A row a group that streams go over, without the `run` column."""
 
+    @property
+    def pools(self) -> pa.Table:
+        """A row a pool, without the `run` column; no rows where nothing is stored."""
+
 
 @dataclass(frozen=True)
 class Cost:

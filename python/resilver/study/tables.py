@@ -42,6 +42,8 @@ _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "lanes": ("part", "class"),
     "lending": ("part", "lender", "borrower"),
     "stripe_groups": ("group",),
+    # In the order of the study.
+    "pools": (),
 }
 
 # Rows gathered before a row group is written: large enough to compress well, small enough that a
@@ -102,7 +104,7 @@ def shard_table(name: str, key: str, table: pa.Table) -> pa.Table:
     if set(table.column_names) != set(wanted):
         difference = sorted(set(table.column_names) ^ set(wanted))
         raise SimulationError(f"table {name!r}: column {difference[0]!r} is missing or unknown")
-    if table.num_rows > 1:
+    if table.num_rows > 1 and _SORT_COLUMNS[name]:
         table = table.sort_by([(column, "ascending") for column in _SORT_COLUMNS[name]])
     run = pa.chunked_array([pa.repeat(pa.scalar(key), table.num_rows)])
     columns = [run, *(table.column(column) for column in wanted)]

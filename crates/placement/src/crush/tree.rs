@@ -13,8 +13,9 @@ use super::vring::{POINTS, POINTS_LIMIT};
 /// What the one rule of a tree's map does.
 #[derive(Debug, Clone, Copy)]
 pub struct TreeRule<'a> {
-    /// The level that separates copies.
-    pub failure_domain: &'a str,
+    /// The levels that share the copies out, from the top: so many parts of each, and in each of them the next. Copies of one part
+    /// stand together. The last level separates copies; zero is as many as are asked for.
+    pub domains: &'a [(&'a str, u32)],
     /// The class of the devices that it takes; `None` for all.
     pub class: Option<&'a str>,
 }
@@ -41,7 +42,7 @@ impl CrushMap {
     /// # Examples
     /// ```
     /// use resilver_placement::crush::{BucketKind, CrushMap, TreeRule, Tunables};
-    /// let rule = TreeRule { failure_domain: "host", class: Some("ssd") };
+    /// let rule = TreeRule { domains: &[("host", 0)], class: Some("ssd") };
     /// let classes = [Some("hdd"), Some("hdd"), Some("ssd")];
     /// let levels = [("osd", 60), ("host", 20), ("rack", 4)];
     /// let map = CrushMap::tree(&levels, &classes, BucketKind::Straw2, Tunables::JEWEL, rule).unwrap();
@@ -109,10 +110,12 @@ fn weight_of(devices: u32, levels: u32, kind: BucketKind) -> u32 {
 
 /// Adds the rule, which starts from the shadow of the root where it takes one class.
 fn add_rule(draft: &mut Draft, levels: &[(&str, u32)], rule: TreeRule) -> Result<(), MapError> {
-    let names = || levels.iter().map(|level| level.0).collect::<Vec<_>>().join(", ");
-    let Some(type_id) = levels.iter().position(|level| level.0 == rule.failure_domain) else {
-        let rules = format!("copies are separated by one of {}", names());
-        return Err(MapError::invalid("failure_domain", rule.failure_domain, rules, "choose one of these"));
+    let type_of = |domain: &str| {
+        levels.iter().position(|level| level.0 == domain).ok_or_else(|| {
+            let names = levels.iter().map(|level| level.0).collect::<Vec<_>>().join(", ");
+            let rules = format!("copies are separated by one of {names}");
+            MapError::invalid("failure_domain", domain, rules, "choose one of these")
+        })
     };
     let root = match rule.class {
         None => -1,
@@ -120,7 +123,19 @@ fn add_rule(draft: &mut Draft, levels: &[(&str, u32)], rule: TreeRule) -> Result
             MapError::invalid("class", class, "some device must have the class", "name a class that there is")
         })?,
     };
-    let choose = Choose { firstn: true, leaf: type_id != 0, count: 0, type_id: type_id as i32 };
+    let mut steps = vec![Step::Take(root)];
+    let mut within = levels.len();
+    for (place, &(domain, count)) in rule.domains.iter().enumerate() {
+        let type_id = type_of(domain)?;
+        if type_id >= within {
+            let rules = "each of several failure domains lies in the one before it";
+            return Err(MapError::invalid("failure_domain", domain, rules, "write them from the top"));
+        }
+        within = type_id;
+        let leaf = place + 1 == rule.domains.len() && type_id != 0;
+        steps.push(Step::Choose(Choose { firstn: true, leaf, count: count as i32, type_id: type_id as i32 }));
+    }
+    steps.push(Step::Emit);
     draft.add_rule(Rule {
         id: 0,
         name: "replicated".to_owned(),
@@ -128,7 +143,7 @@ fn add_rule(draft: &mut Draft, levels: &[(&str, u32)], rule: TreeRule) -> Result
         pool_kind: 1,
         min_size: SIZES.0,
         max_size: SIZES.1,
-        steps: vec![Step::Take(root), Step::Choose(choose), Step::Emit],
+        steps,
     });
     Ok(())
 }
@@ -142,7 +157,7 @@ mod tests {
     fn a_tree_of_racks_and_servers_places_as_the_hierarchy_does() {
         let (kind, tunables) = (BucketKind::Straw2, Tunables::JEWEL);
         let old = CrushMap::hierarchical(64, 8, Some(2), kind, tunables, Level::Rack).unwrap();
-        let rule = TreeRule { failure_domain: "rack", class: None };
+        let rule = TreeRule { domains: &[("rack", 0)], class: None };
         let new = CrushMap::tree(&[("server", 64), ("rack", 8), ("row", 2)], &[], kind, tunables, rule).unwrap();
         assert_eq!(old.to_text(), new.to_text());
     }
@@ -152,7 +167,7 @@ mod tests {
         let levels = [("osd", 100), ("host", 20), ("rack", 4)];
         let classes = [Some("hdd"), Some("hdd"), Some("hdd"), Some("hdd"), Some("ssd")];
         for kind in [BucketKind::Straw2, BucketKind::Straw, BucketKind::List, BucketKind::Tree, BucketKind::Vring] {
-            let rule = TreeRule { failure_domain: "rack", class: Some("ssd") };
+            let rule = TreeRule { domains: &[("rack", 0)], class: Some("ssd") };
             let map = CrushMap::tree(&levels, &classes, kind, Tunables::JEWEL, rule).unwrap();
             let (mut scratch, mut set) = (Scratch::new(), Vec::new());
             for input in 0..500 {
@@ -169,7 +184,7 @@ mod tests {
     #[test]
     fn what_makes_no_map_is_refused() {
         let refused = |levels: &[(&str, u32)], failure_domain, class| {
-            let rule = TreeRule { failure_domain, class };
+            let rule = TreeRule { domains: &[(failure_domain, 0)], class };
             CrushMap::tree(levels, &[Some("hdd")], BucketKind::Straw2, Tunables::JEWEL, rule).unwrap_err().to_string()
         };
         assert!(refused(&[], "osd", None).contains("levels = none"));

@@ -127,9 +127,9 @@ impl Workload {
         }
         for draw in 0..DRAWS {
             let requests = self.requests.as_mut()?;
+            let server = if 2 * draw < DRAWS { draft.server } else { requests.draw_server(draft.source).get() };
             let target = &mut requests.requesters[draft.source as usize].target;
-            let server = if 2 * draw < DRAWS { draft.server } else { requests.chooser.draw(target).get() };
-            let object = self.objects.draw_of(server, target);
+            let object = self.objects.draw_of(usize::from(draft.law), server, target);
             if let Some(operation) = self.place_on_object(Operation { server, object, ..draft }) {
                 return Some(operation);
             }
@@ -142,8 +142,7 @@ impl Workload {
         let mut server = draft.server;
         if self.is_out[server as usize] {
             let requests = self.requests.as_mut()?;
-            let target = &mut requests.requesters[draft.source as usize].target;
-            server = requests.chooser.draw_other(target, |other| self.is_out[other.index()])?.get();
+            server = requests.draw_other(draft.source, |other| self.is_out[other.index()])?.get();
         }
         self.drawn.clear();
         self.drawn.push(server);

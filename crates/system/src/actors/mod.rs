@@ -19,7 +19,7 @@ mod targets;
 use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::queue::QueueKind;
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, SimDuration, SimTime};
+use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 pub use request_traffic::{Arrivals, Targets, TraceRequest, Traffic};
 pub use stream_traffic::{Bursts, Corruption, Pairing, StreamTraffic, StripesOf};
@@ -31,7 +31,7 @@ use crate::liveness::Liveness;
 use crate::measures::operations::OperationMeasures;
 use crate::measures::{ClientOutcome, Period, Rates, StreamOutcome, StripeGroup};
 use crate::operations::plan::Plan;
-use crate::operations::table::Operations;
+use crate::operations::table::{Operation, Operations};
 use crate::operations::tokens::WorkloadEvent;
 use crate::ports::Ports;
 use crate::storage::Site;
@@ -69,7 +69,6 @@ pub struct Workload {
     pub(crate) measures: OperationMeasures,
     /// The code of what clients read and write, then those of the corruptions.
     pub(crate) plans: Vec<Plan>,
-    pub(crate) coding: Option<BytesPerSecond>,
     /// When each server's coding is done with what came so far.
     pub(crate) coders: Vec<SimTime>,
     pub(crate) liveness: Liveness,
@@ -235,8 +234,8 @@ impl Workload {
         measures.check(&self.operations)?;
         let is_of_clients = TrafficClass::Clients.lane();
         let waiting = || self.operations.all().filter(|(_, of)| of.is_wanted && of.lane == is_of_clients);
-        let gives_up = self.requests.as_ref().is_none_or(|requests| requests.traffic.timeout.is_some());
-        let hanging = waiting().filter(|(_, of)| !gives_up && of.is_request && !of.is_under_way()).count();
+        let hangs = |of: &Operation| of.is_request && !of.is_under_way() && self.timeout_of(of).is_none();
+        let hanging = waiting().filter(|(_, of)| hangs(of)).count();
         let waiting = (waiting().count() as u64, hanging as u64);
         let clients = measures.clients.outcome(ended_at, waiting, self.liveness.uses(ended_at, disks))?;
         let streams = self.streams.as_ref().map(|traffic| self.outcome_of_streams(traffic, clients.window, ports));

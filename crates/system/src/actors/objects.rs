@@ -1,15 +1,20 @@
 //! The objects that operations are on: a sample of what is stored, with where their pieces are before and after each failure.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use resilver_kernel::{Purpose, Stream};
+use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::object_group;
-use resilver_population::{Files, file_of, first_object};
+use resilver_population::{Files, first_object};
 use resilver_units::{Bytes, DeviceId, GroupId, ObjectId};
 
 use super::NO_DEVICE;
 use crate::SystemError;
-use crate::config::{Algorithm, Contents, PlaceScratch, SystemConfig};
+use crate::config::{Algorithm, Contents, PlaceScratch, StoredPool, SystemConfig};
 use crate::file_words::FileWords;
+use crate::group_contents::GroupContents;
+use crate::search::files_of;
 
 /// Objects that are drawn from a population: enough that each of a thousand servers holds some hundred of them.
 const SAMPLE: usize = 1 << 16;
@@ -18,7 +23,7 @@ pub(super) const NO_STAGE: usize = usize::MAX;
 const SAMPLE_CHOICE: Purpose = Purpose::named("stripes");
 const REBUILD_ORDER: Purpose = Purpose::named("rebuilt");
 
-/// A sample of a population's objects.
+/// Samples of what is stored, one for each who asks.
 #[derive(Clone, Debug)]
 pub(super) struct Objects {
     /// The most pieces of an object.
@@ -32,49 +37,73 @@ pub(super) struct Objects {
     after: Vec<Vec<u32>>,
     /// Each object's place in the order of rebuild, from 0 to 1.
     order: Vec<f64>,
-    /// The objects by their primary, the device of their first piece before any failure.
+    samples: Vec<Sample>,
+    /// Which failure was the last.
+    pub stage: usize,
+}
+
+/// The objects that one asks for.
+#[derive(Clone, Debug)]
+struct Sample {
+    objects: Range<u32>,
+    /// They in the order of their primaries, the devices of their first pieces before any failure.
     by_primary: Vec<u32>,
     /// Where each device's begin in that order; one entry more than devices.
     first_of: Vec<u32>,
-    /// Which failure was the last.
-    pub stage: usize,
 }
 
 impl Objects {
     /// No objects.
     pub fn none() -> Self {
         let (sizes, before, after, order) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (by_primary, first_of) = (Vec::new(), Vec::new());
-        Objects { pieces: 0, codes: Vec::new(), sizes, before, after, order, by_primary, first_of, stage: NO_STAGE }
+        Objects { pieces: 0, codes: Vec::new(), sizes, before, after, order, samples: Vec::new(), stage: NO_STAGE }
     }
 
-    /// A sample of the objects of a system, which have up to `pieces` pieces each; none where it stores no data.
+    /// Samples of the objects of a system, which have up to `pieces` pieces each: for each that asks, of its pool or else of all;
+    /// none where no data is stored.
     ///
     /// `of_pool` says which code the objects of each pool have.
     ///
     /// # Errors
-    /// When the population cannot be built.
-    pub fn sample(config: &SystemConfig, pieces: usize, of_pool: &[u8]) -> Result<Self, SystemError> {
-        let objects = objects_of(config)?;
-        let pool_ends = config.placement.algorithm.pool_ends();
-        let pool = |object: ObjectId| pool_ends.partition_point(|&end| end <= file_of(object) as u32);
+    /// When a population cannot be built.
+    pub fn sample(
+        config: &SystemConfig,
+        asked: &[Option<usize>],
+        pieces: usize,
+        of_pool: &[u8],
+    ) -> Result<Self, SystemError> {
+        let numbering = config.numbering();
+        let (mut objects, mut ranges) = (Vec::new(), Vec::new());
+        for (entity, &pool) in (0..).zip(asked) {
+            let first = objects.len() as u32;
+            let pools = pool.map_or(0..config.pools.len(), |pool| pool..pool + 1);
+            draw_objects(config, pools, Stream::new(config.seed, entity, SAMPLE_CHOICE), &mut objects)?;
+            ranges.push(first..objects.len() as u32);
+        }
         let has_several = of_pool.iter().any(|&code| code != 0);
-        let codes = objects.iter().filter(|_| has_several).map(|&(object, _)| of_pool[pool(object)]).collect();
-        let before = positions(config, &config.placement.algorithm, &objects, pieces);
+        let code = |&(object, _): &(ObjectId, Bytes)| of_pool[numbering.place_of(object).0];
+        let codes = objects.iter().filter(|_| has_several).map(code).collect();
+        let algorithms = |failed: Option<&FailedSet>| -> Vec<Algorithm> {
+            let of = |pool: &StoredPool| match failed {
+                Some(failed) => pool.placement.algorithm.without(failed),
+                None => pool.placement.algorithm.clone(),
+            };
+            config.pools.iter().map(of).collect()
+        };
+        let before = positions(config, &algorithms(None), &objects, pieces);
         let stages = config.stages().into_iter().map(|(_, failed)| {
-            let mut after = positions(config, &config.placement.algorithm.without(&failed), &objects, pieces);
+            let mut after = positions(config, &algorithms(Some(&failed)), &objects, pieces);
             for (old, new) in before.chunks(pieces).zip(after.chunks_mut(pieces)) {
                 keep_survivors(old, new, |device| failed.contains(device));
             }
             after
         });
         let place = |&(object, _): &(ObjectId, Bytes)| Stream::new(config.seed, object.get(), REBUILD_ORDER).uniform();
-        let (by_primary, first_of) = by_primary(&before, pieces, config.endpoint_of.len());
+        let devices = config.endpoint_of.len();
         Ok(Objects {
             pieces,
             codes,
-            by_primary,
-            first_of,
+            samples: ranges.into_iter().map(|range| Sample::of(range, (&before, pieces), devices)).collect(),
             after: stages.collect(),
             before,
             order: objects.iter().map(place).collect(),
@@ -88,20 +117,22 @@ impl Objects {
         self.sizes.len()
     }
 
-    /// The devices that are the primary of some of them.
-    pub fn primaries(&self) -> Vec<DeviceId> {
-        let is_one = |&device: &usize| self.first_of[device] < self.first_of[device + 1];
-        let devices = (0..self.first_of.len().saturating_sub(1)).filter(is_one);
+    /// The devices that are the primary of some of a sample's.
+    pub fn primaries(&self, sample: usize) -> Vec<DeviceId> {
+        let first_of = &self.samples[sample].first_of;
+        let is_one = |&device: &usize| first_of[device] < first_of[device + 1];
+        let devices = (0..first_of.len().saturating_sub(1)).filter(is_one);
         devices.map(|device| DeviceId::new(device as u32)).collect()
     }
 
-    /// One that has this device as its primary, each as likely; any where none has.
-    pub fn draw_of(&self, primary: u32, stream: &mut Stream) -> u32 {
-        let (first, end) = (self.first_of[primary as usize], self.first_of[primary as usize + 1]);
+    /// One of a sample that has this device as its primary, each as likely; any where none has.
+    pub fn draw_of(&self, sample: usize, primary: u32, stream: &mut Stream) -> u32 {
+        let Sample { objects, by_primary, first_of } = &self.samples[sample];
+        let (first, end) = (first_of[primary as usize], first_of[primary as usize + 1]);
         if first == end {
-            return stream.below(self.sizes.len() as u64) as u32;
+            return objects.start + stream.below(objects.len() as u64) as u32;
         }
-        self.by_primary[first as usize + stream.below(u64::from(end - first)) as usize]
+        by_primary[first as usize + stream.below(u64::from(end - first)) as usize]
     }
 
     /// Which of the codes one has.
@@ -139,14 +170,19 @@ impl Objects {
     }
 }
 
-/// The objects in the order of their primaries, and where each device's begin.
-fn by_primary(before: &[u32], pieces: usize, devices: usize) -> (Vec<u32>, Vec<u32>) {
-    let primary = |row: &[u32]| row.iter().copied().find(|&device| device != NO_DEVICE);
-    let mut placed: Vec<(u32, u32)> =
-        (0u32..).zip(before.chunks(pieces.max(1))).filter_map(|(object, row)| Some((primary(row)?, object))).collect();
-    placed.sort_unstable();
-    let first_of = (0..=devices as u32).map(|device| placed.partition_point(|&(of, _)| of < device) as u32).collect();
-    (placed.into_iter().map(|(_, object)| object).collect(), first_of)
+impl Sample {
+    /// The objects of a range, of which all objects' pieces are at the devices of `before`, `pieces` of them an object.
+    fn of(objects: Range<u32>, (before, pieces): (&[u32], usize), devices: usize) -> Self {
+        let primary = |object: u32| {
+            let first = object as usize * pieces;
+            before[first..first + pieces].iter().copied().find(|&device| device != NO_DEVICE)
+        };
+        let mut placed: Vec<(u32, u32)> =
+            objects.clone().filter_map(|object| Some((primary(object)?, object))).collect();
+        placed.sort_unstable();
+        let first_of = (0..=devices as u32).map(|device| placed.partition_point(|&(of, _)| of < device) as u32);
+        Sample { objects, first_of: first_of.collect(), by_primary: placed.into_iter().map(|(_, one)| one).collect() }
+    }
 }
 
 /// Where pieces are after a failure: those that survive stay, and devices that come anew take the others, in their order.
@@ -159,83 +195,115 @@ fn keep_survivors(before: &[u32], after: &mut [u32], is_failed: impl Fn(DeviceId
     }
 }
 
-/// The devices of the pieces of each object, `pieces` of them, piece by piece.
+/// The devices of the pieces of each object, `pieces` of them, piece by piece; `algorithms` has each pool's.
 ///
 /// A group is placed once, however many of the objects are in it.
-fn positions(config: &SystemConfig, algorithm: &Algorithm, objects: &[(ObjectId, Bytes)], pieces: usize) -> Vec<u32> {
-    let numbered = |mut set: Vec<Option<DeviceId>>| {
+fn positions(
+    config: &SystemConfig,
+    algorithms: &[Algorithm],
+    objects: &[(ObjectId, Bytes)],
+    pieces: usize,
+) -> Vec<u32> {
+    let numbering = config.numbering();
+    // What is placed as one: a pool's group, or an object of its own.
+    let unit_of = |&(object, _): &(ObjectId, Bytes)| {
+        let (pool, file) = numbering.place_of(object);
+        let StoredPool { placement, contents, .. } = &config.pools[pool];
+        match (placement.groups, contents) {
+            (None, _) => (pool, object.get()),
+            (Some(groups), Contents::Files { .. }) => (pool, u64::from(object_group(object, groups).get())),
+            (Some(_), Contents::Groups(_)) => (pool, file),
+        }
+    };
+    let mut units: Vec<(usize, u64)> = objects.iter().map(unit_of).collect();
+    units.sort_unstable();
+    units.dedup();
+    let place = |scratch: &mut PlaceScratch, &(pool, unit): &(usize, u64)| {
+        let mut set = Vec::with_capacity(pieces);
+        match config.pools[pool].placement.groups {
+            None => algorithms[pool].place_object_positions(ObjectId::new(unit), scratch, &mut set),
+            Some(_) => algorithms[pool].place_group_positions(GroupId::new(unit as u32), scratch, &mut set),
+        }
         set.resize(pieces, None);
         set.into_iter().map(|device| device.map_or(NO_DEVICE, DeviceId::get))
     };
-    let Some(groups) = config.placement.groups else {
-        let place = |scratch: &mut PlaceScratch, &(object, _): &(ObjectId, Bytes)| {
-            let mut set = Vec::with_capacity(pieces);
-            algorithm.place_object_positions(object, scratch, &mut set);
-            numbered(set)
-        };
-        return objects.par_iter().map_init(PlaceScratch::default, place).flatten_iter().collect();
-    };
-    let is_hashed = matches!(config.contents, Contents::Files { .. });
-    let group_of = |&(object, _): &(ObjectId, Bytes)| match is_hashed {
-        true => object_group(object, groups).get(),
-        false => file_of(object) as u32,
-    };
-    let mut touched: Vec<u32> = objects.iter().map(group_of).collect();
-    touched.sort_unstable();
-    touched.dedup();
-    let place = |scratch: &mut PlaceScratch, &group: &u32| {
-        let mut set = Vec::with_capacity(pieces);
-        algorithm.place_group_positions(GroupId::new(group), scratch, &mut set);
-        numbered(set)
-    };
-    let rows: Vec<u32> = touched.par_iter().map_init(PlaceScratch::default, place).flatten_iter().collect();
+    let rows: Vec<u32> = units.par_iter().map_init(PlaceScratch::default, place).flatten_iter().collect();
     let row = |object: &(ObjectId, Bytes)| {
-        let place = touched.binary_search(&group_of(object)).expect("its group is placed");
+        let place = units.binary_search(&unit_of(object)).expect("it is placed");
         rows[place * pieces..(place + 1) * pieces].iter().copied()
     };
     objects.iter().flat_map(row).collect()
 }
 
-/// Objects of the population that have data, drawn at random: those of a file together.
-fn objects_of(config: &SystemConfig) -> Result<Vec<(ObjectId, Bytes)>, SystemError> {
-    let mut draws = Stream::new(config.seed, 0, SAMPLE_CHOICE);
-    let mut objects = Vec::new();
-    match &config.contents {
-        Contents::Files { histogram, decomposition, extent } => {
-            let files = Files::new(histogram.clone(), *decomposition, *extent, FileWords::new(config.seed))?;
-            for _ in 0..SAMPLE {
-                let file = draws.below(files.expected_files().max(1));
-                let size = files.size(file);
-                let count = decomposition.object_count(size).min((SAMPLE - objects.len()) as u64);
-                let first = first_object(file).get();
-                let parts =
-                    (0..count).map(|index| (ObjectId::new(first + index), decomposition.object_size(size, index)));
-                objects.extend(parts.filter(|(_, size)| !size.is_zero()));
-            }
-        }
-        Contents::Groups(groups) => {
-            // A group is drawn as often as it has objects, which share its volume evenly.
-            let sums: Vec<u64> = groups
-                .iter()
-                .scan(0u64, |sum, group| {
-                    *sum += group.objects;
-                    Some(*sum)
-                })
-                .collect();
-            let total = sums.last().copied().unwrap_or(0);
-            for _ in 0..if total > 0 { SAMPLE } else { 0 } {
-                let drawn = draws.below(total);
-                let group = sums.partition_point(|&sum| sum <= drawn);
-                let contents = groups[group];
-                let object = first_object(group as u64).get() + (drawn + contents.objects - sums[group]);
-                let size = Bytes::new(contents.bytes.get() / contents.objects);
-                if !size.is_zero() {
-                    objects.push((ObjectId::new(object), size));
-                }
-            }
+/// Draws objects of pools that have data at random, as many of each population as its share of the data; those of a file
+/// together.
+fn draw_objects(
+    config: &SystemConfig,
+    pools: Range<usize>,
+    mut draws: Stream,
+    objects: &mut Vec<(ObjectId, Bytes)>,
+) -> Result<(), SystemError> {
+    let numbering = config.numbering();
+    let (mut known, mut populations) = (Vec::new(), Vec::new());
+    for pool in pools {
+        let first = numbering.first_file(pool);
+        match &config.pools[pool].contents {
+            Contents::Groups(groups) => known.extend((first..).zip(groups.iter().copied())),
+            Contents::Files { .. } => populations.push((first, files_of(config, pool)?)),
         }
     }
-    Ok(objects)
+    let known_bytes: f64 = known.iter().map(|(_, group)| group.bytes.get() as f64).sum();
+    let bytes = |files: &Files<FileWords>| files.expected_files() as f64 * files.mean_bytes();
+    let total: f64 = known_bytes + populations.iter().map(|(_, files)| bytes(files)).sum::<f64>();
+    let share = |bytes: f64| if bytes > 0.0 { (bytes / total * SAMPLE as f64).round() as usize } else { 0 };
+    for (first, files) in &populations {
+        draw_of_files((*first, files), share(bytes(files)), &mut draws, objects);
+    }
+    draw_of_groups(&known, share(known_bytes), &mut draws, objects);
+    Ok(())
+}
+
+/// Draws files, and takes their objects that have data.
+fn draw_of_files(
+    (first_file, files): (u64, &Files<FileWords>),
+    count: usize,
+    draws: &mut Stream,
+    objects: &mut Vec<(ObjectId, Bytes)>,
+) {
+    let (decomposition, end) = (files.decomposition(), objects.len() + count);
+    for _ in 0..count {
+        let file = draws.below(files.expected_files().max(1));
+        let size = files.size(file);
+        let parts = decomposition.object_count(size).min((end - objects.len()) as u64);
+        let first = first_object(first_file + file).get();
+        let parts = (0..parts).map(|index| (ObjectId::new(first + index), decomposition.object_size(size, index)));
+        objects.extend(parts.filter(|(_, size)| !size.is_zero()));
+    }
+}
+
+/// Draws objects of groups, each group as often as it has objects, which share its volume evenly.
+fn draw_of_groups(
+    groups: &[(u64, GroupContents)],
+    count: usize,
+    draws: &mut Stream,
+    objects: &mut Vec<(ObjectId, Bytes)>,
+) {
+    let sum = |sum: &mut u64, (_, group): &(u64, GroupContents)| {
+        *sum += group.objects;
+        Some(*sum)
+    };
+    let sums: Vec<u64> = groups.iter().scan(0, sum).collect();
+    let total = sums.last().copied().unwrap_or(0);
+    for _ in 0..if total > 0 { count } else { 0 } {
+        let drawn = draws.below(total);
+        let place = sums.partition_point(|&sum| sum <= drawn);
+        let (file, contents) = groups[place];
+        let object = first_object(file).get() + (drawn + contents.objects - sums[place]);
+        let size = Bytes::new(contents.bytes.get() / contents.objects);
+        if !size.is_zero() {
+            objects.push((ObjectId::new(object), size));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -263,8 +331,7 @@ mod tests {
             before: vec![0, 1, 2],
             after: vec![vec![0, 4, 2]],
             order: vec![0.5],
-            by_primary: vec![0],
-            first_of: vec![0, 1, 1, 1, 1, 1],
+            samples: vec![],
             stage: NO_STAGE,
         };
         let mut is_out = vec![false; 5];

@@ -9,6 +9,8 @@ use crate::SystemError;
 /// The clients of a system.
 #[derive(Clone, Debug)]
 pub struct Traffic {
+    /// The pool whose objects they ask for; `None` where they ask for those of all.
+    pub pool: Option<usize>,
     /// The endpoints where requests enter, each once.
     pub requesters: Vec<EndpointId>,
     /// The devices that serve them, each once.

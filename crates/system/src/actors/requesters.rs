@@ -1,9 +1,9 @@
 //! The clients that issue requests, and when each issues which.
 
 use resilver_kernel::{Purpose, Stream};
-use resilver_units::{Bytes, DeviceId, SimDuration};
+use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
-use super::request_traffic::{Arrivals, Traffic};
+use super::request_traffic::{Arrivals, TraceRequest, Traffic};
 use super::targets::Chooser;
 use crate::operations::tokens::{Life, WorkloadEvent};
 
@@ -25,31 +25,81 @@ pub(super) struct Requester {
     pub is_working: bool,
     /// How often it has failed.
     pub life: u32,
+    /// Which of the laws its requests follow.
+    pub law: u8,
+}
+
+/// What some of the requesters ask for: those of one traffic.
+#[derive(Clone, Debug)]
+pub(super) struct Law {
+    pub traffic: Traffic,
+    pub chooser: Chooser,
+    /// Its first requester.
+    first: u32,
+    /// The number of its first recorded request.
+    first_row: u32,
 }
 
 /// The clients that issue requests.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
-    pub traffic: Traffic,
+    pub laws: Vec<Law>,
     pub requesters: Vec<Requester>,
-    pub chooser: Chooser,
 }
 
 impl Requests {
-    /// Clients whose requests go to these servers.
-    pub fn new(seed: u64, traffic: Traffic, servers: &[DeviceId]) -> Self {
+    /// More clients, whose requests go to these servers.
+    pub fn add(&mut self, seed: u64, traffic: Traffic, servers: &[DeviceId]) {
+        let (law, first) = (self.laws.len() as u8, self.requesters.len() as u32);
         let requester = |entity: u64| Requester {
             issue: Stream::new(seed, entity, ISSUE),
             target: Stream::new(seed, entity, TARGET),
             kind: Stream::new(seed, entity, KIND),
             is_working: true,
             life: 0,
+            law,
         };
-        Requests {
-            requesters: (0..traffic.requesters.len() as u64).map(requester).collect(),
-            chooser: Chooser::new(seed, servers, traffic.targets),
-            traffic,
-        }
+        let count = traffic.requesters.len() as u64;
+        self.requesters.extend((u64::from(first)..u64::from(first) + count).map(requester));
+        let first_row = self.laws.iter().map(|law| law.rows().len() as u32).sum();
+        let chooser = Chooser::new(seed, servers, traffic.targets);
+        self.laws.push(Law { traffic, chooser, first, first_row });
+    }
+
+    /// The law of a requester.
+    #[inline]
+    pub fn law_of(&self, requester: u32) -> &Law {
+        &self.laws[usize::from(self.requesters[requester as usize].law)]
+    }
+
+    /// Where a requester is.
+    #[inline]
+    pub fn endpoint(&self, requester: u32) -> EndpointId {
+        let law = self.law_of(requester);
+        law.traffic.requesters[(requester - law.first) as usize]
+    }
+
+    /// A server for a requester by its law.
+    #[inline]
+    pub fn draw_server(&mut self, requester: u32) -> DeviceId {
+        let Requests { laws, requesters } = self;
+        let requester = &mut requesters[requester as usize];
+        laws[usize::from(requester.law)].chooser.draw(&mut requester.target)
+    }
+
+    /// Any server of a requester's law but those of which `is_excluded` holds; `None` where that leaves none.
+    pub fn draw_other(&mut self, requester: u32, is_excluded: impl Fn(DeviceId) -> bool) -> Option<DeviceId> {
+        let Requests { laws, requesters } = self;
+        let requester = &mut requesters[requester as usize];
+        laws[usize::from(requester.law)].chooser.draw_other(&mut requester.target, is_excluded)
+    }
+
+    /// A recorded request: who issues it, what it asks, and the number and the time of the one after it.
+    pub fn recorded(&self, row: u32) -> (u32, TraceRequest, Option<(u32, SimTime)>) {
+        let law = &self.laws[self.laws.partition_point(|law| law.first_row <= row) - 1];
+        let (rows, own) = (law.rows(), row - law.first_row);
+        let requester = law.first + own % law.traffic.requesters.len() as u32;
+        (requester, rows[own as usize], rows.get(own as usize + 1).map(|next| (row + 1, next.at)))
     }
 
     /// A requester in its present life.
@@ -66,8 +116,9 @@ impl Requests {
 
     /// How many requests a requester of the closed loop keeps outstanding.
     fn share(&self, requester: u32, outstanding: u64) -> u64 {
-        let count = self.requesters.len() as u64;
-        outstanding / count + u64::from(u64::from(requester) < outstanding % count)
+        let law = self.law_of(requester);
+        let count = law.traffic.requesters.len() as u64;
+        outstanding / count + u64::from(u64::from(requester - law.first) < outstanding % count)
     }
 
     /// What a requester of the closed loop issues after a random moment within `interval`.
@@ -80,9 +131,11 @@ impl Requests {
 
     /// When the next request of the open loop comes to a requester.
     pub fn arrive_next(&mut self, requester: u32) -> Option<(SimDuration, WorkloadEvent)> {
-        let count = self.requesters.len() as f64;
-        let issue = &mut self.requesters[requester as usize].issue;
-        let seconds = match self.traffic.arrivals {
+        let Requests { laws, requesters } = self;
+        let Requester { issue, law, .. } = &mut requesters[requester as usize];
+        let traffic = &laws[usize::from(*law)].traffic;
+        let count = traffic.requesters.len() as f64;
+        let seconds = match traffic.arrivals {
             Arrivals::Poisson { rate } => issue.exponential(count / rate),
             // The mean of a Pareto distribution is minimum shape / (shape - 1).
             Arrivals::Pareto { rate, shape } => issue.pareto(shape, count / rate * (shape - 1.0) / shape),
@@ -94,7 +147,7 @@ impl Requests {
 
     /// What a requester begins with.
     pub fn first_of(&mut self, requester: u32, mut schedule: impl FnMut(SimDuration, WorkloadEvent)) {
-        if let Arrivals::Closed { outstanding, interval } = self.traffic.arrivals {
+        if let Arrivals::Closed { outstanding, interval } = self.law_of(requester).traffic.arrivals {
             for _ in 0..self.share(requester, outstanding) {
                 let (after, event) = self.issue_within(requester, interval);
                 schedule(after, event);
@@ -106,8 +159,25 @@ impl Requests {
 
     /// A request of the law's kind to a server of the law's.
     pub fn drawn(&mut self, requester: u32) -> (bool, Bytes, DeviceId) {
-        let drawing = &mut self.requesters[requester as usize];
-        let is_read = drawing.kind.uniform() < self.traffic.read_share;
-        (is_read, self.traffic.size, self.chooser.draw(&mut drawing.target))
+        let Requests { laws, requesters } = self;
+        let drawing = &mut requesters[requester as usize];
+        let Law { traffic, chooser, .. } = &laws[usize::from(drawing.law)];
+        let is_read = drawing.kind.uniform() < traffic.read_share;
+        (is_read, traffic.size, chooser.draw(&mut drawing.target))
+    }
+}
+
+impl Law {
+    /// Its recorded requests; none where they are drawn.
+    fn rows(&self) -> &[TraceRequest] {
+        match &self.traffic.arrivals {
+            Arrivals::Trace(rows) => rows,
+            _ => &[],
+        }
+    }
+
+    /// The number of its first recorded request, and when it comes.
+    pub fn first_recorded(&self) -> Option<(u32, SimTime)> {
+        self.rows().first().map(|first| (self.first_row, first.at))
     }
 }

@@ -22,16 +22,12 @@ impl Workload {
     pub(super) fn start_requests<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
         let Some(requests) = &mut self.requests else { return };
         let mut events = Vec::new();
-        match &requests.traffic.arrivals {
-            Arrivals::Trace(rows) => {
-                events.extend(rows.first().map(|first| (first.at, WorkloadEvent::Recorded(0))));
-            }
-            _ => {
-                let now = site.schedule.now();
-                for requester in 0..requests.requesters.len() as u32 {
-                    requests.first_of(requester, |after, event| events.push((now + after, event)));
-                }
-            }
+        for law in &requests.laws {
+            events.extend(law.first_recorded().map(|(row, at)| (at, WorkloadEvent::Recorded(row))));
+        }
+        let now = site.schedule.now();
+        for requester in 0..requests.requesters.len() as u32 {
+            requests.first_of(requester, |after, event| events.push((now + after, event)));
         }
         events.into_iter().for_each(|(time, event)| self.schedule_within(time, event, site));
     }
@@ -51,7 +47,7 @@ impl Workload {
     /// A requester of the closed loop goes on after one of its requests.
     fn follow_up<F: Fabric, D: Device, K: QueueKind>(&mut self, requester: u32, site: &mut Site<'_, F, D, K>) {
         let Some(requests) = &mut self.requests else { return };
-        if let Arrivals::Closed { interval, .. } = requests.traffic.arrivals {
+        if let Arrivals::Closed { interval, .. } = requests.law_of(requester).traffic.arrivals {
             let (after, event) = requests.issue_within(requester, interval);
             self.schedule(site.schedule.now() + after, event, site);
         }
@@ -76,15 +72,11 @@ impl Workload {
     /// A recorded request comes, and the next one is on its way.
     pub(super) fn replay<F: Fabric, D: Device, K: QueueKind>(&mut self, row: u32, site: &mut Site<'_, F, D, K>) {
         let Some(requests) = &mut self.requests else { return };
-        let Arrivals::Trace(rows) = &requests.traffic.arrivals else { return };
-        let TraceRequest { is_read, bytes, target, .. } = rows[row as usize];
-        let next = rows.get(row as usize + 1).map(|next| next.at);
-        let requester = row % requests.requesters.len() as u32;
-        let drawing = &mut requests.requesters[requester as usize];
-        let server = target.unwrap_or_else(|| requests.chooser.draw(&mut drawing.target));
+        let (requester, TraceRequest { is_read, bytes, target, .. }, next) = requests.recorded(row);
+        let server = target.unwrap_or_else(|| requests.draw_server(requester));
         let life = requests.life(requester);
-        if let Some(at) = next {
-            self.schedule(at, WorkloadEvent::Recorded(row + 1), site);
+        if let Some((row, at)) = next {
+            self.schedule(at, WorkloadEvent::Recorded(row), site);
         }
         self.issue(life, (is_read, bytes, server), site);
     }
@@ -101,7 +93,8 @@ impl Workload {
             is_request: true,
             life,
             source: requester,
-            entry: requests.traffic.requesters[requester as usize].get(),
+            law: requests.requesters[requester as usize].law,
+            entry: requests.endpoint(requester).get(),
             server: server.get(),
             data: bytes,
             action: if is_read { Action::Read } else { Action::Write },
@@ -113,7 +106,7 @@ impl Workload {
     /// Sends a request to where its pieces are.
     fn try_request<F: Fabric, D: Device, K: QueueKind>(&mut self, draft: Operation, site: &mut Site<'_, F, D, K>) {
         let Some(requests) = self.requests.as_ref() else { return };
-        let timeout = requests.traffic.timeout;
+        let timeout = requests.laws[usize::from(draft.law)].traffic.timeout;
         if !requests.requesters[draft.source as usize].is_working {
             return;
         }
@@ -128,7 +121,7 @@ impl Workload {
             self.problem = Some(SystemError::TooManyRequests);
             return;
         };
-        self.measures.issued(operation.lane);
+        self.measures.issued(operation.lane, operation.law);
         if let Some(timeout) = timeout {
             self.schedule_within(now + timeout, WorkloadEvent::Timeout(handle), site);
         }
@@ -164,8 +157,7 @@ impl Workload {
     fn try_elsewhere<F: Fabric, D: Device, K: QueueKind>(&mut self, lost: Operation, site: &mut Site<'_, F, D, K>) {
         let Some(requests) = &mut self.requests else { return };
         let now = site.schedule.now();
-        let target = &mut requests.requesters[lost.source as usize].target;
-        let server = requests.chooser.draw_other(target, |server| server.get() == lost.server);
+        let server = requests.draw_other(lost.source, |server| server.get() == lost.server);
         let server = server.map_or(lost.server, DeviceId::get);
         let draft = Operation { server, object: NO_OBJECT, ..lost.anew() };
         if lost.begun_at < now {
@@ -187,7 +179,7 @@ impl Workload {
             self.measures.completed(site.schedule.now(), request, NO_GROUP);
             self.follow_up(request.source, site);
         } else {
-            self.measures.clients.late();
+            self.measures.clients.late(request.law);
         }
     }
 
@@ -197,9 +189,8 @@ impl Workload {
         handle: Handle,
         site: &mut Site<'_, F, D, K>,
     ) {
-        let has_timeout = self.requests.as_ref().is_some_and(|requests| requests.traffic.timeout.is_some());
         let request = *self.operations.peek(handle);
-        if request.is_wanted && !has_timeout {
+        if request.is_wanted && self.timeout_of(&request).is_none() {
             self.operations.get(handle).is_abandoned = true;
             self.lose_request(site.schedule.now(), handle);
             self.try_elsewhere(request, site);
@@ -215,11 +206,15 @@ impl Workload {
         let now = site.schedule.now();
         let Some(request) = self.operations.find(handle).map(|request| *request) else { return };
         // Another request may have the place of one that was done long ago.
-        let timeout = self.requests.as_ref().and_then(|requests| requests.traffic.timeout);
-        if request.is_wanted && timeout.is_some_and(|timeout| request.begun_at + timeout == now) {
+        if request.is_wanted && self.timeout_of(&request).is_some_and(|timeout| request.begun_at + timeout == now) {
             self.lose_request(now, handle);
             self.try_elsewhere(request, site);
         }
+    }
+
+    /// After what time a request is given up, where it ever is.
+    pub(super) fn timeout_of(&self, request: &Operation) -> Option<SimDuration> {
+        self.requests.as_ref().and_then(|requests| requests.laws[usize::from(request.law)].traffic.timeout)
     }
 
     /// A requester waits for a request no more.
@@ -249,23 +244,26 @@ impl Workload {
             let request = self.operations.get(handle);
             (request.is_wanted, request.is_abandoned) = (false, true);
             let request = *request;
-            self.measures.retried();
+            self.measures.retried(request.law);
             self.settle(handle);
             self.try_request(request.anew(), site);
         }
     }
 
     /// The endpoints where requests enter.
-    pub(crate) fn requesters(&self) -> &[EndpointId] {
-        self.requests.as_ref().map_or(&[], |requests| &requests.traffic.requesters)
+    pub(crate) fn requesters(&self) -> impl Iterator<Item = EndpointId> + '_ {
+        let laws = self.requests.iter().flat_map(|requests| &requests.laws);
+        laws.flat_map(|law| law.traffic.requesters.iter().copied())
     }
 
     /// The requesters at these endpoints stop, and what they wait for is lost.
     pub(crate) fn fail_requesters(&mut self, now: SimTime, is_at: impl Fn(EndpointId) -> bool) {
         let Some(requests) = &mut self.requests else { return };
         let mut stopped = Vec::new();
-        for (number, requester) in (0u32..).zip(&mut requests.requesters) {
-            if is_at(requests.traffic.requesters[number as usize]) && requester.is_working {
+        for number in 0..requests.requesters.len() as u32 {
+            let is_here = is_at(requests.endpoint(number));
+            let requester = &mut requests.requesters[number as usize];
+            if is_here && requester.is_working {
                 requester.is_working = false;
                 requester.life = (requester.life + 1) % LIVES;
                 stopped.push(number);
@@ -289,7 +287,7 @@ impl Workload {
         let (now, mut events) = (site.schedule.now(), Vec::new());
         for number in 0..requests.requesters.len() as u32 {
             let index = number as usize;
-            if is_at(requests.traffic.requesters[index]) && !requests.requesters[index].is_working {
+            if is_at(requests.endpoint(number)) && !requests.requesters[index].is_working {
                 requests.requesters[index].is_working = true;
                 requests.first_of(number, |after, event| events.push((now + after, event)));
             }

@@ -6,7 +6,7 @@ use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::queue::QueueKind;
 use resilver_redundancy::Code;
-use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, SimDuration, SimTime};
 
 use super::objects::Objects;
 use super::requesters::Requests;
@@ -14,7 +14,7 @@ use super::sources::{Sources, groups_of, sources_of, strips_of};
 use super::streams::{ENDLESS, Source};
 use super::{Corruption, Group, StreamTraffic, StripesOf, Traffic, Workload};
 use crate::SystemError;
-use crate::config::{Contents, SystemConfig};
+use crate::config::{Contents, StoredPool, SystemConfig};
 use crate::liveness::Liveness;
 use crate::measures::PieceCounts;
 use crate::measures::operations::OperationMeasures;
@@ -33,10 +33,11 @@ const SHORTEST_PAUSE: SimDuration = SimDuration::from_picoseconds(1_000_000_000)
 /// When a code cannot be built, or is not the placement's.
 fn plans_of(config: &SystemConfig, is_stored: bool) -> Result<(Vec<Plan>, Vec<u8>), SystemError> {
     let PoolCodes { distinct, of_pool } = config.pool_codes(is_stored)?;
-    let own: Vec<Arc<Code>> = distinct.into_iter().map(|pool| pool.code).collect();
-    let other = |corruption: &Corruption| corruption.code.clone().unwrap_or_else(|| own[0].clone());
-    let others: Vec<Arc<Code>> = config.corruptions.iter().map(other).collect();
-    Ok((own.into_iter().chain(others).map(Plan::new).collect(), of_pool))
+    let own: Vec<(Arc<Code>, Option<BytesPerSecond>)> =
+        distinct.into_iter().map(|pool| (pool.code, pool.coding)).collect();
+    let other = |corruption: &Corruption| (corruption.code.clone().unwrap_or_else(|| own[0].0.clone()), own[0].1);
+    let others: Vec<_> = config.corruptions.iter().map(other).collect();
+    Ok((own.into_iter().chain(others).map(|(code, coding)| Plan::new(code, coding)).collect(), of_pool))
 }
 
 /// The most pieces that an object has.
@@ -46,13 +47,12 @@ fn stride_of(plans: &[Plan]) -> usize {
 
 impl Workload {
     /// A workload of nothing yet, on a system of `devices` devices.
-    fn on(devices: usize, plans: Vec<Plan>, groups: Vec<Group>) -> Self {
+    fn on(devices: usize, plans: Vec<Plan>, groups: Vec<Group>, laws: usize) -> Self {
         let pieces = stride_of(&plans);
         Workload {
             operations: Operations::new(pieces),
-            measures: OperationMeasures::new(devices, groups.len()),
+            measures: OperationMeasures::new(devices, groups.len(), laws),
             plans,
-            coding: None,
             coders: vec![SimTime::ZERO; devices],
             liveness: Liveness::new(devices),
             control: Bytes::ZERO,
@@ -89,9 +89,8 @@ impl Workload {
     }
 
     /// The same workload on objects, where there are some.
-    fn over(mut self, objects: Objects, config: &SystemConfig) -> Self {
+    fn over(mut self, objects: Objects) -> Self {
         self.measures.clients.pieces = Some(PieceCounts::default());
-        self.coding = config.code.as_ref().and_then(|coded| coded.coding);
         Workload { objects, ..self }
     }
 
@@ -103,13 +102,15 @@ impl Workload {
     pub fn of_requests(seed: u64, traffic: Traffic, devices: usize, has_rebuild: bool) -> Result<Self, SystemError> {
         traffic.check(devices, has_rebuild)?;
         let servers = traffic.servers.clone();
-        Ok(Workload::on(devices, vec![Plan::single()], Vec::new()).requesting(seed, traffic, &servers))
+        let workload = Workload::on(devices, vec![Plan::single()], Vec::new(), 1);
+        Ok(workload.requesting(seed, vec![(traffic, servers)]))
     }
 
-    fn requesting(self, seed: u64, traffic: Traffic, servers: &[DeviceId]) -> Self {
-        let lasting = self.lasting(traffic.warm_up, traffic.duration);
-        let control = traffic.control;
-        Workload { control, requests: Some(Requests::new(seed, traffic, servers)), ..lasting }
+    fn requesting(self, seed: u64, traffics: Vec<(Traffic, Vec<DeviceId>)>) -> Self {
+        let Traffic { control, warm_up, duration, .. } = traffics[0].0;
+        let mut requests = Requests::default();
+        traffics.into_iter().for_each(|(traffic, servers)| requests.add(seed, traffic, &servers));
+        Workload { control, requests: Some(requests), ..self.lasting(warm_up, duration) }
     }
 
     /// What is asked of a system of which each server has so many ports, where anything is.
@@ -117,11 +118,11 @@ impl Workload {
     /// # Errors
     /// When it cannot be drawn.
     pub(crate) fn of(config: &SystemConfig, sides: u32) -> Result<Option<Self>, SystemError> {
-        match (&config.traffic, &config.streams) {
-            (None, None) if config.corruptions.is_empty() => Ok(None),
-            (Some(traffic), None) if config.corruptions.is_empty() => Self::of_clients(config, traffic).map(Some),
-            (None, Some(traffic)) => Self::of_streams(config, traffic.clone(), sides).map(Some),
-            (Some(_), Some(_)) => {
+        match (&config.traffic[..], &config.streams) {
+            ([], None) if config.corruptions.is_empty() => Ok(None),
+            ([_, ..], None) if config.corruptions.is_empty() => Self::of_clients(config).map(Some),
+            ([], Some(traffic)) => Self::of_streams(config, traffic.clone(), sides).map(Some),
+            ([_, ..], Some(_)) => {
                 let (value, rule) = ("given".into(), "clients issue requests or stream, not both: leave one out");
                 Err(SystemError::Traffic { field: "streams", value, rule })
             }
@@ -134,31 +135,35 @@ impl Workload {
     }
 
     /// Requests: on the objects that the system stores, where it stores any.
-    fn of_clients(config: &SystemConfig, traffic: &Traffic) -> Result<Self, SystemError> {
+    fn of_clients(config: &SystemConfig) -> Result<Self, SystemError> {
         let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failed.is_empty());
-        let is_empty = matches!(&config.contents, Contents::Groups(groups) if groups.is_empty());
-        if !is_empty {
+        config.traffic.iter().try_for_each(|traffic| traffic.check(devices, has_rebuild))?;
+        let is_empty = |pool: &StoredPool| matches!(&pool.contents, Contents::Groups(groups) if groups.is_empty());
+        if !config.pools.iter().all(is_empty) {
             let (plans, of_pool) = plans_of(config, true)?;
-            let objects = Objects::sample(config, stride_of(&plans), &of_pool)?;
-            let primaries = objects.primaries();
-            if !primaries.is_empty() {
-                traffic.check(devices, has_rebuild)?;
-                let stored = Workload::on(devices, plans, Vec::new()).over(objects, config);
-                return Ok(stored.requesting(config.seed, traffic.clone(), &primaries));
+            let asked: Vec<Option<usize>> = config.traffic.iter().map(|traffic| traffic.pool).collect();
+            let objects = Objects::sample(config, &asked, stride_of(&plans), &of_pool)?;
+            let primaries: Vec<Vec<DeviceId>> = (0..asked.len()).map(|sample| objects.primaries(sample)).collect();
+            if primaries.iter().all(|servers| !servers.is_empty()) {
+                let stored = Workload::on(devices, plans, Vec::new(), asked.len()).over(objects);
+                return Ok(stored.requesting(config.seed, config.traffic.iter().cloned().zip(primaries).collect()));
             }
         }
-        Self::of_requests(config.seed, traffic.clone(), devices, has_rebuild)
+        let alone = |traffic: &Traffic| (traffic.clone(), traffic.servers.clone());
+        let workload = Workload::on(devices, vec![Plan::single()], Vec::new(), config.traffic.len());
+        Ok(workload.requesting(config.seed, config.traffic.iter().map(alone).collect()))
     }
 
     fn of_streams(config: &SystemConfig, traffic: StreamTraffic, sides: u32) -> Result<Self, SystemError> {
         let devices = config.endpoint_of.len();
-        traffic.check((devices, !config.failed.is_empty()), config.code.as_ref(), &config.corruptions)?;
+        let code = config.pools[0].code.as_ref();
+        traffic.check((devices, !config.failed.is_empty()), code, &config.corruptions)?;
         let (plans, of_pool) = plans_of(config, matches!(traffic.over, StripesOf::Placement))?;
-        let strip = config.code.as_ref().and_then(|coded| coded.strip).unwrap_or(Bytes::ZERO);
+        let strip = code.and_then(|coded| coded.strip).unwrap_or(Bytes::ZERO);
         let (objects, data) = match &traffic.over {
             StripesOf::Groups(_) => (Objects::none(), strip.get() * u64::from(plans[0].code.data())),
             StripesOf::Placement => {
-                let objects = Objects::sample(config, stride_of(&plans), &of_pool)?;
+                let objects = Objects::sample(config, &[None], stride_of(&plans), &of_pool)?;
                 if objects.len() == 0 {
                     let rule = "a population with data is what they read and write";
                     return Err(SystemError::Traffic { field: "streams", value: "of no object".into(), rule });
@@ -169,7 +174,7 @@ impl Workload {
         };
         let Sources { all, of_bursts, of_corruptions } = sources_of(config, &traffic, sides, Bytes::new(data));
         let groups = groups_of(&traffic);
-        let workload = Workload::on(devices, plans, groups).over(objects, config);
+        let workload = Workload::on(devices, plans, groups, 1).over(objects);
         Ok(Workload {
             control: traffic.control,
             strip,

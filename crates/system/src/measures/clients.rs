@@ -5,7 +5,7 @@ use resilver_kernel::stats::{LogHistogram, Timeline};
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use super::outcome::{ClientOutcome, Counts, Delays, PieceCounts, ServerOutcome, TrafficInterval};
-use super::periods::{Period, Periods};
+use super::periods::{Period, PeriodOutcome, Periods};
 use crate::checker::{ConservationError, hold};
 
 /// Picoseconds in a nanosecond: sums of delays over an interval are kept in these, which fit for longer.
@@ -36,8 +36,8 @@ struct Series {
 /// What is counted of clients.
 #[derive(Clone, Debug)]
 pub(crate) struct Measures {
-    /// Since statistics began.
-    periods: Periods,
+    /// Since statistics began, of each law of requests.
+    periods: Vec<Periods>,
     /// Since time zero.
     total: Counts,
     /// What was asked of stored pieces since statistics began; of none where nothing is stored.
@@ -61,9 +61,9 @@ pub(crate) struct Measures {
 }
 
 impl Measures {
-    pub fn new(devices: usize) -> Self {
+    pub fn new(devices: usize, laws: usize) -> Self {
         Measures {
-            periods: Periods::default(),
+            periods: vec![Periods::default(); laws],
             total: Counts::default(),
             pieces: None,
             servers: vec![ServerOutcome::default(); devices],
@@ -83,7 +83,7 @@ impl Measures {
 
     /// Leaves out what was before `now`: only levels go on.
     pub fn begin(&mut self, now: SimTime, disks: Vec<DeviceUse>) {
-        self.periods.begin(now);
+        self.periods.iter_mut().for_each(|periods| periods.begin(now));
         self.pieces = self.pieces.map(|_| PieceCounts::default());
         self.servers.fill(ServerOutcome::default());
         self.disks_before = disks;
@@ -94,44 +94,57 @@ impl Measures {
     /// The present period.
     #[inline]
     pub fn period(&self) -> Period {
-        self.periods.current()
+        self.periods[0].current()
     }
 
     /// Another period begins.
     pub fn enter(&mut self, now: SimTime, period: Period) {
-        self.periods.enter(now, period);
+        self.periods.iter_mut().for_each(|periods| periods.enter(now, period));
+    }
+
+    /// What is counted now of the requests of a law.
+    #[inline]
+    fn counted(&mut self, law: u8) -> &mut PeriodOutcome {
+        self.periods[usize::from(law)].counted()
     }
 
     #[inline]
-    pub fn issued(&mut self) {
-        self.periods.counted().counts.issued += 1;
+    pub fn issued(&mut self, law: u8) {
+        self.counted(law).counts.issued += 1;
         self.total.issued += 1;
     }
 
-    pub fn lost(&mut self, now: SimTime, device: u32) {
-        self.periods.counted().counts.lost += 1;
+    pub fn lost(&mut self, now: SimTime, law: u8, device: u32) {
+        self.counted(law).counts.lost += 1;
         self.total.lost += 1;
         self.servers[device as usize].lost += 1;
         self.series.lost.record(now, 1);
     }
 
-    pub fn late(&mut self) {
-        self.periods.counted().counts.late += 1;
+    pub fn late(&mut self, law: u8) {
+        self.counted(law).counts.late += 1;
         self.total.late += 1;
     }
 
     /// A request is asked again elsewhere, because its server became known to have failed.
-    pub fn retried(&mut self) {
-        self.periods.counted().counts.retried += 1;
+    pub fn retried(&mut self, law: u8) {
+        self.counted(law).counts.retried += 1;
         self.total.retried += 1;
     }
 
     /// A request is completed, issued `delay` before.
     #[inline]
-    pub fn completed(&mut self, now: SimTime, device: u32, is_read: bool, bytes: Bytes, delay: SimDuration) {
+    pub fn completed(
+        &mut self,
+        now: SimTime,
+        (law, device): (u8, u32),
+        is_read: bool,
+        bytes: Bytes,
+        delay: SimDuration,
+    ) {
         self.total.completed += 1;
         self.servers[device as usize].completed += 1;
-        let counted = self.periods.counted();
+        let counted = self.periods[usize::from(law)].counted();
         counted.counts.completed += 1;
         let (delays, series) = if is_read {
             (&mut counted.reads, &mut self.series.read_bytes)
@@ -269,7 +282,11 @@ impl Measures {
             requests: now.requests - before.requests,
         };
         let (write_backlog, write_backlog_bytes, write_backlog_max) = self.backlog();
-        let periods = self.periods.outcomes(ended_at);
+        let laws: Vec<[PeriodOutcome; 3]> = self.periods.iter().map(|periods| periods.outcomes(ended_at)).collect();
+        let periods = Period::ALL.map(|period| {
+            let of_laws = laws.iter().map(|periods| &periods[period as usize]);
+            of_laws.fold(PeriodOutcome::default(), |sum, of_law| sum.with(of_law))
+        });
         let [mut reads, mut writes] = [Delays::default(), Delays::default()];
         for period in &periods {
             (reads, writes) = (reads.with(&period.reads), writes.with(&period.writes));
@@ -283,6 +300,7 @@ impl Measures {
             reads,
             writes,
             periods,
+            laws,
             pieces: self.pieces,
             write_backlog,
             write_backlog_bytes,

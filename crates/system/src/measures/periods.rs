@@ -38,6 +38,16 @@ pub struct PeriodOutcome {
 }
 
 impl PeriodOutcome {
+    /// Of both, in the same period.
+    pub(super) fn with(self, other: &PeriodOutcome) -> PeriodOutcome {
+        PeriodOutcome {
+            window: other.window,
+            counts: self.counts.with(other.counts),
+            reads: self.reads.with(&other.reads),
+            writes: self.writes.with(&other.writes),
+        }
+    }
+
     /// Data read and written by clients a second; `None` where the period has no time.
     pub fn per_second(&self, bytes: Bytes) -> Option<f64> {
         let seconds = self.window.seconds();

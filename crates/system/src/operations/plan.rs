@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use resilver_redundancy::{Code, Pieces};
+use resilver_units::BytesPerSecond;
 
 /// A code, and what its operations gather.
 #[derive(Clone, Debug)]
@@ -12,10 +13,13 @@ pub(crate) struct Plan {
     pub data: u64,
     /// What makes each piece anew when it alone is lost, as a set.
     pub repairs: Vec<u64>,
+    /// How fast one server encodes or decodes, in user data; `None` where that takes no time.
+    pub coding: Option<BytesPerSecond>,
 }
 
 impl Plan {
-    pub fn new(code: Arc<Code>) -> Self {
+    /// What operations gather under a code that takes so long.
+    pub fn new(code: Arc<Code>, coding: Option<BytesPerSecond>) -> Self {
         let mut gathered = Vec::new();
         let mut repair = |piece| {
             // Nothing makes the piece of a code without redundancy anew.
@@ -23,12 +27,13 @@ impl Plan {
             if is_made { Pieces::of(gathered.iter().copied()).bits() } else { 0 }
         };
         let repairs = (0..code.pieces()).map(&mut repair).collect();
-        Plan { repairs, data: Pieces::first(code.data()).bits(), code }
+        Plan { repairs, data: Pieces::first(code.data()).bits(), code, coding }
     }
 
     /// A single piece, which is all that there is of what is stored nowhere else.
     pub fn single() -> Self {
-        Plan { code: Arc::new(Code::replication(1).expect("one copy is a code")), data: 1, repairs: vec![0] }
+        let code = Arc::new(Code::replication(1).expect("one copy is a code"));
+        Plan { code, data: 1, repairs: vec![0], coding: None }
     }
 }
 

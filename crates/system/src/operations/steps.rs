@@ -275,7 +275,7 @@ impl Workload {
         };
         // Copies are not coded.
         let has_code = self.plans[operation.code as usize].code.data() > 1;
-        match self.coding {
+        match self.plans[operation.code as usize].coding {
             Some(rate) if has_code && !bytes.is_zero() => {
                 operation.is_coding = true;
                 let free_at = &mut self.coders[operation.coordinator as usize];

@@ -58,6 +58,8 @@ pub(crate) struct Operation {
     pub lane: u8,
     /// Which of the codes.
     pub code: u8,
+    /// Which of the laws of requests it follows; the first of a stream's.
+    pub law: u8,
     pub action: Action,
     /// What the present step waits for.
     pub step: Kind,
@@ -103,6 +105,7 @@ impl Operation {
             side: 0,
             lane: TrafficClass::Clients.lane(),
             code: 0,
+            law: 0,
             action: Action::Read,
             step: Kind::Ask,
             is_request: false,
@@ -120,9 +123,9 @@ impl Operation {
 
     /// The same request as one that nothing was done for yet: it is due since then, and asks the same object.
     pub fn anew(self) -> Self {
-        let Operation { due_at, data, source, life, server, object, entry, action, .. } = self;
+        let Operation { due_at, data, source, life, server, object, entry, law, action, .. } = self;
         let is_request = true;
-        Operation { data, source, life, server, object, entry, action, is_request, ..Operation::due(due_at) }
+        Operation { data, source, life, server, object, entry, law, action, is_request, ..Operation::due(due_at) }
     }
 
     /// Whether a message, a device or a coder is at work for it.

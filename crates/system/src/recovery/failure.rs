@@ -66,7 +66,8 @@ struct Decision {
     kinds: Vec<(u32, bool)>,
     new: Vec<Task>,
     copies: Vec<Copies>,
-    losses: Losses,
+    /// By pool.
+    losses: Vec<Losses>,
 }
 
 impl Recovery {
@@ -147,7 +148,8 @@ impl Recovery {
                 let first = (chunk * PART_OBJECTS) as u32;
                 let (mut scratch, mut needs) = (HomesScratch::default(), Needs::default());
                 let mut after = vec![NOBODY; self.stride];
-                let mut decision = Decision::default();
+                let losses = vec![Losses::default(); self.work.losses_of.len()];
+                let mut decision = Decision { losses, ..Decision::default() };
                 for (subject, affected) in (first..).zip(objects) {
                     let after = &mut after[..self.row(subject).len()];
                     self.work.homes.fill(stage, affected.object, &mut scratch, after);
@@ -179,7 +181,7 @@ impl Recovery {
         let History { lost, rebuilt, moved } = self.histories[subject as usize];
         let is_lost = lost > 0 && !needs.is_survivable;
         let to_rebuild = needs.wants.iter().filter(|want| want.is_rebuild).count() as u64;
-        decision.losses.add(Losses {
+        decision.losses[self.work.number_of_pool(subject)].add(Losses {
             affected_objects: u64::from(lost > 0),
             lost_pieces: u64::from(lost),
             pieces_to_rebuild: u64::from(rebuilt) + to_rebuild,
@@ -210,8 +212,9 @@ impl Recovery {
         decisions: Vec<Decision>,
         site: &mut Site<'_, F, D, K>,
     ) -> bool {
-        let (mut copies, mut losses): (Vec<Copies>, Losses) =
-            (Vec::with_capacity(self.work.objects.len()), Losses::default());
+        let mut copies = Vec::with_capacity(self.work.objects.len());
+        self.work.losses = Losses::default();
+        self.work.losses_of.fill(Losses::default());
         // What was out of reach is wanted still, and is tried anew.
         (self.unreachable_pieces, self.unreachable_moves) = (0, 0);
         self.unreachable.clear();
@@ -231,10 +234,12 @@ impl Recovery {
                 }
             }
             copies.append(&mut decision.copies);
-            losses.add(decision.losses);
+            for (losses, decided) in self.work.losses_of.iter_mut().zip(decision.losses) {
+                losses.add(decided);
+                self.work.losses.add(decided);
+            }
         }
         self.health.fail(site.schedule.now(), copies);
-        self.work.losses = losses;
         true
     }
 

@@ -12,7 +12,7 @@ pub(super) struct Health {
     /// The most pieces with which a degraded object of each pool is at risk: it may not survive the loss of another.
     least: Vec<u16>,
     /// The pool of each object; empty where there is one.
-    pool_of: Vec<u8>,
+    pool_of: Vec<u16>,
     /// Level: objects that can be restored and lack a piece.
     pub degraded: Timeline,
     /// Level: those of them that are at risk.
@@ -38,10 +38,13 @@ impl Health {
     /// Objects that have these pieces once the first devices have failed.
     pub fn new(copies: Vec<Copies>, work: &RecoveryWork) -> Self {
         // Beyond the losses that a code always survives, the next one may be the last.
-        let least = work.pools.iter().map(|pool| (pool.code.pieces() - pool.code.fault_tolerance()) as u16).collect();
+        let least_of = |&code: &u8| {
+            let code = &work.pools[usize::from(code)].code;
+            (code.pieces() - code.fault_tolerance()) as u16
+        };
         Health {
             copies,
-            least,
+            least: work.code_of.iter().map(least_of).collect(),
             pool_of: work.pool_of.clone(),
             degraded: Timeline::new(),
             at_risk: Timeline::new(),

@@ -3,12 +3,11 @@
 use rayon::prelude::*;
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::layout::object_group;
-use resilver_population::file_of;
 use resilver_units::{DeviceId, GroupId, ObjectId, SimTime};
 
 use crate::SystemError;
 use crate::checker::check_set;
-use crate::config::{Algorithm, Contents, PlaceScratch, SystemConfig};
+use crate::config::{Algorithm, Contents, Numbering, PlaceScratch, StoredPool, SystemConfig};
 
 use super::places::NOBODY;
 
@@ -23,8 +22,6 @@ pub(crate) enum Homes {
         hashed: Option<u32>,
         /// The groups that are ever touched, in rising order, and the rows of all stages, one behind another.
         rows: Vec<(GroupId, Vec<u32>)>,
-        /// Where each pool's groups end, of which there are several.
-        pool_ends: Vec<u32>,
     },
     /// Every place is said, object by object, which are numbered from zero.
     Listed {
@@ -46,26 +43,26 @@ fn number(device: &Option<DeviceId>) -> u32 {
     device.map_or(NOBODY, DeviceId::get)
 }
 
-fn algorithms(config: &SystemConfig) -> Vec<Algorithm> {
-    let before = &config.placement.algorithm;
+fn algorithms(config: &SystemConfig, pool: usize) -> Vec<Algorithm> {
+    let before = &config.pools[pool].placement.algorithm;
     let after = |(_, failed): (SimTime, FailedSet)| before.without(&failed);
     std::iter::once(before.clone()).chain(config.stages().into_iter().map(after)).collect()
 }
 
 impl Homes {
-    /// The homes of a system whose objects are placed each on its own.
-    pub fn of_objects(config: &SystemConfig) -> Self {
-        Homes::Objects(algorithms(config))
+    /// The homes of a pool whose objects are placed each on its own.
+    pub fn of_objects(config: &SystemConfig, pool: usize) -> Self {
+        Homes::Objects(algorithms(config, pool))
     }
 
-    /// The homes of a system with groups, of which `asked` are those that may be touched.
+    /// The homes of a pool with groups, of which `asked` are those that may be touched.
     ///
     /// # Errors
     /// When two pieces of a group lie in one failure domain.
-    pub fn of_groups(config: &SystemConfig, mut asked: Vec<GroupId>) -> Result<Self, SystemError> {
+    pub fn of_groups(config: &SystemConfig, pool: usize, mut asked: Vec<GroupId>) -> Result<Self, SystemError> {
         asked.sort_unstable_by_key(|group| group.get());
         asked.dedup();
-        let stages = algorithms(config);
+        let stages = algorithms(config, pool);
         let failed = config.stages().pop().map(|(_, failed)| failed).unwrap_or_default();
         let row = |(scratch, positions): &mut (PlaceScratch, Vec<Option<DeviceId>>), group: GroupId| {
             positions.clear();
@@ -83,7 +80,8 @@ impl Homes {
             .map_init(Default::default, |scratch, group| row(scratch, group))
             .filter(is_touched)
             .collect();
-        if let Some(domain_of) = &config.placement.domain_of {
+        let StoredPool { placement, contents, .. } = &config.pools[pool];
+        if let Some(domain_of) = &placement.domain_of {
             for (_, row) in &rows {
                 for set in row.chunks((row.len() / stages.len()).max(1)) {
                     let devices: Vec<DeviceId> =
@@ -92,19 +90,8 @@ impl Homes {
                 }
             }
         }
-        let hashed = config.placement.groups.filter(|_| matches!(config.contents, Contents::Files { .. }));
-        Ok(Homes::Groups { hashed, rows, pool_ends: config.placement.algorithm.pool_ends() })
-    }
-
-    /// The pool of an object.
-    pub(super) fn pool_of(&self, object: ObjectId) -> usize {
-        match self {
-            Homes::Groups { hashed: None, pool_ends, .. } if pool_ends.len() > 1 => {
-                let group = file_of(object) as u32;
-                pool_ends.partition_point(|&end| end <= group)
-            }
-            _ => 0,
-        }
+        let hashed = placement.groups.filter(|_| matches!(contents, Contents::Files { .. }));
+        Ok(Homes::Groups { hashed, rows })
     }
 
     /// The groups that are ever touched, in rising order; none where objects are placed each on its own.
@@ -116,8 +103,8 @@ impl Homes {
         rows.iter().map(|(group, _)| group.get())
     }
 
-    /// Writes the devices of an object's `row.len()` positions at a stage.
-    pub(super) fn fill(&self, stage: usize, object: ObjectId, scratch: &mut HomesScratch, row: &mut [u32]) {
+    /// Writes the devices of the `row.len()` positions, at a stage, of an object of a file.
+    fn fill(&self, stage: usize, (object, file): (ObjectId, u64), scratch: &mut HomesScratch, row: &mut [u32]) {
         match self {
             Homes::Objects(algorithms) => {
                 scratch.positions.clear();
@@ -128,15 +115,41 @@ impl Homes {
                 let first = (object.get() as usize * stages + stage) * row.len();
                 row.copy_from_slice(&rows[first..first + row.len()]);
             }
-            Homes::Groups { hashed, rows, .. } => {
+            Homes::Groups { hashed, rows } => {
                 let group = match hashed {
                     Some(groups) => object_group(object, *groups),
-                    None => GroupId::new(file_of(object) as u32),
+                    None => GroupId::new(file as u32),
                 };
                 let found = rows.binary_search_by_key(&group.get(), |(group, _)| group.get());
                 let all = &rows[found.expect("the group is touched")].1;
                 row.copy_from_slice(&all[stage * row.len()..][..row.len()]);
             }
         }
+    }
+}
+
+/// Where the pieces of all pools' objects are to be.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolHomes {
+    numbering: Numbering,
+    pools: Vec<Homes>,
+}
+
+impl PoolHomes {
+    /// The homes of each pool.
+    pub fn new(numbering: Numbering, pools: Vec<Homes>) -> Self {
+        PoolHomes { numbering, pools }
+    }
+
+    /// The pool of an object.
+    #[inline]
+    pub(super) fn pool_of(&self, object: ObjectId) -> usize {
+        self.numbering.place_of(object).0
+    }
+
+    /// Writes the devices of an object's `row.len()` positions at a stage.
+    pub(super) fn fill(&self, stage: usize, object: ObjectId, scratch: &mut HomesScratch, row: &mut [u32]) {
+        let (pool, file) = self.numbering.place_of(object);
+        self.pools[pool].fill(stage, (object, file), scratch, row);
     }
 }

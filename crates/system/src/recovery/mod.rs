@@ -48,13 +48,14 @@ use asking::Receiver;
 use failure::{History, Unserved};
 use gathers::{Gathers, Leg};
 use health::Health;
-pub(crate) use homes::Homes;
+pub(crate) use homes::{Homes, PoolHomes};
 use laws::Tally;
 use losses::LostMessages;
 use places::device_or_nobody;
 pub use policy::{RecoveryPolicy, RetryPolicy};
 pub use pools::PoolCode;
 pub(crate) use pools::PoolCodes;
+use pools::Rebuilt;
 use tasks::{Task, piece_bytes};
 use transfers::TransferLog;
 pub(crate) use work::Copies;
@@ -118,6 +119,8 @@ pub struct Recovery {
     moved_pieces: u64,
     moved_bytes: Bytes,
     rebuilt_at: SimTime,
+    /// What was rebuilt of each of several pools.
+    rebuilt_of: Vec<Rebuilt>,
     bytes_written: Bytes,
     open_tasks: u64,
     unreachable_pieces: u64,
@@ -197,6 +200,7 @@ impl Recovery {
             moved_pieces: 0,
             moved_bytes: Bytes::ZERO,
             rebuilt_at: failures[0].0,
+            rebuilt_of: vec![Rebuilt::since(failures[0].0); work.code_of.len()],
             bytes_written: Bytes::ZERO,
             open_tasks: work.tasks.len() as u64,
             unreachable_pieces: 0,
@@ -335,6 +339,7 @@ impl Recovery {
         let is_rebuilt = |task: &Task| task.is_rebuild && !self.unreachable.contains(&task.subject);
         let (rebuilt_objects, moved_objects) =
             (self.work.completed_objects(is_rebuilt), self.work.completed_objects(|task| !task.is_rebuild));
+        let pools = self.pools(&rebuilt_objects);
         let wanted = self.work.tasks.iter().filter(|task| !task.is_given_up);
         let wanted_bytes = wanted.map(|task| task.size).sum();
         if self.unreachable_pieces + self.unreachable_moves == 0 {
@@ -350,8 +355,9 @@ impl Recovery {
         let coded = Coded { gathered_bytes: self.tally.gathered, decoded_bytes: self.tally.decoded };
         let outcome = Outcome {
             losses: self.work.losses,
-            rebuilt_objects,
-            moved_objects,
+            rebuilt_objects: rebuilt_objects.iter().sum(),
+            moved_objects: moved_objects.iter().sum(),
+            pools,
             unreachable_objects: self.unreachable.len() as u64,
             rebuilt_pieces: self.rebuilt_pieces,
             rebuilt_bytes: self.rebuilt_bytes,

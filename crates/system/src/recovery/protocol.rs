@@ -275,6 +275,9 @@ impl Recovery {
             self.rebuilt_pieces += 1;
             self.rebuilt_bytes += size;
             self.rebuilt_at = now;
+            if let Some(&pool) = self.work.pool_of.get(subject) {
+                self.rebuilt_of[usize::from(pool)].add(size, now);
+            }
             match task.restores {
                 Restores::All if !self.has_later() => self.health.restored(now, false),
                 Restores::AllOfOneAtRisk if !self.has_later() => self.health.restored(now, true),

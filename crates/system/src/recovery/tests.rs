@@ -13,10 +13,10 @@ use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, S
 
 use super::places::{device_at, is_there};
 use super::{Recovery, RecoveryPolicy, RetryPolicy};
-use crate::config::{Algorithm, CodeConfig, Contents, FabricConfig, Placement, SystemConfig};
+use crate::config::{Algorithm, CodeConfig, Contents, FabricConfig, Placement, StoredPool, SystemConfig};
 use crate::devices::{Devices, Discipline};
 use crate::event::EventOf;
-use crate::search::scan_of_objects;
+use crate::search::{Found, scan_of_objects};
 use crate::storage::{Plant, Storage};
 use crate::{ObjectOrder, SourceChoice};
 
@@ -52,7 +52,7 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
         },
         lanes: None,
         ports_of: vec![],
-        traffic: None,
+        traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
         faults: vec![],
@@ -67,28 +67,31 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
         retry: RetryPolicy { after: milliseconds(1), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
-        placement: Placement {
-            groups: None,
-            algorithm: Algorithm::Layout { layout, copies, is_out: vec![false; SERVERS as usize] },
-            domain_of: None,
-        },
-        code: Some(CodeConfig { code, strip: None, coding: BytesPerSecond::new(1e9) }),
-        contents: Contents::Files {
-            histogram: Histogram::new(&[Bin { min: sizes.0, max: sizes.1, count: 1 }]).unwrap(),
-            decomposition: Decomposition::Whole,
-            extent: Extent::Files(files),
-        },
+        pools: vec![StoredPool {
+            placement: Placement {
+                groups: None,
+                algorithm: Algorithm::Layout { layout, copies, is_out: vec![false; SERVERS as usize] },
+                domain_of: None,
+            },
+            code: Some(CodeConfig { code, strip: None, coding: BytesPerSecond::new(1e9) }),
+            contents: Contents::Files {
+                histogram: Histogram::new(&[Bin { min: sizes.0, max: sizes.1, count: 1 }]).unwrap(),
+                decomposition: Decomposition::Whole,
+                extent: Extent::Files(files),
+            },
+        }],
     }
 }
 
 /// The system under way, and its events.
 fn begin(config: &SystemConfig) -> (Storage<LogGp, Disk>, Schedule<EventOf<LogGp>>) {
     let failed = FailedSet::new(SERVERS as usize, &config.failed);
-    let mut scan = scan_of_objects(config, &failed).unwrap();
+    let mut scan = scan_of_objects(config, 0, &failed).unwrap();
     while !scan.is_complete() {
         scan.advance();
     }
-    let recovery = Recovery::of_system(config, scan.finish(config).unwrap().work).unwrap();
+    let recovery =
+        Recovery::of_system(config, Found::of(config, vec![scan.finish(config, 0).unwrap()]).unwrap().work).unwrap();
     let FabricConfig::LogGp { table } = &config.fabric else { unreachable!("the fabric is one of interfaces") };
     let disks = (0..u64::from(SERVERS)).map(|device| Disk::new(&config.devices.kinds[0].service, device)).collect();
     let plant = Plant::new(LogGp::new(table.clone(), SERVERS as usize), disks, config.endpoint_of.clone());
@@ -106,7 +109,7 @@ fn one_piece_takes_what_its_closed_form_says() {
     let one = system("rs 4+2", 1, (4 << 16, (4 << 16) + 1), &[]);
     let mut set = Vec::new();
     let mut scratch = crate::config::PlaceScratch::default();
-    one.placement.algorithm.place_object(resilver_units::ObjectId::new(0), &mut scratch, &mut set);
+    one.pools[0].placement.algorithm.place_object(resilver_units::ObjectId::new(0), &mut scratch, &mut set);
     let config = SystemConfig { failed: vec![set[1]], ..one };
     let (request, data) = (63 * REQUEST_ROW.2, 65_535 * DATA_ROW.2);
     let (mut idle_from, mut last) = (0, 0);

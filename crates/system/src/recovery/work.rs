@@ -7,14 +7,14 @@ use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::{Code, Pieces};
 use resilver_units::{Bytes, DeviceId, ObjectId};
 
-use super::homes::{Homes, HomesScratch};
+use super::homes::{Homes, HomesScratch, PoolHomes};
 use super::needs::{Needs, Standing, Want};
 use super::places::{LOST, NOBODY};
 use super::pools::{PoolCode, PoolCodes};
 use super::tasks::{Restores, Task, piece_bytes};
 use crate::SystemError;
 use crate::choice::ObjectOrder;
-use crate::config::SystemConfig;
+use crate::config::{Numbering, SystemConfig};
 use crate::event::TASK_LIMIT;
 use crate::scan::AffectedObject;
 
@@ -69,9 +69,11 @@ impl Losses {
 /// The affected objects of a run, and what the first failure asks for.
 #[derive(Clone, Debug)]
 pub struct RecoveryWork {
+    /// How the objects of each pool are kept, each way once, and which of them each pool has.
     pub(super) pools: Vec<PoolCode>,
-    /// The place among them of each object's; empty where there is one.
-    pub(super) pool_of: Vec<u8>,
+    pub(super) code_of: Vec<u8>,
+    /// The pool of each object; empty where there is one.
+    pub(super) pool_of: Vec<u16>,
     pub(super) objects: Vec<AffectedObject>,
     /// Where the pieces of each object are, as many places an object as the widest pool has pieces.
     pub(super) places: Vec<u32>,
@@ -80,9 +82,11 @@ pub struct RecoveryWork {
     /// For each device, where its tasks begin, and at last where the last ones end.
     pub(super) starts: Vec<u32>,
     pub(super) copies: Vec<Copies>,
+    /// What all ask for, and the objects of each pool.
     pub(super) losses: Losses,
+    pub(super) losses_of: Vec<Losses>,
     /// Where pieces go at later failures.
-    pub(super) homes: Homes,
+    pub(super) homes: PoolHomes,
 }
 
 /// What one thread makes of a stretch of the affected objects.
@@ -90,9 +94,10 @@ pub struct RecoveryWork {
 struct Part {
     tasks: Vec<Task>,
     places: Vec<u32>,
-    pool_of: Vec<u8>,
+    pool_of: Vec<u16>,
     copies: Vec<Copies>,
-    losses: Losses,
+    /// By pool.
+    losses: Vec<Losses>,
 }
 
 /// The present pieces of an object that has `stored` ones and lacks `missing`.
@@ -107,8 +112,8 @@ pub(super) fn copies_of(is_survivable: bool, stored: Pieces, missing: Pieces) ->
 /// What the work is made for.
 struct Builder<'a> {
     pools: &'a [PoolCode],
-    of_pool: &'a [u8],
-    homes: &'a Homes,
+    code_of: &'a [u8],
+    homes: &'a PoolHomes,
     failed: &'a FailedSet,
     buffer: Bytes,
     /// The most pieces that an object has.
@@ -123,7 +128,7 @@ impl RecoveryWork {
     /// When the placement asks for another number of pieces than a code has, or there are too many to number.
     pub(crate) fn build(
         config: &SystemConfig,
-        homes: Homes,
+        homes: PoolHomes,
         objects: Vec<AffectedObject>,
     ) -> Result<Self, SystemError> {
         let pools = config.pool_codes(!objects.is_empty())?;
@@ -157,12 +162,13 @@ impl RecoveryWork {
         }
         let pool = PoolCode { code: Arc::new(code), coding: None, keeps_positions: false };
         let pools = PoolCodes { distinct: vec![pool], of_pool: vec![0] };
-        Self::list(pools, Homes::Listed { stages: 2, rows }, objects, (devices, failed), (buffer, order))
+        let homes = PoolHomes::new(Numbering::default(), vec![Homes::Listed { stages: 2, rows }]);
+        Self::list(pools, homes, objects, (devices, failed), (buffer, order))
     }
 
     fn list(
-        PoolCodes { distinct: pools, of_pool }: PoolCodes,
-        homes: Homes,
+        PoolCodes { distinct: pools, of_pool: code_of }: PoolCodes,
+        homes: PoolHomes,
         objects: Vec<AffectedObject>,
         (devices, failed): (usize, &FailedSet),
         (buffer, order): (Bytes, ObjectOrder),
@@ -171,7 +177,7 @@ impl RecoveryWork {
             return Err(SystemError::EmptyBuffer);
         }
         let stride = pools.iter().map(PoolCode::width).max().unwrap_or(1);
-        let builder = Builder { pools: &pools, of_pool: &of_pool, homes: &homes, failed, buffer, stride };
+        let builder = Builder { pools: &pools, code_of: &code_of, homes: &homes, failed, buffer, stride };
         let chunks = objects.par_chunks(PART_OBJECTS).enumerate();
         let parts: Vec<Part> =
             chunks.map(|(chunk, objects)| builder.part((chunk * PART_OBJECTS) as u32, objects)).collect();
@@ -180,12 +186,14 @@ impl RecoveryWork {
             return Err(SystemError::TooManyTasks);
         }
         let mut work = RecoveryWork {
-            pool_of: Vec::with_capacity(if pools.len() > 1 { objects.len() } else { 0 }),
+            pool_of: Vec::with_capacity(if code_of.len() > 1 { objects.len() } else { 0 }),
             places: Vec::with_capacity(objects.len() * stride),
             tasks: Vec::new(),
             starts: starts_of(devices, &parts),
             copies: Vec::with_capacity(objects.len()),
             losses: Losses::default(),
+            losses_of: vec![Losses::default(); code_of.len()],
+            code_of,
             pools,
             objects,
             homes,
@@ -209,7 +217,10 @@ impl RecoveryWork {
             self.pool_of.extend_from_slice(&part.pool_of);
             self.places.extend_from_slice(&part.places);
             self.copies.extend_from_slice(&part.copies);
-            self.losses.add(part.losses);
+            for (losses, of_part) in self.losses_of.iter_mut().zip(part.losses) {
+                losses.add(of_part);
+                self.losses.add(of_part);
+            }
         }
     }
 
@@ -226,10 +237,16 @@ impl RecoveryWork {
         }
     }
 
-    /// The pool of an object.
+    /// How the objects of an object's pool are kept.
     #[inline]
     pub(super) fn pool(&self, subject: u32) -> &PoolCode {
-        &self.pools[self.pool_of.get(subject as usize).map_or(0, |&pool| usize::from(pool))]
+        &self.pools[self.pool_of.get(subject as usize).map_or(0, |&pool| usize::from(self.code_of[usize::from(pool)]))]
+    }
+
+    /// The number of an object's pool.
+    #[inline]
+    pub(super) fn number_of_pool(&self, subject: u32) -> usize {
+        self.pool_of.get(subject as usize).map_or(0, |&pool| usize::from(pool))
     }
 
     /// Where an object's pieces are, as many as its code has; objects have `stride` places.
@@ -240,12 +257,15 @@ impl RecoveryWork {
         &self.places[first..first + width]
     }
 
-    /// Of how many objects a piece has come that counts.
-    pub(super) fn completed_objects(&self, counts: impl Fn(&Task) -> bool) -> u64 {
+    /// Of how many objects of each pool a piece has come that counts.
+    pub(super) fn completed_objects(&self, counts: impl Fn(&Task) -> bool) -> Vec<u64> {
         let mut has_one = vec![false; self.objects.len()];
         let is_complete = |task: &&Task| task.buffers_left == 0 && !task.is_given_up && counts(task);
         self.tasks.iter().filter(is_complete).for_each(|task| has_one[task.subject as usize] = true);
-        has_one.iter().filter(|&&has_one| has_one).count() as u64
+        let mut completed = vec![0; self.code_of.len()];
+        let objects = (0u32..).zip(has_one).filter(|&(_, has_one)| has_one);
+        objects.for_each(|(subject, _)| completed[self.number_of_pool(subject)] += 1);
+        completed
     }
 
     /// The data of all pieces that are to come.
@@ -259,12 +279,12 @@ impl Builder<'_> {
     fn part(&self, first: u32, objects: &[AffectedObject]) -> Part {
         let (mut scratch, mut needs) = (HomesScratch::default(), Needs::default());
         let (mut before, mut after) = (vec![NOBODY; self.stride], vec![NOBODY; self.stride]);
-        let mut part = Part::default();
+        let mut part = Part { losses: vec![Losses::default(); self.code_of.len()], ..Part::default() };
         for (subject, affected) in (first..).zip(objects) {
-            let number = self.of_pool[self.homes.pool_of(affected.object)];
-            let pool = &self.pools[usize::from(number)];
-            if self.pools.len() > 1 {
-                part.pool_of.push(number);
+            let number = self.homes.pool_of(affected.object);
+            let pool = &self.pools[usize::from(self.code_of[number])];
+            if self.code_of.len() > 1 {
+                part.pool_of.push(number as u16);
             }
             let width = pool.width();
             let (before, after) = (&mut before[..width], &mut after[..width]);
@@ -274,7 +294,7 @@ impl Builder<'_> {
             let has_failed = |place: u32| place != NOBODY && self.failed.contains(DeviceId::new(place));
             before.iter_mut().filter(|place| has_failed(**place)).for_each(|place| *place = NOBODY);
             needs.find(&pool.code, pool.keeps_positions, Standing { places: before, stored, after, under_way: &[] });
-            part.add(subject, (affected.size, pool, self.buffer), stored, &needs);
+            part.add((subject, number), (affected.size, pool, self.buffer), stored, &needs);
             let is_lost = |position: usize| stored.contains(position as u32);
             let row = before.iter().enumerate();
             part.places.extend(row.map(|(position, &place)| match place {
@@ -288,11 +308,17 @@ impl Builder<'_> {
 }
 
 impl Part {
-    fn add(&mut self, subject: u32, (size, pool, buffer): (Bytes, &PoolCode, Bytes), stored: Pieces, needs: &Needs) {
+    fn add(
+        &mut self,
+        (subject, number): (u32, usize),
+        (size, pool, buffer): (Bytes, &PoolCode, Bytes),
+        stored: Pieces,
+        needs: &Needs,
+    ) {
         let lost = stored.and(needs.missing).len();
         // What cannot be restored is left as it is, and so is an object of which nothing was lost and too little stored.
         let rebuilt = needs.wants.iter().filter(|want| want.is_rebuild).count() as u64;
-        self.losses.add(Losses {
+        self.losses[number].add(Losses {
             affected_objects: u64::from(lost > 0),
             lost_pieces: u64::from(lost),
             pieces_to_rebuild: rebuilt,

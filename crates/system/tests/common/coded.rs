@@ -14,7 +14,7 @@ use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
     Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder, Phase,
-    PlaceScratch, PlacedPool, Placement, Report, RetryPolicy, Simulation, SourceChoice, SystemConfig,
+    PlaceScratch, Placement, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, SimDuration, SimTime};
 
@@ -37,13 +37,14 @@ pub fn rendezvous(copies: usize) -> Algorithm {
     Algorithm::Layout { layout, copies, is_out: vec![false; SERVERS as usize] }
 }
 
-/// A flat map with the rule of an erasure-coded pool, or of a replicated one.
+/// A pool of 64 groups on a flat map, with the rule of an erasure-coded pool or of a replicated one.
 pub fn crush(pieces: usize, kind: PoolKind) -> Algorithm {
-    crush_pools(|map| vec![placed_pool(map, 1, pieces, kind, None)])
+    crush_pool(1, pieces, kind)
 }
 
-/// A pool of 64 groups with the rule of its kind.
-pub fn placed_pool(map: &CrushMap, id: i64, pieces: usize, kind: PoolKind, code: Option<Arc<Code>>) -> PlacedPool {
+/// The pool of this number.
+pub fn crush_pool(id: i64, pieces: usize, kind: PoolKind) -> Algorithm {
+    let map = CrushMap::flat(SERVERS, BucketKind::Straw2, Tunables::JEWEL);
     let mut rule: Rule = map.rule_by_id(0).unwrap().clone();
     if kind == PoolKind::Erasure {
         for step in &mut rule.steps {
@@ -54,20 +55,15 @@ pub fn placed_pool(map: &CrushMap, id: i64, pieces: usize, kind: PoolKind, code:
         rule.steps.insert(0, Step::SetChooseTries(100));
     }
     let (size, exceptions) = (pieces as u32, Exceptions::default());
-    let pool = Pool { id, pg_num: 64, pgp_num: 64, size, rule: 0, hashpspool: true, kind, exceptions };
-    PlacedPool { pool, rule, code }
-}
-
-/// Pools on one flat map.
-pub fn crush_pools(pools: impl Fn(&CrushMap) -> Vec<PlacedPool>) -> Algorithm {
-    let map = CrushMap::flat(SERVERS, BucketKind::Straw2, Tunables::JEWEL);
-    Algorithm::Crush(CrushPlacement {
-        pools: pools(&map),
+    Algorithm::Crush(Box::new(CrushPlacement {
         map: Arc::new(map),
+        pool: Pool { id, pg_num: 64, pgp_num: 64, size, rule: 0, hashpspool: true, kind, exceptions },
+        rule,
+        order: vec![],
         reweight: vec![0x10000; SERVERS as usize],
         is_up: vec![true; SERVERS as usize],
         affinity: vec![],
-    })
+    }))
 }
 
 /// Whole files of up to 1 GiB under a code on a ring, and servers that fail at given seconds.
@@ -82,7 +78,7 @@ pub fn system(code: &str, files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
         ports_of: vec![],
-        traffic: None,
+        traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
         faults: vec![],
@@ -90,18 +86,20 @@ pub fn system(code: &str, files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
-        placement: Placement { groups: None, algorithm: ring(code.pieces() as usize), domain_of: None },
-        code: Some(CodeConfig { code, strip: None, coding: None }),
-        contents: Contents::Files {
-            histogram: Histogram::new(&[Bin { min: 0, max: 1 << 30, count: 1 }]).unwrap(),
-            decomposition: Decomposition::Whole,
-            extent: Extent::Files(files),
-        },
+        pools: vec![StoredPool {
+            placement: Placement { groups: None, algorithm: ring(code.pieces() as usize), domain_of: None },
+            code: Some(CodeConfig { code, strip: None, coding: None }),
+            contents: Contents::Files {
+                histogram: Histogram::new(&[Bin { min: 0, max: 1 << 30, count: 1 }]).unwrap(),
+                decomposition: Decomposition::Whole,
+                extent: Extent::Files(files),
+            },
+        }],
     }
 }
 
 pub fn code_of(config: &SystemConfig) -> &Code {
-    &config.code.as_ref().unwrap().code
+    &config.pools[0].code.as_ref().unwrap().code
 }
 
 /// Runs a system to its end; the run itself holds it to the conservation laws.
@@ -133,9 +131,9 @@ pub fn switched() -> FabricConfig {
 }
 
 /// How many pieces of a group `failed` servers hold.
-pub fn lost_in_group(config: &SystemConfig, group: u32, failed: &[u32]) -> usize {
+pub fn lost_in_group(config: &SystemConfig, pool: usize, group: u32, failed: &[u32]) -> usize {
     let mut row = Vec::new();
     let (group, mut scratch) = (GroupId::new(group), PlaceScratch::default());
-    config.placement.algorithm.place_group_positions(group, &mut scratch, &mut row);
+    config.pools[pool].placement.algorithm.place_group_positions(group, &mut scratch, &mut row);
     row.iter().flatten().filter(|device| failed.contains(&device.get())).count()
 }

@@ -10,8 +10,8 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_redundancy::Code;
 use resilver_system::{
     Algorithm, CodeConfig, Contents, Corruption, Devices, Discipline, FabricConfig, ObjectOrder, Pairing, Phase,
-    Placement, Report, RetryPolicy, Simulation, SourceChoice, StreamOutcome, StreamTraffic, StripesOf, SystemConfig,
-    SystemError,
+    Placement, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, StreamOutcome, StreamTraffic, StripesOf,
+    SystemConfig, SystemError,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -70,8 +70,16 @@ pub fn system(servers: u32, code: &str, streams: StreamTraffic) -> SystemConfig 
             Discipline::Fifo,
         ),
         fabric: loggp(1000, 0, 1000),
-        code: coded(code),
-        traffic: None,
+        pools: vec![StoredPool {
+            placement: Placement {
+                groups: Some(0),
+                algorithm: Algorithm::Ring { ring, copies: 1, is_out: vec![false] },
+                domain_of: None,
+            },
+            code: coded(code),
+            contents: Contents::Groups(vec![]),
+        }],
+        traffic: Vec::new(),
         streams: Some(streams),
         corruptions: vec![],
         faults: vec![],
@@ -80,12 +88,6 @@ pub fn system(servers: u32, code: &str, streams: StreamTraffic) -> SystemConfig 
         retry: RetryPolicy { after: seconds(0.01), attempts: 3 },
         source: SourceChoice::Primary,
         order: ObjectOrder::Population,
-        placement: Placement {
-            groups: Some(0),
-            algorithm: Algorithm::Ring { ring, copies: 1, is_out: vec![false] },
-            domain_of: None,
-        },
-        contents: Contents::Groups(vec![]),
     }
 }
 

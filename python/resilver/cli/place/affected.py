@@ -61,6 +61,11 @@ def print_affected(source: Source, request: PlaceRequest, *, as_json: bool) -> N
 def _of_study(source: StudySource, request: PlaceRequest, *, as_json: bool) -> None:
     from resilver.simulate import affected
 
+    pools = source.pools(request.pool)
+    if len(pools) > 1:
+        names = ", ".join(source.system.pool_names)
+        raise ConfigError(f"--affected: the study has the pools {names}; choose with --pool POOL")
+    source = StudySource(source.label, pools[0])
     with _naming_the_option():
         table = affected(source.system, list(request.fail), seed=request.seed)
     code = source.system.code

@@ -19,6 +19,7 @@ from resilver.spec.tree import Level, Tree, plural
 if TYPE_CHECKING:
     from resilver.importers import ClusterReport, PoolInfo
     from resilver.simulate import CrushMap
+    from resilver.spec import System
 
 Sets = npt.NDArray[np.int32]
 
@@ -76,14 +77,13 @@ def placements(source: Source, request: PlaceRequest) -> list[Placement]:
         request: The pool, or the rule with its inputs and copies, or the seed of objects.
 
     Returns:
-        A placement a pool of a cluster (of a rule, with --rule); one a rule of a map; one for a
-        study.
+        A placement a pool of a cluster (of a rule, with --rule) or of a study; one a rule of a map.
 
     Raises:
         ConfigError: There is no such pool, rule or device.
     """
     if isinstance(source, StudySource):
-        return [_of_study(source, request)]
+        return [_of_study(system, request, name) for name, system in _pools_of(source, request)]
     if isinstance(source, ClusterSource) and request.rule is None:
         if request.weights:
             raise ConfigError(
@@ -199,10 +199,18 @@ def _inputs(request: PlaceRequest, devices: int, copies: int) -> tuple[int, int]
     return 0, count - 1
 
 
-def _of_study(source: StudySource, request: PlaceRequest) -> Placement:
+def _pools_of(source: StudySource, request: PlaceRequest) -> list[tuple[str, System]]:
+    """The pools of a study that were asked for, by name; of one that names none, without."""
+    pools = source.pools(request.pool)
+    if not source.system.pools:
+        return [("", system) for system in pools]
+    return [(source.system.pools[system.pool_number - 1].name, system) for system in pools]
+
+
+def _of_study(system: System, request: PlaceRequest, name: str) -> Placement:
     from resilver.simulate import group_sets_of, place_objects, redundancy
 
-    system, seed = source.system, request.seed
+    seed = request.seed
     servers, copies = system.server_count, system.copies or 1
     tree = system.cluster.tree or Tree((Level("server", servers),), "server")
     only = system.placement.only_class if system.placement else None
@@ -222,8 +230,9 @@ def _of_study(source: StudySource, request: PlaceRequest) -> Placement:
     if code is not None and code.is_separable:
         fatal = redundancy(code.label).fault_tolerance + 1
     return Placement(
-        title=f"{algorithm} on {servers:,} {plural(tree.device_level)}: {what} of {copies}",
-        key="study",
+        title=(f"pool '{name}': " if name else "")
+        + f"{algorithm} on {servers:,} {plural(tree.device_level)}: {what} of {copies}",
+        key=name or "study",
         unit="object" if groups is None else "group",
         sets=sets(()),
         set_bytes=None,

@@ -84,6 +84,24 @@ class StudySource:
     label: str
     system: System
 
+    def pools(self, wanted: str | None) -> list[System]:
+        """The system as each of the pools asked for has it.
+
+        Args:
+            wanted: A pool's name; all of them when None.
+
+        Raises:
+            ConfigError: There is no such pool.
+        """
+        from resilver.errors import name_remedy
+
+        named = list(zip(self.system.pool_names, self.system.of_pools, strict=True))
+        found = [system for name, system in named if wanted in (None, name)]
+        if not found:
+            remedy = name_remedy(str(wanted), [name for name, _ in named], "pools")
+            raise ConfigError(f'--pool = "{wanted}": the study has no such pool; {remedy}')
+        return found
+
 
 Source = MapSource | StudySource
 

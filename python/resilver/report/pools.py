@@ -1,0 +1,41 @@
+"""Several pools beside each other: what each lost, and what its clients got."""
+
+from __future__ import annotations
+
+from resilver.report.source import ResultsLike, SystemRuns
+from resilver.report.tables import Column, Table
+
+_COLUMNS = (
+    Column("pool", "Pool", "text"),
+    Column("bytes", "Stored", "bytes"),
+    Column("rebuilt_bytes", "Rebuilt", "bytes"),
+    Column("rebuild_seconds", "Whole after", "seconds"),
+    Column("unrecoverable_objects", "Objects lost", "count"),
+    Column("before_throughput_bytes_per_second", "Clients before", "rate"),
+    Column("during_throughput_bytes_per_second", "During", "rate"),
+    Column("during_before_throughput_ratio", "Of before", "share"),
+    Column("during_p99_read_delay_seconds", "1 in 100 reads longer than", "seconds"),
+    Column("during_requests_lost", "Requests lost", "count"),
+)
+_OF_CLIENTS = 5
+"""From which of them on they are of clients."""
+
+
+def pools_table(results: ResultsLike, point: SystemRuns) -> Table | None:
+    """The pools of a system's median run, in the order of the study.
+
+    Args:
+        results: The study's results.
+        point: The system.
+
+    Returns:
+        A row a pool; None where there is one pool, or none.
+    """
+    rows = [row for row in results.pools.to_pylist() if row["run"] == point.median["run"]]
+    if len(rows) < 2:
+        return None
+    has_clients = any(row["before_seconds"] or row["during_seconds"] for row in rows)
+    columns = _COLUMNS if has_clients else _COLUMNS[:_OF_CLIENTS]
+    values = [[row[column.name] for column in columns] for row in rows]
+    note = "Each pool's clients ask for its own objects." if has_clients else ""
+    return Table(columns, values, note)

@@ -1,0 +1,108 @@
+"""Several pools on the same parts: each with its own population, placement, code and clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field, model_validator
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.spec.placement import Placement
+from resilver.spec.population import Population
+from resilver.spec.redundancy import Redundancy
+from resilver.spec.section import Section
+from resilver.spec.traffic import Traffic
+from resilver.units import Seconds, exact_bytes, exact_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+POOLS_MAX = 256
+"""The most pools of a study: as many share the numbers that files have."""
+
+
+class Pool(Section):
+    """One population under one placement and one redundancy.
+
+    Args:
+        name: What it is called in results.
+        population: What is stored in it.
+        placement: Where each piece goes, such as devices of one class.
+        redundancy: What a piece needs to survive.
+        traffic: What the clients of this pool do; requests, not streams.
+    """
+
+    name: str = Field(description="What the pool is called in results.", examples=["archive"])
+    population: Population = Field(description="What is stored in it.")
+    placement: Placement = Field(
+        default_factory=Placement, description="Where each piece of it goes."
+    )
+    redundancy: Redundancy = Field(
+        default_factory=Redundancy, description="What a piece of it needs to survive."
+    )
+    traffic: Traffic | None = Field(default=None, description="What the clients of it do.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Pool:
+        problems = []
+        if not self.name.strip():
+            rule = "a pool has a name"
+            problems.append(Problem(rule, 'such as "archive"', key="name", value=show(self.name)))
+        if self.traffic is not None and self.traffic.streams is not None:
+            rule = "the clients of one pool issue requests"
+            remedy = "use outstanding or arrivals, or write [traffic] for streams over all pools"
+            problems.append(Problem(rule, remedy, key="traffic.streams"))
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+
+def pool_list_problems(pools: Sequence[Pool], *, has_traffic: bool) -> list[Problem]:
+    """What is wrong with pools beside each other.
+
+    Args:
+        pools: The pools.
+        has_traffic: Whether the study has clients of all pools besides.
+
+    Returns:
+        The problems, with full keys.
+    """
+    problems: list[Problem] = []
+    names = [pool.name for pool in pools]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            rule = "two pools have this name"
+            key = f"pools.{index}.name"
+            problems.append(Problem(rule, "give each its own", key=key, value=show(name)))
+    if len(pools) > POOLS_MAX:
+        rule = f"a study has at most {POOLS_MAX} pools"
+        problems.append(Problem(rule, "leave some out", key="pools", value=show(len(pools))))
+    served = [(index, pool.traffic) for index, pool in enumerate(pools) if pool.traffic is not None]
+    if has_traffic and served:
+        rule = "[traffic] has clients of all pools, and this pool has its own"
+        remedy = "keep one of the two"
+        problems.append(Problem(rule, remedy, key=f"pools.{served[0][0]}.traffic"))
+    for index, traffic in served[1:]:
+        _, first = served[0]
+        written = {
+            "warm_up": exact_duration(Seconds(traffic.warm_up_seconds)),
+            "duration": None if traffic.duration is None else exact_duration(traffic.duration),
+            "control_message": exact_bytes(traffic.control_message),
+        }
+        same = {
+            "warm_up": traffic.warm_up_seconds == first.warm_up_seconds,
+            "duration": traffic.duration == first.duration,
+            "control_message": traffic.control_message == first.control_message,
+        }
+        problems += [
+            Problem(
+                f"the clients of all pools are measured alike, and those of "
+                f'"{names[served[0][0]]}" have another {name}',
+                "give both the same",
+                key=f"pools.{index}.traffic.{name}",
+                value=show(value),
+            )
+            for name, value in written.items()
+            if not same[name]
+        ]
+    return problems
