@@ -4,12 +4,13 @@ use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_device::DeviceUse;
-use resilver_system::{DeviceOutcome, Moved, Phase, Report};
+use resilver_system::{DeviceOutcome, Moved, Named, Phase, Report};
 use resilver_units::SimTime;
 
-use crate::config::system_config;
+use crate::config::named_config;
 use crate::crush::CrushMap;
 use crate::errors::{CoreSimulationError, system_error};
+use crate::faults::set_names;
 use crate::lanes;
 use crate::network_report;
 use crate::parts::scanned;
@@ -21,6 +22,8 @@ use crate::streams;
 #[pyclass(module = "resilver._core")]
 pub struct Simulation {
     simulation: resilver_system::Simulation,
+    /// What breaks, by name.
+    faults: Vec<Named>,
 }
 
 #[pymethods]
@@ -28,9 +31,9 @@ impl Simulation {
     #[new]
     #[pyo3(signature = (system, map=None))]
     fn new(py: Python<'_>, system: &str, map: Option<&CrushMap>) -> PyResult<Self> {
-        let config = system_config(system, map.map(CrushMap::shared))?;
+        let (config, faults) = named_config(system, map.map(CrushMap::shared))?;
         let simulation = py.detach(|| resilver_system::Simulation::new(config)).map_err(system_error)?;
-        Ok(Simulation { simulation })
+        Ok(Simulation { simulation, faults })
     }
 
     /// A run whose population was scanned in parts: (files, objects, bytes) of all, and each part's affected objects and
@@ -45,10 +48,10 @@ impl Simulation {
         affected: Vec<PyReadonlyArray1<'_, u64>>,
         sizes: Vec<PyReadonlyArray1<'_, u64>>,
     ) -> PyResult<Self> {
-        let config = system_config(system, map.map(CrushMap::shared))?;
+        let (config, faults) = named_config(system, map.map(CrushMap::shared))?;
         let found = scanned(totals, &affected, &sizes);
         let simulation = py.detach(|| resilver_system::Simulation::with_found(config, found)).map_err(system_error)?;
-        Ok(Simulation { simulation })
+        Ok(Simulation { simulation, faults })
     }
 
     /// Works on for a fraction of a second; returns (phase, fraction of it done, events, simulated seconds, lost copies
@@ -72,6 +75,7 @@ impl Simulation {
         let report = self.simulation.report().ok_or_else(|| CoreSimulationError::new_err("the run is not done yet"))?;
         let dict = PyDict::new(py);
         set_totals(&dict, report)?;
+        set_names(&dict, &self.faults)?;
         dict.set_item("servers", servers(py, report)?)?;
         dict.set_item("transfers", transfers(py, report)?)?;
         dict.set_item("timeline", timeline(py, report)?)?;
@@ -89,12 +93,6 @@ impl Simulation {
         dict.set_item("traffic", network_report::traffic(py, report)?)?;
         Ok(dict)
     }
-}
-
-/// Chooses `count` of `among` components at random; `fault` numbers the fault within the study.
-#[pyfunction]
-pub fn choose_failed(seed: u64, fault: u64, among: u32, count: u32) -> Vec<u32> {
-    resilver_system::choose_failed(seed, fault, among, count)
 }
 
 fn set_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {

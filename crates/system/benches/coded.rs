@@ -14,8 +14,8 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder, Phase, PlacedPool,
-    Placement, RecoveryPolicy, RetryPolicy, Simulation, SourceChoice, SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, Fault, ObjectOrder, Phase,
+    PlacedPool, Placement, RecoveryPolicy, RetryPolicy, Simulation, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
 
@@ -78,8 +78,6 @@ fn system(code: &str, files: u64) -> SystemConfig {
     SystemConfig {
         seed: 1,
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
-        failed: vec![DeviceId::new(7)],
-        fails_at: vec![],
         devices: Devices::alike(Service::Table(disk_table()), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: fabric_table() },
         policy: RecoveryPolicy {
@@ -105,7 +103,7 @@ fn system(code: &str, files: u64) -> SystemConfig {
         traffic: None,
         streams: None,
         corruptions: vec![],
-        faults: vec![],
+        faults: vec![Fault::told(SimTime::ZERO, vec![DeviceId::new(7)])],
     }
 }
 

@@ -135,7 +135,7 @@ impl Workload {
 
     /// Requests: on the objects that the system stores, where it stores any.
     fn of_clients(config: &SystemConfig, traffic: &Traffic) -> Result<Self, SystemError> {
-        let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failed.is_empty());
+        let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failing().is_empty());
         let is_empty = matches!(&config.contents, Contents::Groups(groups) if groups.is_empty());
         if !is_empty {
             let (plans, of_pool) = plans_of(config, true)?;
@@ -152,7 +152,7 @@ impl Workload {
 
     fn of_streams(config: &SystemConfig, traffic: StreamTraffic, sides: u32) -> Result<Self, SystemError> {
         let devices = config.endpoint_of.len();
-        traffic.check((devices, !config.failed.is_empty()), config.code.as_ref(), &config.corruptions)?;
+        traffic.check((devices, !config.failing().is_empty()), config.code.as_ref(), &config.corruptions)?;
         let (plans, of_pool) = plans_of(config, matches!(traffic.over, StripesOf::Placement))?;
         let strip = config.code.as_ref().and_then(|coded| coded.strip).unwrap_or(Bytes::ZERO);
         let (objects, data) = match &traffic.over {
