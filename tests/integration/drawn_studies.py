@@ -201,7 +201,7 @@ def _faults(draw: random.Random, study: dict[str, Any], groups: int) -> list[dic
 
 
 def _untold_faults(draw: random.Random, study: dict[str, Any]) -> list[dict[str, Any]]:
-    """Servers that are cut off, and parts, links and switches that are slow, perhaps for a while."""
+    """Servers that are cut off, and parts, links and switches that are slow, perhaps for a time."""
     is_switched = study["cluster"]["fabric"].get("model") == "switched"
     parts = ["server", "disk", "link", "switch"] if is_switched else ["server", "disk"]
     faults: list[dict[str, Any]] = []

@@ -143,8 +143,10 @@ pub fn named_config(json: &str, map: Option<Arc<CrushMap>>) -> Result<(SystemCon
         let device = device.get();
         return Err(config_error(format!("failed = {device}: the system has {servers} servers, numbered from 0")));
     }
-    // Each fails once, at the earliest time; those of one time are in the order of their numbers.
-    failing.sort_unstable();
+    // Each fails once, at the earliest time; those of one time are in the order of their numbers, or as they are listed.
+    if named.iter().all(|named| !named.parts.is_empty()) {
+        failing.sort_unstable();
+    }
     let mut seen = vec![false; servers];
     failing.retain(|(_, device)| !std::mem::replace(&mut seen[device.index()], true));
     let failing: Vec<DeviceId> = failing.into_iter().map(|(_, device)| device).collect();

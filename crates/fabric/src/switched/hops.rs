@@ -51,6 +51,7 @@ impl Switched {
     }
 
     /// Notes when a packet's transmission begins, and returns how long it takes from then on.
+    #[inline(never)]
     fn hold(&mut self, id: u32, start: SimTime, before: SimDuration) -> SimDuration {
         let Packet { channel, payload, .. } = self.packets.places[id as usize];
         let occupancy = self.transmission_at(start, channel, payload).max(before);

@@ -295,3 +295,98 @@ impl Taking<'_> {
         asks.iter().zip(parts).map(named).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(index: u64, level: &str, wanted: Wanted, fault: Fault) -> Ask {
+        Ask { index, key: format!("faults.{index}.part.{level}"), fault, level: level.to_owned(), wanted }
+    }
+
+    fn count(count: u32) -> Wanted {
+        Wanted::Count(count)
+    }
+
+    fn called(name: &str) -> Wanted {
+        Wanted::Names(vec![name.to_owned()])
+    }
+
+    fn told() -> Fault {
+        Fault { is_told: true, ..Fault::default() }
+    }
+
+    /// Three hosts of two devices each, of which two go by names of their own.
+    fn names() -> Names<'static> {
+        let level = |level: &str, has_ports, parts| LevelNames { level: level.to_owned(), has_ports, parts };
+        let listed = [("osd.0", 0), ("a", 0), ("osd.1", 1), ("osd.4", 4)];
+        let listed = listed.map(|(name, device)| (name.to_owned(), vec![device])).to_vec();
+        Names {
+            devices: (6, "osds".to_owned()),
+            levels: vec![
+                level("host", true, PartsOfLevel::Even(3, "host".to_owned())),
+                level("disk", false, PartsOfLevel::Even(6, "osd".to_owned())),
+                level("osd", false, PartsOfLevel::Listed(listed)),
+            ],
+            topology: None,
+            node_names: Vec::new(),
+            endpoints_of: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn draws_take_what_is_told_first_and_never_twice() {
+        for seed in 0..50 {
+            // Three hosts: one is gone unseen, one told, and one has a slow disk, in whatever order they are written.
+            let slow = Fault { health: 0.5, ..Fault::default() };
+            let asks = [
+                ask(0, "host", count(1), Fault::default()),
+                ask(1, "host", count(1), told()),
+                ask(2, "host", count(2), slow.clone()),
+            ];
+            let found = named_faults(&asks, &names(), seed).unwrap();
+            assert_ne!(found[0].parts, found[1].parts);
+            assert!(!found[2].parts.contains(&found[1].parts[0]), "what is told of is not slow besides");
+            assert_eq!(found[2].fault, Fault { devices: found[2].fault.devices.clone(), ..slow });
+            // The told draw is the first of three hosts, whatever else there is.
+            let alone = named_faults(&asks[1..2], &names(), seed).unwrap();
+            assert_eq!(alone[0], found[1]);
+        }
+    }
+
+    #[test]
+    fn what_goes_by_two_names_is_one_part() {
+        let asks = [ask(0, "osd", called("a"), Fault::default()), ask(1, "osd", count(2), Fault::default())];
+        let found = named_faults(&asks, &names(), 1).unwrap();
+        assert_eq!(found[0].parts, [(0, "osd.0".to_owned())]);
+        assert_eq!(found[1].parts, [(1, "osd.1".to_owned()), (2, "osd.4".to_owned())]);
+        assert_eq!(found[1].fault.devices, [1, 4].map(DeviceId::new));
+    }
+
+    #[test]
+    fn what_a_system_has_not_is_told_with_the_names_that_it_has() {
+        let wrong = |asks: &[Ask]| named_faults(asks, &names(), 1).unwrap_err().remove(0);
+        let unknown = wrong(&[ask(0, "host", called("host.3"), told())]);
+        assert_eq!((unknown.name.as_deref(), unknown.known.len()), (Some("host.3"), 3));
+        assert!(wrong(&[ask(0, "host", called("host.03"), told())]).rule.contains("no such host"));
+        assert!(wrong(&[ask(0, "link", count(1), Fault::default())]).rule.contains("has no link"));
+        assert!(wrong(&[ask(0, "host", count(3), told())]).rule.contains("6 of 6 osds fail"));
+        let twice = [ask(0, "host", called("host.1"), told()), ask(1, "disk", called("osd.3"), told())];
+        assert!(wrong(&twice).rule.contains("has failed by then"));
+        let few = [ask(0, "host", count(2), told()), ask(1, "disk", count(3), Fault::default())];
+        assert_eq!((wrong(&few).key.as_str(), wrong(&few).count), ("faults.1.part.disk", Some(3)));
+    }
+
+    #[test]
+    fn a_part_may_be_gone_again_once_it_is_back() {
+        let outage = |at: u64, until: Option<u64>| Fault {
+            at: SimTime::from_picoseconds(at),
+            until: until.map(SimTime::from_picoseconds),
+            ..Fault::default()
+        };
+        let of = |first| [ask(0, "disk", called("osd.1"), first), ask(1, "disk", called("osd.1"), outage(9, None))];
+        assert!(named_faults(&of(outage(1, Some(9))), &names(), 1).is_ok());
+        let error = named_faults(&of(outage(1, Some(10))), &names(), 1).unwrap_err();
+        assert!(error[0].rule.contains("is not repaired"), "{error:?}");
+    }
+}
