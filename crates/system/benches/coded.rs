@@ -17,7 +17,7 @@ use resilver_system::{
     Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, Fault, ObjectOrder, Phase,
     PlacedPool, Placement, RecoveryPolicy, RetryPolicy, Simulation, SourceChoice, SystemConfig,
 };
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
 const SERVERS: u32 = 1024;
 const GROUPS: u32 = 1 << 16;
