@@ -170,6 +170,12 @@ def test_the_system_rebuilds_what_it_is_told_of_and_nothing_else() -> None:
         ("part = { host = 1 }\nhealth = 0.5\ntold = true", "nobody is told of what is slow"),
         ('part = { host = 1 }\nuntil = "1 h"', "does not come back; remove it, or write told"),
         ("part = { host = 3 }\ntold = true", "6 of 6 osds fail"),
+        ('part = { host = 1 }\ntold = "no"', 'faults.0.told = "no": true or false is needed'),
+        ("part = { link = 4294967296 }", "part.link = 4294967296: this is how many fail"),
+        (
+            "part = { link = 7 }",
+            "faults.0.part.link = 7: 2 links between nodes that pass",
+        ),
         (
             'part = { host = ["host.0"] }\ntold = false\n[[faults]]\npart = { osd = 5 }\n'
             "told = false",

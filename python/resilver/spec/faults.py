@@ -16,6 +16,9 @@ from resilver.units import Seconds, exact_duration
 HORIZON_SECONDS = 2**64 / 1e12
 """Where simulated time ends: the core counts picoseconds in 64 bits."""
 
+COUNT_MAX = 2**31 - 1
+"""The most parts that one fault is of."""
+
 NETWORK_LEVELS = ("link", "switch")
 """What the fabric is made of, beside the cluster's parts."""
 
@@ -38,7 +41,9 @@ def targets_of(value: object) -> int | tuple[str, ...] | None:
     Raises:
         ConfigError: It is neither, or a name stands twice.
     """
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= COUNT_MAX:
         return value
     if isinstance(value, str):
         raise ConfigError(Problem("names are a list", f"write [{show(value)}]", value=show(value)))
@@ -204,6 +209,7 @@ class Fault(Section):
     )
     told: bool | None = Field(
         default=None,
+        strict=True,
         description="Whether the system is told and rebuilds. Default: of parts that are gone.",
         examples=[False],
     )
