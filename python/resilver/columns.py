@@ -103,6 +103,7 @@ METRICS = pa.schema(
         ("failed_disks", _TEXT),
         ("failed_links", _TEXT),
         ("failed_switches", _TEXT),
+        ("failed_parts", _TEXT),
         ("slow_parts", _TEXT),
         ("statistics_seconds", _REAL),
         ("requests_issued", _COUNT),

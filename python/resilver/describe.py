@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from resilver.describe_faults import failed_json, faults_json
 from resilver.describe_network import devices_json, entries, fabric_json, traffic_json
 from resilver.describe_ports import machine_endpoints, ports_of
-from resilver.describe_slow import SlowParts
-from resilver.describe_streams import (
-    ChooseFailed,
-    corrupt_json,
-    lanes_json,
-    redundancy_json,
-    streams_json,
-)
-from resilver.errors import ConfigError, Problem, show
+from resilver.describe_streams import lanes_json, redundancy_json, streams_json
+from resilver.errors import ConfigError
 from resilver.importers.ceph import ClusterReport, PoolInfo
 from resilver.spec import Placement, Population, System
-from resilver.spec.slow import part_names
 
 
 @dataclass(frozen=True)
@@ -53,71 +46,13 @@ def devices(system: System) -> list[Device]:
     return [Device(osd.id, osd.name, osd.host or osd.name) for osd in report.osds]
 
 
-def failed_devices(system: System, seed: int, choose: ChooseFailed) -> dict[int, float]:
-    """When each device that fails and is rebuilt does.
-
-    Args:
-        system: The system, whose faults name components or say how many.
-        seed: The seed of the run, which decides where a fault says how many.
-        choose: The core's draw.
-
-    Returns:
-        The times in seconds by the devices' numbers, which rise. A device fails once: at the
-        earliest time that is named for it. Draws are made in the order of their times, and among
-        the components of which no device fails by name, whenever that is, or by an earlier draw.
-
-    Raises:
-        ConfigError: Fewer components are left to draw from than a fault says.
-    """
-    # Faults at one time are taken in the order in which they are written.
-    told = [(index, fault) for index, fault in enumerate(system.faults) if fault.starts_rebuild]
-    faults = sorted(told, key=lambda numbered: numbered[1].at)
-    fails_at: dict[int, float] = {}
-    for _, fault in faults:
-        if not isinstance(fault.failing.targets, int):
-            members = part_names(system.cluster, fault.failing.kind)
-            for number in (number for name in fault.failing.targets for number in members[name]):
-                fails_at.setdefault(number, float(fault.at))
-    for index, fault in faults:
-        targets = fault.failing.targets
-        if isinstance(targets, int):
-            # An OSD may go by two names, and is to be drawn once. What failed cannot fail again,
-            # so a draw is among the components that still have all their devices.
-            components = sorted(set(part_names(system.cluster, fault.failing.kind).values()))
-            whole = [devices for devices in components if fails_at.keys().isdisjoint(devices)]
-            if targets > len(whole):
-                rule = f"with seed {seed}, {len(whole)} of them are left when this fault happens"
-                key = f"faults.{index}.fail.{fault.failing.kind}"
-                raise ConfigError(
-                    Problem(rule, "let fewer fail, or name them", key=key, value=show(targets))
-                )
-            chosen = choose(seed, index, len(whole), targets)
-            for number in (number for component in chosen for number in whole[component]):
-                fails_at[number] = float(fault.at)
-    return dict(sorted(fails_at.items()))
-
-
-def core_json(
-    system: System,
-    seed: int,
-    failed: Collection[int],
-    network_faults: Sequence[Mapping[str, Any]] = (),
-    corrupted: Mapping[int, Sequence[int]] | None = None,
-    slow: Sequence[SlowParts] = (),
-) -> str:
+def core_json(system: System, seed: int, failed: Collection[int] | None = None) -> str:
     """The system as the native module reads it.
 
     Args:
         system: The system.
         seed: The key of every random draw.
-        failed: The numbers of the devices that fail, at time zero or, in a mapping, at the seconds
-            that it says.
-        network_faults: The disks, links and switches that fail with nobody told, in the core's
-            words: ``at_seconds``, ``repair_at_seconds`` and numbers of ``links``, ``nodes`` and
-            ``disks``.
-        corrupted: The groups that rebuild strips in place, by the place of their fault in the study
-            file.
-        slow: The parts whose devices are slow for a while.
+        failed: The numbers of devices that fail at time zero, in place of the system's faults.
 
     Returns:
         JSON text: sizes in bytes, times in seconds.
@@ -131,22 +66,17 @@ def core_json(
             "seed": seed,
             "endpoint_of": endpoint_of,
             "ports_of": ports_of(system),
-            "failed": list(failed),
-            "fails_at_seconds": [
-                failed[number] if isinstance(failed, Mapping) else 0.0 for number in failed
-            ],
-            "devices": devices_json(system, [parts.described() for parts in slow]),
+            "devices": devices_json(system),
             "fabric": fabric_json(system),
             "traffic": [
                 {**described, "pool": None if system.traffic else number}
                 for number, pool in enumerate((system,) if system.traffic else system.of_pools)
                 if (described := traffic_json(pool, machines, numbers)) is not None
             ],
-            "network_faults": list(network_faults),
+            "faults": faults_json(system) if failed is None else failed_json(system, failed),
             "redundancy": redundancy_json(system) if system.is_traffic_only else None,
             "lanes": lanes_json(system),
             "streams": streams_json(system, entries(system, machines)),
-            "corrupt": corrupt_json(system, corrupted or {}),
             "recovery": {
                 "pipeline_buffer": int(recovery.pipeline_buffer),
                 "pipelining": recovery.pipelining,
@@ -162,7 +92,7 @@ def core_json(
                 "attempts": recovery.attempts,
             },
             "pools": [] if system.is_traffic_only else _pools(system),
-            "osds": _osds(system.report, failed) if system.report is not None else None,
+            "osds": _osds(system.report) if system.report is not None else None,
         }
     )
 
@@ -242,16 +172,11 @@ def _ceph_pools(system: System, report: ClusterReport) -> Iterator[dict[str, Any
         }
 
 
-def _osds(report: ClusterReport, failed: Collection[int]) -> dict[str, Any]:
-    """The state of a real cluster's OSDs.
-
-    An OSD whose failure is studied held its data until then, also where the report has it down
-    already: what it takes to mark it out is asked.
-    """
-    lost = set(failed)
+def _osds(report: ClusterReport) -> dict[str, Any]:
+    """The state of a real cluster's OSDs."""
     return {
         "reweight": report.reweights,
-        "is_up": [up or number in lost for number, up in enumerate(report.up_flags)],
+        "is_up": list(report.up_flags),
         "affinity": report.affinities,
     }
 

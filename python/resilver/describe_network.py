@@ -10,12 +10,11 @@ from resilver.spec.serving import target_numbers
 from resilver.units import BYTES_MAX
 
 
-def devices_json(system: System, slow: list[dict[str, Any]]) -> dict[str, Any]:
+def devices_json(system: System) -> dict[str, Any]:
     """The devices as the native module reads them.
 
     Args:
         system: The system.
-        slow: The devices that are slow for a while, in the core's words.
 
     Returns:
         A JSON-able dictionary, sizes in bytes and times in seconds.
@@ -25,7 +24,6 @@ def devices_json(system: System, slow: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "kinds": [_kind(kind) for kind in kinds],
         "kind_of": cluster.kind_of if len(kinds) > 1 else [],
-        "slowdowns": slow,
     }
 
 

@@ -157,27 +157,28 @@ def _mean_copies(system: System) -> float:
 
 def _failed_count(system: System) -> float:
     """About how many devices of all fail, as far as they hold data; a domain has an even share."""
-    from resilver.spec.failing import ceph_members
-    from resilver.spec.slow import part_names
+    from resilver.spec.failing import part_names
+    from resilver.spec.tree import plural
 
     failed = 0.0
     for fault in system.faults:
-        if not fault.starts_rebuild:
+        broken = fault.broken
+        if broken is None or not broken.is_told:
             continue
-        kind, targets = fault.failing.kind, fault.failing.targets
+        targets = broken.targets
         count = targets if isinstance(targets, int) else len(targets)
         if system.report is not None:
-            members = list(ceph_members(system.report, kind).values())
+            members = list(part_names(system.cluster, broken.level).values())
             failed += count * sum(map(len, members)) / max(len(members), 1)
         elif (tree := system.cluster.tree) is not None:
-            level = tree.level_of(kind) or tree.device_level
+            level = tree.level_of(plural(broken.level)) or tree.device_level
             if isinstance(targets, int):
                 failed += count * tree.size(level)
                 continue
             # Of those that are named it is known whether they hold anything.
             only = system.placement.only_class if system.placement is not None else None
             holds = system.cluster.is_of_class(only)
-            names = part_names(system.cluster, kind)
+            names = part_names(system.cluster, broken.level)
             held = sum(holds[number] for name in targets for number in names[name])
             failed += held * tree.devices / max(system.holder_count, 1)
     return failed

@@ -49,6 +49,7 @@ def drawn_study(number: int) -> dict[str, Any]:
         bursts = has_streams and "bursts" in study["traffic"]["streams"]
         study["lanes"] = _lanes(draw, bursts, study["cluster"])
     study["faults"] = _faults(draw, study, groups)
+    study["faults"] += _untold_faults(draw, study)
     if is_stored:
         _in_pools(random.Random(f"pools {number}"), study, group_size)
     return study
@@ -253,5 +254,24 @@ def _faults(draw: random.Random, study: dict[str, Any], groups: int) -> list[dic
         fault: dict[str, Any] = {"at": draw.choice(times), "fail": {kind: count}}
         if draw.random() < 0.5:
             fault["repair_after"] = draw.choice(("200 us", "5 ms"))
+        faults.append(fault)
+    return faults
+
+
+def _untold_faults(draw: random.Random, study: dict[str, Any]) -> list[dict[str, Any]]:
+    """Servers that are cut off, and parts, links and switches that are slow, perhaps for a time."""
+    is_switched = study["cluster"]["fabric"].get("model") == "switched"
+    parts = ["server", "disk", "link", "switch"] if is_switched else ["server", "disk"]
+    faults: list[dict[str, Any]] = []
+    for _ in range(draw.choice((0, 0, 1, 2, 3))):
+        at = draw.choice((0, 100, 1000, 1900))
+        part = draw.choice(parts)
+        fault: dict[str, Any] = {"at": f"{at} us", "part": {part: draw.randint(1, 2)}}
+        if draw.random() < 0.6:
+            fault["health"] = draw.choice((0.05, 0.3, 0.9))
+        elif part not in ("link", "switch"):
+            fault["told"] = False
+        if draw.random() < 0.6:
+            fault["until"] = f"{at + draw.choice((150, 800, 30_000))} us"
         faults.append(fault)
     return faults

@@ -76,6 +76,10 @@ def test_drawn_studies_run_and_are_worth_running() -> None:
         "lent_bytes",
     ):
         assert total(name) > 0, name
+    for name in ("failed_parts", "failed_disks", "failed_links", "slow_parts"):
+        assert any(result.metrics.get(name) for result in results()), name
+    slow = ",".join(str(result.metrics.get("slow_parts")) for result in results())
+    assert all(f"{part}." in slow for part in ("server", "switch")) and "-" in slow
 
 
 def test_pools_add_up_to_what_the_run_tells() -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from resilver.simulate import CrushMap
 from resilver.spec import System
+from resilver.spec.tree import plural
 from tests.reference.draws import (
     HALF_WORD,
     WORD,
@@ -152,10 +153,11 @@ def fail_in_turn(
     fails_at: dict[int, int] = {}
     # What is drawn is drawn among what no fault names, and no earlier draw has taken.
     order = sorted(
-        enumerate(system.faults), key=lambda one: (isinstance(one[1].fail.targets, int), one[1].at)
+        enumerate(system.faults),
+        key=lambda one: (isinstance(one[1].broken.targets, int), one[1].at),
     )
     for number, fault in order:
-        members, targets = members_of[fault.fail.kind], fault.fail.targets
+        members, targets = members_of[plural(fault.broken.level)], fault.broken.targets
         if isinstance(targets, int):
             whole = [
                 group for group in sorted(members.values()) if fails_at.keys().isdisjoint(group)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from resilver.errors import ConfigError
+from resilver.simulate import validate_runs
 from resilver.spec import Study
 
 TORUS = """
@@ -29,5 +30,5 @@ def study_of(tmp_path: Path, text: str, *overrides: str) -> Study:
 
 def problems(tmp_path: Path, text: str, *overrides: str) -> str:
     with pytest.raises(ConfigError) as caught:
-        study_of(tmp_path, text, *overrides)
+        validate_runs(study_of(tmp_path, text, *overrides).runs())
     return str(caught.value).replace(f"{tmp_path}/", "")

@@ -17,8 +17,8 @@ def system_of(sections: dict[str, Any], base: Path | None = None) -> System:
     return Study.from_dict(sections, base).runs()[0].system
 
 
-def core(system: System, **more: Any) -> dict[str, Any]:
-    described: dict[str, Any] = json.loads(describe.core_json(system, 7, {}, **more))
+def core(system: System) -> dict[str, Any]:
+    described: dict[str, Any] = json.loads(describe.core_json(system, 7))
     return described
 
 
@@ -30,7 +30,8 @@ def test_a_study_of_clients_alone_has_nothing_placed() -> None:
         }
     )
     made = core(system)
-    assert (made["pools"], made["failed"]) == ([], [])
+    assert made["pools"] == []
+    assert made["faults"]["faults"] == []
     # A mesh's routers are nodes of their own beside its 16, which are all hosts.
     assert made["endpoint_of"] == list(range(16))
     assert made["traffic"][0] == {
@@ -83,7 +84,7 @@ def test_requesters_of_loggp_come_after_the_servers() -> None:
     assert len(made["fabric"]["rows"]) == len(system.loggp_rows) > 0
     (disk,) = made["devices"]["kinds"]
     assert (disk["service"], disk["discipline"], disk["spread"]) == (None, "fifo", 0.0)
-    assert made["devices"]["kind_of"] == made["devices"]["slowdowns"] == []
+    assert made["devices"]["kind_of"] == []
 
 
 def test_requesters_of_a_topology_come_after_all_hosts_though_fewer_are_servers() -> None:
@@ -140,25 +141,26 @@ def test_servers_that_fail_are_told_from_what_fails_unannounced() -> None:
         }
     )
 
-    def choose(seed: int, fault: int, among: int, count: int) -> list[int]:
-        raise AssertionError("no server is drawn")
-
-    failed = describe.failed_devices(system, 7, choose)
-    assert failed == {2: 1.0}
-    links = {
-        "at_seconds": 0.0,
-        "repair_at_seconds": None,
-        "links": [3, 4],
-        "nodes": [],
-        "disks": [],
-    }
-    made = json.loads(describe.core_json(system, 7, failed, [links]))
-    assert (made["failed"], made["fails_at_seconds"]) == ([2], [1.0])
-    assert made["network_faults"] == [links]
+    made = core(system)
+    faults = made["faults"]["faults"]
+    assert [fault["key"] for fault in faults] == [
+        "faults.0.fail.links", "faults.1.fail.servers", "faults.2.fail.disks",
+    ]  # fmt: skip
+    assert [fault["told"] for fault in faults] == [False, True, False]
+    assert [fault["part"] for fault in faults] == [
+        {"link": 2}, {"server": ["server.2"]}, {"disk": ["server.1"]},
+    ]  # fmt: skip
+    # Servers have the ports, and their disks do not.
+    assert made["faults"]["levels"] == [
+        {"level": "server", "has_ports": True, "even": [4, "server"]},
+        {"level": "disk", "has_ports": False, "even": [4, "server"]},
+    ]
+    given = json.loads(describe.core_json(system, 7, [2, 3]))["faults"]["faults"]
+    assert given == [{"key": "failed", "at": 0.0, "part": {"device": [2, 3]}, "told": True}]
     assert made["traffic"] == []
     assert made["fabric"]["hop_limit"] == 9
     new = ("redundancy", "lanes", "streams")
-    assert [made[key] for key in new] == [None] * 3 and made["corrupt"] == made["ports_of"] == []
+    assert [made[key] for key in new] == [None] * 3 and made["ports_of"] == []
     recovery = made["recovery"]
     assert (recovery["retry_seconds"], recovery["attempts"]) == (0.1, 3)
     (pool,) = made["pools"]

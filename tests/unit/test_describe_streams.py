@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from resilver import describe
-from resilver.describe_streams import corrupted_groups
-from resilver.errors import ConfigError
+from resilver.simulate import simulate
 from resilver.spec import System
 from tests.unit.striped_studies import CODED, STREAMED, system_of
 
@@ -19,18 +16,19 @@ ORDERED = [
 ]
 
 
-def core(system: System, **more: Any) -> dict[str, Any]:
-    described: dict[str, Any] = json.loads(describe.core_json(system, 7, {}, **more))
+def core(system: System) -> dict[str, Any]:
+    described: dict[str, Any] = json.loads(describe.core_json(system, 7))
     return described
 
 
-def last(seed: int, fault: int, among: int, count: int) -> list[int]:
-    """Draws the last ones there are."""
-    return list(range(among - count, among))
+def rebuilding(system: System, seed: int) -> list[int]:
+    """The groups that rebuild in a run."""
+    rows = simulate(system, seed).stripe_groups.to_pylist()
+    return [row["group"] for row in rows if row["is_rebuilding"]]
 
 
 def test_streams_over_groups_name_their_servers_and_entries() -> None:
-    made = core(system_of(STREAMED), corrupted={0: [1]})
+    made = core(system_of(STREAMED, faults=[{"corrupt": {"groups": [1]}}]))
     assert (made["pools"], made["traffic"]) == ([], [])
     assert made["redundancy"] == {
         "code": "rs 4+2",
@@ -58,8 +56,8 @@ def test_streams_over_groups_name_their_servers_and_entries() -> None:
         "duration_seconds": 1e-3,
     }
     # A server has 4 operations under way at each of its 2 ports, and as many strips to rebuild.
-    rebuilt = {"at_seconds": 0.0, "groups": [1], "strips_per_server": None, "window": 8}
-    assert made["corrupt"] == [{**rebuilt, "code": None}]
+    (fault,) = made["faults"]["faults"]
+    assert fault["corrupt"] == {"groups": [1], "strips": None, "window": 8, "code": None}
     # Two first-level switches of six hosts hold servers 0 to 5, a port at each.
     assert made["ports_of"][:2] == [[0, 6], [1, 7]]
 
@@ -89,7 +87,7 @@ def test_streams_over_objects_name_no_groups() -> None:
     }
     (pool,) = made["pools"]
     assert pool["redundancy"]["coding_bytes_per_second"] == 5e9
-    assert (made["lanes"], made["corrupt"]) == (None, [])
+    assert made["lanes"] is None
     assert pool["placement"]["ring"]["copies"] == 6
 
 
@@ -102,26 +100,12 @@ def test_a_pool_of_pieces_is_erasure_coded() -> None:
     assert (pool["size"], pool["erasure"]) == (3, False)
 
 
-def test_groups_are_drawn_in_the_order_of_time_among_those_that_are_left() -> None:
-    system = system_of(STREAMED, faults=ORDERED)
-    # The fault at 1 us draws group 1, the last of two, and the other has group 0 left.
-    assert corrupted_groups(system, 7, last) == {1: [1], 0: [0]}
-    made = core(system, corrupted=corrupted_groups(system, 7, last))
-    assert [fault["groups"] for fault in made["corrupt"]] == [[0], [1]]
-    named = made["corrupt"][1]
-    assert (named["strips_per_server"], named["window"]) == (9, 3)
-    assert (named["code"], named["at_seconds"]) == ("lrc 4+2 local 4", 1e-6)
-
-
-def test_a_named_group_is_not_drawn() -> None:
-    faults = [{"corrupt": {"groups": 1}}, {"corrupt": {"groups": [1]}}]
-    assert corrupted_groups(system_of(STREAMED, faults=faults), 7, last) == {0: [0], 1: [1]}
-    assert corrupted_groups(system_of(CODED), 7, last) == {}
-
-
-def test_more_groups_than_there_are_cannot_be_drawn() -> None:
-    # The study's own check keeps this from users; the draw does not rely on it.
-    system = system_of(STREAMED)
-    wider = system.model_copy(update={"placement": None})
-    with pytest.raises(ConfigError, match=r"faults\.0\.corrupt\.groups = 1: 0 groups are left"):
-        corrupted_groups(wider, 7, last)
+def test_groups_are_drawn_among_those_that_no_other_fault_has() -> None:
+    # Two groups and two faults: each has its own, whatever the seed and whichever comes first.
+    for seed in range(1, 6):
+        assert rebuilding(system_of(STREAMED, faults=ORDERED), seed) == [0, 1]
+    named = system_of(STREAMED, faults=[{"corrupt": {"groups": [1], "strips": 2}}])
+    assert rebuilding(named, 1) == [1]
+    drawn = system_of(STREAMED, faults=[{"corrupt": {"groups": 1, "strips": 2}}])
+    # Of 20 draws of one of two, all are alike once in 500,000 tries.
+    assert {number for seed in range(20) for number in rebuilding(drawn, seed)} == {0, 1}

@@ -9,9 +9,9 @@ import pytest
 
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
 from resilver.estimate_streams import analytic_rates
+from resilver.simulate import simulate
 from resilver.simulate.network import topology_of
 from resilver.simulate.result import _analytic, _rebuilds_in_place, result_of
-from resilver.simulate.silent import silent_faults
 from resilver.study.tables import run_row, shard_table
 from tests.unit.network_studies import network_run
 from tests.unit.striped_studies import STREAMED, system_of
@@ -84,10 +84,9 @@ def reported(seed: int = 1) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def result(report: dict[str, Any], faults: list[dict[str, Any]] | None = None) -> Any:
+def result(report: dict[str, Any]) -> Any:
     """The result of the run whose report it is."""
-    run = network_run(faults)
-    return result_of(run.system, 1, (), silent_faults(run.system, 1), report)
+    return result_of(network_run().system, 1, report)
 
 
 def test_every_table_fits_its_schema_and_is_stored() -> None:
@@ -139,7 +138,17 @@ def test_a_host_is_as_busy_as_its_ports_on_average() -> None:
 
 
 def test_what_failed_is_named_in_the_metrics() -> None:
-    metrics = result(reported(), [{"fail": {"disks": 3}}, {"fail": {"switches": 1}}]).metrics
+    run = network_run(
+        [
+            {"fail": {"disks": 3}},
+            {"fail": {"switches": 1}},
+            {"part": {"link": 1}, "health": 0.5},
+            {"part": {"server": ["server.1"]}, "health": 0.9},
+        ]
+    )
+    metrics = simulate(run.system, 1).metrics
+    slow_link, slow_server = str(metrics["slow_parts"]).split(",")
+    assert slow_link.count("switch") == 2 and slow_server == "server.1"
     assert metrics["failed_disks"] == "server.0,server.1,server.2"
     assert str(metrics["failed_switches"]).startswith("switch.")
     assert metrics["failed_servers"] is None

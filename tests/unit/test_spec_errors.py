@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resilver.errors import ConfigError
+from resilver.simulate import validate_runs
 from resilver.spec import Study
 
 GENOMES = '[population]\nhistogram = "genomes1000"\nbytes_per_server = "20 TiB"\n'
@@ -20,7 +21,7 @@ def problems(tmp_path: Path, text: str, *overrides: str) -> str:
     file = tmp_path / "study.toml"
     file.write_text(text)
     with pytest.raises(ConfigError) as caught:
-        Study.load(file, overrides)
+        validate_runs(Study.load(file, overrides).runs())
     return str(caught.value).replace(f"{tmp_path}/", "")
 
 
@@ -103,9 +104,9 @@ def problems(tmp_path: Path, text: str, *overrides: str) -> str:
         ),
         (
             "[cluster]\nservers = 16\nracks = 4\n" + GENOMES + "[[faults]]\n"
-            'fail = { servers = 2 }\n[[faults]]\nat = "1 min"\nfail = { racks = 3 }\n'
+            'fail = { servers = 2 }\n[[faults]]\nat = "1 min"\nfail = { racks = 4 }\n'
             "[redundancy]\nreplicas = 2\n",
-            "may leave 2 racks of which nothing failed",
+            "faults.1.fail.racks = 4: with seed 1, [23] of them are left when this fault happens",
         ),
         (CLUSTER + GENOMES + '[[faults]]\nat = "-1 s"\nfail = { servers = 1 }\n', "faults.0.at"),
         (CLUSTER + GENOMES + "[[faults]]\nat = 600\nfail = { servers = 1 }\n", "faults.0.at"),
@@ -115,7 +116,7 @@ def problems(tmp_path: Path, text: str, *overrides: str) -> str:
         (CLUSTER + GENOMES + "[[faults]]\nfail = {}\n", "exactly one of servers, osds"),
         (
             CLUSTER + GENOMES + "[[faults]]\n",
-            "faults.0.fail: exactly one of fail, corrupt and part is needed, and none is given",
+            "faults.0.part: exactly one of fail, corrupt and part is needed, and none is given",
         ),
         (CLUSTER + GENOMES + "[faults]\n", r"write \[\[faults\]\] with double brackets"),
         (
@@ -248,7 +249,7 @@ def test_a_real_clusters_report_leaves_no_room_for_other_sections(
         assert f"{name}: a real cluster's report says this already; remove [{name}]" in text
     text = problems(tmp_path, cluster + '[[faults]]\nfail = { osds = ["osd.120"] }\n')
     assert text == (
-        'faults.0.fail.osds = "osd.120": the report has no such osd; did you mean "osd.20"?'
+        'faults.0.fail.osds = "osd.120": the report has no such OSD; did you mean "osd.20"?'
     )
     text = problems(tmp_path, cluster + "[[faults]]\nfail = { osds = 88 }\n")
     assert "88 of 88 OSDs fail" in text

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from resilver.describe_streams import corrupt_json
+from resilver.describe_faults import faults_json
 from resilver.errors import ConfigError
 from resilver.estimate import estimate
 from resilver.estimate_streams import analytic_rates
@@ -274,9 +274,14 @@ def test_a_rate_of_zero_leaves_bursts_and_rebuilds_alone() -> None:
 
 
 def test_a_wide_window_gives_a_rebuild_no_more_than_the_core_counts() -> None:
-    system = system_of(STREAMED, traffic__streams__window=65535, redundancy__strip="1 KiB")
+    system = system_of(
+        STREAMED,
+        traffic__streams__window=65535,
+        redundancy__strip="1 KiB",
+        faults=[{"corrupt": {"groups": [0]}}],
+    )
     # Two sides of 65,535 operations each would be 131,070.
-    assert [one["window"] for one in corrupt_json(system, {0: [0]})] == [65535]
+    assert [one["corrupt"]["window"] for one in faults_json(system)["faults"]] == [65535]
 
 
 def test_the_estimate_counts_strips_that_are_waited_for() -> None:

@@ -3,7 +3,6 @@
 mod disk;
 mod laned;
 mod mixed;
-mod pace;
 mod reads_first;
 mod service;
 mod table;
@@ -11,8 +10,8 @@ mod table;
 pub use disk::Disk;
 pub use laned::LaneDisk;
 pub use mixed::Mixed;
-pub use pace::Pace;
 pub use reads_first::ReadsFirst;
+pub use resilver_kernel::Pace;
 pub use service::Service;
 pub use table::{Direction, DirectionFigures, DiskTable, DiskTableError, DiskTableRow};
 

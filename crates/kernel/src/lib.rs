@@ -39,6 +39,7 @@
 
 mod digest;
 pub mod lanes;
+mod pace;
 mod prefetch;
 pub mod queue;
 mod run;
@@ -47,6 +48,7 @@ pub mod stats;
 mod stream;
 
 pub use digest::Digest;
+pub use pace::Pace;
 pub use prefetch::prefetch;
 pub use run::{ExitReason, Limit, Model, run};
 pub use schedule::{Event, KernelError, Schedule};

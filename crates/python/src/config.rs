@@ -6,20 +6,21 @@ use pyo3::{PyErr, PyRef};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, GroupContents, ObjectOrder, Placement, RecoveryPolicy,
-    RetryPolicy, SourceChoice, StoredPool, SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, GroupContents, Named, ObjectOrder, Placement,
+    RecoveryPolicy, RetryPolicy, SourceChoice, StoredPool, StripesOf, SystemConfig,
 };
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimTime};
 use serde::Deserialize;
 
 use crate::devices::{DevicesJson, devices};
 use crate::errors::config_error;
 use crate::fabric::{FabricJson, fabric};
+use crate::faults::{FaultsJson, corruptions, faults};
 use crate::lanes::{LanesJson, lanes};
 use crate::layouts::{LayoutJson, layout_algorithm};
 use crate::pools::{PoolJson, pool_of, rule_of};
-use crate::streams::{CorruptionJson, RedundancyJson, StreamsJson, corruption, redundancy, streams};
-use crate::traffic::{NetworkFaultJson, TrafficJson, duration, network_fault, traffic};
+use crate::streams::{RedundancyJson, StreamsJson, corruption, redundancy, streams};
+use crate::traffic::{TrafficJson, duration, traffic};
 
 /// One system, as `resilver.simulate` describes it.
 #[derive(Deserialize)]
@@ -27,9 +28,6 @@ use crate::traffic::{NetworkFaultJson, TrafficJson, duration, network_fault, tra
 pub struct SystemJson {
     seed: u64,
     endpoint_of: Vec<u32>,
-    failed: Vec<u32>,
-    /// When each of them fails.
-    fails_at_seconds: Vec<f64>,
     devices: DevicesJson,
     fabric: FabricJson,
     recovery: RecoveryJson,
@@ -40,8 +38,7 @@ pub struct SystemJson {
     osds: Option<OsdsJson>,
     #[serde(default)]
     traffic: Vec<TrafficJson>,
-    #[serde(default)]
-    network_faults: Vec<NetworkFaultJson>,
+    faults: FaultsJson,
     #[serde(default)]
     lanes: Option<LanesJson>,
     /// The code of streams over groups of servers, where nothing is stored.
@@ -52,8 +49,6 @@ pub struct SystemJson {
     ports_of: Vec<Vec<u32>>,
     #[serde(default)]
     streams: Option<StreamsJson>,
-    #[serde(default)]
-    corrupt: Vec<CorruptionJson>,
 }
 
 #[derive(Deserialize)]
@@ -145,19 +140,57 @@ pub enum ExtentJson {
 
 /// Builds the core's configuration.
 pub fn system_config(json: &str, maps: &[PyRef<'_, crate::crush::CrushMap>]) -> Result<SystemConfig, PyErr> {
+    named_config(json, maps).map(|(config, _)| config)
+}
+
+/// The same with the names of what breaks.
+pub fn named_config(
+    json: &str,
+    maps: &[PyRef<'_, crate::crush::CrushMap>],
+) -> Result<(SystemConfig, Vec<Named>), PyErr> {
     let system: SystemJson = serde_json::from_str(json).map_err(config_error)?;
-    let fails_at = times(&system.fails_at_seconds, system.failed.len())?;
+    let fabric = fabric(system.fabric, system.seed)?;
+    let topology = match &fabric {
+        FabricConfig::LogGp { .. } => None,
+        FabricConfig::Switched { topology, .. } => Some(topology.as_ref()),
+    };
+    let ends = |number: usize| match system.ports_of.get(number) {
+        Some(ports) => ports.iter().copied().map(EndpointId::new).collect(),
+        None => vec![EndpointId::new(system.endpoint_of[number])],
+    };
     let servers = system.endpoint_of.len();
-    if let Some(device) = system.failed.iter().find(|&&device| device as usize >= servers) {
+    let named = faults(&system.faults, system.seed, topology, (0..).zip((0..servers).map(ends)).collect())?;
+    let mut failing: Vec<(SimTime, DeviceId)> = named
+        .iter()
+        .filter(|named| named.fault.is_told)
+        .flat_map(|Named { fault, .. }| fault.devices.iter().map(|&device| (fault.at, device)))
+        .collect();
+    if let Some((_, device)) = failing.iter().find(|(_, device)| device.index() >= servers) {
+        let device = device.get();
         return Err(config_error(format!("failed = {device}: the system has {servers} servers, numbered from 0")));
     }
-    let failed: Vec<DeviceId> = system.failed.into_iter().map(DeviceId::new).collect();
+    // Each fails once, at the earliest time; those of one time are in the order of their numbers, or as they are listed.
+    if named.iter().all(|named| !named.parts.is_empty()) {
+        failing.sort_unstable();
+    }
+    let mut seen = vec![false; servers];
+    failing.retain(|(_, device)| !std::mem::replace(&mut seen[device.index()], true));
+    let failing: Vec<DeviceId> = failing.into_iter().map(|(_, device)| device).collect();
+    let streams = system.streams.map(streams).transpose()?;
+    let groups = match streams.as_ref().map(|streams| &streams.over) {
+        Some(StripesOf::Groups(groups)) => groups.len() as u32,
+        _ => 0,
+    };
+    let corruptions = corruptions(&system.faults, system.seed, groups)?;
     let everywhere = || OsdsJson { reweight: vec![0x10000; servers], is_up: vec![true; servers], affinity: Vec::new() };
-    let (osds, order) = (system.osds.unwrap_or_else(everywhere), in_order(&failed, &fails_at));
+    let mut osds = system.osds.unwrap_or_else(everywhere);
+    // A device whose failure is studied held its data until then, also where a report has it down already: what it takes to
+    // mark it out is asked.
+    failing.iter().for_each(|device| osds.is_up[device.index()] = true);
     let stored = |pool: StoredPoolJson| -> Result<StoredPool, PyErr> {
         let code = pool.redundancy.map(redundancy).transpose()?;
         Ok(StoredPool {
-            placement: placement((pool.placement, code.as_ref()), (maps, &osds), system.seed, &order)?,
+            placement: placement((pool.placement, code.as_ref()), (maps, &osds), system.seed, &failing)?,
             code,
             contents: contents(pool.population)?,
         })
@@ -166,12 +199,12 @@ pub fn system_config(json: &str, maps: &[PyRef<'_, crate::crush::CrushMap>]) -> 
     if pools.is_empty() {
         pools.push(StoredPool { code: system.redundancy.map(redundancy).transpose()?, ..pool_of_nothing() });
     }
-    Ok(SystemConfig {
+    let config = SystemConfig {
         pools,
         seed: system.seed,
         endpoint_of: system.endpoint_of.into_iter().map(EndpointId::new).collect(),
         devices: devices(system.devices, system.seed)?,
-        fabric: fabric(system.fabric, system.seed)?,
+        fabric,
         retry: retry(&system.recovery)?,
         source: source_choice(&system.recovery.source)?,
         order: object_order(&system.recovery.order)?,
@@ -183,15 +216,14 @@ pub fn system_config(json: &str, maps: &[PyRef<'_, crate::crush::CrushMap>]) -> 
             control_message: Bytes::new(system.recovery.control_message),
             bandwidth: system.recovery.bandwidth_bytes_per_second.map(bandwidth).transpose()?,
         },
-        failed,
-        fails_at,
         ports_of: system.ports_of.into_iter().map(|ports| ports.into_iter().map(EndpointId::new).collect()).collect(),
         traffic: system.traffic.into_iter().map(traffic).collect::<Result<_, PyErr>>()?,
         lanes: system.lanes.map(lanes).transpose()?,
-        streams: system.streams.map(streams).transpose()?,
-        corruptions: system.corrupt.into_iter().map(corruption).collect::<Result<_, PyErr>>()?,
-        faults: system.network_faults.into_iter().map(network_fault).collect::<Result<_, PyErr>>()?,
-    })
+        streams,
+        corruptions: corruptions.into_iter().map(corruption).collect::<Result<_, PyErr>>()?,
+        faults: named.iter().map(|named| named.fault.clone()).collect(),
+    };
+    Ok((config, named))
 }
 
 fn retry(recovery: &RecoveryJson) -> Result<RetryPolicy, PyErr> {
@@ -230,28 +262,12 @@ fn bandwidth(bytes_per_second: f64) -> Result<BytesPerSecond, PyErr> {
     })
 }
 
-/// The times at which devices fail, one a device.
-fn times(seconds: &[f64], devices: usize) -> Result<Vec<SimTime>, PyErr> {
-    if seconds.len() != devices {
-        return Err(config_error(format!("{devices} devices fail at {} times: give each one", seconds.len())));
-    }
-    let time = |&seconds: &f64| SimDuration::from_seconds(seconds).map(|after| SimTime::ZERO + after);
-    seconds.iter().map(|seconds| time(seconds).map_err(config_error)).collect()
-}
-
 /// What a system without contents stores: nothing, in no group, by a ring that nobody asks.
 fn pool_of_nothing() -> StoredPool {
     let ring = Arc::new(HashRing::new(vec![0], 1, RingWalk::Successors));
     let algorithm = Algorithm::Ring { ring, copies: 1, is_out: vec![false] };
     let placement = Placement { groups: Some(0), algorithm, domain_of: None };
     StoredPool { placement, code: None, contents: Contents::Groups(Vec::new()) }
-}
-
-/// Devices in the order in which they fail; those that fail at once stay in the order given.
-fn in_order(failed: &[DeviceId], fails_at: &[SimTime]) -> Vec<DeviceId> {
-    let mut order: Vec<(SimTime, DeviceId)> = fails_at.iter().copied().zip(failed.iter().copied()).collect();
-    order.sort_by_key(|&(time, _)| time);
-    order.into_iter().map(|(_, device)| device).collect()
 }
 
 fn placement(

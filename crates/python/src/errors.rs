@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use resilver_system::SystemError;
 
 create_exception!(_core, CoreConfigError, PyException, "A part of the system cannot be built as asked.");
+create_exception!(_core, CoreFaultError, PyException, "Faults are of what a system has not: a tuple for each.");
 create_exception!(_core, CorePlacementError, PyException, "A map, a rule or a pool cannot be used.");
 create_exception!(_core, CoreSimulationError, PyException, "A run cannot go on, or broke a law.");
 
@@ -15,6 +16,7 @@ create_exception!(_core, CoreSimulationError, PyException, "A run cannot go on, 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("CoreConfigError", py.get_type::<CoreConfigError>())?;
+    module.add("CoreFaultError", py.get_type::<CoreFaultError>())?;
     module.add("CorePlacementError", py.get_type::<CorePlacementError>())?;
     module.add("CoreSimulationError", py.get_type::<CoreSimulationError>())
 }

@@ -6,7 +6,6 @@ use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use resilver_placement::inverse::FailedSet;
 use resilver_placement::layouts::groups::{Groups, Spare};
 use resilver_placement::layouts::{
     Copysets, Declustered, Domains, Jump, Layout, Modulo, MultiRing, ObjectLayout, Rendezvous, Xor,
@@ -81,7 +80,7 @@ fn spare_of(name: &str, spares: usize) -> Result<Spare, PyErr> {
 
 /// The placement of a system's first pool once its failed devices are out.
 fn placement_after(mut config: SystemConfig) -> Placement {
-    let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
+    let failed = config.failed();
     let placement = config.pools.swap_remove(0).placement;
     Placement { algorithm: placement.algorithm.without(&failed), ..placement }
 }

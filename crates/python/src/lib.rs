@@ -9,6 +9,7 @@ mod crush;
 mod devices;
 mod errors;
 mod fabric;
+mod faults;
 mod lanes;
 mod layouts;
 mod levels;
@@ -36,7 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<parts::PopulationScan>()?;
     module.add_class::<population::PopulationCensus>()?;
     module.add_class::<topology::Topology>()?;
-    module.add_function(wrap_pyfunction!(simulation::choose_failed, module)?)?;
+    module.add_function(wrap_pyfunction!(faults::name_faults, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_sets, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_of_name, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::place_objects, module)?)?;

@@ -4,12 +4,13 @@ use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_device::DeviceUse;
-use resilver_system::{DeviceOutcome, Moved, Phase, PoolOutcome, Report};
+use resilver_system::{DeviceOutcome, Moved, Named, Phase, PoolOutcome, Report};
 use resilver_units::SimTime;
 
-use crate::config::system_config;
+use crate::config::named_config;
 use crate::crush::CrushMap;
 use crate::errors::{CoreSimulationError, system_error};
+use crate::faults::set_names;
 use crate::lanes;
 use crate::network_report;
 use crate::parts::scanned;
@@ -22,6 +23,8 @@ use crate::streams;
 #[pyclass(module = "resilver._core")]
 pub struct Simulation {
     simulation: resilver_system::Simulation,
+    /// What breaks, by name.
+    faults: Vec<Named>,
 }
 
 #[pymethods]
@@ -29,9 +32,9 @@ impl Simulation {
     #[new]
     #[pyo3(signature = (system, maps=Vec::new()))]
     fn new(py: Python<'_>, system: &str, maps: Vec<PyRef<'_, CrushMap>>) -> PyResult<Self> {
-        let config = system_config(system, &maps)?;
+        let (config, faults) = named_config(system, &maps)?;
         let simulation = py.detach(|| resilver_system::Simulation::new(config)).map_err(system_error)?;
-        Ok(Simulation { simulation })
+        Ok(Simulation { simulation, faults })
     }
 
     /// A run whose population was scanned in parts: (files, objects, bytes) of all, and each part's affected objects and
@@ -46,10 +49,10 @@ impl Simulation {
         affected: Vec<PyReadonlyArray1<'_, u64>>,
         sizes: Vec<PyReadonlyArray1<'_, u64>>,
     ) -> PyResult<Self> {
-        let config = system_config(system, &maps)?;
+        let (config, faults) = named_config(system, &maps)?;
         let found = scanned(totals, &affected, &sizes);
         let simulation = py.detach(|| resilver_system::Simulation::with_found(config, found)).map_err(system_error)?;
-        Ok(Simulation { simulation })
+        Ok(Simulation { simulation, faults })
     }
 
     /// Works on for a fraction of a second; returns (phase, fraction of it done, events, simulated seconds, lost copies
@@ -73,6 +76,7 @@ impl Simulation {
         let report = self.simulation.report().ok_or_else(|| CoreSimulationError::new_err("the run is not done yet"))?;
         let dict = PyDict::new(py);
         set_totals(&dict, report)?;
+        set_names(&dict, &self.faults)?;
         dict.set_item("servers", servers(py, report)?)?;
         dict.set_item("transfers", transfers(py, report)?)?;
         dict.set_item("timeline", timeline(py, report)?)?;
@@ -91,12 +95,6 @@ impl Simulation {
         dict.set_item("pools", pools(py, report, &self.simulation.traffic_pools())?)?;
         Ok(dict)
     }
-}
-
-/// Chooses `count` of `among` components at random; `fault` numbers the fault within the study.
-#[pyfunction]
-pub fn choose_failed(seed: u64, fault: u64, among: u32, count: u32) -> Vec<u32> {
-    resilver_system::choose_failed(seed, fault, among, count)
 }
 
 fn set_totals(dict: &Bound<'_, PyDict>, report: &Report) -> PyResult<()> {

@@ -11,6 +11,7 @@ use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimTime};
 use serde::Deserialize;
 
 use crate::errors::config_error;
+use crate::faults::CorruptJson;
 use crate::traffic::duration;
 
 /// How objects are coded.
@@ -53,19 +54,6 @@ struct BurstsJson {
     first_seconds: f64,
     every_seconds: f64,
     bytes: u64,
-}
-
-/// Groups that rebuild in place.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CorruptionJson {
-    at_seconds: f64,
-    groups: Vec<u32>,
-    #[serde(default)]
-    strips_per_server: Option<u64>,
-    window: u32,
-    #[serde(default)]
-    code: Option<String>,
 }
 
 /// The code that a text names.
@@ -130,14 +118,10 @@ pub fn streams(json: StreamsJson) -> PyResult<StreamTraffic> {
 }
 
 /// The corruption that the JSON describes.
-pub fn corruption(json: CorruptionJson) -> PyResult<Corruption> {
-    Ok(Corruption {
-        at: SimTime::ZERO + duration("corrupt.at", json.at_seconds)?,
-        groups: json.groups,
-        strips_per_server: json.strips_per_server,
-        window: json.window,
-        code: json.code.map(|text| code("corrupt.code", &text)).transpose()?,
-    })
+pub fn corruption((at, groups, json): (SimTime, Vec<u32>, CorruptJson)) -> PyResult<Corruption> {
+    let CorruptJson { strips, window, code: text, .. } = json;
+    let code = text.map(|text| code("corrupt.code", &text)).transpose()?;
+    Ok(Corruption { at, groups, strips_per_server: strips, window, code })
 }
 
 /// Sets the numbers of streams, `None` where there is no such part.

@@ -199,6 +199,11 @@ pub struct Topology {
 }
 
 impl Topology {
+    /// The nodes and links.
+    pub fn network(&self) -> &resilver_fabric::topology::Topology {
+        &self.inner
+    }
+
     /// That a node is one of the topology's.
     fn check(&self, node: u32) -> PyResult<u32> {
         if node < self.inner.nodes() {

@@ -1,9 +1,9 @@
-//! Clients and faults of the network, from the JSON that `resilver.simulate` writes.
+//! Clients, from the JSON that `resilver.simulate` writes.
 
 use std::sync::Arc;
 
 use pyo3::PyErr;
-use resilver_system::{Arrivals, NetworkFault, Targets, TraceRequest, Traffic};
+use resilver_system::{Arrivals, Targets, TraceRequest, Traffic};
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 use serde::Deserialize;
 
@@ -43,17 +43,6 @@ enum TargetsJson {
     Uniform {},
     Zipf { exponent: f64 },
     Hot { servers: f64, requests: f64 },
-}
-
-/// Parts of the network, and disks, that fail together.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NetworkFaultJson {
-    at_seconds: f64,
-    repair_at_seconds: Option<f64>,
-    links: Vec<u32>,
-    nodes: Vec<u32>,
-    disks: Vec<u32>,
 }
 
 /// A length of time, of which `field` says what it is.
@@ -111,17 +100,5 @@ fn arrivals(json: ArrivalsJson) -> Result<Arrivals, PyErr> {
             };
             Arrivals::Trace(Arc::new((0..rows).map(request).collect::<Result<_, PyErr>>()?))
         }
-    })
-}
-
-/// The fault that the JSON describes.
-pub fn network_fault(json: NetworkFaultJson) -> Result<NetworkFault, PyErr> {
-    let time = |field, seconds| duration(field, seconds).map(|after| SimTime::ZERO + after);
-    Ok(NetworkFault {
-        at: time("network_faults.at", json.at_seconds)?,
-        repair_at: json.repair_at_seconds.map(|seconds| time("network_faults.repair_at", seconds)).transpose()?,
-        links: json.links,
-        nodes: json.nodes,
-        disks: json.disks.into_iter().map(DeviceId::new).collect(),
     })
 }

@@ -14,10 +14,10 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder, Phase, Placement,
-    RecoveryPolicy, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig,
+    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, Fault, ObjectOrder, Phase,
+    Placement, RecoveryPolicy, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig,
 };
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
 const SERVERS: u32 = 1024;
 const GROUPS: u32 = 1 << 16;
@@ -80,8 +80,6 @@ fn system(code: &str, files: u64) -> SystemConfig {
     SystemConfig {
         seed: 1,
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
-        failed: vec![DeviceId::new(7)],
-        fails_at: vec![],
         devices: Devices::alike(Service::Table(disk_table()), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: fabric_table() },
         policy: RecoveryPolicy {
@@ -109,7 +107,7 @@ fn system(code: &str, files: u64) -> SystemConfig {
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
-        faults: vec![],
+        faults: vec![Fault::told(SimTime::ZERO, vec![DeviceId::new(7)])],
     }
 }
 

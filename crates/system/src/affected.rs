@@ -4,7 +4,7 @@
 //! scanned, and their objects relocated, by all threads, and merged in order.
 
 use rayon::prelude::*;
-use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse};
+use resilver_placement::inverse::{GroupInverse, Inverse};
 use resilver_placement::layout::Relocation;
 use resilver_population::{Words, file_of};
 use resilver_units::{GroupId, ObjectId};
@@ -203,7 +203,7 @@ impl AffectedSearch {
     /// # Errors
     /// When the population cannot be built, or the placement breaks a law.
     pub fn new(config: SystemConfig) -> Result<Self, SystemError> {
-        let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
+        let failed = config.failed();
         let searches = (0..config.pools.len()).map(|pool| visit_scan(&config, pool, &failed, Boxed));
         Ok(AffectedSearch { searches: searches.collect::<Result<_, _>>()?, present: 0, pending: Vec::new(), next: 0 })
     }

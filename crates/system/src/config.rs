@@ -12,15 +12,15 @@ use resilver_placement::pool::{Osds, Pool};
 use resilver_placement::ring::HashRing;
 use resilver_population::{Decomposition, Extent, FILE_INDEX_LIMIT, Histogram, file_of};
 use resilver_redundancy::Code;
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, ObjectId, SimTime};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, ObjectId};
 
 use crate::SystemError;
 use crate::actors::{Corruption, StreamTraffic, Traffic};
 use crate::choice::{ObjectOrder, SourceChoice};
 use crate::devices::Devices;
+use crate::faults::Fault;
 use crate::group_contents::GroupContents;
 use crate::lanes::LanesConfig;
-use crate::network::NetworkFault;
 use crate::recovery::{PoolCode, PoolCodes, RecoveryPolicy, RetryPolicy};
 
 /// The reweight of a device that is in, 16.16.
@@ -35,10 +35,6 @@ pub struct SystemConfig {
     pub endpoint_of: Vec<EndpointId>,
     /// All endpoints of each device, as many of one as of another; empty where each has one.
     pub ports_of: Vec<Vec<EndpointId>>,
-    /// The devices that fail, each once.
-    pub failed: Vec<DeviceId>,
-    /// When each of them fails; empty where all fail at time zero.
-    pub fails_at: Vec<SimTime>,
     /// How fast each device serves its requests, and in which order.
     pub devices: Devices,
     /// The network.
@@ -59,8 +55,8 @@ pub struct SystemConfig {
     pub streams: Option<StreamTraffic>,
     /// Groups that rebuild in place.
     pub corruptions: Vec<Corruption>,
-    /// Faults of the network, and disks that fail without anyone being told.
-    pub faults: Vec<NetworkFault>,
+    /// What breaks.
+    pub faults: Vec<Fault>,
     /// The lanes of classes of traffic, where all do not share one queue.
     pub lanes: Option<LanesConfig>,
 }
@@ -102,26 +98,6 @@ pub enum FabricConfig {
         /// What links, switches and packets are like.
         parameters: SwitchedParameters,
     },
-}
-
-impl SystemConfig {
-    /// The points of time at which devices fail, rising, each with all devices that have failed by then.
-    ///
-    /// There is at least one: nothing fails at time zero where nothing fails at all.
-    pub(crate) fn stages(&self) -> Vec<(SimTime, FailedSet)> {
-        let fails_at = |index: usize| self.fails_at.get(index).copied().unwrap_or(SimTime::ZERO);
-        let mut times: Vec<SimTime> = (0..self.failed.len()).map(fails_at).collect();
-        times.sort_unstable();
-        times.dedup();
-        if times.is_empty() {
-            times.push(SimTime::ZERO);
-        }
-        let failed_by = |time: SimTime| {
-            let devices = self.failed.iter().enumerate().filter(|&(index, _)| fails_at(index) <= time);
-            FailedSet::new(self.endpoint_of.len(), &devices.map(|(_, &device)| device).collect::<Vec<_>>())
-        };
-        times.into_iter().map(|time| (time, failed_by(time))).collect()
-    }
 }
 
 impl SystemConfig {

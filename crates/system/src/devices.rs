@@ -1,4 +1,4 @@
-//! The devices of a system: of which kind each is, how fast it is, and when it is slow.
+//! The devices of a system: of which kind each is, and how fast it is.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,6 @@ use resilver_device::{Device, Disk, Mixed, Pace, ReadsFirst, Service};
 use resilver_units::{DeviceId, SimTime};
 
 use crate::SystemError;
-use crate::network::NetworkFault;
 
 /// In which order a device serves its requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,19 +28,6 @@ pub struct DeviceKind {
     pub spread: f64,
 }
 
-/// A device that works at a share of its speed for a while, of which nobody is told.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slowdown {
-    /// Which device.
-    pub device: DeviceId,
-    /// When it becomes slow.
-    pub at: SimTime,
-    /// When it works as before; `None` where it does not.
-    pub until: Option<SimTime>,
-    /// The share of its speed, above 0 and below 1; of several at a time, the smallest holds.
-    pub health: f64,
-}
-
 /// The devices of a system.
 #[derive(Clone, Debug)]
 pub struct Devices {
@@ -49,15 +35,13 @@ pub struct Devices {
     pub kinds: Vec<DeviceKind>,
     /// Which of them each device is of; empty where all are of the first.
     pub kind_of: Vec<u8>,
-    /// Those that are slow for a while.
-    pub slowdowns: Vec<Slowdown>,
 }
 
 impl Devices {
-    /// Devices that are all alike, and never slow.
+    /// Devices that are all alike.
     pub fn alike(service: Service, discipline: Discipline) -> Self {
         let kinds = vec![DeviceKind { service, discipline, spread: 0.0 }];
-        Devices { kinds, kind_of: Vec::new(), slowdowns: Vec::new() }
+        Devices { kinds, kind_of: Vec::new() }
     }
 
     /// The kind of a device.
@@ -84,31 +68,23 @@ impl Devices {
         if kinds == 0 || !self.kind_of.is_empty() && self.kind_of.len() != count {
             return Err(no_such("device of kind_of", self.kind_of.len() as u32, count));
         }
-        let beyond = |slow: &&Slowdown| slow.device.index() >= count;
-        match self.slowdowns.iter().find(beyond) {
-            Some(slow) => Err(no_such("device that is slow", slow.device.get(), count)),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
-    /// When devices become slow, and when they are not any more, as faults that take nothing away.
-    pub(crate) fn slow_times(&self) -> Vec<NetworkFault> {
-        let mut times: Vec<(SimTime, Option<SimTime>)> =
-            self.slowdowns.iter().map(|slow| (slow.at, slow.until)).collect();
-        times.sort_unstable();
-        times.dedup();
-        times.into_iter().map(|(at, repair_at)| NetworkFault { at, repair_at, ..NetworkFault::default() }).collect()
-    }
-
-    /// `count` devices, each made by its service and its number, and set to its pace.
-    pub(crate) fn build<D: Device>(&self, seed: u64, count: usize, make: impl Fn(&DeviceKind, u64) -> D) -> Vec<D> {
-        let mut slow: BTreeMap<DeviceId, Vec<Slowdown>> = BTreeMap::new();
-        self.slowdowns.iter().for_each(|slowdown| slow.entry(slowdown.device).or_default().push(*slowdown));
+    /// `count` devices, each made by its service and its number, and set to its pace; `slow` says the health of those that
+    /// are ever slow.
+    pub(crate) fn build<D: Device>(
+        &self,
+        seed: u64,
+        count: usize,
+        slow: &BTreeMap<u32, Vec<(SimTime, f64)>>,
+        make: impl Fn(&DeviceKind, u64) -> D,
+    ) -> Vec<D> {
         let device = |number: u32| {
-            let (id, kind) = (DeviceId::new(number), self.kind(DeviceId::new(number)));
+            let kind = self.kind(DeviceId::new(number));
             let mut made = make(kind, u64::from(number));
             let pace = Pace::drawn(seed, u64::from(number), kind.spread);
-            made.set_pace(pace.with_health(&slow.get(&id).map_or(Vec::new(), |slow| health_of(slow))));
+            made.set_pace(pace.with_health(slow.get(&number).map_or(&[], Vec::as_slice)));
             made
         };
         (0..count as u32).map(device).collect()
@@ -120,37 +96,5 @@ pub(crate) fn mixed(kind: &DeviceKind, device: u64) -> Mixed {
     match kind.discipline {
         Discipline::Fifo => Mixed::Fifo(Disk::new(&kind.service, device)),
         Discipline::ReadsFirst => Mixed::ReadsFirst(ReadsFirst::new(&kind.service, device)),
-    }
-}
-
-/// The health of one device over time: the worst of the slowdowns that hold at each.
-fn health_of(slowdowns: &[Slowdown]) -> Vec<(SimTime, f64)> {
-    let mut times: Vec<SimTime> = slowdowns.iter().flat_map(|slow| [Some(slow.at), slow.until]).flatten().collect();
-    times.sort_unstable();
-    times.dedup();
-    let worst = |time: SimTime| {
-        let holds = slowdowns.iter().filter(|slow| slow.at <= time && slow.until.is_none_or(|until| time < until));
-        holds.map(|slow| slow.health).fold(1.0, f64::min)
-    };
-    times.into_iter().map(|time| (time, worst(time))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_several_slowdowns_the_worst_holds() {
-        let at = SimTime::from_picoseconds;
-        let slow = |begin, until: Option<u64>, health| Slowdown {
-            device: DeviceId::new(0),
-            at: at(begin),
-            until: until.map(at),
-            health,
-        };
-        let all = [slow(10, None, 0.5), slow(20, Some(30), 0.1), slow(25, Some(40), 0.8)];
-        assert_eq!(health_of(&all), [(10, 0.5), (20, 0.1), (25, 0.1), (30, 0.5), (40, 0.5)].map(|(t, h)| (at(t), h)));
-        assert_eq!(health_of(&all[1..2]), [(at(20), 0.1), (at(30), 1.0)]);
-        assert!(health_of(&[]).is_empty());
     }
 }

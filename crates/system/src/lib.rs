@@ -2,7 +2,6 @@
 
 mod actors;
 mod affected;
-mod breaking;
 mod checker;
 mod choice;
 mod class;
@@ -23,7 +22,6 @@ mod network;
 mod operations;
 mod outcome;
 mod parts;
-mod periods;
 mod ports;
 mod positions;
 mod recovery;
@@ -42,8 +40,8 @@ pub use checker::ConservationError;
 pub use config::{
     Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, Placement, StoredPool, SystemConfig,
 };
-pub use devices::{DeviceKind, Devices, Discipline, Slowdown};
-pub use faults::choose_failed;
+pub use devices::{DeviceKind, Devices, Discipline};
+pub use faults::{Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults};
 pub use file_words::FileWords;
 pub use forward::ForwardInverse;
 
@@ -56,7 +54,7 @@ pub use measures::{
     Bar, ClientOutcome, Counts, Delays, Period, PeriodOutcome, PieceCounts, Rates, ServerOutcome, StreamOutcome,
     StripeGroup, TrafficInterval,
 };
-pub use network::{Network, NetworkFault};
+pub use network::Network;
 pub use outcome::{Coded, DeviceOutcome, Level, Outcome, PoolOutcome, Transfer, Wasted};
 pub use parts::{Part, PopulationScan};
 pub use ports::Ports;

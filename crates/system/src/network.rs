@@ -1,8 +1,8 @@
-//! What a system has to know of its fabric beyond carrying messages, and the faults of the network.
+//! What a system has to know of its fabric beyond carrying messages.
 
 use resilver_fabric::{Fabric, InterfaceUse, LogGp, NetworkUse, Switched};
 use resilver_kernel::lanes::LaneUse;
-use resilver_units::{DeviceId, EndpointId, SimTime};
+use resilver_units::{EndpointId, SimTime};
 
 use crate::checker::{ConservationError, hold};
 
@@ -13,6 +13,12 @@ pub trait Network: Fabric {
 
     /// Whether an endpoint can send and receive: its node and one of its links at least work.
     fn works(&self, endpoint: EndpointId) -> bool;
+
+    /// Whether a node has not failed, whatever became of its links.
+    fn is_up(&self, node: u32) -> bool {
+        let _ = node;
+        true
+    }
 
     /// What each endpoint's interface did, where the fabric is one of interfaces.
     fn interfaces(&self) -> Vec<InterfaceUse>;
@@ -65,6 +71,10 @@ impl Network for Switched {
         self.is_linked(self.topology().node_of(endpoint))
     }
 
+    fn is_up(&self, node: u32) -> bool {
+        Switched::is_up(self, node)
+    }
+
     fn interfaces(&self) -> Vec<InterfaceUse> {
         Vec::new()
     }
@@ -76,40 +86,6 @@ impl Network for Switched {
     fn packets_dropped(&self) -> u64 {
         self.conservation().dropped
     }
-}
-
-/// Parts of the network, and disks, that fail together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NetworkFault {
-    /// When.
-    pub at: SimTime,
-    /// When they work again; `None` where they do not.
-    pub repair_at: Option<SimTime>,
-    /// Links, by their numbers in the topology.
-    pub links: Vec<u32>,
-    /// Nodes, by their numbers in the topology: with all their links, their disks and the clients at them.
-    pub nodes: Vec<u32>,
-    /// Disks whose servers go on, of which nobody is told: they answer no request any more.
-    pub disks: Vec<DeviceId>,
-}
-
-/// A fault's beginning or its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub at: SimTime,
-    pub fault: usize,
-    pub is_repair: bool,
-}
-
-/// The beginnings and the ends of faults, in the order of time, then of the faults.
-pub(crate) fn changes_of(faults: &[NetworkFault]) -> Vec<Change> {
-    let ends = |(fault, of): (usize, &NetworkFault)| {
-        let begin = Change { at: of.at, fault, is_repair: false };
-        [Some(begin), of.repair_at.map(|at| Change { at, fault, is_repair: true })]
-    };
-    let mut changes: Vec<Change> = faults.iter().enumerate().flat_map(ends).flatten().collect();
-    changes.sort_by_key(|change| (change.at, change.fault, change.is_repair));
-    changes
 }
 
 /// Holds what the network did to the laws of conservation.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse};
+use resilver_placement::inverse::{GroupInverse, Inverse};
 use resilver_population::{FILE_INDEX_LIMIT, LARGEST_VOLUME, RangeTotals, Words};
 use resilver_units::Bytes;
 
@@ -92,7 +92,7 @@ impl PopulationScan {
     /// # Errors
     /// When the population cannot be built, or the placement breaks a law.
     pub fn new(config: &SystemConfig) -> Result<Self, SystemError> {
-        let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
+        let failed = config.failed();
         Ok(PopulationScan { scan: if config.pools.len() == 1 { visit_scan(config, 0, &failed, Boxed)? } else { None } })
     }
 

@@ -97,7 +97,8 @@ pub(crate) fn begin(config: &SystemConfig, recovery: Recovery, bytes: Bytes) -> 
             let mut parameters = parameters.clone();
             parameters.lanes = lanes.cloned().unwrap_or(parameters.lanes);
             parameters.check(topology).map_err(|error| SystemError::Fabric(error.to_string()))?;
-            over(config, Switched::new(topology.clone(), parameters), recovery, bytes)
+            let fabric = Switched::new(topology.clone(), parameters).with_paces(&config.slow_channels(topology));
+            over(config, fabric, recovery, bytes)
         }
     }
 }
@@ -130,11 +131,10 @@ fn check_numbers(config: &SystemConfig) -> Result<(), SystemError> {
     }
     let used = endpoints_of(config).map(EndpointId::get);
     let of_faults = config.faults.iter().flat_map(|fault| {
-        let of_links = fault.links.iter().map(move |&link| ("link of network_faults", link, links));
-        let of_nodes = fault.nodes.iter().map(move |&node| ("node of network_faults", node, nodes));
-        of_links
-            .chain(of_nodes)
-            .chain(fault.disks.iter().map(move |disk| ("disk of network_faults", disk.get(), disks)))
+        let of_links = fault.links.iter().map(move |&link| ("link of faults", link, links));
+        let of_nodes = fault.nodes.iter().map(move |&node| ("node of faults", node, nodes));
+        let of_devices = fault.devices.iter().map(move |device| ("device of faults", device.get(), disks));
+        of_links.chain(of_nodes).chain(of_devices)
     });
     let mut all = of_faults.chain(used.map(|endpoint| ("endpoint", endpoint, endpoints)));
     match all.find(|&(_, number, count)| number >= count) {
@@ -149,23 +149,23 @@ where
     F::Event: Send + Sync,
 {
     let count = config.endpoint_of.len();
-    let (devices, seed) = (&config.devices, config.seed);
+    let (devices, seed, slow) = (&config.devices, config.seed, &config.slow_devices());
     let device_lanes = config.lanes.as_ref().filter(|config| config.devices).map(|config| &config.lanes);
     match (devices.discipline(), device_lanes) {
         (Some(Discipline::Fifo), Some(lanes)) => {
-            let disks = devices.build(seed, count, |kind, device| LaneDisk::new(&kind.service, device, lanes));
+            let disks = devices.build(seed, count, slow, |kind, device| LaneDisk::new(&kind.service, device, lanes));
             with(config, fabric, disks, recovery, bytes)
         }
         (_, Some(_)) => Err(SystemError::LanesOfReadsFirst),
         (Some(Discipline::Fifo), None) => {
-            let disks = devices.build(seed, count, |kind, device| Disk::new(&kind.service, device));
+            let disks = devices.build(seed, count, slow, |kind, device| Disk::new(&kind.service, device));
             with(config, fabric, disks, recovery, bytes)
         }
         (Some(Discipline::ReadsFirst), None) => {
-            let disks = devices.build(seed, count, |kind, device| ReadsFirst::new(&kind.service, device));
+            let disks = devices.build(seed, count, slow, |kind, device| ReadsFirst::new(&kind.service, device));
             with(config, fabric, disks, recovery, bytes)
         }
-        (None, None) => with(config, fabric, devices.build(seed, count, mixed), recovery, bytes),
+        (None, None) => with(config, fabric, devices.build(seed, count, slow, mixed), recovery, bytes),
     }
 }
 
@@ -183,9 +183,7 @@ where
 {
     let plant = Plant::new(fabric, disks, config.endpoint_of.clone()).with_ports(&config.ports_of);
     let workload = Workload::of(config, plant.ports.sides())?;
-    // Who is served beside slow devices is measured apart; nobody else has to know when they are.
-    let slow_times = if workload.is_some() { config.devices.slow_times() } else { Vec::new() };
-    let faults = [config.faults.clone(), slow_times].concat();
+    let faults = config.untold(workload.is_some());
     let mut storage = Storage::serving(plant, recovery, workload, faults);
     let mut schedule = Schedule::new();
     storage.start(&mut schedule);

@@ -124,7 +124,7 @@ impl Simulation {
     /// # Errors
     /// When the population cannot be built.
     pub fn new(config: SystemConfig) -> Result<Self, SystemError> {
-        let failed = FailedSet::new(config.endpoint_of.len(), &config.failed);
+        let failed = config.failed();
         let stage = search_of(&config, 0, &failed)?;
         Ok(Simulation { config, failed, stage, pools: Vec::new(), found: None, report: None })
     }
@@ -259,7 +259,7 @@ impl Simulation {
         // A system of no groups has none to tell of.
         let groups = groups.filter(|groups| groups.groups > 0);
         let bytes = work.bytes();
-        let may_lose = matches!(config.fabric, FabricConfig::Switched { .. }) || !config.faults.is_empty();
+        let may_lose = matches!(config.fabric, FabricConfig::Switched { .. }) || !config.untold(false).is_empty();
         let mut recovery = Recovery::of_system(config, work)?;
         if may_lose {
             recovery = recovery.with_retry(config.retry);

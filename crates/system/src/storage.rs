@@ -9,9 +9,10 @@ use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
 use crate::SystemError;
 use crate::actors::Workload;
 use crate::event::{EventOf, Owner, StorageEvent};
+use crate::faults::{Change, Fault, changes_of};
 use crate::lanes::LaneReport;
 use crate::measures::{ClientOutcome, Period, StreamOutcome};
-use crate::network::{Change, Network, NetworkFault, changes_of, check_network};
+use crate::network::{Network, check_network};
 use crate::outcome::Outcome;
 use crate::ports::Ports;
 use crate::recovery::Recovery;
@@ -104,10 +105,13 @@ pub struct Storage<F, D> {
     pub(crate) recovery: Recovery,
     /// What clients and others ask of the system, where anything is.
     pub(crate) workload: Option<Box<Workload>>,
-    pub(crate) faults: Vec<NetworkFault>,
+    /// What breaks with nobody told.
+    pub(crate) faults: Vec<Fault>,
     pub(crate) changes: Vec<Change>,
     /// How many of them have come.
     pub(crate) changes_done: usize,
+    /// How many of them have taken each device away.
+    pub(crate) gone: Vec<u32>,
     /// Whether clients are served beside faults that are not over.
     pub(crate) is_faulty: bool,
     /// When the run was over; nothing happens any more from then on.
@@ -120,16 +124,11 @@ impl<F: Network, D: Device> Storage<F, D> {
         Storage::serving(plant, recovery, None, Vec::new())
     }
 
-    /// A system with this recovery to do, a workload beside it, and faults of the network.
+    /// A system with this recovery to do, a workload beside it, and faults that nobody is told of.
     ///
     /// With a workload, the run is over when both the recovery and its time are.
-    pub fn serving(
-        plant: Plant<F, D>,
-        recovery: Recovery,
-        workload: Option<Workload>,
-        faults: Vec<NetworkFault>,
-    ) -> Self {
-        let changes = changes_of(&faults);
+    pub fn serving(plant: Plant<F, D>, recovery: Recovery, workload: Option<Workload>, faults: Vec<Fault>) -> Self {
+        let (changes, gone) = (changes_of(&faults), vec![0; plant.disks.len()]);
         Storage {
             plant,
             recovery,
@@ -137,6 +136,7 @@ impl<F: Network, D: Device> Storage<F, D> {
             faults,
             changes,
             changes_done: 0,
+            gone,
             is_faulty: false,
             ended_at: None,
         }

@@ -12,10 +12,10 @@ use resilver_placement::pool::{Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder,
-    PlaceScratch, Placement, RetryPolicy, SourceChoice, StoredPool, SystemConfig,
+    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Devices, Discipline, FabricConfig, Fault,
+    ObjectOrder, PlaceScratch, Placement, RetryPolicy, SourceChoice, StoredPool, SystemConfig,
 };
-use resilver_units::{DeviceId, EndpointId, ObjectId, SimDuration};
+use resilver_units::{DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
 const SERVERS: u32 = 120;
 /// Objects of 1 B; a file is one.
@@ -47,8 +47,6 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
     let config = SystemConfig {
         seed: 5,
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
-        failed: failed.iter().copied().map(DeviceId::new).collect(),
-        fails_at: vec![],
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
         pools: vec![StoredPool {
@@ -64,7 +62,7 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
-        faults: vec![],
+        faults: vec![Fault::told(SimTime::ZERO, failed.iter().copied().map(DeviceId::new).collect())],
         lanes: None,
         policy: policy(),
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },

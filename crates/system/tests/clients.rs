@@ -11,7 +11,7 @@ use resilver_fabric::{Forwarding, LogGp, LogGpRow, LogGpTable, Queues, Routing, 
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_system::{
-    Arrivals, ClientOutcome, Conclusion, EventOf, Network, NetworkFault, Plant, Recovery, RecoveryPolicy, RetryPolicy,
+    Arrivals, ClientOutcome, Conclusion, EventOf, Fault, Network, Plant, Recovery, RecoveryPolicy, RetryPolicy,
     SourceChoice, Storage, Targets, TraceRequest, Traffic, Workload,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
@@ -81,7 +81,7 @@ fn recovery(devices: u32, tasks: &[(u32, u32)]) -> Recovery {
 }
 
 /// What one run has: (tasks of the rebuild, clients, faults).
-type Parts<'a> = (&'a [(u32, u32)], Option<Traffic>, Vec<NetworkFault>);
+type Parts<'a> = (&'a [(u32, u32)], Option<Traffic>, Vec<Fault>);
 
 /// Runs a system of `devices` devices that serve reads first, in steps of `step` events.
 fn conclude<F: Network>(
@@ -103,7 +103,7 @@ fn conclude<F: Network>(
     (storage.conclude(schedule.now()).unwrap(), digest)
 }
 
-fn serve<F: Network>(fabric: F, service: &Service, traffic: Traffic, faults: Vec<NetworkFault>) -> ClientOutcome {
+fn serve<F: Network>(fabric: F, service: &Service, traffic: Traffic, faults: Vec<Fault>) -> ClientOutcome {
     let devices = traffic.servers.len() as u32;
     conclude(fabric, devices, service, (&[], Some(traffic), faults), u64::MAX).0.clients.unwrap()
 }
@@ -166,7 +166,7 @@ fn recorded(rows: &[(f64, bool, u32)]) -> Arrivals {
 fn a_request_to_a_dead_disk_times_out_and_succeeds_elsewhere() {
     // The disk of server 0 is dead, so the read of time 0 is given up after 1 s and goes to the only other server, which
     // takes 0.1 s: 1.1 s since it was first issued. The write of time 2 to server 1 is acknowledged at once.
-    let faults = vec![NetworkFault { disks: vec![DeviceId::new(0)], ..NetworkFault::default() }];
+    let faults = vec![Fault { devices: vec![DeviceId::new(0)], ..Fault::default() }];
     let rows = recorded(&[(0.0, true, 0), (2.0, false, 1)]);
     let clients = Traffic { timeout: Some(seconds(1.0)), ..traffic(2, 1, rows, 5.0) };
     let outcome = serve(instant(3), &fixed(0.1, 0.1), clients, faults);
@@ -194,11 +194,11 @@ fn a_server_that_is_cut_off_loses_what_is_asked_of_it() {
     // A chain: router 0, then servers 0, 1 and 2. Its last link fails, so that a third of the first attempts is lost; each
     // goes to one of the other two.
     let chain = || Switched::new(Arc::new(mesh(&[4], &[0]).unwrap()), parameters());
-    let last = |at: f64, repair_at: Option<f64>| NetworkFault {
+    let last = |at: f64, until: Option<f64>| Fault {
         at: SimTime::ZERO + seconds(at),
-        repair_at: repair_at.map(|at| SimTime::ZERO + seconds(at)),
+        until: until.map(|at| SimTime::ZERO + seconds(at)),
         links: vec![2],
-        ..NetworkFault::default()
+        ..Fault::default()
     };
     let outcome = serve(chain(), &fixed(1e-3, 1e-3), traffic(3, 1, closed(4, 0.01), 2.0), vec![last(0.0, None)]);
     assert_eq!((outcome.servers[2].completed, outcome.servers[0].lost, outcome.servers[1].lost), (0, 0, 0));
@@ -212,7 +212,7 @@ fn a_server_that_is_cut_off_loses_what_is_asked_of_it() {
 #[test]
 fn a_requester_that_nothing_leads_away_from_goes_on_trying() {
     // Its only link has failed. Two requests are tried again every millisecond for 0.1 s: 100 or 101 times each.
-    let cut = NetworkFault { links: vec![0], ..NetworkFault::default() };
+    let cut = Fault { links: vec![0], ..Fault::default() };
     let chain = Switched::new(Arc::new(mesh(&[3], &[0]).unwrap()), parameters());
     let outcome = serve(chain, &fixed(1e-3, 1e-3), traffic(2, 1, closed(2, 0.0), 0.1), vec![cut]);
     assert_eq!(outcome.counts.completed, 0);
@@ -223,7 +223,7 @@ fn a_requester_that_nothing_leads_away_from_goes_on_trying() {
 fn a_router_that_dies_takes_its_requests_with_it() {
     // Of two routers with 8 requests each, one dies half way; the other has as many outstanding as before.
     let topology = Arc::new(torus(&[3, 3], &[0, 4]).unwrap());
-    let fault = NetworkFault { at: SimTime::ZERO + seconds(0.5), nodes: vec![4], ..NetworkFault::default() };
+    let fault = Fault { at: SimTime::ZERO + seconds(0.5), nodes: vec![4], ..Fault::default() };
     let clients = traffic(7, 2, closed(16, 0.0), 1.0);
     let outcome = serve(Switched::new(topology, parameters()), &fixed(1e-3, 1e-3), clients, vec![fault]);
     assert_eq!(outcome.outstanding, 8);
@@ -244,12 +244,7 @@ fn ring_of_tasks() -> Vec<(u32, u32)> {
 fn a_run_is_the_same_however_it_is_cut_into_steps() {
     let (tasks, cut) = (
         ring_of_tasks(),
-        NetworkFault {
-            at: SimTime::ZERO + seconds(0.05),
-            links: vec![3, 4],
-            nodes: vec![9],
-            ..NetworkFault::default()
-        },
+        Fault { at: SimTime::ZERO + seconds(0.05), links: vec![3, 4], nodes: vec![9], ..Fault::default() },
     );
     let run = |step| {
         let clients = traffic(14, 2, closed(32, 0.01), 0.3);
@@ -277,13 +272,12 @@ fn a_rebuild_in_a_network_that_falls_apart_ends() {
     // A chain of servers 0 to 5, of which the last failed. The link between 2 and 3 fails at time 0, so objects from 0 to 1 and
     // from 3 to 4 are restored, and those from 0 to 4 and from 3 to 1 are out of reach.
     let chain = || Switched::new(Arc::new(mesh(&[6], &[]).unwrap()), parameters());
-    let cut = NetworkFault { links: vec![2], ..NetworkFault::default() };
+    let cut = Fault { links: vec![2], ..Fault::default() };
     let tasks = [(0, 1), (3, 4), (0, 4), (3, 1), (0, 1)];
     let outcome = conclude(chain(), 6, &fixed(2e-3, 2e-3), (&tasks, None, vec![cut]), u64::MAX).0.outcome;
     assert_eq!((outcome.rebuilt_pieces, outcome.unreachable_pieces), (3, 2));
     // Repaired before the third attempt, 20 ms later, all is restored.
-    let repaired =
-        NetworkFault { links: vec![2], repair_at: Some(SimTime::ZERO + seconds(0.015)), ..NetworkFault::default() };
+    let repaired = Fault { links: vec![2], until: Some(SimTime::ZERO + seconds(0.015)), ..Fault::default() };
     let outcome = conclude(chain(), 6, &fixed(2e-3, 2e-3), (&tasks, None, vec![repaired]), u64::MAX).0.outcome;
     assert_eq!((outcome.rebuilt_pieces, outcome.unreachable_pieces), (5, 0));
 }
@@ -294,8 +288,8 @@ fn a_rebuild_whose_destination_or_source_dies_ends() {
     // has to send.
     let tasks = [(0, 1), (3, 4), (0, 4), (4, 1), (0, 1)];
     for at in [0.0, 0.004] {
-        for (nodes, disks) in [(vec![4], vec![]), (vec![], vec![DeviceId::new(4)])] {
-            let fault = NetworkFault { at: SimTime::ZERO + seconds(at), nodes, disks, ..NetworkFault::default() };
+        for (nodes, devices) in [(vec![4], vec![]), (vec![], vec![DeviceId::new(4)])] {
+            let fault = Fault { at: SimTime::ZERO + seconds(at), nodes, devices, ..Fault::default() };
             let chain = Switched::new(Arc::new(mesh(&[6], &[]).unwrap()), parameters());
             let outcome = conclude(chain, 6, &fixed(2e-3, 2e-3), (&tasks, None, vec![fault]), u64::MAX).0.outcome;
             assert_eq!((outcome.rebuilt_pieces, outcome.unreachable_pieces), (2, 3), "at {at}");

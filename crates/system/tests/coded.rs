@@ -10,8 +10,8 @@ use resilver_placement::pool::PoolKind;
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::{Code, Pieces};
 use resilver_system::{
-    Algorithm, Contents, Discipline, FabricConfig, LanesConfig, NetworkFault, Outcome, Phase, PlaceScratch,
-    RecoveryPolicy, Simulation, SourceChoice, SystemConfig,
+    Algorithm, Contents, Discipline, FabricConfig, Fault, LanesConfig, Outcome, Phase, PlaceScratch, RecoveryPolicy,
+    Simulation, SourceChoice, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, ObjectId};
 
@@ -210,8 +210,7 @@ fn dead_disks_are_made_up_for_as_far_as_the_code_allows() {
             config.fabric = switched();
         }
         config.pools[0].placement.algorithm = rendezvous(6);
-        config.faults =
-            vec![NetworkFault { disks: dead.iter().copied().map(DeviceId::new).collect(), ..NetworkFault::default() }];
+        config.faults.push(Fault { devices: dead.iter().copied().map(DeviceId::new).collect(), ..Fault::default() });
         let (before, mut scratch) = (&config.pools[0].placement.algorithm, PlaceScratch::default());
         let after = before.without(&FailedSet::new(SERVERS as usize, &[DeviceId::new(3)]));
         let (mut lost, mut unreachable) = (0, 0);

@@ -9,7 +9,7 @@ use resilver_device::Service;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, Devices, Discipline, FabricConfig, ObjectOrder, Phase, PlaceScratch, Placement,
+    Algorithm, Contents, Devices, Discipline, FabricConfig, Fault, ObjectOrder, Phase, PlaceScratch, Placement,
     RecoveryPolicy, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
@@ -26,8 +26,6 @@ fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
     SystemConfig {
         seed: 5,
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
-        failed: failures.iter().map(|&(_, server)| DeviceId::new(server)).collect(),
-        fails_at: failures.iter().map(|&(time, _)| seconds(time)).collect(),
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
         pools: vec![StoredPool {
@@ -47,7 +45,10 @@ fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
-        faults: vec![],
+        faults: failures
+            .iter()
+            .map(|&(time, server)| Fault::told(seconds(time), vec![DeviceId::new(server)]))
+            .collect(),
         lanes: None,
         policy: policy(),
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
@@ -68,7 +69,10 @@ fn finish(config: &SystemConfig) -> Report {
 #[test]
 fn two_failures_at_one_time_are_one_failure_of_both() {
     let both = system(400, &[(0.0, 3), (0.0, 9)]);
-    let plain = SystemConfig { fails_at: vec![], ..both.clone() };
+    let plain = SystemConfig {
+        faults: vec![Fault::told(SimTime::ZERO, vec![DeviceId::new(3), DeviceId::new(9)])],
+        ..both.clone()
+    };
     assert_eq!(finish(&both), finish(&plain));
 }
 

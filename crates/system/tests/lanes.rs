@@ -12,8 +12,8 @@ use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Arrivals, Contents, Devices, Discipline, FabricConfig, LanesConfig, ObjectOrder, Phase, Placement,
-    Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig, SystemError, Targets, Traffic,
+    Algorithm, Arrivals, Contents, Devices, Discipline, FabricConfig, Fault, LanesConfig, ObjectOrder, Phase,
+    Placement, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig, SystemError, Targets, Traffic,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -29,8 +29,6 @@ fn system(fabric: FabricConfig, lanes: Option<LanesConfig>) -> SystemConfig {
     SystemConfig {
         seed: 5,
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
-        failed: vec![DeviceId::new(3)],
-        fails_at: vec![],
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric,
         pools: vec![StoredPool {
@@ -50,7 +48,7 @@ fn system(fabric: FabricConfig, lanes: Option<LanesConfig>) -> SystemConfig {
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
-        faults: vec![],
+        faults: vec![Fault::told(SimTime::ZERO, vec![DeviceId::new(3)])],
         lanes,
         policy: policy(),
         retry: RetryPolicy { after: seconds(1.0), attempts: 3 },
@@ -177,9 +175,9 @@ fn a_larger_share_makes_a_rebuild_beside_clients_faster() {
 fn failures_one_after_another_keep_the_laws_with_lanes() {
     // The second server fails while it receives and sends: its messages wait in lanes, and are of pulls that are void.
     for at in [0.05, 0.3, 1.0] {
-        let times = vec![SimTime::ZERO, SimTime::ZERO + seconds(at)];
-        let failed = vec![DeviceId::new(3), DeviceId::new(9)];
-        let config = SystemConfig { failed, fails_at: times, ..system(loggp(), lanes(&[0.5, 0.5, 0.0], true)) };
+        let told = |at: f64, device| Fault::told(SimTime::ZERO + seconds(at), vec![DeviceId::new(device)]);
+        let faults = vec![told(0.0, 3), told(at, 9)];
+        let config = SystemConfig { faults, ..system(loggp(), lanes(&[0.5, 0.5, 0.0], true)) };
         let report = finish(config).unwrap();
         assert!(report.outcome.rebuilt_pieces == report.outcome.losses.lost_pieces);
         assert!(report.outcome.devices[9].is_failed);

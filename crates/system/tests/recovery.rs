@@ -9,8 +9,8 @@ use resilver_device::Service;
 use resilver_placement::pool::PoolKind;
 use resilver_redundancy::Code;
 use resilver_system::{
-    CodeConfig, Contents, Devices, Discipline, FabricConfig, GroupContents, NetworkFault, Placement, Report,
-    StoredPool, SystemConfig,
+    CodeConfig, Contents, Devices, Discipline, FabricConfig, Fault, GroupContents, Placement, Report, StoredPool,
+    SystemConfig,
 };
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration};
 
@@ -131,12 +131,12 @@ fn a_coded_rebuild_uses_every_port() {
 #[test]
 fn failures_in_sequence_meet_lost_messages_and_silent_faults() {
     // Whatever happens at once, the run ends and keeps every law; of each lost piece it says what became of it.
-    let fault = |at: f64, repair: Option<f64>, links: &[u32], disks: &[u32]| NetworkFault {
+    let fault = |at: f64, repair: Option<f64>, links: &[u32], disks: &[u32]| Fault {
         at: seconds(at),
-        repair_at: repair.map(seconds),
+        until: repair.map(seconds),
         links: links.to_vec(),
-        nodes: vec![],
-        disks: disks.iter().copied().map(DeviceId::new).collect(),
+        devices: disks.iter().copied().map(DeviceId::new).collect(),
+        ..Fault::default()
     };
     for code in ["copies 3", "rs 4+2", "lrc 8+5 local 4"] {
         for fabric in [switched(), FabricConfig::LogGp { table: common::qdr() }] {
@@ -145,7 +145,7 @@ fn failures_in_sequence_meet_lost_messages_and_silent_faults() {
             config.pools[0].placement.algorithm = rendezvous(Code::parse(code).unwrap().pieces() as usize);
             config.fabric = fabric;
             let links: &[u32] = if is_switched { &[0, 7, 12] } else { &[] };
-            config.faults = vec![fault(0.7, Some(3.0), links, &[5]), fault(1.0, None, &[], &[9])];
+            config.faults.extend([fault(0.7, Some(3.0), links, &[5]), fault(1.0, None, &[], &[9])]);
             let outcome = finish(&config).outcome;
             let losses = outcome.losses;
             assert!(outcome.rebuilt_pieces > 0 && losses.lost_pieces > 15, "{code}: {losses:?}");

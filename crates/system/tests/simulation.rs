@@ -11,10 +11,10 @@ use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, Devices, Discipline, FabricConfig, GroupContents, ObjectOrder, Phase,
+    Algorithm, Contents, CrushPlacement, Devices, Discipline, FabricConfig, Fault, GroupContents, ObjectOrder, Phase,
     Placement, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig, choose_failed,
 };
-use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration};
+use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
 const SERVERS: u32 = 12;
 const GROUPS: u32 = 128;
@@ -53,8 +53,6 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
     SystemConfig {
         seed: 7,
         endpoint_of: (0..servers).map(EndpointId::new).collect(),
-        failed: failed.iter().copied().map(DeviceId::new).collect(),
-        fails_at: vec![],
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
         pools: vec![StoredPool {
@@ -70,7 +68,7 @@ fn system(algorithm: Algorithm, groups: Option<u32>, servers: u32, gibibytes: u6
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
-        faults: vec![],
+        faults: vec![Fault::told(SimTime::ZERO, failed.iter().copied().map(DeviceId::new).collect())],
         lanes: None,
         policy: policy(),
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },

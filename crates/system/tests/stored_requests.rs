@@ -10,8 +10,8 @@ use resilver_kernel::lanes::Lanes;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Arrivals, ClientOutcome, Contents, Devices, Discipline, LanesConfig, NetworkFault, PeriodOutcome,
-    Placement, Report, SystemConfig, Targets, Traffic,
+    Algorithm, Arrivals, ClientOutcome, Contents, Devices, Discipline, Fault, LanesConfig, PeriodOutcome, Placement,
+    Report, SystemConfig, Targets, Traffic,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -65,7 +65,7 @@ fn storing(code: &str, traffic: Traffic) -> SystemConfig {
 
 /// The same system, of which server 4 is known to fail at 2.5 s.
 fn failing(config: SystemConfig) -> SystemConfig {
-    SystemConfig { failed: vec![DeviceId::new(4)], fails_at: vec![SimTime::ZERO + seconds(2.5)], ..config }
+    SystemConfig { faults: vec![Fault::told(SimTime::ZERO + seconds(2.5), vec![DeviceId::new(4)])], ..config }
 }
 
 fn clients(report: &Report) -> &ClientOutcome {
@@ -140,11 +140,11 @@ fn a_lane_of_three_quarters_gives_clients_three_quarters() {
 
 #[test]
 fn a_device_that_nobody_is_told_of_costs_timeouts_or_requests() {
-    let silent = |timeout: Option<f64>, repair_at: Option<f64>| {
+    let silent = |timeout: Option<f64>, until: Option<f64>| {
         let mut config = storing("copies 3", Traffic { timeout: timeout.map(seconds), ..traffic(1.0, 10.0) });
-        let (at, disks) = (SimTime::ZERO + seconds(2.5), vec![DeviceId::new(4)]);
-        let repair_at = repair_at.map(|at| SimTime::ZERO + seconds(at));
-        config.faults = vec![NetworkFault { at, repair_at, disks, ..NetworkFault::default() }];
+        let (at, devices) = (SimTime::ZERO + seconds(2.5), vec![DeviceId::new(4)]);
+        let until = until.map(|at| SimTime::ZERO + seconds(at));
+        config.faults = vec![Fault { at, until, devices, ..Fault::default() }];
         run(config).unwrap()
     };
     // A request in twelve waits for the dead device: 1 s, and then it is asked of another server. With 1/12 s of that and a

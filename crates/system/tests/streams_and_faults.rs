@@ -9,7 +9,7 @@ use resilver_fabric::topology::leaf_spine;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, FabricConfig, NetworkFault, Placement, Report, StreamTraffic, StripesOf, SystemConfig,
+    Algorithm, Contents, FabricConfig, Fault, Placement, Report, StreamTraffic, StripesOf, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -39,12 +39,12 @@ fn servers_of_two_ports_go_on_by_the_one_whose_switch_works() {
     assert_eq!(streamed(&whole).groups[0].ports_working, 16);
     let mut config = two_leaves(servers);
     // Paired entries of the ports left are those at the leaf that works, but for the entries that are at the other.
-    let fault = |at: f64, repair: Option<f64>| NetworkFault {
+    let fault = |at: f64, repair: Option<f64>| Fault {
         at: SimTime::ZERO + seconds(at),
-        repair_at: repair.map(|repair| SimTime::ZERO + seconds(repair)),
+        until: repair.map(|repair| SimTime::ZERO + seconds(repair)),
         links: vec![],
         nodes: vec![leaves(servers)[1]],
-        disks: vec![],
+        ..Fault::default()
     };
     config.faults = vec![fault(0.0, None)];
     let broken = run(config.clone()).unwrap();
@@ -65,7 +65,7 @@ fn servers_of_two_ports_go_on_by_the_one_whose_switch_works() {
 #[test]
 fn a_disk_that_fails_in_silence_costs_what_it_takes_part_in() {
     let mut config = system(12, "rs 8+3", streams(12, 2, 0.5));
-    config.faults = vec![NetworkFault { at: SimTime::ZERO, disks: vec![DeviceId::new(5)], ..NetworkFault::default() }];
+    config.faults = vec![Fault { at: SimTime::ZERO, devices: vec![DeviceId::new(5)], ..Fault::default() }];
     let report = run(config).unwrap();
     let clients = report.clients.as_ref().unwrap();
     // Nearly every stripe of eleven of twelve servers touches the disk; the others are read, without it.
@@ -84,7 +84,7 @@ fn a_rebuild_in_place_does_not_wait_for_a_server_that_fails() {
     let whole = run(config.clone()).unwrap();
     assert_eq!(streamed(&whole).strips_rebuilt, 12 * 200);
     let at = SimTime::ZERO + seconds(1e-3);
-    config.faults = vec![NetworkFault { at, disks: vec![DeviceId::new(5)], ..NetworkFault::default() }];
+    config.faults = vec![Fault { at, devices: vec![DeviceId::new(5)], ..Fault::default() }];
     // Its peers need it for 8 of 11 strips, and lose as many until the end; all others are made.
     let report = run(config).unwrap();
     assert!(streamed(&report).rebuild_seconds.unwrap() > streamed(&whole).rebuild_seconds.unwrap());
@@ -97,7 +97,7 @@ fn a_rebuild_in_place_ends_where_too_few_peers_are_left() {
     let mut config = system(12, "rs 8+3", traffic);
     config.corruptions = vec![corruption(Some(200), 1)];
     let dead = (0..5).map(DeviceId::new).collect();
-    config.faults = vec![NetworkFault { at: SimTime::ZERO, disks: dead, ..NetworkFault::default() }];
+    config.faults = vec![Fault { at: SimTime::ZERO, devices: dead, ..Fault::default() }];
     let report = run(config).unwrap();
     // Of the seven that are left each gives up after three times as many losses in a row as the group has members, between
     // which it pauses for 10 ms; the five others stop at once.
@@ -132,8 +132,7 @@ fn replicated(fails: bool) -> SystemConfig {
     config.policy.bandwidth = BytesPerSecond::new(5e7);
     config.policy.pipeline_buffer = Bytes::mebibytes(1);
     if fails {
-        config.failed = vec![DeviceId::new(4)];
-        config.fails_at = vec![SimTime::ZERO + seconds(0.1)];
+        config.faults = vec![Fault::told(SimTime::ZERO + seconds(0.1), vec![DeviceId::new(4)])];
     }
     config
 }

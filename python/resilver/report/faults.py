@@ -50,7 +50,9 @@ def moments_of(study: dict[str, Any]) -> tuple[FaultMoment, ...]:
     for fault in faults if isinstance(faults, list) else []:
         if isinstance(fault, dict):
             at = seconds_of(fault.get("at"))
-            by_time.setdefault(at, []).extend(_lost(fault.get("fail")))
+            # What is slow is lost to nobody.
+            gone = {} if fault.get("health") else fault.get("fail") or fault.get("part")
+            by_time.setdefault(at, []).extend(_lost(gone))
     return tuple(FaultMoment(at, tuple(lost)) for at, lost in sorted(by_time.items()) if lost)
 
 
@@ -91,7 +93,7 @@ def slow_parts(study: dict[str, Any]) -> list[str]:
     clauses = []
     faults = study.get("faults")
     for fault in faults if isinstance(faults, list) else []:
-        if not isinstance(fault, dict) or fault.get("part") is None:
+        if not isinstance(fault, dict) or not fault.get("part") or not fault.get("health"):
             continue
         names = _lost(fault["part"])
         is_one = len(names) == 1 and (names[0].startswith("1 ") or not names[0][0].isdecimal())
@@ -114,11 +116,12 @@ def repair_moments(study: dict[str, Any]) -> tuple[float, ...]:
     faults = study.get("faults")
     if isinstance(faults, str):
         return tuple(sorted({at + after for _, at, after in _in_words(faults) if after}))
-    moments = {
-        seconds_of(fault.get("at")) + seconds_of(fault["repair_after"])
-        for fault in (faults if isinstance(faults, list) else [])
-        if isinstance(fault, dict) and fault.get("repair_after") is not None
-    }
+    moments = set()
+    for fault in faults if isinstance(faults, list) else []:
+        if isinstance(fault, dict) and fault.get("repair_after") is not None:
+            moments.add(seconds_of(fault.get("at")) + seconds_of(fault["repair_after"]))
+        elif isinstance(fault, dict) and fault.get("until") is not None and not fault.get("health"):
+            moments.add(seconds_of(fault["until"]))
     return tuple(sorted(moments))
 
 
@@ -162,7 +165,7 @@ def _lost(what: object) -> list[str]:
         if isinstance(value, list | tuple):
             lost += [str(name) for name in value]
         elif isinstance(value, int) and value:
-            noun = "OSD" if kind == "osds" else singular(str(kind))
+            noun = "OSD" if kind in ("osd", "osds") else singular(str(kind))
             lost.append(f"{plural(value, noun)} at random")
     return lost
 

@@ -10,6 +10,7 @@ _METRICS = (
     Column("failed_disks", "failed disks", "text"),
     Column("failed_links", "failed links", "text"),
     Column("failed_switches", "failed switches", "text"),
+    Column("failed_parts", "failed unseen", "text"),
     Column("slow_parts", "slow", "text"),
     Column("rebuild_seconds", "rebuild time", "seconds"),
     Column("aggregate_bytes_per_second", "rebuild rate", "rate"),

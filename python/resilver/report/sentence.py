@@ -20,7 +20,7 @@ from resilver.units import exact_bytes, format_duration
 
 _SWEPT_SHOWN_MAX = 6
 _FAULTS_SHOWN_MAX = 4
-_FAILED = ("failed_servers", "failed_disks", "failed_links", "failed_switches")
+_FAILED = ("failed_servers", "failed_disks", "failed_links", "failed_switches", "failed_parts")
 """Columns that name what broke, for a study whose own faults say only how many."""
 _NO_FAULTS = "Nothing fails."
 _ONE_SIZE = "one size"

@@ -19,9 +19,7 @@ from resilver.simulate.core_errors import core_errors
 from resilver.simulate.pools import group_up_sets
 from resilver.simulate.run import Progress, maps_of
 from resilver.spec import System
-from resilver.spec.failing import ceph_members
-from resilver.spec.slow import part_names
-from resilver.spec.tree import plural
+from resilver.spec.failing import ceph_members, part_names
 
 _SCHEMA = pa.schema(
     [
@@ -33,7 +31,7 @@ _SCHEMA = pa.schema(
     ]
 )
 _HOLE = 2**31 - 1
-_KINDS = ("osds", "hosts", "racks", "rows")
+_LEVELS = ("osd", "host", "rack", "row")
 
 
 def affected(
@@ -224,9 +222,7 @@ def failed_numbers(system: System, failed: Sequence[str | int]) -> list[int]:
     names: dict[str, tuple[int, ...]] = {}
     tree = system.cluster.tree
     for level in tree.levels if tree is not None else ():
-        for number, (name, members) in enumerate(
-            part_names(system.cluster, plural(level.name)).items()
-        ):
+        for number, (name, members) in enumerate(part_names(system.cluster, level.name).items()):
             names[name] = names[f"{level.name}={name}"] = members
             names[f"{level.name}={number}"] = members
     return _numbers(failed, known, names)
@@ -234,10 +230,10 @@ def failed_numbers(system: System, failed: Sequence[str | int]) -> list[int]:
 
 def _ceph_names(report: ClusterReport) -> dict[str, tuple[int, ...]]:
     """Every name a failure goes by: an OSD's alone, any name with its kind and an equals sign."""
-    names: dict[str, tuple[int, ...]] = dict(ceph_members(report, "osds"))
-    for kind in _KINDS:
-        for name, members in ceph_members(report, kind).items():
-            names[f"{kind[:-1]}={name}"] = members
+    names: dict[str, tuple[int, ...]] = dict(ceph_members(report, "osd"))
+    for level in _LEVELS:
+        for name, members in ceph_members(report, level).items():
+            names[f"{level}={name}"] = members
             names.setdefault(name, members)
     return names
 

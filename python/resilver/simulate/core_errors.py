@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from resilver import _core
-from resilver.errors import ConfigError, PlacementError, SimulationError
+from resilver.errors import (
+    ConfigError,
+    PlacementError,
+    Problem,
+    SimulationError,
+    name_remedy,
+    show,
+)
 
 
 @contextmanager
@@ -17,6 +24,17 @@ def core_errors(where: str = "") -> Iterator[None]:
         yield
     except _core.CoreConfigError as error:
         raise ConfigError(f"{prefix}{error}") from None
+    except _core.CoreFaultError as error:
+        (found,) = error.args
+        raise ConfigError(
+            Problem(
+                rule,
+                name_remedy(name, known) if known else remedy,
+                key=key,
+                value=None if name is None and count is None else show(name or count),
+            )
+            for key, count, name, rule, remedy, known in found
+        ) from None
     except _core.CorePlacementError as error:
         raise PlacementError(f"{prefix}{error}") from None
     except _core.CoreSimulationError as error:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver import _core
+from resilver import _core, describe
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.result import RunResult
-from resilver.simulate.run import Progress, case_of, finished, maps_of
+from resilver.simulate.run import Progress, finished, maps_of
 from resilver.spec import System
 
 _LARGEST = 2**62
@@ -78,9 +78,8 @@ class PopulationScan:
     """
 
     def __init__(self, system: System, seed: int) -> None:
-        text = case_of(system, seed).text
         with core_errors(f"seed {seed}"):
-            self._core = _core.PopulationScan(text, maps_of(system))
+            self._core = _core.PopulationScan(describe.core_json(system, seed), maps_of(system))
 
     @property
     def expected_files(self) -> int:
@@ -160,7 +159,6 @@ def simulate_found(
         Interrupted: `progress` answered False.
     """
     ordered = _in_order(parts)
-    case = case_of(system, seed)
     totals = (
         sum(part.files for part in ordered),
         sum(part.objects for part in ordered),
@@ -169,10 +167,9 @@ def simulate_found(
     affected = [part.affected_objects for part in ordered]
     sizes = [part.affected_bytes for part in ordered]
     with core_errors(f"seed {seed}"):
-        simulation = _core.Simulation.with_found(
-            case.text, maps_of(system), totals, affected, sizes
-        )
-        return finished(case, simulation, progress)
+        text = describe.core_json(system, seed)
+        simulation = _core.Simulation.with_found(text, maps_of(system), totals, affected, sizes)
+        return finished(system, seed, simulation, progress)
 
 
 def _in_order(parts: Iterable[PartOfPopulation]) -> list[PartOfPopulation]:

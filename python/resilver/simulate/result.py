@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,8 @@ import pyarrow as pa
 from resilver import _core, describe
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES, empty_table
 from resilver.describe_ports import ports_of
-from resilver.describe_slow import SlowParts
 from resilver.estimate_streams import analytic_rates
 from resilver.simulate.network import node_names, node_places, topology_of
-from resilver.simulate.silent import SilentFaults
 from resilver.spec import System
 
 _TABLES = TABLE_NAMES[1:]
@@ -112,29 +110,18 @@ class _Busy:
     of_channels: _Reals
 
 
-def result_of(
-    system: System,
-    seed: int,
-    failed: Collection[int],
-    silent: SilentFaults,
-    report: Mapping[str, Any],
-    slow: Sequence[SlowParts] = (),
-) -> RunResult:
+def result_of(system: System, seed: int, report: Mapping[str, Any]) -> RunResult:
     """What a run found, in metrics and tables.
 
     Args:
         system: The system.
         seed: The seed of the run.
-        failed: The numbers of the devices that failed and were rebuilt.
-        silent: What else failed.
         report: The core's report: scalars, and columns as NumPy arrays.
-        slow: What was slow for a while.
 
     Returns:
         The result; a part that the system does not have is a table without rows, or null.
     """
     devices = describe.devices(system)
-    lost = set(failed)
     numbers = np.array([device.number for device in devices], dtype=np.int32)
     known = {
         name: None if column is None else np.asarray(column)[numbers]
@@ -148,10 +135,9 @@ def result_of(
     metrics: dict[str, int | float | str | None] = {
         **{name: value for name, value in report.items() if name not in _COLUMNS},
         "servers": len(devices),
-        "failed_servers": ",".join(device.name for device in devices if device.number in lost),
-        **{f"failed_{kind}": ",".join(names) for kind, names in silent.names.items()},
-        "slow_parts": ",".join(dict.fromkeys(name for parts in slow for name in parts.names))
-        or None,
+        "failed_servers": ",".join(
+            device.name for device in devices if report["servers"]["failed"][device.number]
+        ),
         **_rates(report, known, busy, window),
         "lent_bytes": _lent_bytes(report),
         **_analytic(system),

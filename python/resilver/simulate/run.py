@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from resilver import _core, describe
-from resilver.describe_slow import SlowParts, slow_devices
-from resilver.describe_streams import corrupted_groups
+from resilver.describe_faults import faults_json
 from resilver.errors import ConfigError, Interrupted, PlacementError
 from resilver.estimate_traffic import crowding_problems
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap
+from resilver.simulate.network import topology_of
 from resilver.simulate.result import RunResult, result_of
-from resilver.simulate.silent import SilentFaults, check_silent_faults, silent_faults
 from resilver.spec import Cluster, Run, System
 
 
@@ -76,56 +75,19 @@ def simulate(
     >>> result.metrics["rebuilt_bytes"] == sum(result.transfers["bytes"].to_pylist())
     True
     """
-    case = case_of(system, seed)
     with core_errors(f"seed {seed}"):
-        return finished(case, _core.Simulation(case.text, maps_of(system)), progress)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A system with a seed, and what fails in it.
-
-    Attributes:
-        system: The system.
-        seed: The seed.
-        failed: When each device that is rebuilt fails, by its number.
-        silent: What else fails.
-        slow: What is slow for a while.
-        text: All of it as the core reads it.
-    """
-
-    system: System
-    seed: int
-    failed: dict[int, float]
-    silent: SilentFaults
-    slow: tuple[SlowParts, ...]
-    text: str
-
-
-def case_of(system: System, seed: int) -> Case:
-    """What the core is to run.
-
-    Args:
-        system: The system.
-        seed: The seed, which decides what fails where a fault says how many.
-
-    Raises:
-        ConfigError: A fault names what is not there, or more than there is.
-    """
-    failed = describe.failed_devices(system, seed, _core.choose_failed)
-    silent = silent_faults(system, seed, failed)
-    slow = tuple(slow_devices(system, seed, failed, _core.choose_failed))
-    corrupted = corrupted_groups(system, seed, _core.choose_failed)
-    text = describe.core_json(system, seed, failed, silent.described, corrupted, slow)
-    return Case(system, seed, failed, silent, slow, text)
+        simulation = _core.Simulation(describe.core_json(system, seed), maps_of(system))
+        return finished(system, seed, simulation, progress)
 
 
 def finished(
-    case: Case, simulation: _core.Simulation, progress: Callable[[Progress], bool] | None
+    system: System,
+    seed: int,
+    simulation: _core.Simulation,
+    progress: Callable[[Progress], bool] | None,
 ) -> RunResult:
     """What a run found, once it has been stepped to its end; errors are the core's own."""
     # Each report names the phase of the step to come; the first step has one too.
-    system = case.system
     phase = "scanning" if system.placement_group_count is None else "placing"
     state = Progress("serving" if system.is_traffic_only else phase, 0.0)
     _tell(progress, state)
@@ -134,8 +96,7 @@ def finished(
         if system.is_traffic_only and state.phase != "done":
             state = replace(state, phase="serving")
         _tell(progress, state)
-    report = simulation.report()
-    return result_of(system, case.seed, case.failed, case.silent, report, case.slow)
+    return result_of(system, seed, simulation.report())
 
 
 def _tell(progress: Callable[[Progress], bool] | None, state: Progress) -> None:
@@ -158,7 +119,7 @@ def validate_runs(runs: Iterable[Run]) -> None:
     systems = {id(run.system): run.system for run in runs}.values()
     validate(systems)
     _validate_codes(systems)
-    check_silent_faults(runs)
+    _validate_faults(runs)
     if crowding := [
         problem
         for system in systems
@@ -195,6 +156,26 @@ def _validate_codes(systems: Iterable[System]) -> None:
     for label, key in codes.items():
         with core_errors(key):
             _core.Code(label)
+
+
+def _validate_faults(runs: Iterable[Run]) -> None:
+    """Have the core build each topology, and name and draw what breaks in each run."""
+    seen: set[tuple[str, int | None]] = set()
+    for run in runs:
+        system, topology = run.system, run.system.cluster.fabric.topology
+        if topology is None and not system.faults:
+            continue
+        text = json.dumps(faults_json(system))
+        # Where one fault draws, how many there are is the same for all seeds.
+        broken = [fault.broken for fault in system.faults if fault.broken is not None]
+        is_alike = (len(broken) == 1 and isinstance(broken[0].targets, int)) or not broken
+        content = json.dumps([topology and topology.content(), text], sort_keys=True)
+        case = (content, None if is_alike else run.seed)
+        if case not in seen:
+            seen.add(case)
+            built = topology_of(system, run.seed)
+            with core_errors():
+                _core.name_faults(text, run.seed, built)
 
 
 def _validate_map(report: ClusterReport) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from resilver.errors import Problem, name_remedy, show
 from resilver.spec.attachment import port_problems
 from resilver.spec.cluster import Cluster
-from resilver.spec.failing import ceph_fault_problems, fault_problems, kind_problems
+from resilver.spec.failing import fault_problems, kind_problems
 from resilver.spec.grouping import group_problems
 from resilver.spec.pools import pool_list_problems
 from resilver.spec.serving import (
@@ -18,8 +18,6 @@ from resilver.spec.serving import (
     packets_of,
     traffic_problems,
 )
-from resilver.spec.silent import silent_fault_problems
-from resilver.spec.slow import slow_fault_problems
 from resilver.spec.striping import (
     has_end,
     lane_problems,
@@ -62,7 +60,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
     traffic, population = sections.get("traffic"), sections.get("population")
     if problems := kind_problems(cluster, faults):
         return problems
-    problems = silent_fault_problems(cluster, faults) + slow_fault_problems(cluster, faults)
+    problems = fault_problems(cluster, faults)
     problems += striping_problems(given, sections)
     placement = sections.get("placement")
     if placement is not None or "placement" not in given:
@@ -86,7 +84,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         ]
         report = cluster.ceph.report
         problems += _buffer_problems(cluster, report.largest_object_bytes, sections.get("recovery"))
-        return problems + ceph_fault_problems(report, faults)
+        return problems
     # Where traffic was written and is not valid, it may have been all that there is to be.
     is_traffic_broken = "traffic" in given and "traffic" not in sections
     if "population" not in given and not is_traffic_broken:
@@ -113,7 +111,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         problems += _gather_problems(redundancy, sections.get("recovery"))
         if traffic is not None:
             problems += stored_stripe_problems(cluster, traffic, largest, redundancy.pieces)
-    return problems + fault_problems(cluster, faults)
+    return problems
 
 
 def _pool_problems(cluster: Cluster, given: Set[str], sections: Mapping[str, Any]) -> list[Problem]:

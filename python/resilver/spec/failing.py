@@ -1,21 +1,21 @@
-"""What the faults of a study may take away from its cluster."""
+"""What the faults of a study may be of in its cluster, by name.
+
+What links and switches a topology has only the core knows; it is asked before anything runs
+(`resilver.simulate.validate_runs`), as it is for which parts are drawn.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Collection
 
 from resilver.errors import Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport
 from resilver.spec.cluster import Cluster
-from resilver.spec.faults import SILENT_KINDS, Failing, Fault
+from resilver.spec.faults import NETWORK_LEVELS, UNTOLD_LEVELS, Broken, Failing, Fault
 from resilver.spec.section import unknown_key
-from resilver.spec.tree import plural, singular
-
-_CEPH_KINDS = ("osds", "hosts", "racks", "rows")
+from resilver.spec.tree import plural
 
 
 def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
-    """What is wrong with those faults of a synthetic cluster that start a rebuild.
+    """What is wrong with what faults name, as far as the cluster's parts go.
 
     Args:
         cluster: The cluster.
@@ -24,64 +24,31 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
     Returns:
         The problems, with full keys.
     """
-    faults = [(index, fault) for index, fault in faults if fault.starts_rebuild]
-    tree = cluster.tree
-    if tree is None:
-        return []
-    servers = tree.devices
     problems: list[Problem] = []
-    named: set[int] = set()
-    drawn = 0
     for index, fault in faults:
-        kind, targets = fault.failing.kind, fault.failing.targets
-        key = f"faults.{index}.fail.{kind}"
-        level = tree.level_of(kind)
-        if level is None:
-            problems.append(_no_level(cluster, kind, key, targets))
+        broken = fault.broken
+        if broken is None:
             continue
-        count, members = tree.count(level) or 1, tree.size(level)
-        if isinstance(targets, int):
+        key, targets = f"faults.{index}.{broken.key}", broken.targets
+        if broken.level in NETWORK_LEVELS:
+            if cluster.fabric.topology is None:
+                rule = f"LogGP has no {plural(broken.level)} that could fail"
+                remedy = 'use cluster.fabric.model = "switched" with a topology'
+                problems.append(Problem(rule, remedy, key=key, value=show(targets)))
+            continue
+        names = part_names(cluster, broken.level)
+        if not names:
+            problems.append(_no_level(cluster, broken, key))
+        elif isinstance(targets, int):
+            # An OSD may go by two names.
+            count = len(set(names.values()))
             if targets > count:
-                problems.append(Problem(f"the cluster has {count}", key=key, value=show(targets)))
-            drawn += targets * members
-            continue
-        for name in targets:
-            number = number_of(name, level, count)
-            if number is None:
-                problems.append(unknown_member(key, name, level, count))
-            else:
-                named.update(range(number * members, (number + 1) * members))
-    if problems:
-        return problems
-    sizes = {plural(level.name): servers // level.count for level in tree.levels}
-
-    def members_of(kind: str, name: str) -> Collection[int]:
-        number = int(name.rpartition(".")[2])
-        return range(number * sizes[kind], (number + 1) * sizes[kind])
-
-    def whole(kind: str) -> int:
-        return servers // sizes[kind] - len({number // sizes[kind] for number in named})
-
-    def touched(other: str, kind: str) -> int:
-        return max(1, sizes[other] // sizes[kind])
-
-    return (
-        _twice(faults, members_of)
-        or _all_failed(drawn + len(named), servers, plural(tree.device_level))
-        or _too_few_left(faults, whole, touched)
-    )
-
-
-def _no_level(cluster: Cluster, kind: str, key: str, targets: int | tuple[str, ...]) -> Problem:
-    """The problem of a kind that is no level of a synthetic cluster."""
-    if cluster.parts and cluster.tree is not None:
-        kinds = [plural(level.name) for level in cluster.tree.levels]
-        remedy = name_remedy(kind, kinds, "kinds")
-        return Problem(f"the cluster has no {kind}", remedy, key=key, value=show(targets))
-    if kind in ("racks", "rows"):
-        return Problem(f"the cluster has no {kind}", f"add cluster.{kind}", key=key)
-    remedy = "use servers, racks or rows, or disks, links or switches"
-    return Problem(f"a synthetic cluster has no {kind}", remedy, key=key, value=show(targets))
+                rule, remedy = f"the cluster has {count}", "let fewer fail"
+                problems.append(Problem(rule, remedy, key=key, value=show(targets)))
+        else:
+            unknown = [name for name in targets if name not in names]
+            problems += [_unknown(cluster, broken.level, key, name, names) for name in unknown]
+    return problems
 
 
 def kind_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
@@ -98,13 +65,60 @@ def kind_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pro
     tree = cluster.tree if cluster.parts else None
     levels = [plural(level.name) for level in tree.levels] if tree is not None else []
     for index, fault in faults:
-        what, given = ("part", fault.part) if fault.part is not None else ("fail", fault.fail)
-        if given is None or given.kind in Failing.model_fields or given.kind in levels:
+        broken = fault.broken
+        kind = plural(broken.level) if broken is not None else ""
+        if broken is None or kind in Failing.model_fields or kind in levels:
             continue
-        known = [*levels, *SILENT_KINDS] if levels else list(Failing.model_fields)
-        found = unknown_key(given.key, known, show(given.targets))
+        others = [plural(level) for level in UNTOLD_LEVELS]
+        known = [*levels, *others] if levels else list(Failing.model_fields)
+        what, _, written = broken.key.partition(".")
+        found = unknown_key(written, known, show(broken.targets))
         problems.append(found.under(f"faults.{index}.{what}"))
     return problems
+
+
+def part_names(cluster: Cluster, level: str) -> dict[str, tuple[int, ...]]:
+    """The names of a level of parts, each with the numbers of the devices in it.
+
+    Args:
+        cluster: The cluster.
+        level: Such as ``osd``, ``host`` or ``rack``, or ``disk`` for that of the devices.
+
+    Returns:
+        The names; none where the cluster has no such level.
+    """
+    if cluster.ceph is not None:
+        return ceph_members(cluster.ceph.report, "osd" if level == "disk" else level)
+    tree = cluster.tree
+    if tree is None:
+        return {}
+    name = tree.device_level if level == "disk" else tree.level_of(plural(level))
+    if name is None:
+        return {}
+    return {
+        tree.name(name, number): tuple(tree.members(name, number))
+        for number in range(tree.count(name) or 0)
+    }
+
+
+def ceph_members(report: ClusterReport, level: str) -> dict[str, tuple[int, ...]]:
+    """The names of a level of a real cluster, each with the numbers of its OSDs.
+
+    Args:
+        report: The cluster.
+        level: ``osd``, ``host``, ``rack`` or ``row``.
+
+    Returns:
+        The names. An OSD goes by ``osd.N`` and by its name in the CRUSH map.
+    """
+    if level == "osd":
+        return {name: (osd,) for name, osd in report.osd_ids.items()}
+    known = {osd.id for osd in report.osds}
+    buckets = report.buckets
+    return {
+        bucket.name: tuple(osd for osd in buckets.devices_under(bucket) if osd in known)
+        for bucket in buckets.of_kind(level)
+    }
 
 
 def number_of(name: str, prefix: str, count: int) -> int | None:
@@ -121,141 +135,34 @@ def number_of(name: str, prefix: str, count: int) -> int | None:
     return int(digits) if int(digits) < count else None
 
 
-def unknown_member(key: str, name: str, prefix: str, count: int) -> Problem:
-    """The problem of a name that no member has; arguments as in `number_of`, and the key."""
-    names = f"{prefix}.0" if count == 1 else f"{prefix}.0 to {prefix}.{count - 1}"
-    return Problem(
-        f"there is no such {prefix}", f"the names are {names}", key=key, value=show(name)
-    )
+def _no_level(cluster: Cluster, broken: Broken, key: str) -> Problem:
+    """The problem of a level that a cluster does not have."""
+    kind, value = plural(broken.level), show(broken.targets)
+    if cluster.ceph is not None:
+        if broken.level in ("host", "rack", "row"):
+            remedy = "use osds" if broken.level == "host" else "use osds or hosts"
+            return Problem(f"the report's map has no {kind}", remedy, key=key, value=value)
+        rule, remedy = "a real cluster's servers are its OSDs", "use osds, hosts, racks or rows"
+        return Problem(rule, remedy, key=key, value=value)
+    if cluster.parts and cluster.tree is not None:
+        kinds = [plural(level.name) for level in cluster.tree.levels]
+        remedy = name_remedy(kind, kinds, "kinds")
+        return Problem(f"the cluster has no {kind}", remedy, key=key, value=value)
+    if kind in ("racks", "rows"):
+        return Problem(f"the cluster has no {kind}", f"add cluster.{kind}", key=key)
+    remedy = "use servers, racks or rows, or disks, links or switches"
+    return Problem(f"a synthetic cluster has no {kind}", remedy, key=key, value=value)
 
 
-def ceph_fault_problems(report: ClusterReport, faults: list[tuple[int, Fault]]) -> list[Problem]:
-    """What is wrong with those faults of a real cluster that start a rebuild.
-
-    Args:
-        report: The cluster.
-        faults: The faults, with their places in the study file.
-
-    Returns:
-        The problems, with full keys.
-    """
-    faults = [(index, fault) for index, fault in faults if fault.starts_rebuild]
-    problems: list[Problem] = []
-    named: set[int] = set()
-    drawn = 0
-    for index, fault in faults:
-        kind, targets = fault.failing.kind, fault.failing.targets
-        key = f"faults.{index}.fail.{kind}"
-        if kind not in _CEPH_KINDS:
-            rule, remedy = "a real cluster's servers are its OSDs", "use osds, hosts, racks or rows"
-            problems.append(Problem(rule, remedy, key=key, value=show(targets)))
-            continue
-        members = ceph_members(report, kind)
-        if not members:
-            remedy = "use osds" if kind == "hosts" else "use osds or hosts"
-            problems.append(Problem(f"the report's map has no {kind}", remedy, key=key))
-        elif isinstance(targets, int):
-            # osd_ids has two names for an OSD whose name in the map is not osd.N.
-            distinct = {devices for devices in members.values()}
-            if targets > len(distinct):
-                rule = f"the cluster has {len(distinct)}"
-                problems.append(Problem(rule, key=key, value=show(targets)))
-            drawn += sum(sorted(map(len, distinct), reverse=True)[:targets])
-        else:
-            for name in targets:
-                if name in members:
-                    named.update(members[name])
-                    continue
-                rule = f"the report has no such {kind[:-1]}"
-                remedy = name_remedy(name, list(members))
-                problems.append(Problem(rule, remedy, key=key, value=show(name)))
-    if problems:
-        return problems
-
-    def whole(kind: str) -> int:
-        return sum(
-            named.isdisjoint(devices) for devices in set(ceph_members(report, kind).values())
-        )
-
-    def touched(other: str, kind: str) -> int:
-        components = [set(devices) for devices in set(ceph_members(report, kind).values())]
-        others = set(ceph_members(report, other).values())
-        return max(sum(not one.isdisjoint(devices) for one in components) for devices in others)
-
-    return (
-        _twice(faults, lambda kind, name: ceph_members(report, kind)[name])
-        or _all_failed(drawn + len(named), len(report.osds), "OSDs")
-        or _too_few_left(faults, whole, touched)
-    )
-
-
-def ceph_members(report: ClusterReport, kind: str) -> dict[str, tuple[int, ...]]:
-    """The names of a kind of failure in a real cluster, each with the numbers of its OSDs.
-
-    Args:
-        report: The cluster.
-        kind: ``osds``, ``hosts``, ``racks`` or ``rows``.
-
-    Returns:
-        The names. An OSD goes by ``osd.N`` and by its name in the CRUSH map.
-    """
-    if kind == "osds":
-        return {name: (osd,) for name, osd in report.osd_ids.items()}
-    known = {osd.id for osd in report.osds}
-    buckets = report.buckets
-    return {
-        bucket.name: tuple(osd for osd in buckets.devices_under(bucket) if osd in known)
-        for bucket in buckets.of_kind(singular(kind))
-    }
-
-
-def _all_failed(failed: int, servers: int, what: str) -> list[Problem]:
-    if failed < servers:
-        return []
-    rule = f"{failed} of {servers} {what} fail, and a rebuild needs one that does not"
-    return [Problem(rule, "let fewer fail", key="faults")]
-
-
-def _twice(
-    faults: list[tuple[int, Fault]], members_of: Callable[[str, str], Collection[int]]
-) -> list[Problem]:
-    """Names of what other faults have taken away altogether by then."""
-    problems: list[Problem] = []
-    failed: set[int] = set()
-    # Faults at one time are taken in the order in which they are written.
-    for index, fault in sorted(faults, key=lambda numbered: numbered[1].at):
-        kind, targets = fault.failing.kind, fault.failing.targets
-        for name in () if isinstance(targets, int) else targets:
-            devices = members_of(kind, name)
-            if devices and failed.issuperset(devices):
-                rule = f"it has failed by then: other faults name all that is in {show(name)}"
-                key = f"faults.{index}.fail.{kind}"
-                problems.append(Problem(rule, "name each once", key=key, value=show(name)))
-            failed.update(devices)
-    return problems
-
-
-def _too_few_left(
-    faults: list[tuple[int, Fault]],
-    whole: Callable[[str], int],
-    touched: Callable[[str, str], int],
-) -> list[Problem]:
-    """Draws for which too few components may be left that no other fault has touched.
-
-    Args:
-        faults: The faults, with their places in the study file.
-        whole: How many components of a kind no fault names, in whole or in part.
-        touched: The most components of the second kind that one of the first shares devices with.
-    """
-    drawn: list[tuple[str, int]] = []
-    for index, fault in sorted(faults, key=lambda numbered: numbered[1].at):
-        kind, targets = fault.failing.kind, fault.failing.targets
-        if not isinstance(targets, int):
-            continue
-        left = whole(kind) - sum(count * touched(other, kind) for other, count in drawn)
-        if targets > left:
-            rule = f"the faults before it may leave {max(left, 0)} {kind} of which nothing failed"
-            key = f"faults.{index}.fail.{kind}"
-            return [Problem(rule, "let fewer fail, or name them", key=key, value=show(targets))]
-        drawn.append((kind, targets))
-    return []
+def _unknown(
+    cluster: Cluster, level: str, key: str, name: str, names: dict[str, tuple[int, ...]]
+) -> Problem:
+    """The problem of a name that no part of a level has."""
+    if cluster.ceph is not None:
+        what = "OSD" if level in ("osd", "disk") else level
+        remedy = name_remedy(name, list(names))
+        return Problem(f"the report has no such {what}", remedy, key=key, value=show(name))
+    first, last = next(iter(names)), next(reversed(names))
+    remedy = f"the names are {first}" + ("" if first == last else f" to {last}")
+    rule = f"there is no such {first.rpartition('.')[0]}"
+    return Problem(rule, remedy, key=key, value=show(name))

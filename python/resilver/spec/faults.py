@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, PlainValidator, WithJsonSchema, model_validator
 
@@ -12,19 +13,20 @@ from resilver.spec.section import Section
 from resilver.spec.tree import plural, singular
 from resilver.units import Seconds, exact_duration
 
-Kind: TypeAlias = str
-"""What can fail, named as in the study file: one of `KINDS`, or the plural of a level of parts."""
-
 HORIZON_SECONDS = 2**64 / 1e12
 """Where simulated time ends: the core counts picoseconds in 64 bits."""
 
-REBUILD_KINDS: tuple[Kind, ...] = ("servers", "osds", "hosts", "racks", "rows")
-"""What the system is told of, and rebuilds."""
+COUNT_MAX = 2**31 - 1
+"""The most parts that one fault is of."""
 
-SILENT_KINDS: tuple[Kind, ...] = ("disks", "links", "switches")
-"""What fails with nobody told: requests meet it, and nothing is rebuilt."""
+NETWORK_LEVELS = ("link", "switch")
+"""What the fabric is made of, beside the cluster's parts."""
 
-KINDS: tuple[Kind, ...] = (*REBUILD_KINDS, *SILENT_KINDS)
+UNTOLD_LEVELS = ("disk", *NETWORK_LEVELS)
+"""What is gone with nobody told, unless a fault says otherwise."""
+
+KINDS = ("servers", "osds", "hosts", "racks", "rows", "disks", "links", "switches")
+"""What faults are of, as they are written; beside these, the levels of a cluster's parts."""
 
 
 def targets_of(value: object) -> int | tuple[str, ...] | None:
@@ -39,7 +41,9 @@ def targets_of(value: object) -> int | tuple[str, ...] | None:
     Raises:
         ConfigError: It is neither, or a name stands twice.
     """
-    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= COUNT_MAX:
         return value
     if isinstance(value, str):
         raise ConfigError(Problem("names are a list", f"write [{show(value)}]", value=show(value)))
@@ -72,14 +76,14 @@ Targets = Annotated[
                 {"type": "integer", "minimum": 1},
                 {"type": "array", "minItems": 1, "items": {"type": "string"}, "uniqueItems": True},
             ],
-            "description": "How many fail, drawn at random, or the names of those that fail.",
+            "description": "How many break, drawn at random, or the names of those that do.",
         }
     ),
 ]
 
 
 class Failing(Section):
-    """What a fault takes away: exactly one kind.
+    """What a fault is of: exactly one kind.
 
     Args:
         servers: Servers of a synthetic cluster: how many, or names such as ``server.3``.
@@ -89,7 +93,7 @@ class Failing(Section):
         rows: Rows with all their servers, ``row.0`` in a synthetic cluster.
         any other level of ``cluster.parts``: Parts of it with all their devices: how many, or
             names such as ``enclosure.3``. Levels go by their plural or their singular.
-        disks: Disks of servers that go on forwarding, ``server.3`` or ``osd.12``; nobody is told.
+        disks: Disks of servers that go on forwarding, ``server.3`` or ``osd.12``.
         links: Links of the fabric, both ways, by the names of their ends: ``host.3-switch.7``.
         switches: Nodes of the fabric with all their links, such as ``switch.7``.
     """
@@ -114,7 +118,7 @@ class Failing(Section):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if len(self._given) != 1:
-            rule = f"a fault takes away exactly one of {', '.join(KINDS)}"
+            rule = f"a fault is of exactly one of {', '.join(KINDS)}"
             raise ConfigError(
                 Problem(rule, "give one, such as { servers = 1 }, and add a [[faults]] for another")
             )
@@ -122,51 +126,66 @@ class Failing(Section):
 
     @property
     def key(self) -> str:
-        """What fails, as it is written."""
+        """What breaks, as it is written."""
         return self._given[0]
 
     @property
-    def kind(self) -> Kind:
-        """What fails, in the plural."""
-        return plural(self.key)
-
-    @property
     def targets(self) -> int | tuple[str, ...]:
-        """How many fail, or their names."""
+        """How many, or their names."""
         value: int | tuple[str, ...] = getattr(self, self.key)
         return value
 
-    @property
-    def starts_rebuild(self) -> bool:
-        """Whether the system is told, and rebuilds what was there."""
-        return self.kind not in SILENT_KINDS
+
+@dataclass(frozen=True)
+class Broken:
+    """What breaks, in the one form that all faults but soft errors have.
+
+    Attributes:
+        key: Where the study says it, below the fault: ``part.osd``, or in short ``fail.osds``.
+        level: The level of the parts, in the singular; ``disk``, ``link`` and ``switch`` too.
+        targets: How many of them, or their names.
+        health: The share of its speed that each works at; 0 is gone.
+        is_told: Whether the system is told, and rebuilds what was there.
+        until: When all is as before, or None.
+    """
+
+    key: str
+    level: str
+    targets: int | tuple[str, ...]
+    health: float
+    is_told: bool
+    until: Seconds | None
 
     @property
     def words(self) -> str:
-        """What fails, in words: ``8 links``, ``1 switch`` or names."""
-        targets = self.targets
+        """What breaks, in words: ``8 links``, ``1 switch slowed to 0.1``, ``1 host untold``."""
+        targets, several = self.targets, plural(self.level)
         if isinstance(targets, int):
-            one = "OSD" if self.kind == "osds" else singular(self.kind)
-            return f"{targets} {one if targets == 1 else self.kind}"
-        names = ", ".join(targets)
-        if self.kind != "disks":
-            return names
-        return f"{'disk' if len(targets) == 1 else 'disks'} of {names}"
+            one, several = ("OSD", "osds") if self.level == "osd" else (self.level, several)
+            text = f"{targets} {one if targets == 1 else several}"
+        else:
+            text = ", ".join(targets)
+            if self.level == "disk":
+                text = f"{'disk' if len(targets) == 1 else 'disks'} of {text}"
+        if self.health:
+            return f"{text} slowed to {self.health:g}"
+        is_usual = self.is_told != (self.level in UNTOLD_LEVELS)
+        return text if is_usual else f"{text} {'told' if self.is_told else 'untold'}"
 
 
 class Fault(Section):
-    """A failure, or soft errors beside which all servers stay alive.
+    """Parts, links or switches that break, or soft errors beside which all servers stay alive.
 
     Args:
         at: When, from the start of the run: at once, or while what failed before is rebuilt.
-        fail: What fails. A number is drawn among what no fault names and no earlier draw took.
-        corrupt: Instead of it: the groups whose servers rebuild strips in place.
-        part: Instead of it: what becomes slow, named as in ``fail``. Nobody is told, and nothing is
-            rebuilt.
-        health: Of slow parts: the share of its speed that each device in them works at.
-        until: Of slow parts: when they work as before. Default: never.
-        repair_after: Of disks, links and switches: how long after that they work again. Default:
-            never.
+        part: What breaks. A number is drawn among what no fault names and no earlier draw took.
+        health: The share of its speed that each works at. 0, the default, is gone.
+        told: Whether the system is told and rebuilds what was there. Default: of parts of the
+            cluster that are gone; a disk, a link, a switch and what is slow tell nobody.
+        until: When all is as before. Default: never.
+        corrupt: Instead of ``part``: the groups whose servers rebuild strips in place.
+        fail: The short form of a ``part`` that is gone.
+        repair_after: The short form of ``until``: how long after ``at``.
     """
 
     at: Seconds = Field(
@@ -174,30 +193,32 @@ class Fault(Section):
         description="When it happens, from the start of the run.",
         examples=["10 min"],
     )
-    fail: Failing | None = Field(default=None, description="What fails.", examples=[{"servers": 1}])
+    fail: Failing | None = Field(
+        default=None, description="Short for a part that is gone.", examples=[{"servers": 1}]
+    )
     corrupt: Corrupt | None = Field(
         default=None,
         description="Instead of it: groups whose servers rebuild strips in place.",
         examples=[{"groups": 4}],
     )
-    part: Failing | None = Field(
-        default=None,
-        description="Instead of it: what becomes slow, with a health.",
-        examples=[{"osd": 1}],
-    )
+    part: Failing | None = Field(default=None, description="What breaks.", examples=[{"osd": 1}])
     health: float | None = Field(
         default=None,
-        description="The share of its speed that each device of a slow part works at.",
+        description="The share of its speed that each works at. Default: 0, which is gone.",
         examples=[0.1],
     )
-    until: Seconds | None = Field(
+    told: bool | None = Field(
         default=None,
-        description="When slow parts work as before. Default: never.",
-        examples=["3 h"],
+        strict=True,
+        description="Whether the system is told and rebuilds. Default: of parts that are gone.",
+        examples=[False],
+    )
+    until: Seconds | None = Field(
+        default=None, description="When all is as before. Default: never.", examples=["3 h"]
     )
     repair_after: Seconds | None = Field(
         default=None,
-        description="How long disks, links or switches stay failed. Default: to the end.",
+        description="Short for until: how long it lasts. Default: to the end.",
         examples=["30 s"],
     )
 
@@ -208,8 +229,8 @@ class Fault(Section):
         if len(given) != 1:
             words = f"{' and '.join(given)} are given" if given else "none is given"
             rule = f"exactly one of fail, corrupt and part is needed, and {words}"
-            remedy = "such as fail = { servers = 1 }"
-            problems.append(Problem(rule, remedy, key=given[1] if given else "fail"))
+            remedy = "such as part = { server = 1 }"
+            problems.append(Problem(rule, remedy, key=given[1] if given else "part"))
         if not 0 <= self.at < HORIZON_SECONDS:
             problems.append(
                 Problem(
@@ -219,100 +240,93 @@ class Fault(Section):
                     value=show(f"{float(self.at):g} s"),
                 )
             )
-        if self.repair_after is not None:
-            problems += self._repair_problems(self.repair_after)
-        problems += self._slow_problems()
-        if problems:
+        if problems or (problems := [*self._end_problems(), *self._extent_problems()]):
             raise ConfigError(problems)
         return self
 
     @property
-    def failing(self) -> Failing:
-        """What fails; asked only of a fault that is no soft error."""
-        if self.fail is None:
-            raise ConfigError(Problem("soft errors take nothing away", key="fail"))
-        return self.fail
+    def broken(self) -> Broken | None:
+        """What breaks; None of soft errors."""
+        given = self.part or self.fail
+        if given is None:
+            return None
+        level, health = singular(plural(given.key)), self.health or 0.0
+        told = self.told if self.told is not None else not health and level not in UNTOLD_LEVELS
+        until = self.until
+        if self.repair_after is not None:
+            until = Seconds(self.at + self.repair_after)
+        key = f"{'fail' if self.part is None else 'part'}.{given.key}"
+        return Broken(key, level, given.targets, health, told, until)
 
     @property
     def starts_rebuild(self) -> bool:
         """Whether components fail of which the system is told, so that it rebuilds elsewhere."""
-        return self.fail is not None and self.fail.starts_rebuild
+        broken = self.broken
+        return broken is not None and broken.is_told
 
-    @property
-    def is_silent(self) -> bool:
-        """Whether components fail of which nobody is told."""
-        return self.fail is not None and not self.fail.starts_rebuild
-
-    def _repair_problems(self, after: Seconds) -> list[Problem]:
-        value = show(exact_duration(after))
-        if self.part is not None:
-            rule, remedy = "slow parts are slow until a time", "write until instead"
-        elif self.corrupt is not None:
+    def _end_problems(self) -> list[Problem]:
+        """What is wrong with when it ends."""
+        if self.repair_after is not None and self.until is not None:
+            rule, value = "until says this already", show(exact_duration(self.repair_after))
+            return [Problem(rule, "keep one of the two", key="repair_after", value=value)]
+        key, end = "until", self.until
+        if self.repair_after is not None:
+            key, end = "repair_after", self.repair_after
+        if end is None:
+            return []
+        ends_at = self.at + end if key == "repair_after" else end
+        if self.corrupt is not None:
             rule, remedy = "soft errors are rebuilt in place, and nothing comes back", "remove it"
         elif self.starts_rebuild:
-            rule = f"{self.failing.kind} are rebuilt elsewhere and do not come back"
-            remedy = f"remove it; {', '.join(SILENT_KINDS)} can be repaired"
-        elif after <= 0:
-            rule, remedy = "the time must be above zero", 'such as repair_after = "30 s"'
-        elif self.at + after >= HORIZON_SECONDS:
-            rule = "the repair lies beyond the 213 days that a run can last"
+            rule = "what the system is told of is rebuilt elsewhere, and does not come back"
+            remedy = "remove it, or write told = false"
+        elif ends_at <= self.at:
+            rule, remedy = "it ends later than it begins", "write a later time"
+        elif ends_at >= HORIZON_SECONDS:
+            rule = "it ends beyond the 213 days that a run can last"
             remedy = "leave it out for a fault that lasts"
         else:
             return []
-        return [Problem(rule, remedy, key="repair_after", value=value)]
+        return [Problem(rule, remedy, key=key, value=show(exact_duration(end)))]
 
-    def _slow_problems(self) -> list[Problem]:
-        """What is wrong with how slow parts are, and until when."""
-        health, until = self.health, self.until
-        if self.part is None:
+    def _extent_problems(self) -> list[Problem]:
+        """What is wrong with how far it goes, and with who is told."""
+        broken, health = self.broken, self.health
+        if broken is None:
             return [
-                Problem(
-                    "this is said of slow parts",
-                    "write part = { osd = 1 } with it, or remove it",
-                    key=key,
-                    value=show(value),
-                )
-                for key, value in (
-                    ("health", health),
-                    ("until", None if until is None else exact_duration(until)),
-                )
+                Problem("soft errors have none", "remove it", key=key, value=show(value))
+                for key, value in (("health", health), ("told", self.told))
                 if value is not None
             ]
-        problems = []
-        if self.part.kind in SILENT_KINDS:
-            rule = "levels of parts can be slow, and the fabric's cannot"
-            remedy = "name servers, or the level of the devices"
-            value = show(self.part.targets)
-            problems.append(Problem(rule, remedy, key=f"part.{self.part.kind}", value=value))
-        if health is None or not 0 < health < 1:
-            rule = "a slow part works at a share of its speed, above 0 and below 1"
-            remedy = "such as health = 0.1; for parts that are gone write fail"
-            shown = None if health is None else show(health)
-            problems.append(Problem(rule, remedy, key="health", value=shown))
-        if until is not None and not self.at < until < HORIZON_SECONDS:
-            rule = "it ends later than it begins, and within the 213 days that a run can last"
-            value = show(exact_duration(until))
-            problems.append(Problem(rule, "write a later time", key="until", value=value))
-        return problems
+        if health is not None and not (0 <= health < 1):
+            rule = "a health is a share of the speed, below 1; 0 is gone"
+            return [Problem(rule, "such as health = 0.1", key="health", value=show(health))]
+        if health and self.fail is not None:
+            rule, remedy = "fail is of what is gone", "write part, for what is slow"
+        elif self.told and health:
+            rule, remedy = "nobody is told of what is slow", "remove it, or the health"
+        elif self.told and broken.level in NETWORK_LEVELS:
+            rule = f"a {broken.level} is no part whose data could be rebuilt, and who is to go "
+            rule += "round it is for the routing to say"
+            remedy = 'remove it; cluster.fabric.routing = "adaptive" goes round it'
+        else:
+            return []
+        is_of_health = self.fail is not None and health
+        key, value = ("health", show(health)) if is_of_health else ("told", show(self.told))
+        return [Problem(rule, remedy, key=key, value=value)]
 
     def content(self) -> dict[str, Any]:
-        """What affects results, JSON-able."""
-        at = float(self.at)
-        if self.part is not None:
-            targets = self.part.targets
-            return {
-                "at": at,
-                "part": {self.part.kind: targets if isinstance(targets, int) else [*targets]},
-                "health": self.health,
-                "until": None if self.until is None else float(self.until),
-            }
-        if self.corrupt is not None:
-            return {"at": at, "corrupt": self.corrupt.content()}
-        targets = self.failing.targets
+        """What affects results, JSON-able: the one form, whichever was written."""
+        at, broken = float(self.at), self.broken
+        if broken is None:
+            return {"at": at, "corrupt": None if self.corrupt is None else self.corrupt.content()}
+        targets = broken.targets
         return {
             "at": at,
-            "fail": {self.failing.kind: targets if isinstance(targets, int) else [*targets]},
-            "repair_after": None if self.repair_after is None else float(self.repair_after),
+            "part": {broken.level: targets if isinstance(targets, int) else [*targets]},
+            "health": broken.health,
+            "told": broken.is_told,
+            "until": None if broken.until is None else float(broken.until),
         }
 
 
@@ -330,15 +344,11 @@ def fault_words(faults: tuple[Fault, ...]) -> str:
     """
     words = []
     for fault in faults:
-        if fault.part is not None:
-            text = f"{fault.part.words} slowed to {fault.health:g}"
-        else:
-            text = fault.corrupt.words if fault.corrupt is not None else fault.failing.words
+        broken = fault.broken
+        text = broken.words if broken is not None else fault.corrupt.words if fault.corrupt else ""
         if fault.at:
             text += f" at {exact_duration(fault.at)}"
-        if fault.repair_after is not None:
-            text += f" for {exact_duration(fault.repair_after)}"
-        if fault.until is not None:
-            text += f" for {exact_duration(Seconds(fault.until - fault.at))}"
+        if broken is not None and broken.until is not None:
+            text += f" for {exact_duration(Seconds(broken.until - fault.at))}"
         words.append(text)
     return " + ".join(words) or "none"

@@ -11,6 +11,7 @@ from resilver.spec.cluster import Cluster
 from resilver.spec.failing import number_of
 from resilver.spec.faults import HORIZON_SECONDS, Fault
 from resilver.spec.traffic import Traffic
+from resilver.spec.tree import plural
 from resilver.units import exact_bytes, exact_duration, format_duration
 
 PACKETS_MAX = 2**26
@@ -182,9 +183,10 @@ def nothing_stored_problems(
         if name in given and not is_striped
     ]
     for index, fault in faults:
-        if fault.starts_rebuild:
-            rule = f"{fault.failing.kind} that fail start a rebuild, and nothing is stored here"
-            remedy = "use disks (nobody is told), links or switches, or add [population]"
-            key, value = f"faults.{index}.fail.{fault.failing.kind}", show(fault.failing.targets)
+        broken = fault.broken
+        if broken is not None and broken.is_told:
+            rule = f"{plural(broken.level)} that fail start a rebuild, and nothing is stored here"
+            remedy = "write told = false, or add [population]"
+            key, value = f"faults.{index}.{broken.key}", show(broken.targets)
             problems.append(Problem(rule, remedy, key=key, value=value))
     return problems

@@ -27,6 +27,11 @@ impl Switched {
         self.topology.channels_from(node).any(|channel| !self.lines[channel as usize].is_failed())
     }
 
+    /// Whether a node has not failed, whatever became of its links.
+    pub fn is_up(&self, node: u32) -> bool {
+        self.node_faults[node as usize] == 0
+    }
+
     /// The channels that a component's failure concerns.
     fn channels_of(&self, component: Component) -> Vec<u32> {
         match component {
@@ -42,7 +47,10 @@ impl Switched {
     fn start_of(&self, id: u32) -> (SimTime, SimDuration) {
         let packet = self.packets.places[id as usize];
         let occupancy = self.occupancy(id);
-        let passage = self.passage(&packet, self.topology.peer(packet.channel), occupancy);
+        if let Some(held) = &self.held {
+            return (held[id as usize].start, occupancy);
+        }
+        let passage = self.passage(SimTime::ZERO, &packet, self.topology.peer(packet.channel), occupancy);
         (SimTime::ZERO + SimTime::from_picoseconds(packet.due).since(SimTime::ZERO + passage), occupancy)
     }
 

@@ -4,7 +4,7 @@ use resilver_kernel::lanes::{Service, Taken};
 use resilver_units::{Bytes, SimDuration, SimTime};
 
 use super::packet::{NEVER, Packet};
-use super::{Cause, Switched, SwitchedEvent};
+use super::{Cause, Held, Switched, SwitchedEvent};
 
 /// The head of a packet by which a node knows where it goes, beside the overhead.
 const HEAD_BYTES: u32 = 64;
@@ -18,26 +18,50 @@ impl Switched {
         time.max(SimDuration::from_picoseconds(1))
     }
 
+    /// How long a channel sends `payload` that it begins with at `start`.
+    #[inline]
+    fn transmission_at(&self, start: SimTime, channel: u32, payload: u32) -> SimDuration {
+        let time = self.transmission(channel, payload);
+        match self.paces.get(channel as usize) {
+            Some(Some(pace)) => pace.time_for(start, time),
+            _ => time,
+        }
+    }
+
     /// How long a packet keeps its channel busy.
     #[inline]
     pub(super) fn occupancy(&self, id: u32) -> SimDuration {
         let packet = self.packets.places[id as usize];
         match &self.held {
-            Some(held) => held[id as usize],
+            Some(held) => held[id as usize].occupancy,
             None => self.transmission(packet.channel, packet.payload),
         }
     }
 
     /// From the beginning of a packet's transmission to node `to`, which takes `occupancy`, to its next event.
     #[inline]
-    pub(super) fn passage(&self, packet: &Packet, to: u32, occupancy: SimDuration) -> SimDuration {
+    pub(super) fn passage(&self, start: SimTime, packet: &Packet, to: u32, occupancy: SimDuration) -> SimDuration {
         if to == packet.destination {
             occupancy + self.latency
         } else if self.cuts_through {
-            self.transmission(packet.channel, packet.payload.min(HEAD_BYTES)) + self.passing
+            self.transmission_at(start, packet.channel, packet.payload.min(HEAD_BYTES)) + self.passing
         } else {
             occupancy + self.passing
         }
+    }
+
+    /// Notes when a packet's transmission begins, and returns how long it takes from then on.
+    #[inline(never)]
+    fn hold(&mut self, id: u32, start: SimTime, before: SimDuration) -> SimDuration {
+        let Packet { channel, payload, .. } = self.packets.places[id as usize];
+        let occupancy = self.transmission_at(start, channel, payload).max(before);
+        if let Some(held) = &mut self.held {
+            if held.len() <= id as usize {
+                held.resize(id as usize + 1, Held::default());
+            }
+            held[id as usize] = Held { start, occupancy, before };
+        }
+        occupancy
     }
 
     /// Sends a packet on from `node`; returns when it has left where that is known, or why it is dropped.
@@ -58,19 +82,18 @@ impl Switched {
         packet.channel = channel;
         packet.begin_hop();
         let packet = *packet;
-        let mut occupancy = self.transmission(channel, packet.payload);
-        if let Some(held) = &mut self.held {
-            if held.len() <= id as usize {
-                held.resize(id as usize + 1, SimDuration::ZERO);
-            }
-            // What comes in slowly goes out no faster.
-            let before = if packet.hops() > 1 { held[id as usize] } else { SimDuration::ZERO };
-            occupancy = occupancy.max(before);
-            held[id as usize] = occupancy;
-        }
-        let line = &mut self.lines[channel as usize];
-        let free_at = SimTime::from_picoseconds(line.free_at);
+        let free_at = SimTime::from_picoseconds(self.lines[channel as usize].free_at);
         let (start, is_queued) = (free_at.max(now), free_at > now);
+        let occupancy = match &self.held {
+            None => self.transmission(channel, packet.payload),
+            Some(held) => {
+                // What comes in slowly under cut-through goes out no faster.
+                let is_passed_on = self.cuts_through && packet.hops() > 1;
+                let before = if is_passed_on { held[id as usize].occupancy } else { SimDuration::ZERO };
+                self.hold(id, start, before)
+            }
+        };
+        let line = &mut self.lines[channel as usize];
         line.free_at = (start + occupancy).picoseconds();
         line.busy += occupancy.picoseconds();
         line.bytes += u64::from(packet.payload) + self.overhead;
@@ -86,7 +109,7 @@ impl Switched {
             self.enter_port(now, id, free_at, schedule);
         } else {
             let to = self.topology.peer(channel);
-            let due = start + self.passage(&packet, to, occupancy);
+            let due = start + self.passage(start, &packet, to, occupancy);
             self.packets.places[id as usize].due = due.picoseconds();
             schedule(due, SwitchedEvent::Arrive { packet: id, node: to });
         }
@@ -125,7 +148,7 @@ impl Switched {
         lane: usize,
         schedule: &mut impl FnMut(SimTime, SwitchedEvent),
     ) -> SimTime {
-        let occupancy = self.occupancy(id);
+        let occupancy = self.begin_sending(now, id);
         let packet = self.packets.places[id as usize];
         if !packet.has_left_source() {
             self.packets.places[id as usize].leave_source();
@@ -135,10 +158,26 @@ impl Switched {
         let service = Service { start: now, end: now + occupancy, cost: bytes, bytes };
         self.ports.as_mut().expect("only the plain path has ports").begin(packet.channel, lane, service);
         let to = self.topology.peer(packet.channel);
-        let due = now + self.passage(&packet, to, occupancy);
+        let due = now + self.passage(now, &packet, to, occupancy);
         self.packets.places[id as usize].due = due.picoseconds();
         schedule(due, SwitchedEvent::Arrive { packet: id, node: to });
         now + occupancy
+    }
+
+    /// How long a packet of the plain path takes that is sent from now on.
+    ///
+    /// A channel that is slow for a while takes as long for all that waits in any order, but for what is lost in rounding to
+    /// picoseconds. So it is said anew when the last begins, when the port is to be free.
+    fn begin_sending(&mut self, now: SimTime, id: u32) -> SimDuration {
+        let Some(held) = &self.held else { return self.occupancy(id) };
+        let (channel, before) = (self.packets.places[id as usize].channel, held[id as usize].before);
+        let occupancy = self.hold(id, now, before);
+        if self.ports.as_ref().is_some_and(|ports| ports.is_empty(channel)) {
+            let (line, free_at) = (&mut self.lines[channel as usize], (now + occupancy).picoseconds());
+            line.busy = line.busy + free_at - line.free_at;
+            line.free_at = free_at;
+        }
+        occupancy
     }
 
     /// A port has sent a packet, and others wait.

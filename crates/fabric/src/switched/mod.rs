@@ -27,10 +27,11 @@ pub use event::{Fate, SwitchedEvent};
 pub use parameters::{Forwarding, Queues, Routing, SwitchedError, SwitchedParameters};
 pub use report::{ChannelUse, Conservation, Dropped, NetworkUse};
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use resilver_kernel::lanes::LanePorts;
-use resilver_kernel::prefetch;
+use resilver_kernel::{Pace, prefetch};
 use resilver_units::{SimDuration, SimTime, TimePerByte};
 
 use self::packet::{HOP_LIMIT, LANE_LIMIT, NEVER, NONE, Packet, Packets, Transit, Transits};
@@ -83,6 +84,16 @@ impl Carries {
     }
 }
 
+/// A packet's transmission.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    start: SimTime,
+    /// How long it keeps its channel busy.
+    occupancy: SimDuration,
+    /// How long it kept the one before busy, where it comes in no faster.
+    before: SimDuration,
+}
+
 /// Why a packet is dropped.
 #[derive(Clone, Copy, Debug)]
 enum Cause {
@@ -102,8 +113,10 @@ pub struct Switched {
     transits: Transits,
     /// The lists of the plain path.
     ports: Option<LanePorts>,
-    /// How long each packet kept its last channel busy: under cut-through over links of several rates.
-    held: Option<Vec<SimDuration>>,
+    /// How long each packet keeps its channel busy: under cut-through over links of several rates, or where any is ever slow.
+    held: Option<Vec<Held>>,
+    /// How fast each channel is over time; empty where none is ever slow.
+    paces: Vec<Option<Box<Pace>>>,
     /// How often each node had to choose among equal channels.
     turns: Vec<u32>,
     payload: u32,
@@ -145,6 +158,7 @@ impl Switched {
             transits: Transits::new(),
             ports: is_explicit.then(|| LanePorts::new(channels as usize, &parameters.lanes)),
             held: (cuts_through && several_rates).then(Vec::new),
+            paces: Vec::new(),
             turns: vec![0; nodes],
             payload: parameters.packet.get() as u32,
             overhead: parameters.overhead.get(),
@@ -165,6 +179,18 @@ impl Switched {
             },
             topology,
         }
+    }
+
+    /// The same network with channels that work at a share of their rate for a while: what waits in a port for a time, and
+    /// what is sent meanwhile, takes that much longer, exactly.
+    #[must_use]
+    pub fn with_paces(mut self, paces: &BTreeMap<u32, Pace>) -> Self {
+        if !paces.is_empty() {
+            let of = |channel| paces.get(&channel).cloned().map(Box::new);
+            self.paces = (0..self.lines.len() as u32).map(of).collect();
+            self.held = Some(Vec::new());
+        }
+        self
     }
 
     /// The network's nodes and links.

@@ -136,7 +136,7 @@ impl Workload {
 
     /// Requests: on the objects that the system stores, where it stores any.
     fn of_clients(config: &SystemConfig) -> Result<Self, SystemError> {
-        let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failed.is_empty());
+        let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failing().is_empty());
         config.traffic.iter().try_for_each(|traffic| traffic.check(devices, has_rebuild))?;
         let is_empty = |pool: &StoredPool| matches!(&pool.contents, Contents::Groups(groups) if groups.is_empty());
         if !config.pools.iter().all(is_empty) {
@@ -157,7 +157,7 @@ impl Workload {
     fn of_streams(config: &SystemConfig, traffic: StreamTraffic, sides: u32) -> Result<Self, SystemError> {
         let devices = config.endpoint_of.len();
         let code = config.pools[0].code.as_ref();
-        traffic.check((devices, !config.failed.is_empty()), code, &config.corruptions)?;
+        traffic.check((devices, !config.failing().is_empty()), code, &config.corruptions)?;
         let (plans, of_pool) = plans_of(config, matches!(traffic.over, StripesOf::Placement))?;
         let strip = code.and_then(|coded| coded.strip).unwrap_or(Bytes::ZERO);
         let (objects, data) = match &traffic.over {

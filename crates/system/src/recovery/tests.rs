@@ -5,7 +5,6 @@ use std::sync::Arc;
 use resilver_device::{Disk, Service};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Limit, Schedule, run};
-use resilver_placement::inverse::FailedSet;
 use resilver_placement::layouts::{Domains, Layout, Rendezvous};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::{Code, Pieces};
@@ -16,6 +15,7 @@ use super::{Recovery, RecoveryPolicy, RetryPolicy};
 use crate::config::{Algorithm, CodeConfig, Contents, FabricConfig, Placement, StoredPool, SystemConfig};
 use crate::devices::{Devices, Discipline};
 use crate::event::EventOf;
+use crate::faults::Fault;
 use crate::search::{Found, scan_of_objects};
 use crate::storage::{Plant, Storage};
 use crate::{ObjectOrder, SourceChoice};
@@ -44,8 +44,6 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
     SystemConfig {
         seed: 5,
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
-        failed: failures.iter().map(|&(_, server)| DeviceId::new(server)).collect(),
-        fails_at: failures.iter().map(|&(time, _)| SimTime::from_picoseconds(time)).collect(),
         devices: Devices::alike(Service::Fixed { read: milliseconds(1), write: milliseconds(2) }, Discipline::Fifo),
         fabric: FabricConfig::LogGp {
             table: Arc::new(LogGpTable::new([REQUEST_ROW, DATA_ROW, large].map(row).to_vec()).unwrap()),
@@ -55,7 +53,10 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
-        faults: vec![],
+        faults: failures
+            .iter()
+            .map(|&(time, server)| Fault::told(SimTime::from_picoseconds(time), vec![DeviceId::new(server)]))
+            .collect(),
         policy: RecoveryPolicy {
             pipeline_buffer: Bytes::kibibytes(64),
             pipelining: true,
@@ -85,7 +86,7 @@ fn system(code: &str, files: u64, sizes: (u64, u64), failures: &[(u64, u32)]) ->
 
 /// The system under way, and its events.
 fn begin(config: &SystemConfig) -> (Storage<LogGp, Disk>, Schedule<EventOf<LogGp>>) {
-    let failed = FailedSet::new(SERVERS as usize, &config.failed);
+    let failed = config.failed();
     let mut scan = scan_of_objects(config, 0, &failed).unwrap();
     while !scan.is_complete() {
         scan.advance();
@@ -110,7 +111,7 @@ fn one_piece_takes_what_its_closed_form_says() {
     let mut set = Vec::new();
     let mut scratch = crate::config::PlaceScratch::default();
     one.pools[0].placement.algorithm.place_object(resilver_units::ObjectId::new(0), &mut scratch, &mut set);
-    let config = SystemConfig { failed: vec![set[1]], ..one };
+    let config = SystemConfig { faults: vec![Fault::told(SimTime::ZERO, vec![set[1]])], ..one };
     let (request, data) = (63 * REQUEST_ROW.2, 65_535 * DATA_ROW.2);
     let (mut idle_from, mut last) = (0, 0);
     for source in 0..4 {

@@ -13,7 +13,7 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, ObjectOrder, Phase,
+    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, Fault, ObjectOrder, Phase,
     PlaceScratch, Placement, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, SimDuration, SimTime};
@@ -73,15 +73,16 @@ pub fn system(code: &str, files: u64, failures: &[(f64, u32)]) -> SystemConfig {
         seed: 5,
         lanes: None,
         endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
-        failed: failures.iter().map(|&(_, server)| DeviceId::new(server)).collect(),
-        fails_at: failures.iter().map(|&(time, _)| seconds(time)).collect(),
         devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
         fabric: FabricConfig::LogGp { table: qdr() },
         ports_of: vec![],
         traffic: Vec::new(),
         streams: None,
         corruptions: vec![],
-        faults: vec![],
+        faults: failures
+            .iter()
+            .map(|&(time, server)| Fault::told(seconds(time), vec![DeviceId::new(server)]))
+            .collect(),
         policy: policy(),
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,

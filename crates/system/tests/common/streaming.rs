@@ -63,8 +63,6 @@ pub fn system(servers: u32, code: &str, streams: StreamTraffic) -> SystemConfig 
         seed: 11,
         endpoint_of: (0..servers).map(EndpointId::new).collect(),
         ports_of: vec![],
-        failed: vec![],
-        fails_at: vec![],
         devices: Devices::alike(
             Service::Fixed { read: SimDuration::from_picoseconds(1), write: SimDuration::from_picoseconds(1) },
             Discipline::Fifo,

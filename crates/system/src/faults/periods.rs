@@ -40,7 +40,7 @@ impl<F: Network, D: Device> Storage<F, D> {
         }
         // What is known to have failed is never repaired, and of the others each has its own time.
         let is_repaired = |fault: usize| {
-            self.changes[..self.changes_done].iter().any(|change| change.is_repair && change.fault == fault)
+            self.changes[..self.changes_done].iter().any(|change| change.is_end && change.fault == fault)
         };
         !workload.knows_of_failures() && (0..self.faults.len()).all(is_repaired)
     }

@@ -6,20 +6,25 @@ use resilver_kernel::Schedule;
 use resilver_kernel::queue::QueueKind;
 use resilver_units::{DeviceId, EndpointId};
 
+use super::Change;
 use crate::event::{EventOf, StorageEvent};
-use crate::network::{Change, Network};
+use crate::network::Network;
 use crate::storage::{Plant, Site, Storage};
 
 impl<F: Network, D: Device> Storage<F, D> {
-    /// Parts of the network, and disks, fail or work again.
+    /// A fault of which nobody is told begins or ends.
     #[cold]
     pub(crate) fn change<K: QueueKind>(&mut self, change: u32, schedule: &mut Schedule<EventOf<F>, K>) {
-        let Change { fault, is_repair, .. } = self.changes[change as usize];
+        let Change { fault, is_end, .. } = self.changes[change as usize];
         self.changes_done = change as usize + 1;
-        if !is_repair {
+        if !is_end {
             self.note_fault(schedule.now());
         }
         let fault = self.faults[fault].clone();
+        if fault.is_slow() {
+            // Devices and channels know beforehand when they are.
+            return;
+        }
         let links = fault.links.iter().map(|&link| Component::Link(link));
         let components: Vec<Component> = links.chain(fault.nodes.iter().map(|&node| Component::Node(node))).collect();
         let Plant { fabric, ports, disks, .. } = &self.plant;
@@ -29,10 +34,16 @@ impl<F: Network, D: Device> Storage<F, D> {
         let numbers = (0..disks.len() as u32).map(DeviceId::new);
         let mut devices: Vec<DeviceId> =
             numbers.filter(|&device| ports.of(device).iter().all(|&endpoint| is_in_node(endpoint))).collect();
-        devices.extend(&fault.disks);
+        devices.extend(&fault.devices);
         devices.sort_unstable();
         devices.dedup();
-        if is_repair {
+        // What several faults have taken away is there again when the last of them ends.
+        devices.retain(|device| {
+            let faults = &mut self.gone[device.index()];
+            *faults = if is_end { *faults - 1 } else { *faults + 1 };
+            *faults == u32::from(!is_end)
+        });
+        if is_end {
             self.repair(&components, &devices, schedule);
         } else {
             self.break_down(&components, &devices, schedule);
@@ -101,7 +112,8 @@ impl<F: Network, D: Device> Storage<F, D> {
             let at: Vec<EndpointId> = workload
                 .requesters()
                 .filter(|&endpoint| {
-                    fabric.node_of(endpoint).is_some_and(|node| components.contains(&Component::Node(node)))
+                    let is_of_it = |node| components.contains(&Component::Node(node)) && fabric.is_up(node);
+                    fabric.node_of(endpoint).is_some_and(is_of_it)
                 })
                 .collect();
             let mut site = Site { plant: &mut self.plant, schedule };

@@ -1,14 +1,15 @@
-//! How fast a device works: a speed of its own, and a health that changes at known times.
+//! How fast a device or a link works: a speed of its own, and a health that changes at known times.
 
-use resilver_kernel::{Purpose, Stream};
 use resilver_units::{SimDuration, SimTime};
+
+use crate::{Purpose, Stream};
 
 const SPEED: Purpose = Purpose::named("speed");
 
 /// How many standard deviations a device's speed is from 1 at the most.
 const REACH: f64 = 4.0;
 
-/// How fast a device works over time: work that takes a second at speed 1 takes 1 / s seconds at speed s.
+/// How fast a device or a link works over time: work that takes a second at speed 1 takes 1 / s seconds at speed s.
 ///
 /// Work that is under way when the speed changes goes on at the new one.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +36,7 @@ impl Pace {
     ///
     /// # Examples
     /// ```
-    /// use resilver_device::Pace;
+    /// use resilver_kernel::Pace;
     /// assert_eq!(Pace::drawn(1, 17, 0.0), Pace::default());
     /// assert!((Pace::drawn(1, 17, 0.02).speed() - 1.0).abs() <= 0.08);
     /// ```

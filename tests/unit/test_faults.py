@@ -1,4 +1,4 @@
-"""Disks, links and switches that fail: by name as written, by number as the core draws them."""
+"""Faults in their one form: named as written, and drawn by the core where they say how many."""
 
 from __future__ import annotations
 
@@ -8,62 +8,61 @@ from typing import Any
 
 import pytest
 
+from resilver import _core
+from resilver.describe_faults import faults_json
 from resilver.errors import ConfigError
 from resilver.simulate import validate_runs
+from resilver.simulate.core_errors import core_errors
 from resilver.simulate.network import topology_of
-from resilver.simulate.silent import link_names, silent_faults
+from resilver.spec import Fault, Run
 from tests.unit.network_studies import network_run
 
 
-def test_faults_are_described_with_their_times_and_numbers() -> None:
-    run = network_run(
-        [
-            {"fail": {"disks": ["server.2"]}, "at": "2 s"},
-            {"fail": {"switches": 1}, "at": "1 s", "repair_after": "500 ms"},
-        ],
-        duration="3 s",
-    )
-    switch, disk = silent_faults(run.system, run.seed).described
-    # The switch fails first, though it is written last, and works again half a second later.
-    assert (switch["at_seconds"], switch["repair_at_seconds"]) == (1.0, 1.5)
-    assert (len(switch["nodes"]), switch["links"], switch["disks"]) == (1, [], [])
-    assert disk == {
-        "at_seconds": 2.0, "repair_at_seconds": None, "links": [], "nodes": [], "disks": [2],
-    }  # fmt: skip
+def named(run: Run, seed: int = 1) -> list[list[str]]:
+    """The names of what each fault of a run is of, by the core."""
+    text = json.dumps(faults_json(run.system))
+    with core_errors():
+        return _core.name_faults(text, seed, topology_of(run.system, seed))
+
+
+def test_all_faults_have_one_form_whichever_was_written() -> None:
+    def content(**fault: Any) -> dict[str, Any]:
+        return Fault.from_table(fault, Path(), "").content()
+
+    disks = {"at": 1.0, "part": {"disk": 2}, "health": 0.0, "told": False, "until": 31.0}
+    assert content(at="1 s", fail={"disks": 2}, repair_after="30 s") == disks
+    assert content(at="1 s", part={"disk": 2}, until="31 s") == disks
+    assert content(at="1 s", part={"disks": 2}, told=False, health=0, until="31 s") == disks
+    told = {"at": 0.0, "part": {"host": ["h3"]}, "health": 0.0, "told": True, "until": None}
+    assert content(fail={"hosts": ["h3"]}) == content(part={"host": ["h3"]}) == told
+    assert content(part={"host": ["h3"]}, told=False) == {**told, "told": False}
+    slow = {"at": 0.0, "part": {"link": 4}, "health": 0.1, "told": False, "until": 10800.0}
+    assert content(part={"link": 4}, health=0.1, until="3 h") == slow
+    # What is slow tells nobody, and of what is gone the cluster's parts alone.
+    assert [content(part={level: 1})["told"] for level in ("osd", "disk", "link", "switch")] == [
+        True, False, False, False,
+    ]  # fmt: skip
+    assert content(part={"osd": 1}, health=0.5)["told"] is False
 
 
 def test_names_of_what_fails_are_those_of_the_network() -> None:
     run = network_run([{"fail": {"links": 2}}, {"fail": {"switches": 3}}, {"fail": {"disks": 3}}])
-    topology = topology_of(run.system, run.seed)
-    assert topology is not None
-    found = silent_faults(run.system, run.seed)
-    names, (first, second) = topology.node_names(), topology.ends()
+    links, switches, disks = named(run)
     # All that there is fails: the two links between a leaf and the spine, these three, and every
     # disk; the links of hosts are not drawn.
-    links = [link for fault in found.described for link in fault["links"]]
-    joined = {f"{names[first[link]]}-{names[second[link]]}" for link in links}
-    assert set(found.names["links"]) == joined
-    assert all(name.count("switch") == 2 for name in joined)
-    assert sorted(found.names["switches"]) == ["switch.0", "switch.1", "switch.2"]
-    assert found.names["disks"] == ("server.0", "server.1", "server.2")
+    assert len(links) == 2 and all(name.count("switch") == 2 for name in links)
+    assert switches == ["switch.0", "switch.1", "switch.2"]
+    assert disks == ["server.0", "server.1", "server.2"]
 
 
 def test_a_link_goes_by_its_ends_in_either_order() -> None:
-    run = network_run([{"fail": {"links": 1}}])
-    (name,) = silent_faults(run.system, run.seed).names["links"]
+    ((name,),) = named(network_run([{"fail": {"links": 1}}]))
     one, _, other = name.partition("-")
     for written in (name, f"{other}-{one}"):
-        named = network_run([{"fail": {"links": [written]}}])
-        found = silent_faults(named.system, named.seed)
-        assert found.names["links"] == (name,)
+        assert named(network_run([{"fail": {"links": [written]}}])) == [[name]]
     # Both spellings of one link are one failure.
     twice = network_run([{"fail": {"links": [name, f"{other}-{one}"]}}])
-    assert len(silent_faults(twice.system, twice.seed).described[0]["links"]) == 1
-
-
-def test_parallel_links_have_names_of_their_own() -> None:
-    # Nodes 0 and 1 are joined twice, and the third link turns back.
-    assert link_names(["a.0", "b.0"], [0, 0, 1], [1, 1, 0]) == ["a.0-b.0", "a.0-b.0#2", "b.0-a.0"]
+    assert named(twice) == [[name]]
 
 
 def test_draws_leave_out_what_is_named_and_what_was_drawn() -> None:
@@ -71,19 +70,19 @@ def test_draws_leave_out_what_is_named_and_what_was_drawn() -> None:
         run = network_run(
             [{"fail": {"disks": 1}}, {"fail": {"disks": 1}}, {"fail": {"disks": ["server.1"]}}]
         )
-        disks = [fault["disks"] for fault in silent_faults(run.system, seed).described]
+        disks = named(run, seed)
         # Three disks and three faults: each has its own, whatever the seed.
-        assert sorted(disks) == [[0], [1], [2]]
-        assert disks[2] == [1]
+        assert sorted(disks) == [["server.0"], ["server.1"], ["server.2"]]
+        assert disks[2] == ["server.1"]
 
 
 def test_the_draw_follows_the_seed_alone() -> None:
     run = network_run([{"fail": {"disks": 1}}])
-    drawn = [silent_faults(run.system, seed).described[0]["disks"][0] for seed in range(200)]
-    assert drawn == [silent_faults(run.system, s).described[0]["disks"][0] for s in range(200)]
+    drawn = [named(run, seed)[0][0] for seed in range(200)]
+    assert drawn == [named(run, seed)[0][0] for seed in range(200)]
     # Of 200 draws among three each is met 67 times on average with a deviation of 6.7; four of
     # them are passed once in 10,000 tries.
-    assert all(abs(drawn.count(disk) - 66.7) < 27 for disk in range(3))
+    assert all(abs(drawn.count(f"server.{disk}") - 66.7) < 27 for disk in range(3))
 
 
 @pytest.mark.parametrize(
@@ -124,8 +123,7 @@ def test_nodes_of_a_graph_go_by_the_names_of_its_file(tmp_path: Path) -> None:
         [{"fail": {"links": ["rack-2-rack-1"]}}, {"fail": {"switches": ["rack-2"]}}],
         topology={"graph": str(path)},
     )
-    found = silent_faults(run.system, run.seed)
-    assert found.names == {"links": ("rack-1-rack-2",), "switches": ("rack-2",)}
+    assert named(run) == [["rack-1-rack-2"], ["rack-2"]]
     # A name that is none gets the nearest that is.
     wrong = network_run([{"fail": {"switches": ["rack2"]}}], topology={"graph": str(path)})
     with pytest.raises(ConfigError, match='did you mean "rack-2"'):

@@ -1,0 +1,74 @@
+"""The faults of a system in the core's words, and the names that it draws from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from resilver.spec import System
+from resilver.spec.failing import part_names
+from resilver.spec.faults import NETWORK_LEVELS
+from resilver.spec.streams import WINDOW_MAX
+from resilver.spec.tree import plural
+
+
+def faults_json(system: System) -> dict[str, Any]:
+    """The faults as the native module reads them: as the study has them, with what they may be of.
+
+    Args:
+        system: The system.
+
+    Returns:
+        A JSON-able dictionary, times in seconds.
+    """
+    streams, described = system.streams, []
+    levels: list[str] = []
+    for index, fault in enumerate(system.faults):
+        content, broken = fault.content(), fault.broken
+        if broken is not None and broken.level not in (*NETWORK_LEVELS, *levels):
+            levels.append(broken.level)
+        if fault.corrupt is not None and streams is not None:
+            window = min(streams.window * system.cluster.port_count, WINDOW_MAX)
+            content["corrupt"]["window"] = fault.corrupt.window or window
+        key = "corrupt" if broken is None else broken.key
+        described.append({**content, "key": f"faults.{index}.{key}"})
+    topology = system.cluster.fabric.topology
+    graph = topology.graph if topology is not None else None
+    return {
+        "faults": described,
+        "levels": [_level(system, level) for level in levels],
+        "node_names": list(graph.names) if graph is not None and described else [],
+        "devices": _devices(system),
+    }
+
+
+def failed_json(system: System, failed: Collection[int]) -> dict[str, Any]:
+    """Devices that fail at time zero, by number, as the native module reads them.
+
+    Args:
+        system: The system.
+        failed: Their numbers.
+    """
+    fault = {"key": "failed", "at": 0.0, "part": {"device": list(failed)}, "told": True}
+    faults = [fault] if failed else []
+    return {"faults": faults, "levels": [], "node_names": [], "devices": _devices(system)}
+
+
+def _devices(system: System) -> tuple[int, str]:
+    """How many devices there are, and what several are called."""
+    tree = system.cluster.tree
+    if tree is not None:
+        return tree.devices, plural(tree.device_level)
+    return len(system.report.osds) if system.report is not None else 0, "OSDs"
+
+
+def _level(system: System, level: str) -> dict[str, Any]:
+    """The parts of a level, and whether they are machines or contain some."""
+    tree = system.cluster.tree
+    if tree is None:
+        listed = list(part_names(system.cluster, level).items())
+        return {"level": level, "has_ports": level not in ("osd", "disk"), "listed": listed}
+    names = [one.name for one in tree.levels]
+    name = tree.device_level if level == "disk" else tree.level_of(plural(level)) or ""
+    has_ports = level != "disk" and names.index(name) <= names.index(tree.port_level)
+    return {"level": level, "has_ports": has_ports, "even": (tree.count(name), name)}
