@@ -17,13 +17,11 @@ TABLE_NAMES = (
     "lanes",
     "lending",
     "stripe_groups",
+    "parts",
 )
 
-TABLES_ADDED_LATER = ("lanes", "lending", "stripe_groups")
-"""What run folders of before version 4 of the results do not have; there these have no rows."""
-
-TABLES_ADDED_SINCE = 4
-"""The version of the results that has them."""
+TABLES_ADDED_LATER = {"lanes": 4, "lending": 4, "stripe_groups": 4, "parts": 6}
+"""The version of the results that first had a table; in run folders of before it has no rows."""
 
 _COUNT = pa.int64()
 _REAL = pa.float64()
@@ -100,6 +98,7 @@ METRICS = pa.schema(
         ("failed_links", _TEXT),
         ("failed_switches", _TEXT),
         ("slow_parts", _TEXT),
+        ("failed_parts", _TEXT),
         ("statistics_seconds", _REAL),
         ("requests_issued", _COUNT),
         ("requests_late", _COUNT),
@@ -273,6 +272,19 @@ _STRIPE_GROUPS = pa.schema(
         ("mean_delay_seconds", _REAL),
     ]
 )
+# A row a part between devices and ports that takes time.
+_PARTS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("level", _TEXT),
+        ("part", pa.int32()),
+        ("name", _TEXT),
+        ("requests", _COUNT),
+        ("bytes", _COUNT),
+        ("busy_seconds", _REAL),
+        ("busy_fraction", _REAL),
+    ]
+)
 _RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])
 
 # A shard's tables depend on the run's key alone, so a shard holds no swept column: the same run may
@@ -288,6 +300,7 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
     "lanes": _LANES,
     "lending": _LENDING,
     "stripe_groups": _STRIPE_GROUPS,
+    "parts": _PARTS,
 }
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from resilver.describe_network import devices_json, entries, fabric_json, traffic_json
+from resilver.describe_parts import cut_off, gone_parts, passing
 from resilver.describe_ports import machine_endpoints, ports_of
 from resilver.describe_slow import SlowParts
 from resilver.describe_streams import (
@@ -70,9 +71,17 @@ def failed_devices(system: System, seed: int, choose: ChooseFailed) -> dict[int,
         ConfigError: Fewer components are left to draw from than a fault says.
     """
     # Faults at one time are taken in the order in which they are written.
+    tree = system.cluster.tree
     told = [(index, fault) for index, fault in enumerate(system.faults) if fault.starts_rebuild]
     faults = sorted(told, key=lambda numbered: numbered[1].at)
     fails_at: dict[int, float] = {}
+    if tree is not None and tree.sides:
+        # What carries others has no device in it, and takes away what nobody carries after it.
+        fails_at = cut_off(tree, gone_parts(system, seed, choose))
+        faults = [one for one in faults if tree.carrier_of(one[1].failing.kind) is None]
+        if len(fails_at) == tree.devices:
+            rule = f"with seed {seed}, no device is left that anything carries"
+            raise ConfigError(Problem(rule, "let fewer fail", key="faults"))
     for _, fault in faults:
         if not isinstance(fault.failing.targets, int):
             members = part_names(system.cluster, fault.failing.kind)
@@ -104,6 +113,7 @@ def core_json(
     network_faults: Sequence[Mapping[str, Any]] = (),
     corrupted: Mapping[int, Sequence[int]] | None = None,
     slow: Sequence[SlowParts] = (),
+    gone: Mapping[str, float] | None = None,
 ) -> str:
     """The system as the native module reads it.
 
@@ -118,6 +128,7 @@ def core_json(
         corrupted: The groups that rebuild strips in place, by the place of their fault in the study
             file.
         slow: The parts whose devices are slow for a while.
+        gone: When parts go that carry others, by their names.
 
     Returns:
         JSON text: sizes in bytes, times in seconds.
@@ -135,7 +146,10 @@ def core_json(
             "fails_at_seconds": [
                 failed[number] if isinstance(failed, Mapping) else 0.0 for number in failed
             ],
-            "devices": devices_json(system, [parts.described() for parts in slow]),
+            "devices": {
+                **devices_json(system, [parts.described() for parts in slow]),
+                "passing": passing(system, gone or {}, slow),
+            },
             "fabric": fabric_json(system),
             "traffic": traffic_json(system, machines, numbers),
             "network_faults": list(network_faults),

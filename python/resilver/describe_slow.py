@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from resilver.describe_streams import ChooseFailed
 from resilver.errors import ConfigError, Problem, show
-from resilver.spec import System
+from resilver.spec import Fault, System
 from resilver.spec.slow import part_names
 
 
@@ -59,6 +59,16 @@ def slow_devices(
             continue
         kind, targets = fault.part.kind, fault.part.targets
         members = part_names(system.cluster, kind)
+        tree = system.cluster.tree
+        if tree is not None and tree.carrier_of(kind) is not None:
+            # What carries devices is slow itself, and they are not.
+            names = list(members)
+            if isinstance(targets, int):
+                names = [names[one] for one in choose(seed, index, len(names), targets)]
+            else:
+                names = list(targets)
+            slow.append(_slow(fault, names, ()))
+            continue
         if isinstance(targets, int):
             # An OSD may go by two names, of which the first is told.
             named = {devices: name for name, devices in reversed(members.items())}
@@ -70,7 +80,11 @@ def slow_devices(
             names = [named[whole[one]] for one in choose(seed, index, len(whole), targets)]
         else:
             names = list(targets)
-        devices = sorted({number for name in names for number in members[name]})
-        until = None if fault.until is None else float(fault.until)
-        slow.append(SlowParts(tuple(names), tuple(devices), float(fault.at), until, fault.health))
+        slow.append(_slow(fault, names, {number for name in names for number in members[name]}))
     return slow
+
+
+def _slow(fault: Fault, names: Sequence[str], devices: Collection[int]) -> SlowParts:
+    until = None if fault.until is None else float(fault.until)
+    health = fault.health or 0.0
+    return SlowParts(tuple(names), tuple(sorted(devices)), float(fault.at), until, health)

@@ -158,7 +158,9 @@ def _failed_count(system: System) -> float:
         elif (tree := system.cluster.tree) is not None:
             level = tree.level_of(kind) or tree.device_level
             if isinstance(targets, int):
-                failed += count * tree.size(level)
+                failed += count * tree.lost_with_one(level)
+                continue
+            if not tree.lost_with_one(level):
                 continue
             # Of those that are named it is known whether they hold anything.
             only = system.placement.only_class if system.placement is not None else None

@@ -218,18 +218,22 @@ def _network() -> dict[str, pa.Table]:
         "lent_bytes": [0, 100],
         "borrowed_bytes": [100, 0],
     }
-    lending = {
-        "part": ["links"],
-        "lender": ["clients"],
-        "borrower": ["rebuild"],
-        "bytes": [100],
-    }
+    lending = {"part": ["links"], "lender": ["clients"], "borrower": ["rebuild"], "bytes": [100]}
     groups = {
         "group": [1, 0],
         "is_rebuilding": [False, True],
         "servers": [2, 2],
         "ports_working": [2, 2],
         "mean_delay_seconds": [None, 0.03],
+    }
+    parts = {
+        "level": ["enclosure"] * 2,
+        "part": [1, 0],
+        "name": ["enclosure.1", "enclosure.0"],
+        "requests": [3, 9],
+        "bytes": [300, 900],
+        "busy_seconds": [0.25, 0.75],
+        "busy_fraction": [0.125, 0.375],
     }
     for kind in ("read", "write", "burst", "rebuild"):
         groups[f"{kind}_bytes_per_second"] = [2.0, 1.0]
@@ -240,4 +244,5 @@ def _network() -> dict[str, pa.Table]:
         "lanes": pa.table(lanes),
         "lending": pa.table(lending),
         "stripe_groups": pa.table(groups),
+        "parts": pa.table(parts),
     }

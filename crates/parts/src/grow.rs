@@ -1,6 +1,6 @@
 //! From declared levels to the table of parts.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::declaration::{Declaration, Made};
 use crate::error::PartsError;
@@ -21,6 +21,7 @@ pub(crate) fn grow(declarations: &[Declaration]) -> Result<Parts, PartsError> {
     let device_level = device_level(declarations, &levels)?;
     check_numbers(declarations, &levels[device_level].name)?;
     let mut parts = Parts { declarations: declarations.to_vec(), levels, rows: Vec::new(), device_level };
+    check_carriers(declarations)?;
     default_ports(&mut parts);
     plant(&mut parts, None);
     for index in 0..declarations.len() {
@@ -65,6 +66,21 @@ fn check_names(declarations: &[Declaration], levels: &[Level]) -> Result<(), Par
             if above.level == *level {
                 return Err(PartsError::Circle { level: level.clone() });
             }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no level carries what carries it, and so on up.
+fn check_carriers(declarations: &[Declaration]) -> Result<(), PartsError> {
+    for declaration in declarations {
+        let mut carried = declaration.carries.as_ref();
+        for _ in 0..declarations.len() {
+            let Some(level) = carried else { break };
+            if *level == declaration.level {
+                return Err(PartsError::CarriesItself { level: level.clone() });
+            }
+            carried = declarations.iter().find(|one| one.level == *level).and_then(|one| one.carries.as_ref());
         }
     }
     Ok(())
@@ -170,6 +186,9 @@ fn make(parts: &mut Parts, declaration: usize) -> Result<(), PartsError> {
     let Declaration { level, within, of: Some(made), .. } = parts.declarations[declaration].clone() else {
         return Ok(());
     };
+    // A set that nothing carries, and that takes no time, is on no way.
+    let is_carried = parts.declarations.iter().any(|one| one.carries.as_ref() == Some(&level));
+    let is_passed = is_carried || parts.declarations[declaration].service.is_some();
     let scopes = match &within {
         Some(within) => parts.of_level(within).iter().copied().map(Some).collect(),
         None => vec![None],
@@ -182,7 +201,9 @@ fn make(parts: &mut Parts, declaration: usize) -> Result<(), PartsError> {
         }
         for members in members.chunks(made.size as usize) {
             let set = add(parts, declaration, scope);
-            members.iter().for_each(|member| parts.rows[member.index()].carrier = Some(set));
+            if is_passed {
+                members.iter().for_each(|member| parts.rows[member.index()].carrier = Some(set));
+            }
             parts.rows[set.index()].members = members.to_vec();
         }
     }
@@ -216,20 +237,17 @@ fn dealt(parts: &Parts, made: &Made, scope: Option<PartId>) -> Vec<PartId> {
 fn carry(parts: &mut Parts) {
     for index in 0..parts.declarations.len() {
         let Some(carried) = parts.declarations[index].carries.clone() else { continue };
-        let carriers = parts.of_level(&parts.declarations[index].level).to_vec();
+        let mut carriers: BTreeMap<Option<PartId>, Vec<PartId>> = BTreeMap::new();
+        for &carrier in parts.of_level(&parts.declarations[index].level) {
+            carriers.entry(parts.parent(carrier)).or_default().push(carrier);
+        }
         let mut dealt = vec![0usize; parts.rows.len()];
         for part in parts.of_level(&carried).to_vec() {
             let mut scope = parts.parent(part);
-            let of_scope: Vec<PartId> = loop {
-                let own = carriers.iter().copied().filter(|&carrier| parts.parent(carrier) == scope).collect();
-                match scope {
-                    Some(above) if Vec::is_empty(&own) => scope = parts.parent(above),
-                    _ => break own,
-                }
-            };
-            if of_scope.is_empty() {
-                continue;
+            while let Some(above) = scope.filter(|_| !carriers.contains_key(&scope)) {
+                scope = parts.parent(above);
             }
+            let Some(of_scope) = carriers.get(&scope) else { continue };
             let turn = &mut dealt[of_scope[0].index()];
             parts.rows[part.index()].carrier = Some(of_scope[*turn % of_scope.len()]);
             *turn += 1;

@@ -121,6 +121,17 @@ fn a_set_is_made_of_one_member_from_each_enclosure() {
 }
 
 #[test]
+fn a_set_that_nothing_carries_is_on_no_way() {
+    let made = Made { level: "drive".into(), size: 5, across: Some("enclosure".into()), code: None };
+    let mut levels = couplets();
+    levels.push(Declaration { of: Some(made), ..level("ost", Some("unit"), 0) });
+    let parts = Parts::new(&levels).unwrap();
+    assert_eq!(names(&parts, &parts.way(DeviceId::new(5)).unwrap()), ["controller.1"]);
+    assert_eq!(names(&parts, &parts.carriers(DeviceId::new(5))), ["controller.1", "unit.0"]);
+    assert_eq!(parts.domain_of("ost").unwrap()[5], 1);
+}
+
+#[test]
 fn services_above_the_ports_are_not_on_the_way() {
     let parts = Parts::new(&[
         with_service(100.0, level("rack", None, 1)),
@@ -154,6 +165,9 @@ fn what_makes_no_cluster_is_refused() {
     assert_eq!(number(refused(&many)), ("b".into(), "count", 1 << 20));
     let odd = [Declaration { has_partner: true, ..level("a", None, 3) }, level("b", Some("a"), 1)];
     assert_eq!(number(refused(&odd)), ("a".into(), "count", 3));
+    let carrying = |name: &str, what: &str| Declaration { carries: Some(what.into()), ..level(name, None, 1) };
+    let circle = [carrying("a", "b"), carrying("b", "a"), level("c", None, 1)];
+    assert!(matches!(refused(&circle), PartsError::CarriesItself { .. }));
     let mut sets = couplets();
     let made = Made { level: "drive".into(), size: 7, across: None, code: None };
     sets.push(Declaration { of: Some(made), ..level("ost", Some("unit"), 0) });

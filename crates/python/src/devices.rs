@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use pyo3::PyErr;
 use resilver_device::{DirectionFigures, DiskTable, DiskTableRow, Pace, Service};
-use resilver_system::{DeviceKind, Devices, Discipline, Slowdown};
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, SimDuration, SimTime};
+use resilver_system::{DeviceKind, Devices, Discipline};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, SimDuration};
 use serde::Deserialize;
 
 use crate::errors::config_error;
+use crate::levels::{PassingJson, SlowJson, passing};
 use crate::traffic::duration;
 
 /// The kinds of devices, which of them each device is of, and which are slow for a while.
@@ -19,6 +20,8 @@ pub struct DevicesJson {
     /// Empty where all are of the first.
     kind_of: Vec<u8>,
     slowdowns: Vec<SlowdownJson>,
+    /// What the requests pass; nothing where no part has a service.
+    passing: Option<PassingJson>,
 }
 
 #[derive(Deserialize)]
@@ -46,13 +49,12 @@ struct ServiceJson {
     distribution: String,
 }
 
+/// Devices that are slow for a while.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct SlowdownJson {
     devices: Vec<u32>,
-    at_seconds: f64,
-    until_seconds: Option<f64>,
-    health: f64,
+    #[serde(flatten)]
+    slow: SlowJson,
 }
 
 /// The devices that the JSON describes.
@@ -65,24 +67,17 @@ pub fn devices(json: DevicesJson, seed: u64) -> Result<Devices, PyErr> {
         let (service, discipline) = (service(&kind, seed)?, discipline(&kind.discipline)?);
         Ok(DeviceKind { service, discipline, spread: kind.spread })
     };
-    let slowdowns: Vec<Vec<Slowdown>> = json.slowdowns.into_iter().map(slowdowns).collect::<Result<_, PyErr>>()?;
+    let mut slowdowns = Vec::new();
+    for SlowdownJson { devices, slow } in json.slowdowns {
+        let slow = slow.slowdown()?;
+        slowdowns.extend(devices.into_iter().map(|device| (DeviceId::new(device), slow)));
+    }
     Ok(Devices {
         kinds: json.kinds.into_iter().map(kind).collect::<Result<_, PyErr>>()?,
         kind_of: json.kind_of,
-        slowdowns: slowdowns.concat(),
+        slowdowns,
+        passing: json.passing.map(passing).transpose()?,
     })
-}
-
-fn slowdowns(json: SlowdownJson) -> Result<Vec<Slowdown>, PyErr> {
-    let time = |field, seconds| duration(field, seconds).map(|after| SimTime::ZERO + after);
-    let at = time("faults.at", json.at_seconds)?;
-    let until = json.until_seconds.map(|seconds| time("faults.until", seconds)).transpose()?;
-    if !(json.health > 0.0 && json.health < 1.0) || until.is_some_and(|until| until <= at) {
-        let rule = "a slow device has a health above 0 and below 1, and is slow until a later time";
-        return Err(config_error(format!("faults.health = {}: {rule}", json.health)));
-    }
-    let slow = |device| Slowdown { device: DeviceId::new(device), at, until, health: json.health };
-    Ok(json.devices.into_iter().map(slow).collect())
 }
 
 fn discipline(name: &str) -> Result<Discipline, PyErr> {

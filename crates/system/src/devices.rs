@@ -7,6 +7,7 @@ use resilver_units::{DeviceId, SimTime};
 
 use crate::SystemError;
 use crate::network::NetworkFault;
+use crate::ways::Passing;
 
 /// In which order a device serves its requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,11 +30,9 @@ pub struct DeviceKind {
     pub spread: f64,
 }
 
-/// A device that works at a share of its speed for a while, of which nobody is told.
+/// How something works at a share of its speed for a while, of which nobody is told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slowdown {
-    /// Which device.
-    pub device: DeviceId,
     /// When it becomes slow.
     pub at: SimTime,
     /// When it works as before; `None` where it does not.
@@ -49,15 +48,17 @@ pub struct Devices {
     pub kinds: Vec<DeviceKind>,
     /// Which of them each device is of; empty where all are of the first.
     pub kind_of: Vec<u8>,
-    /// Those that are slow for a while.
-    pub slowdowns: Vec<Slowdown>,
+    /// Those that are slow for a while, and how.
+    pub slowdowns: Vec<(DeviceId, Slowdown)>,
+    /// The parts that their requests pass, where any has a service.
+    pub passing: Option<Passing>,
 }
 
 impl Devices {
     /// Devices that are all alike, and never slow.
     pub fn alike(service: Service, discipline: Discipline) -> Self {
         let kinds = vec![DeviceKind { service, discipline, spread: 0.0 }];
-        Devices { kinds, kind_of: Vec::new(), slowdowns: Vec::new() }
+        Devices { kinds, kind_of: Vec::new(), slowdowns: Vec::new(), passing: None }
     }
 
     /// The kind of a device.
@@ -76,6 +77,10 @@ impl Devices {
     /// # Errors
     /// The first number that is too large.
     pub(crate) fn check(&self, count: usize) -> Result<(), SystemError> {
+        if let Some(passing) = self.passing.as_ref().filter(|passing| passing.parts.devices().len() != count) {
+            let number = passing.parts.devices().len() as u32;
+            return Err(SystemError::NoSuchPart { part: "device of the parts", number, count: count as u32 });
+        }
         let no_such = |part, number, count: usize| SystemError::NoSuchPart { part, number, count: count as u32 };
         let kinds = self.kinds.len();
         if let Some(&kind) = self.kind_of.iter().find(|&&kind| usize::from(kind) >= kinds) {
@@ -84,17 +89,22 @@ impl Devices {
         if kinds == 0 || !self.kind_of.is_empty() && self.kind_of.len() != count {
             return Err(no_such("device of kind_of", self.kind_of.len() as u32, count));
         }
-        let beyond = |slow: &&Slowdown| slow.device.index() >= count;
+        let beyond = |slow: &&(DeviceId, Slowdown)| slow.0.index() >= count;
         match self.slowdowns.iter().find(beyond) {
-            Some(slow) => Err(no_such("device that is slow", slow.device.get(), count)),
+            Some((device, _)) => Err(no_such("device that is slow", device.get(), count)),
             None => Ok(()),
         }
     }
 
-    /// When devices become slow, and when they are not any more, as faults that take nothing away.
+    /// When devices become slow, and when they are not any more, and when parts on their ways go, as faults that take nothing
+    /// away.
     pub(crate) fn slow_times(&self) -> Vec<NetworkFault> {
         let mut times: Vec<(SimTime, Option<SimTime>)> =
-            self.slowdowns.iter().map(|slow| (slow.at, slow.until)).collect();
+            self.slowdowns.iter().map(|(_, slow)| (slow.at, slow.until)).collect();
+        if let Some(passing) = &self.passing {
+            times.extend(passing.slow.iter().map(|(_, slow)| (slow.at, slow.until)));
+            times.extend(passing.gone.iter().map(|&(at, _)| (at, None)));
+        }
         times.sort_unstable();
         times.dedup();
         times.into_iter().map(|(at, repair_at)| NetworkFault { at, repair_at, ..NetworkFault::default() }).collect()
@@ -102,13 +112,12 @@ impl Devices {
 
     /// `count` devices, each made by its service and its number, and set to its pace.
     pub(crate) fn build<D: Device>(&self, seed: u64, count: usize, make: impl Fn(&DeviceKind, u64) -> D) -> Vec<D> {
-        let mut slow: BTreeMap<DeviceId, Vec<Slowdown>> = BTreeMap::new();
-        self.slowdowns.iter().for_each(|slowdown| slow.entry(slowdown.device).or_default().push(*slowdown));
+        let slow = by_key(&self.slowdowns);
         let device = |number: u32| {
             let (id, kind) = (DeviceId::new(number), self.kind(DeviceId::new(number)));
             let mut made = make(kind, u64::from(number));
             let pace = Pace::drawn(seed, u64::from(number), kind.spread);
-            made.set_pace(pace.with_health(&slow.get(&id).map_or(Vec::new(), |slow| health_of(slow))));
+            made.set_pace(pace.with_health(slow.get(&id).map_or(&[], |health| &health[..])));
             made
         };
         (0..count as u32).map(device).collect()
@@ -123,7 +132,14 @@ pub(crate) fn mixed(kind: &DeviceKind, device: u64) -> Mixed {
     }
 }
 
-/// The health of one device over time: the worst of the slowdowns that hold at each.
+/// The health over time of all that is slow at times.
+pub(crate) fn by_key<T: Copy + Ord>(slowdowns: &[(T, Slowdown)]) -> BTreeMap<T, Vec<(SimTime, f64)>> {
+    let mut of_each: BTreeMap<T, Vec<Slowdown>> = BTreeMap::new();
+    slowdowns.iter().for_each(|&(key, slow)| of_each.entry(key).or_default().push(slow));
+    of_each.into_iter().map(|(key, slow)| (key, health_of(&slow))).collect()
+}
+
+/// The health of one thing over time: the worst of the slowdowns that hold at each.
 fn health_of(slowdowns: &[Slowdown]) -> Vec<(SimTime, f64)> {
     let mut times: Vec<SimTime> = slowdowns.iter().flat_map(|slow| [Some(slow.at), slow.until]).flatten().collect();
     times.sort_unstable();
@@ -142,12 +158,7 @@ mod tests {
     #[test]
     fn of_several_slowdowns_the_worst_holds() {
         let at = SimTime::from_picoseconds;
-        let slow = |begin, until: Option<u64>, health| Slowdown {
-            device: DeviceId::new(0),
-            at: at(begin),
-            until: until.map(at),
-            health,
-        };
+        let slow = |begin, until: Option<u64>, health| Slowdown { at: at(begin), until: until.map(at), health };
         let all = [slow(10, None, 0.5), slow(20, Some(30), 0.1), slow(25, Some(40), 0.8)];
         assert_eq!(health_of(&all), [(10, 0.5), (20, 0.1), (25, 0.1), (30, 0.5), (40, 0.5)].map(|(t, h)| (at(t), h)));
         assert_eq!(health_of(&all[1..2]), [(at(20), 0.1), (at(30), 1.0)]);

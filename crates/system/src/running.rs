@@ -181,7 +181,9 @@ where
     F::Event: Send + Sync,
     D: Device + Send + Sync + 'static,
 {
-    let plant = Plant::new(fabric, disks, config.endpoint_of.clone()).with_ports(&config.ports_of);
+    let plant = Plant::new(fabric, disks, config.endpoint_of.clone())
+        .with_ports(&config.ports_of)
+        .with_ways(config.devices.passing.as_ref());
     let workload = Workload::of(config, plant.ports.sides())?;
     // Who is served beside slow devices is measured apart; nobody else has to know when they are.
     let slow_times = if workload.is_some() { config.devices.slow_times() } else { Vec::new() };

@@ -20,6 +20,7 @@ use crate::running::{Run, begin};
 use crate::scan::Scanned;
 use crate::search::{Found, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
 use crate::storage::Conclusion;
+use crate::ways::PartUse;
 
 /// Groups that one step places.
 const GROUPS_A_STEP: u32 = 8192;
@@ -71,6 +72,8 @@ pub struct Report {
     pub network: Option<NetworkUse>,
     /// What each lane did, where there are several.
     pub lanes: LaneReport,
+    /// What each part did that requests pass on their way, where there are such parts.
+    pub parts: Vec<PartUse>,
     /// Data handed to the fabric by all parts of the system, control messages included.
     pub network_bytes: Bytes,
     /// What the groups went through, where there are any.
@@ -245,7 +248,7 @@ impl Simulation {
     fn finish(&self, running: Running) -> Result<Report, SystemError> {
         let Running { run, population, groups, .. } = running;
         let (
-            Conclusion { mut outcome, clients, streams, interfaces, network, lanes, network_bytes },
+            Conclusion { mut outcome, clients, streams, interfaces, network, lanes, parts, network_bytes },
             mut digest,
             events,
         ) = run.conclude()?;
@@ -276,6 +279,7 @@ impl Simulation {
             network,
             network_bytes,
             lanes,
+            parts,
             groups,
             digest,
             events,

@@ -83,6 +83,7 @@ class RunResult:
         lanes: A row a part of the system and class of traffic; none without lanes.
         lending: A row a part, lender and borrower; none where nothing was lent.
         stripe_groups: A row a group that streams go over; none without such streams.
+        parts: A row a part with a service, which requests pass; none without such parts.
     """
 
     metrics: dict[str, int | float | str | None]
@@ -95,6 +96,7 @@ class RunResult:
     lanes: pa.Table
     lending: pa.Table
     stripe_groups: pa.Table
+    parts: pa.Table
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ def result_of(
     silent: SilentFaults,
     report: Mapping[str, Any],
     slow: Sequence[SlowParts] = (),
+    gone: Collection[str] = (),
 ) -> RunResult:
     """What a run found, in metrics and tables.
 
@@ -127,6 +130,7 @@ def result_of(
         silent: What else failed.
         report: The core's report: scalars, and columns as NumPy arrays.
         slow: What was slow for a while.
+        gone: The names of the parts that went with no device in them.
 
     Returns:
         The result; a part that the system does not have is a table without rows, or null.
@@ -150,6 +154,7 @@ def result_of(
         **{f"failed_{kind}": ",".join(names) for kind, names in silent.names.items()},
         "slow_parts": ",".join(dict.fromkeys(name for parts in slow for name in parts.names))
         or None,
+        "failed_parts": ",".join(gone) or None,
         **_rates(report, known, busy, window),
         "lent_bytes": _lent_bytes(report),
         **_analytic(system),
@@ -168,7 +173,8 @@ def result_of(
     }
     for name in ("placement_groups_gained", *_OF_TRAFFIC):
         columns.setdefault(name, pa.nulls(len(devices), pa.int64()))
-    tables = {name: _table(name, report.get(name)) for name in _TABLES[1:]} | {"links": links}
+    tables = {name: _table(name, report.get(name)) for name in _TABLES[1:]}
+    tables |= {"links": links, "parts": _parts(report.get("parts"), window)}
     if system.is_traffic_only:
         # What is rebuilt in place moves nothing, but it takes its time.
         in_place = metrics.get("rebuild_seconds") if _rebuilds_in_place(system) else None
@@ -183,6 +189,18 @@ def _table(name: str, columns: Mapping[str, Any] | None) -> pa.Table:
     if not columns or not any(len(column) for column in columns.values()):
         return empty_table(name)
     return pa.table({key: _nullable(column) for key, column in columns.items()})
+
+
+def _parts(columns: Mapping[str, Any] | None, window: float) -> pa.Table:
+    """What parts with a service did, and which share of the time they were busy."""
+    table = _table("parts", columns)
+    if not table.num_rows:
+        return table
+    numbers = [int(name.rpartition(".")[2]) for name in table["name"].to_pylist()]
+    busy = np.asarray(table["busy_seconds"])
+    share = pa.array(busy / window) if window > 0 else pa.nulls(len(table), pa.float64())
+    table = table.add_column(1, "part", pa.array(numbers, pa.int32()))
+    return table.append_column("busy_fraction", share)
 
 
 def _rebuilds_in_place(system: System) -> bool:

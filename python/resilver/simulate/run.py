@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from resilver import _core, describe
+from resilver.describe_parts import gone_parts, levels
 from resilver.describe_slow import SlowParts, slow_devices
 from resilver.describe_streams import corrupted_groups
 from resilver.errors import ConfigError, Interrupted, PlacementError
@@ -16,7 +17,7 @@ from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap
 from resilver.simulate.result import RunResult, result_of
 from resilver.simulate.silent import SilentFaults, check_silent_faults, silent_faults
-from resilver.spec import Cluster, Run, System
+from resilver.spec import Run, System
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class Case:
         failed: When each device that is rebuilt fails, by its number.
         silent: What else fails.
         slow: What is slow for a while.
+        gone: When parts go that carry others, by their names.
         text: All of it as the core reads it.
     """
 
@@ -99,6 +101,7 @@ class Case:
     failed: dict[int, float]
     silent: SilentFaults
     slow: tuple[SlowParts, ...]
+    gone: dict[str, float]
     text: str
 
 
@@ -116,8 +119,9 @@ def case_of(system: System, seed: int) -> Case:
     silent = silent_faults(system, seed, failed)
     slow = tuple(slow_devices(system, seed, failed, _core.choose_failed))
     corrupted = corrupted_groups(system, seed, _core.choose_failed)
-    text = describe.core_json(system, seed, failed, silent.described, corrupted, slow)
-    return Case(system, seed, failed, silent, slow, text)
+    gone = gone_parts(system, seed, _core.choose_failed)
+    text = describe.core_json(system, seed, failed, silent.described, corrupted, slow, gone)
+    return Case(system, seed, failed, silent, slow, gone, text)
 
 
 def finished(
@@ -135,7 +139,7 @@ def finished(
             state = replace(state, phase="serving")
         _tell(progress, state)
     report = simulation.report()
-    return result_of(system, case.seed, case.failed, case.silent, report, case.slow)
+    return result_of(system, case.seed, case.failed, case.silent, report, case.slow, case.gone)
 
 
 def _tell(progress: Callable[[Progress], bool] | None, state: Progress) -> None:
@@ -204,21 +208,6 @@ def _validate_map(report: ClusterReport) -> None:
             )
 
 
-def levels_json(cluster: Cluster) -> str:
-    """The levels of a cluster's parts as the native module reads them."""
-    levels = [
-        {
-            "level": part.level,
-            "in": part.within,
-            "count": part.count,
-            "class": part.device_class,
-            "ports": part.ports or 0,
-        }
-        for part in cluster.parts
-    ]
-    return json.dumps(levels)
-
-
 def map_of(system: System) -> _core.CrushMap | None:
     """The core's CRUSH map of a system, or None where the placement is not by CRUSH."""
     placement, cluster = system.placement, system.cluster
@@ -229,7 +218,7 @@ def map_of(system: System) -> _core.CrushMap | None:
     bucket, tunables = placement.bucket or "straw2", placement.tunables or "jewel"
     if cluster.parts:
         map = _core.CrushMap.of_parts(
-            levels_json(cluster),
+            json.dumps(levels(cluster)),
             bucket,
             tunables,
             system.failure_domain or "",

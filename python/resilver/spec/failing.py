@@ -39,7 +39,7 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
         if level is None:
             problems.append(_no_level(cluster, kind, key, targets))
             continue
-        count, members = tree.count(level) or 1, tree.size(level)
+        count, members = tree.count(level) or 1, tree.lost_with_one(level)
         if isinstance(targets, int):
             if targets > count:
                 problems.append(Problem(f"the cluster has {count}", key=key, value=show(targets)))
@@ -49,33 +49,40 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
             number = number_of(name, level, count)
             if number is None:
                 problems.append(unknown_member(key, name, level, count))
-            else:
-                named.update(range(number * members, (number + 1) * members))
+            elif members:
+                named.update(tree.members(level, number))
     if problems:
         return problems
-    sizes = {plural(level.name): servers // level.count for level in tree.levels}
+    # What carries others has no device in it, and is drawn apart.
+    inside = [(index, fault) for index, fault in faults if not tree.carrier_of(fault.failing.kind)]
 
     def members_of(kind: str, name: str) -> Collection[int]:
-        number = int(name.rpartition(".")[2])
-        return range(number * sizes[kind], (number + 1) * sizes[kind])
+        return tree.members(tree.level_of(kind) or "", int(name.rpartition(".")[2]))
 
     def whole(kind: str) -> int:
-        return servers // sizes[kind] - len({number // sizes[kind] for number in named})
+        level = tree.level_of(kind) or ""
+        size, count = tree.size(level), tree.count(level) or 0
+        if tree.side(level) is None:
+            return count - len({number // size for number in named})
+        return sum(named.isdisjoint(tree.members(level, number)) for number in range(count))
 
     def touched(other: str, kind: str) -> int:
-        return max(1, sizes[other] // sizes[kind])
+        above, below = tree.level_of(other) or "", tree.level_of(kind) or ""
+        if tree.side(above) is None and tree.side(below) is None:
+            return max(1, tree.size(above) // tree.size(below))
+        return min(tree.size(above), tree.count(below) or 1)
 
     return (
-        _twice(faults, members_of)
+        _twice(inside, members_of)
         or _all_failed(drawn + len(named), servers, plural(tree.device_level))
-        or _too_few_left(faults, whole, touched)
+        or _too_few_left(inside, whole, touched)
     )
 
 
 def _no_level(cluster: Cluster, kind: str, key: str, targets: int | tuple[str, ...]) -> Problem:
     """The problem of a kind that is no level of a synthetic cluster."""
     if cluster.parts and cluster.tree is not None:
-        kinds = [plural(level.name) for level in cluster.tree.levels]
+        kinds = [plural(name) for name in cluster.tree.names]
         remedy = name_remedy(kind, kinds, "kinds")
         return Problem(f"the cluster has no {kind}", remedy, key=key, value=show(targets))
     if kind in ("racks", "rows"):
@@ -96,7 +103,7 @@ def kind_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pro
     """
     problems = []
     tree = cluster.tree if cluster.parts else None
-    levels = [plural(level.name) for level in tree.levels] if tree is not None else []
+    levels = [plural(name) for name in tree.names] if tree is not None else []
     for index, fault in faults:
         what, given = ("part", fault.part) if fault.part is not None else ("fail", fault.fail)
         if given is None or given.kind in Failing.model_fields or given.kind in levels:

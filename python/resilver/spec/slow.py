@@ -28,8 +28,12 @@ def slow_fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> li
         if not names:
             rule = f"the cluster has no {kind}"
             problems.append(Problem(rule, "name a level that it has", key=key, value=show(targets)))
+        elif (level := _timeless_carrier(cluster, kind)) is not None:
+            rule = f"{level} parts take no time, so none is slow; what they carry may be"
+            remedy = "give the level a service, or make the devices slow"
+            problems.append(Problem(rule, remedy, key=key, value=show(targets)))
         elif isinstance(targets, int):
-            count = len(set(names.values()))
+            count = len(set(names.values())) if cluster.ceph is not None else len(names)
             if targets > count:
                 rule = f"the cluster has {count}"
                 problems.append(Problem(rule, "let fewer be slow", key=key, value=show(targets)))
@@ -60,6 +64,13 @@ def part_names(cluster: Cluster, kind: str) -> dict[str, tuple[int, ...]]:
         tree.name(level, number): tuple(tree.members(level, number))
         for number in range(tree.count(level) or 0)
     }
+
+
+def _timeless_carrier(cluster: Cluster, kind: str) -> str | None:
+    """The level that faults call so, if its parts carry others and take no time."""
+    level = cluster.tree.carrier_of(kind) if cluster.tree is not None else None
+    timed = {part.level for part in cluster.parts if part.service is not None}
+    return None if level in timed else level
 
 
 def _unknown(

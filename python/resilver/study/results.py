@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from resilver.columns import TABLES_ADDED_LATER, TABLES_ADDED_SINCE
+from resilver.columns import TABLES_ADDED_LATER
 from resilver.errors import ConfigError
 from resilver.study.provenance import read_provenance, refuse_other_folders
 from resilver.study.tables import (
@@ -79,6 +79,11 @@ class StudyTables:
     def stripe_groups(self) -> pa.Table:
         """A row a run and group of servers that streams go over; none without such streams."""
         return self._read("stripe_groups")
+
+    @cached_property
+    def parts(self) -> pa.Table:
+        """A row a run and part that requests pass between devices and ports; none without such."""
+        return self._read("parts")
 
     def _read(self, name: str) -> pa.Table:
         raise NotImplementedError
@@ -162,7 +167,7 @@ class Results(StudyTables):
 
         Args:
             name: "runs", "servers", "transfers", "timeline", "links", "distributions", "traffic",
-                "lanes", "lending" or "stripe_groups".
+                "lanes", "lending", "stripe_groups" or "parts".
 
         Returns:
             The data frame.
@@ -202,8 +207,8 @@ class Results(StudyTables):
 
 def _not_yet(provenance: Mapping[str, Any]) -> set[str]:
     """The tables that a folder's version of the results did not have."""
-    version = provenance.get("schema_version", TABLES_ADDED_SINCE)
-    return set(TABLES_ADDED_LATER) if version < TABLES_ADDED_SINCE else set()
+    version = provenance.get("schema_version", max(TABLES_ADDED_LATER.values()))
+    return {name for name, since in TABLES_ADDED_LATER.items() if version < since}
 
 
 def with_costs(runs: pa.Table, costs: Mapping[str, Mapping[str, Any]]) -> pa.Table:

@@ -42,6 +42,7 @@ _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "lanes": ("part", "class"),
     "lending": ("part", "lender", "borrower"),
     "stripe_groups": ("group",),
+    "parts": ("level", "part"),
 }
 
 # Rows gathered before a row group is written: large enough to compress well, small enough that a
