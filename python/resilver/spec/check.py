@@ -25,6 +25,7 @@ from resilver.spec.striping import (
     stored_stripe_problems,
     striping_problems,
 )
+from resilver.spec.takeover import carrier_problems, is_taken_over
 from resilver.spec.tree import plural
 from resilver.units import Bytes, exact_bytes
 
@@ -69,14 +70,16 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         problems += port_problems(cluster, placement)
     problems += lane_problems(sections)
     if traffic is not None:
-        rebuilds = has_end(faults)
+        told = [one for one in faults if not is_taken_over(cluster, one[1])]
+        rebuilds = has_end(told)
         problems += traffic_problems(cluster, traffic, has_rebuild=rebuilds)
         # What failed is rebuilt whenever that begins; soft errors are of the time of the traffic.
-        if not any(fault.starts_rebuild for _, fault in faults):
+        if not any(fault.starts_rebuild for _, fault in told):
             problems += late_fault_problems(traffic, faults)
         if "population" not in given and cluster.ceph is None:
             is_striped = traffic.streams is not None
-            return problems + nothing_stored_problems(given, faults, is_striped=is_striped)
+            problems += nothing_stored_problems(given, told, is_striped=is_striped)
+            return problems + carrier_problems(cluster, faults)
     if cluster.ceph is not None:
         problems += [
             Problem("a real cluster's report says this already", f"remove [{name}]", key=name)

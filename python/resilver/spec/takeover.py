@@ -1,0 +1,49 @@
+"""Faults of parts that carry others and whose partners take over, so that no data is lost."""
+
+from __future__ import annotations
+
+from resilver.errors import Problem, show
+from resilver.spec.cluster import Cluster
+from resilver.spec.failing import fault_problems
+from resilver.spec.faults import Fault
+
+
+def is_taken_over(cluster: Cluster, fault: Fault) -> bool:
+    """Whether a fault takes parts away whose partners do their work, so that nothing is rebuilt."""
+    tree = cluster.tree
+    if tree is None or not fault.starts_rebuild:
+        return False
+    side = tree.side(tree.level_of(fault.failing.kind) or "")
+    return side is not None and side.has_partners
+
+
+def carrier_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
+    """What is wrong with faults of parts whose partners take over, where nothing is stored.
+
+    Args:
+        cluster: The cluster.
+        faults: The faults, with their places in the study file.
+
+    Returns:
+        The problems, with full keys.
+    """
+    taken_over = [one for one in faults if is_taken_over(cluster, one[1])]
+    if problems := fault_problems(cluster, taken_over):
+        return problems
+    named: dict[str, int] = {}
+    for index, fault in taken_over:
+        kind, targets = fault.failing.kind, fault.failing.targets
+        key, rule = f"faults.{index}.fail.{kind}", "nothing is stored that could be rebuilt"
+        if isinstance(targets, int):
+            if targets > 1 or len(taken_over) > 1:
+                remedy = "let one fail, or name them, or add [population]"
+                rule = f"both of a pair may be drawn, and {rule}"
+                return [Problem(rule, remedy, key=key, value=show(targets))]
+            continue
+        for name in targets:
+            level, _, number = name.rpartition(".")
+            if f"{level}.{int(number) ^ 1}" in named:
+                rule = f"its partner fails too, and {rule}"
+                return [Problem(rule, "let one of them fail", key=key, value=show(name))]
+            named[name] = index
+    return []
