@@ -277,6 +277,17 @@ def _layout(system: System, placement: Placement) -> dict[str, Any]:
                 "spare": placement.spare,
                 "spares": placement.spares or 0,
             }
+        case "sets":
+            tree, level = system.cluster.tree, placement.level or ""
+            side = tree.side(level) if tree is not None else None
+            if tree is None or side is None:
+                return {"sets": [], "pool_of": []}
+            hand = tree.devices // (side.scopes * side.hands)
+            return {
+                "sets": [list(tree.members(level, number)) for number in range(side.count)],
+                # The spares of a part that members are dealt over are its own members'.
+                "pool_of": [device // hand for device in range(tree.devices)],
+            }
         case _:
             return {}
 

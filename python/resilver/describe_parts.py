@@ -34,7 +34,12 @@ def levels(cluster: Cluster) -> list[dict[str, Any]]:
             "partner": bool(part.partner),
             "of": None
             if part.of is None
-            else {"level": part.of, "size": part.size, "across": part.across},
+            else {
+                "level": part.of,
+                "size": part.size,
+                "across": part.across,
+                "spares": part.spares or 0,
+            },
         }
         for part in cluster.parts
     ]

@@ -33,6 +33,7 @@ _SECONDS_PER_OBJECT_PLACED = {
     "declustered": 2.0e-8,
     "copysets": 2.0e-8,
     "groups": 3.0e-8,
+    "sets": 1.2e-8,
 }
 _BIDS_PER_SECOND = 1.9e9
 _DRAWS_PER_SECOND = 8.0e8

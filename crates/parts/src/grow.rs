@@ -222,10 +222,12 @@ fn dealt(parts: &Parts, made: &Made, scope: Option<PartId>) -> Vec<PartId> {
         above == container
     };
     let all: Vec<PartId> = parts.of_level(&made.level).iter().copied().filter(|&part| is_in(part, scope)).collect();
-    let Some(across) = &made.across else { return all };
+    let spares = made.spares as usize;
+    let Some(across) = &made.across else { return all[..all.len().saturating_sub(spares)].to_vec() };
     let containers = parts.of_level(across).iter();
     let in_one = |&container: &PartId| all.iter().copied().filter(|&part| is_in(part, Some(container))).collect();
     let mut hands: Vec<VecDeque<PartId>> = containers.map(in_one).collect();
+    hands.iter_mut().for_each(|hand| hand.truncate(hand.len().saturating_sub(spares)));
     let mut dealt = Vec::with_capacity(all.len());
     while hands.iter().any(|hand| !hand.is_empty()) {
         dealt.extend(hands.iter_mut().filter_map(VecDeque::pop_front));

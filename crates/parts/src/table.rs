@@ -158,6 +158,18 @@ impl Parts {
         domain_of.into_iter().collect()
     }
 
+    /// How many devices of each part of a level, by number, are in each part of another: a row for each of the other level.
+    pub fn members_within(&self, level: &str, other: &str) -> Vec<Vec<u32>> {
+        let of_level = self.of_level(level);
+        let below: Vec<Vec<DeviceId>> = of_level.iter().map(|&part| self.devices_below(part)).collect();
+        let counts = |&container: &PartId| {
+            let inside = self.devices_below(container);
+            let is_inside = |device: &&DeviceId| inside.binary_search(device).is_ok();
+            below.iter().map(|devices| devices.iter().filter(is_inside).count() as u32).collect()
+        };
+        self.of_level(other).iter().map(counts).collect()
+    }
+
     /// The part whose network ports a device's bytes go by.
     pub fn port_of(&self, device: DeviceId) -> PartId {
         let mut part = self.device(device);

@@ -40,6 +40,7 @@ struct MadeJson {
     level: String,
     size: u32,
     across: Option<String>,
+    spares: u32,
 }
 
 /// The parts that requests pass, and what becomes of them.
@@ -98,7 +99,10 @@ fn declaration(json: LevelJson) -> PyResult<Declaration> {
             rate: service.rate_bytes_per_second.map(rate).transpose()?,
         })
     };
-    let made = |made: MadeJson| Made { level: made.level, size: made.size, across: made.across, code: None };
+    let made = |made: MadeJson| {
+        let MadeJson { level, size, across, spares } = made;
+        Made { level, size, across, spares, code: None }
+    };
     Ok(Declaration {
         level: json.level,
         within: json.r#in,
@@ -170,6 +174,11 @@ impl ClusterParts {
     /// The numbers of the devices in a part or of it: those that its failure takes away.
     fn devices_below(&self, part: &str) -> PyResult<Vec<u32>> {
         Ok(self.parts.devices_below(self.find(part)?).iter().map(|device| device.get()).collect())
+    }
+
+    /// How many devices of each part of a level, by number, are in each part of another: a row for each of the other.
+    fn members_within(&self, level: &str, other: &str) -> Vec<Vec<u32>> {
+        self.parts.members_within(level, other)
     }
 
     /// The names of the members of a part that is made of others, in their order.

@@ -140,6 +140,7 @@ _LAYOUTS = {
     "declustered": "declustered parity groups",
     "copysets": "copysets",
     "groups": "fixed groups of servers",
+    "sets": "RAID sets",
 }
 
 

@@ -9,7 +9,7 @@ from resilver.errors import Problem, name_remedy, show
 from resilver.spec.attachment import port_problems
 from resilver.spec.cluster import Cluster
 from resilver.spec.failing import ceph_fault_problems, fault_problems, kind_problems
-from resilver.spec.grouping import group_problems
+from resilver.spec.grouping import group_problems, set_problems
 from resilver.spec.serving import (
     PACKETS_MAX,
     late_fault_problems,
@@ -101,7 +101,10 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         )
     redundancy = sections.get("redundancy")
     if placement is not None:
-        problems += _domain_problems(cluster, placement, redundancy)
+        if placement.algorithm == "sets":
+            problems += set_problems(cluster, placement, redundancy)
+        else:
+            problems += _domain_problems(cluster, placement, redundancy)
         copies = redundancy.pieces if redundancy is not None else 1
         problems += _ring_problems(cluster, placement, copies)
         problems += _copyset_problems(cluster, placement, copies)
@@ -184,6 +187,10 @@ def _domain_count(cluster: Cluster, placement: Placement) -> int | None:
 def holders(cluster: Cluster, placement: Placement | None) -> int:
     """How many devices a placement takes: all, or those of its class."""
     tree, name = cluster.tree, placement.only_class if placement is not None else None
+    side = tree.side(placement.level or "") if tree is not None and placement is not None else None
+    if side is not None and side.size:
+        # Spares hold nothing until a member fails.
+        return side.count * side.size
     if tree is None or name is None:
         return cluster.server_count
     of_class = [kind.device_class == name for kind in cluster.device_kinds]

@@ -32,7 +32,7 @@ _RESERVED = {
     "switch": "switches are the fabric's",
     "root": "the root holds all that is at the top",
 }
-_RELATIONS = ("carries", "partner", "of", "size", "across")
+_RELATIONS = ("carries", "partner", "of", "size", "across", "spares")
 _OF_DEVICES = ("device_class", "device", "spread", "queue")
 
 
@@ -79,6 +79,8 @@ class PartLevel(Section):
         of: The level of the devices that such parts are made of, as RAID sets are.
         size: Of what is made of devices: of how many.
         across: Of what is made of devices: the level over whose parts these are dealt.
+        spares: Of what is made of devices: how many of each of these parts stand by, its last ones.
+            Default: 0.
 
     The lowest level is the devices', and may be declared once for each class.
     """
@@ -143,6 +145,13 @@ class PartLevel(Section):
         default=None,
         description="The level over whose parts members are dealt.",
         examples=["enclosure"],
+    )
+    spares: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        description="How many devices of each of these parts stand by. Default: 0.",
+        examples=[1],
     )
 
     def content(self) -> dict[str, Any]:

@@ -94,17 +94,12 @@ def sides_of(parts: Sequence[PartLevel], tree: Tree) -> tuple[Side, ...]:
         parts: The levels as declared.
         tree: The tree of those that contain the devices.
     """
-    made = [
-        Side(
-            part.level,
-            scopes := 1 if part.within is None else tree.count(part.within) or 1,
-            each=tree.devices // scopes // (part.size or 1),
-            size=part.size or 1,
-            hands=(tree.count(part.across) or 1) // scopes if part.across else 1,
-        )
-        for part in parts
-        if part.of is not None
-    ]
+    made = []
+    for part in parts:
+        if part.of is not None:
+            scopes, hands, used = _hands(part, tree)
+            size, spares = part.size or 1, part.spares or 0
+            made.append(Side(part.level, scopes, hands * used // size, size, hands, spares))
     carriers = [
         Side(
             part.level,
@@ -117,6 +112,13 @@ def sides_of(parts: Sequence[PartLevel], tree: Tree) -> tuple[Side, ...]:
         if part.carries is not None
     ]
     return (*made, *carriers)
+
+
+def _hands(part: PartLevel, tree: Tree) -> tuple[int, int, int]:
+    """The parts that sets are in, those of each they are dealt over, and devices dealt of these."""
+    scopes = 1 if part.within is None else tree.count(part.within) or 1
+    hands = (tree.count(part.across) or 1) // scopes if part.across else 1
+    return scopes, hands, tree.devices // (scopes * hands) - (part.spares or 0)
 
 
 def port_level_of(parts: Sequence[PartLevel], chain: Sequence[str]) -> str:
@@ -146,7 +148,7 @@ def count_problems(parts: Sequence[PartLevel]) -> list[Problem]:
                 problems.append(_at(index, "count", rule, "such as count = 2", None))
             problems += [
                 _at(index, key, 'this is said of a level made of another, by "of"', "remove it", of)
-                for key in ("size", "across")
+                for key in ("size", "across", "spares")
                 if (of := getattr(part, key)) is not None
             ]
             continue
@@ -209,7 +211,11 @@ def _made_problems(
         return [_at(index, "across", rule, listed, part.across)]
     if tree is None:
         return []
-    devices = tree.devices // (tree.count(part.within) or 1 if part.within else 1)
+    _, hands, used = _hands(part, tree)
+    if used < 1:
+        rule = f"they are dealt over parts of {used + (part.spares or 0)} devices each"
+        return [_at(index, "spares", rule, "let fewer stand by", part.spares)]
+    devices = hands * used
     if devices % size:
         rule = f"sets have equally many, and {devices} {device} do not divide by {size}"
         return [_at(index, "size", rule, f"use a divisor of {devices}", size)]

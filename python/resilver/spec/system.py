@@ -91,6 +91,9 @@ class System(Sections):
         """What no two copies share, or None for a real cluster, whose rules say it."""
         if self.placement is None:
             return None
+        if self.placement.algorithm == "sets" and self.cluster.tree is not None:
+            # A set's members are where its level says; its pieces share no device.
+            return self.cluster.tree.device_level
         if self.placement.failure_domain is not None:
             return self.placement.failure_domain
         return default_failure_domain(self.cluster)
@@ -183,7 +186,7 @@ class System(Sections):
             results; `resilver.spec.run_key` leaves them out.
         """
         placement = (
-            self.placement.model_dump(mode="json", exclude={"only_class"})
+            self.placement.model_dump(mode="json", exclude={"only_class", "level"})
             if self.placement
             else None
         )
@@ -191,6 +194,8 @@ class System(Sections):
             # Left out where it says nothing, so that runs without it keep their keys.
             if self.placement.only_class is not None:
                 placement["class"] = self.placement.only_class
+            if self.placement.level is not None:
+                placement["level"] = self.placement.level
             placement["failure_domain"] = self.failure_domain
             placement["placement_groups"] = self.placement_group_count
             placement["rings"] = self.ring_count

@@ -54,6 +54,7 @@ class Side:
         each: How many there are in each of these.
         size: Of what is made of devices: of how many.
         hands: Of what is made of devices: over how many parts of each scope these are dealt.
+        spares: How many devices of each of these are in no set, and stand by: the last ones.
         carries: Of what carries others: their level.
         has_partners: Whether each two neighbours take over for each other.
     """
@@ -63,6 +64,7 @@ class Side:
     each: int
     size: int = 0
     hands: int = 1
+    spares: int = 0
     carries: str | None = None
     has_partners: bool = False
 
