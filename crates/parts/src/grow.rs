@@ -244,7 +244,7 @@ fn carry(parts: &mut Parts) {
             carriers.entry(parts.parent(carrier)).or_default().push(carrier);
         }
         let mut dealt = vec![0usize; parts.rows.len()];
-        for part in parts.of_level(&carried).to_vec() {
+        for part in carried_parts(parts, &carried) {
             let mut scope = parts.parent(part);
             while let Some(above) = scope.filter(|_| !carriers.contains_key(&scope)) {
                 scope = parts.parent(above);
@@ -255,6 +255,18 @@ fn carry(parts: &mut Parts) {
             *turn += 1;
         }
     }
+}
+
+/// The parts of a level that is carried, and behind them the devices that stand by for those that are made of others.
+fn carried_parts(parts: &Parts, level: &str) -> Vec<PartId> {
+    let mut carried = parts.of_level(level).to_vec();
+    let Some(made) = parts.declarations.iter().filter(|one| one.level == level).find_map(|one| one.of.as_ref()) else {
+        return carried;
+    };
+    let mut is_member = vec![false; parts.rows.len()];
+    carried.iter().flat_map(|set| &parts.rows[set.index()].members).for_each(|one| is_member[one.index()] = true);
+    carried.extend(parts.of_level(&made.level).iter().filter(|part| !is_member[part.index()]));
+    carried
 }
 
 /// Lets neighbours in a container take over for each other.

@@ -101,15 +101,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         )
     redundancy = sections.get("redundancy")
     if placement is not None:
-        if placement.algorithm == "sets":
-            problems += set_problems(cluster, placement, redundancy)
-        else:
-            problems += _domain_problems(cluster, placement, redundancy)
-        copies = redundancy.pieces if redundancy is not None else 1
-        problems += _ring_problems(cluster, placement, copies)
-        problems += _copyset_problems(cluster, placement, copies)
-        domains = _domain_count(cluster, placement)
-        problems += group_problems(placement, cluster.server_count, domains, copies)
+        problems += _placement_problems(cluster, placement, redundancy)
     count = holders(cluster, placement)
     problems += _volume_problems(cluster, count, population)
     if population is not None and redundancy is not None:
@@ -119,6 +111,22 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         if traffic is not None:
             problems += stored_stripe_problems(cluster, traffic, largest, redundancy.pieces)
     return problems + fault_problems(cluster, faults)
+
+
+def _placement_problems(
+    cluster: Cluster, placement: Placement, redundancy: Redundancy | None
+) -> list[Problem]:
+    """What is wrong between a placement, the cluster and the pieces of an object."""
+    if placement.algorithm == "sets":
+        return set_problems(cluster, placement, redundancy)
+    copies = redundancy.pieces if redundancy is not None else 1
+    domains = _domain_count(cluster, placement)
+    return [
+        *_domain_problems(cluster, placement, redundancy),
+        *_ring_problems(cluster, placement, copies),
+        *_copyset_problems(cluster, placement, copies),
+        *group_problems(placement, cluster.server_count, domains, copies),
+    ]
 
 
 def _gather_problems(redundancy: Redundancy, recovery: Recovery | None) -> list[Problem]:

@@ -10,7 +10,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.spec.section import Section
 from resilver.spec.tree import Side, Tree
-from resilver.units import BytesPerSecond, Seconds
+from resilver.units import BytesPerSecond, Seconds, exact_rate
 
 if TYPE_CHECKING:
     from resilver.spec.parts import PartLevel
@@ -135,7 +135,8 @@ def port_level_of(parts: Sequence[PartLevel], chain: Sequence[str]) -> str:
 
 
 def _at(index: int, key: str, rule: str, remedy: str, value: object) -> Problem:
-    return Problem(rule, remedy, key=f"parts.{index}.{key}", value=show(value))
+    shown = None if value is None else show(value)
+    return Problem(rule, remedy, key=f"parts.{index}.{key}", value=shown)
 
 
 def count_problems(parts: Sequence[PartLevel]) -> list[Problem]:
@@ -271,4 +272,4 @@ def _port_problems(parts: Sequence[PartLevel], chain: Sequence[str]) -> list[Pro
 
 
 def _shown(service: PartService) -> str:
-    return "a table" if service.rate is None else str(service.rate)
+    return "a table" if service.rate is None else exact_rate(service.rate)

@@ -157,14 +157,25 @@ class Tree:
         devices = self.devices // side.scopes
         if side.carries is not None:
             # What is carried is dealt over the carriers of its container in turn.
-            carried = range(own, (self.count(side.carries) or 0) // side.scopes, side.each)
-            first = scope * ((self.count(side.carries) or 0) // side.scopes)
-            below = (self.members(side.carries, first + one) for one in carried)
-            return sorted(device for devices in below for device in devices)
+            count = (self.count(side.carries) or 0) // side.scopes
+            sets = range(scope * count + own, (scope + 1) * count, side.each)
+            below = [self.members(side.carries, one) for one in sets]
+            # Behind the sets come the devices that stand by for them.
+            spares = self._spares(side.carries, range(scope * devices, (scope + 1) * devices))
+            below.append(spares[(own - count) % side.each :: side.each])
+            return sorted(device for some in below for device in some)
         # Members are dealt one from each hand in turn, and one set behind another.
         dealt = range(own * side.size, (own + 1) * side.size)
         hand = devices // side.hands
         return [scope * devices + one % side.hands * hand + one // side.hands for one in dealt]
+
+    def _spares(self, level: str, devices: range) -> list[int]:
+        """Those of some devices that are in no set of a level, which is made of devices."""
+        made = self.side(level)
+        if made is None or not made.spares:
+            return []
+        hand = self.devices // (made.scopes * made.hands)
+        return [device for device in devices if device % hand >= hand - made.spares]
 
     def name(self, level: str, number: int) -> str:
         """The name of a part."""
