@@ -5,6 +5,8 @@
 //! partner, which what waited at it joins. A system whose parts have no service has no ways, and pays one test a request.
 
 mod station;
+#[cfg(test)]
+mod tests;
 
 use resilver_device::{Device, Direction, Io, Pace, Queued};
 use resilver_fabric::Fabric;
