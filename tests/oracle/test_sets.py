@@ -16,6 +16,7 @@ from resilver import Study, _core
 from resilver.describe_parts import levels
 from resilver.errors import ConfigError
 from resilver.simulate import RunResult, place_objects, set_loss_probability, simulate
+from resilver.simulate.affected import failed_numbers
 from resilver.spec import Cluster
 from tests.reference.layouts import draw
 
@@ -121,6 +122,7 @@ def test_an_object_lies_on_one_set_piece_by_piece() -> None:
     rows = place_objects(system, 1, 0, 400).tolist()
     # The twin: the object's hash, scaled to the number of sets, says which.
     assert rows == [sets[draw(number, 0) * len(sets) // 2**64] for number in range(400)]
+    assert failed_numbers(system, ["raid.1"]) == sorted(sets[1])
     # Two members of each set in each of five enclosures of nine drives.
     for one in sets:
         assert sorted(drive // 9 for drive in one) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]

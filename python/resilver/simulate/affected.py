@@ -223,12 +223,13 @@ def failed_numbers(system: System, failed: Sequence[str | int]) -> list[int]:
         return _numbers(failed, known, _ceph_names(system.report))
     names: dict[str, tuple[int, ...]] = {}
     tree = system.cluster.tree
-    for level in tree.levels if tree is not None else ():
-        for number, (name, members) in enumerate(
-            part_names(system.cluster, plural(level.name)).items()
-        ):
-            names[name] = names[f"{level.name}={name}"] = members
-            names[f"{level.name}={number}"] = members
+    for level in tree.names if tree is not None else ():
+        # What carries others has no devices in it that its failure alone would take.
+        if tree is None or tree.carrier_of(plural(level)) is not None:
+            continue
+        for number, (name, members) in enumerate(part_names(system.cluster, plural(level)).items()):
+            names[name] = names[f"{level}={name}"] = members
+            names[f"{level}={number}"] = members
     return _numbers(failed, known, names)
 
 
