@@ -18,9 +18,16 @@ TABLE_NAMES = (
     "lending",
     "stripe_groups",
     "pools",
+    "parts",
 )
 
-TABLES_ADDED_IN: Mapping[str, int] = {"lanes": 4, "lending": 4, "stripe_groups": 4, "pools": 6}
+TABLES_ADDED_IN: Mapping[str, int] = {
+    "lanes": 4,
+    "lending": 4,
+    "stripe_groups": 4,
+    "pools": 6,
+    "parts": 6,
+}
 """The version of the results that first had a table; in folders of before, it has no rows."""
 
 _COUNT = pa.int64()
@@ -105,6 +112,7 @@ METRICS = pa.schema(
         ("failed_switches", _TEXT),
         ("failed_parts", _TEXT),
         ("slow_parts", _TEXT),
+        ("failed_parts", _TEXT),
         ("statistics_seconds", _REAL),
         ("requests_issued", _COUNT),
         ("requests_late", _COUNT),
@@ -295,6 +303,19 @@ _POOLS = pa.schema(
         *OF_PERIODS,
     ]
 )
+# A row a part between devices and ports that takes time.
+_PARTS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("level", _TEXT),
+        ("part", pa.int32()),
+        ("name", _TEXT),
+        ("requests", _COUNT),
+        ("bytes", _COUNT),
+        ("busy_seconds", _REAL),
+        ("busy_fraction", _REAL),
+    ]
+)
 _RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])
 
 # A shard's tables depend on the run's key alone, so a shard holds no swept column: the same run may
@@ -311,6 +332,7 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
     "lending": _LENDING,
     "stripe_groups": _STRIPE_GROUPS,
     "pools": _POOLS,
+    "parts": _PARTS,
 }
 
 

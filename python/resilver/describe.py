@@ -9,6 +9,7 @@ from typing import Any
 
 from resilver.describe_faults import failed_json, faults_json
 from resilver.describe_network import devices_json, entries, fabric_json, traffic_json
+from resilver.describe_parts import passing
 from resilver.describe_ports import machine_endpoints, ports_of
 from resilver.describe_streams import lanes_json, redundancy_json, streams_json
 from resilver.errors import ConfigError
@@ -66,7 +67,7 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
             "seed": seed,
             "endpoint_of": endpoint_of,
             "ports_of": ports_of(system),
-            "devices": devices_json(system),
+            "devices": {**devices_json(system), "passing": passing(system)},
             "fabric": fabric_json(system),
             "traffic": [
                 {**described, "pool": None if system.traffic else number}
@@ -236,6 +237,17 @@ def _layout(system: System, placement: Placement) -> dict[str, Any]:
                 "group_size": placement.group_size,
                 "spare": placement.spare,
                 "spares": placement.spares or 0,
+            }
+        case "sets":
+            tree, level = system.cluster.tree, placement.level or ""
+            side = tree.side(level) if tree is not None else None
+            if tree is None or side is None:
+                return {"sets": [], "pool_of": []}
+            hand = tree.devices // (side.scopes * side.hands)
+            return {
+                "sets": [list(tree.members(level, number)) for number in range(side.count)],
+                # The spares of a part that members are dealt over are its own members'.
+                "pool_of": [device // hand for device in range(tree.devices)],
             }
         case _:
             return {}

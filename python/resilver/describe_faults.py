@@ -9,7 +9,7 @@ from resilver.spec import System
 from resilver.spec.failing import part_names
 from resilver.spec.faults import NETWORK_LEVELS
 from resilver.spec.streams import WINDOW_MAX
-from resilver.spec.tree import plural
+from resilver.spec.tree import Side, Tree, plural
 
 
 def faults_json(system: System) -> dict[str, Any]:
@@ -68,7 +68,26 @@ def _level(system: System, level: str) -> dict[str, Any]:
     if tree is None:
         listed = list(part_names(system.cluster, level).items())
         return {"level": level, "has_ports": level not in ("osd", "disk"), "listed": listed}
+    if (side := tree.side(tree.level_of(plural(level)) or "")) is not None:
+        return {"level": level, "has_ports": False, "listed": _beside(tree, side)}
     names = [one.name for one in tree.levels]
     name = tree.device_level if level == "disk" else tree.level_of(plural(level)) or ""
     has_ports = level != "disk" and names.index(name) <= names.index(tree.port_level)
     return {"level": level, "has_ports": has_ports, "even": (tree.count(name), name)}
+
+
+def _beside(tree: Tree, side: Side) -> list[tuple[str, list[int]]]:
+    """The parts of a level beside the tree, each with the devices that it is made of.
+
+    What carries others has no device in it, and in their stead a number behind them of its own.
+    """
+    carriers = [one for one in tree.sides if one.carries is not None]
+    before = carriers[: carriers.index(side)] if side in carriers else []
+    first = tree.devices + sum(one.count for one in before)
+    return [
+        (
+            tree.name(side.name, one),
+            list(tree.members(side.name, one)) if side.carries is None else [first + one],
+        )
+        for one in range(side.count)
+    ]

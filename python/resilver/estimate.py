@@ -33,6 +33,7 @@ _SECONDS_PER_OBJECT_PLACED = {
     "declustered": 2.0e-8,
     "copysets": 2.0e-8,
     "groups": 3.0e-8,
+    "sets": 1.2e-8,
 }
 _BIDS_PER_SECOND = 1.9e9
 _DRAWS_PER_SECOND = 8.0e8
@@ -173,7 +174,9 @@ def _failed_count(system: System) -> float:
         elif (tree := system.cluster.tree) is not None:
             level = tree.level_of(plural(broken.level)) or tree.device_level
             if isinstance(targets, int):
-                failed += count * tree.size(level)
+                failed += count * tree.lost_with_one(level)
+                continue
+            if not tree.lost_with_one(level):
                 continue
             # Of those that are named it is known whether they hold anything.
             only = system.placement.only_class if system.placement is not None else None

@@ -1,4 +1,4 @@
-"""Small studies drawn at random over codes, lanes, streams, layouts, networks and faults."""
+"""Small studies drawn at random over parts, codes, lanes, streams, layouts, networks and faults."""
 
 from __future__ import annotations
 
@@ -50,6 +50,9 @@ def drawn_study(number: int) -> dict[str, Any]:
         study["lanes"] = _lanes(draw, bursts, study["cluster"])
     study["faults"] = _faults(draw, study, groups)
     study["faults"] += _untold_faults(draw, study)
+    beside = random.Random(f"parts {number}")
+    if beside.random() < 0.5:
+        _put_in_parts(beside, study, groups)
     if is_stored:
         _in_pools(random.Random(f"pools {number}"), study, group_size)
     return study
@@ -59,7 +62,7 @@ def _in_pools(draw: random.Random, study: dict[str, Any], group_size: int) -> No
     """Puts what is stored into several pools, on hosts with devices of two classes in half."""
     if draw.random() < 0.5:
         return
-    has_classes = draw.random() < 0.5
+    has_classes = draw.random() < 0.5 and "servers" in study["cluster"]
     if has_classes:
         _with_classes(study)
     own = {name: study.pop(name) for name in ("population", "placement", "redundancy")}
@@ -74,6 +77,8 @@ def _in_pools(draw: random.Random, study: dict[str, Any], group_size: int) -> No
         }
         if has_classes and pool["placement"]["algorithm"] == "crush":
             pool["placement"]["class"] = draw.choice(("hdd", "ssd"))
+        if "parts" in study["cluster"] and not has_classes:
+            pool["placement"].setdefault("failure_domain", "server")
         pools.append(pool)
     if "traffic" in study and "streams" not in study["traffic"] and draw.random() < 0.6:
         traffic = study.pop("traffic")
@@ -109,6 +114,49 @@ def _with_classes(study: dict[str, Any]) -> None:
     for fault in study["faults"]:
         if names := fault.get("fail", {}).pop("servers", None):
             fault["fail"]["hosts"] = [name.replace("server", "host") for name in names]
+        if (wanted := fault.get("part", {}).pop("server", None)) is not None:
+            is_count = isinstance(wanted, int)
+            fault["part"]["host"] = (
+                wanted if is_count else [name.replace("server", "host") for name in wanted]
+            )
+
+
+SERVICES = ("300 MB/s", {"per_request": "20 us"}, {"rate": "1 GB/s", "per_request": "5 us"})
+"""What parts between devices and ports take."""
+
+
+def _put_in_parts(draw: random.Random, study: dict[str, Any], units: int) -> None:
+    """Puts the servers of a study behind controllers and shelves that take time, and may fail."""
+    cluster, level = study["cluster"], "unit"
+    if cluster["device"] == {"service": "0 s"}:
+        # Servers of one port send each other nothing over the network, and would loop in no time.
+        cluster["device"] = {"service": "10 us"}
+    servers = cluster.pop("servers") // units
+    levels: list[dict[str, Any]] = [
+        {"level": "unit", "count": units, "ports": cluster.pop("ports")}
+    ]
+    if draw.random() < 0.4:
+        levels[0]["service"] = draw.choice(SERVICES)
+    if draw.random() < 0.5 and servers % 2 == 0:
+        levels.append({"level": "shelf", "in": level, "count": 2})
+        level, servers = "shelf", servers // 2
+        if draw.random() < 0.7:
+            levels[-1]["service"] = draw.choice(SERVICES)
+    levels.append({"level": "server", "in": level, "count": servers})
+    study["placement"].setdefault("failure_domain", "server")
+    if draw.random() < 0.7:
+        carrier: dict[str, Any] = {"level": "controller", "in": "unit", "count": 2}
+        carrier |= {"carries": draw.choice((level, "server") if level == "shelf" else ("server",))}
+        carrier["service"] = draw.choice(SERVICES)
+        has_partner = draw.random() < 0.7
+        levels.append({**carrier, "partner": True} if has_partner else carrier)
+        at = draw.choice(("0 s", "100 us", "1 ms", "20 ms")[: 4 if "population" in study else 3])
+        if draw.random() < 0.6 and (has_partner or "population" in study):
+            study["faults"].append({"at": at, "fail": {"controllers": 1}})
+        elif draw.random() < 0.6:
+            slow = {"part": {"controller": 1}, "health": 0.1, "until": "1 s"}
+            study["faults"].append({"at": at, **slow})
+    cluster["parts"] = levels
 
 
 def _cluster(draw: random.Random, servers: int, group_size: int, is_stored: bool) -> dict[str, Any]:

@@ -118,6 +118,24 @@ def test_what_is_lent_is_borrowed_and_no_more_than_moved() -> None:
             assert lent == borrowed <= moved, (number, part)
 
 
+def test_parts_between_devices_and_ports_pass_no_more_than_devices_are_asked_for() -> None:
+    seen = 0
+    for number in NUMBERS:
+        if (result := found(number)) is None or not result.parts.num_rows:
+            continue
+        seen += 1
+        rows = result.parts.to_pylist()
+        for level in {row["level"] for row in rows}:
+            passed = sum(row["bytes"] for row in rows if row["level"] == level)
+            read, written = (result.metrics[f"device_bytes_{what}"] for what in ("read", "written"))
+            assert isinstance(read, int) and isinstance(written, int)
+            # What was under way as statistics began may pass after it: a mebibyte at the most of
+            # each of 64 requests.
+            assert passed <= read + written + (64 << 20), (number, level)
+        assert all(row["busy_fraction"] <= 1 for row in rows), number
+    assert seen >= 10
+
+
 def test_gathers_of_pieces_are_sent_over_the_network() -> None:
     for number in NUMBERS:
         result = found(number)

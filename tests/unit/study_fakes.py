@@ -219,12 +219,7 @@ def _network() -> dict[str, pa.Table]:
         "lent_bytes": [0, 100],
         "borrowed_bytes": [100, 0],
     }
-    lending = {
-        "part": ["links"],
-        "lender": ["clients"],
-        "borrower": ["rebuild"],
-        "bytes": [100],
-    }
+    lending = {"part": ["links"], "lender": ["clients"], "borrower": ["rebuild"], "bytes": [100]}
     groups = {
         "group": [1, 0],
         "is_rebuilding": [False, True],
@@ -233,6 +228,15 @@ def _network() -> dict[str, pa.Table]:
         "mean_delay_seconds": [None, 0.03],
     }
     pools = [{"pool": name, "objects": 3, "rebuild_seconds": 0.5} for name in ("b", "a")]
+    parts = {
+        "level": ["enclosure"] * 2,
+        "part": [1, 0],
+        "name": ["enclosure.1", "enclosure.0"],
+        "requests": [3, 9],
+        "bytes": [300, 900],
+        "busy_seconds": [0.25, 0.75],
+        "busy_fraction": [0.125, 0.375],
+    }
     for kind in ("read", "write", "burst", "rebuild"):
         groups[f"{kind}_bytes_per_second"] = [2.0, 1.0]
     return {
@@ -243,4 +247,5 @@ def _network() -> dict[str, pa.Table]:
         "lending": pa.table(lending),
         "stripe_groups": pa.table(groups),
         "pools": pa.Table.from_pylist(pools, schema=SHARD_SCHEMAS["pools"].remove(0)),
+        "parts": pa.table(parts),
     }

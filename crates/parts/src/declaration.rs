@@ -61,6 +61,8 @@ pub struct Made {
     pub size: u32,
     /// The level over whose parts the members are dealt, as evenly as can be.
     pub across: Option<String>,
+    /// How many devices of each part that the members are dealt over are in no set, and stand by: the last ones.
+    pub spares: u32,
     /// The code over the members.
     pub code: Option<String>,
 }

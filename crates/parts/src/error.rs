@@ -23,6 +23,12 @@ pub enum PartsError {
         /// The level.
         level: String,
     },
+    /// A level that carries itself, or what carries it.
+    #[error("parts.{level}.carries: the level carries itself; let it carry the devices, or what is made of them")]
+    CarriesItself {
+        /// The level.
+        level: String,
+    },
     /// A level whose declarations do not agree.
     #[error(
         "parts.{level}: only the level of the devices is declared more than once, in one level; merge the declarations"

@@ -1,6 +1,6 @@
 //! From declared levels to the table of parts.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::declaration::{Declaration, Made};
 use crate::error::PartsError;
@@ -21,6 +21,7 @@ pub(crate) fn grow(declarations: &[Declaration]) -> Result<Parts, PartsError> {
     let device_level = device_level(declarations, &levels)?;
     check_numbers(declarations, &levels[device_level].name)?;
     let mut parts = Parts { declarations: declarations.to_vec(), levels, rows: Vec::new(), device_level };
+    check_carriers(declarations)?;
     default_ports(&mut parts);
     plant(&mut parts, None);
     for index in 0..declarations.len() {
@@ -65,6 +66,21 @@ fn check_names(declarations: &[Declaration], levels: &[Level]) -> Result<(), Par
             if above.level == *level {
                 return Err(PartsError::Circle { level: level.clone() });
             }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no level carries what carries it, and so on up.
+fn check_carriers(declarations: &[Declaration]) -> Result<(), PartsError> {
+    for declaration in declarations {
+        let mut carried = declaration.carries.as_ref();
+        for _ in 0..declarations.len() {
+            let Some(level) = carried else { break };
+            if *level == declaration.level {
+                return Err(PartsError::CarriesItself { level: level.clone() });
+            }
+            carried = declarations.iter().find(|one| one.level == *level).and_then(|one| one.carries.as_ref());
         }
     }
     Ok(())
@@ -170,6 +186,9 @@ fn make(parts: &mut Parts, declaration: usize) -> Result<(), PartsError> {
     let Declaration { level, within, of: Some(made), .. } = parts.declarations[declaration].clone() else {
         return Ok(());
     };
+    // A set that nothing carries, and that takes no time, is on no way.
+    let is_carried = parts.declarations.iter().any(|one| one.carries.as_ref() == Some(&level));
+    let is_passed = is_carried || parts.declarations[declaration].service.is_some();
     let scopes = match &within {
         Some(within) => parts.of_level(within).iter().copied().map(Some).collect(),
         None => vec![None],
@@ -182,7 +201,9 @@ fn make(parts: &mut Parts, declaration: usize) -> Result<(), PartsError> {
         }
         for members in members.chunks(made.size as usize) {
             let set = add(parts, declaration, scope);
-            members.iter().for_each(|member| parts.rows[member.index()].carrier = Some(set));
+            if is_passed {
+                members.iter().for_each(|member| parts.rows[member.index()].carrier = Some(set));
+            }
             parts.rows[set.index()].members = members.to_vec();
         }
     }
@@ -201,10 +222,12 @@ fn dealt(parts: &Parts, made: &Made, scope: Option<PartId>) -> Vec<PartId> {
         above == container
     };
     let all: Vec<PartId> = parts.of_level(&made.level).iter().copied().filter(|&part| is_in(part, scope)).collect();
-    let Some(across) = &made.across else { return all };
+    let spares = made.spares as usize;
+    let Some(across) = &made.across else { return all[..all.len().saturating_sub(spares)].to_vec() };
     let containers = parts.of_level(across).iter();
     let in_one = |&container: &PartId| all.iter().copied().filter(|&part| is_in(part, Some(container))).collect();
     let mut hands: Vec<VecDeque<PartId>> = containers.map(in_one).collect();
+    hands.iter_mut().for_each(|hand| hand.truncate(hand.len().saturating_sub(spares)));
     let mut dealt = Vec::with_capacity(all.len());
     while hands.iter().any(|hand| !hand.is_empty()) {
         dealt.extend(hands.iter_mut().filter_map(VecDeque::pop_front));
@@ -216,25 +239,34 @@ fn dealt(parts: &Parts, made: &Made, scope: Option<PartId>) -> Vec<PartId> {
 fn carry(parts: &mut Parts) {
     for index in 0..parts.declarations.len() {
         let Some(carried) = parts.declarations[index].carries.clone() else { continue };
-        let carriers = parts.of_level(&parts.declarations[index].level).to_vec();
+        let mut carriers: BTreeMap<Option<PartId>, Vec<PartId>> = BTreeMap::new();
+        for &carrier in parts.of_level(&parts.declarations[index].level) {
+            carriers.entry(parts.parent(carrier)).or_default().push(carrier);
+        }
         let mut dealt = vec![0usize; parts.rows.len()];
-        for part in parts.of_level(&carried).to_vec() {
+        for part in carried_parts(parts, &carried) {
             let mut scope = parts.parent(part);
-            let of_scope: Vec<PartId> = loop {
-                let own = carriers.iter().copied().filter(|&carrier| parts.parent(carrier) == scope).collect();
-                match scope {
-                    Some(above) if Vec::is_empty(&own) => scope = parts.parent(above),
-                    _ => break own,
-                }
-            };
-            if of_scope.is_empty() {
-                continue;
+            while let Some(above) = scope.filter(|_| !carriers.contains_key(&scope)) {
+                scope = parts.parent(above);
             }
+            let Some(of_scope) = carriers.get(&scope) else { continue };
             let turn = &mut dealt[of_scope[0].index()];
             parts.rows[part.index()].carrier = Some(of_scope[*turn % of_scope.len()]);
             *turn += 1;
         }
     }
+}
+
+/// The parts of a level that is carried, and behind them the devices that stand by for those that are made of others.
+fn carried_parts(parts: &Parts, level: &str) -> Vec<PartId> {
+    let mut carried = parts.of_level(level).to_vec();
+    let Some(made) = parts.declarations.iter().filter(|one| one.level == level).find_map(|one| one.of.as_ref()) else {
+        return carried;
+    };
+    let mut is_member = vec![false; parts.rows.len()];
+    carried.iter().flat_map(|set| &parts.rows[set.index()].members).for_each(|one| is_member[one.index()] = true);
+    carried.extend(parts.of_level(&made.level).iter().filter(|part| !is_member[part.index()]));
+    carried
 }
 
 /// Lets neighbours in a container take over for each other.

@@ -158,6 +158,18 @@ impl Parts {
         domain_of.into_iter().collect()
     }
 
+    /// How many devices of each part of a level, by number, are in each part of another: a row for each of the other level.
+    pub fn members_within(&self, level: &str, other: &str) -> Vec<Vec<u32>> {
+        let of_level = self.of_level(level);
+        let below: Vec<Vec<DeviceId>> = of_level.iter().map(|&part| self.devices_below(part)).collect();
+        let counts = |&container: &PartId| {
+            let inside = self.devices_below(container);
+            let is_inside = |device: &&DeviceId| inside.binary_search(device).is_ok();
+            below.iter().map(|devices| devices.iter().filter(is_inside).count() as u32).collect()
+        };
+        self.of_level(other).iter().map(counts).collect()
+    }
+
     /// The part whose network ports a device's bytes go by.
     pub fn port_of(&self, device: DeviceId) -> PartId {
         let mut part = self.device(device);
@@ -169,19 +181,28 @@ impl Parts {
         part
     }
 
+    /// The parts that a device's bytes pass on the way to its port, whether that takes time or not, from the device up.
+    pub fn carriers(&self, device: DeviceId) -> Vec<PartId> {
+        let (mut part, port) = (self.device(device), self.port_of(device));
+        let mut carriers = Vec::new();
+        while let Some(carrier) = self.row(part).carrier.filter(|_| part != port) {
+            carriers.push(carrier);
+            part = carrier;
+        }
+        carriers
+    }
+
     /// The parts with a service that an I/O passes between a device and its port, from the device up.
     ///
     /// A part that is gone is passed by its partner; `None` where there is none left that works.
     pub fn way(&self, device: DeviceId) -> Option<Vec<PartId>> {
-        let (mut part, port) = (self.device(device), self.port_of(device));
-        let mut way = Vec::new();
-        while part != port {
-            part = self.row(part).carrier?;
-            if self.service(part).is_some() {
-                way.push(self.stand_in(part)?);
-            }
-        }
-        Some(way)
+        let serving = self.carriers(device).into_iter().filter(|&part| self.service(part).is_some());
+        serving.map(|part| self.stand_in(part)).collect()
+    }
+
+    /// What takes over for a part.
+    pub fn partner(&self, part: PartId) -> Option<PartId> {
+        self.row(part).partner
     }
 
     /// Who does a part's work: itself while it works at all, else its partner; `None` where both are gone.

@@ -101,7 +101,13 @@ fn what_contains_a_part_makes_it_no_healthier() {
 
 #[test]
 fn a_set_is_made_of_one_member_from_each_enclosure() {
-    let made = Made { level: "drive".into(), size: 5, across: Some("enclosure".into()), code: Some("rs 4+1".into()) };
+    let made = Made {
+        level: "drive".into(),
+        size: 5,
+        across: Some("enclosure".into()),
+        spares: 0,
+        code: Some("rs 4+1".into()),
+    };
     let mut levels = couplets();
     levels[1].carries = Some("ost".to_owned());
     levels.push(Declaration { of: Some(made), ..level("ost", Some("unit"), 0) });
@@ -118,6 +124,33 @@ fn a_set_is_made_of_one_member_from_each_enclosure() {
     assert_eq!(names(&parts, &parts.way(DeviceId::new(5)).unwrap()), ["controller.1"]);
     assert_eq!(parts.domain_of("ost").unwrap()[17], 1);
     assert_eq!(parts.domain_of("controller"), None);
+}
+
+#[test]
+fn a_set_that_nothing_carries_is_on_no_way() {
+    let made = Made { level: "drive".into(), size: 5, across: Some("enclosure".into()), spares: 0, code: None };
+    let mut levels = couplets();
+    levels.push(Declaration { of: Some(made), ..level("ost", Some("unit"), 0) });
+    let parts = Parts::new(&levels).unwrap();
+    assert_eq!(names(&parts, &parts.way(DeviceId::new(5)).unwrap()), ["controller.1"]);
+    assert_eq!(names(&parts, &parts.carriers(DeviceId::new(5))), ["controller.1", "unit.0"]);
+    assert_eq!(parts.domain_of("ost").unwrap()[5], 1);
+}
+
+#[test]
+fn spares_are_the_last_of_each_enclosure_and_in_no_set() {
+    let made = Made { level: "drive".into(), size: 5, across: Some("enclosure".into()), spares: 1, code: None };
+    let mut levels = couplets();
+    levels.push(Declaration { of: Some(made), ..level("ost", Some("unit"), 0) });
+    let parts = Parts::new(&levels).unwrap();
+    // Three of four drives of an enclosure are dealt, so three sets a unit; drives 3, 7, 11, ... stand by.
+    assert_eq!(parts.of_level("ost").len(), 6);
+    let members: Vec<u32> =
+        parts.of_level("ost").iter().flat_map(|&set| parts.devices_below(set)).map(|d| d.get()).collect();
+    assert!(members.len() == 30 && members.iter().all(|drive| drive % 4 != 3));
+    // Of six sets, an enclosure of the first unit holds one member of each of the first three.
+    assert_eq!(parts.members_within("ost", "enclosure")[4], [1, 1, 1, 0, 0, 0]);
+    assert_eq!(parts.members_within("ost", "unit")[1], [0, 0, 0, 5, 5, 5]);
 }
 
 #[test]
@@ -154,8 +187,11 @@ fn what_makes_no_cluster_is_refused() {
     assert_eq!(number(refused(&many)), ("b".into(), "count", 1 << 20));
     let odd = [Declaration { has_partner: true, ..level("a", None, 3) }, level("b", Some("a"), 1)];
     assert_eq!(number(refused(&odd)), ("a".into(), "count", 3));
+    let carrying = |name: &str, what: &str| Declaration { carries: Some(what.into()), ..level(name, None, 1) };
+    let circle = [carrying("a", "b"), carrying("b", "a"), level("c", None, 1)];
+    assert!(matches!(refused(&circle), PartsError::CarriesItself { .. }));
     let mut sets = couplets();
-    let made = Made { level: "drive".into(), size: 7, across: None, code: None };
+    let made = Made { level: "drive".into(), size: 7, across: None, spares: 0, code: None };
     sets.push(Declaration { of: Some(made), ..level("ost", Some("unit"), 0) });
     assert_eq!(number(refused(&sets)), ("ost".into(), "size", 7));
 }
@@ -194,7 +230,7 @@ proptest! {
     /// Sets share the devices, and no two members of one are in one enclosure where there are enough enclosures.
     #[test]
     fn sets_are_spread_as_far_as_can_be(enclosures in 1u32..7, drives in 1u32..7, size in 1u32..7) {
-        let made = Made { level: "drive".into(), size, across: Some("enclosure".into()), code: None };
+        let made = Made { level: "drive".into(), size, across: Some("enclosure".into()), spares: 0, code: None };
         let set = Declaration { of: Some(made), ..level("set", None, 0) };
         let built = Parts::new(&[level("enclosure", None, enclosures), level("drive", Some("enclosure"), drives), set]);
         let is_even = (enclosures * drives).is_multiple_of(size);

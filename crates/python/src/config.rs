@@ -18,6 +18,7 @@ use crate::fabric::{FabricJson, fabric};
 use crate::faults::{FaultsJson, corruptions, faults};
 use crate::lanes::{LanesJson, lanes};
 use crate::layouts::{LayoutJson, layout_algorithm};
+use crate::levels::carry;
 use crate::pools::{PoolJson, pool_of, rule_of};
 use crate::streams::{RedundancyJson, StreamsJson, corruption, redundancy, streams};
 use crate::traffic::{TrafficJson, duration, traffic};
@@ -159,23 +160,12 @@ pub fn named_config(
         None => vec![EndpointId::new(system.endpoint_of[number])],
     };
     let servers = system.endpoint_of.len();
-    let named = faults(&system.faults, system.seed, topology, (0..).zip((0..servers).map(ends)).collect())?;
-    let mut failing: Vec<(SimTime, DeviceId)> = named
-        .iter()
-        .filter(|named| named.fault.is_told)
-        .flat_map(|Named { fault, .. }| fault.devices.iter().map(|&device| (fault.at, device)))
-        .collect();
-    if let Some((_, device)) = failing.iter().find(|(_, device)| device.index() >= servers) {
-        let device = device.get();
-        return Err(config_error(format!("failed = {device}: the system has {servers} servers, numbered from 0")));
+    let devices = devices(system.devices, system.seed)?;
+    let mut named = faults(&system.faults, system.seed, topology, (0..).zip((0..servers).map(ends)).collect())?;
+    if let Some(parts) = &devices.passing {
+        carry(parts, &mut named)?;
     }
-    // Each fails once, at the earliest time; those of one time are in the order of their numbers, or as they are listed.
-    if named.iter().all(|named| !named.parts.is_empty()) {
-        failing.sort_unstable();
-    }
-    let mut seen = vec![false; servers];
-    failing.retain(|(_, device)| !std::mem::replace(&mut seen[device.index()], true));
-    let failing: Vec<DeviceId> = failing.into_iter().map(|(_, device)| device).collect();
+    let failing = failing_of(&named, servers)?;
     let streams = system.streams.map(streams).transpose()?;
     let groups = match streams.as_ref().map(|streams| &streams.over) {
         Some(StripesOf::Groups(groups)) => groups.len() as u32,
@@ -203,7 +193,7 @@ pub fn named_config(
         pools,
         seed: system.seed,
         endpoint_of: system.endpoint_of.into_iter().map(EndpointId::new).collect(),
-        devices: devices(system.devices, system.seed)?,
+        devices,
         fabric,
         retry: retry(&system.recovery)?,
         source: source_choice(&system.recovery.source)?,
@@ -224,6 +214,24 @@ pub fn named_config(
         faults: named.iter().map(|named| named.fault.clone()).collect(),
     };
     Ok((config, named))
+}
+
+/// The devices that fail and that the system is told of, in the order in which they do.
+fn failing_of(named: &[Named], servers: usize) -> Result<Vec<DeviceId>, PyErr> {
+    let told = named.iter().filter(|named| named.fault.is_told);
+    let mut failing: Vec<(SimTime, DeviceId)> =
+        told.flat_map(|Named { fault, .. }| fault.devices.iter().map(|&device| (fault.at, device))).collect();
+    if let Some((_, device)) = failing.iter().find(|(_, device)| device.index() >= servers) {
+        let device = device.get();
+        return Err(config_error(format!("failed = {device}: the system has {servers} servers, numbered from 0")));
+    }
+    // Each fails once, at the earliest time; those of one time are in the order of their numbers, or as they are listed.
+    if named.iter().all(|named| !named.parts.is_empty()) {
+        failing.sort_unstable();
+    }
+    let mut seen = vec![false; servers];
+    failing.retain(|(_, device)| !std::mem::replace(&mut seen[device.index()], true));
+    Ok(failing.into_iter().map(|(_, device)| device).collect())
 }
 
 fn retry(recovery: &RecoveryJson) -> Result<RetryPolicy, PyErr> {

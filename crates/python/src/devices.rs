@@ -9,6 +9,7 @@ use resilver_units::{Bytes, BytesPerSecond, SimDuration};
 use serde::Deserialize;
 
 use crate::errors::config_error;
+use crate::levels::{LevelJson, parts};
 use crate::traffic::duration;
 
 /// The kinds of devices, and which of them each device is of.
@@ -18,6 +19,8 @@ pub struct DevicesJson {
     kinds: Vec<KindJson>,
     /// Empty where all are of the first.
     kind_of: Vec<u8>,
+    /// The parts, where requests pass any of them or faults are of what carries others.
+    passing: Option<Vec<LevelJson>>,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +58,11 @@ pub fn devices(json: DevicesJson, seed: u64) -> Result<Devices, PyErr> {
         let (service, discipline) = (service(&kind, seed)?, discipline(&kind.discipline)?);
         Ok(DeviceKind { service, discipline, spread: kind.spread })
     };
-    Ok(Devices { kinds: json.kinds.into_iter().map(kind).collect::<Result<_, PyErr>>()?, kind_of: json.kind_of })
+    Ok(Devices {
+        kinds: json.kinds.into_iter().map(kind).collect::<Result<_, PyErr>>()?,
+        kind_of: json.kind_of,
+        passing: json.passing.map(parts).transpose()?,
+    })
 }
 
 fn discipline(name: &str) -> Result<Discipline, PyErr> {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_placement::layouts::groups::{Groups, Spare};
 use resilver_placement::layouts::{
-    Copysets, Declustered, Domains, Jump, Layout, Modulo, MultiRing, ObjectLayout, Rendezvous, Xor,
+    Copysets, Declustered, Domains, Jump, Layout, Modulo, MultiRing, ObjectLayout, Rendezvous, Sets, Xor,
 };
 use resilver_system::{Algorithm, Placement, SystemConfig};
 use resilver_units::{DeviceId, ObjectId};
@@ -38,6 +38,7 @@ enum KindJson {
     Declustered { groups: Option<u64> },
     Copysets { scatter_width: u32 },
     Groups { group_size: usize, spare: String, spares: usize },
+    Sets { sets: Vec<Vec<u32>>, pool_of: Vec<u32> },
 }
 
 /// The algorithm that places by a layout; `seed` decides what a layout draws at random, and `failing` who fails before whom.
@@ -62,6 +63,16 @@ pub fn layout_algorithm(json: LayoutJson, seed: u64, failing: &[DeviceId]) -> Re
         KindJson::Groups { group_size, spare, spares } => {
             let spare = spare_of(&spare, spares)?;
             Layout::Groups(Groups::new(domains, group_size, copies, spare, failing).map_err(placement_error)?)
+        }
+        KindJson::Sets { sets, pool_of } => {
+            let is_known =
+                |set: &Vec<u32>| set.len() == copies && set.iter().all(|&one| (one as usize) < pool_of.len());
+            if sets.is_empty() || pool_of.len() != domains.devices() || !sets.iter().all(is_known) {
+                let rule = "every set has as many members as an object has pieces, and they are devices";
+                return Err(config_error(format!("placement.level: {rule}")));
+            }
+            let devices = |set: Vec<u32>| set.into_iter().map(DeviceId::new).collect();
+            Layout::Sets(Sets::new(&sets.into_iter().map(devices).collect::<Vec<_>>(), &pool_of, failing))
         }
     };
     Ok(Algorithm::Layout { is_out: vec![false; layout.devices()], layout: Arc::new(layout), copies })

@@ -32,6 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<codes::Code>()?;
     module.add_class::<codes::CodeTree>()?;
     module.add_class::<crush::CrushMap>()?;
+    module.add_class::<levels::ClusterParts>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<affected::AffectedSearch>()?;
     module.add_class::<parts::PopulationScan>()?;

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_device::DeviceUse;
-use resilver_system::{DeviceOutcome, Moved, Named, Phase, PoolOutcome, Report};
+use resilver_system::{DeviceOutcome, Moved, Named, PartUse, Phase, PoolOutcome, Report};
 use resilver_units::SimTime;
 
 use crate::config::named_config;
@@ -91,6 +91,7 @@ impl Simulation {
         dict.set_item("distributions", network_report::distributions(py, report)?)?;
         dict.set_item("lanes", lanes::lane_columns(py, report, self.simulation.lanes())?)?;
         dict.set_item("lending", lanes::lending_columns(py, report)?)?;
+        dict.set_item("parts", parts(py, report)?)?;
         dict.set_item("traffic", network_report::traffic(py, report)?)?;
         dict.set_item("pools", pools(py, report, &self.simulation.traffic_pools())?)?;
         Ok(dict)
@@ -213,6 +214,19 @@ fn timeline<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict
     columns.set_item("degraded_objects", degraded.collect::<Vec<f64>>().into_pyarray(py))?;
     let at_risk = intervals.iter().map(|interval| interval.at_risk_objects);
     columns.set_item("at_risk_objects", at_risk.collect::<Vec<f64>>().into_pyarray(py))?;
+    Ok(columns)
+}
+
+fn parts<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let parts = &report.parts;
+    let columns = PyDict::new(py);
+    columns.set_item("level", parts.iter().map(|part| part.level.as_str()).collect::<Vec<_>>())?;
+    columns.set_item("name", parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>())?;
+    let integers = |value: fn(&PartUse) -> u64| -> Vec<i64> { parts.iter().map(|part| value(part) as i64).collect() };
+    columns.set_item("requests", integers(|part| part.requests).into_pyarray(py))?;
+    columns.set_item("bytes", integers(|part| part.bytes.get()).into_pyarray(py))?;
+    let busy = parts.iter().map(|part| part.busy.seconds());
+    columns.set_item("busy_seconds", busy.collect::<Vec<f64>>().into_pyarray(py))?;
     Ok(columns)
 }
 

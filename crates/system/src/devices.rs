@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use resilver_device::{Device, Disk, Mixed, Pace, ReadsFirst, Service};
+use resilver_parts::Parts;
 use resilver_units::{DeviceId, SimTime};
 
 use crate::SystemError;
@@ -35,13 +36,15 @@ pub struct Devices {
     pub kinds: Vec<DeviceKind>,
     /// Which of them each device is of; empty where all are of the first.
     pub kind_of: Vec<u8>,
+    /// The parts of the cluster, where requests pass any of them.
+    pub passing: Option<Parts>,
 }
 
 impl Devices {
     /// Devices that are all alike.
     pub fn alike(service: Service, discipline: Discipline) -> Self {
         let kinds = vec![DeviceKind { service, discipline, spread: 0.0 }];
-        Devices { kinds, kind_of: Vec::new() }
+        Devices { kinds, kind_of: Vec::new(), passing: None }
     }
 
     /// The kind of a device.
@@ -60,6 +63,10 @@ impl Devices {
     /// # Errors
     /// The first number that is too large.
     pub(crate) fn check(&self, count: usize) -> Result<(), SystemError> {
+        if let Some(passing) = self.passing.as_ref().filter(|parts| parts.devices().len() != count) {
+            let number = passing.devices().len() as u32;
+            return Err(SystemError::NoSuchPart { part: "device of the parts", number, count: count as u32 });
+        }
         let no_such = |part, number, count: usize| SystemError::NoSuchPart { part, number, count: count as u32 };
         let kinds = self.kinds.len();
         if let Some(&kind) = self.kind_of.iter().find(|&&kind| usize::from(kind) >= kinds) {

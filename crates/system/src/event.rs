@@ -8,6 +8,7 @@
 //! | recovery | 62 | buffers under way (28), their task (31) or their pieces (6), kinds of event (3) |
 //! | operations and who begins them | 59 | operations (50), their pieces, kinds of event |
 //! | devices, changes, failures | 32 | each its own |
+//! | ways | 60 | requests on them (32), how often each was put elsewhere (26), kinds of event (1) |
 
 use std::marker::PhantomData;
 
@@ -35,6 +36,8 @@ pub enum StorageEvent<F> {
     Device(DeviceId),
     /// Parts of the network fail or are repaired: which of the changes.
     Network(u32),
+    /// Something on the ways between devices and ports, by a number of theirs.
+    Way(u64),
 }
 
 /// How many low bits of an event's word tell its kind; of the kind `OTHER`, the next ones tell which one.
@@ -48,6 +51,7 @@ const OTHER_BITS: u32 = 2;
 const FAIL: u64 = 0;
 const NETWORK: u64 = 1;
 const DEVICE: u64 = 2;
+const WAY: u64 = 3;
 
 /// An event in the queue: a [`StorageEvent`] in one word, which also stands for it in the digest.
 ///
@@ -69,6 +73,7 @@ impl<F: Fabric> EventOf<F> {
             StorageEvent::Fail(stage) => other(FAIL, u64::from(stage)),
             StorageEvent::Device(device) => other(DEVICE, u64::from(device.get())),
             StorageEvent::Network(change) => other(NETWORK, u64::from(change)),
+            StorageEvent::Way(number) => other(WAY, number),
         };
         debug_assert!(rest < 1 << (64 - KIND_BITS), "{rest}");
         EventOf { word: rest << KIND_BITS | kind, fabric: PhantomData }
@@ -86,6 +91,7 @@ impl<F: Fabric> EventOf<F> {
                 match rest % (1 << OTHER_BITS) {
                     FAIL => StorageEvent::Fail(number as u32),
                     NETWORK => StorageEvent::Network(number as u32),
+                    WAY => StorageEvent::Way(number),
                     _ => StorageEvent::Device(DeviceId::new(number as u32)),
                 }
             }
@@ -157,6 +163,7 @@ mod tests {
             StorageEvent::Device(DeviceId::new(last)),
             StorageEvent::Network(0),
             StorageEvent::Network(last),
+            StorageEvent::Way((1 << 60) - 1),
             StorageEvent::Fabric(LogGpEvent::of_number(17)),
         ] {
             assert_eq!(EventOf::<LogGp>::new(event).get(), event);

@@ -31,6 +31,7 @@ mod scan;
 mod search;
 mod simulation;
 mod storage;
+mod ways;
 
 pub use actors::{
     Arrivals, Bursts, Corruption, Pairing, StreamTraffic, StripesOf, Targets, TraceRequest, Traffic, Workload,
@@ -63,6 +64,7 @@ pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
 pub use storage::{Conclusion, Plant, Storage};
+pub use ways::PartUse;
 
 use resilver_kernel::KernelError;
 use resilver_population::PopulationError;

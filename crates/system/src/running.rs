@@ -181,7 +181,9 @@ where
     F::Event: Send + Sync,
     D: Device + Send + Sync + 'static,
 {
-    let plant = Plant::new(fabric, disks, config.endpoint_of.clone()).with_ports(&config.ports_of);
+    let plant = Plant::new(fabric, disks, config.endpoint_of.clone())
+        .with_ports(&config.ports_of)
+        .with_ways(config.devices.passing.as_ref(), &config.faults);
     let workload = Workload::of(config, plant.ports.sides())?;
     let faults = config.untold(workload.is_some());
     let mut storage = Storage::serving(plant, recovery, workload, faults);

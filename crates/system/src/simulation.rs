@@ -20,6 +20,7 @@ use crate::running::{Run, begin};
 use crate::scan::Scanned;
 use crate::search::{Found, FoundPool, GroupOutcome, Scan, scan_of_groups, scan_of_objects};
 use crate::storage::Conclusion;
+use crate::ways::PartUse;
 
 /// Groups that one step places.
 const GROUPS_A_STEP: u32 = 8192;
@@ -73,6 +74,8 @@ pub struct Report {
     pub network: Option<NetworkUse>,
     /// What each lane did, where there are several.
     pub lanes: LaneReport,
+    /// What each part did that requests pass on their way, where there are such parts.
+    pub parts: Vec<PartUse>,
     /// Data handed to the fabric by all parts of the system, control messages included.
     pub network_bytes: Bytes,
     /// What the groups went through, where there are any.
@@ -273,7 +276,7 @@ impl Simulation {
         let Running { run, populations, groups, .. } = running;
         let population = populations.iter().fold(RangeTotals::default(), |sum, &pool| sum.and(pool));
         let (
-            Conclusion { mut outcome, clients, streams, interfaces, network, lanes, network_bytes },
+            Conclusion { mut outcome, clients, streams, interfaces, network, lanes, parts, network_bytes },
             mut digest,
             events,
         ) = run.conclude()?;
@@ -305,6 +308,7 @@ impl Simulation {
             network,
             network_bytes,
             lanes,
+            parts,
             groups,
             digest,
             events,

@@ -1,10 +1,11 @@
 //! The storage system as a whole: devices behind a fabric, the rebuild of what is lost, and the clients beside it.
 
-use resilver_device::{Device, Finished, Io, Queued};
+use resilver_device::{Device, Finished};
 use resilver_fabric::{Fabric, InterfaceUse, Message, NetworkUse, Notice};
 use resilver_kernel::queue::QueueKind;
 use resilver_kernel::{Model, Schedule};
-use resilver_units::{Bytes, DeviceId, EndpointId, SimTime};
+use resilver_parts::Parts;
+use resilver_units::{Bytes, EndpointId, SimTime};
 
 use crate::SystemError;
 use crate::actors::Workload;
@@ -16,6 +17,7 @@ use crate::network::{Network, check_network};
 use crate::outcome::Outcome;
 use crate::ports::Ports;
 use crate::recovery::Recovery;
+use crate::ways::{PartUse, Ways};
 
 /// What the parts of a system share: the fabric, and the devices behind it.
 #[derive(Clone, Debug)]
@@ -28,6 +30,8 @@ pub struct Plant<F, D> {
     pub endpoint_of: Vec<EndpointId>,
     /// All endpoints of each device.
     pub ports: Ports,
+    /// What lies between devices and ports and takes time, where anything does.
+    pub(crate) ways: Option<Box<Ways>>,
     /// What was handed to the fabric so far.
     pub sent: Bytes,
 }
@@ -35,12 +39,18 @@ pub struct Plant<F, D> {
 impl<F, D> Plant<F, D> {
     /// A fabric with the devices behind it, and the endpoint of each.
     pub fn new(fabric: F, disks: Vec<D>, endpoint_of: Vec<EndpointId>) -> Self {
-        Plant { ports: Ports::new(&endpoint_of, &[]), fabric, disks, endpoint_of, sent: Bytes::ZERO }
+        Plant { ports: Ports::new(&endpoint_of, &[]), fabric, disks, endpoint_of, ways: None, sent: Bytes::ZERO }
     }
 
     /// The same devices with several endpoints each, where `ports_of` names them.
     pub fn with_ports(mut self, ports_of: &[Vec<EndpointId>]) -> Self {
         self.ports = Ports::new(&self.endpoint_of, ports_of);
+        self
+    }
+
+    /// The same devices behind parts that their requests pass.
+    pub fn with_ways(mut self, parts: Option<&Parts>, faults: &[Fault]) -> Self {
+        self.ways = parts.and_then(|parts| Ways::of(parts, faults)).map(Box::new);
         self
     }
 }
@@ -66,16 +76,8 @@ impl<F: Fabric, D: Device, K: QueueKind> Site<'_, F, D, K> {
         let now = self.schedule.now();
         self.plant.fabric.begin_statistics(now);
         self.plant.disks.iter_mut().for_each(|disk| disk.begin_statistics(now));
-    }
-
-    /// Queues a request at a device; `event` happens when it completes.
-    #[inline]
-    pub fn submit(&mut self, device: DeviceId, io: Io, event: StorageEvent<F::Event>) {
-        let event = EventOf::new(event);
-        match self.plant.disks[device.index()].submit(self.schedule.now(), io, event.word()) {
-            Queued::Completes(time) => self.schedule.at(time, event),
-            Queued::Begins(end) => self.schedule.at(end, EventOf::new(StorageEvent::Device(device))),
-            Queued::Waits => {}
+        if let Some(ways) = &mut self.plant.ways {
+            ways.begin_statistics(now);
         }
     }
 }
@@ -95,6 +97,8 @@ pub struct Conclusion {
     pub network: Option<NetworkUse>,
     /// What each lane did, where there are several.
     pub lanes: LaneReport,
+    /// What each part did that requests pass on their way, where there are such parts.
+    pub parts: Vec<PartUse>,
     /// Data handed to the fabric by all parts of the system, control messages included.
     pub network_bytes: Bytes,
 }
@@ -150,6 +154,13 @@ impl<F: Network, D: Device> Storage<F, D> {
                 at => schedule.at(at, EventOf::new(StorageEvent::Network(index as u32))),
             }
         }
+        let goes: Vec<(SimTime, u64)> = self.plant.ways.iter().flat_map(|ways| ways.events()).collect();
+        for (at, event) in goes {
+            match at {
+                SimTime::ZERO => self.execute_own(StorageEvent::Way(event), schedule),
+                at => schedule.at(at, EventOf::new(StorageEvent::Way(event))),
+            }
+        }
         let failing = self.recovery.failing_at_start();
         if !failing.is_empty() {
             self.note_fault(SimTime::ZERO);
@@ -190,7 +201,7 @@ impl<F: Network, D: Device> Storage<F, D> {
     /// # Errors
     /// When a law is broken, which is a bug.
     pub fn conclude(self, now: SimTime) -> Result<Conclusion, SystemError> {
-        let Plant { fabric, disks, .. } = &self.plant;
+        let Plant { fabric, disks, ways, .. } = &self.plant;
         let ended_at = self.ended_at.unwrap_or(now);
         let mut workload = self.workload;
         let (served, streamed) = match &mut workload {
@@ -202,16 +213,18 @@ impl<F: Network, D: Device> Storage<F, D> {
             None => (None, None),
         };
         let network = fabric.network(ended_at);
+        let window = served.as_ref().map_or(ended_at.since(SimTime::ZERO), |served| served.window);
         if let Some(network) = &network {
-            let window = served.as_ref().map_or(ended_at.since(SimTime::ZERO), |served| served.window);
             check_network(network, window.picoseconds())?;
         }
+        let parts = ways.as_ref().map_or(Ok(Vec::new()), |ways| ways.uses(ended_at, window))?;
         let links = network.as_ref().map_or(&[][..], |network| &network.lanes);
         let asked = workload.as_ref().map(|workload| workload.asked()).unwrap_or_default();
-        let outcome = self.recovery.finish(disks, asked, ended_at)?;
+        let outcome = self.recovery.finish(&self.plant, asked, ended_at)?;
         Ok(Conclusion {
             lanes: LaneReport::of(&self.plant, links, ended_at),
             interfaces: fabric.interfaces(),
+            parts,
             outcome,
             network_bytes: self.plant.sent,
             clients: served,
@@ -297,6 +310,11 @@ impl<F: Network, D: Device> Storage<F, D> {
             }
             StorageEvent::Network(change) => self.change(change, schedule),
             StorageEvent::Fail(stage) => self.fail_devices(stage, schedule),
+            StorageEvent::Way(event) => {
+                if let Some(over) = (Site { plant: &mut self.plant, schedule }).execute_way(event) {
+                    self.execute_own(over.get(), schedule);
+                }
+            }
             // Each is executed where it is told from these.
             StorageEvent::Fabric(_) | StorageEvent::Device(_) => {}
         }

@@ -146,6 +146,7 @@ _LAYOUTS = {
     "declustered": "declustered parity groups",
     "copysets": "copysets",
     "groups": "fixed groups of servers",
+    "sets": "RAID sets",
 }
 
 
@@ -266,7 +267,9 @@ def _faults(study: dict[str, Any], point: SystemRuns) -> str:
 
 def _levels(parts: list[dict[str, Any]]) -> str:
     """The levels of a tree of parts, such as ``osd in host in rack``, and the devices' classes."""
-    above = {part.get("level"): part.get("in") for part in parts}
+    # What carries others or is made of them stands beside the tree.
+    inside = [part for part in parts if not (part.get("carries") or part.get("of"))]
+    above = {part.get("level"): part.get("in") for part in inside}
     names = [name for name in above if name not in above.values()]
     while names and above.get(names[-1]) is not None:
         names.append(above[names[-1]])

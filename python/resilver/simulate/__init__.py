@@ -5,6 +5,7 @@ from resilver.simulate.affected import affected, affected_batches, affected_grou
 from resilver.simulate.code_trees import CodeTree, RepairStep, code_tree
 from resilver.simulate.codes import Code, Survivable, redundancy
 from resilver.simulate.crush import CrushMap
+from resilver.simulate.incident import set_loss_probability
 from resilver.simulate.layouts import (
     ParityGroupBalance,
     group_sets_of,
@@ -57,6 +58,7 @@ __all__ = [
     "parity_group_balance",
     "place_objects",
     "redundancy",
+    "set_loss_probability",
     "simulate",
     "simulate_found",
     "topology",

@@ -20,6 +20,7 @@ from resilver.simulate.pools import group_up_sets
 from resilver.simulate.run import Progress, maps_of
 from resilver.spec import System
 from resilver.spec.failing import ceph_members, part_names
+from resilver.spec.tree import plural
 
 _SCHEMA = pa.schema(
     [
@@ -221,10 +222,13 @@ def failed_numbers(system: System, failed: Sequence[str | int]) -> list[int]:
         return _numbers(failed, known, _ceph_names(system.report))
     names: dict[str, tuple[int, ...]] = {}
     tree = system.cluster.tree
-    for level in tree.levels if tree is not None else ():
-        for number, (name, members) in enumerate(part_names(system.cluster, level.name).items()):
-            names[name] = names[f"{level.name}={name}"] = members
-            names[f"{level.name}={number}"] = members
+    for level in tree.names if tree is not None else ():
+        # What carries others has no devices in it that its failure alone would take.
+        if tree is None or tree.carrier_of(plural(level)) is not None:
+            continue
+        for number, (name, members) in enumerate(part_names(system.cluster, level).items()):
+            names[name] = names[f"{level}={name}"] = members
+            names[f"{level}={number}"] = members
     return _numbers(failed, known, names)
 
 

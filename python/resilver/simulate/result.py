@@ -82,6 +82,7 @@ class RunResult:
         lending: A row a part, lender and borrower; none where nothing was lent.
         stripe_groups: A row a group that streams go over; none without such streams.
         pools: A row a pool; none where nothing is stored.
+        parts: A row a part with a service, which requests pass; none without such parts.
     """
 
     metrics: dict[str, int | float | str | None]
@@ -95,6 +96,7 @@ class RunResult:
     lending: pa.Table
     stripe_groups: pa.Table
     pools: pa.Table
+    parts: pa.Table
 
 
 @dataclass(frozen=True)
@@ -156,8 +158,13 @@ def result_of(system: System, seed: int, report: Mapping[str, Any]) -> RunResult
     }
     for name in ("placement_groups_gained", *_OF_TRAFFIC):
         columns.setdefault(name, pa.nulls(len(devices), pa.int64()))
-    tables = {name: _table(name, report.get(name)) for name in _TABLES[1:] if name != "pools"}
-    tables |= {"links": links, "pools": _pools(system, report)}
+    apart = {
+        "links": links,
+        "pools": _pools(system, report),
+        "parts": _parts(report.get("parts"), window),
+    }
+    tables = {name: _table(name, report.get(name)) for name in _TABLES[1:] if name not in apart}
+    tables |= apart
     if system.is_traffic_only:
         # What is rebuilt in place moves nothing, but it takes its time.
         in_place = metrics.get("rebuild_seconds") if _rebuilds_in_place(system) else None
@@ -181,6 +188,18 @@ def _pools(system: System, report: Mapping[str, Any]) -> pa.Table:
     named = zip(system.pool_names, report["pools"], strict=True)
     rows = [{"pool": name, **found} for name, found in named]
     return pa.Table.from_pylist(rows, schema=empty_table("pools").schema)
+
+
+def _parts(columns: Mapping[str, Any] | None, window: float) -> pa.Table:
+    """What parts with a service did, and which share of the time they were busy."""
+    table = _table("parts", columns)
+    if not table.num_rows:
+        return table
+    numbers = [int(name.rpartition(".")[2]) for name in table["name"].to_pylist()]
+    busy = np.asarray(table["busy_seconds"])
+    share = pa.array(busy / window) if window > 0 else pa.nulls(len(table), pa.float64())
+    table = table.add_column(1, "part", pa.array(numbers, pa.int32()))
+    return table.append_column("busy_fraction", share)
 
 
 def _rebuilds_in_place(system: System) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from resilver import _core, describe
 from resilver.describe_faults import faults_json
+from resilver.describe_parts import levels
 from resilver.errors import ConfigError, Interrupted, PlacementError
 from resilver.estimate_traffic import crowding_problems
 from resilver.importers.ceph import ClusterReport
@@ -15,7 +16,7 @@ from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap
 from resilver.simulate.network import topology_of
 from resilver.simulate.result import RunResult, result_of
-from resilver.spec import Cluster, Run, System
+from resilver.spec import Run, System
 
 
 @dataclass(frozen=True)
@@ -191,29 +192,6 @@ def _validate_map(report: ClusterReport) -> None:
             )
 
 
-def levels_json(cluster: Cluster) -> str:
-    """The levels of a cluster's parts as the native module reads them."""
-    levels = [
-        {
-            "level": part.level,
-            "in": part.within,
-            "count": part.count,
-            "class": part.device_class,
-            "ports": part.ports or 0,
-        }
-        for part in cluster.parts
-    ]
-    if not levels and cluster.tree is not None:
-        above, count = None, 1
-        for level in cluster.tree.levels:
-            within = level.count // count
-            levels.append(
-                {"level": level.name, "in": above, "count": within, "class": None, "ports": 0}
-            )
-            above, count = level.name, level.count
-    return json.dumps(levels)
-
-
 def maps_of(system: System) -> list[_core.CrushMap]:
     """The core's CRUSH maps of a system's pools, in the order of those that are placed by CRUSH."""
     if system.report is not None:
@@ -232,7 +210,7 @@ def _map_of(system: System) -> _core.CrushMap | None:
     else:
         domains = list(zip(system.failure_domains, _parts_chosen(system), strict=True))
         map = _core.CrushMap.of_parts(
-            levels_json(cluster), bucket, tunables, domains, placement.only_class
+            json.dumps(levels(cluster)), bucket, tunables, domains, placement.only_class
         )
     # Pieces of a code differ, so their rule keeps positions.
     return map if system.code is None else map.for_codes()

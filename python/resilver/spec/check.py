@@ -9,7 +9,7 @@ from resilver.errors import Problem, name_remedy, show
 from resilver.spec.attachment import port_problems
 from resilver.spec.cluster import Cluster
 from resilver.spec.failing import fault_problems, kind_problems
-from resilver.spec.grouping import group_problems
+from resilver.spec.grouping import group_problems, set_problems
 from resilver.spec.pools import pool_list_problems
 from resilver.spec.serving import (
     PACKETS_MAX,
@@ -24,6 +24,7 @@ from resilver.spec.striping import (
     stored_stripe_problems,
     striping_problems,
 )
+from resilver.spec.takeover import carrier_problems, is_taken_over
 from resilver.spec.tree import plural
 from resilver.units import Bytes, exact_bytes
 
@@ -68,14 +69,16 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         problems += port_problems(cluster, placement)
     problems += lane_problems(sections)
     if traffic is not None:
-        rebuilds = has_end(faults)
+        told = [one for one in faults if not is_taken_over(cluster, one[1])]
+        rebuilds = has_end(told)
         problems += traffic_problems(cluster, traffic, has_rebuild=rebuilds)
         # What failed is rebuilt whenever that begins; soft errors are of the time of the traffic.
-        if not any(fault.starts_rebuild for _, fault in faults):
+        if not any(fault.starts_rebuild for _, fault in told):
             problems += late_fault_problems(traffic, faults)
         if "population" not in given and cluster.ceph is None:
             is_striped = traffic.streams is not None
-            return problems + nothing_stored_problems(given, faults, is_striped=is_striped)
+            problems += nothing_stored_problems(given, told, is_striped=is_striped)
+            return problems + carrier_problems(cluster, faults)
     if cluster.ceph is not None:
         problems += [
             Problem("a real cluster's report says this already", f"remove [{name}]", key=name)
@@ -97,12 +100,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         )
     redundancy = sections.get("redundancy")
     if placement is not None:
-        problems += _domain_problems(cluster, placement, redundancy)
-        copies = redundancy.pieces if redundancy is not None else 1
-        problems += _ring_problems(cluster, placement, copies)
-        problems += _copyset_problems(cluster, placement, copies)
-        domains = _domain_count(cluster, placement)
-        problems += group_problems(placement, cluster.server_count, domains, copies)
+        problems += _placement_problems(cluster, placement, redundancy)
     count = holders(cluster, placement)
     problems += _volume_problems(cluster, count, population)
     if population is not None and redundancy is not None:
@@ -140,6 +138,22 @@ def _pool_problems(cluster: Cluster, given: Set[str], sections: Mapping[str, Any
             if problem not in problems:
                 problems.append(problem)
     return problems
+
+
+def _placement_problems(
+    cluster: Cluster, placement: Placement, redundancy: Redundancy | None
+) -> list[Problem]:
+    """What is wrong between a placement, the cluster and the pieces of an object."""
+    if placement.algorithm == "sets":
+        return set_problems(cluster, placement, redundancy)
+    copies = redundancy.pieces if redundancy is not None else 1
+    domains = _domain_count(cluster, placement)
+    return [
+        *_domain_problems(cluster, placement, redundancy),
+        *_ring_problems(cluster, placement, copies),
+        *_copyset_problems(cluster, placement, copies),
+        *group_problems(placement, cluster.server_count, domains, copies),
+    ]
 
 
 def _gather_problems(redundancy: Redundancy, recovery: Recovery | None) -> list[Problem]:
@@ -248,6 +262,10 @@ def _domain_count(cluster: Cluster, placement: Placement) -> int | None:
 def holders(cluster: Cluster, placement: Placement | None) -> int:
     """How many devices a placement takes: all, or those of its class."""
     tree, name = cluster.tree, placement.only_class if placement is not None else None
+    side = tree.side(placement.level or "") if tree is not None and placement is not None else None
+    if side is not None and side.size:
+        # Spares hold nothing until a member fails.
+        return side.count * side.size
     if tree is None or name is None:
         return cluster.server_count
     of_class = [kind.device_class == name for kind in cluster.device_kinds]

@@ -39,6 +39,9 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
         names = part_names(cluster, broken.level)
         if not names:
             problems.append(_no_level(cluster, broken, key))
+        elif carried := _carrier_problem(cluster, fault, broken):
+            rule, remedy = carried
+            problems.append(Problem(rule, remedy, key=key, value=show(targets)))
         elif isinstance(targets, int):
             # An OSD may go by two names.
             count = len(set(names.values()))
@@ -63,7 +66,7 @@ def kind_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pro
     """
     problems = []
     tree = cluster.tree if cluster.parts else None
-    levels = [plural(level.name) for level in tree.levels] if tree is not None else []
+    levels = [plural(name) for name in tree.names] if tree is not None else []
     for index, fault in faults:
         broken = fault.broken
         kind = plural(broken.level) if broken is not None else ""
@@ -135,6 +138,23 @@ def number_of(name: str, prefix: str, count: int) -> int | None:
     return int(digits) if int(digits) < count else None
 
 
+def _carrier_problem(cluster: Cluster, fault: Fault, broken: Broken) -> tuple[str, str] | None:
+    """What is wrong with a fault of what carries others, and what to do; None where nothing is."""
+    tree = cluster.tree
+    level = tree.carrier_of(plural(broken.level)) if tree is not None else None
+    if level is None:
+        return None
+    if fault.health:
+        if level in {part.level for part in cluster.parts if part.service is not None}:
+            return None
+        rule = f"{level} parts take no time, so none is slow; what they carry may be"
+        return rule, "give the level a service, or make the devices slow"
+    if not broken.is_told or fault.until is not None:
+        rule = f"the system knows when {level} parts go, and they do not come back"
+        return rule, "leave out told and until"
+    return None
+
+
 def _no_level(cluster: Cluster, broken: Broken, key: str) -> Problem:
     """The problem of a level that a cluster does not have."""
     kind, value = plural(broken.level), show(broken.targets)
@@ -145,7 +165,7 @@ def _no_level(cluster: Cluster, broken: Broken, key: str) -> Problem:
         rule, remedy = "a real cluster's servers are its OSDs", "use osds, hosts, racks or rows"
         return Problem(rule, remedy, key=key, value=value)
     if cluster.parts and cluster.tree is not None:
-        kinds = [plural(level.name) for level in cluster.tree.levels]
+        kinds = [plural(name) for name in cluster.tree.names]
         remedy = name_remedy(kind, kinds, "kinds")
         return Problem(f"the cluster has no {kind}", remedy, key=key, value=value)
     if kind in ("racks", "rows"):

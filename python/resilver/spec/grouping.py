@@ -1,13 +1,15 @@
-"""What must hold between groups of servers, the cluster and the pieces of an object."""
+"""What must hold between groups or sets of devices, the cluster and the pieces of an object."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resilver.errors import Problem, show
+from resilver.errors import Problem, name_remedy, show
 
 if TYPE_CHECKING:
+    from resilver.spec.cluster import Cluster
     from resilver.spec.placement import Placement
+    from resilver.spec.redundancy import Redundancy
 
 
 def group_problems(
@@ -48,4 +50,37 @@ def group_problems(
         )
         remedy = "use larger groups, or the level of the devices as the failure domain"
         return [Problem(rule, remedy, key="placement.failure_domain")]
+    return []
+
+
+def set_problems(
+    cluster: Cluster, placement: Placement, redundancy: Redundancy | None
+) -> list[Problem]:
+    """What is wrong with sets that hold data.
+
+    Args:
+        cluster: The cluster.
+        placement: The placement; others than on sets have no problem here.
+        redundancy: How many pieces an object has, where that is valid.
+
+    Returns:
+        The problems, with full keys.
+    """
+    if placement.algorithm != "sets" or placement.level is None:
+        return []
+    tree = cluster.tree
+    known = [side.name for side in tree.sides if side.size] if tree is not None else []
+    side = tree.side(placement.level) if tree is not None else None
+    if side is None or not side.size:
+        rule = "no level of this name is made of devices"
+        remedy = name_remedy(placement.level, known, "levels that are")
+        if not known:
+            remedy = "declare one in cluster.parts, with of and size"
+        return [Problem(rule, remedy, key="placement.level", value=show(placement.level))]
+    if redundancy is not None and redundancy.pieces != side.size:
+        code = redundancy.code
+        rule = f"an object has {redundancy.pieces} pieces, and a {side.name} {side.size} members"
+        value = show(redundancy.replicas if code is None else code.label)
+        remedy = f"let an object have {side.size} pieces, or use sets of {redundancy.pieces}"
+        return [Problem(rule, remedy, key=redundancy.key, value=value)]
     return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema
@@ -10,6 +11,14 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 from resilver import catalog
 from resilver.errors import Problem, name_remedy, show
 from resilver.spec.device import Device, device_of
+from resilver.spec.passing import (
+    ServiceOfParts,
+    count_problems,
+    is_side,
+    port_level_of,
+    relation_problems,
+    sides_of,
+)
 from resilver.spec.section import Section
 from resilver.spec.tree import Level, Tree, plural
 
@@ -23,6 +32,7 @@ _RESERVED = {
     "switch": "switches are the fabric's",
     "root": "the root holds all that is at the top",
 }
+_RELATIONS = ("carries", "partner", "of", "size", "across", "spares")
 _OF_DEVICES = ("device_class", "device", "spread", "queue")
 
 
@@ -60,6 +70,17 @@ class PartLevel(Section):
             ``cluster.device``.
         spread: Standard deviation of the devices' speeds around their table's. Default: 0.
         queue: In which order these devices serve requests. Default: ``cluster.queue``.
+        service: What a byte or a request takes to pass such a part between device and port:
+            ``"17 GB/s"``, or ``{ rate = "17 GB/s", per_request = "5 us" }``.
+        carries: The level whose bytes pass such parts, which do not contain it: devices, what
+            contains them or what is made of them. Those of one container are dealt over its
+            carriers in turn.
+        partner: Whether each two neighbours take over for each other, where they carry.
+        of: The level of the devices that such parts are made of, as RAID sets are.
+        size: Of what is made of devices: of how many.
+        across: Of what is made of devices: the level over whose parts these are dealt.
+        spares: Of what is made of devices: how many of each of these parts stand by, its last ones.
+            Default: 0.
 
     The lowest level is the devices', and may be declared once for each class.
     """
@@ -68,8 +89,12 @@ class PartLevel(Section):
     within: str | None = Field(
         default=None, alias="in", description="The level that contains it.", examples=["rack"]
     )
-    count: int = Field(
-        strict=True, ge=1, description="How many there are in each container.", examples=[20]
+    count: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        description="How many there are in each container.",
+        examples=[20],
     )
     ports: int | None = Field(
         default=None,
@@ -94,6 +119,40 @@ class PartLevel(Section):
         description="In which order a device serves its requests. Default: cluster.queue.",
         examples=["reads_first"],
     )
+    service: ServiceOfParts = Field(default=None, examples=["17 GB/s"])
+    carries: str | None = Field(
+        default=None,
+        description="The level whose bytes pass such parts, which do not contain it.",
+        examples=["osd"],
+    )
+    partner: bool | None = Field(
+        default=None,
+        strict=True,
+        description="Whether each two neighbours take over for each other.",
+        examples=[True],
+    )
+    of: str | None = Field(
+        default=None, description="The level such parts are made of.", examples=["osd"]
+    )
+    size: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        description="Of how many a part is that is made of others.",
+        examples=[10],
+    )
+    across: str | None = Field(
+        default=None,
+        description="The level over whose parts members are dealt.",
+        examples=["enclosure"],
+    )
+    spares: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        description="How many devices of each of these parts stand by. Default: 0.",
+        examples=[1],
+    )
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able."""
@@ -106,6 +165,9 @@ class PartLevel(Section):
             "device": None if self.device is None else self.device.content(),
             "spread": self.spread or 0.0,
             "queue": self.queue,
+            # Left out where they say nothing, so that runs without them keep their keys.
+            **{key: value for key in _RELATIONS if (value := getattr(self, key)) is not None},
+            **({"service": self.service.described()} if self.service is not None else {}),
         }
 
 
@@ -118,26 +180,39 @@ def part_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
     Returns:
         The problems, with keys below ``cluster``.
     """
-    problems = [*_name_problems(parts), *_figure_problems(parts)] or _container_problems(parts)
-    return problems or [*_device_problems(parts), *_port_problems(parts)]
+    problems = [*_name_problems(parts), *_figure_problems(parts), *count_problems(parts)]
+    problems = problems or _container_problems(parts)
+    problems = problems or [*_device_problems(parts), *_port_problems(parts)]
+    return problems or relation_problems(parts, _chain(parts), _tree_alone(parts))
 
 
 def tree_of(parts: tuple[PartLevel, ...]) -> Tree:
     """The tree of levels that have no problems."""
+    tree = _tree_alone(parts)
+    return replace(tree, sides=sides_of(parts, tree))
+
+
+def _chain(parts: tuple[PartLevel, ...]) -> list[str]:
+    """The levels that contain the devices, from the devices up."""
     by_name = {part.level: part for part in parts}
     chain = [_device_level(parts)]
     while (above := by_name[chain[-1]].within) is not None:
         chain.append(above)
+    return chain
+
+
+def _tree_alone(parts: tuple[PartLevel, ...]) -> Tree:
+    """The tree without the levels beside it."""
+    chain = _chain(parts)
     levels: list[Level] = []
     for name in reversed(chain):
-        each = sum(part.count for part in parts if part.level == name)
+        each = sum(part.count or 1 for part in parts if part.level == name)
         levels.append(Level(name, each * (levels[-1].count if levels else 1)))
     owner = next((part for part in parts if part.ports is not None), None)
-    default = chain[1] if len(chain) > 1 else chain[0]
-    turns = [part.count for part in parts if part.level == chain[0]]
+    turns = [part.count or 1 for part in parts if part.level == chain[0]]
     return Tree(
         levels=tuple(levels),
-        port_level=default if owner is None else owner.level,
+        port_level=port_level_of(parts, chain) if owner is None else owner.level,
         ports=1 if owner is None else owner.ports or 1,
         kinds=tuple(kind for kind, count in enumerate(turns) for _ in range(count))
         if len(turns) > 1
@@ -152,7 +227,7 @@ def device_parts(parts: tuple[PartLevel, ...]) -> tuple[PartLevel, ...]:
 
 def _device_level(parts: tuple[PartLevel, ...]) -> str:
     held = {part.within for part in parts}
-    return next(part.level for part in parts if part.level not in held)
+    return next(part.level for part in parts if part.level not in held and not is_side(part))
 
 
 def _at(index: int, key: str, rule: str, remedy: str, value: object) -> Problem:
@@ -202,7 +277,11 @@ def _container_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
             problems.append(_at(index, "in", rule, remedy, part.within))
     if problems:
         return problems
-    lowest = [name for name in names if name not in above.values()]
+    beside = {part.level for part in parts if is_side(part)}
+    lowest = [name for name in names if name not in above.values() and name not in beside]
+    if not lowest:
+        rule = "one level holds no other, carries none and is the devices', and here none does"
+        problems.append(_at(0, "level", rule, "declare it", names[0]))
     if len(lowest) > 1:
         listed = ", ".join(lowest)
         rule = f"one level holds no other and is the devices', and here {listed} hold none"

@@ -35,6 +35,7 @@ Algorithm = Literal[
     "declustered",
     "copysets",
     "groups",
+    "sets",
 ]
 
 Bucket = Literal["straw", "straw2", "list", "tree", "uniform", "vring"]
@@ -62,6 +63,7 @@ _ONLY = {
     "group_size": ("groups",),
     "spare": ("groups",),
     "spares": ("groups",),
+    "level": ("sets",),
 }
 """The algorithms with which a key has a meaning."""
 
@@ -118,7 +120,7 @@ class Placement(Section):
             the servers, and those that follow; ``jump``, jump consistent hash; ``declustered``,
             parity groups in which all pairs of servers occur equally often; ``copysets``, few sets;
             ``groups``, fixed groups of consecutive servers, of each of which an object draws its
-            own members.
+            own members; ``sets``, the RAID sets that a level of the parts is made of.
         bucket: The kind of every CRUSH bucket; only with crush. Default ``straw2``.
         tunables: The CRUSH tunables profile; only with crush. Default ``jewel``.
         failure_domain: What no two copies share: a level of the cluster. Default: the level above
@@ -145,6 +147,8 @@ class Placement(Section):
             group's spares that none stands behind yet. Default ``distributed``.
         spares: How many members of a group stand by, its last ones; only with
             ``spare = "dedicated"``. Default 1 there.
+        level: The level of the sets; only with sets, which need it. A lost piece goes to a spare of
+            the enclosure that the members are dealt across.
     """
 
     algorithm: Algorithm = Field(default="crush", description="How servers are chosen.")
@@ -246,6 +250,9 @@ class Placement(Section):
         description='Members of a group that stand by with spare = "dedicated". Default: 1.',
         examples=[1],
     )
+    level: str | None = Field(
+        default=None, description="The level of the sets that hold data.", examples=["raid"]
+    )
 
     @model_validator(mode="wrap")
     @classmethod
@@ -278,6 +285,15 @@ class Placement(Section):
             problems += self._group_problems()
         if isinstance(self.failure_domain, tuple):
             problems += self._levels_problems(self.failure_domain)
+        if self.algorithm == "sets":
+            if self.level is None:
+                remedy = 'say which level they are, such as level = "raid"'
+                problems.append(Problem("sets are of a level of the parts", remedy, key="level"))
+            if self.failure_domain is not None:
+                rule = "a set's members are where its level says, across which parts"
+                value = show(self.failure_domain)
+                remedy = "remove it, and say across in cluster.parts"
+                problems.append(Problem(rule, remedy, key="failure_domain", value=value))
         if problems:
             raise ConfigError(problems)
         return self

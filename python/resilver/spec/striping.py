@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from resilver.errors import Problem, show
 from resilver.spec.grouping import group_problems
 from resilver.spec.serving import PACKETS_MAX, packets_of
+from resilver.spec.takeover import is_taken_over
 from resilver.units import BYTES_MAX, exact_bytes, exact_duration, exact_rate
 
 if TYPE_CHECKING:
@@ -115,7 +116,9 @@ def lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
     is_without_share = not problems and lanes.shares_with(bursts=has_bursts)[1] == 0
     # Clients in a closed loop always wait for something, and so may a lane without a share.
     if is_without_share and traffic is not None and traffic.arrivals is None:
-        problems += _endless_rebuild_problems(sections.get("faults") or ())
+        faults = sections.get("faults") or ()
+        told = [fault for fault in faults if not is_taken_over(cluster, fault)]
+        problems += _endless_rebuild_problems(told)
     if lanes.devices and any(kind.queue == "reads_first" for kind in cluster.device_kinds):
         rule = "devices that serve reads before writes have no lanes"
         where = "the queue of every device to" if cluster.parts else "cluster.queue ="

@@ -152,6 +152,9 @@ class System(Sections):
         """
         if self.placement is None:
             return ()
+        if self.placement.algorithm == "sets" and self.cluster.tree is not None:
+            # A set's members are where its level says; its pieces share no device.
+            return (self.cluster.tree.device_level,)
         return self.placement.domains or (default_failure_domain(self.cluster),)
 
     @property
@@ -270,7 +273,7 @@ class System(Sections):
     def _stored(self) -> dict[str, Any]:
         """What is stored of one pool, where and how."""
         placement = (
-            self.placement.model_dump(mode="json", exclude={"only_class"})
+            self.placement.model_dump(mode="json", exclude={"only_class", "level"})
             if self.placement
             else None
         )
@@ -278,6 +281,8 @@ class System(Sections):
             # Left out where it says nothing, so that runs without it keep their keys.
             if self.placement.only_class is not None:
                 placement["class"] = self.placement.only_class
+            if self.placement.level is not None:
+                placement["level"] = self.placement.level
             domains = list(self.failure_domains)
             placement["failure_domain"] = domains if len(domains) > 1 else domains[0]
             placement["placement_groups"] = self.placement_group_count

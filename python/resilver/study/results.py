@@ -86,6 +86,11 @@ class StudyTables:
         """A row a run and pool; none where nothing is stored."""
         return self._read("pools")
 
+    @cached_property
+    def parts(self) -> pa.Table:
+        """A row a run and part that requests pass between devices and ports; none without such."""
+        return self._read("parts")
+
     def _read(self, name: str) -> pa.Table:
         raise NotImplementedError
 
@@ -168,7 +173,7 @@ class Results(StudyTables):
 
         Args:
             name: "runs", "servers", "transfers", "timeline", "links", "distributions", "traffic",
-                "lanes", "lending", "stripe_groups" or "pools".
+                "lanes", "lending", "stripe_groups", "pools" or "parts".
 
         Returns:
             The data frame.

@@ -44,6 +44,7 @@ _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "stripe_groups": ("group",),
     # In the order of the study.
     "pools": (),
+    "parts": ("level", "part"),
 }
 
 # Rows gathered before a row group is written: large enough to compress well, small enough that a

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use resilver_units::{DeviceId, ObjectId};
 
-use super::{Domains, ObjectLayout, draw};
+use super::{Domains, ObjectLayout, draw, part};
 use crate::crush::MapError;
 
 /// The most devices of a group: what a permutation of them is drawn in then takes 2 KiB of the stack.
@@ -205,12 +205,6 @@ impl ObjectLayout for Groups {
             self.place_in::<GROUP_SIZE_MAX>(object, copies, failed, found);
         }
     }
-}
-
-/// A word scaled to 0 to `of` - 1.
-#[inline]
-fn part(word: u64, of: usize) -> usize {
-    ((u128::from(word) * of as u128) >> 64) as usize
 }
 
 /// The numbers below a limit in the random order of an object, by Fisher and Yates's shuffle from the front.

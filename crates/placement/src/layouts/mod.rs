@@ -13,6 +13,7 @@ pub mod jump;
 pub mod modulo;
 pub mod multi_ring;
 pub mod rendezvous;
+pub mod sets;
 mod shuffle;
 pub mod xor;
 
@@ -28,6 +29,7 @@ pub use jump::Jump;
 pub use modulo::Modulo;
 pub use multi_ring::MultiRing;
 pub use rendezvous::Rendezvous;
+pub use sets::Sets;
 pub use xor::Xor;
 
 /// How many draws beyond one a copy are tried before a search goes on through all devices in turn.
@@ -67,6 +69,8 @@ pub enum Layout {
     Copysets(Copysets),
     /// Fixed groups.
     Groups(Groups),
+    /// RAID sets.
+    Sets(Sets),
 }
 
 impl ObjectLayout for Layout {
@@ -80,6 +84,7 @@ impl ObjectLayout for Layout {
             Layout::Declustered(layout) => layout.devices(),
             Layout::Copysets(layout) => layout.devices(),
             Layout::Groups(layout) => layout.devices(),
+            Layout::Sets(layout) => layout.devices(),
         }
     }
 
@@ -94,6 +99,7 @@ impl ObjectLayout for Layout {
             Layout::Declustered(layout) => layout.place(object, copies, failed, found),
             Layout::Copysets(layout) => layout.place(object, copies, failed, found),
             Layout::Groups(layout) => layout.place(object, copies, failed, found),
+            Layout::Sets(layout) => layout.place(object, copies, failed, found),
         }
     }
 }
@@ -102,6 +108,12 @@ impl ObjectLayout for Layout {
 #[inline]
 fn draw(object: ObjectId, number: u64) -> u64 {
     mix(object.get() ^ number.wrapping_mul(STEP))
+}
+
+/// A word scaled to 0 to `of` - 1.
+#[inline]
+fn part(word: u64, of: usize) -> usize {
+    ((u128::from(word) * of as u128) >> 64) as usize
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl<F: Network, D: Device> Storage<F, D> {
             devices.iter().for_each(|&device| workload.fail_device(device, &mut site));
         }
         for device in devices {
-            self.plant.disks[device.index()].fail(now);
+            self.plant.fail_disk(now, *device);
         }
         for &device in devices {
             let mut site = Site { plant: &mut self.plant, schedule };
@@ -99,7 +99,7 @@ impl<F: Network, D: Device> Storage<F, D> {
         let comes_back = |device: &DeviceId| !self.recovery.knows_failed(*device);
         let devices: Vec<DeviceId> = devices.iter().copied().filter(comes_back).collect();
         for device in devices {
-            self.plant.disks[device.index()].repair(now);
+            self.plant.repair_disk(now, device);
             self.recovery.regain_device(device);
             if let Some(workload) = &mut self.workload {
                 workload.repair_device(device);
@@ -131,10 +131,9 @@ impl<F: Network, D: Device> Storage<F, D> {
                 workload.lose_devices(&failing, stage, &mut Site { plant: &mut self.plant, schedule });
             }
             for &device in failing.iter().filter(|_| stage == 0) {
-                let disk = &mut self.plant.disks[device.index()];
-                let requests = disk.usage().requests;
+                let requests = self.plant.disks[device.index()].usage().requests;
                 self.recovery.begin_without(device, requests);
-                disk.fail(now);
+                self.plant.fail_disk(now, device);
             }
         }
         let mut site = Site { plant: &mut self.plant, schedule };

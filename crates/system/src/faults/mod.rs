@@ -38,6 +38,8 @@ pub struct Fault {
     pub nodes: Vec<u32>,
     /// Links, by their numbers in the topology.
     pub links: Vec<u32>,
+    /// Parts that requests pass, by their numbers among all: what carries others, and slow parts with a service.
+    pub parts: Vec<u32>,
 }
 
 impl Fault {
@@ -141,7 +143,7 @@ impl SystemConfig {
 }
 
 /// The health over time of all that is ever slow, by the numbers that `of` gives for a fault.
-fn paces(faults: &[Fault], of: impl Fn(&Fault) -> Vec<u32>) -> BTreeMap<u32, Vec<(SimTime, f64)>> {
+pub(crate) fn paces(faults: &[Fault], of: impl Fn(&Fault) -> Vec<u32>) -> BTreeMap<u32, Vec<(SimTime, f64)>> {
     let mut slow: BTreeMap<u32, Vec<&Fault>> = BTreeMap::new();
     for fault in faults.iter().filter(|fault| fault.is_slow()) {
         of(fault).into_iter().for_each(|number| slow.entry(number).or_default().push(fault));

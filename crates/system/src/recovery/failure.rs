@@ -91,9 +91,8 @@ impl Recovery {
         self.failed = self.failures[stage as usize].1.clone();
         let now = site.schedule.now();
         for &device in &newly_failed {
-            let disk = &mut site.plant.disks[device.index()];
-            let requests = disk.usage().requests;
-            let picoseconds = disk.fail(now).picoseconds();
+            let requests = site.plant.disks[device.index()].usage().requests;
+            let picoseconds = site.plant.fail_disk(now, device).picoseconds();
             self.unserved.insert(device, Unserved { picoseconds, requests, ..Unserved::default() });
         }
         self.take_places();

@@ -42,7 +42,7 @@ use crate::curve::Curve;
 use crate::event::{EventOf, StorageEvent};
 use crate::outcome::{Coded, DeviceOutcome, Level, Outcome, Wasted};
 use crate::scan::AffectedObject;
-use crate::storage::Site;
+use crate::storage::{Plant, Site};
 
 use asking::Receiver;
 use failure::{History, Unserved};
@@ -329,9 +329,9 @@ impl Recovery {
     ///
     /// # Errors
     /// When a law is broken, which is a bug.
-    pub(crate) fn finish<D: Device>(
+    pub(crate) fn finish<F, D: Device>(
         self,
-        disks: &[D],
+        plant: &Plant<F, D>,
         asked: (Bytes, Bytes),
         ended_at: SimTime,
     ) -> Result<Outcome, SystemError> {
@@ -346,8 +346,10 @@ impl Recovery {
             laws::check_places(&self.work.places, self.stride)?;
         }
         let mut devices = self.devices;
-        for (device, disk) in devices.iter_mut().zip(disks) {
+        for (number, (device, disk)) in devices.iter_mut().zip(&plant.disks).enumerate() {
             device.disk = disk.usage();
+            // What is on its way to a device was asked of it.
+            device.disk.bytes_written += plant.ways.as_ref().map_or(Bytes::ZERO, |ways| ways.unwritten(number));
         }
         for (device, unserved) in &self.unserved {
             unserved.take_from(&mut devices[device.index()]);

@@ -1,0 +1,254 @@
+"""RAID sets over enclosures: where they lie, what a lost enclosure kills, and what a spare does."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from resilver import Study, _core
+from resilver.describe_parts import levels
+from resilver.errors import ConfigError
+from resilver.simulate import RunResult, place_objects, set_loss_probability, simulate
+from resilver.simulate.affected import failed_numbers
+from resilver.spec import Cluster
+from tests.reference.layouts import draw
+
+FALSE_ALARM_RATE = 1e-4
+
+
+def shelves(enclosures: int, sets: int, *, spares: int = 1) -> list[dict[str, Any]]:
+    """So many sets of ten drives over so many enclosures, with spares in each of these."""
+    raid = {"level": "raid", "in": "unit", "of": "drive", "size": 10, "across": "enclosure"}
+    return [
+        {"level": "unit", "count": 1},
+        {"level": "enclosure", "in": "unit", "count": enclosures},
+        {"level": "drive", "in": "enclosure", "count": 10 // enclosures * sets + spares},
+        {**raid, **({"spares": spares} if spares else {})},
+    ]
+
+
+def study(parts: list[dict[str, Any]], faults: list[dict[str, Any]], **changed: Any) -> Study:
+    described = {
+        "cluster": {"device": {"service": "1 ms"}, "parts": parts},
+        "population": {"file_size": "64 KiB", "files": 40},
+        "placement": {"algorithm": "sets", "level": "raid"},
+        "redundancy": {"code": "rs 8+2"},
+        "recovery": {"pipeline_buffer": "64 KiB"},
+        "faults": faults,
+    }
+    return Study.from_dict({**described, **changed})
+
+
+def run(parts: list[dict[str, Any]], faults: list[dict[str, Any]], seed: int = 1) -> RunResult:
+    return simulate(study(parts, faults).runs()[0].system, seed)
+
+
+def failing(drives: list[int], enclosure: int) -> list[dict[str, Any]]:
+    """These drives fail at once, and an enclosure long before anything is rebuilt."""
+    names = [f"drive.{drive}" for drive in drives]
+    return [
+        {"fail": {"drives": names}},
+        {"at": "1 us", "fail": {"enclosures": [f"enclosure.{enclosure}"]}},
+    ]
+
+
+def members(parts: list[dict[str, Any]], number: int) -> list[int]:
+    tree = Cluster(parts=parts).tree
+    assert tree is not None
+    return list(tree.members("raid", number))
+
+
+@settings(max_examples=60)
+@given(
+    units=st.integers(1, 3),
+    enclosures=st.integers(1, 4),
+    drives=st.integers(1, 5),
+    spares=st.integers(0, 2),
+    size=st.integers(1, 6),
+    is_across=st.booleans(),
+    carried=st.sampled_from(["drive", "raid", "enclosure"]),
+)
+def test_the_study_file_s_parts_are_those_of_the_core(
+    units: int,
+    enclosures: int,
+    drives: int,
+    spares: int,
+    size: int,
+    is_across: bool,
+    carried: str,
+) -> None:
+    raid: dict[str, Any] = {"level": "raid", "in": "unit", "of": "drive", "size": size}
+    raid |= {"across": "enclosure"} if is_across else {}
+    raid |= {"spares": spares} if spares else {}
+    controller = {"level": "controller", "in": "unit", "count": 2, "carries": carried}
+    parts = [
+        {"level": "unit", "count": units},
+        {"level": "enclosure", "in": "unit", "count": enclosures},
+        {"level": "drive", "in": "enclosure", "count": drives},
+        raid,
+        controller,
+    ]
+    try:
+        cluster = Cluster(parts=parts)
+    except ConfigError:
+        return
+    tree = cluster.tree
+    assert tree is not None
+    core = _core.ClusterParts(json.dumps(levels(cluster)))
+    for name in tree.names:
+        assert core.count(name) == tree.count(name)
+    for number in range(tree.count("raid") or 0):
+        at = tree.name("raid", number)
+        # The twin says the closed form, the core deals hand by hand.
+        assert core.members(at) == [f"drive.{one}" for one in tree.members("raid", number)]
+        assert core.devices_below(at) == sorted(tree.members("raid", number))
+    for number in range(tree.count("controller") or 0):
+        at = tree.name("controller", number)
+        carries = [one for one in range(tree.devices) if at in core.ways(one)[0]]
+        assert carries == tree.members("controller", number)
+
+
+def test_an_object_lies_on_one_set_piece_by_piece() -> None:
+    parts = shelves(5, 4)
+    system = study(parts, []).runs()[0].system
+    sets = [members(parts, number) for number in range(4)]
+    rows = place_objects(system, 1, 0, 400).tolist()
+    # The twin: the object's hash, scaled to the number of sets, says which.
+    assert rows == [sets[draw(number, 0) * len(sets) // 2**64] for number in range(400)]
+    assert failed_numbers(system, ["raid.1"]) == sorted(sets[1])
+    # Two members of each set in each of five enclosures of nine drives.
+    for one in sets:
+        assert sorted(drive // 9 for drive in one) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    # The chance of 400 / 4 +- 5 standard deviations of 8.66 is 6e-7 for each of four sets.
+    counts = [sum(row == one for row in rows) for one in sets]
+    assert all(abs(count - 100) <= 44 for count in counts)
+
+
+def test_a_lost_drive_is_made_anew_on_the_spare_of_its_enclosure() -> None:
+    parts = shelves(5, 2)
+    # Enclosure 2 has drives 10 to 14, of which 14 is the spare.
+    found = run(parts, [{"fail": {"drives": ["drive.11"]}}])
+    gained = {
+        row["name"]: row["rebuilt_objects"]
+        for row in found.servers.to_pylist()
+        if row["rebuilt_objects"]
+    }
+    assert list(gained) == ["drive.14"]
+    assert gained["drive.14"] == found.metrics["rebuilt_pieces"]
+    # A second one of the enclosure finds no spare: its set goes on without it.
+    found = run(parts, [{"fail": {"drives": ["drive.11", "drive.12"]}}])
+    undersized, rebuilt = found.metrics["undersized_replicas"], found.metrics["rebuilt_pieces"]
+    assert undersized and rebuilt and found.metrics["unrecoverable_objects"] == 0
+
+
+def test_a_lost_enclosure_kills_a_rebuilding_set_that_lost_its_drive_elsewhere() -> None:
+    # Ten pieces of two in each of five enclosures: a set with a drive lost survives the enclosure
+    # if it is that of the drive (2 lost), and else not (3 lost). Over ten, it always does.
+    for enclosures, dead in ((5, 40), (10, 0)):
+        parts = shelves(enclosures, 1)
+        drives = members(parts, 0)
+        per_enclosure = 10 // enclosures + 1
+        killed = 0
+        for drive, lost in itertools.product(drives, range(enclosures)):
+            found = run(parts, failing([drive], lost))
+            is_dead = bool(found.metrics["unrecoverable_objects"])
+            assert is_dead == (enclosures == 5 and drive // per_enclosure != lost)
+            killed += is_dead
+        assert killed == dead
+        chance = set_loss_probability(
+            Cluster(parts=parts), "raid", "enclosure", rebuilding=1, survives=2
+        )
+        assert chance == killed / (10 * enclosures)
+
+
+@pytest.mark.parametrize("rebuilding", [1, 2, 3])
+def test_the_chance_that_some_set_dies_is_one_less_a_fifth_to_the_power(rebuilding: int) -> None:
+    five, ten = Cluster(parts=shelves(5, 6)), Cluster(parts=shelves(10, 6))
+    chance = set_loss_probability(five, "raid", "enclosure", rebuilding=rebuilding, survives=2)
+    # Each set survives if the enclosure lost is that of its own lost drive, one of five alike,
+    # whatever the others lost; those that are whole lose two of ten and survive.
+    assert chance == pytest.approx(1 - 0.2**rebuilding, rel=1e-15)
+    assert set_loss_probability(ten, "raid", "enclosure", rebuilding=rebuilding, survives=2) == 0
+    # By enumeration of every way, for another code: with one loss survived all whole sets die.
+    assert set_loss_probability(five, "raid", "enclosure", rebuilding=0, survives=1) == 1
+
+
+def test_runs_lose_sets_as_often_as_the_chance_says() -> None:
+    chosen = random.Random(20)
+    trials, expected = 150, {5: 1 - 0.2**2, 10: 0.0}
+    for enclosures, chance in expected.items():
+        parts = shelves(enclosures, 2)
+        dead = 0
+        for seed in range(trials):
+            drives = [chosen.choice(members(parts, number)) for number in (0, 1)]
+            found = run(parts, failing(drives, chosen.randrange(enclosures)), seed)
+            dead += bool(found.metrics["unrecoverable_objects"])
+        if chance == 0:
+            assert dead == 0
+            continue
+        # Two-sided: outside these bounds with a chance of 1e-4 where the runs are right.
+        low, high = stats.binom.interval(1 - FALSE_ALARM_RATE, trials, chance)
+        assert low <= dead <= high
+        assert high - low < 30
+
+
+def test_sets_that_controllers_carry_pass_them() -> None:
+    parts = shelves(5, 4)
+    controller = {"level": "controller", "in": "unit", "count": 2, "carries": "raid"}
+    parts.append({**controller, "service": "1 GB/s", "partner": True})
+    found = run(parts, [{"fail": {"drives": ["drive.0"]}}])
+    passed = {row["name"]: row["bytes"] for row in found.parts.to_pylist()}
+    # Drive 0 is of set 0, which the first controller carries with set 2. Its spare is the first of
+    # five, and carried in turn behind the four sets: by the first controller as well.
+    of_set = found.metrics["device_bytes_read"], found.metrics["device_bytes_written"]
+    assert passed == {"controller.0": sum(map(int, filter(None, of_set))), "controller.1": 0}
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"placement": {"algorithm": "sets"}}, "placement.level: sets are of a level of the parts"),
+        (
+            {"placement": {"algorithm": "sets", "level": "riad"}},
+            'placement.level = "riad": no level of this name is made of devices; did you mean "ra',
+        ),
+        (
+            {"redundancy": {"code": "rs 4+2"}},
+            'redundancy.code = "rs 4+2": an object has 6 pieces, and a raid 10 members',
+        ),
+        (
+            {"placement": {"algorithm": "sets", "level": "raid", "failure_domain": "enclosure"}},
+            "a set's members are where its level says",
+        ),
+        ({"placement": {"level": "raid"}}, "this key has no meaning with algorithm"),
+    ],
+)
+def test_what_cannot_be_placed_on_sets_is_refused(changed: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        study(shelves(5, 2), [], **changed)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("level", "key", "says"),
+    [
+        ("sets", {}, 'sets = "enclosure": no level of this name is made of devices'),
+        ("lost", {}, 'lost = "rack": the cluster has no such level'),
+        ("ok", {"rebuilding": 7}, "rebuilding = 7: this is from 0 to 2"),
+        ("ok", {"survives": -1}, "survives = -1: this is from 0 to 10"),
+    ],
+)
+def test_a_chance_of_nothing_is_refused(level: str, key: dict[str, int], says: str) -> None:
+    cluster = Cluster(parts=shelves(5, 2))
+    names = {"sets": ("enclosure", "enclosure"), "lost": ("raid", "rack")}
+    asked = names.get(level, ("raid", "enclosure"))
+    with pytest.raises(ConfigError) as caught:
+        set_loss_probability(cluster, *asked, **{"rebuilding": 1, "survives": 2, **key})
+    assert says in str(caught.value)
