@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from resilver.spec import Cluster, System
+from resilver.spec.tree import Tree
 
 
 def levels(cluster: Cluster) -> list[dict[str, Any]]:
     """The levels of a cluster's parts, as declared.
 
     Args:
-        cluster: A cluster of parts.
+        cluster: A synthetic cluster.
 
     Returns:
         A JSON-able dictionary a declaration. The network ports are those of one level.
     """
     tree = cluster.tree
+    if tree is not None and not cluster.parts:
+        return _short(tree)
     return [
         {
             "level": part.level,
@@ -37,6 +40,17 @@ def levels(cluster: Cluster) -> list[dict[str, Any]]:
             },
         }
         for part in cluster.parts
+    ]
+
+
+def _short(tree: Tree) -> list[dict[str, Any]]:
+    """The levels of servers, racks and rows, which declare no parts."""
+    counts = [1, *(level.count for level in tree.levels)]
+    above = [None, *(level.name for level in tree.levels)]
+    plain = {"class": None, "ports": 0, "service": None, "carries": None, "partner": False}
+    return [
+        {"level": level.name, "in": within, "count": level.count // count, **plain, "of": None}
+        for level, within, count in zip(tree.levels, above, counts, strict=False)
     ]
 
 

@@ -206,7 +206,7 @@ def test_losses_are_in_the_headline_by_object_and_byte() -> None:
     )  # fmt: skip
     alone = with_metrics(results(seeds=1), unrecoverable_objects=[1], unrecoverable_bytes=[512])
     assert findings.losses(systems(alone)[0]) == (
-        "1 object (512 B) is lost for good: no copy is left."
+        "1 object (512 B) is lost for good: too little of it is left."
     )
     assert findings.losses(systems(results(seeds=2))[0]) is None
 
@@ -214,7 +214,7 @@ def test_losses_are_in_the_headline_by_object_and_byte() -> None:
 def test_losses_of_a_folder_that_does_not_know_their_bytes_are_counted() -> None:
     made = with_metrics(results(seeds=2), unrecoverable_objects=[3, 3])
     assert findings.losses(systems(made)[0]) == (
-        "Objects are lost for good in each of 2 seeds: 3 objects, of which no copy is left."
+        "Objects are lost for good in each of 2 seeds: 3 objects, of which too little is left."
     )
 
 

@@ -20,6 +20,11 @@ from resilver.units import format_bytes, format_duration, format_rate
 # A sweep of more points than this is better read on the page or in the tables.
 _POINTS_SHOWN = 40
 _SPREAD_COLUMNS_MAX = 2
+_SWEPT_WIDTH_MAX = 36
+# Blanks beside a column.
+_GAP = 3
+# What a narrow terminal does without first.
+_LAST = ("aggregate_bytes_per_second", "throughput_bytes_per_second", "gathered_bytes")
 
 
 def print_summary(results: Results, *, next_command: str | None = None) -> None:
@@ -47,7 +52,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
         _print_wrapped(console, traffic_sentence(results, largest(points)), style="bold")
     console.print()
     if results.swept_keys:
-        console.print(_points_table(results, points[:_POINTS_SHOWN], spread=console.width >= 100))
+        console.print(_points_table(results, points[:_POINTS_SHOWN], console.width))
         if len(points) > _POINTS_SHOWN:
             hidden = len(points) - _POINTS_SHOWN
             console.print(f"  and {hidden} more points, all in {results.folder}/runs.parquet")
@@ -95,28 +100,40 @@ def _print_wrapped(console: Console, text: str, style: str = "") -> None:
         console.print(Text(line, style=style), soft_wrap=True)
 
 
-def _points_table(results: Results, points: list[Any], *, spread: bool) -> Table:
-    """A row a swept point; the quartiles only where the terminal is wide enough for them."""
+def _points_table(results: Results, points: list[Any], width: int) -> Table:
+    """A row a swept point; of its figures as many as the terminal is wide enough for."""
     from resilver.report.source import format_swept
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for heading in short_names(results.swept_keys):
-        table.add_column(heading, justify="right", overflow="fold")
-    table.add_column("runs", justify="right")
     columns = _point_columns(points)
+    swept = [[format_swept(key, value) for key, value in point.swept.items()] for point in points]
+    figures = [
+        [_median_and_quartiles(point.rows, name, words) for _, name, words in columns]
+        for point in points
+    ]
+    names = short_names(results.swept_keys)
+    longest = [max(len(cell) for cell in cells) for cells in zip(names, *swept, strict=True)]
+    # What is swept may take half of the width, and more lines than one.
+    room = width - sum(min(one, _SWEPT_WIDTH_MAX) + _GAP for one in longest) - len("runs") - _GAP
+    shown = []
+    for place in sorted(range(len(columns)), key=lambda place: columns[place][1] in _LAST):
+        needed = _GAP + max(len(columns[place][0]), *(len(row[place][0]) for row in figures))
+        if needed <= room:
+            shown.append(place)
+            room -= needed
+    shown.sort()
     # The quartiles of more than two figures would not fit.
-    spread = spread and len(columns) <= _SPREAD_COLUMNS_MAX
-    for heading, _, _ in columns:
-        table.add_column(heading, justify="right", no_wrap=True)
+    spread = width >= 100 and len(columns) <= _SPREAD_COLUMNS_MAX
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for heading, most in zip(names, longest, strict=True):
+        table.add_column(heading, justify="right", min_width=min(most, _SWEPT_WIDTH_MAX))
+    table.add_column("runs", justify="right")
+    for place in shown:
+        table.add_column(columns[place][0], justify="right", no_wrap=True)
         if spread:
             table.add_column("quartiles", style="dim", justify="right")
-    for point in points:
-        cells = [format_swept(key, value) for key, value in point.swept.items()]
-        cells.append(str(len(point.rows)))
-        for _, name, words in columns:
-            pair = _median_and_quartiles(point.rows, name, words)
-            cells += pair if spread else pair[:1]
-        table.add_row(*cells)
+    for point, cells, row in zip(points, swept, figures, strict=True):
+        pairs = (row[place][: 2 if spread else 1] for place in shown)
+        table.add_row(*cells, str(len(point.rows)), *(cell for pair in pairs for cell in pair))
     return table
 
 

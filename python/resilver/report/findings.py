@@ -201,10 +201,11 @@ def losses(point: SystemRuns) -> str | None:
     volume = number(worst, "unrecoverable_bytes")
     what = plural(most, "object") + (f" ({size_of(volume)})" if volume is not None else "")
     if len(rows) == 1:
-        return f"{what} {'is' if most == 1.0 else 'are'} lost for good: no copy is left."
+        one, it = ("is", "it") if most == 1.0 else ("are", "them")
+        return f"{what} {one} lost for good: too little of {it} is left."
     hit = sum(count > 0.0 for count in objects)
     many = "each" if hit == len(rows) else f"{hit:,} of {len(rows):,} seeds"
     least = min(objects)
     spread = f"up to {what}" if least < most else what
     where = f"in {many}" if many != "each" else f"in each of {len(rows):,} seeds"
-    return f"Objects are lost for good {where}: {spread}, of which no copy is left."
+    return f"Objects are lost for good {where}: {spread}, of which too little is left."

@@ -132,7 +132,7 @@ def _median(point: SystemRuns, name: str, label: str, unit: str) -> KeyFigure | 
 
 
 def _lost(point: SystemRuns) -> KeyFigure | None:
-    """Objects of which no copy is left, and their bytes; None if no run lost any."""
+    """Objects of which too little is left, and their bytes; None if no run lost any."""
     figure = _median(point, "unrecoverable_objects", "Objects lost for good", "objects")
     if figure is None or not any(number(row, "unrecoverable_objects") for row in point.rows):
         return None
