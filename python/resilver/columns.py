@@ -112,7 +112,6 @@ METRICS = pa.schema(
         ("failed_switches", _TEXT),
         ("failed_parts", _TEXT),
         ("slow_parts", _TEXT),
-        ("failed_parts", _TEXT),
         ("statistics_seconds", _REAL),
         ("requests_issued", _COUNT),
         ("requests_late", _COUNT),

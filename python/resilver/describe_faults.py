@@ -11,6 +11,9 @@ from resilver.spec.faults import NETWORK_LEVELS
 from resilver.spec.streams import WINDOW_MAX
 from resilver.spec.tree import Side, Tree, plural
 
+_CARRIERS = 2**31
+"""The first number of what carries others, as in the core."""
+
 
 def faults_json(system: System) -> dict[str, Any]:
     """The faults as the native module reads them: as the study has them, with what they may be of.
@@ -79,11 +82,11 @@ def _level(system: System, level: str) -> dict[str, Any]:
 def _beside(tree: Tree, side: Side) -> list[tuple[str, list[int]]]:
     """The parts of a level beside the tree, each with the devices that it is made of.
 
-    What carries others has no device in it, and in their stead a number behind them of its own.
+    What carries others has no device in it, and in their stead a number of its own.
     """
     carriers = [one for one in tree.sides if one.carries is not None]
     before = carriers[: carriers.index(side)] if side in carriers else []
-    first = tree.devices + sum(one.count for one in before)
+    first = _CARRIERS + sum(one.count for one in before)
     return [
         (
             tree.name(side.name, one),

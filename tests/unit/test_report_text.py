@@ -196,7 +196,9 @@ def test_losses_are_in_the_headline_by_object_and_byte() -> None:
         results(seeds=3), unrecoverable_objects=[0, 7, 2], unrecoverable_bytes=[0, 7 * GIB, 2 * GIB]
     )
     (point,) = systems(made)
-    words = "Objects are lost for good in 2 of 3 seeds: up to 7 objects (7.0 GiB), of which no copy"
+    words = (
+        "Objects are lost for good in 2 of 3 seeds: up to 7 objects (7.0 GiB), of which too little"
+    )
     assert str(findings.losses(point)).startswith(words)
     assert words in render(made)
     # Medians of 0, 7, 2 and of their bytes.

@@ -14,7 +14,7 @@ _COLUMNS = (
     Column("before_throughput_bytes_per_second", "Clients before", "rate"),
     Column("during_throughput_bytes_per_second", "During", "rate"),
     Column("during_before_throughput_ratio", "Of before", "share"),
-    Column("during_p99_read_delay_seconds", "1 in 100 reads longer than", "seconds"),
+    Column("during_p99_read_delay_seconds", "99 % of reads in", "seconds"),
     Column("during_requests_lost", "Requests lost", "count"),
 )
 _OF_CLIENTS = 5

@@ -19,6 +19,7 @@ from resilver.spec.sections import Sections
 from resilver.spec.system import System
 from resilver.spec.tables import to_plain
 from resilver.spec.toml import write_value
+from resilver.spec.tree import singular
 from resilver.units import Bytes, BytesPerSecond, PerSecond, Seconds
 
 Scalar: TypeAlias = int | float | str | bool
@@ -135,7 +136,7 @@ def check_keys(ensemble: Ensemble) -> None:
         is_listed = name in LISTS and parts[1:2] and parts[1].isdecimal()
         fields = parts[2:] if is_listed else parts[1:]
         if name in LISTS and fields == parts[1:] and fields:
-            rule = f"one of the {name} is named by its place in the list"
+            rule = f"a {singular(name)} is named by its place in the list"
             remedy = "such as faults.0.fail.servers"
             problems.append(Problem(rule, remedy, key=_swept_name(key)))
         elif name not in models or (fields and fields[0] not in models[name].model_fields):

@@ -12,6 +12,9 @@ use resilver_units::{DeviceId, EndpointId, SimTime};
 use super::kinds::{Class, Kind};
 use super::{Fault, choose_failed};
 
+/// The number from which on parts have those that carry others, in place of devices, of which they have none in them.
+const CARRIERS: u32 = 1 << 31;
+
 /// Which parts of a level a fault is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
@@ -143,8 +146,7 @@ pub fn named_faults(asks: &[Ask], names: &Names<'_>, seed: u64) -> Result<Vec<Na
         taking.take_all();
     }
     let (devices, called) = &names.devices;
-    // What carries others has a number behind those of the devices.
-    let failed = taking.told.iter().filter(|(_, device)| device < devices).count() as u32;
+    let failed = taking.told.iter().filter(|&&(_, device)| device < CARRIERS).count() as u32;
     if taking.problems.is_empty() && failed > 0 && failed >= *devices {
         taking.problems.push(FaultError {
             key: "faults".to_owned(),
