@@ -1,5 +1,6 @@
 //! Codes: what an object's pieces are made of, which losses they survive, and what a repair gathers.
 
+use crate::error::{check_pieces, check_sizes};
 use crate::lrc::{self, ENUMERATION_LIMIT};
 use crate::matrix::Matrix;
 use crate::pieces::combination_count;
@@ -273,6 +274,20 @@ impl Code {
         true
     }
 
+    /// The same, but of several levels also within a group that lives in one that is dead.
+    pub(crate) fn repair_where_alive(&self, lost: Pieces, piece: u32, prefer: &[u32], gathered: &mut Vec<u32>) -> bool {
+        if let Kind::Levels(table) = &self.kind {
+            let mut lost = lost;
+            lost.insert(piece);
+            let (survivors, order) = self.order(lost, prefer);
+            if let Some(found) = table.made_in_row((lost, piece), &order[..survivors]) {
+                *gathered = found;
+                return true;
+            }
+        }
+        self.repair(lost, piece, prefer, gathered)
+    }
+
     /// Puts into `gathered` what a read of all the data takes, in order of preference; whether that can be.
     ///
     /// These are `data` pieces: the surviving data, which need no decoding, and of the parities the first by `prefer` that
@@ -372,23 +387,4 @@ impl Code {
         }
         is_enough
     }
-}
-
-/// Whether a set holds that many pieces.
-fn check_pieces(name: &str, pieces: u64) -> Result<(), CodeError> {
-    if pieces > u64::from(Pieces::LIMIT) {
-        return Err(CodeError::TooManyPieces { name: name.to_owned(), pieces });
-    }
-    Ok(())
-}
-
-/// Whether there are data and parity, and not too many.
-fn check_sizes(name: &str, data: u32, parity: u32) -> Result<(), CodeError> {
-    if data == 0 {
-        return Err(CodeError::NoData(name.to_owned()));
-    }
-    if parity == 0 {
-        return Err(CodeError::NoParity(name.to_owned()));
-    }
-    check_pieces(name, u64::from(data) + u64::from(parity))
 }

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::Pieces;
+
 /// Why a code cannot be used.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum CodeError {
@@ -90,4 +92,23 @@ pub enum CodeError {
         /// How many are looked at.
         limit: u64,
     },
+}
+
+/// Whether a set holds that many pieces.
+pub(crate) fn check_pieces(name: &str, pieces: u64) -> Result<(), CodeError> {
+    if pieces > u64::from(Pieces::LIMIT) {
+        return Err(CodeError::TooManyPieces { name: name.to_owned(), pieces });
+    }
+    Ok(())
+}
+
+/// Whether there are data and parity, and not too many.
+pub(crate) fn check_sizes(name: &str, data: u32, parity: u32) -> Result<(), CodeError> {
+    if data == 0 {
+        return Err(CodeError::NoData(name.to_owned()));
+    }
+    if parity == 0 {
+        return Err(CodeError::NoParity(name.to_owned()));
+    }
+    check_pieces(name, u64::from(data) + u64::from(parity))
 }

@@ -70,10 +70,19 @@ impl Table {
     /// Puts into `gathered` what makes `piece` within its row where that lives, else within its column, of survivors listed in
     /// `order`; whether either can.
     pub(crate) fn repair_in_group(&self, lost: Pieces, piece: u32, order: &[u8], gathered: &mut Vec<u32>) -> bool {
-        let lines = self.lines().filter(|(_, line)| line.contains(piece));
-        let found = lines.into_iter().find_map(|(code, line)| repaired(code, line, (lost, piece), order));
+        let column = |&(_, line): &(&Code, Pieces)| line.contains(piece);
+        let of_columns = || self.lines().skip(self.column.pieces() as usize).find(column);
+        let by_column =
+            || of_columns().and_then(|(code, line)| repaired(code, line, (lost, piece), order, Code::repair));
+        let found = self.made_in_row((lost, piece), order).or_else(by_column);
         gathered.extend(found.iter().flatten());
         found.is_some()
+    }
+
+    /// What makes `piece` within its row, or within a group of that where the row's code has several levels.
+    pub(crate) fn made_in_row(&self, (lost, piece): (Pieces, u32), order: &[u8]) -> Option<Vec<u32>> {
+        let row = self.lines().find(|(_, line)| line.contains(piece));
+        row.and_then(|(code, line)| repaired(code, line, (lost, piece), order, Code::repair_where_alive))
     }
 
     /// For each piece its place where rows stand one behind another, each in the order of its own code's places.
@@ -111,7 +120,7 @@ impl Table {
     pub(crate) fn repair(&self, lost: Pieces, piece: u32, order: &[u8], gathered: &mut Vec<u32>) -> bool {
         let place = |survivor: &u32| order.iter().position(|&one| u32::from(one) == *survivor);
         let lines = self.lines().filter(|(_, line)| line.contains(piece));
-        let repairs = lines.filter_map(|(code, line)| repaired(code, line, (lost, piece), order));
+        let repairs = lines.filter_map(|(code, line)| repaired(code, line, (lost, piece), order, Code::repair));
         let best = repairs.min_by_key(|found| (found.len(), found.iter().map(place).collect::<Vec<_>>()));
         gathered.extend(best.iter().flatten());
         best.is_some()
@@ -125,12 +134,18 @@ impl Table {
 }
 
 /// What makes a piece within a line that is a stripe of `code`, of survivors in this order.
-fn repaired(code: &Code, line: Pieces, (lost, piece): (Pieces, u32), order: &[u8]) -> Option<Vec<u32>> {
+fn repaired(
+    code: &Code,
+    line: Pieces,
+    (lost, piece): (Pieces, u32),
+    order: &[u8],
+    repair: impl Fn(&Code, Pieces, u32, &[u32], &mut Vec<u32>) -> bool,
+) -> Option<Vec<u32>> {
     let members: Vec<u32> = line.iter().collect();
     let index = |number: u32| members.iter().position(|&member| member == number).map(|index| index as u32);
     let prefer: Vec<u32> = order.iter().filter_map(|&survivor| index(u32::from(survivor))).collect();
     let mut found = Vec::new();
-    code.repair(within(line, lost), index(piece)?, &prefer, &mut found)
+    repair(code, within(line, lost), index(piece)?, &prefer, &mut found)
         .then(|| found.iter().map(|&index| members[index as usize]).collect())
 }
 
