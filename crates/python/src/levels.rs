@@ -125,6 +125,7 @@ pub fn carry(parts: &Parts, named: &mut Vec<Named>) -> PyResult<()> {
     if cut_off.values().map(Vec::len).sum::<usize>() == parts.devices().len() {
         return Err(config_error("faults: no device is left that anything carries; let fewer fail"));
     }
+    // They count as named, so that the devices of one time still fail in the order of their numbers.
     named.extend(cut_off.into_iter().map(|(at, devices)| Named {
         fault: Fault::told(at, devices),
         level: String::new(),

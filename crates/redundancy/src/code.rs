@@ -120,7 +120,7 @@ impl Code {
         let table = Table::of(upper, lower);
         let (linear, fault_tolerance) = (table.linear(), table.fault_tolerance());
         let kind = Kind::Levels(Box::new(table));
-        Ok(Self { survived: Vec::new(), ..Self::positional(kind, linear, fault_tolerance, None) })
+        Ok(Self::positional(kind, linear, fault_tolerance, None))
     }
 
     /// The place of each piece where those of a group stand together, group by group; its own number under a code of one level.
@@ -141,7 +141,11 @@ impl Code {
 
     /// A code of which it matters which pieces are lost.
     fn positional(kind: Kind, linear: LinearCode, fault_tolerance: u32, repair_sets: Option<RepairSets>) -> Self {
-        let survived = linear.survived_sets(fault_tolerance);
+        // A code of several levels judges its groups one by one, without the sets of pieces.
+        let survived = match kind {
+            Kind::Levels(_) => Vec::new(),
+            _ => linear.survived_sets(fault_tolerance),
+        };
         let mut code = Self { kind, linear, fault_tolerance, locality: 0, survived, repair_sets };
         let mut gathered = Vec::new();
         for piece in 0..code.pieces() {
