@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pyarrow as pa
 
@@ -335,17 +336,34 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
 }
 
 
-def empty_table(name: str) -> pa.Table:
-    """A simulation's table without rows, where its system has no such part.
+def table_of(name: str, columns: pa.Table | Mapping[str, Any] | None, rows: int = 0) -> pa.Table:
+    """A simulation's table under its schema.
 
     Args:
         name: one of `TABLE_NAMES` but "runs".
+        columns: The columns that there are, by name; others are left out, and None is no rows.
+        rows: How many rows there are, where they are no table.
 
     Returns:
-        The columns of the schema except `run`.
+        The columns of the schema except `run`; those that are not given, or are None, are null.
 
     Example:
-        >>> empty_table("links").num_rows
-        0
+        >>> table_of("transfers", {"source": [1], "destination": [2]}, 1)["bytes"].to_pylist()
+        [None]
     """
-    return SHARD_SCHEMAS[name].remove(0).empty_table()
+    schema = SHARD_SCHEMAS[name].remove(0)
+    if columns is None:
+        return schema.empty_table()
+    given: Mapping[str, Any] = columns
+    if isinstance(columns, pa.Table):
+        given, rows = {one: columns[one] for one in columns.column_names}, columns.num_rows
+    arrays = [_column(given.get(field.name), field.type, rows) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _column(values: Any, kind: pa.DataType, rows: int) -> pa.Array | pa.ChunkedArray:
+    if values is None:
+        return pa.nulls(rows, kind)
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values.cast(kind)
+    return pa.array(values, kind)

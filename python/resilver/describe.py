@@ -78,20 +78,17 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
             "redundancy": redundancy_json(system) if system.is_traffic_only else None,
             "lanes": lanes_json(system),
             "streams": streams_json(system, entries(system, machines)),
-            "recovery": {
+            "policy": {
                 "pipeline_buffer": int(recovery.pipeline_buffer),
                 "pipelining": recovery.pipelining,
                 "receive_memory": int(recovery.receive_memory),
                 "send_memory": int(recovery.send_memory),
                 "control_message": int(recovery.control_message),
-                "source": recovery.source,
-                "order": recovery.order,
-                "bandwidth_bytes_per_second": (
-                    None if recovery.bandwidth is None else float(recovery.bandwidth)
-                ),
-                "retry_seconds": float(recovery.retry_after),
-                "attempts": recovery.attempts,
+                "bandwidth": None if recovery.bandwidth is None else float(recovery.bandwidth),
             },
+            "retry": {"after": float(recovery.retry_after), "attempts": recovery.attempts},
+            "source": recovery.source,
+            "order": recovery.order,
             "pools": [] if system.is_traffic_only else _pools(system),
             "osds": _osds(system.report) if system.report is not None else None,
         }
@@ -144,6 +141,8 @@ def _pools(system: System) -> list[dict[str, Any]]:
         maps += "crush" in placement
         described.append(
             {
+                "groups": pool.placement_group_count,
+                "domain_of": failure_domains(pool),
                 "placement": placement,
                 "population": files_json(pool.population, pool.holder_count, pool.copies or 1),
                 "redundancy": redundancy_json(pool),
@@ -159,16 +158,10 @@ def _ceph_pools(system: System, report: ClusterReport) -> Iterator[dict[str, Any
         loads = system.group_loads[first : first + pool.pg_num]
         first += pool.pg_num
         yield {
-            "placement": {
-                "groups": pool.pg_num,
-                "domain_of": None,
-                "crush": {"map": 0, "pool": pool_json(pool)},
-            },
-            "population": {
-                "kind": "groups",
-                "objects": [load.objects for load in loads],
-                "bytes": [load.bytes for load in loads],
-            },
+            "groups": pool.pg_num,
+            "domain_of": None,
+            "placement": {"crush": {"map": 0, "pool": pool_json(pool), "by_group": False}},
+            "population": {"groups": [(load.objects, load.bytes) for load in loads]},
             "redundancy": None if pool.code is None else {"code": pool.code},
         }
 
@@ -184,73 +177,60 @@ def _osds(report: ClusterReport) -> dict[str, Any]:
 
 def _placement(system: System, map_number: int) -> dict[str, Any]:
     """Where the pieces of a pool go; by CRUSH, by the map of this number."""
-    domain_of = failure_domains(system)
-    described: dict[str, Any] = {"groups": system.placement_group_count, "domain_of": domain_of}
-    placement = system.placement
-    if placement is not None and placement.algorithm not in ("crush", "ring"):
-        described["layout"] = {
-            "domain_of": domain_of,
-            "copies": system.copies,
-            "kind": {placement.algorithm: _layout(system, placement)},
-        }
-    elif placement is not None and placement.algorithm == "ring":
-        described["ring"] = {
-            "domain_of": domain_of,
-            "points": placement.ring_points,
-            "copies": system.copies,
-            "successors": placement.ring_walk == "successors",
-        }
-    else:
-        groups = system.placement_group_count or 1
-        pool = PoolInfo(
-            id=system.pool_number,
-            name="objects",
-            pg_num=groups,
-            pgp_num=groups,
-            size=system.copies or 1,
-            rule_id=0,
-            hashpspool=True,
-            kind="replicated" if system.code is None else "erasure",
-        )
-        described["crush"] = {
-            "map": map_number,
-            "pool": pool_json(pool),
-            "by_group": len(system.failure_domains) > 1,
-        }
-    return described
+    placement, copies = system.placement, system.copies
+    over = {"domain_of": failure_domains(system), "copies": copies}
+    if placement is not None and placement.algorithm == "ring":
+        walk = {"points": placement.ring_points, "walk": placement.ring_walk}
+        return {"ring": {**over, **walk}}
+    if placement is not None and placement.algorithm != "crush":
+        return {"layout": {**over, "kind": _layout(system, placement)}}
+    groups = system.placement_group_count or 1
+    pool = PoolInfo(
+        id=system.pool_number,
+        name="objects",
+        pg_num=groups,
+        pgp_num=groups,
+        size=copies or 1,
+        rule_id=0,
+        hashpspool=True,
+        kind="replicated" if system.code is None else "erasure",
+    )
+    by_group = len(system.failure_domains) > 1
+    return {"crush": {"map": map_number, "pool": pool_json(pool), "by_group": by_group}}
 
 
-def _layout(system: System, placement: Placement) -> dict[str, Any]:
-    """What the core needs to know of a layout, beside its name and the failure domains."""
+def _layout(system: System, placement: Placement) -> str | dict[str, Any]:
+    """A layout's name, with what it needs beside the failure domains where that is something."""
+    needs: dict[str, Any]
     match placement.algorithm:
         case "multi_ring":
-            return {"rings": system.ring_count, "points": placement.ring_points}
+            needs = {"rings": system.ring_count, "points": placement.ring_points}
         case "xor":
-            return {"points": placement.ring_points}
+            needs = {"points": placement.ring_points}
         case "declustered":
             groups = placement.parity_groups
-            return {"groups": None if groups == "auto" else groups}
+            needs = {"groups": None if groups == "auto" else groups}
         case "copysets":
-            return {"scatter_width": placement.scatter_width}
+            needs = {"scatter_width": placement.scatter_width}
         case "groups":
-            return {
-                "group_size": placement.group_size,
-                "spare": placement.spare,
-                "spares": placement.spares or 0,
-            }
+            dedicated = {"dedicated": placement.spares or 0}
+            spare = placement.spare if placement.spare == "distributed" else dedicated
+            needs = {"group_size": placement.group_size, "spare": spare}
         case "sets":
             tree, level = system.cluster.tree, placement.level or ""
             side = tree.side(level) if tree is not None else None
             if tree is None or side is None:
-                return {"sets": [], "pool_of": []}
-            hand = tree.devices // (side.scopes * side.hands)
-            return {
-                "sets": [list(tree.members(level, number)) for number in range(side.count)],
-                # The spares of a part that members are dealt over are its own members'.
-                "pool_of": [device // hand for device in range(tree.devices)],
-            }
+                needs = {"sets": [], "pool_of": []}
+            else:
+                hand = tree.devices // (side.scopes * side.hands)
+                needs = {
+                    "sets": [list(tree.members(level, number)) for number in range(side.count)],
+                    # The spares of a part that members are dealt over are its own members'.
+                    "pool_of": [device // hand for device in range(tree.devices)],
+                }
         case _:
-            return {}
+            return placement.algorithm
+    return {placement.algorithm: needs}
 
 
 def pool_json(pool: PoolInfo) -> dict[str, Any]:
@@ -262,9 +242,8 @@ def pool_json(pool: PoolInfo) -> dict[str, Any]:
         "size": pool.size,
         "rule": pool.rule_id,
         "hashpspool": pool.hashpspool,
-        "erasure": pool.kind == "erasure",
-        "object_hash": pool.object_hash,
-        "exceptions": asdict(pool.exceptions),
+        "kind": pool.kind,
+        "exceptions": {name: dict(of) for name, of in asdict(pool.exceptions).items()},
     }
 
 
@@ -281,18 +260,14 @@ def files_json(population: Population, servers: int, copies: int) -> dict[str, A
         A JSON-able dictionary, sizes in bytes.
     """
     cut = population.cut
-    objects: dict[str, Any] = {"kind": "whole"}
+    objects: str | dict[str, Any] = "whole"
     if cut.chunk_bytes is not None:
-        objects = {"kind": "chunked", "chunk": int(cut.chunk_bytes)}
+        objects = {"chunked": {"chunk": int(cut.chunk_bytes)}}
     elif cut.stripe_unit_bytes is not None:
         unit, width = int(cut.stripe_unit_bytes), cut.width(servers, copies)
-        objects = {"kind": "striped", "unit": unit, "width": width}
+        objects = {"striped": {"unit": unit, "width": width}}
     extent = {"files": population.files}
     if population.files is None:
-        extent = {"bytes": population.volume_bytes(servers)}
-    return {
-        "kind": "files",
-        "bins": [[int(b.min_bytes), int(b.max_bytes), b.file_count] for b in population.bins],
-        "objects": objects,
-        "extent": extent,
-    }
+        extent = {"volume": population.volume_bytes(servers)}
+    bins = [(int(one.min_bytes), int(one.max_bytes), one.file_count) for one in population.bins]
+    return {"files": {"histogram": bins, "decomposition": objects, "extent": extent}}

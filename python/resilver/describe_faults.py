@@ -11,9 +11,6 @@ from resilver.spec.faults import NETWORK_LEVELS
 from resilver.spec.streams import WINDOW_MAX
 from resilver.spec.tree import Side, Tree, plural
 
-_CARRIERS = 2**31
-"""The first number of what carries others, as in the core."""
-
 
 def faults_json(system: System) -> dict[str, Any]:
     """The faults as the native module reads them: as the study has them, with what they may be of.
@@ -70,27 +67,28 @@ def _level(system: System, level: str) -> dict[str, Any]:
     tree = system.cluster.tree
     if tree is None:
         listed = list(part_names(system.cluster, level).items())
-        return {"level": level, "has_ports": level not in ("osd", "disk"), "listed": listed}
+        return _named(level, level not in ("osd", "disk"), {"listed": listed})
     if (side := tree.side(tree.level_of(plural(level)) or "")) is not None:
-        return {"level": level, "has_ports": False, "listed": _beside(tree, side)}
+        return _named(level, False, _beside(tree, side))
     names = [one.name for one in tree.levels]
     name = tree.device_level if level == "disk" else tree.level_of(plural(level)) or ""
     has_ports = level != "disk" and names.index(name) <= names.index(tree.port_level)
-    return {"level": level, "has_ports": has_ports, "even": (tree.count(name), name)}
+    return _named(level, has_ports, {"even": (tree.count(name), name)})
 
 
-def _beside(tree: Tree, side: Side) -> list[tuple[str, list[int]]]:
+def _named(level: str, has_ports: bool, parts: dict[str, Any]) -> dict[str, Any]:
+    return {"level": level, "has_ports": has_ports, "parts": parts}
+
+
+def _beside(tree: Tree, side: Side) -> dict[str, Any]:
     """The parts of a level beside the tree, each with the devices that it is made of.
 
-    What carries others has no device in it, and in their stead a number of its own.
+    What carries others has no device in it; its parts are numbered among all that do.
     """
+    names = [tree.name(side.name, one) for one in range(side.count)]
+    if side.carries is None:
+        members = [list(tree.members(side.name, one)) for one in range(side.count)]
+        return {"listed": list(zip(names, members, strict=True))}
     carriers = [one for one in tree.sides if one.carries is not None]
-    before = carriers[: carriers.index(side)] if side in carriers else []
-    first = _CARRIERS + sum(one.count for one in before)
-    return [
-        (
-            tree.name(side.name, one),
-            list(tree.members(side.name, one)) if side.carries is None else [first + one],
-        )
-        for one in range(side.count)
-    ]
+    first = sum(one.count for one in carriers[: carriers.index(side)])
+    return {"carriers": (first, names)}

@@ -7,7 +7,6 @@ from typing import Any
 from resilver.spec import Arrivals, DeviceService, DeviceTable, System, Traffic
 from resilver.spec.cluster import DeviceKind
 from resilver.spec.serving import target_numbers
-from resilver.units import BYTES_MAX
 
 
 def devices_json(system: System) -> dict[str, Any]:
@@ -28,42 +27,23 @@ def devices_json(system: System) -> dict[str, Any]:
 
 
 def _kind(kind: DeviceKind) -> dict[str, Any]:
+    service: dict[str, Any]
     device = kind.device
-    shared = {"discipline": kind.queue, "spread": kind.spread}
     if isinstance(device, DeviceService):
-        service = {
-            "read_seconds": float(device.read_service),
-            "write_seconds": float(device.write_service),
-            "distribution": device.distribution,
-        }
-        return {**_timeless_table(device), "service": service, **shared}
-    return {**_table(device), "service": None, **shared}
+        times = {"read": float(device.read_service), "write": float(device.write_service)}
+        service = {device.distribution: times}
+    else:
+        service = {"table": _table(device)}
+    return {"service": service, "discipline": kind.queue, "spread": kind.spread}
 
 
 def _table(table: DeviceTable) -> dict[str, Any]:
+    seeks = zip(table.request_sizes, table.read_seek, table.write_seek, strict=True)
     return {
-        "read_bytes_per_second": float(table.read_rate),
-        "write_bytes_per_second": float(table.write_rate),
-        "read_overhead_seconds": float(table.read_overhead),
-        "write_overhead_seconds": float(table.write_overhead),
-        "sequential_gap_bytes": int(table.sequential_gap),
-        "request_bytes": [int(size) for size in table.request_sizes],
-        "read_seek_seconds": [float(seek) for seek in table.read_seek],
-        "write_seek_seconds": [float(seek) for seek in table.write_seek],
-    }
-
-
-def _timeless_table(device: DeviceService) -> dict[str, Any]:
-    """The table that says the same of mean times: the whole time is overhead, data takes none."""
-    return {
-        "read_bytes_per_second": float(BYTES_MAX),
-        "write_bytes_per_second": float(BYTES_MAX),
-        "read_overhead_seconds": float(device.read_service),
-        "write_overhead_seconds": float(device.write_service),
-        "sequential_gap_bytes": 0,
-        "request_bytes": [1],
-        "read_seek_seconds": [0.0],
-        "write_seek_seconds": [0.0],
+        "read": {"rate": float(table.read_rate), "overhead": float(table.read_overhead)},
+        "write": {"rate": float(table.write_rate), "overhead": float(table.write_overhead)},
+        "sequential_gap": int(table.sequential_gap),
+        "rows": [(int(size), float(read), float(write)) for size, read, write in seeks],
     }
 
 
@@ -80,30 +60,29 @@ def fabric_json(system: System) -> dict[str, Any]:
     if fabric.topology is None:
         rows = [
             {
-                "size_bytes": int(row.size_bytes),
-                "latency_seconds": float(row.latency_seconds),
-                "gap_seconds": float(row.gap_seconds),
-                "gap_per_byte_seconds": float(row.gap_per_byte_seconds),
+                "size": int(row.size_bytes),
+                "latency": float(row.latency_seconds),
+                "gap": float(row.gap_seconds),
+                "gap_per_byte": float(row.gap_per_byte_seconds),
             }
             for row in system.loggp_rows
         ]
-        return {"kind": "loggp", "routers": fabric.router_count, "rows": rows}
+        return {"loggp": rows}
     rates = [float(rate) for rate in fabric.link_rates]
     # A file that gives every link its rate leaves none to be the others'.
     rate = float(fabric.link_rate) if fabric.link_rate is not None else max(rates)
-    return {
-        "kind": "switched",
-        "topology": fabric.topology.content(),
-        "link_bytes_per_second": rate,
+    parameters = {
+        "link_rate": rate,
         "link_rates": rates,
-        "link_latency_seconds": float(fabric.link_latency or 0),
-        "switch_latency_seconds": float(fabric.switch_latency or 0),
-        "overhead_bytes": int(fabric.packet_overhead or 0),
-        "packet_bytes": int(fabric.packet_size or 0),
+        "link_latency": float(fabric.link_latency or 0),
+        "switch_latency": float(fabric.switch_latency or 0),
+        "overhead": int(fabric.packet_overhead or 0),
+        "packet": int(fabric.packet_size or 0),
         "forwarding": fabric.forwarding,
         "routing": fabric.routing,
         "hop_limit": fabric.hop_limit,
     }
+    return {"switched": {"topology": fabric.topology.content(), "parameters": parameters}}
 
 
 def entries(system: System, endpoints: int) -> list[int]:
@@ -139,35 +118,26 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
         "servers": servers,
         "arrivals": _arrivals(system, traffic, traffic.arrivals),
         "read_share": traffic.read_share,
-        "size_bytes": traffic.request_bytes,
-        "control_bytes": int(traffic.control_message),
+        "size": traffic.request_bytes,
+        "control": int(traffic.control_message),
         "targets": traffic.targets.content(),
-        "timeout_seconds": _seconds(traffic.timeout),
-        "warm_up_seconds": traffic.warm_up_seconds,
-        "duration_seconds": _seconds(traffic.duration),
+        "timeout": _seconds(traffic.timeout),
+        "warm_up": traffic.warm_up_seconds,
+        "duration": _seconds(traffic.duration),
     }
 
 
 def _arrivals(system: System, traffic: Traffic, arrivals: Arrivals | None) -> dict[str, Any]:
     if arrivals is None:
-        return {
-            "kind": "closed",
-            "outstanding": traffic.outstanding,
-            "interval_seconds": traffic.interval_seconds,
-        }
-    if arrivals.trace is not None:
-        trace = arrivals.trace
-        return {
-            "kind": "trace",
-            "seconds": trace.seconds,
-            "is_read": trace.is_read,
-            "bytes": trace.bytes,
-            "target": target_numbers(system.cluster, trace),
-        }
+        interval = traffic.interval_seconds
+        return {"closed": {"outstanding": traffic.outstanding, "interval": interval}}
+    if (trace := arrivals.trace) is not None:
+        targets = (None if one == -1 else one for one in target_numbers(system.cluster, trace))
+        return {"trace": list(zip(trace.seconds, trace.is_read, trace.bytes, targets, strict=True))}
     rate = arrivals.requests_per_second
     if arrivals.pareto is None:
-        return {"kind": "poisson", "requests_per_second": rate}
-    return {"kind": "pareto", "requests_per_second": rate, "shape": arrivals.shape}
+        return {"poisson": {"rate": rate}}
+    return {"pareto": {"rate": rate, "shape": arrivals.shape}}
 
 
 def _seconds(value: float | None) -> float | None:

@@ -19,8 +19,8 @@ def redundancy_json(system: System) -> dict[str, Any] | None:
         return None
     return {
         "code": redundancy.code.label,
-        "strip_bytes": None if redundancy.strip is None else int(redundancy.strip),
-        "coding_bytes_per_second": redundancy.coding_rate,
+        "strip": None if redundancy.strip is None else int(redundancy.strip),
+        "coding": redundancy.coding_rate,
     }
 
 
@@ -31,7 +31,11 @@ def lanes_json(system: System) -> dict[str, Any] | None:
         system: The system.
     """
     lanes = system.lanes
-    return None if lanes is None else lanes.content(bursts=system.has_bursts)
+    if lanes is None:
+        return None
+    order = {"priority": list(lanes.priority)} if lanes.order == "priority" else lanes.order
+    shares = list(lanes.shares_with(bursts=system.has_bursts))
+    return {"lanes": {"shares": shares, "order": order}, "devices": lanes.devices}
 
 
 def streams_json(system: System, entries: Sequence[int]) -> dict[str, Any] | None:
@@ -48,25 +52,22 @@ def streams_json(system: System, entries: Sequence[int]) -> dict[str, Any] | Non
     if traffic is None or streams is None:
         return None
     groups = system.stripe_groups
-    over: dict[str, Any] = {"over": "placement"}
-    if groups:
-        over = {"over": "groups", "groups": [list(group) for group in groups]}
     bursts = streams.bursts
     return {
-        **over,
+        "over": {"groups": [list(group) for group in groups]} if groups else "placement",
         "entries": list(entries),
         "pairing": streams.entries,
         "window": streams.window,
-        "rate_bytes_per_second": None if streams.rate is None else float(streams.rate),
+        "rate": None if streams.rate is None else float(streams.rate),
         "read_share": traffic.read_share,
-        "control_bytes": int(traffic.control_message),
+        "control": int(traffic.control_message),
         "bursts": None
         if bursts is None
         else {
-            "first_seconds": float(bursts.first),
-            "every_seconds": float(bursts.every),
-            "bytes": int(bursts.volume),
+            "first": float(bursts.first),
+            "every": float(bursts.every),
+            "volume": int(bursts.volume),
         },
-        "warm_up_seconds": traffic.warm_up_seconds,
-        "duration_seconds": None if traffic.duration is None else float(traffic.duration),
+        "warm_up": traffic.warm_up_seconds,
+        "duration": None if traffic.duration is None else float(traffic.duration),
     }

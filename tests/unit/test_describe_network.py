@@ -38,39 +38,31 @@ def test_a_study_of_clients_alone_has_nothing_placed() -> None:
         "pool": None,
         "requesters": [16, 17, 18, 19],
         "servers": list(range(16)),
-        "arrivals": {"kind": "closed", "outstanding": 32, "interval_seconds": 0.022},
+        "arrivals": {"closed": {"outstanding": 32, "interval": 0.022}},
         "read_share": 0.5,
-        "size_bytes": 524288,
-        "control_bytes": 64,
+        "size": 524288,
+        "control": 64,
         "targets": {"kind": "uniform"},
-        "timeout_seconds": 1.0,
-        "warm_up_seconds": 0.044,
-        "duration_seconds": 10.0,
+        "timeout": 1.0,
+        "warm_up": 0.044,
+        "duration": 10.0,
     }
-    assert made["fabric"] == {
-        "kind": "switched",
-        "topology": {
-            "kind": "mesh",
-            "sides": [4, 4],
-            "routers": 4,
-            "wiring": "corner_sides",
-        },
-        "link_bytes_per_second": 125e6,
+    switched = made["fabric"]["switched"]
+    wired = {"kind": "mesh", "sides": [4, 4], "routers": 4, "wiring": "corner_sides"}
+    assert switched["topology"] == wired
+    assert switched["parameters"] == {
+        "link_rate": 125e6,
         "link_rates": [],
-        "link_latency_seconds": 0.0,
-        "switch_latency_seconds": 6e-6,
-        "overhead_bytes": 38,
-        "packet_bytes": 65536,
+        "link_latency": 0.0,
+        "switch_latency": 6e-6,
+        "overhead": 38,
+        "packet": 65536,
         "forwarding": "store_and_forward",
         "routing": "adaptive",
         "hop_limit": None,
     }
     assert made["devices"]["kinds"][0]["discipline"] == "reads_first"
-    assert made["devices"]["kinds"][0]["service"] == {
-        "read_seconds": 0.022,
-        "write_seconds": 0.022,
-        "distribution": "fixed",
-    }
+    assert made["devices"]["kinds"][0]["service"] == {"fixed": {"read": 0.022, "write": 0.022}}
 
 
 def test_requesters_of_loggp_come_after_the_servers() -> None:
@@ -80,10 +72,9 @@ def test_requesters_of_loggp_come_after_the_servers() -> None:
     made = core(system)
     assert made["traffic"][0]["requesters"] == [5, 6]
     assert made["traffic"][0]["read_share"] == 1.0
-    assert (made["fabric"]["kind"], made["fabric"]["routers"]) == ("loggp", 2)
-    assert len(made["fabric"]["rows"]) == len(system.loggp_rows) > 0
+    assert len(made["fabric"]["loggp"]) == len(system.loggp_rows) > 0
     (disk,) = made["devices"]["kinds"]
-    assert (disk["service"], disk["discipline"], disk["spread"]) == (None, "fifo", 0.0)
+    assert (list(disk["service"]), disk["discipline"], disk["spread"]) == (["table"], "fifo", 0.0)
     assert made["devices"]["kind_of"] == []
 
 
@@ -99,21 +90,15 @@ def test_open_arrivals_and_targets_are_described_by_their_kind(tmp_path: Path) -
     cases = {
         "poisson": (
             {"poisson": "90 /min"},
-            {"kind": "poisson", "requests_per_second": 1.5},
+            {"poisson": {"rate": 1.5}},
         ),
         "pareto": (
             {"pareto": "10 /s", "shape": 1.5},
-            {"kind": "pareto", "requests_per_second": 10.0, "shape": 1.5},
+            {"pareto": {"rate": 10.0, "shape": 1.5}},
         ),
         "trace": (
             {"trace": "t.csv"},
-            {
-                "kind": "trace",
-                "seconds": [0.0, 1.0],
-                "is_read": [True, False],
-                "bytes": [8, 9],
-                "target": [2, -1],
-            },
+            {"trace": [[0.0, True, 8, 2], [1.0, False, 9, None]]},
         ),
     }
     for arrivals, expected in cases.values():
@@ -121,7 +106,7 @@ def test_open_arrivals_and_targets_are_described_by_their_kind(tmp_path: Path) -
         made = core(system_of({"cluster": {"fabric": SWITCHED}, "traffic": traffic}, tmp_path))
         assert made["traffic"][0]["arrivals"] == expected
         assert made["traffic"][0]["targets"] == {"kind": "zipf", "exponent": 0.99}
-        assert made["traffic"][0]["timeout_seconds"] is None
+        assert made["traffic"][0]["timeout"] is None
     hot = {**CLOSED, "targets": {"hot_servers": 0.1, "hot_requests": 0.9}}
     made = core(system_of({"cluster": {"fabric": SWITCHED}, "traffic": hot}))
     assert made["traffic"][0]["targets"] == {"kind": "hot", "servers": 0.1, "requests": 0.9}
@@ -152,16 +137,15 @@ def test_servers_that_fail_are_told_from_what_fails_unannounced() -> None:
     ]  # fmt: skip
     # Servers have the ports, and their disks do not.
     assert made["faults"]["levels"] == [
-        {"level": "server", "has_ports": True, "even": [4, "server"]},
-        {"level": "disk", "has_ports": False, "even": [4, "server"]},
+        {"level": "server", "has_ports": True, "parts": {"even": [4, "server"]}},
+        {"level": "disk", "has_ports": False, "parts": {"even": [4, "server"]}},
     ]
     given = json.loads(describe.core_json(system, 7, [2, 3]))["faults"]["faults"]
     assert given == [{"key": "failed", "at": 0.0, "part": {"device": [2, 3]}, "told": True}]
     assert made["traffic"] == []
-    assert made["fabric"]["hop_limit"] == 9
+    assert made["fabric"]["switched"]["parameters"]["hop_limit"] == 9
     new = ("redundancy", "lanes", "streams")
     assert [made[key] for key in new] == [None] * 3 and made["ports_of"] == []
-    recovery = made["recovery"]
-    assert (recovery["retry_seconds"], recovery["attempts"]) == (0.1, 3)
+    assert made["retry"] == {"after": 0.1, "attempts": 3}
     (pool,) = made["pools"]
     assert pool["placement"] is not None and pool["population"] is not None

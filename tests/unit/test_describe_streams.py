@@ -30,30 +30,21 @@ def rebuilding(system: System, seed: int) -> list[int]:
 def test_streams_over_groups_name_their_servers_and_entries() -> None:
     made = core(system_of(STREAMED, faults=[{"corrupt": {"groups": [1]}}]))
     assert (made["pools"], made["traffic"]) == ([], [])
-    assert made["redundancy"] == {
-        "code": "rs 4+2",
-        "strip_bytes": 16384,
-        "coding_bytes_per_second": None,
-    }
-    assert made["lanes"] == {
-        "shares": [0.75, 0.25, 0.0],
-        "order": "shares",
-        "priority": [0, 1, 2],
-        "devices": True,
-    }
+    assert made["redundancy"] == {"code": "rs 4+2", "strip": 16384, "coding": None}
+    lanes = {"shares": [0.75, 0.25, 0.0], "order": "shares"}
+    assert made["lanes"] == {"lanes": lanes, "devices": True}
     assert made["streams"] == {
-        "over": "groups",
-        "groups": [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]],
+        "over": {"groups": [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]},
         # The 24 hosts come first, and then 6 entries at each of 4 switches.
         "entries": list(range(24, 48)),
         "pairing": "paired",
         "window": 4,
-        "rate_bytes_per_second": None,
+        "rate": None,
         "read_share": 1.0,
-        "control_bytes": 64,
+        "control": 64,
         "bursts": None,
-        "warm_up_seconds": 200e-6,
-        "duration_seconds": 1e-3,
+        "warm_up": 200e-6,
+        "duration": 1e-3,
     }
     # A server has 4 operations under way at each of its 2 ports, and as many strips to rebuild.
     (fault,) = made["faults"]["faults"]
@@ -76,17 +67,13 @@ def test_streams_over_objects_name_no_groups() -> None:
         traffic={"streams": streams, "reads": 0.25},
     )
     made = core(system)
-    assert made["streams"]["over"] == "placement" and "groups" not in made["streams"]
+    assert made["streams"]["over"] == "placement"
     assert made["streams"]["entries"] == [8, 9, 10]
-    assert made["streams"]["rate_bytes_per_second"] == 2e9
-    assert made["streams"]["duration_seconds"] is None
-    assert made["streams"]["bursts"] == {
-        "first_seconds": 1.0,
-        "every_seconds": 10.0,
-        "bytes": 2**30,
-    }
+    assert made["streams"]["rate"] == 2e9
+    assert made["streams"]["duration"] is None
+    assert made["streams"]["bursts"] == {"first": 1.0, "every": 10.0, "volume": 2**30}
     (pool,) = made["pools"]
-    assert pool["redundancy"]["coding_bytes_per_second"] == 5e9
+    assert pool["redundancy"]["coding"] == 5e9
     assert made["lanes"] is None
     assert pool["placement"]["ring"]["copies"] == 6
 
@@ -94,10 +81,10 @@ def test_streams_over_objects_name_no_groups() -> None:
 def test_a_pool_of_pieces_is_erasure_coded() -> None:
     made = core(system_of(CODED, placement={"algorithm": "crush"}))
     pool = made["pools"][0]["placement"]["crush"]["pool"]
-    assert (pool["size"], pool["erasure"]) == (6, True)
+    assert (pool["size"], pool["kind"]) == (6, "erasure")
     plain = core(system_of(CODED, placement={"algorithm": "crush"}, redundancy=None))
     pool = plain["pools"][0]["placement"]["crush"]["pool"]
-    assert (pool["size"], pool["erasure"]) == (3, False)
+    assert (pool["size"], pool["kind"]) == (3, "replicated")
 
 
 def test_groups_are_drawn_among_those_that_no_other_fault_has() -> None:

@@ -77,7 +77,7 @@ def test_each_osd_of_a_real_cluster_has_its_class_s_device(tmp_path: Path) -> No
     study = real(tmp_path, ["hdd", "ssd", "hdd", "ssd", "ssd"], {"ssd": FLASH, "hdd": DISK})
     described = json.loads(core_json(study.runs()[0].system, 1, []))["devices"]
     assert described["kind_of"] == [1, 0, 1, 0, 0]
-    reads = [kind["service"]["read_seconds"] for kind in described["kinds"]]
+    reads = [kind["service"]["fixed"]["read"] for kind in described["kinds"]]
     assert reads == [0.0001, 0.01]
     assert (
         Study.from_dict(

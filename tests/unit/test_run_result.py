@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
@@ -17,6 +18,7 @@ from tests.unit.network_studies import network_run
 from tests.unit.striped_studies import STREAMED, system_of
 
 HOSTS, LINKS, WINDOW = 3, 6, 2.0
+TABLES = (*TABLE_NAMES[1:], "interfaces")
 
 
 def reported(seed: int = 1) -> dict[str, Any]:
@@ -32,8 +34,7 @@ def reported(seed: int = 1) -> dict[str, Any]:
     )  # fmt: skip
     servers |= {
         "failed": np.zeros(HOSTS, dtype=bool),
-        "placement_groups_gained": None,
-        "finish_seconds": np.full(HOSTS, np.nan),
+        "finish_seconds": pa.nulls(HOSTS, pa.float64()),
         "device_busy_seconds": np.array([0.5, 1.0, 1.5]),
         "device_bytes_read": np.array([10, 20, 30]),
         "device_bytes_written": np.array([1, 2, 3]),
@@ -56,7 +57,7 @@ def reported(seed: int = 1) -> dict[str, Any]:
     interval = {
         "start_seconds": np.array([0.0, 1.0]),
         "duration_seconds": np.array([1.0, 1.0]),
-        "mean_delay_seconds": np.array([0.03, np.nan]),
+        "mean_delay_seconds": pa.array([0.03, None]),
     }
     for name in ("requests_completed", "requests_lost", "read_bytes", "write_bytes",
                  "packets_dropped", "write_backlog_requests"):  # fmt: skip
@@ -80,13 +81,17 @@ def reported(seed: int = 1) -> dict[str, Any]:
             "count": np.array([45]),
         },
         "traffic": interval,
-        "node_names": topology.node_names(),
+        "parts": {"name": [], "busy_seconds": np.zeros(0)},
+        "pools": {"objects": np.zeros(1, np.int64)},
     }  # fmt: skip
 
 
 def result(report: dict[str, Any]) -> Any:
-    """The result of the run whose report it is."""
-    return result_of(network_run().system, 1, report)
+    """The result of the run whose metrics and columns these are."""
+    metrics = {name: value for name, value in report.items() if name not in TABLES}
+    tables = {name: report.get(name) for name in TABLES}
+    found = {name: pa.table(columns) if columns else None for name, columns in tables.items()}
+    return result_of(network_run().system, 1, metrics, found)
 
 
 def test_every_table_fits_its_schema_and_is_stored() -> None:
@@ -178,7 +183,7 @@ def lanes_reported() -> dict[str, Any]:
         "bytes": np.array([900, 300, 50, 0]),
         "busy_seconds": np.array([0.9, 0.3, 0.1, 0.0]),
         # No request of the rebuild came to a device, so that none waited.
-        "mean_wait_seconds": np.array([0.5, 0.25, 0.0, np.nan]),
+        "mean_wait_seconds": pa.array([0.5, 0.25, 0.0, None]),
         "lent_bytes": np.array([120, 30, 7, 0]),
         "borrowed_bytes": np.array([30, 120, 0, 7]),
     }

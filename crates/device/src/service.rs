@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use resilver_kernel::{Purpose, Stream};
 use resilver_units::{ObjectId, SimDuration, SimTime};
+use serde::Deserialize;
 
 use crate::{Direction, DiskTable, Io, Pace};
 
@@ -11,7 +12,8 @@ use crate::{Direction, DiskTable, Io, Pace};
 const PICOSECONDS_PER_SECOND: f64 = 1e12;
 
 /// How long a device takes for a request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Service {
     /// By direction, size, and whether the request continues the one before it.
     Table(Arc<DiskTable>),
@@ -28,7 +30,8 @@ pub enum Service {
         read: SimDuration,
         /// The mean of a write.
         write: SimDuration,
-        /// Key of the draws.
+        /// Key of the draws: that of the system.
+        #[serde(skip)]
         seed: u64,
     },
 }

@@ -5,6 +5,7 @@
 //! overhead and rate by direction and the seek looked up by direction and request size.
 
 use resilver_units::{Bytes, BytesPerSecond, SimDuration, SizeLadder, TimePerByte};
+use serde::Deserialize;
 use thiserror::Error;
 
 /// Whether a request reads or writes.
@@ -17,7 +18,7 @@ pub enum Direction {
 }
 
 /// One row of the table: the seeks that requests of at least this size pay.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct DiskTableRow {
     /// Smallest request the row serves.
     pub request: Bytes,
@@ -28,7 +29,7 @@ pub struct DiskTableRow {
 }
 
 /// What does not depend on the request's size, for one direction.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct DirectionFigures {
     /// Sequential rate.
     pub rate: BytesPerSecond,
@@ -53,7 +54,8 @@ pub enum DiskTableError {
 }
 
 /// Service times of a volume by direction, size and whether the request is sequential.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Figures")]
 pub struct DiskTable {
     read: DirectionFigures,
     write: DirectionFigures,
@@ -63,6 +65,24 @@ pub struct DiskTable {
     ladder: SizeLadder,
     read_per_byte: TimePerByte,
     write_per_byte: TimePerByte,
+}
+
+/// What a table is made of.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Figures {
+    read: DirectionFigures,
+    write: DirectionFigures,
+    sequential_gap: Bytes,
+    rows: Vec<DiskTableRow>,
+}
+
+impl TryFrom<Figures> for DiskTable {
+    type Error = DiskTableError;
+
+    fn try_from(Figures { read, write, sequential_gap, rows }: Figures) -> Result<Self, DiskTableError> {
+        DiskTable::new(read, write, sequential_gap, rows)
+    }
 }
 
 impl DiskTable {

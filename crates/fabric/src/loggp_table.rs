@@ -5,19 +5,30 @@
 //! the overhead o out.
 
 use resilver_units::{Bytes, SimDuration, SizeLadder};
+use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
 /// The parameters that serve messages of a range of sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LogGpRow {
     /// Message size that was measured.
     pub size: Bytes,
     /// Latency L.
     pub latency: SimDuration,
     /// Gap g between messages in picoseconds; fits to measurements can come out below zero.
+    #[serde(rename = "gap", deserialize_with = "picoseconds")]
     pub gap_picoseconds: i64,
     /// Gap per byte G in picoseconds.
+    #[serde(rename = "gap_per_byte", deserialize_with = "picoseconds")]
     pub gap_per_byte_picoseconds: u64,
+}
+
+/// Whole picoseconds of a number of seconds.
+fn picoseconds<'de, D: Deserializer<'de>, T: TryFrom<i64>>(json: D) -> Result<T, D::Error> {
+    let seconds = f64::deserialize(json)?;
+    let wrong = || serde::de::Error::custom(format!("{seconds} s is not a time of a table"));
+    T::try_from((seconds * 1e12).round() as i64).map_err(|_| wrong())
 }
 
 /// A table that cannot serve messages.
@@ -53,7 +64,8 @@ pub enum LogGpTableError {
 ///
 /// A message is served by the first row whose size is strictly larger than its own, and by the last row when none is.
 /// Of several rows of one size, the first therefore serves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Vec<LogGpRow>")]
 pub struct LogGpTable {
     rows: Vec<LogGpRow>,
     /// The sizes of `rows` but the last, which serves whatever the others do not.
@@ -69,6 +81,14 @@ pub(crate) struct MessageCost {
     pub transfer: SimDuration,
     /// How long each interface is busy: g + (s - 1) G.
     pub occupancy: SimDuration,
+}
+
+impl TryFrom<Vec<LogGpRow>> for LogGpTable {
+    type Error = LogGpTableError;
+
+    fn try_from(rows: Vec<LogGpRow>) -> Result<Self, LogGpTableError> {
+        LogGpTable::new(rows)
+    }
 }
 
 impl LogGpTable {

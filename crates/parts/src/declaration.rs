@@ -1,15 +1,18 @@
 //! What is said of a level.
 
 use resilver_units::{Bytes, BytesPerSecond, SimDuration};
+use serde::Deserialize;
 
 /// Parts of one level, as many in each part that contains them.
 ///
 /// A level of devices may be declared several times, with another class each.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Declaration {
     /// The level's name, the user's word.
     pub level: String,
     /// The level that contains this one; `None` at the top of the tree.
+    #[serde(rename = "in")]
     pub within: Option<String>,
     /// How many there are in each container. Of a level made of another, it follows from the size and is not read.
     pub count: u32,
@@ -22,6 +25,7 @@ pub struct Declaration {
     /// The level whose bytes pass such parts, where these do not contain it.
     pub carries: Option<String>,
     /// Whether each two neighbours in a container take over for each other.
+    #[serde(rename = "partner")]
     pub has_partner: bool,
     /// What the level is made of, where it is.
     pub of: Option<Made>,
@@ -53,7 +57,8 @@ impl Declaration {
 }
 
 /// What a level is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Made {
     /// The level of the members.
     pub level: String,
@@ -64,13 +69,16 @@ pub struct Made {
     /// How many devices of each part that the members are dealt over are in no set, and stand by: the last ones.
     pub spares: u32,
     /// The code over the members.
+    #[serde(default)]
     pub code: Option<String>,
 }
 
 /// What it takes to pass a part: a time a request, and a time a byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PartService {
     /// Of each request, whatever its size.
+    #[serde(rename = "per_request")]
     pub time: SimDuration,
     /// How fast bytes pass; `None` where they take no time.
     pub rate: Option<BytesPerSecond>,

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use resilver_units::DeviceId;
+use serde::Deserialize;
 
 use crate::declaration::{Declaration, Made, PartService};
 use crate::error::PartsError;
@@ -52,12 +53,21 @@ pub(crate) struct Level {
 ///
 /// Parts are numbered within their level through the whole tree, in its order: the parts of the first rack come before those of
 /// the second, and in one container those of an earlier declaration before those of a later.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Vec<Declaration>")]
 pub struct Parts {
     pub(crate) declarations: Vec<Declaration>,
     pub(crate) levels: Vec<Level>,
     pub(crate) rows: Vec<Row>,
     pub(crate) device_level: usize,
+}
+
+impl TryFrom<Vec<Declaration>> for Parts {
+    type Error = PartsError;
+
+    fn try_from(declarations: Vec<Declaration>) -> Result<Self, PartsError> {
+        Parts::new(&declarations)
+    }
 }
 
 impl Parts {

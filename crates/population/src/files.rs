@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use resilver_units::Bytes;
+use serde::Deserialize;
 
 use crate::histogram::Share;
 use crate::objects::FILE_INDEX_LIMIT;
@@ -10,7 +11,8 @@ use crate::tally::{LISTED_VECTOR, Road, tally};
 use crate::{Decomposition, Histogram, LARGEST_FILE, LARGEST_VOLUME, PopulationError};
 
 /// How much is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Extent {
     /// This many files.
     Files(u64),

@@ -1,11 +1,12 @@
 //! File sizes by weighted sampling of a histogram.
 
 use resilver_units::Bytes;
+use serde::Deserialize;
 
 use crate::PopulationError;
 
 /// One bin of a histogram: `count` files of `min` up to, but not including, `max` bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct Bin {
     /// Smallest size in bytes.
     pub min: u64,
@@ -22,7 +23,8 @@ const NARROW_WIDTH: u64 = 1 << 16;
 ///
 /// A file's size is drawn by choosing a bin in proportion to its count, then a size uniformly within the bin; a size of
 /// zero becomes one byte (docs/models/population.md).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Vec<Bin>")]
 pub struct Histogram {
     bins: Vec<Bin>,
     /// The words that choose each bin, in rising order; a bin of too small a share for any word has none.
@@ -78,6 +80,14 @@ impl Scaling {
     pub(crate) fn size(self, offset: u64) -> u64 {
         let leading = u64::from((offset >> self.offset_shift) as u32);
         (leading * u64::from(self.factor)) >> self.product_shift
+    }
+}
+
+impl TryFrom<Vec<Bin>> for Histogram {
+    type Error = PopulationError;
+
+    fn try_from(bins: Vec<Bin>) -> Result<Self, PopulationError> {
+        Histogram::new(&bins)
     }
 }
 

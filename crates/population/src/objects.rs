@@ -1,6 +1,7 @@
 //! How files divide into objects, and how objects are numbered.
 
 use resilver_units::{Bytes, ObjectId};
+use serde::Deserialize;
 
 use crate::PopulationError;
 
@@ -24,7 +25,8 @@ pub const fn file_of(object: ObjectId) -> u64 {
 }
 
 /// How a file divides into objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Decomposition {
     /// A file is one object.
     Whole,

@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use resilver_system::AffectedBatch;
 
-use crate::config::system_config;
 use crate::crush::CrushMap;
 use crate::errors::system_error;
+use crate::simulation::system_config;
 
 /// A search for the objects that a failure touches, stepped from Python so that progress shows and Ctrl-C is heard.
 ///

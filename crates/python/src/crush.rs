@@ -8,9 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
 use resilver_placement::crush::{self, Batch, BatchScratch, BucketKind, TreeRule, Tunables};
+use resilver_system::read;
 
-use crate::errors::{config_error, placement_error};
-use crate::levels::{crush_map, parts};
+use crate::errors::{placement_error, system_error};
+use crate::levels::crush_map;
 
 /// Inputs that one task places: some milliseconds of work, so that tasks are few and every thread has some.
 const INPUTS_A_TASK: usize = 8192;
@@ -89,7 +90,7 @@ impl CrushMap {
         failure_domains: Vec<(String, u32)>,
         class: Option<&str>,
     ) -> PyResult<Self> {
-        let parts = parts(serde_json::from_str(levels).map_err(config_error)?)?;
+        let parts = read(levels).map_err(system_error)?;
         let domains: Vec<(&str, u32)> = failure_domains.iter().map(|(level, count)| (level.as_str(), *count)).collect();
         let rule = TreeRule { domains: &domains, class };
         crush_map(&parts, bucket_kind(bucket)?, tunables(tunables_profile)?, rule).map(wrap)

@@ -5,7 +5,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use resilver_system::SystemError;
+use resilver_system::{FaultError, SystemError};
 
 create_exception!(_core, CoreConfigError, PyException, "A part of the system cannot be built as asked.");
 create_exception!(_core, CoreFaultError, PyException, "Faults are of what a system has not: a tuple for each.");
@@ -31,10 +31,14 @@ pub fn placement_error(error: impl ToString) -> PyErr {
     CorePlacementError::new_err(error.to_string())
 }
 
-/// What went wrong in a run: what the study asked for, or the run itself.
+/// What went wrong: what the study asked for, or the run itself. Of faults a tuple each: key, number, name, rule, remedy, names
+/// that there are.
 pub fn system_error(error: SystemError) -> PyErr {
+    let tuple = |FaultError { key, count, name, rule, remedy, known }| (key, count, name, rule, remedy, known);
     match error {
         SystemError::Kernel(_) | SystemError::Conservation(_) => CoreSimulationError::new_err(error.to_string()),
+        SystemError::Placement(why) => placement_error(why),
+        SystemError::Faults(errors) => CoreFaultError::new_err((errors.into_iter().map(tuple).collect::<Vec<_>>(),)),
         _ => config_error(error),
     }
 }

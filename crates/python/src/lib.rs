@@ -4,25 +4,18 @@
 
 mod affected;
 mod codes;
-mod config;
 mod crush;
-mod devices;
 mod errors;
-mod fabric;
 mod faults;
-mod lanes;
 mod layouts;
 mod levels;
-mod network_report;
 mod parts;
-mod periods;
 mod pieces;
 mod pools;
 mod population;
 mod simulation;
-mod streams;
+mod tables;
 mod topology;
-mod traffic;
 
 use pyo3::prelude::*;
 
@@ -34,6 +27,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<levels::ClusterParts>()?;
     module.add_class::<simulation::Simulation>()?;
+    module.add_class::<tables::Table>()?;
     module.add_class::<affected::AffectedSearch>()?;
     module.add_class::<parts::PopulationScan>()?;
     module.add_class::<population::PopulationCensus>()?;

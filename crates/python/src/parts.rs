@@ -6,9 +6,9 @@ use resilver_population::RangeTotals;
 use resilver_system::{AffectedObject, Part, Scanned};
 use resilver_units::{Bytes, ObjectId};
 
-use crate::config::system_config;
 use crate::crush::CrushMap;
 use crate::errors::system_error;
+use crate::simulation::system_config;
 
 /// Files, objects and bytes of a part; its affected objects and their sizes; whether the population ends in it.
 type PartColumns<'py> = (u64, u64, u64, Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>, bool);

@@ -4,9 +4,9 @@ use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use crate::config::system_config;
 use crate::crush::CrushMap;
 use crate::errors::config_error;
+use crate::simulation::system_config;
 
 /// The devices of given objects of a system, position by position, before anything fails: an array of shape (objects, pieces),
 /// in which -1 stands where a position has no device.

@@ -5,75 +5,14 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use resilver_placement::crush::{self, BatchScratch, Rule};
-use resilver_placement::pool::{Exceptions, ObjectHash, Osds, Pool, PoolKind};
-use serde::Deserialize;
+use resilver_placement::pool::{ObjectHash, Osds, Pool};
+use resilver_system::read;
 
 use crate::crush::CrushMap;
-use crate::errors::{config_error, placement_error};
+use crate::errors::{placement_error, system_error};
 
 /// Groups that one task places: some milliseconds of work, so that tasks are few and every thread has some.
 const GROUPS_A_TASK: usize = 1024;
-
-/// A pool of a cluster.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PoolJson {
-    id: i64,
-    pg_num: u32,
-    pgp_num: u32,
-    size: u32,
-    rule: u32,
-    hashpspool: bool,
-    erasure: bool,
-    object_hash: u32,
-    #[serde(default)]
-    exceptions: ExceptionsJson,
-}
-
-/// The exceptions of a pool, each with the number of its group before it.
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct ExceptionsJson {
-    upmap: Vec<(u32, Vec<i32>)>,
-    upmap_items: Vec<(u32, Vec<(i32, i32)>)>,
-    upmap_primaries: Vec<(u32, i32)>,
-    pg_temp: Vec<(u32, Vec<i32>)>,
-    primary_temp: Vec<(u32, i32)>,
-}
-
-/// The rule of the map that places a pool.
-pub fn rule_of(json: &PoolJson, map: &crush::CrushMap) -> Result<Rule, PyErr> {
-    map.rule_by_id(json.rule).cloned().ok_or_else(|| {
-        let known: Vec<String> = map.rules().iter().map(|rule| rule.id.to_string()).collect();
-        placement_error(format!(
-            "pool {} uses rule {}, which the map does not have; its rules are {}",
-            json.id,
-            json.rule,
-            known.join(", ")
-        ))
-    })
-}
-
-/// A pool.
-pub fn pool_of(json: &PoolJson) -> Pool {
-    let exceptions = &json.exceptions;
-    Pool {
-        id: json.id,
-        pg_num: json.pg_num,
-        pgp_num: json.pgp_num,
-        size: json.size,
-        rule: json.rule,
-        hashpspool: json.hashpspool,
-        kind: if json.erasure { PoolKind::Erasure } else { PoolKind::Replicated },
-        exceptions: Exceptions {
-            upmap: exceptions.upmap.iter().cloned().collect(),
-            upmap_items: exceptions.upmap_items.iter().cloned().collect(),
-            upmap_primaries: exceptions.upmap_primaries.iter().copied().collect(),
-            pg_temp: exceptions.pg_temp.iter().cloned().collect(),
-            primary_temp: exceptions.primary_temp.iter().copied().collect(),
-        },
-    }
-}
 
 /// The sets of all groups of a pool, and their primaries.
 struct SetColumns {
@@ -103,10 +42,10 @@ pub fn group_sets<'py>(
     affinity: Vec<u32>,
 ) -> PyResult<SetArrays<'py>> {
     let map = map.shared();
-    let pool: PoolJson = serde_json::from_str(pool).map_err(config_error)?;
-    let (rule, pool) = (rule_of(&pool, &map)?, pool_of(&pool));
+    let pool: Pool = read(pool).map_err(system_error)?;
+    let rule = pool.rule_of(&map).map_err(placement_error)?;
     let osds = Osds { reweight: &reweight, is_up: &is_up, affinity: &affinity };
-    let columns = py.detach(|| set_columns(&map, &pool, &rule, osds));
+    let columns = py.detach(|| set_columns(&map, &pool, rule, osds));
     Ok((
         columns.up.into_pyarray(py),
         columns.acting.into_pyarray(py),
@@ -148,20 +87,20 @@ fn set_columns(map: &crush::CrushMap, pool: &Pool, rule: &Rule, osds: Osds<'_>) 
     }
 }
 
-/// The number, within its pool, of the group of an object; `pool` is the JSON of a pool, and `key` the object's locator key,
-/// which is its name where it has none of its own.
+/// The number, within its pool, of the group of an object; `pool` is the JSON of a pool, `object_hash` its number for the hash of
+/// names, and `key` the object's locator key, which is its name where it has none of its own.
 #[pyfunction]
-pub fn group_of_name(pool: &str, namespace: &[u8], key: &[u8]) -> PyResult<u32> {
-    let json: PoolJson = serde_json::from_str(pool).map_err(config_error)?;
-    let hash = match json.object_hash {
+pub fn group_of_name(pool: &str, object_hash: u32, namespace: &[u8], key: &[u8]) -> PyResult<u32> {
+    let pool: Pool = read(pool).map_err(system_error)?;
+    let hash = match object_hash {
         1 => ObjectHash::Linux,
         2 => ObjectHash::Rjenkins,
         other => {
             return Err(placement_error(format!(
                 "pool {}: object_hash = {other}: 1 (linux) and 2 (rjenkins) are known; ask for groups instead of objects",
-                json.id
+                pool.id
             )));
         }
     };
-    Ok(pool_of(&json).group_of_locator(hash, namespace, key))
+    Ok(pool.group_of_locator(hash, namespace, key))
 }

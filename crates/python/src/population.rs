@@ -7,10 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 use resilver_population::{Census, Files, RangeTotals, SizeClass};
-use resilver_system::{Contents, FileWords};
+use resilver_system::{Contents, FileWords, read};
 
-use crate::config::{PopulationJson, contents};
-use crate::errors::config_error;
+use crate::errors::{config_error, system_error};
 
 /// Files in a part, the piece of work of one thread.
 const PART_FILES: u64 = 1 << 15;
@@ -35,8 +34,8 @@ pub struct PopulationCensus {
 impl PopulationCensus {
     #[new]
     fn new(population: &str, seed: u64) -> PyResult<Self> {
-        let population: PopulationJson = serde_json::from_str(population).map_err(config_error)?;
-        let Contents::Files { histogram, decomposition, extent } = contents(population)? else {
+        let contents: Contents = read(population).map_err(system_error)?;
+        let Contents::Files { histogram, decomposition, extent } = contents else {
             return Err(config_error("population: a census needs files, and a real cluster states its groups only"));
         };
         // The words that a run draws its files from, so that a census counts the very files of the run with its seed.

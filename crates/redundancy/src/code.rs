@@ -1,5 +1,7 @@
 //! Codes: what an object's pieces are made of, which losses they survive, and what a repair gathers.
 
+use serde::Deserialize;
+
 use crate::error::{check_pieces, check_sizes};
 use crate::lrc::{self, ENUMERATION_LIMIT};
 use crate::matrix::Matrix;
@@ -32,7 +34,8 @@ enum Kind {
 /// assert!(code.repair(Pieces::of([2]), 2, &[], &mut gathered));
 /// assert_eq!(gathered, [0, 1, 3, 8]); // the other three of its group and the group's parity
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Code {
     kind: Kind,
     linear: LinearCode,

@@ -2,6 +2,14 @@
 
 use crate::{Code, CodeError};
 
+impl TryFrom<String> for Code {
+    type Error = CodeError;
+
+    fn try_from(text: String) -> Result<Self, CodeError> {
+        Code::parse(&text)
+    }
+}
+
 /// The codes of the levels that `text` names, the top one first; there is at least one.
 ///
 /// Case does not count, nor do spaces around a plus sign, so that a study file's text and a command's mean the same.

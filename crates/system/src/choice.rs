@@ -1,11 +1,13 @@
 //! What a destination chooses: whom it asks for an object, and in which order it asks for its objects.
 
 use resilver_units::Bytes;
+use serde::Deserialize;
 
 use crate::recovery::Copies;
 
 /// Which of the survivors that serve a new home asks for a piece's parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SourceChoice {
     /// The first survivors in placement order, those made anew last.
     #[default]
@@ -17,7 +19,8 @@ pub enum SourceChoice {
 }
 
 /// The order in which a destination asks for its pieces; equals come in the order of the population.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ObjectOrder {
     /// As the population has them.
     #[default]

@@ -13,6 +13,7 @@ use resilver_placement::ring::HashRing;
 use resilver_population::{Decomposition, Extent, FILE_INDEX_LIMIT, Histogram, file_of};
 use resilver_redundancy::Code;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, ObjectId};
+use serde::Deserialize;
 
 use crate::SystemError;
 use crate::actors::{Corruption, StreamTraffic, Traffic};
@@ -24,7 +25,7 @@ use crate::lanes::LanesConfig;
 use crate::recovery::{PoolCode, PoolCodes, RecoveryPolicy, RetryPolicy};
 
 /// The reweight of a device that is in, 16.16.
-const REWEIGHT_FULL: u32 = 0x10000;
+pub(crate) const REWEIGHT_FULL: u32 = 0x10000;
 
 /// One storage system and what fails in it.
 #[derive(Clone, Debug)]
@@ -73,7 +74,8 @@ pub struct StoredPool {
 }
 
 /// How objects are coded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CodeConfig {
     /// The code.
     pub code: Arc<Code>,
@@ -168,7 +170,8 @@ impl Numbering {
 }
 
 /// What is stored.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Contents {
     /// Files drawn from a histogram.
     Files {

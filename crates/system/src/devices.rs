@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use resilver_device::{Device, Disk, Mixed, Pace, ReadsFirst, Service};
 use resilver_parts::Parts;
 use resilver_units::{DeviceId, SimTime};
+use serde::Deserialize;
 
 use crate::SystemError;
 
 /// In which order a device serves its requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Discipline {
     /// As they come.
     #[default]
@@ -19,7 +21,8 @@ pub enum Discipline {
 }
 
 /// A kind of device.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DeviceKind {
     /// Service times at speed 1.
     pub service: Service,
@@ -30,7 +33,8 @@ pub struct DeviceKind {
 }
 
 /// The devices of a system.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Devices {
     /// The kinds that there are, one or more.
     pub kinds: Vec<DeviceKind>,

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use resilver_population::{RangeTotals, first_object};
 use resilver_units::{Bytes, ObjectId};
+use serde::Deserialize;
 
 use crate::scan::AffectedObject;
 
 /// What one placement group of a real cluster holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct GroupContents {
     /// Objects in the group.
     pub objects: u64,

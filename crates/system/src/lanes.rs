@@ -3,12 +3,14 @@
 use resilver_device::Device;
 use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_units::SimTime;
+use serde::Deserialize;
 
 use crate::network::Network;
 use crate::storage::Plant;
 
 /// The lanes of a system, one a class of traffic in the order of [`TrafficClass::ALL`](crate::TrafficClass::ALL).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LanesConfig {
     /// The lanes.
     pub lanes: Lanes,

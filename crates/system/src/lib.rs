@@ -7,6 +7,7 @@ mod choice;
 mod class;
 mod config;
 mod curve;
+mod described;
 mod devices;
 mod event;
 mod faults;
@@ -31,6 +32,7 @@ mod scan;
 mod search;
 mod simulation;
 mod storage;
+mod tables;
 mod ways;
 
 pub use actors::{
@@ -41,6 +43,7 @@ pub use checker::ConservationError;
 pub use config::{
     Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, Placement, StoredPool, SystemConfig,
 };
+pub use described::{Described, StudyFaults, read, system_of};
 pub use devices::{DeviceKind, Devices, Discipline};
 pub use faults::{Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults};
 pub use file_words::FileWords;
@@ -64,6 +67,7 @@ pub use scan::{AffectedObject, FileScan, Scanned};
 pub use search::GroupOutcome;
 pub use simulation::{Moved, Phase, Report, Simulation};
 pub use storage::{Conclusion, Plant, Storage};
+pub use tables::{Column, Metric, Metrics, Table, metrics, tables};
 pub use ways::PartUse;
 
 use resilver_kernel::KernelError;
@@ -205,6 +209,15 @@ pub enum SystemError {
     /// A code that cannot be built.
     #[error(transparent)]
     Code(#[from] CodeError),
+    /// What is said of a system and cannot be.
+    #[error("{0}")]
+    Described(String),
+    /// A map, a rule or a layout that cannot be used.
+    #[error("{0}")]
+    Placement(String),
+    /// Faults of what a system has not.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Faults(Vec<FaultError>),
     /// The population cannot be built.
     #[error(transparent)]
     Population(#[from] PopulationError),

@@ -2,17 +2,9 @@
 
 mod common;
 
-use std::sync::Arc;
-
-use common::{jbod, policy, qdr};
-use resilver_device::Service;
-use resilver_placement::ring::{HashRing, RingWalk};
-use resilver_population::{Bin, Decomposition, Extent, Histogram};
-use resilver_system::{
-    Algorithm, Contents, Devices, Discipline, FabricConfig, Fault, ObjectOrder, Phase, PlaceScratch, Placement,
-    RecoveryPolicy, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig,
-};
-use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
+use common::{files_on_ring, finish};
+use resilver_system::{Fault, ObjectOrder, PlaceScratch, RecoveryPolicy, RetryPolicy, SystemConfig};
+use resilver_units::{Bytes, BytesPerSecond, DeviceId, ObjectId, SimDuration, SimTime};
 
 const SERVERS: u32 = 16;
 
@@ -22,48 +14,12 @@ fn seconds(seconds: f64) -> SimTime {
 
 /// Whole files of up to 1 GiB on a ring, and servers that fail at given seconds.
 fn system(files: u64, failures: &[(f64, u32)]) -> SystemConfig {
-    let ring = Arc::new(HashRing::new((0..SERVERS).collect(), 128, RingWalk::Rehash));
+    let fault = |&(time, server): &(f64, u32)| Fault::told(seconds(time), vec![DeviceId::new(server)]);
     SystemConfig {
-        seed: 5,
-        endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
-        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
-        fabric: FabricConfig::LogGp { table: qdr() },
-        pools: vec![StoredPool {
-            placement: Placement {
-                groups: None,
-                algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; SERVERS as usize] },
-                domain_of: Some((0..SERVERS).collect()),
-            },
-            code: None,
-            contents: Contents::Files {
-                histogram: Histogram::new(&[Bin { min: 0, max: 1 << 30, count: 1 }]).unwrap(),
-                decomposition: Decomposition::Whole,
-                extent: Extent::Files(files),
-            },
-        }],
-        ports_of: vec![],
-        traffic: Vec::new(),
-        streams: None,
-        corruptions: vec![],
-        faults: failures
-            .iter()
-            .map(|&(time, server)| Fault::told(seconds(time), vec![DeviceId::new(server)]))
-            .collect(),
-        lanes: None,
-        policy: policy(),
+        faults: failures.iter().map(fault).collect(),
         retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
-        source: SourceChoice::LeastLoaded,
-        order: ObjectOrder::Population,
+        ..files_on_ring(SERVERS, files, 1 << 30)
     }
-}
-
-/// Runs a system to its end; the run itself holds it to the conservation laws.
-fn finish(config: &SystemConfig) -> Report {
-    let mut simulation = Simulation::new(config.clone()).unwrap();
-    while simulation.phase() != Phase::Done {
-        simulation.advance().unwrap();
-    }
-    simulation.report().unwrap().clone()
 }
 
 #[test]

@@ -4,16 +4,14 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{jbod, policy, qdr};
+use common::{files_on_ring, jbod, qdr};
 use resilver_device::Service;
 use resilver_fabric::topology::leaf_spine;
 use resilver_fabric::{Forwarding, Queues, Routing, SwitchedParameters};
 use resilver_kernel::lanes::{LaneUse, Lanes};
-use resilver_placement::ring::{HashRing, RingWalk};
-use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Arrivals, Contents, Devices, Discipline, FabricConfig, Fault, LanesConfig, ObjectOrder, Phase,
-    Placement, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig, SystemError, Targets, Traffic,
+    Arrivals, Devices, Discipline, FabricConfig, Fault, LanesConfig, Phase, Report, Simulation, SystemConfig,
+    SystemError, Targets, Traffic,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -25,36 +23,8 @@ fn seconds(seconds: f64) -> SimDuration {
 
 /// Whole files of up to 256 MiB on a ring of 16 servers, of which number 3 fails.
 fn system(fabric: FabricConfig, lanes: Option<LanesConfig>) -> SystemConfig {
-    let ring = Arc::new(HashRing::new((0..SERVERS).collect(), 128, RingWalk::Rehash));
-    SystemConfig {
-        seed: 5,
-        endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
-        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
-        fabric,
-        pools: vec![StoredPool {
-            placement: Placement {
-                groups: None,
-                algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; SERVERS as usize] },
-                domain_of: Some((0..SERVERS).collect()),
-            },
-            code: None,
-            contents: Contents::Files {
-                histogram: Histogram::new(&[Bin { min: 0, max: 256 << 20, count: 1 }]).unwrap(),
-                decomposition: Decomposition::Whole,
-                extent: Extent::Files(300),
-            },
-        }],
-        ports_of: vec![],
-        traffic: Vec::new(),
-        streams: None,
-        corruptions: vec![],
-        faults: vec![Fault::told(SimTime::ZERO, vec![DeviceId::new(3)])],
-        lanes,
-        policy: policy(),
-        retry: RetryPolicy { after: seconds(1.0), attempts: 3 },
-        source: SourceChoice::LeastLoaded,
-        order: ObjectOrder::Population,
-    }
+    let faults = vec![Fault::told(SimTime::ZERO, vec![DeviceId::new(3)])];
+    SystemConfig { fabric, lanes, faults, ..files_on_ring(SERVERS, 300, 256 << 20) }
 }
 
 fn loggp() -> FabricConfig {

@@ -1,9 +1,12 @@
 //! Typed indexes: which device, endpoint, group or object is meant.
 
+use serde::Deserialize;
+
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(transparent)]
         #[repr(transparent)]
         pub struct $name($inner);
 

@@ -12,5 +12,5 @@ mod time;
 pub use bytes::Bytes;
 pub use index::{DeviceId, EndpointId, GroupId, ObjectId};
 pub use ladder::SizeLadder;
-pub use rate::{BytesPerSecond, TimePerByte};
+pub use rate::{BytesPerSecond, RateError, TimePerByte};
 pub use time::{SimDuration, SimTime, TimeError};

@@ -1,12 +1,20 @@
 //! Rates of data.
 
+use serde::Deserialize;
+
 use crate::time::PICOSECONDS_PER_SECOND;
 use crate::{Bytes, SimDuration};
 
 /// A rate of data in bytes a second; always finite and above zero.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Deserialize)]
+#[serde(try_from = "f64")]
 #[repr(transparent)]
 pub struct BytesPerSecond(f64);
+
+/// A number of bytes a second that is no rate.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{0} B/s is not a rate: it must be finite and above zero")]
+pub struct RateError(pub f64);
 
 /// The time that a byte takes at some rate, kept to spare each transfer the division.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -34,6 +42,14 @@ impl BytesPerSecond {
     /// The time that `amount` takes at this rate, to the nearest picosecond (the horizon, where it takes longer).
     pub fn time_for(self, amount: Bytes) -> SimDuration {
         self.time_per_byte().time_for(amount)
+    }
+}
+
+impl TryFrom<f64> for BytesPerSecond {
+    type Error = RateError;
+
+    fn try_from(bytes_per_second: f64) -> Result<Self, RateError> {
+        BytesPerSecond::new(bytes_per_second).ok_or(RateError(bytes_per_second))
     }
 }
 

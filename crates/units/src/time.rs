@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
+use serde::Deserialize;
+
 /// One second, in picoseconds.
 pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 
@@ -11,12 +13,14 @@ pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 /// A `u64` of picoseconds reaches 213.5 days. A time past that is [`SimTime::MAX`], the *horizon*: sums saturate there,
 /// and the event kernel ends a run with an error when an event would be due at it. Longer horizons belong to the
 /// durability methods, which do not simulate every transfer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "f64")]
 #[repr(transparent)]
 pub struct SimTime(u64);
 
 /// A length of simulated time in picoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "f64")]
 #[repr(transparent)]
 pub struct SimDuration(u64);
 
@@ -57,6 +61,23 @@ impl SimTime {
     /// The time since `earlier`, or zero when `earlier` is later.
     pub const fn since(self, earlier: SimTime) -> SimDuration {
         SimDuration(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl TryFrom<f64> for SimTime {
+    type Error = TimeError;
+
+    /// The point so many seconds after the start.
+    fn try_from(seconds: f64) -> Result<Self, TimeError> {
+        SimDuration::from_seconds(seconds).map(|after| SimTime::ZERO + after)
+    }
+}
+
+impl TryFrom<f64> for SimDuration {
+    type Error = TimeError;
+
+    fn try_from(seconds: f64) -> Result<Self, TimeError> {
+        SimDuration::from_seconds(seconds)
     }
 }
 

@@ -136,7 +136,10 @@ def object_group(pool: PoolInfo, name: str, namespace: str = "", key: str = "") 
     """
     with core_errors():
         return _core.group_of_name(
-            json.dumps(describe.pool_json(pool)), namespace.encode(), (key or name).encode()
+            json.dumps(describe.pool_json(pool)),
+            pool.object_hash,
+            namespace.encode(),
+            (key or name).encode(),
         )
 
 

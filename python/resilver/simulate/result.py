@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,22 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from resilver import _core, describe
-from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES, empty_table
+from resilver.columns import TABLE_NAMES, table_of
 from resilver.describe_ports import ports_of
+from resilver.errors import SimulationError
 from resilver.estimate_streams import analytic_rates
 from resilver.simulate.network import node_names, node_places, topology_of
 from resilver.spec import System
 
-_TABLES = TABLE_NAMES[1:]
-# What the report holds besides metrics.
-_COLUMNS = (*_TABLES, "interfaces", "node_names")
-_OF_TRAFFIC = (
-    "requests_completed",
-    "requests_lost",
-    "requests_read",
-    "requests_written",
-    "write_backlog_requests",
-)
 # What a run of traffic alone has nothing to say about: nothing is stored, and nothing is rebuilt.
 _OF_A_REBUILD = (
     "failed_servers",
@@ -112,94 +103,89 @@ class _Busy:
     of_channels: _Reals
 
 
-def result_of(system: System, seed: int, report: Mapping[str, Any]) -> RunResult:
+def result_of(
+    system: System,
+    seed: int,
+    metrics: Mapping[str, int | float | str | None],
+    found: Mapping[str, _core.Table | None],
+) -> RunResult:
     """What a run found, in metrics and tables.
 
     Args:
         system: The system.
         seed: The seed of the run.
-        report: The core's report: scalars, and columns as NumPy arrays.
+        metrics: What the core says by name.
+        found: The core's tables by name, None where the system has no such part.
 
     Returns:
         The result; a part that the system does not have is a table without rows, or null.
     """
-    devices = describe.devices(system)
-    numbers = np.array([device.number for device in devices], dtype=np.int32)
-    known = {
-        name: None if column is None else np.asarray(column)[numbers]
-        for name, column in report["servers"].items()
-    }
-    topology = topology_of(system, seed)
-    links = _links(system, report, topology)
-    busy = _busy(report, topology)
+    core = {name: None if of is None else pa.table(of) for name, of in found.items()}
+    devices, topology = describe.devices(system), topology_of(system, seed)
+    numbers = pa.array([device.number for device in devices], pa.int32())
+    by_number = _whole(core["servers"])
+    servers = by_number.take(numbers)
+    links, busy = core["links"], _busy(core, topology)
     # Busy times are those of the window of statistics where there is one.
-    window = report.get("statistics_seconds") or report["simulated_seconds"]
-    metrics: dict[str, int | float | str | None] = {
-        **{name: value for name, value in report.items() if name not in _COLUMNS},
+    window = float(metrics["statistics_seconds"] or metrics["simulated_seconds"] or 0)
+    told: dict[str, int | float | str | None] = {
+        **metrics,
         "servers": len(devices),
         "failed_servers": ",".join(
-            device.name for device in devices if report["servers"]["failed"][device.number]
+            device.name
+            for device, failed in zip(devices, servers["failed"].to_pylist(), strict=True)
+            if failed
         ),
-        **_rates(report, known, busy, window),
-        "lent_bytes": _lent_bytes(report),
+        **_rates(metrics, servers, busy, window),
+        "lent_bytes": _lent_bytes(core["lanes"]),
         **_analytic(system),
     }
     # One row a device, of the endpoints it has.
     ports = ports_of(system) or [[endpoint] for endpoint in describe.endpoints(system)]
     endpoints_of = np.array(ports, dtype=np.intp).reshape(len(ports), -1)[numbers]
+    of_links = busy.of_endpoint[endpoints_of].mean(axis=1) if len(devices) else np.empty(0)
     columns = {
-        "server": pa.array(numbers),
-        "name": pa.array([device.name for device in devices], pa.string()),
-        "host": pa.array([device.host for device in devices], pa.string()),
-        **{name: _nullable(column) for name, column in known.items() if column is not None},
-        "link_busy_seconds": busy.of_endpoint[endpoints_of].mean(axis=1)
-        if len(devices)
-        else np.empty(0),
+        **{name: servers[name] for name in servers.column_names},
+        "server": numbers,
+        "name": [device.name for device in devices],
+        "host": [device.host for device in devices],
+        "link_busy_seconds": of_links,
     }
-    for name in ("placement_groups_gained", *_OF_TRAFFIC):
-        columns.setdefault(name, pa.nulls(len(devices), pa.int64()))
-    apart = {
-        "links": links,
-        "pools": _pools(system, report),
-        "parts": _parts(report.get("parts"), window),
-    }
-    tables = {name: _table(name, report.get(name)) for name in _TABLES[1:] if name not in apart}
-    tables |= apart
+    if links is not None and topology is not None:
+        core["links"] = _with_ends(links, system, topology)
+    core["pools"] = None if system.is_traffic_only else _named(core["pools"], system.pool_names)
+    core["parts"] = _with_shares(core["parts"], window)
     if system.is_traffic_only:
         # What is rebuilt in place moves nothing, but it takes its time.
-        in_place = metrics.get("rebuild_seconds") if _rebuilds_in_place(system) else None
-        metrics |= dict.fromkeys(_OF_A_REBUILD) | {"rebuild_seconds": in_place}
-        columns |= dict.fromkeys(_OF_A_REBUILD_BY_SERVER, pa.nulls(len(devices)))
-        tables |= {name: empty_table(name) for name in _TABLES_OF_A_REBUILD}
-    return RunResult(metrics, pa.table(columns), **tables)
+        in_place = told["rebuild_seconds"] if _rebuilds_in_place(system) else None
+        told |= dict.fromkeys(_OF_A_REBUILD) | {"rebuild_seconds": in_place}
+        columns |= dict.fromkeys(_OF_A_REBUILD_BY_SERVER)
+        core |= dict.fromkeys(_TABLES_OF_A_REBUILD)
+    tables = {name: table_of(name, core[name]) for name in TABLE_NAMES[2:]}
+    return RunResult(told, table_of("servers", columns, len(devices)), **tables)
 
 
-def _table(name: str, columns: Mapping[str, Any] | None) -> pa.Table:
-    """The columns of a part of the report; without rows where the system has no such part."""
-    if not columns or not any(len(column) for column in columns.values()):
-        return empty_table(name)
-    return pa.table({key: _nullable(column) for key, column in columns.items()})
+def _whole(table: pa.Table | None) -> pa.Table:
+    """A table that every run has."""
+    if table is None:
+        raise SimulationError("the core's report lacks a table; build it anew")
+    return table
 
 
-def _pools(system: System, report: Mapping[str, Any]) -> pa.Table:
-    """What became of each pool; no rows where nothing is stored."""
-    if system.is_traffic_only:
-        return empty_table("pools")
-    named = zip(system.pool_names, report["pools"], strict=True)
-    rows = [{"pool": name, **found} for name, found in named]
-    return pa.Table.from_pylist(rows, schema=empty_table("pools").schema)
+def _named(pools: pa.Table | None, names: Sequence[str]) -> pa.Table:
+    """The pools by name."""
+    return _whole(pools).append_column("pool", pa.array(names, pa.string()))
 
 
-def _parts(columns: Mapping[str, Any] | None, window: float) -> pa.Table:
+def _with_shares(parts: pa.Table | None, window: float) -> pa.Table:
     """What parts with a service did, and which share of the time they were busy."""
-    table = _table("parts", columns)
-    if not table.num_rows:
-        return table
-    numbers = [int(name.rpartition(".")[2]) for name in table["name"].to_pylist()]
-    busy = np.asarray(table["busy_seconds"])
-    share = pa.array(busy / window) if window > 0 else pa.nulls(len(table), pa.float64())
-    table = table.add_column(1, "part", pa.array(numbers, pa.int32()))
-    return table.append_column("busy_fraction", share)
+    parts = _whole(parts)
+    numbers = [int(name.rpartition(".")[2]) for name in parts["name"].to_pylist()]
+    parts = parts.append_column("part", pa.array(numbers, pa.int32()))
+    if window > 0:
+        share = np.asarray(parts["busy_seconds"]) / window
+        parts = parts.append_column("busy_fraction", pa.array(share))
+    return parts
 
 
 def _rebuilds_in_place(system: System) -> bool:
@@ -207,12 +193,11 @@ def _rebuilds_in_place(system: System) -> bool:
     return any(fault.corrupt is not None and fault.corrupt.strips for fault in system.faults)
 
 
-def _lent_bytes(report: Mapping[str, Any]) -> int | None:
+def _lent_bytes(lanes: pa.Table | None) -> int | None:
     """What classes of traffic had of others' shares of the network; None without lanes."""
-    lanes = report.get("lanes")
-    if not lanes or not len(lanes["part"]):
+    if lanes is None or not lanes.num_rows:
         return None
-    pairs = zip(lanes["part"], lanes["lent_bytes"], strict=True)
+    pairs = zip(lanes["part"].to_pylist(), lanes["lent_bytes"].to_pylist(), strict=True)
     return sum(int(lent) for part, lent in pairs if part != "devices")
 
 
@@ -228,38 +213,29 @@ def _analytic(system: System) -> dict[str, int | float | str | None]:
     }
 
 
-def _nullable(column: Any) -> Any:
-    """A column in which NaN means that there is no value."""
-    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
-        return pa.array(column, mask=np.isnan(column))
-    return column
-
-
-def _links(system: System, report: Mapping[str, Any], topology: _core.Topology | None) -> pa.Table:
+def _with_ends(links: pa.Table, system: System, topology: _core.Topology) -> pa.Table:
     """The links with the names and places of their ends."""
-    columns = report.get("links")
-    if not columns or topology is None:
-        return empty_table("links")
     names = np.array(node_names(system, topology), dtype=object)
     places = node_places(system, topology)
-    ends = {end: np.asarray(columns[end]) for end in ("from", "to")}
-    added: dict[str, Any] = {}
-    for end, nodes in ends.items():
-        added[f"{end}_name"] = pa.array(names[nodes], pa.string())
-        added[f"{end}_x"], added[f"{end}_y"] = places[nodes, 0], places[nodes, 1]
-    table = {**columns, **added}
-    return pa.table({name: table[name] for name in SHARD_SCHEMAS["links"].names[1:]})
+    for end in ("from", "to"):
+        nodes = np.asarray(links[end])
+        links = links.append_column(f"{end}_name", pa.array(names[nodes], pa.string()))
+        for axis, name in enumerate("xy"):
+            links = links.append_column(f"{end}_{name}", pa.array(places[nodes, axis]))
+    return links
 
 
-def _busy(report: Mapping[str, Any], topology: _core.Topology | None) -> _Busy:
-    columns = report.get("links")
-    if not columns or topology is None:
-        interfaces = report["interfaces"]
-        send, receive = interfaces["send_busy_seconds"], interfaces["receive_busy_seconds"]
+def _busy(core: Mapping[str, pa.Table | None], topology: _core.Topology | None) -> _Busy:
+    links = core["links"]
+    if links is None or topology is None:
+        interfaces = _whole(core["interfaces"])
+        send = np.asarray(interfaces["send_busy_seconds"])
+        receive = np.asarray(interfaces["receive_busy_seconds"])
         return _Busy((send + receive) / 2, np.concatenate([send, receive]))
-    forward, backward = columns["forward_busy_seconds"], columns["backward_busy_seconds"]
+    forward = np.asarray(links["forward_busy_seconds"])
+    backward = np.asarray(links["backward_busy_seconds"])
     # Both directions of a link are at both of its ends, one going out and one coming in.
-    nodes = np.concatenate([columns["from"], columns["to"]])
+    nodes = np.concatenate([np.asarray(links["from"]), np.asarray(links["to"])])
     both = np.tile((forward + backward) / 2, 2)
     seconds = np.bincount(nodes, both, minlength=topology.nodes)
     ports = np.bincount(nodes, minlength=topology.nodes)
@@ -268,24 +244,21 @@ def _busy(report: Mapping[str, Any], topology: _core.Topology | None) -> _Busy:
 
 
 def _rates(
-    report: Mapping[str, Any],
-    servers: Mapping[str, Any],
-    busy: _Busy,
-    window: float,
+    metrics: Mapping[str, Any], servers: pa.Table, busy: _Busy, window: float
 ) -> dict[str, int | float | None]:
     """The metrics that are ratios to the time, null where nothing took any."""
-    seconds = report["rebuild_seconds"]
-    disks = servers["device_busy_seconds"][~servers["failed"]]
+    seconds = metrics["rebuild_seconds"]
+    disks = np.asarray(servers["device_busy_seconds"])[~np.asarray(servers["failed"])]
 
     def share(values: _Reals, reduce: Callable[..., Any]) -> float | None:
         return float(reduce(values)) / window if window > 0 and values.size else None
 
     return {
-        "aggregate_bytes_per_second": report["rebuilt_bytes"] / seconds if seconds else None,
+        "aggregate_bytes_per_second": metrics["rebuilt_bytes"] / seconds if seconds else None,
         "link_busy_fraction": share(busy.of_channels, np.mean),
         "link_busy_fraction_max": share(busy.of_channels, np.max),
         "device_busy_fraction": share(disks, np.mean),
         "device_busy_fraction_max": share(disks, np.max),
-        "device_bytes_read": int(servers["device_bytes_read"].sum()),
-        "device_bytes_written": int(servers["device_bytes_written"].sum()),
+        "device_bytes_read": int(np.sum(servers["device_bytes_read"])),
+        "device_bytes_written": int(np.sum(servers["device_bytes_written"])),
     }

@@ -97,7 +97,7 @@ def finished(
         if system.is_traffic_only and state.phase != "done":
             state = replace(state, phase="serving")
         _tell(progress, state)
-    return result_of(system, seed, simulation.report())
+    return result_of(system, seed, *simulation.report())
 
 
 def _tell(progress: Callable[[Progress], bool] | None, state: Progress) -> None:

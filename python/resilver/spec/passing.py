@@ -57,8 +57,8 @@ class PartService(Section):
     def described(self) -> dict[str, Any]:
         """The same in the core's words."""
         return {
-            "rate_bytes_per_second": None if self.rate is None else float(self.rate),
-            "per_request_seconds": float(self.per_request),
+            "rate": None if self.rate is None else float(self.rate),
+            "per_request": float(self.per_request),
         }
 
 

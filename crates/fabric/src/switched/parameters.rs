@@ -2,6 +2,7 @@
 
 use resilver_kernel::lanes::{Lanes, LanesError};
 use resilver_units::{Bytes, BytesPerSecond, SimDuration};
+use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
 use super::event::NODE_LIMIT;
@@ -9,7 +10,8 @@ use super::packet::HOP_LIMIT;
 use crate::topology::Topology;
 
 /// When a node passes a packet on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Forwarding {
     /// When all of it has come in.
     StoreAndForward,
@@ -18,7 +20,8 @@ pub enum Forwarding {
 }
 
 /// How a node chooses a packet's next channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Routing {
     /// Among the channels of the shortest ways that work: the one that is free first, of these the one least used, of these
     /// each in turn. Where none works, the same among all others. Never back to the node that the packet came from.
@@ -37,13 +40,16 @@ pub enum Queues {
 }
 
 /// What a switched fabric's links, switches and packets are like.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SwitchedParameters {
     /// The rate of each link, one way.
+    #[serde(rename = "link_rate")]
     pub rate: BytesPerSecond,
     /// The rate of each link by its number; empty where all have `rate`.
     pub link_rates: Vec<BytesPerSecond>,
     /// The time that a bit takes from one end of a link to the other.
+    #[serde(rename = "link_latency")]
     pub latency: SimDuration,
     /// The time that a node takes before it passes on what has come in; sources and destinations take none.
     pub switch_latency: SimDuration,
@@ -56,11 +62,39 @@ pub struct SwitchedParameters {
     /// How a node chooses a packet's next channel.
     pub routing: Routing,
     /// Most hops of a packet.
+    #[serde(deserialize_with = "or_zero")]
     pub hop_limit: u32,
     /// The lanes of each port.
+    #[serde(skip, default = "Lanes::single")]
     pub lanes: Lanes,
     /// How the queues are kept; those of more than one lane are explicit.
+    #[serde(skip, default = "implicit")]
     pub queues: Queues,
+}
+
+fn implicit() -> Queues {
+    Queues::Implicit
+}
+
+/// No number is zero.
+fn or_zero<'de, D: Deserializer<'de>>(json: D) -> Result<u32, D::Error> {
+    Option::<u32>::deserialize(json).map(Option::unwrap_or_default)
+}
+
+/// A packet may take this many times the hops of the longest of the shortest ways, and at least as many as an IP packet's
+/// time to live can count: one that goes round a failed link may turn for long before it finds its way.
+const DIAMETERS: u32 = 4;
+const HOPS_MIN: u32 = 255;
+
+impl SwitchedParameters {
+    /// The same with a limit of hops that follows from the topology where none is given.
+    #[must_use]
+    pub fn over(mut self, topology: &Topology) -> Self {
+        if self.hop_limit == 0 {
+            self.hop_limit = topology.diameter().saturating_mul(DIAMETERS).max(HOPS_MIN);
+        }
+        self
+    }
 }
 
 /// Parameters that no fabric has.

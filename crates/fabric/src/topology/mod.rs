@@ -24,6 +24,7 @@ mod names;
 mod places;
 mod rim;
 mod shape;
+mod structure;
 mod tree;
 mod wiring;
 
@@ -41,6 +42,7 @@ pub use names::NodeKind;
 pub use places::draw_routers;
 pub use rim::{Rim, RimWiring, mesh_with_rim};
 pub use shape::Shape;
+pub use structure::{RouterPlaces, Structure};
 pub use tree::{Tree, fat_tree};
 
 use std::ops::Range;

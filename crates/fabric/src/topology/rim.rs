@@ -3,13 +3,16 @@
 //! These routers are where packets enter and leave; no way between two other nodes leads through one, though one that has strayed
 //! there finds out again.
 
+use serde::Deserialize;
+
 use super::cartesian::Cartesian;
 use super::error::refuse;
 use super::wiring::{PortLists, Wiring};
 use super::{Shape, Topology, TopologyError};
 
 /// Which nodes of a mesh its outside routers are joined to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RimWiring {
     /// A quarter of the routers at each corner, each joined to all nodes of the two sides that share the corner. Router i is at
     /// corner i mod 4, in the order of nodes.

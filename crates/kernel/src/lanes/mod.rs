@@ -20,6 +20,7 @@ mod usage;
 pub use ports::{LanePorts, Service, Taken};
 pub use usage::LaneUse;
 
+use serde::Deserialize;
 use thiserror::Error;
 
 /// Most lanes of a port: lending is counted for each lane and each set of lanes that wait.
@@ -30,7 +31,8 @@ pub const MILLIONTHS: u32 = 1_000_000;
 const FACTOR_MAX: u64 = 1 << 20;
 
 /// In which order a port serves its lanes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LaneOrder {
     /// A unit of each lane in turn, those that wait with nothing passed over.
     Turns,
@@ -41,7 +43,8 @@ pub enum LaneOrder {
 }
 
 /// The lanes of every port of a fabric, or of every device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Fractions")]
 pub struct Lanes {
     /// Each lane's guaranteed share, in millionths; their proportions alone count.
     pub shares: Vec<u32>,
@@ -85,6 +88,23 @@ pub enum LanesError {
         /// Lanes there are.
         count: usize,
     },
+}
+
+/// Lanes by their shares as parts of a whole.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fractions {
+    shares: Vec<f64>,
+    order: LaneOrder,
+}
+
+impl TryFrom<Fractions> for Lanes {
+    type Error = LanesError;
+
+    fn try_from(Fractions { shares, order }: Fractions) -> Result<Self, LanesError> {
+        let lanes = Lanes { order, ..Lanes::of_shares(&shares)? };
+        lanes.check().map(|()| lanes)
+    }
 }
 
 impl Lanes {

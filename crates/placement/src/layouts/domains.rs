@@ -1,9 +1,11 @@
 //! Which devices may hold a further copy of an object.
 
 use resilver_units::DeviceId;
+use serde::Deserialize;
 
 /// The failure domain of each device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
 pub struct Domains {
     of: Vec<u32>,
 }

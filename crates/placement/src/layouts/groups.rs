@@ -14,6 +14,7 @@
 use std::collections::VecDeque;
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
 use super::{Domains, ObjectLayout, draw, part};
 use crate::crush::MapError;
@@ -25,7 +26,8 @@ pub const GROUP_SIZE_MAX: usize = 1024;
 const SMALL: usize = 64;
 
 /// Where the pieces of a failed member go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Spare {
     /// To other members that hold none of the object's pieces.
     Distributed,

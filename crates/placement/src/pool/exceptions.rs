@@ -5,12 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Deserialize;
+
 use super::Osds;
 
 /// The exceptions of one pool, by the number of the group in the pool.
 ///
 /// An entry for a group that the pool does not have is never looked at.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Exceptions {
     /// `pg_upmap`: the whole set of a group.
     pub upmap: BTreeMap<u32, Vec<i32>>,

@@ -14,11 +14,14 @@ pub use exceptions::Exceptions;
 pub use object::{ObjectHash, linux_bytes};
 pub use sets::{GroupSets, NO_PRIMARY};
 
-use crate::crush::NONE;
+use serde::Deserialize;
+
+use crate::crush::{CrushMap, MapError, NONE, Rule};
 use crate::hash::rjenkins1_2;
 
 /// How a pool protects its data, which decides what becomes of a device that is down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PoolKind {
     /// Copies: a device that is down is left out, and those after it move up.
     Replicated,
@@ -27,7 +30,8 @@ pub enum PoolKind {
 }
 
 /// A pool: its placement groups and the rule that places them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pool {
     /// The pool's id.
     pub id: i64,
@@ -44,6 +48,7 @@ pub struct Pool {
     /// Replicated or erasure coded.
     pub kind: PoolKind,
     /// Groups that are not where the rule puts them.
+    #[serde(default)]
     pub exceptions: Exceptions,
 }
 
@@ -107,6 +112,19 @@ fn mask_of(bins: u32) -> u32 {
 }
 
 impl Pool {
+    /// The rule of the map that places the pool.
+    ///
+    /// # Errors
+    /// When the map has no such rule.
+    pub fn rule_of<'a>(&self, map: &'a CrushMap) -> Result<&'a Rule, MapError> {
+        map.rule_by_id(self.rule).ok_or_else(|| {
+            let known: Vec<String> = map.rules().iter().map(|rule| rule.id.to_string()).collect();
+            let field = format!("pool {}: rule", self.id);
+            let (rule, remedy) = ("the map has no such rule", format!("its rules are {}", known.join(", ")));
+            MapError::Invalid { field, value: self.rule.to_string(), rule: rule.to_owned(), remedy }
+        })
+    }
+
     /// The CRUSH input of a placement group.
     ///
     /// # Arguments

@@ -12,6 +12,7 @@ mod tests;
 use std::ops::Range;
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
 use crate::layout::{object_position, point_position};
 
@@ -23,7 +24,8 @@ pub use table::PointTable;
 const LONG_WALK: usize = 256;
 
 /// Where the further copies of an object go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RingWalk {
     /// Every copy has a position of its own, hashed from the object and the copy's number; where that meets a failure
     /// domain that is used, it goes on along the ring. A copy whose device failed goes to one more position of the

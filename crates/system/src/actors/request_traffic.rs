@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
+use serde::Deserialize;
 
 use crate::SystemError;
 
 /// The clients of a system.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// The pool whose objects they ask for; `None` where they ask for those of all.
     pub pool: Option<usize>,
@@ -34,7 +36,8 @@ pub struct Traffic {
 }
 
 /// When requests come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Arrivals {
     /// Each requester keeps a fixed number of requests outstanding.
     Closed {
@@ -60,7 +63,7 @@ pub enum Arrivals {
 }
 
 /// One recorded request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct TraceRequest {
     /// When it is issued.
     pub at: SimTime,
@@ -73,7 +76,8 @@ pub struct TraceRequest {
 }
 
 /// Which server a request goes to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Targets {
     /// Any, each as likely as the others.
     Uniform,

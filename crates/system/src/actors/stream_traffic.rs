@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use resilver_redundancy::Code;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
+use serde::Deserialize;
 
 use crate::SystemError;
 use crate::config::CodeConfig;
 
 /// Sustained reads and writes of whole stripes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StreamTraffic {
     /// What the stripes are.
     pub over: StripesOf,
@@ -34,7 +36,8 @@ pub struct StreamTraffic {
 }
 
 /// What the stripes of streams are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StripesOf {
     /// Any servers of a group; each group by its servers.
     Groups(Vec<Vec<DeviceId>>),
@@ -43,7 +46,8 @@ pub enum StripesOf {
 }
 
 /// Which entry a server's clients are at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Pairing {
     /// That of the server's port: endpoint e has entry e mod R of R.
     Paired,
@@ -52,7 +56,8 @@ pub enum Pairing {
 }
 
 /// Writes that come all at once, again and again.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Bursts {
     /// When the first one begins.
     pub first: SimDuration,

@@ -9,6 +9,8 @@ pub(super) enum Class {
     Device,
     Link,
     Node,
+    /// What carries others, and has no device in it.
+    Carrier,
 }
 
 enum Members<'a> {
@@ -16,6 +18,8 @@ enum Members<'a> {
     Itself(Vec<u32>),
     Even(u32),
     Listed(Vec<&'a [u32]>),
+    /// Numbered on from here.
+    From(u32),
 }
 
 /// What there is of a level, by number.
@@ -92,6 +96,11 @@ impl<'a> Kind<'a> {
                 let members = Members::Listed(members);
                 Kind { class: Class::Device, members, has_ports, count, names: Ok(names), numbers }
             }
+            PartsOfLevel::Carriers(first, names) => {
+                let (names, numbers) = (Ok(names.clone()), names.iter().cloned().zip(0..).collect::<BTreeMap<_, _>>());
+                let (members, count) = (Members::From(*first), numbers.len() as u32);
+                Kind { class: Class::Carrier, members, has_ports, count, names, numbers }
+            }
         }
     }
 
@@ -117,6 +126,7 @@ impl<'a> Kind<'a> {
             Members::Itself(_) => vec![part],
             Members::Even(size) => (part * size..(part + 1) * size).collect(),
             Members::Listed(parts) => parts[part as usize].to_vec(),
+            Members::From(first) => vec![first + part],
         }
     }
 

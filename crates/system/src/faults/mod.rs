@@ -15,11 +15,12 @@ use resilver_fabric::topology::Topology;
 use resilver_kernel::Pace;
 use resilver_placement::inverse::FailedSet;
 use resilver_units::{DeviceId, SimTime};
+use thiserror::Error;
 
 use crate::config::SystemConfig;
 
 pub use drawing::choose_failed;
-pub use naming::{Ask, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, named_faults};
+pub use naming::{Ask, LevelNames, Named, Names, PartsOfLevel, Wanted, named_faults};
 
 /// Parts of a system that go to a health together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,6 +53,24 @@ impl Fault {
     pub fn is_slow(&self) -> bool {
         self.health > 0.0
     }
+}
+
+/// A fault of what a system has not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Error)]
+#[error("{key}: {rule}; {remedy}")]
+pub struct FaultError {
+    /// Where the study says it.
+    pub key: String,
+    /// The number or the name that is wrong; none of either where all are.
+    pub count: Option<u32>,
+    /// See there.
+    pub name: Option<String>,
+    /// What must hold.
+    pub rule: String,
+    /// What to do about it; empty where the names that there are say it.
+    pub remedy: String,
+    /// The names that there are.
+    pub known: Vec<String>,
 }
 
 /// The beginning or the end of a fault of which nobody is told.

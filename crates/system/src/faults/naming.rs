@@ -8,22 +8,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resilver_fabric::topology::Topology;
 use resilver_units::{DeviceId, EndpointId, SimTime};
+use serde::Deserialize;
 
 use super::kinds::{Class, Kind};
-use super::{Fault, choose_failed};
-
-/// The number from which on parts have those that carry others, in place of devices, of which they have none in them.
-const CARRIERS: u32 = 1 << 31;
+use super::{Fault, FaultError, choose_failed};
 
 /// Which parts of a level a fault is of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
 pub enum Wanted {
     /// So many, drawn.
     Count(u32),
-    /// Those of these names.
-    Names(Vec<String>),
     /// Devices of these numbers, whatever the level.
     Devices(Vec<u32>),
+    /// Those of these names.
+    Names(Vec<String>),
 }
 
 /// A fault as a study says it.
@@ -42,16 +41,20 @@ pub struct Ask {
 }
 
 /// The parts of a level.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PartsOfLevel {
     /// So many, of equally many devices each, called by this word and their number.
     Even(u32, String),
     /// Each with its name and its devices; one of several names is there as often.
     Listed(Vec<(String, Vec<u32>)>),
+    /// What carries others and has no device in it, by name; the first has this number among all that do.
+    Carriers(u32, Vec<String>),
 }
 
 /// A level of a cluster.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LevelNames {
     /// Its name.
     pub level: String,
@@ -85,23 +88,6 @@ pub struct Named {
     pub level: String,
     /// The number of each part, and its name.
     pub parts: Vec<(u32, String)>,
-}
-
-/// A fault of what a system has not.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FaultError {
-    /// Where the study says it.
-    pub key: String,
-    /// The number or the name that is wrong; none of either where all are.
-    pub count: Option<u32>,
-    /// See there.
-    pub name: Option<String>,
-    /// What must hold.
-    pub rule: String,
-    /// What to do about it; empty where the names that there are say it.
-    pub remedy: String,
-    /// The names that there are.
-    pub known: Vec<String>,
 }
 
 /// What is taken of a system so far, in the order of time.
@@ -146,7 +132,7 @@ pub fn named_faults(asks: &[Ask], names: &Names<'_>, seed: u64) -> Result<Vec<Na
         taking.take_all();
     }
     let (devices, called) = &names.devices;
-    let failed = taking.told.iter().filter(|&&(_, device)| device < CARRIERS).count() as u32;
+    let failed = taking.told.iter().filter(|&&(class, _)| class == Class::Device).count() as u32;
     if taking.problems.is_empty() && failed > 0 && failed >= *devices {
         taking.problems.push(FaultError {
             key: "faults".to_owned(),
@@ -280,6 +266,8 @@ impl Taking<'_> {
             match kind.class {
                 Class::Link => fault.links = members,
                 Class::Node => fault.nodes = members,
+                // Which devices go with it, others say.
+                Class::Carrier => {}
                 Class::Device => {
                     // A machine that is gone passes nothing on; one that is taken out or slow does.
                     if let Some(topology) =

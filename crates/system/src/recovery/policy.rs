@@ -1,6 +1,7 @@
 //! How recovery goes about its work.
 
 use resilver_units::{Bytes, BytesPerSecond, SimDuration};
+use serde::Deserialize;
 
 use super::tasks::piece_bytes;
 use super::work::RecoveryWork;
@@ -8,7 +9,8 @@ use crate::SystemError;
 use crate::event::BUFFER_LIMIT;
 
 /// How recovery goes about its work.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RecoveryPolicy {
     /// Size of a buffer: the unit of requests, reads, transfers and writes.
     pub pipeline_buffer: Bytes,
@@ -26,7 +28,8 @@ pub struct RecoveryPolicy {
 }
 
 /// How a destination goes about parts of a buffer that do not come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RetryPolicy {
     /// How long it waits before it asks again.
     pub after: SimDuration,

@@ -11,10 +11,13 @@ use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_placement::inverse::FailedSet;
+use resilver_placement::ring::{HashRing, RingWalk};
+use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
-    AffectedObject, EventOf, ObjectOrder, Outcome, Plant, Recovery, RecoveryChoices, RecoveryPolicy, RecoveryWork,
-    SourceChoice, Storage,
+    AffectedObject, Algorithm, Contents, Devices, Discipline, EventOf, FabricConfig, ObjectOrder, Outcome, Phase,
+    Placement, Plant, Recovery, RecoveryChoices, RecoveryPolicy, RecoveryWork, Report, RetryPolicy, Simulation,
+    SourceChoice, Storage, StoredPool, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
@@ -120,4 +123,48 @@ pub fn restore(
 /// Rebuilt data over rebuild time, in GiB/s.
 pub fn gibibytes_per_second(outcome: &Outcome) -> f64 {
     outcome.rebuilt_bytes.get() as f64 / outcome.rebuilt_at.seconds() / (1u64 << 30) as f64
+}
+
+/// Three copies of so many whole files of up to `largest` bytes on a ring of servers that are interfaces and disks; nothing
+/// fails.
+pub fn files_on_ring(servers: u32, files: u64, largest: u64) -> SystemConfig {
+    let ring = Arc::new(HashRing::new((0..servers).collect(), 128, RingWalk::Rehash));
+    SystemConfig {
+        seed: 5,
+        endpoint_of: (0..servers).map(EndpointId::new).collect(),
+        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
+        fabric: FabricConfig::LogGp { table: qdr() },
+        pools: vec![StoredPool {
+            placement: Placement {
+                groups: None,
+                algorithm: Algorithm::Ring { ring, copies: 3, is_out: vec![false; servers as usize] },
+                domain_of: Some((0..servers).collect()),
+            },
+            code: None,
+            contents: Contents::Files {
+                histogram: Histogram::new(&[Bin { min: 0, max: largest, count: 1 }]).unwrap(),
+                decomposition: Decomposition::Whole,
+                extent: Extent::Files(files),
+            },
+        }],
+        ports_of: vec![],
+        traffic: Vec::new(),
+        streams: None,
+        corruptions: vec![],
+        faults: vec![],
+        lanes: None,
+        policy: policy(),
+        retry: RetryPolicy { after: SimDuration::from_seconds(1.0).unwrap(), attempts: 3 },
+        source: SourceChoice::LeastLoaded,
+        order: ObjectOrder::Population,
+    }
+}
+
+/// Runs a system to its end; the run itself holds it to the conservation laws.
+pub fn finish(config: &SystemConfig) -> Report {
+    let mut simulation = Simulation::new(config.clone()).unwrap();
+    while simulation.phase() != Phase::Done {
+        simulation.advance().unwrap();
+    }
+    simulation.report().unwrap().clone()
 }
