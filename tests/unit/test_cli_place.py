@@ -219,7 +219,7 @@ def test_tables_stay_within_eighty_columns(
         (["--quality", "--rule", "0", "--num-rep", "2", "--fatal", "3"], "fatal = 3"),
         (["--rule", "0", "--fatal", "1"], "--fatal: it means nothing by itself"),
         (["--add-item", "3", "1.0", "osd.3"], "an edited map goes nowhere yet"),
-        (["--tree", "--move", "osd.3"], "--move: it means nothing by itself"),
+        (["--tree", "--move", "osd.3"], "--move osd.3: it does not say where the item goes"),
         (["--tree", "--loc", "root", "default"], "--loc: it means nothing by itself"),
         (["--tree", "--format", "text"], "--format: it means nothing by itself"),
         (["--compare"], "--compare takes two files, and 1 are given"),
@@ -265,7 +265,7 @@ def test_layers_that_are_none_are_named(
     [
         (b'{"osdmap": {', "line 1"),
         (b'{"monmap": []}', "neither a `ceph report`"),
-        (b"\xff\xfe", "UTF-8"),
+        (b"\xff\xfe", "neither text nor a binary form"),
     ],
 )
 def test_a_file_of_another_kind_is_named(

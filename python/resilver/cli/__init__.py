@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 
@@ -22,6 +23,7 @@ def run(arguments: list[str]) -> int:
         0 done, 1 failed, 2 bad usage or input, 3 a sweep left incomplete, 130 interrupted.
     """
     _open_closed_streams()
+    _spare_letters()
     from resilver.cli.app import app
     from resilver.cli.console import report_error
 
@@ -50,6 +52,13 @@ def _open_closed_streams() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
+
+
+def _spare_letters() -> None:
+    """Let letters that a stream's encoding lacks, as a tick in ASCII, stand as question marks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(errors="replace")
 
 
 def _exit_code(stop: SystemExit) -> int:

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from resilver.cli.console import messages, print_json, say
-from resilver.cli.saving import save_whole
+from resilver.cli.saving import keep_inputs, save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.units import format_bytes
 
@@ -77,6 +77,7 @@ def import_sizes(
     from resilver import importers
 
     source = _source(listings, scan)
+    keep_inputs(output, listings)
     start = time.monotonic()
     with _walk_display(quiet=quiet or scan is None) as show_progress:
         measured = importers.import_sizes(

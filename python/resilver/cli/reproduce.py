@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -140,7 +142,10 @@ def _reproduce(
     if request.settings and not (one.has_runs or one.members):
         rule = f"{one.name} measures without a study, so it has no settings"
         raise ConfigError(Problem(rule, "leave --set out", "--set", show(request.settings[0])))
-    folder = FOLDER if request.folder is None else request.folder
+    folder = _folder_of(request)
+    if request.settings and not quiet:
+        changed = " ".join(f"--set {quote(setting)}" for setting in request.settings)
+        say(f"not the study as it ships: {changed}; runs and page go to {folder}")
 
     def run(study: Study, path: Path, workers: int | None) -> Results:
         # A measurement says itself how many workers it has, and they are this machine's.
@@ -173,6 +178,16 @@ def _reproduce(
     elif not quiet:
         _print(made, page, files)
     return _judged(made)
+
+
+def _folder_of(request: Request) -> Path:
+    """Where the runs go: those of a study that was changed stay apart from the study's own."""
+    if request.folder is not None:
+        return request.folder
+    if not request.settings:
+        return FOLDER
+    text = "\n".join(sorted(request.settings))
+    return FOLDER.with_name(f"{FOLDER.name}-{sha256(text.encode()).hexdigest()[:8]}")
 
 
 def _record(made: Reproduction, page: Path, files: list[Path]) -> dict[str, Any]:

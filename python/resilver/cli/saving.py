@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from resilver.errors import ConfigError, Problem
@@ -32,6 +33,24 @@ def save_whole(path: Path, content: bytes | str) -> None:
             f"'{path}' cannot be written: {reason}; name a file in a folder that exists and is "
             "yours"
         ) from error
+
+
+def keep_inputs(output: Path | None, inputs: Iterable[Path | str | None]) -> None:
+    """Refuse to write over a file that the same command reads.
+
+    Args:
+        output: The file to be written; None is none.
+        inputs: The files that are read; None among them is passed over, and so is ``-``.
+
+    Raises:
+        ConfigError: The output is one of them, by whatever name.
+    """
+    if output is None or not output.exists():
+        return
+    for path in (Path(given) for given in inputs if given is not None):
+        if path.exists() and path.samefile(output):
+            rule = f"'{path}' is read by this command, and would be lost"
+            raise ConfigError(Problem(rule, "name another file", key="--output", value=str(output)))
 
 
 def check_writable(*paths: Path | None) -> None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from resilver.cli.console import output, print_json, say
-from resilver.cli.saving import check_writable
+from resilver.cli.saving import check_writable, keep_inputs, save_whole
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.simulate import Topology, topology
 from resilver.spec.topology import TopologySpec, parse_topology
@@ -83,7 +83,11 @@ def show_topologies(
     specs = _specs(texts, routers)
     if picture is not None:
         _check_picture(picture, len(specs))
+        keep_inputs(picture, (word for text in texts for word in text.split()))
     built = [topology(spec, seed=seed) for spec in specs]
+    if picture is not None:
+        # Before the text, whose reader may leave before its end.
+        _draw(built[0], picture)
     if as_json:
         rows = [_json(one) for one in built]
         print_json(rows[0] if len(rows) == 1 else rows)
@@ -92,7 +96,6 @@ def show_topologies(
     else:
         _print_several(built)
     if picture is not None:
-        _draw(built[0], picture)
         say(f"wrote {picture}")
 
 
@@ -274,6 +277,4 @@ def _draw(one: Topology, picture: Path) -> None:
     figure = draw_topology(
         one.positions, one.ends, one.kinds, title=one.spec.label, labels=one.node_names
     )
-    from resilver.cli.saving import save_whole
-
     save_whole(picture, picture_bytes(figure, picture.suffix.lower().lstrip(".")))

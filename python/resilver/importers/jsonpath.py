@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
+from unicodedata import category
 
 from resilver.errors import show
 from resilver.importers.text import refuse
+
+# Marks that turn the direction of what follows, which so looks like another name.
+_TURNS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 @dataclass(frozen=True)
@@ -128,4 +132,7 @@ class Node:
         """
         if not isinstance(self.value, str):
             self.fail("text")
+        # Names are shown, and a terminal or a page would obey these instead.
+        if any(category(letter) == "Cc" or letter in _TURNS for letter in self.value):
+            self.fail("text of printable characters")
         return self.value

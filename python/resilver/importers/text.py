@@ -14,6 +14,9 @@ from resilver.errors import ConfigError, Problem
 CRUSH_MAGIC = b"\x00\x00\x01\x00"
 """What a binary CRUSH map begins with: 0x00010000, little-endian (Ceph, crush/crush.h)."""
 
+INPUT_MAX = 2**30
+"""The most bytes of a file that is read whole: no map or report of a cluster comes near."""
+
 _TOML_POSITION = re.compile(
     r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL
 )
@@ -47,7 +50,8 @@ def read_bytes(path: Path) -> bytes:
         ConfigError: It is missing, a folder or unreadable.
     """
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(INPUT_MAX + 1)
     except FileNotFoundError:
         refuse(
             path,
@@ -59,6 +63,9 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         refuse(path, f"the file cannot be read: {reason}")
+    if len(data) > INPUT_MAX:
+        refuse(path, "it holds more than 1 GiB, or never ends", "give a file of the cluster")
+    return data
 
 
 def decode(data: bytes, path: Path) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from resilver import _core
 from resilver.errors import ConfigError
-from resilver.importers.text import CRUSH_MAGIC
+from resilver.importers.text import CRUSH_MAGIC, read_bytes
 from resilver.simulate.core_errors import core_errors
 
 # More devices for an input than any rule of use, and few enough for a result of bounded size.
@@ -71,11 +71,7 @@ class CrushMap:
             ConfigError: The file cannot be read.
             PlacementError: It holds no map, or one that cannot be used; the file is named.
         """
-        try:
-            data = Path(path).read_bytes()
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else None
-            raise ConfigError(f"{path}: cannot be read: {reason or error}") from None
+        data = read_bytes(Path(path))
         with core_errors(str(path)):
             if data.startswith(CRUSH_MAGIC):
                 return cls(_core.CrushMap.from_bytes(data))

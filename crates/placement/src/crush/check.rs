@@ -15,6 +15,18 @@ const VARY_R_LIMIT: u32 = 32;
 /// Rule ids, rulesets and sizes are bytes in Ceph's own form.
 const BYTE_LIMIT: u32 = 255;
 
+/// A name holds nothing that a terminal or a page would obey instead of showing it.
+fn check_printable(what: &str, id: impl ToString, name: &str) -> Result<(), MapError> {
+    // What turns the direction of text, or ends such a turn, looks like another name.
+    let turns =
+        |letter: char| matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !name.chars().any(|letter| letter.is_control() || turns(letter)) {
+        return Ok(());
+    }
+    let field = format!("{what} {}: name", id.to_string());
+    Err(MapError::invalid(field, name.escape_default(), "a name has printable characters", "rename it"))
+}
+
 impl Draft {
     pub(super) fn check_tunables(&self) -> Result<(), Fault> {
         for (name, value) in self.tunables.named() {
@@ -43,12 +55,14 @@ impl Draft {
             if !ids.insert(id) {
                 return Err(Fault { place, error: duplicate(format!("{what} {name}: id"), id) });
             }
+            check_printable(what, id, name).map_err(|error| Fault { place, error })?;
             if !name.is_empty() && !names.insert(name) {
                 return Err(Fault { place, error: duplicate(format!("{what} {id}: name"), name) });
             }
         }
         let mut types = BTreeSet::new();
         for entry in &self.types {
+            check_printable("type", entry.id, &entry.name).map_err(|error| Fault { place: entry.place, error })?;
             if !types.insert(entry.id) {
                 return Err(Fault {
                     place: entry.place,
@@ -58,6 +72,7 @@ impl Draft {
         }
         let mut rules = BTreeSet::new();
         for DraftRule { rule, place, .. } in &self.rules {
+            check_printable("rule", rule.id, &rule.name).map_err(|error| Fault { place: *place, error })?;
             if !rules.insert(rule.id) {
                 return Err(Fault { place: *place, error: duplicate(format!("rule {}: id", rule.name), rule.id) });
             }

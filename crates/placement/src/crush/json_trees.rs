@@ -24,6 +24,8 @@ pub(super) struct TreeMap {
     tunables: BTreeMap<String, Value>,
     #[serde(default)]
     private: Private,
+    #[serde(default)]
+    choose_args: BTreeMap<String, Value>,
 }
 
 /// What python-crush keeps of the report it read.
@@ -54,6 +56,11 @@ impl TreeMap {
     /// # Errors
     /// A bucket lacks its type or algorithm, or a rule's step is none.
     pub(super) fn flattened(self) -> Result<JsonMap, MapError> {
+        if let Some(key) = self.choose_args.keys().next() {
+            let rule = "stand-in weights are read in the form of Ceph, and python-crush has another";
+            let remedy = "give the map as `ceph osd crush dump` prints it, or remove them";
+            return Err(MapError::invalid("choose_args", key, rule, remedy));
+        }
         let types = self.types.iter().map(|entry| (entry.name.clone(), entry.type_id)).collect();
         let mut flat = Flat { types, ids: BTreeMap::new(), devices: BTreeMap::new(), buckets: Vec::new() };
         for tree in self.trees {
@@ -180,10 +187,14 @@ mod tests {
             ("\"type\": \"root\"", "\"type\": \"rooot\"", "bucket top: type = rooot"),
             ("[\"take\", \"b\"]", "[\"take\", \"c\"]", "rules.one[0]"),
             ("[\"take\", \"b\"]", "\"take\"", "rules.one: invalid type"),
-            ("\"trees\"", "\"choose_args\": {}, \"trees\"", "choose_args"),
+            ("\"trees\"", "\"choose_args\": {\"-1\": []}, \"trees\"", "choose_args = -1"),
+            ("osd.1", "\\u001b[31mosd.1", "name = \\u{1b}[31mosd.1: a name has printable"),
+            ("osd.1", "\\u202eosd.1", "name = \\u{202e}osd.1: a name has printable"),
         ] {
             let error = CrushMap::from_json(&TREES.replacen(old, new, 1)).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
+        // No stand-in weights are none.
+        assert!(CrushMap::from_json(&TREES.replacen("\"trees\"", "\"choose_args\": {}, \"trees\"", 1)).is_ok());
     }
 }

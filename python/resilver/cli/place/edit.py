@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from resilver.cli.console import say
-from resilver.cli.place.request import MapFormat, PlaceRequest, pairs
+from resilver.cli.place.request import MapFormat, PlaceRequest
 from resilver.cli.place.source import MapSource, open_map
 from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, PlacementError, name_remedy
@@ -20,7 +20,7 @@ _FORMATS = {".txt": MapFormat.text, ".text": MapFormat.text, ".json": MapFormat.
 
 
 def edited(request: PlaceRequest) -> MapSource:
-    """The map of the request, built or read, with its edits made in crushtool's order.
+    """The map of the request, built or read, with its edits made in the order in which they stand.
 
     Args:
         request: A file or --build, and the edits.
@@ -45,19 +45,8 @@ def edited(request: PlaceRequest) -> MapSource:
 
 
 def _changed(crush: CrushMap, request: PlaceRequest) -> CrushMap:
-    location = dict(pairs(request.location, "--loc", "TYPE NAME"))
-    if request.add_item is not None:
-        number, weight, name = request.add_item
-        crush = crush.with_item(name, weight, location, id=number)
-    if request.update_item is not None:
-        number, weight, name = request.update_item
-        crush = crush.with_item_updated(name, weight, location, id=number)
-    if request.remove_item is not None:
-        crush = crush.without_item(request.remove_item)
-    if request.reweight_item is not None:
-        crush = crush.reweighted(*request.reweight_item)
-    if request.move is not None:
-        crush = crush.moved(request.move, location)
+    for edit in request.map_edits[0]:
+        crush = edit.made(crush)
     if request.reweight:
         crush = crush.recomputed()
     return crush
@@ -100,7 +89,12 @@ def write(source: MapSource, request: PlaceRequest, *, as_json: bool) -> None:
     if request.output is not None:
         form = request.file_format or _FORMATS.get(request.output.suffix.lower(), form)
         save_whole(request.output, _content(source.crush, form))
-    if request.tree:
+    if request.tree and as_json:
+        from resilver.cli.console import print_json
+        from resilver.cli.place.tree import tree_rows
+
+        print_json(tree_rows(source.crush.to_json()))
+    elif request.tree:
         from resilver.cli.place.tree import tree_lines
 
         sys.stdout.write("".join(f"{line}\n" for line in tree_lines(source.crush.to_json())))

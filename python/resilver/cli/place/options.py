@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from resilver.cli.place.request import SEPARATOR, MapFormat
+from resilver.cli.place.edits import SEPARATOR, WORDS
+from resilver.cli.place.request import MapFormat
 
 _INPUT = "What to read"
 _CEPH = "Where things are in a cluster"
@@ -18,8 +19,8 @@ _JUDGE = "Judgement"
 _EDIT = "Building and editing a map"
 _WRITE = "Writing a map"
 
-# Options of two words, which the parser knows as one.
-_TWO_WORDS = {"--weight", "-w", "--loc"}
+# Options of several words, which the parser knows as one.
+_WORDS = {"--weight": 2, "-w": 2, **{option: len(words) for option, words in WORDS.items()}}
 
 # Ceph's tools take an underscore for a dash within an option's name; these have both spellings in
 # the field's scripts.
@@ -30,12 +31,13 @@ _CEPH_EDITS = ("--add_", "--update_", "--remove_", "--reweight_")
 class PlaceCommand(TyperCommand):
     """A command with crushtool's ways on top of the usual ones.
 
-    Options of two words (``--weight OSD W``) may stand more than once, the dashes of names may be
-    written as underscores, and ``-i`` may stand before the file.
+    Options of several words (``--weight OSD W``) may stand more than once, and those that edit a
+    map keep their order; the dashes of names may be written as underscores, and ``-i`` may stand
+    before the file.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Join the words of two-word options, then parse as ever."""
+        """Join the words of options that take several, then parse as ever."""
         words: list[str] = []
         rest = [_dashed(word) for word in args]
         while rest:
@@ -43,13 +45,21 @@ class PlaceCommand(TyperCommand):
             option, equals, value = word.partition("=")
             if word == "-i":
                 continue
-            if word in _TWO_WORDS and len(rest) >= 2 and not rest[1].startswith("--"):
-                words += [word, rest.pop(0) + SEPARATOR + rest.pop(0)]
-            elif equals and option in _TWO_WORDS and rest and not rest[0].startswith("--"):
-                words += [option, value + SEPARATOR + rest.pop(0)]
-            else:
+            if option not in _WORDS:
                 words.append(word)
+                continue
+            given = [value] if equals else []
+            while rest and len(given) < _WORDS[option] and not _is_option(rest[0]):
+                given.append(rest.pop(0))
+            place = [str(len(words))] if option in WORDS else []
+            # An option without any word is the parser's to refuse.
+            words += [option, SEPARATOR.join([*place, *given])] if given else [option]
         return super().parse_args(ctx, words)
+
+
+def _is_option(word: str) -> bool:
+    """Whether it begins an option, as -1 does not."""
+    return word.startswith("--") or (word[:1] == "-" and word[1:2].isalpha())
 
 
 def _dashed(word: str) -> str:
@@ -200,27 +210,34 @@ Build = Annotated[
     ),
 ]
 AddItem = Annotated[
-    tuple[int, float, str] | None,
-    _option("--add-item", panel=_EDIT, metavar="ID WEIGHT NAME", text="Add a device at --loc."),
+    list[str] | None,
+    _option(
+        "--add-item",
+        panel=_EDIT,
+        metavar="ID WEIGHT NAME",
+        text="Add a device at --loc. Edits are repeatable, and made in their order.",
+    ),
 ]
 UpdateItem = Annotated[
-    tuple[int, float, str] | None,
+    list[str] | None,
     _option("--update-item", panel=_EDIT, metavar="ID WEIGHT NAME", text="Add, or move and weigh."),
 ]
 RemoveItem = Annotated[
-    str | None, _option("--remove-item", panel=_EDIT, metavar="NAME", text="Remove an item.")
+    list[str] | None, _option("--remove-item", panel=_EDIT, metavar="NAME", text="Remove an item.")
 ]
 Move = Annotated[
-    str | None, _option("--move", panel=_EDIT, metavar="NAME", text="Move an item to --loc.")
+    list[str] | None, _option("--move", panel=_EDIT, metavar="NAME", text="Move an item to --loc.")
 ]
 ReweightItem = Annotated[
-    tuple[str, float] | None,
+    list[str] | None,
     _option("--reweight-item", panel=_EDIT, metavar="NAME WEIGHT", text="Set an item's weight."),
 ]
 Reweight = Annotated[bool, _flag("--reweight", _EDIT, "Sum all buckets' weights anew.")]
 Location = Annotated[
     list[str] | None,
-    _option("--loc", panel=_EDIT, metavar="TYPE NAME", text="Where an item goes. Repeatable."),
+    _option(
+        "--loc", panel=_EDIT, metavar="TYPE NAME", text="Where the item before it goes. Repeatable."
+    ),
 ]
 Output = Annotated[
     Path | None,

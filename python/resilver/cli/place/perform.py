@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from resilver.cli.place.request import Mode, PlaceRequest
+from resilver.cli.saving import keep_inputs
 from resilver.errors import ConfigError, PlacementError, ResilverError
 
 
@@ -23,6 +24,8 @@ def place(request: PlaceRequest, *, as_json: bool) -> int:
     """
     mode = request.mode
     request.check()
+    inputs = (*request.files, request.crush, request.pg_dump, request.osd_df)
+    keep_inputs(request.output, inputs)
     if not request.test:
         return _perform(mode, request, as_json=as_json)
     try:

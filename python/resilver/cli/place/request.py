@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from resilver.cli.place.edits import SEPARATOR, Edit, edits_of
 from resilver.errors import ConfigError, Problem
 
 
@@ -68,11 +70,11 @@ class PlaceRequest:
     fail: tuple[str, ...] = ()
     seed: int = 1
     build: int | None = None
-    add_item: tuple[int, float, str] | None = None
-    update_item: tuple[int, float, str] | None = None
-    remove_item: str | None = None
-    move: str | None = None
-    reweight_item: tuple[str, float] | None = None
+    add_item: tuple[str, ...] = ()
+    update_item: tuple[str, ...] = ()
+    remove_item: tuple[str, ...] = ()
+    move: tuple[str, ...] = ()
+    reweight_item: tuple[str, ...] = ()
     reweight: bool = False
     location: tuple[str, ...] = ()
     output: Path | None = None
@@ -111,8 +113,21 @@ class PlaceRequest:
     @property
     def changes(self) -> bool:
         """Whether the map is changed before anything else."""
-        named = (self.add_item, self.update_item, self.remove_item, self.move, self.reweight_item)
-        return self.reweight or any(edit is not None for edit in named)
+        return self.reweight or bool(self.map_edits[0])
+
+    @cached_property
+    def map_edits(self) -> tuple[list[Edit], list[Problem]]:
+        """The edits of the map in the order in which they stand, and what is wrong with them."""
+        return edits_of(
+            {
+                "--add-item": self.add_item,
+                "--update-item": self.update_item,
+                "--remove-item": self.remove_item,
+                "--move": self.move,
+                "--reweight-item": self.reweight_item,
+                "--loc": self.location,
+            }
+        )
 
     @property
     def edits(self) -> bool:
@@ -176,12 +191,6 @@ class PlaceRequest:
             (self.fail and not self.affected, "--fail", "add --affected"),
             (self.affected and not self.fail, "--affected", "add --fail osd.12, or host=NAME"),
             (
-                self.location and not (self.add_item or self.update_item or self.move),
-                "--loc",
-                "add --add-item, --update-item or --move, whose place it is",
-            ),
-            (self.move is not None and not self.location, "--move", "add --loc TYPE NAME"),
-            (
                 self.file_format is not None and self.output is None,
                 "--format",
                 "add -o FILE, or use --decompile (text) or --dump (JSON) for stdout",
@@ -204,6 +213,7 @@ class PlaceRequest:
             for given, option, what in needs
             if given
         ]
+        problems += self.map_edits[1]
         problems += self._ignored()
         wanted, needs_files = (2, "--compare takes two files") if self.compare else (1, "one FILE")
         if self.build is None and len(self.words) != wanted:
@@ -271,10 +281,6 @@ def pairs(options: tuple[str, ...], option: str, shape: str) -> list[tuple[str, 
             raise ConfigError(f"{option} = {first}: it takes two words; write {option} {shape}")
         found.append((first, second))
     return found
-
-
-SEPARATOR = "\x1f"
-"""Joins the two words of an option; no name can contain it."""
 
 
 def number(text: str, option: str) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from resilver.cli.place.request import PlaceRequest
@@ -139,7 +140,12 @@ def open_source(path: Path, request: PlaceRequest) -> Source:
     # Text has no zero bytes, and an encoded osdmap has hundreds.
     if b"\0" in data[:4096]:
         return _cluster(path, request)
-    text = decode(data, path)
+    try:
+        text = decode(data, path)
+    except ConfigError:
+        raise ConfigError(
+            f"{str(path)!r} is neither text nor a binary form that is known; give {_KINDS}"
+        ) from None
     if not text.lstrip().startswith(("{", "[")):
         return _map(path, request)
     document = parse_json(text, path)
@@ -253,7 +259,7 @@ def _system(path: Path, settings: Sequence[str]) -> System:
         key, value = next(iter(swept.items()))
         raise ConfigError(
             f"study.sweep sweeps {', '.join(swept)}: place looks at one system, and this study has "
-            f"several; choose one with --set {key}={value}"
+            f"several; choose one with --set {quote(f'{key}={value}')}"
         )
     validate([runs[0].system])
     return runs[0].system

@@ -91,7 +91,8 @@ class MapStructure:
                 rule["rule_name"],
                 rule.get("min_size"),
                 rule.get("max_size"),
-                tuple(rule["steps"]),
+                # Ceph names no step that sets local tries, vary_r or stable: it gives its number.
+                tuple({"op": f"opcode {step.get('opcode')}", **step} for step in rule["steps"]),
             )
             for rule in sorted(self._document["rules"], key=lambda rule: int(rule["rule_id"]))
         }

@@ -30,6 +30,34 @@ def tree_lines(text: str) -> list[str]:
     return [header, *(_line(row, widths) for row in rows[1:])]
 
 
+def tree_rows(text: str) -> list[dict[str, Any]]:
+    """A map's tree as rows.
+
+    Args:
+        text: What `ceph osd crush dump` prints.
+
+    Returns:
+        An object an item, in the order of `tree_lines`: its number, its type and name, its class
+        or None, its CRUSH weight, and how many buckets it is below.
+    """
+    tree = _Tree(json.loads(text))
+    rows = []
+    for number, device_class, weight, *_, label in tree.rows():
+        name = label.lstrip(" ")
+        kind = "osd" if int(number) >= 0 else tree.buckets[int(number)]["type_name"]
+        rows.append(
+            {
+                "id": int(number),
+                "type": kind,
+                "name": name if int(number) >= 0 else tree.buckets[int(number)]["name"],
+                "class": device_class or None,
+                "weight": float(weight),
+                "depth": (len(label) - len(name)) // len(_INDENT),
+            }
+        )
+    return rows
+
+
 def _line(row: list[str], widths: list[int]) -> str:
     cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
     return "  ".join([*cells[:-1], row[-1].ljust(widths[-1])])
@@ -44,7 +72,11 @@ class _Tree:
     """A map by numbers."""
 
     def __init__(self, document: dict[str, Any]) -> None:
-        self.buckets = {bucket["id"]: bucket for bucket in document["buckets"]}
+        # A bucket without a name is called as crushtool writes it into text.
+        self.buckets = {
+            bucket["id"]: {"name": f"bucket{-1 - bucket['id']}", **bucket}
+            for bucket in document["buckets"]
+        }
         self.devices = {device["id"]: device for device in document.get("devices", ())}
         sets = document.get("choose_args", {})
         keys = sorted(sets, key=int)

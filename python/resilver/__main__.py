@@ -1,0 +1,5 @@
+"""`python -m resilver`: the command."""
+
+from resilver.cli import main
+
+main()

@@ -1,0 +1,278 @@
+"""What a user types at `resilver place` and beside it: edits in order, inputs kept, every step."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from resilver import cli
+from resilver.cli.reproduce import Request, _folder_of
+from resilver.cli.running import Where
+from resilver.importers import text as texts
+from tests.unit.test_importers_cluster import CRUSH, OSD_DUMP, put
+
+HEAD = "device 0 osd.0\ndevice 1 osd.1\ndevice 2 osd.2\ntype 0 osd\ntype 1 host\ntype 2 root\n"
+HOSTS = "".join(
+    f"host h{n} {{\n id -{n + 2}\n alg straw2\n hash 0\n item osd.{n} weight 1.0\n}}\n"
+    for n in range(3)
+)
+ROOT = "root all {\n id -1\n alg straw2\n hash 0\n" + "".join(
+    f" item h{n} weight 1.0\n" for n in range(3)
+)
+STEPS = """
+rule plain {
+ id 0
+ type replicated
+ step set_chooseleaf_tries 5
+ step set_choose_tries 100
+ step set_choose_local_tries 3
+ step set_choose_local_fallback_tries 2
+ step set_chooseleaf_vary_r 1
+ step set_chooseleaf_stable 1
+ step take all
+ step chooseleaf firstn 0 type host
+ step emit
+}
+rule pieces {
+ id 1
+ type erasure
+ step set_chooseleaf_vary_r 0
+ step take all
+ step choose indep 0 type host
+ step choose indep 1 type osd
+ step emit
+}
+rule msr {
+ id 2
+ type msr_firstn
+ step set_msr_descents 10
+ step set_msr_collision_tries 10
+ step take all
+ step choosemsr 0 type host
+ step choosemsr 1 type osd
+ step emit
+}
+"""
+
+
+@pytest.fixture
+def every_step(tmp_path: Path) -> Path:
+    """A map whose rules have every kind of step."""
+    path = tmp_path / "map.txt"
+    path.write_text(HEAD + HOSTS + ROOT + "}\n" + STEPS)
+    return path
+
+
+def rows(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
+    """The rows of a map's tree by name."""
+    capsys.readouterr()
+    assert cli.run(["place", str(path), "--tree", "--json"]) == 0
+    return {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["--rule", rule, "--num-rep", "2"] for rule in "012"),
+        *(["--test", f"--show-{what}", "--num-rep", "2", "--max-x", "9"]
+          for what in ("mappings", "utilization", "utilization-all", "statistics", "bad-mappings")),
+        ["--quality", "--rule", "0"],
+        ["--quality", "--rule", "1"],
+        ["--tree"],
+        ["--tree", "--json"],
+        ["--dump"],
+        ["--decompile"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_kind_of_step_is_known_in_every_mode(
+    every_step: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = cli.run(["place", str(every_step), *words])
+    said = capsys.readouterr()
+    assert code == 0, said.err
+    # Where every input finds its devices, there are no bad mappings to show.
+    assert bool(said.out) != ("--show-bad-mappings" in words)
+
+
+def test_maps_with_every_kind_of_step_are_compared(
+    every_step: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = every_step.with_name("other.txt")
+    other.write_text(
+        every_step.read_text().replace("item osd.2 weight 1.0", "item osd.2 weight 2.0")
+    )
+    for words in (["--rule", "0"], ["--test"]):
+        assert cli.run(["place", "--compare", str(every_step), str(other), *words]) == 0
+        assert capsys.readouterr().out
+
+
+def test_edits_of_one_kind_are_all_made(
+    every_step: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = every_step.with_name("out.txt")
+    words = ["--reweight-item", "osd.0", "0", "--reweight-item", "osd.1", "0.5", "-o", str(out)]
+    assert cli.run(["place", str(every_step), *words]) == 0
+    found = rows(out, capsys)
+    assert [found[f"osd.{n}"]["weight"] for n in range(3)] == [0.0, 0.5, 1.0]
+
+
+def test_edits_are_made_in_their_order_each_at_its_own_place(
+    every_step: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = every_step.with_name("out.txt")
+    words = [
+        "--remove-item", "osd.2", "--add-item", "2", "4.0", "osd.2", "--loc", "host", "h0",
+        "--add-item", "3", "1.5", "osd.3", "--loc", "host", "h3", "--loc", "root", "all",
+        "--reweight-item=osd.3", "2.5", "--move", "osd.0", "--loc", "host", "h1",
+    ]  # fmt: skip
+    assert cli.run(["place", str(every_step), *words, "-o", str(out)]) == 0
+    found = rows(out, capsys)
+    order = list(found)
+    inside: dict[str, list[str]] = {}
+    for name in order:
+        if found[name]["type"] == "host":
+            host = inside.setdefault(name, [])
+        elif found[name]["type"] == "osd":
+            host.append(name)
+    assert inside == {"h0": ["osd.2"], "h1": ["osd.0", "osd.1"], "h2": [], "h3": ["osd.3"]}
+    assert (found["osd.2"]["weight"], found["osd.3"]["weight"]) == (4.0, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--add-item", "3", "1", "osd.3", "--add-item", "4", "1", "osd.4", "--loc", "host", "h0"],
+         "--add-item 3 1 osd.3: it does not say where the item goes"),
+        (["--add-item", "3", "osd.3", "--loc", "host", "h0"],
+         "--add-item 3 osd.3: it takes 3 words"),
+        (["--add-item", "x", "1", "osd.3", "--loc", "host", "h0"],
+         '"x" is not a number of a device'),
+        (["--reweight-item", "osd.0", "much"], '"much" is not a weight'),
+        (["--reweight-item", "osd.0"], "--reweight-item osd.0: it takes 2 words"),
+        (["--remove-item", "osd.0", "--remove-item", "osd.0"], "item = osd.0: an edit is of"),
+    ],
+)  # fmt: skip
+def test_edits_that_cannot_be_made_are_told(
+    every_step: Path, words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = every_step.with_name("out.txt")
+    assert cli.run(["place", str(every_step), *words, "-o", str(out)]) == 2
+    assert says in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_what_is_read_is_not_written_over(
+    every_step: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rule: by whatever name the file goes, and whatever is read."""
+    before = every_step.read_bytes()
+    link = every_step.with_name("link.txt")
+    link.symlink_to(every_step)
+    for output in (every_step, link):
+        words = ["--reweight-item", "osd.0", "0", "-o", str(output)]
+        assert cli.run(["place", str(every_step), *words]) == 2
+        assert "is read by this command, and would be lost" in capsys.readouterr().err
+    sizes = every_step.with_name("sizes.txt")
+    sizes.write_text("1\n2\n")
+    assert cli.run(["import", "sizes", str(sizes), "-o", str(sizes)]) == 2
+    graph = every_step.with_name("graph.svg")
+    graph.write_text("a b\nb c\n")
+    assert cli.run(["topology", f"graph {graph}", "-o", str(graph)]) == 2
+    assert (sizes.read_text(), graph.read_text()) == ("1\n2\n", "a b\nb c\n")
+    assert every_step.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred", "right\u202eleft", "new\nline"])
+def test_names_that_a_terminal_would_obey_are_refused(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "map.json"
+    bucket = {"id": -1, "name": name, "type_id": 1, "alg": "straw2", "items": []}
+    kinds = [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "host"}]
+    path.write_text(json.dumps({"types": kinds, "buckets": [bucket], "rules": []}))
+    assert cli.run(["place", str(path), "--tree"]) == 2
+    said = capsys.readouterr().err
+    assert "a name has printable characters" in said
+    assert not any(mark in said for mark in ("\x1b[31mred", "\u202e"))
+
+
+def test_a_pool_s_name_is_printable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pool = {**OSD_DUMP["pools"][0], "pool_name": "\x1b[31mred"}
+    paths = put(tmp_path, dump={**OSD_DUMP, "pools": [pool]}, crush=CRUSH)
+    assert cli.run(["place", str(paths["dump"]), "--crush", str(paths["crush"]), "--groups"]) == 2
+    assert "expected text of printable characters" in capsys.readouterr().err
+
+
+def test_a_bucket_without_a_name_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "map.json"
+    bucket = {"id": -1, "name": "", "type_id": 1, "alg": "straw2", "items": []}
+    kinds = [{"type_id": 0, "name": "osd"}, {"type_id": 1, "name": "host"}]
+    path.write_text(json.dumps({"types": kinds, "buckets": [bucket], "rules": []}))
+    assert cli.run(["place", str(path), "--tree"]) == 0
+    assert "host bucket0" in capsys.readouterr().out
+
+
+def test_a_file_without_end_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(texts, "INPUT_MAX", 2**16)
+    assert cli.run(["place", "/dev/zero", "--tree"]) == 2
+    assert "never ends" in capsys.readouterr().err
+
+
+def test_a_file_that_is_neither_text_nor_known_says_what_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "junk.bin"
+    path.write_bytes(b"\xff\xfejunk")
+    assert cli.run(["place", str(path), "--tree"]) == 2
+    assert (
+        "neither text nor a binary form that is known; give a CRUSH map" in capsys.readouterr().err
+    )
+
+
+def command(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    run = [sys.executable, "-m", "resilver", *words]
+    return subprocess.run(run, capture_output=True, text=True, timeout=60, check=False, **more)
+
+
+def test_the_package_runs_as_a_module() -> None:
+    done = command("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("resilver ")
+
+
+def test_letters_that_an_encoding_lacks_do_not_end_a_command(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = command("reproduce", "burst-buffer-tables", env=environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "?" in done.stdout and "unexpected" not in done.stderr
+
+
+def test_a_picture_is_there_though_the_reader_of_the_text_left(tmp_path: Path) -> None:
+    words = f'{sys.executable} -m resilver topology "torus 4x4" -o t.svg | head -n 1'
+    subprocess.run(["bash", "-c", words], cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    assert (tmp_path / "t.svg").read_text().startswith("<?xml")
+
+
+def test_a_changed_study_is_reproduced_in_a_folder_of_its_own() -> None:
+    def folder(*settings: str, folder: Path | None = None) -> Path:
+        where = Where(None, None, None, None)
+        return _folder_of(Request("x", None, folder, None, settings, where, None, "png"))
+
+    assert folder() == Path("runs/reproduce")
+    one, other = folder("cluster.servers=8"), folder("cluster.servers=16")
+    assert len({one, other, folder()}) == 3 and one.parent == Path("runs")
+    assert folder("a=1", "b=2") == folder("b=2", "a=1")
+    assert folder("a=1", folder=Path("there")) == Path("there")
