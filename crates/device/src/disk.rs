@@ -10,6 +10,7 @@ use crate::{Device, DeviceUse, Finished, Io, Pace, Queued, Service};
 /// The service time of a request depends only on the request before it, so its completion is known when it is queued,
 /// and the queue needs no memory beyond the time at which it runs empty.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Disk {
     server: Server,
     idle_from: SimTime,

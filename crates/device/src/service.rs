@@ -49,8 +49,16 @@ pub(crate) struct Server {
 #[derive(Clone, Debug)]
 enum Kind {
     Table(Arc<DiskTable>),
-    Fixed { read: SimDuration, write: SimDuration },
-    Exponential { read: SimDuration, write: SimDuration, draws: Stream },
+    Fixed {
+        read: SimDuration,
+        write: SimDuration,
+    },
+    /// The means of both directions, and the draws, which are many words.
+    Exponential {
+        read: SimDuration,
+        write: SimDuration,
+        draws: Box<Stream>,
+    },
 }
 
 impl Server {
@@ -60,7 +68,8 @@ impl Server {
             Service::Table(table) => Kind::Table(Arc::clone(table)),
             &Service::Fixed { read, write } => Kind::Fixed { read, write },
             &Service::Exponential { read, write, seed } => {
-                Kind::Exponential { read, write, draws: Stream::new(seed, device, Purpose::named("service")) }
+                let draws = Box::new(Stream::new(seed, device, Purpose::named("service")));
+                Kind::Exponential { read, write, draws }
             }
         };
         Server { kind, last: None, pace: None }
