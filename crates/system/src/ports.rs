@@ -61,8 +61,14 @@ impl Ports {
     #[inline]
     pub fn ends(&self, from: DeviceId, to: DeviceId, side: u32) -> (EndpointId, EndpointId) {
         if self.broken == 0 {
-            return (self.endpoint(from, side), self.endpoint(to, side));
+            (self.endpoint(from, side), self.endpoint(to, side))
+        } else {
+            self.way_round(from, to, side)
         }
+    }
+
+    #[cold]
+    fn way_round(&self, from: DeviceId, to: DeviceId, side: u32) -> (EndpointId, EndpointId) {
         let (row, other) = (self.row(from), self.row(to));
         let works = |side: &u32| self.works[row + *side as usize] && self.works[other + *side as usize];
         if works(&side) {
