@@ -73,6 +73,13 @@ pub trait Fabric {
     /// The token of the message that an event is about, where the event alone tells.
     fn token(event: Self::Event) -> Option<u64>;
 
+    /// The token of the message that an event delivers, where the event alone tells.
+    #[inline]
+    fn delivered(event: Self::Event) -> Option<u64> {
+        let _ = event;
+        None
+    }
+
     /// Executes an event that is due; returns what it means for a message.
     ///
     /// A fabric that keeps no more than the token of a message on its way asks `message_of` for the rest.

@@ -189,6 +189,11 @@ impl Fabric for LogGp {
     }
 
     #[inline]
+    fn delivered(event: LogGpEvent) -> Option<u64> {
+        if let LogGpEvent::Deliver { token } = event { Some(token) } else { None }
+    }
+
+    #[inline]
     fn execute(
         &mut self,
         now: SimTime,

@@ -2,7 +2,7 @@
 
 use resilver_units::SimTime;
 
-use crate::queue::{QueueKind, Radix};
+use crate::queue::{Distance, QueueKind, Radix};
 use crate::{Event, KernelError, Schedule};
 
 /// The state that events act on.
@@ -22,6 +22,12 @@ pub trait Model<K: QueueKind = Radix> {
     #[inline]
     fn announce(&self, event: Self::Event) {
         let _ = event;
+    }
+
+    /// Learns that `event` is among the next few: what was fetched when it was announced may tell what else it needs.
+    #[inline]
+    fn approach(&self, event: Self::Event) {
+        self.announce(event);
     }
 }
 
@@ -83,7 +89,10 @@ pub fn run<K: QueueKind, M: Model<K>>(
         if left == 0 {
             return Ok(if schedule.pending() == 0 { ExitReason::Drained } else { ExitReason::EventLimit });
         }
-        let Some(event) = schedule.advance(limit.until, |event| model.announce(event)) else {
+        let Some(event) = schedule.advance(limit.until, |event, distance| match distance {
+            Distance::Far => model.announce(event),
+            Distance::Near => model.approach(event),
+        }) else {
             if schedule.pending() == 0 {
                 return Ok(ExitReason::Drained);
             }

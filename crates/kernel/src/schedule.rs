@@ -3,7 +3,7 @@
 use resilver_units::{SimDuration, SimTime};
 
 use crate::Digest;
-use crate::queue::{EventQueue, QueueKind, Radix};
+use crate::queue::{Distance, EventQueue, QueueKind, Radix};
 
 /// Something that happens at a point of time: a plain value, one enum for a whole system.
 ///
@@ -141,7 +141,7 @@ impl<E: Event, K: QueueKind> Schedule<E, K> {
     ///
     /// `announce` is told of some that come next.
     #[inline]
-    pub(crate) fn advance(&mut self, until: SimTime, announce: impl FnMut(E)) -> Option<E> {
+    pub(crate) fn advance(&mut self, until: SimTime, announce: impl FnMut(E, Distance)) -> Option<E> {
         let (time, event) = self.queue.pop_announcing(until.picoseconds(), announce)?;
         self.now = SimTime::from_picoseconds(time);
         self.executed += 1;

@@ -156,9 +156,10 @@ impl<F: Network, D: Device> Storage<F, D> {
         }
         let goes: Vec<(SimTime, u64)> = self.plant.ways.iter().flat_map(|ways| ways.events()).collect();
         for (at, event) in goes {
+            let event = EventOf::new(StorageEvent::Way(event));
             match at {
-                SimTime::ZERO => self.execute_own(StorageEvent::Way(event), schedule),
-                at => schedule.at(at, EventOf::new(StorageEvent::Way(event))),
+                SimTime::ZERO => self.execute_own(event, schedule),
+                at => schedule.at(at, event),
             }
         }
         let failing = self.recovery.failing_at_start();
@@ -293,8 +294,8 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// Executes an event that is not the fabric's.
     #[inline]
-    fn execute_own<K: QueueKind>(&mut self, event: StorageEvent<F::Event>, schedule: &mut Schedule<EventOf<F>, K>) {
-        match event {
+    fn execute_own<K: QueueKind>(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
+        match event.get() {
             StorageEvent::Recovery(number) => {
                 self.recovery.execute(number, &mut Site { plant: &mut self.plant, schedule });
             }
@@ -312,7 +313,7 @@ impl<F: Network, D: Device> Storage<F, D> {
             StorageEvent::Fail(stage) => self.fail_devices(stage, schedule),
             StorageEvent::Way(event) => {
                 if let Some(over) = (Site { plant: &mut self.plant, schedule }).execute_way(event) {
-                    self.execute_own(over.get(), schedule);
+                    self.execute_own(over, schedule);
                 }
             }
             // Each is executed where it is told from these.
@@ -337,6 +338,19 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
         }
     }
 
+    /// Fetches what is told of the event.
+    #[inline]
+    fn approach(&self, event: EventOf<F>) {
+        match event.get() {
+            StorageEvent::Fabric(of_fabric) => match F::delivered(of_fabric) {
+                Some(token) if Owner::of(token) == Owner::Recovery => self.recovery.approach(token, &self.plant.disks),
+                _ => Model::<K>::announce(self, event),
+            },
+            StorageEvent::Recovery(number) => self.recovery.approach_event(number),
+            _ => {}
+        }
+    }
+
     #[inline]
     fn execute(&mut self, event: EventOf<F>, schedule: &mut Schedule<EventOf<F>, K>) {
         if self.ended_at.is_some() {
@@ -349,9 +363,9 @@ impl<F: Network, D: Device, K: QueueKind> Model<K> for Storage<F, D> {
                 if let Some(end) = next {
                     schedule.at(end, EventOf::new(StorageEvent::Device(device)));
                 }
-                self.execute_own(EventOf::<F>::of_word(tag).get(), schedule);
+                self.execute_own(EventOf::of_word(tag), schedule);
             }
-            event => self.execute_own(event, schedule),
+            _ => self.execute_own(event, schedule),
         }
         self.note_recovery(schedule.now());
         if self.is_traffic_over() && self.recovery.is_over() {

@@ -8,6 +8,15 @@ mod tests;
 pub use plain::PlainQueue;
 pub use radix::RadixQueue;
 
+/// How soon an announced entry comes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Distance {
+    /// Among the next hundreds.
+    Far,
+    /// Among the next few, and mostly announced from far before.
+    Near,
+}
+
 /// A monotone queue: what is pushed is never due before what was popped last, and entries of equal time come out in the
 /// order in which they went in.
 pub trait EventQueue<E: Copy> {
@@ -30,7 +39,7 @@ pub trait EventQueue<E: Copy> {
 
     /// Takes the first entry as [`EventQueue::pop`] does, and may tell `announce` of some that come next.
     #[inline]
-    fn pop_announcing(&mut self, until: u64, announce: impl FnMut(E)) -> Option<(u64, E)> {
+    fn pop_announcing(&mut self, until: u64, announce: impl FnMut(E, Distance)) -> Option<(u64, E)> {
         let _ = announce;
         self.pop(until)
     }

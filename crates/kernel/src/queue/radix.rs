@@ -33,7 +33,7 @@
 //! largest number of entries queued at once by more than [`CHUNK`] for each bucket in use. The front gives the room of
 //! a burst back when it is used up.
 
-use super::EventQueue;
+use super::{Distance, EventQueue};
 
 /// Bits of a digit; 2^6 digits fit the bits of one word.
 const DIGIT_BITS: u32 = 6;
@@ -194,7 +194,7 @@ impl<E: Copy> RadixQueue<E> {
     ///
     /// What is opened is popped from at once. Hence the time popped last is never before the times that the pivot was
     /// moved for, and the pivot may be drawn back to it.
-    fn open(&mut self, until: u64, announce: impl FnMut(E)) -> Option<()> {
+    fn open(&mut self, until: u64, announce: impl FnMut(E, Distance)) -> Option<()> {
         self.front.clear();
         self.taken = 0;
         if self.front.capacity() > FRONT_KEPT {
@@ -221,7 +221,7 @@ impl<E: Copy> RadixQueue<E> {
         digit: usize,
         bucket: Bucket,
         until: u64,
-        mut announce: impl FnMut(E),
+        mut announce: impl FnMut(E, Distance),
     ) -> Option<()> {
         let fill = bucket.fill as usize;
         let chunk = bucket.first as usize;
@@ -232,7 +232,7 @@ impl<E: Copy> RadixQueue<E> {
         self.pivot = self.chunks[chunk][0].time | ((1 << (level as u32 * DIGIT_BITS)) - 1);
         for index in 0..fill {
             let entry = self.chunks[chunk][index];
-            announce(entry.event);
+            announce(entry.event, Distance::Near);
             self.insert(entry);
         }
         self.release(chunk);
@@ -246,7 +246,7 @@ impl<E: Copy> RadixQueue<E> {
         digit: usize,
         bucket: Bucket,
         until: u64,
-        mut announce: impl FnMut(E),
+        mut announce: impl FnMut(E, Distance),
     ) -> Option<()> {
         let mut earliest = u64::MAX;
         let mut chunk = bucket.first;
@@ -269,7 +269,7 @@ impl<E: Copy> RadixQueue<E> {
             for index in 0..fill {
                 let entry = self.chunks[chunk as usize][index];
                 if full_chunks * CHUNK < ANNOUNCED_MAX {
-                    announce(entry.event);
+                    announce(entry.event, Distance::Far);
                 }
                 if entry.time == earliest {
                     self.front.push(entry);
@@ -340,11 +340,11 @@ impl<E: Copy> EventQueue<E> for RadixQueue<E> {
 
     #[inline]
     fn pop(&mut self, until: u64) -> Option<(u64, E)> {
-        self.pop_announcing(until, |_| ())
+        self.pop_announcing(until, |_, _| ())
     }
 
     #[inline]
-    fn pop_announcing(&mut self, until: u64, announce: impl FnMut(E)) -> Option<(u64, E)> {
+    fn pop_announcing(&mut self, until: u64, announce: impl FnMut(E, Distance)) -> Option<(u64, E)> {
         if self.taken == self.front.len() {
             self.open(until, announce)?;
         }

@@ -187,7 +187,7 @@ fn what_is_announced_is_still_to_come() {
     let (mut announced, mut popped) = (std::collections::BTreeSet::new(), Vec::new());
     loop {
         let done = popped.len() as u64;
-        let next = queue.pop_announcing(u64::MAX, |entry| {
+        let next = queue.pop_announcing(u64::MAX, |entry, _| {
             assert!(entry >= done, "{entry} was popped before it was announced");
             announced.insert(entry);
         });

@@ -4,11 +4,13 @@ use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::prefetch;
 use resilver_kernel::queue::QueueKind;
+use resilver_redundancy::Pieces;
 use resilver_units::{Bytes, ObjectId, SimTime};
 
 use super::Recovery;
-use super::gathers::{Gather, Leg, Phase, RecoveryEvent};
+use super::gathers::{Gather, Leg, RecoveryEvent};
 use super::protocol::event;
+use super::tasks::Task;
 use crate::SystemError;
 use crate::event::EventOf;
 use crate::storage::Site;
@@ -16,22 +18,60 @@ use crate::storage::Site;
 /// How far ahead of the task that it asks for a destination fetches another.
 const TASKS_AHEAD: u32 = 4;
 
-/// A destination's progress through its tasks.
+/// The pieces that a task's is made of, in the order in which they are asked for; none while a task has no plan.
+///
+/// They stand within their receiver, where a list of its own would be one more place in memory to be waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    count: u8,
+    positions: [u8; Pieces::LIMIT as usize],
+}
+
+impl Plan {
+    const NONE: Plan = Plan { count: 0, positions: [0; Pieces::LIMIT as usize] };
+
+    fn set(&mut self, positions: &[u32]) {
+        self.count = positions.len() as u8;
+        self.positions.iter_mut().zip(positions).for_each(|(own, &position)| *own = position as u8);
+    }
+
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    #[inline]
+    fn positions(&self) -> &[u8] {
+        &self.positions[..usize::from(self.count)]
+    }
+
+    /// The pieces as a set.
+    #[inline]
+    fn set_of(&self) -> u64 {
+        self.positions().iter().fold(0, |set, &position| set | 1u64 << position)
+    }
+}
+
+/// A destination's progress through its tasks: what each of its buffers needs lies in the first line of the cache.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Receiver {
     /// The place of the task that is being asked for, and where this device's tasks end.
     pub place: u32,
     pub end: u32,
-    /// The pieces that task is made of; empty while it has none.
-    pub plan: Vec<u32>,
-    /// What is asked for of that task: its object, and the size of its piece.
+    /// What is asked for of that task: its object, the size of its piece, and the next buffer.
+    pub subject: u32,
+    pub number: u32,
     pub object: ObjectId,
     pub size: Bytes,
-    pub gathers_held: u32,
     pub bytes_held: Bytes,
-    /// When it may ask again without passing its bandwidth, and whether it is to be woken then.
-    pub next_at: SimTime,
+    /// When the last buffer was written so far.
+    pub finished_at: Option<SimTime>,
+    pub gathers_held: u32,
+    /// Whether it is to be woken when it may ask again.
     pub is_waiting: bool,
+    pub plan: Plan,
+    /// When it may ask again without passing its bandwidth.
+    pub next_at: SimTime,
     /// When it has decoded all that has come.
     pub decoder_idle_from: SimTime,
 }
@@ -42,11 +82,14 @@ impl Receiver {
         Receiver {
             place,
             end,
-            plan: Vec::new(),
+            plan: Plan::NONE,
+            subject: 0,
             object: ObjectId::new(0),
             size: Bytes::ZERO,
+            number: 0,
             gathers_held: 0,
             bytes_held: Bytes::ZERO,
+            finished_at: None,
             next_at: SimTime::ZERO,
             is_waiting: false,
             decoder_idle_from: SimTime::ZERO,
@@ -69,16 +112,16 @@ impl Recovery {
                 return;
             }
             let task = self.task_at(receiver.place);
-            if receiver.plan.is_empty() && !self.turn_to(destination, task) {
+            if receiver.plan.count == 0 && !self.turn_to(destination, task) {
                 self.lose_task(task);
                 continue;
             }
             let receiver = &self.receivers[destination as usize];
-            let number = self.work.tasks[task as usize].number;
+            let number = receiver.number;
             let (size, buffer) = (receiver.size.get(), self.policy.pipeline_buffer.get());
             let offset = u64::from(number) * buffer;
             let bytes = Bytes::new(buffer.min(size - offset));
-            let held = Bytes::new(receiver.plan.len() as u64 * bytes.get());
+            let held = Bytes::new(u64::from(receiver.plan.count) * bytes.get());
             if receiver.bytes_held + held > self.policy.receive_memory || !self.is_on_pace(destination, held, site) {
                 return;
             }
@@ -91,7 +134,7 @@ impl Recovery {
             if is_last {
                 self.pass(destination);
             }
-            self.request_all(destination, slot, task, site);
+            self.request_all(destination, slot, site);
             if is_last {
                 self.receivers[destination as usize].plan.clear();
             }
@@ -104,32 +147,21 @@ impl Recovery {
         if !self.choose(task, shunned, (0, 0)) {
             return false;
         }
-        let subject = self.work.tasks[task as usize].subject;
-        let (object, size) = (self.object(subject).object, self.work.tasks[task as usize].size);
+        let Task { subject, size, number, .. } = self.work.tasks[task as usize];
+        let object = self.object(subject).object;
         let receiver = &mut self.receivers[destination as usize];
-        std::mem::swap(&mut self.planned, &mut receiver.plan);
-        (receiver.object, receiver.size) = (object, size);
+        receiver.plan.set(&self.planned);
+        (receiver.subject, receiver.object, receiver.size, receiver.number) = (subject, object, size, number);
         true
     }
 
     /// Takes up the next buffer of a task; returns its slot.
     fn open(&mut self, destination: u32, (task, number): (u32, u32), bytes: Bytes, now: SimTime) -> u32 {
         let receiver = &mut self.receivers[destination as usize];
-        let wanted = receiver.plan.iter().fold(0, |set, &position| set | 1u64 << position);
-        let gather = Gather {
-            object: receiver.object,
-            bytes,
-            wanted,
-            arrived: 0,
-            in_flight: wanted,
-            unsent: 0,
-            task,
-            number,
-            destination,
-            phase: Phase::Gathering,
-            is_busy: false,
-        };
-        self.work.tasks[task as usize].number += 1;
+        let wanted = receiver.plan.set_of();
+        let gather = Gather::new(receiver.object, bytes, wanted, (task, number), destination);
+        receiver.number += 1;
+        self.work.tasks[task as usize].number = receiver.number;
         let held = gather.held();
         receiver.bytes_held += held;
         receiver.gathers_held += 1;
@@ -157,16 +189,14 @@ impl Recovery {
         &mut self,
         destination: u32,
         slot: u32,
-        task: u32,
         site: &mut Site<'_, F, D, K>,
     ) {
-        let subject = self.work.tasks[task as usize].subject;
-        let plan = std::mem::take(&mut self.receivers[destination as usize].plan);
-        for &position in &plan {
+        let subject = self.receivers[destination as usize].subject;
+        for index in 0..usize::from(self.receivers[destination as usize].plan.count) {
+            let position = u32::from(self.receivers[destination as usize].plan.positions[index]);
             self.gathers.set_device(slot, position, self.device_of(subject, position));
             self.request(Leg { slot, position }, site);
         }
-        self.receivers[destination as usize].plan = plan;
     }
 
     /// Whether a destination may ask for `bytes` by now, which counts as asked; otherwise it is woken when it may.

@@ -250,15 +250,15 @@ impl Recovery {
     ) {
         for slot in self.gathers.slots() {
             let gather = self.gathers.get(slot);
-            if gather.phase == Phase::Writing && newly_failed.contains(&DeviceId::new(gather.destination)) {
+            if gather.phase() == Phase::Writing && newly_failed.contains(&DeviceId::new(gather.destination)) {
                 let held = gather.held();
                 self.tally.planned -= held;
                 self.timeline.add(site.schedule.now(), -(held.get() as i64));
             }
         }
         for &device in newly_failed {
-            let end = self.receivers[device.index()].end;
-            self.receivers[device.index()] = Receiver::of(end, end);
+            let Receiver { end, finished_at, .. } = self.receivers[device.index()];
+            self.receivers[device.index()] = Receiver { finished_at, ..Receiver::of(end, end) };
         }
     }
 
@@ -278,8 +278,8 @@ impl Recovery {
             if gather.is_gathering()
                 && awaited.iter().any(|position| self.has_failed(self.gathers.device(slot, position)))
             {
-                let task = self.work.tasks[gather.task as usize];
-                gathers.push((gather.destination, task.subject, task.position, gather.number, slot));
+                let task = self.work.tasks[gather.task() as usize];
+                gathers.push((gather.destination, task.subject, task.position, gather.number(), slot));
             }
         }
         // In an order that does not depend on which slots were free.

@@ -4,6 +4,9 @@ use resilver_kernel::prefetch;
 use resilver_redundancy::Pieces;
 use resilver_units::{Bytes, ObjectId};
 
+use super::places::NOBODY;
+use crate::event::BUFFER_LIMIT;
+
 /// What is being done about a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -15,8 +18,33 @@ pub(super) enum Phase {
     Decoding,
     /// It is being written.
     Writing,
+    /// Nothing is wanted of it any more, but an event of its being decoded is to come.
+    Leaving,
     /// Nothing is wanted of it any more.
     Done,
+    /// Its number has been given back.
+    Free,
+}
+
+impl Phase {
+    const ALL: [Phase; 8] = {
+        use Phase::*;
+        [Gathering, Starved, Decoding, Writing, Leaving, Done, Free, Free]
+    };
+}
+
+/// Which buffer of which task it is, and what is being done about it, in one word.
+#[derive(Clone, Copy, Debug)]
+struct Turn(u64);
+
+impl Turn {
+    const PHASE_BITS: u32 = 3;
+    const NUMBER_BITS: u32 = BUFFER_LIMIT.ilog2();
+    const _TASKS_FIT: () = assert!(Self::PHASE_BITS + Self::NUMBER_BITS + TASK_BITS <= u64::BITS);
+
+    fn of(task: u32, number: u32) -> Self {
+        Turn((u64::from(task) << Self::NUMBER_BITS | u64::from(number)) << Self::PHASE_BITS)
+    }
 }
 
 /// One buffer of one task: all that its events need, in one line of the cache.
@@ -35,15 +63,46 @@ pub(super) struct Gather {
     pub in_flight: u64,
     /// Those that hold memory at their source, wanted or not.
     pub unsent: u64,
-    pub task: u32,
-    pub number: u32,
+    turn: Turn,
     pub destination: u32,
-    pub phase: Phase,
-    /// Whether an event of decoding or of writing is to come.
-    pub is_busy: bool,
+    /// The device that it comes from, where that is one.
+    source: u32,
 }
 
 impl Gather {
+    /// The buffer of this number of a task, asked of all that are `wanted`.
+    pub fn new(object: ObjectId, bytes: Bytes, wanted: u64, (task, number): (u32, u32), destination: u32) -> Self {
+        let (turn, source) = (Turn::of(task, number), NOBODY);
+        Gather { object, bytes, wanted, arrived: 0, in_flight: wanted, unsent: 0, turn, destination, source }
+    }
+
+    #[inline]
+    pub fn task(&self) -> u32 {
+        (self.turn.0 >> (Turn::PHASE_BITS + Turn::NUMBER_BITS)) as u32
+    }
+
+    /// Which buffer of its task.
+    #[inline]
+    pub fn number(&self) -> u32 {
+        (self.turn.0 >> Turn::PHASE_BITS) as u32 % (1 << Turn::NUMBER_BITS)
+    }
+
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        Phase::ALL[self.turn.0 as usize % Phase::ALL.len()]
+    }
+
+    #[inline]
+    pub fn set_phase(&mut self, phase: Phase) {
+        self.turn.0 = self.turn.0 >> Turn::PHASE_BITS << Turn::PHASE_BITS | phase as u64;
+    }
+
+    /// Whether it comes from one device alone, by the piece at this position.
+    #[inline]
+    fn is_all_of(&self, position: u32) -> bool {
+        self.wanted == 1 << position
+    }
+
     /// How many sources it is gathered from.
     #[inline]
     pub fn sources(&self) -> u64 {
@@ -63,7 +122,7 @@ impl Gather {
 
     /// Whether it may still lose a source: not all of its parts have come.
     pub fn is_gathering(&self) -> bool {
-        matches!(self.phase, Phase::Gathering | Phase::Starved)
+        matches!(self.phase(), Phase::Gathering | Phase::Starved)
     }
 
     /// The pieces of which something is under way and that are not wanted any more.
@@ -72,7 +131,7 @@ impl Gather {
     }
 
     fn is_free(&self) -> bool {
-        self.phase == Phase::Done && !self.is_busy && self.in_flight | self.unsent == 0
+        self.phase() == Phase::Done && self.in_flight | self.unsent == 0
     }
 }
 
@@ -90,15 +149,17 @@ pub(super) fn pieces_of(bits: u64) -> Pieces {
 #[derive(Clone, Debug)]
 pub(super) struct Gathers {
     width: usize,
+    /// Whether some come from several devices.
+    is_coded: bool,
     all: Vec<Gather>,
-    /// The device of each position, for those that were ever asked.
+    /// The device of each position that was ever asked, but for those that a gather itself tells.
     devices: Vec<u32>,
     free: Vec<u32>,
 }
 
 impl Gathers {
-    pub fn new(width: usize) -> Self {
-        Gathers { width, all: Vec::new(), devices: Vec::new(), free: Vec::new() }
+    pub fn new(width: usize, is_coded: bool) -> Self {
+        Gathers { width, is_coded, all: Vec::new(), devices: Vec::new(), free: Vec::new() }
     }
 
     /// Whether no more can be numbered.
@@ -128,7 +189,7 @@ impl Gathers {
     pub fn close(&mut self, slot: u32) -> bool {
         let is_free = self.all[slot as usize].is_free();
         if is_free {
-            self.all[slot as usize].is_busy = true;
+            self.all[slot as usize].set_phase(Phase::Free);
             self.free.push(slot);
         }
         is_free
@@ -138,7 +199,9 @@ impl Gathers {
     #[inline]
     pub fn fetch(&self, slot: u32) {
         prefetch(&self.all[slot as usize]);
-        prefetch(&self.devices[slot as usize * self.width]);
+        if self.is_coded {
+            prefetch(&self.devices[slot as usize * self.width]);
+        }
     }
 
     #[inline]
@@ -154,12 +217,32 @@ impl Gathers {
     /// The device that a buffer's part is asked of.
     #[inline]
     pub fn device(&self, slot: u32, position: u32) -> u32 {
-        self.devices[slot as usize * self.width + position as usize]
+        let gather = &self.all[slot as usize];
+        if gather.is_all_of(position) { gather.source } else { self.devices[self.place(slot, position)] }
     }
 
     #[inline]
     pub fn set_device(&mut self, slot: u32, position: u32, device: u32) {
-        self.devices[slot as usize * self.width + position as usize] = device;
+        let gather = &mut self.all[slot as usize];
+        if gather.is_all_of(position) {
+            gather.source = device;
+        } else {
+            let place = self.place(slot, position);
+            self.devices[place] = device;
+        }
+    }
+
+    /// Has a buffer be made of other pieces, or of none; the devices that were asked stay known.
+    pub fn set_wanted(&mut self, slot: u32, wanted: u64) {
+        let asked: Vec<u32> = (0..self.width as u32).map(|position| self.device(slot, position)).collect();
+        let gather = &mut self.all[slot as usize];
+        (gather.wanted, gather.arrived) = (wanted, gather.arrived & wanted);
+        (0..).zip(asked).for_each(|(position, device)| self.set_device(slot, position, device));
+    }
+
+    #[inline]
+    fn place(&self, slot: u32, position: u32) -> usize {
+        slot as usize * self.width + position as usize
     }
 
     /// The numbers that may be in use.
@@ -296,20 +379,11 @@ mod tests {
 
     #[test]
     fn a_number_is_given_back_when_nothing_of_it_is_under_way() {
-        let mut gathers = Gathers::new(3);
-        let gather = Gather {
-            object: ObjectId::new(0),
-            bytes: Bytes::new(5),
-            wanted: 0b011,
-            arrived: 0,
-            in_flight: 0b011,
-            unsent: 0b001,
-            task: 0,
-            number: 0,
-            destination: 0,
-            phase: Phase::Done,
-            is_busy: false,
-        };
+        let mut gathers = Gathers::new(3, true);
+        let mut gather = Gather::new(ObjectId::new(0), Bytes::new(5), 0b011, (7, 9), 0);
+        gather.unsent = 0b001;
+        gather.set_phase(Phase::Done);
+        assert_eq!((gather.task(), gather.number(), gather.phase()), (7, 9, Phase::Done));
         assert_eq!((gather.held(), gather.stale()), (Bytes::new(10), 0));
         let slot = gathers.open(gather);
         assert!(!gathers.close(slot));

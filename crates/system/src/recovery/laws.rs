@@ -9,6 +9,8 @@ use crate::outcome::{DeviceOutcome, Outcome};
 /// What recovery counts for its laws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
+    /// Data that arrived and was wanted.
+    pub received: Bytes,
     /// Data that new homes received and made pieces of.
     pub gathered: Bytes,
     /// Data that plans asked for, less what was not wanted any more.
@@ -23,7 +25,6 @@ pub(super) struct Tally {
 struct Totals {
     read: u64,
     sent: u64,
-    received: u64,
     written: u64,
     /// Of pieces that were rebuilt or moved.
     completed: u64,
@@ -41,7 +42,6 @@ impl Totals {
         Totals {
             read: total(|d| d.disk.bytes_read.get()),
             sent: total(|d| d.sent_bytes.get()),
-            received: total(|d| d.received_bytes.get()),
             written: total(|d| d.disk.bytes_written.get()),
             completed: total(|d| d.rebuilt_bytes.get() + d.remapped_bytes.get()),
             transferred: outcome.transfers.iter().map(|t| t.bytes.get()).sum(),
@@ -56,7 +56,8 @@ impl Totals {
 /// The first law that is broken.
 pub(super) fn check(outcome: &Outcome, tally: &Tally, asked: (Bytes, Bytes)) -> Result<(), ConservationError> {
     let (losses, wasted) = (outcome.losses, outcome.wasted);
-    let Totals { read, sent, received, written, completed, transferred, served_after_failure } = Totals::of(outcome);
+    let Totals { read, sent, written, completed, transferred, served_after_failure } = Totals::of(outcome);
+    let received = tally.received.get();
     hold([
         ("every byte read is sent or wasted, or read for clients", read, sent + wasted.read.get() + asked.0.get()),
         ("every byte sent is received or wasted", sent, received + wasted.sent.get()),

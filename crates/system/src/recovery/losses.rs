@@ -98,7 +98,7 @@ impl Recovery {
     pub(super) fn leg_lost<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
         let gather = self.gathers.get_mut(leg.slot);
         gather.in_flight &= !leg.bit();
-        let task = gather.task;
+        let task = gather.task();
         if gather.wants(leg.position) && self.work.tasks[task as usize].is_given_up {
             return self.let_go(leg.slot, site);
         }
@@ -166,21 +166,21 @@ impl Recovery {
     #[cold]
     pub(super) fn replan<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
         let gather = *self.gathers.get(slot);
-        if self.work.tasks[gather.task as usize].is_given_up {
+        if self.work.tasks[gather.task() as usize].is_given_up {
             return self.let_go(slot, site);
         }
-        let shunned = self.shunned(gather.task);
+        let shunned = self.shunned(gather.task());
         // A source that failed answers no more, but a message of its may still be under way under the piece's number.
         let awaited = pieces_of(gather.wanted & !gather.arrived);
         let gone = awaited.iter().filter(|&position| self.has_failed(self.gathers.device(slot, position)));
         let gone = gone.fold(0, |set, position| set | 1u64 << position);
         let coming = gather.in_flight & gather.wanted & !gone;
         let busy = gather.stale() | (gather.in_flight | gather.unsent) & gone;
-        if !self.choose(gather.task, (shunned | busy) & !gather.arrived, (gather.arrived, coming)) {
-            if self.choose(gather.task, shunned & !gather.arrived, (gather.arrived, coming)) {
-                self.gathers.get_mut(slot).phase = Phase::Starved;
+        if !self.choose(gather.task(), (shunned | busy) & !gather.arrived, (gather.arrived, coming)) {
+            if self.choose(gather.task(), shunned & !gather.arrived, (gather.arrived, coming)) {
+                self.gathers.get_mut(slot).set_phase(Phase::Starved);
             } else {
-                self.lose_task(gather.task);
+                self.lose_task(gather.task());
                 self.let_go(slot, site);
             }
             return;
@@ -191,17 +191,16 @@ impl Recovery {
         self.wasted.received += Bytes::new(spared * gather.bytes.get());
         let before = gather.held();
         let now = {
+            self.gathers.set_wanted(slot, wanted);
             let gather = self.gathers.get_mut(slot);
-            gather.wanted = wanted;
-            gather.arrived &= wanted;
-            gather.phase = Phase::Gathering;
+            gather.set_phase(Phase::Gathering);
             gather.held()
         };
         let receiver = &mut self.receivers[gather.destination as usize];
         receiver.bytes_held = receiver.bytes_held + now - before;
         self.tally.planned = self.tally.planned + now - before;
         self.timeline.add(site.schedule.now(), now.get() as i64 - before.get() as i64);
-        let subject = self.work.tasks[gather.task as usize].subject;
+        let subject = self.work.tasks[gather.task() as usize].subject;
         for &position in &planned {
             if (gather.arrived | coming) >> position & 1 == 0 {
                 self.gathers.set_device(slot, position, self.device_of(subject, position));
@@ -224,8 +223,9 @@ impl Recovery {
         self.timeline.add(site.schedule.now(), -(gather.held().get() as i64));
         self.tally.planned -= gather.held();
         self.wasted.received += Bytes::new(u64::from(gather.arrived.count_ones()) * gather.bytes.get());
-        let gather = self.gathers.get_mut(slot);
-        (gather.wanted, gather.arrived, gather.phase) = (0, 0, Phase::Done);
+        let is_decoding = gather.phase() == Phase::Decoding;
+        self.gathers.set_wanted(slot, 0);
+        self.gathers.get_mut(slot).set_phase(if is_decoding { Phase::Leaving } else { Phase::Done });
         self.settle(slot, site);
     }
 
@@ -233,8 +233,8 @@ impl Recovery {
     pub(super) fn void_given_up<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
         for slot in self.gathers.slots() {
             let gather = self.gathers.get(slot);
-            let is_under_way = gather.is_gathering() || gather.phase == Phase::Decoding;
-            if is_under_way && self.work.tasks[gather.task as usize].is_given_up {
+            let is_under_way = gather.is_gathering() || gather.phase() == Phase::Decoding;
+            if is_under_way && self.work.tasks[gather.task() as usize].is_given_up {
                 self.void(slot, site);
             }
         }

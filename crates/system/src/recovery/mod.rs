@@ -8,6 +8,7 @@
 
 mod asking;
 mod failure;
+mod fetching;
 mod gathers;
 mod health;
 mod homes;
@@ -183,7 +184,7 @@ impl Recovery {
             listed: Vec::new(),
             receivers: work.starts.windows(2).map(|bounds| Receiver::of(bounds[0], bounds[1])).collect(),
             senders: vec![Sender::default(); devices],
-            gathers: Gathers::new(stride),
+            gathers: Gathers::new(stride, work.pools.iter().any(|pool| pool.code.data() > 1)),
             devices: outcomes,
             timeline: Timeline::new(),
             health,
@@ -351,6 +352,14 @@ impl Recovery {
             // What is on its way to a device was asked of it.
             device.disk.bytes_written += plant.ways.as_ref().map_or(Bytes::ZERO, |ways| ways.unwritten(number));
         }
+        for (device, receiver) in devices.iter_mut().zip(&self.receivers) {
+            device.finished_at = receiver.finished_at;
+        }
+        let transfers = self.transfers.finish();
+        for transfer in &transfers {
+            devices[transfer.source.index()].sent_pieces += transfer.pieces;
+            devices[transfer.destination.index()].received_bytes += transfer.bytes;
+        }
         for (device, unserved) in &self.unserved {
             unserved.take_from(&mut devices[device.index()]);
         }
@@ -377,7 +386,7 @@ impl Recovery {
             first_redundant_at: self.health.first_redundant_at,
             last_redundant_at: self.health.last_redundant_at,
             ended_at,
-            transfers: self.transfers.finish(),
+            transfers,
             timeline: Level::intervals(&self.timeline, &self.health.degraded, &self.health.at_risk, ended_at),
             memory_held_at_end: held,
             devices,

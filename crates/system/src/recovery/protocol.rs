@@ -2,7 +2,6 @@
 
 use resilver_device::{Device, Direction, Io};
 use resilver_fabric::{Fabric, Message, Notice};
-use resilver_kernel::prefetch;
 use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId, SimTime};
 
@@ -17,9 +16,6 @@ use crate::storage::Site;
 
 /// The queue of a port or a device that recovery waits in, where there are several.
 const LANE: u8 = TrafficClass::Rebuild.lane();
-
-/// How many requests before its turn what is known of one that waits at a source is fetched.
-const REQUESTS_AHEAD: usize = 1;
 
 /// An event of recovery among the system's.
 #[inline]
@@ -49,7 +45,7 @@ impl Recovery {
         let destination = DeviceId::new(gather.destination);
         let side = match ports.sides() {
             1 => 0,
-            sides => (gather.number + leg.position) % sides,
+            sides => (gather.number() + leg.position) % sides,
         };
         let (source, destination) = ports.ends(source, destination, side);
         match kind {
@@ -66,8 +62,12 @@ impl Recovery {
             self.leg_lost(leg, site);
             return;
         }
-        self.senders[source as usize].waiting.push_back(leg);
-        self.read_waiting(source, site);
+        let waiting = &mut self.senders[source as usize].waiting;
+        waiting.push_back(leg);
+        // Who waits already does so for memory, of which there is no more by now, unless nothing is wanted of it any more.
+        if waiting.len() == 1 || self.may_lose_sources() {
+            self.read_waiting(source, site);
+        }
     }
 
     /// Lets a source read for the requests that wait, in order, while they fit into its memory.
@@ -92,10 +92,6 @@ impl Recovery {
             sender.waiting.pop_front();
             sender.bytes_held += bytes;
             gather.unsent |= leg.bit();
-            if let Some(coming) = sender.waiting.get(REQUESTS_AHEAD) {
-                let slot = coming.slot;
-                self.gathers.fetch(slot);
-            }
             let io = self.io(leg.slot, Direction::Read);
             site.submit(DeviceId::new(source), io, event(RecoveryEvent::ReadDone(leg)));
         }
@@ -105,7 +101,7 @@ impl Recovery {
     #[inline]
     fn io(&self, slot: u32, direction: Direction) -> Io {
         let gather = self.gathers.get(slot);
-        let offset = u64::from(gather.number) * self.policy.pipeline_buffer.get();
+        let offset = u64::from(gather.number()) * self.policy.pipeline_buffer.get();
         Io { object: gather.object, offset, bytes: gather.bytes, direction, lane: LANE }
     }
 
@@ -152,10 +148,9 @@ impl Recovery {
             return;
         }
         gather.arrived |= leg.bit();
-        let Gather { destination, number, task, .. } = *gather;
+        let (destination, number, task) = (gather.destination, gather.number(), gather.task());
         let is_complete = gather.arrived == gather.wanted;
-        self.devices[destination as usize].received_bytes += bytes;
-        self.devices[source as usize].sent_pieces += u64::from(number == 0);
+        self.tally.received += bytes;
         self.transfers.add(source, destination, bytes, number == 0);
         if is_complete && self.is_given_up(task) {
             self.let_go(leg.slot, site);
@@ -170,20 +165,25 @@ impl Recovery {
         if !self.is_decoded(gather) {
             return self.write(slot, site);
         }
-        let subject = self.work.tasks[gather.task as usize].subject;
+        let subject = self.work.tasks[gather.task() as usize].subject;
         let Some(rate) = self.work.pool(subject).coding else { return self.write(slot, site) };
         let (held, receiver) = (gather.held(), &mut self.receivers[gather.destination as usize]);
         receiver.decoder_idle_from = receiver.decoder_idle_from.max(now) + rate.time_for(held);
         site.schedule.at(receiver.decoder_idle_from, EventOf::new(event(RecoveryEvent::Decoded(slot))));
         let gather = self.gathers.get_mut(slot);
-        gather.phase = Phase::Decoding;
-        gather.is_busy = true;
+        gather.set_phase(Phase::Decoding);
+    }
+
+    /// Whether what is asked for may come to be not wanted any more: devices may fail, or messages be lost.
+    #[inline]
+    fn may_lose_sources(&self) -> bool {
+        self.has_later() || self.lost_messages.is_some()
     }
 
     /// Whether nothing of a task is wanted any more; where nothing is ever given up, no task is fetched to tell.
     #[inline]
     fn is_given_up(&self, task: u32) -> bool {
-        (self.has_later() || self.lost_messages.is_some()) && self.work.tasks[task as usize].is_given_up
+        self.may_lose_sources() && self.work.tasks[task as usize].is_given_up
     }
 
     /// Whether a buffer is the last of its piece.
@@ -197,7 +197,7 @@ impl Recovery {
     #[inline]
     fn is_decoded(&self, gather: &Gather) -> bool {
         self.is_coded && {
-            let task = self.work.tasks[gather.task as usize];
+            let task = self.work.tasks[gather.task() as usize];
             gather.wanted != 1 << task.position && self.work.pool(task.subject).code.data() > 1
         }
     }
@@ -205,20 +205,18 @@ impl Recovery {
     fn write<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
         let io = self.io(slot, Direction::Write);
         let gather = self.gathers.get_mut(slot);
-        gather.phase = Phase::Writing;
-        gather.is_busy = true;
+        gather.set_phase(Phase::Writing);
         let destination = DeviceId::new(gather.destination);
-        let task = self.gathers.get(slot).task;
+        let task = self.gathers.get(slot).task();
         site.submit(destination, io, event(RecoveryEvent::WriteDone(slot, task)));
     }
 
     fn write_done<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
         let now = site.schedule.now();
         let gather = self.gathers.get_mut(slot);
-        gather.is_busy = false;
-        gather.phase = Phase::Done;
+        gather.set_phase(Phase::Done);
         let gather = *gather;
-        let Gather { bytes, task, destination, .. } = gather;
+        let (bytes, task, destination) = (gather.bytes, gather.task(), gather.destination);
         if self.has_failed(destination) {
             self.lose_write(&gather);
             self.settle(slot, site);
@@ -227,6 +225,7 @@ impl Recovery {
         let receiver = &mut self.receivers[destination as usize];
         receiver.bytes_held -= gather.held();
         receiver.gathers_held -= 1;
+        receiver.finished_at = Some(now);
         self.bytes_written += bytes;
         self.tally.gathered += gather.held();
         if self.is_decoded(&gather) {
@@ -235,7 +234,6 @@ impl Recovery {
             self.tally.copied += bytes;
         }
         self.timeline.add(now, -(gather.held().get() as i64));
-        self.devices[destination as usize].finished_at = Some(now);
         self.settle(slot, site);
         if self.is_given_up(task) {
             self.wasted.written += bytes;
@@ -296,27 +294,8 @@ impl Recovery {
     pub(super) fn settle<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
         if self.gathers.close(slot) {
             self.forget_losses(slot);
-        } else if self.gathers.get(slot).phase == Phase::Starved {
+        } else if self.gathers.get(slot).phase() == Phase::Starved {
             self.replan(slot, site);
-        }
-    }
-
-    /// Fetches what a message is about.
-    #[inline]
-    pub(crate) fn announce(&self, token: u64) {
-        self.gathers.fetch(Leg::of_token(token).0.slot);
-    }
-
-    /// Fetches what an event of recovery's own is about.
-    #[inline]
-    pub(crate) fn announce_event(&self, number: u64) {
-        match RecoveryEvent::of_number(number) {
-            RecoveryEvent::ReadDone(leg) | RecoveryEvent::SendDone(leg) => self.gathers.fetch(leg.slot),
-            RecoveryEvent::WriteDone(slot, task) => {
-                self.gathers.fetch(slot);
-                prefetch(&self.work.tasks[task as usize]);
-            }
-            _ => {}
         }
     }
 
@@ -357,10 +336,10 @@ impl Recovery {
 
     fn decoded<F: Fabric, D: Device, K: QueueKind>(&mut self, slot: u32, site: &mut Site<'_, F, D, K>) {
         let gather = self.gathers.get_mut(slot);
-        gather.is_busy = false;
-        if gather.phase == Phase::Decoding {
+        if gather.phase() == Phase::Decoding {
             self.write(slot, site);
         } else {
+            gather.set_phase(Phase::Done);
             self.settle(slot, site);
         }
     }

@@ -1,6 +1,7 @@
 //! Who sent how much to whom.
 
 use rayon::prelude::*;
+use resilver_kernel::prefetch;
 use resilver_units::{Bytes, DeviceId};
 
 use crate::outcome::Transfer;
@@ -17,10 +18,27 @@ struct Entry {
     pieces: u64,
 }
 
+/// What a destination had last from a source: fewer pieces than there are tasks.
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    source: u32,
+    pieces: u32,
+    bytes: u64,
+}
+
 /// Sources whose last arrivals each destination has at hand: more than it asks at a time, mostly.
 const RECENT: usize = 16;
-/// No source and destination.
-const NOBODY: u64 = u64::MAX;
+/// No source.
+const NOBODY: u32 = u32::MAX;
+
+impl Recent {
+    /// The sum with both its ends, where there is one.
+    #[inline]
+    fn entry(self, destination: u32) -> Option<Entry> {
+        let ends = u64::from(self.source) << 32 | u64::from(destination);
+        (self.source != NOBODY).then_some(Entry { ends, bytes: self.bytes, pieces: u64::from(self.pieces) })
+    }
+}
 
 /// Sums by source and destination of what has arrived.
 ///
@@ -30,7 +48,7 @@ const NOBODY: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct TransferLog {
     /// What each destination had last from sources, by their number modulo `RECENT`.
-    recent: Vec<Entry>,
+    recent: Vec<Recent>,
     entries: Vec<Entry>,
     /// How many entries there may be before they are added up.
     most: usize,
@@ -39,24 +57,29 @@ pub(super) struct TransferLog {
 impl TransferLog {
     /// Nothing yet, between so many devices.
     pub fn new(devices: usize) -> Self {
-        let nothing = Entry { ends: NOBODY, bytes: 0, pieces: 0 };
+        let nothing = Recent { source: NOBODY, pieces: 0, bytes: 0 };
         TransferLog { recent: vec![nothing; devices * RECENT], entries: Vec::new(), most: 0 }
     }
 
     /// Data has arrived; `is_first` says whether it is the first of its piece.
     #[inline]
     pub fn add(&mut self, source: u32, destination: u32, bytes: Bytes, is_first: bool) {
-        let ends = u64::from(source) << 32 | u64::from(destination);
         let last = &mut self.recent[destination as usize * RECENT + source as usize % RECENT];
-        if last.ends == ends {
+        if last.source == source {
             last.bytes += bytes.get();
-            last.pieces += u64::from(is_first);
+            last.pieces += u32::from(is_first);
             return;
         }
-        let before = std::mem::replace(last, Entry { ends, bytes: bytes.get(), pieces: u64::from(is_first) });
-        if before.ends != NOBODY {
-            self.put_down(before);
+        let before = std::mem::replace(last, Recent { source, bytes: bytes.get(), pieces: u32::from(is_first) });
+        if let Some(entry) = before.entry(destination) {
+            self.put_down(entry);
         }
+    }
+
+    /// Fetches what a destination had last from a source.
+    #[inline]
+    pub fn fetch(&self, source: u32, destination: u32) {
+        prefetch(&self.recent[destination as usize * RECENT + source as usize % RECENT]);
     }
 
     fn put_down(&mut self, entry: Entry) {
@@ -83,7 +106,8 @@ impl TransferLog {
     /// The sums by source, then destination; pairs without traffic left out.
     pub fn finish(mut self) -> Vec<Transfer> {
         let recent = std::mem::take(&mut self.recent);
-        self.entries.extend(recent.into_iter().filter(|entry| entry.ends != NOBODY));
+        let entry = |(index, recent): (usize, Recent)| recent.entry((index / RECENT) as u32);
+        self.entries.extend(recent.into_iter().enumerate().filter_map(entry));
         self.add_up();
         let transfer = |entry: &Entry| Transfer {
             source: DeviceId::new((entry.ends >> 32) as u32),
