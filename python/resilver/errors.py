@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 _VALUE_WIDTH = 72
 _PROBLEMS_SHOWN = 20
+_NUMBERED_MIN = 4
 
 
 class ResilverError(Exception):
@@ -137,6 +139,19 @@ def nearest(name: object, known: Iterable[str]) -> str | None:
     return by_folded[match[0]] if match else None
 
 
+def _numbered(name: object, known: Sequence[str]) -> str | None:
+    """Which numbers follow a name's word, where none is the name's; None where few do."""
+    written = re.fullmatch(r"(.*\D)\d+", str(name))
+    if written is None:
+        return None
+    word = written.group(1)
+    tails = [one.removeprefix(word) for one in known if one.startswith(word)]
+    numbers = sorted(int(tail) for tail in tails if tail.isascii() and tail.isdecimal())
+    if len(numbers) < _NUMBERED_MIN:
+        return None
+    return f"there are {len(numbers)}, {word}{numbers[0]} to {word}{numbers[-1]}"
+
+
 def name_remedy(name: object, known: Sequence[str], what: str = "names") -> str:
     """The remedy for an unknown name: the nearest one, or the list when none is near.
 
@@ -146,8 +161,14 @@ def name_remedy(name: object, known: Sequence[str], what: str = "names") -> str:
         what: What they are called in the sentence, in the plural.
 
     Returns:
-        A clause such as ``did you mean "servers"?`` or ``valid names: "a", "b"``.
+        A clause such as ``did you mean "servers"?`` or ``valid names: "a", "b"``; where the name
+        is a word with a number that none of many has, which numbers there are.
+
+    >>> name_remedy("osd.99", [f"osd.{number}" for number in range(88)])
+    'there are 88, osd.0 to osd.87'
     """
+    if (numbered := _numbered(name, known)) is not None:
+        return numbered
     close = nearest(name, known)
     if close is not None:
         return f'did you mean "{close}"?'

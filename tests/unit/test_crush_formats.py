@@ -54,9 +54,9 @@ def test_errors_name_the_file_and_the_place(tmp_path: Path) -> None:
             CrushMap.read(path)
         assert str(path) in str(caught.value)
         assert part in str(caught.value)
-    with pytest.raises(ConfigError, match="missing: cannot be read: No such file"):
+    with pytest.raises(ConfigError, match="missing: there is no such file"):
         CrushMap.read(tmp_path / "missing")
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="this is a folder"):
         CrushMap.read(tmp_path)
 
 

@@ -249,7 +249,7 @@ def test_a_real_clusters_report_leaves_no_room_for_other_sections(
         assert f"{name}: a real cluster's report says this already; remove [{name}]" in text
     text = problems(tmp_path, cluster + '[[faults]]\nfail = { osds = ["osd.120"] }\n')
     assert text == (
-        'faults.0.fail.osds = "osd.120": the report has no such OSD; did you mean "osd.20"?'
+        'faults.0.fail.osds = "osd.120": the report has no such OSD; there are 88, osd.0 to osd.88'
     )
     text = problems(tmp_path, cluster + "[[faults]]\nfail = { osds = 88 }\n")
     assert "88 of 88 OSDs fail" in text

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from resilver.cli.console import output, print_json
+from resilver.cli.loading import load_study
 from resilver.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
@@ -50,9 +51,8 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
         as_json: print JSON instead of text.
     """
     from resilver.simulate import validate_runs
-    from resilver.spec import Study
 
-    study = Study.load(study_file, overrides=settings)
+    study = load_study(study_file, settings)
     runs = study.runs()
     validate_runs(runs)
     points = estimates(runs)

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from resilver import catalog
 from resilver.cli.console import messages, output, print_json, say
+from resilver.cli.loading import load_study
 from resilver.errors import ConfigError, Problem, name_remedy
 from resilver.units import VOLUME_MAX, Bytes, exact_bytes, format_bytes
 
@@ -107,7 +108,7 @@ def _find(name: str, settings: list[str], volume: str | None) -> _Shown:
 
     path = Path(name).expanduser()
     if name not in catalog.list("populations") and path.suffix == ".toml":
-        study = Study.load(path, overrides=settings)
+        study = load_study(path, settings)
     else:
         if name in catalog.list("populations"):
             histogram: Any = name

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.cli.console import print_json, say
+from resilver.cli.loading import load_study
 from resilver.cli.progress import StudyDisplay
 from resilver.cli.summary import print_summary
 from resilver.study import Results, execute
@@ -54,14 +55,15 @@ def run(
         quiet: print neither progress nor summary.
         verbose: print one line for each run that ends.
     """
-    from resilver.spec import Study
     from resilver.study.executors import choose
 
     # Before the study is read: in an allocation, this is where all tasks but the driver's stay.
     choice = choose(where.cluster, workers=where.workers, cluster_config=where.cluster_config)
     try:
-        study = Study.load(study_file, overrides=settings)
-        folder = output if output is not None else Path("runs") / study_file.stem
+        study = load_study(study_file, settings)
+        # A file called `...toml` has the parent folder for a stem.
+        stem = study_file.stem.strip(".") or "study"
+        folder = output if output is not None else Path("runs") / stem
         results = perform(study, folder, choice, where.split, quiet=quiet, verbose=verbose)
     finally:
         choice.close()

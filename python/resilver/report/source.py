@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from resilver.errors import ConfigError
-from resilver.units import exact_bytes
+from resilver.units import BYTE_UNITS, exact_bytes, exact_rate
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,24 +140,34 @@ _EXACT_TIMES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _RATE_KEYS = frozenset({"bandwidth"})
 
 
+def _size_words(count: int) -> str:
+    """A size in the unit, binary or decimal, that writes it shortest."""
+    texts = [exact_bytes(count)]
+    for unit, size in BYTE_UNITS.items():
+        digits = repr(float(count / size)).removesuffix(".0")
+        if "e" not in digits and Fraction(digits) * size == count:
+            texts.append(f"{digits} {unit}")
+    return min(texts, key=len)
+
+
 def format_swept(key: str, value: object) -> str:
     """One swept value for people: quantities exactly and with their unit, counts with separators.
 
     >>> format_swept("faults.1.at", 90.0), format_swept("faults.1.at", 600.0)
     ('90 s', '10 min')
-    >>> format_swept("recovery.bandwidth", 104857600.0), format_swept("cluster.servers", 1024)
-    ('100 MiB/s', '1,024')
+    >>> format_swept("recovery.bandwidth", 50e6), format_swept("cluster.servers", 1024)
+    ('50 MB/s', '1,024')
     """
     last = key.rsplit(".", 1)[-1]
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     if isinstance(value, int) and is_bytes_key(key):
-        return exact_bytes(value)
+        return _size_words(value)
     if isinstance(value, int | float) and last in _SECONDS_KEYS:
         size, unit = next(pair for pair in _EXACT_TIMES if value % pair[0] == 0 or pair[0] == 1)
         return f"{value / size:,g} {unit}" if value else "0 s"
-    if isinstance(value, int | float) and last in _RATE_KEYS and value == int(value):
-        return f"{exact_bytes(int(value))}/s"
+    if isinstance(value, int | float) and last in _RATE_KEYS:
+        return exact_rate(value)
     if isinstance(value, int | float):
         return f"{value:,}"
     return str(value)

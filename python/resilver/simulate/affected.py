@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from resilver import _core, describe
-from resilver.errors import ConfigError, Interrupted
+from resilver.errors import ConfigError, Interrupted, name_remedy
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.pools import group_up_sets
@@ -262,7 +261,14 @@ def _unknown(one: object, known: set[int], names: dict[str, tuple[int, ...]]) ->
     if not isinstance(one, str):
         limits = f"from {min(known)} to {max(known)}" if known else "none"
         return f"failed = {one!r}: no device has this number; the numbers are {limits}"
-    near = get_close_matches(one, names, n=1)
-    stems = sorted({re.sub(r"[0-9]+$", "N", name) for name in names if "=" not in name})[:4]
-    remedy = f"did you mean '{near[0]}'?" if near else f"names are such as {', '.join(stems)}"
+    level, equals, _ = one.partition("=")
+    if equals and not any(name.startswith(f"{level}=") for name in names):
+        levels = sorted({name.partition("=")[0] for name in names if "=" in name})
+        rule = f"no {level} has a device that could fail"
+        return f"failed = '{one}': {rule}; name one of {', '.join(levels)}"
+    plain = [name for name in names if "=" not in name]
+    stems = sorted({re.sub(r"[0-9]+$", "N", name) for name in plain})[:4]
+    remedy = name_remedy(one, plain)
+    if remedy.startswith("valid"):
+        remedy = f"names are such as {', '.join(stems)}"
     return f"failed = '{one}': nothing of the cluster has this name; {remedy}"

@@ -165,7 +165,7 @@ def _of_cluster(source: ClusterSource, request: PlaceRequest, *, as_json: bool) 
     amount = format_bytes(sum(row["bytes"] for row in rows))
     gone = sum(not row["survivors"] for row in rows)
     say(
-        f"{', '.join(request.fail)}: {len(rows):,} groups ({amount}) lose copies, "
+        f"{', '.join(dict.fromkeys(request.fail))}: {len(rows):,} groups ({amount}) lose copies, "
         f"{gone:,} have none left"
     )
 

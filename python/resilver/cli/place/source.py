@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from resilver.cli.loading import load_study
 from resilver.cli.place.request import PlaceRequest
 from resilver.cli.place.structure import MapStructure
 from resilver.errors import ConfigError
@@ -250,9 +251,8 @@ def _study(path: Path, request: PlaceRequest) -> Source:
 def _system(path: Path, settings: Sequence[str]) -> System:
     """The one system of a study; a sweep has several, of which --set chooses."""
     from resilver.simulate import validate
-    from resilver.spec import Study
 
-    study = Study.load(path, overrides=settings)
+    study = load_study(path, settings)
     runs = study.runs()
     swept = runs[0].swept
     if any(run.swept != swept for run in runs):
