@@ -156,7 +156,7 @@ def test_edits_are_made_in_their_order_each_at_its_own_place(
          "--add-item 3 osd.3: it takes 3 words"),
         (["--add-item", "x", "1", "osd.3", "--loc", "host", "h0"],
          '"x" is not a number of a device'),
-        (["--reweight-item", "osd.0", "much"], '"much" is not a weight'),
+        (["--reweight-item", "osd.0", "much"], '"much": a weight is a finite number'),
         (["--reweight-item", "osd.0"], "--reweight-item osd.0: it takes 2 words"),
         (["--remove-item", "osd.0", "--remove-item", "osd.0"], "item = osd.0: an edit is of"),
     ],

@@ -188,9 +188,11 @@ def test_a_failing_progress_function_leaves_no_worker_behind(tmp_path: Path) -> 
         if progress.under_way:
             raise RuntimeError("display lost")
 
+    # Another test of this process may have left a helper of Python's, such as the resource tracker.
+    before = set(_children(os.getpid()))
     with pytest.raises(RuntimeError, match="display lost"):
         perform(FakeStudy(seconds=30), tmp_path / "a", workers=2, progress=fail)
-    assert _children(os.getpid()) == []
+    assert set(_children(os.getpid())) <= before
 
 
 SWEEP = """

@@ -57,15 +57,17 @@ class Edit:
         """
         match self.option, self.words:
             case "--add-item", (id, weight, name):
-                number = self._id(id)
-                return crush.with_item(name, self._weight(weight), self.location, id=number)
+                device = self._id(id)
+                return crush.with_item(name, number(weight, self.option), self.location, id=device)
             case "--update-item", (id, weight, name):
-                number = self._id(id)
-                return crush.with_item_updated(name, self._weight(weight), self.location, id=number)
+                device = self._id(id)
+                return crush.with_item_updated(
+                    name, number(weight, self.option), self.location, id=device
+                )
             case "--remove-item", (name,):
                 return crush.without_item(name)
             case "--reweight-item", (name, weight):
-                return crush.reweighted(name, self._weight(weight))
+                return crush.reweighted(name, number(weight, self.option))
             case _, (name, *_):
                 return crush.moved(name, self.location)
         raise AssertionError(self.option)
@@ -75,14 +77,27 @@ class Edit:
             return int(text)
         raise ConfigError(f'{self.text}: "{text}" is not a number of a device; write one, as 16')
 
-    def _weight(self, text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise ConfigError(f'{self.text}: "{text}" is not a weight; write a number, as 0.5')
-        return value
+
+def number(text: str, option: str) -> float:
+    """A finite number.
+
+    Args:
+        text: What was given.
+        option: The option's name, for the message.
+
+    Returns:
+        The number.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ConfigError(f'{option} = "{text}": a weight is a finite number; write one, as 0.5')
+    return value
 
 
 def edits_of(given: Mapping[str, Iterable[str]]) -> tuple[list[Edit], list[Problem]]:

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.cli.console import say
-from resilver.cli.place.request import PlaceRequest, number, pairs
+from resilver.cli.place.edits import number
+from resilver.cli.place.request import PlaceRequest, pairs
 from resilver.errors import ConfigError, name_remedy
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -281,25 +280,3 @@ def pairs(options: tuple[str, ...], option: str, shape: str) -> list[tuple[str, 
             raise ConfigError(f"{option} = {first}: it takes two words; write {option} {shape}")
         found.append((first, second))
     return found
-
-
-def number(text: str, option: str) -> float:
-    """A finite number.
-
-    Args:
-        text: What was given.
-        option: The option's name, for the message.
-
-    Returns:
-        The number.
-
-    Raises:
-        ConfigError: It is none.
-    """
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ConfigError(f'{option} = "{text}": a weight is a finite number; write one, as 0.5')
-    return value
