@@ -303,7 +303,7 @@ def exact_duration(seconds: float) -> str:
     >>> exact_duration(0.00416)
     '4.16 ms'
     """
-    return _exact_float(
+    return shortest_text(
         seconds, {unit: DURATION_UNITS[unit] for unit in ("s", "ms", "us", "ns", "ps")}
     )
 
@@ -315,15 +315,15 @@ def exact_rate(bytes_per_second: float) -> str:
     '1.5 GiB/s'
     """
     units = ("B/s", "KiB/s", "MiB/s", "GiB/s", "MB/s", "GB/s", "Mb/s", "Gb/s")
-    return _exact_float(bytes_per_second, {unit: RATE_UNITS[unit] for unit in units})
+    return shortest_text(bytes_per_second, {unit: RATE_UNITS[unit] for unit in units})
 
 
 def exact_frequency(per_second: float) -> str:
     """`per_second` as text that parses back to the same number, such as ``1000 /s``."""
-    return _exact_float(per_second, {unit: FREQUENCY_UNITS[unit] for unit in ("/s", "/min", "/h")})
+    return shortest_text(per_second, {unit: FREQUENCY_UNITS[unit] for unit in ("/s", "/min", "/h")})
 
 
-def _exact_float(value: float, units: dict[str, Fraction]) -> str:
+def shortest_text(value: float, units: dict[str, Fraction]) -> str:
     """The shortest text among `units` that gives back `value`; the first unit's always does."""
     # The shortest decimal that means this float, so that 0.00416 s is exactly 4.16 ms.
     decimal = Fraction(repr(float(value)))

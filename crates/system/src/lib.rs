@@ -43,7 +43,7 @@ pub use checker::ConservationError;
 pub use config::{
     Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, Placement, StoredPool, SystemConfig,
 };
-pub use described::{Described, StudyFaults, read, system_of};
+pub use described::{StudyFaults, read, system_of};
 pub use devices::{DeviceKind, Devices, Discipline};
 pub use faults::{Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults};
 pub use file_words::FileWords;

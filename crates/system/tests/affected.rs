@@ -4,18 +4,17 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{jbod, policy, qdr};
-use resilver_device::Service;
+use common::files_on_ring;
 use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
 use resilver_placement::inverse::FailedSet;
 use resilver_placement::pool::{Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Devices, Discipline, FabricConfig, Fault,
-    ObjectOrder, PlaceScratch, Placement, RetryPolicy, SourceChoice, StoredPool, SystemConfig,
+    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Fault, PlaceScratch, Placement, SourceChoice,
+    StoredPool, SystemConfig,
 };
-use resilver_units::{DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
+use resilver_units::{DeviceId, ObjectId, SimTime};
 
 const SERVERS: u32 = 120;
 /// Objects of 1 B; a file is one.
@@ -45,10 +44,6 @@ fn ring(walk: RingWalk) -> Algorithm {
 
 fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
     let config = SystemConfig {
-        seed: 5,
-        endpoint_of: (0..SERVERS).map(EndpointId::new).collect(),
-        devices: Devices::alike(Service::Table(jbod(1.0)), Discipline::Fifo),
-        fabric: FabricConfig::LogGp { table: qdr() },
         pools: vec![StoredPool {
             placement: Placement { groups: None, algorithm, domain_of: None },
             code: None,
@@ -58,16 +53,9 @@ fn search(algorithm: Algorithm, failed: &[u32], files: u64) -> AffectedSearch {
                 extent: Extent::Files(files),
             },
         }],
-        ports_of: vec![],
-        traffic: Vec::new(),
-        streams: None,
-        corruptions: vec![],
         faults: vec![Fault::told(SimTime::ZERO, failed.iter().copied().map(DeviceId::new).collect())],
-        lanes: None,
-        policy: policy(),
-        retry: RetryPolicy { after: SimDuration::from_picoseconds(1_000_000_000), attempts: 3 },
         source: SourceChoice::Primary,
-        order: ObjectOrder::Population,
+        ..files_on_ring(SERVERS, files, 2)
     };
     AffectedSearch::new(config).unwrap()
 }

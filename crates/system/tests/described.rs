@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{files_on_ring, finish};
+use common::{LOGGP, SEEKS, files_on_ring, finish};
 use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
 use resilver_system::{
     Column, Fault, Metric, Phase, Simulation, SystemConfig, SystemError, metrics, system_of, tables,
@@ -16,21 +16,12 @@ const SERVERS: u32 = 16;
 
 /// The rows of the network's table.
 fn loggp() -> Vec<Value> {
-    let loggp = [
-        (128, 1_094_414, 852),
-        (256, 1_114_874, 8),
-        (131_072, 1_856_250, 609),
-        (262_144, 1_014_836, 446),
-        (262_144, 12_367_868, 497),
-        (8_388_608, 13_069_435, 497),
-        (16_777_216, -9_934_403, 513),
-        (33_554_432, -17_247_905, 516),
-        (67_108_864, -17_796_392, 516),
-    ];
-    loggp
+    let seconds = |picoseconds: f64| picoseconds * 1e-12;
+    LOGGP
         .iter()
         .map(|&(size, gap, each)| {
-            json!({"size": size, "latency": 6_782_182e-12, "gap": f64::from(gap) * 1e-12, "gap_per_byte": f64::from(each) * 1e-12})
+            let (gap, each) = (seconds(gap as f64), seconds(each as f64));
+            json!({"size": size, "latency": seconds(6_782_182.0), "gap": gap, "gap_per_byte": each})
         })
         .collect()
 }
@@ -38,9 +29,8 @@ fn loggp() -> Vec<Value> {
 /// [`files_on_ring`] with a device that fails, in words.
 fn described() -> Value {
     let megabytes = |rate: f64| rate * 1_048_576.0;
-    let read = [3475.6, 3470.0, 3486.2, 3531.2, 3608.6, 3741.0, 3988.9, 4530.2, 5644.2, 7922.0, 11700.3];
-    let write = [499.5, 509.0, 514.7, 525.9, 546.4, 588.3, 663.1, 621.8, 539.1, 3179.5, 6108.8];
-    let rows: Vec<Value> = (0..11).map(|i| json!([4096 << i, read[i] * 1e-6, write[i] * 1e-6])).collect();
+    let row = |(index, &(read, write)): (usize, &(f64, f64))| json!([4096 << index, read * 1e-6, write * 1e-6]);
+    let rows: Vec<Value> = SEEKS.iter().enumerate().map(row).collect();
     let servers: Vec<u32> = (0..SERVERS).collect();
     json!({
         "seed": 5,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from resilver.errors import ConfigError
-from resilver.units import BYTE_UNITS, exact_bytes, exact_rate
+from resilver.units import BYTE_UNITS, exact_rate, shortest_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -140,16 +139,6 @@ _EXACT_TIMES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 _RATE_KEYS = frozenset({"bandwidth"})
 
 
-def _size_words(count: int) -> str:
-    """A size in the unit, binary or decimal, that writes it shortest."""
-    texts = [exact_bytes(count)]
-    for unit, size in BYTE_UNITS.items():
-        digits = repr(float(count / size)).removesuffix(".0")
-        if "e" not in digits and Fraction(digits) * size == count:
-            texts.append(f"{digits} {unit}")
-    return min(texts, key=len)
-
-
 def format_swept(key: str, value: object) -> str:
     """One swept value for people: quantities exactly and with their unit, counts with separators.
 
@@ -162,7 +151,7 @@ def format_swept(key: str, value: object) -> str:
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     if isinstance(value, int) and is_bytes_key(key):
-        return _size_words(value)
+        return shortest_text(value, BYTE_UNITS)
     if isinstance(value, int | float) and last in _SECONDS_KEYS:
         size, unit = next(pair for pair in _EXACT_TIMES if value % pair[0] == 0 or pair[0] == 1)
         return f"{value / size:,g} {unit}" if value else "0 s"

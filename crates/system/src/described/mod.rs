@@ -35,7 +35,7 @@ pub use faults::StudyFaults;
 /// One system, as JSON says it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Described {
+struct Described {
     seed: u64,
     endpoint_of: Vec<EndpointId>,
     /// All endpoints of each device; empty where each has one.

@@ -40,12 +40,14 @@ struct Turn(u64);
 impl Turn {
     const PHASE_BITS: u32 = 3;
     const NUMBER_BITS: u32 = BUFFER_LIMIT.ilog2();
-    const _TASKS_FIT: () = assert!(Self::PHASE_BITS + Self::NUMBER_BITS + TASK_BITS <= u64::BITS);
 
     fn of(task: u32, number: u32) -> Self {
         Turn((u64::from(task) << Self::NUMBER_BITS | u64::from(number)) << Self::PHASE_BITS)
     }
 }
+
+// A constant of a type's own would be judged only where it is used.
+const _: () = assert!(Turn::PHASE_BITS + Turn::NUMBER_BITS + TASK_BITS <= u64::BITS);
 
 /// One buffer of one task: all that its events need, in one line of the cache.
 #[derive(Clone, Copy, Debug)]

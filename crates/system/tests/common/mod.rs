@@ -21,6 +21,35 @@ use resilver_system::{
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
 
+/// Seeks of the catalog's jbod10-sata, to read and to write, in microseconds; of requests of 4 KiB and each twice the last.
+pub const SEEKS: [(f64, f64); 11] = [
+    (3475.6, 499.5),
+    (3470.0, 509.0),
+    (3486.2, 514.7),
+    (3531.2, 525.9),
+    (3608.6, 546.4),
+    (3741.0, 588.3),
+    (3988.9, 663.1),
+    (4530.2, 621.8),
+    (5644.2, 539.1),
+    (7922.0, 3179.5),
+    (11700.3, 6108.8),
+];
+
+/// Rows of the catalog's qdr-infiniband that serve control messages and buffers of 64 KiB and more: size in bytes, gap and gap
+/// per byte in picoseconds.
+pub const LOGGP: [(u64, i64, u64); 9] = [
+    (128, 1_094_414, 852),
+    (256, 1_114_874, 8),
+    (131_072, 1_856_250, 609),
+    (262_144, 1_014_836, 446),
+    (262_144, 12_367_868, 497),
+    (8_388_608, 13_069_435, 497),
+    (16_777_216, -9_934_403, 513),
+    (33_554_432, -17_247_905, 516),
+    (67_108_864, -17_796_392, 516),
+];
+
 /// The volume of the catalog's jbod10-sata, with its seeks multiplied by `seek_factor`.
 pub fn jbod(seek_factor: f64) -> Arc<DiskTable> {
     let microseconds = |us: f64| SimDuration::from_seconds(us * 1e-6).unwrap();
@@ -28,38 +57,25 @@ pub fn jbod(seek_factor: f64) -> Arc<DiskTable> {
         rate: BytesPerSecond::new(rate * 1_048_576.0).unwrap(),
         overhead: microseconds(overhead),
     };
-    let read = [3475.6, 3470.0, 3486.2, 3531.2, 3608.6, 3741.0, 3988.9, 4530.2, 5644.2, 7922.0, 11700.3];
-    let write = [499.5, 509.0, 514.7, 525.9, 546.4, 588.3, 663.1, 621.8, 539.1, 3179.5, 6108.8];
     let rows = (0..11)
         .map(|i| DiskTableRow {
             request: Bytes::kibibytes(4 << i),
-            read_seek: microseconds(read[i] * seek_factor),
-            write_seek: microseconds(write[i] * seek_factor),
+            read_seek: microseconds(SEEKS[i].0 * seek_factor),
+            write_seek: microseconds(SEEKS[i].1 * seek_factor),
         })
         .collect();
     Arc::new(DiskTable::new(figures(1542.1, 23.67), figures(1511.7, 29.67), Bytes::new(512), rows).unwrap())
 }
 
-/// The rows of the catalog's qdr-infiniband that serve control messages and buffers of 64 KiB and more.
+/// Interfaces of these rows.
 pub fn qdr() -> Arc<LogGpTable> {
-    let rows = [
-        (128, 1_094_414, 852),
-        (256, 1_114_874, 8),
-        (131_072, 1_856_250, 609),
-        (262_144, 1_014_836, 446),
-        (262_144, 12_367_868, 497),
-        (8_388_608, 13_069_435, 497),
-        (16_777_216, -9_934_403, 513),
-        (33_554_432, -17_247_905, 516),
-        (67_108_864, -17_796_392, 516),
-    ];
     let row = |(size, gap_picoseconds, gap_per_byte_picoseconds)| LogGpRow {
         size: Bytes::new(size),
         latency: SimDuration::from_picoseconds(6_782_182),
         gap_picoseconds,
         gap_per_byte_picoseconds,
     };
-    Arc::new(LogGpTable::new(rows.map(row).to_vec()).unwrap())
+    Arc::new(LogGpTable::new(LOGGP.map(row).to_vec()).unwrap())
 }
 
 /// The paper's protocol: 16 MiB buffers, pipelined, 1 GiB of memory each way.
