@@ -4,9 +4,13 @@
 //! `levels` digits to the base `radix`; the gap between column c and c + 1 joins every word with the `radix` words that differ
 //! from it in digit c alone, its own among them. Digit 0 is the highest.
 
+use serde::Deserialize;
+
+use super::drawing::in_levels;
 use super::error::{check_size, refuse};
-use super::wiring::PortLists;
-use super::{Shape, Topology, TopologyError};
+use super::structure::Build;
+use super::wiring::{PortLists, Wiring};
+use super::{Bisection, NextHops, Topology, TopologyError};
 
 /// The columns of a butterfly, with its hosts behind them.
 ///
@@ -68,9 +72,17 @@ impl Butterfly {
         self.hosts + column * self.words + word
     }
 
+    /// The nodes of each level: hosts, then the columns from theirs back.
+    pub(super) fn levels(&self) -> Vec<std::ops::Range<u32>> {
+        let columns = (0..=self.levels).rev().map(|column| self.node(column, 0)..self.node(column + 1, 0));
+        std::iter::once(0..self.hosts).chain(columns).collect()
+    }
+}
+
+impl NextHops for Butterfly {
     /// Calls `visit` with the port of every shortest way, those to the destination's own digit first among equal ones.
     #[inline]
-    pub(super) fn shortest(&self, node: u32, to: u32, mut visit: impl FnMut(u32)) {
+    fn shortest(&self, _: &Wiring, node: u32, to: u32, mut visit: impl FnMut(u32)) {
         if self.is_host(node) {
             return visit(0);
         }
@@ -103,7 +115,7 @@ impl Butterfly {
 
     /// The destination's own digit, and the column before rather than the next where both lead to it as soon.
     #[inline]
-    pub(super) fn deterministic(&self, node: u32, to: u32) -> u32 {
+    fn deterministic(&self, _: &Wiring, node: u32, to: u32) -> u32 {
         if self.is_host(node) {
             return 0;
         }
@@ -124,7 +136,7 @@ impl Butterfly {
     }
 
     #[inline]
-    pub(super) fn distance(&self, from: u32, to: u32) -> u32 {
+    fn distance(&self, _: &Wiring, from: u32, to: u32) -> u32 {
         if from == to {
             return 0;
         }
@@ -137,20 +149,38 @@ impl Butterfly {
     /// One node of each kind that looks at the network as all others of its kind do, with how many they are.
     ///
     /// Adding a word to all words, digit by digit, moves the butterfly onto itself, so the nodes of a column are alike.
-    pub(super) fn representatives(&self) -> Vec<(u32, u64)> {
+    fn representatives(&self) -> Option<Vec<(u32, u64)>> {
         let columns = (0..=self.levels).map(|column| (self.node(column, 0), u64::from(self.words)));
-        std::iter::once((0, u64::from(self.hosts))).chain(columns).collect()
+        Some(std::iter::once((0, u64::from(self.hosts))).chain(columns).collect())
     }
 
-    /// The nodes of each level: hosts, then the columns from theirs back.
-    pub(super) fn levels(&self) -> Vec<std::ops::Range<u32>> {
-        let columns = (0..=self.levels).rev().map(|column| self.node(column, 0)..self.node(column + 1, 0));
-        std::iter::once(0..self.hosts).chain(columns).collect()
-    }
-
-    /// Entries of all tables that routing looks up.
-    pub(super) fn table_entries(&self) -> usize {
+    fn table_entries(&self) -> usize {
         self.digits.len() + self.place.len()
+    }
+
+    fn bisection(&self, topology: &Topology) -> Bisection {
+        topology.halves_of_levels(&self.levels(), false)
+    }
+
+    /// Columns from the routers to the hosts.
+    fn position(&self, _: &Topology, node: u32) -> [f64; 2] {
+        let [along, across] = in_levels(&self.levels(), node);
+        [1.0 - across, 1.0 - along]
+    }
+}
+
+/// A butterfly by its keys.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ButterflyKeys {
+    radix: u32,
+    levels: u32,
+    hosts_per_switch: u32,
+}
+
+impl Build for ButterflyKeys {
+    fn build(&self, _seed: u64) -> Result<Topology, TopologyError> {
+        butterfly(self.radix, self.levels, self.hosts_per_switch)
     }
 }
 
@@ -218,5 +248,5 @@ pub fn butterfly(radix: u32, levels: u32, hosts_per_switch: u32) -> Result<Topol
         }
     }
     let routers = (shape.node(0, 0)..shape.node(1, 0)).collect();
-    Ok(Topology::new(Shape::Butterfly(shape), ports, (0..hosts).collect(), routers))
+    Ok(Topology::new(shape, ports, (0..hosts).collect(), routers))
 }

@@ -1,9 +1,14 @@
 //! Tori and meshes of any dimensions: nodes at the points of a grid, each joined to the next along every side.
 
+use serde::Deserialize;
+
+use super::drawing::middle;
 use super::error::{check_size, joined, refuse};
 use super::places::hosts_beside;
-use super::wiring::PortLists;
-use super::{Shape, Topology, TopologyError};
+use super::rim::{RimWiring, mesh_with_rim};
+use super::structure::{Build, inside};
+use super::wiring::{PortLists, Wiring};
+use super::{Bisection, NextHops, Topology, TopologyError};
 
 /// The grid of a torus or mesh.
 ///
@@ -214,9 +219,11 @@ impl Cartesian {
         }
         ways
     }
+}
 
+impl NextHops for Cartesian {
     #[inline(always)]
-    pub(super) fn shortest(&self, node: u32, to: u32, mut visit: impl FnMut(u32)) {
+    fn shortest(&self, _: &Wiring, node: u32, to: u32, mut visit: impl FnMut(u32)) {
         let mut ways = self.ways(node, to);
         while ways != 0 {
             visit(self.port(node, ways.trailing_zeros()));
@@ -226,13 +233,13 @@ impl Cartesian {
 
     /// Dimension order: the first dimension that differs, the next node rather than the previous where both are as near.
     #[inline]
-    pub(super) fn deterministic(&self, node: u32, to: u32) -> u32 {
+    fn deterministic(&self, _: &Wiring, node: u32, to: u32) -> u32 {
         let ways = self.ways(node, to);
         if ways == 0 { 0 } else { self.port(node, ways.trailing_zeros()) }
     }
 
     #[inline]
-    pub(super) fn distance(&self, from: u32, to: u32) -> u32 {
+    fn distance(&self, _: &Wiring, from: u32, to: u32) -> u32 {
         let pairs = self.at(from).iter().zip(self.at(to)).enumerate();
         pairs.map(|(d, (&here, &there))| u32::from(self.hops[self.entry(d, here, there)])).sum()
     }
@@ -240,7 +247,7 @@ impl Cartesian {
     /// The sum of distances over all pairs of one of `from` and one of `to`.
     ///
     /// Distances add up over dimensions, so the sum needs only how many nodes of each set have each coordinate.
-    pub(super) fn sum_of_distances(&self, from: &[u32], to: &[u32]) -> u128 {
+    fn sum_of_distances(&self, _: &Wiring, from: &[u32], to: &[u32]) -> Option<u128> {
         let count = |nodes: &[u32], d: usize| {
             let mut counts = vec![0u64; self.sides[d] as usize];
             for &node in nodes {
@@ -257,18 +264,108 @@ impl Cartesian {
                 sum += u128::from(row) * u128::from(from);
             }
         }
-        sum
+        Some(sum)
     }
 
     /// The most hops between two nodes.
-    pub(super) fn diameter(&self) -> u32 {
-        self.sides.iter().map(|&side| if self.wraps { side / 2 } else { side - 1 }).sum()
+    fn diameter(&self) -> Option<u32> {
+        Some(self.sides.iter().map(|&side| if self.wraps { side / 2 } else { side - 1 }).sum())
     }
 
-    /// Entries of all tables that routing looks up.
-    pub(super) fn table_entries(&self) -> usize {
+    fn table_entries(&self) -> usize {
         let ways = self.spans.len() + self.positions.len() + self.ways.len();
         self.coordinates.len() + self.ports.len() + ways + self.hops.len() + self.zero.len()
+    }
+
+    /// The sum of the products of the sides behind each of the sides, in descending order, up to the first even one; twice that
+    /// on a torus.
+    ///
+    /// Aroca and Fernandez Anta, "Bisection (band)width of product networks", 2014.
+    fn bisection(&self, _: &Topology) -> Bisection {
+        let mut sides: Vec<u64> = self.sides.iter().map(|&side| u64::from(side)).collect();
+        sides.sort_unstable_by(|a, b| b.cmp(a));
+        let even = sides.iter().position(|side| side % 2 == 0).unwrap_or(sides.len() - 1);
+        let sum: u64 = (0..=even).map(|i| sides[i + 1..].iter().product::<u64>()).sum();
+        let nodes: u64 = sides.iter().product();
+        if !self.wraps || sides[0] == 2 {
+            // Sides of two nodes are not joined twice, so such a torus is a mesh.
+            return Bisection { links: sum, is_exact: true };
+        }
+        // A side of two nodes has one link across where others have two; the law does not know of such sides.
+        let has_two = sides.contains(&2);
+        let links = if has_two { (2 * sum).min(nodes / 2) } else { 2 * sum };
+        Bisection { links, is_exact: !has_two || even == 0 }
+    }
+
+    /// Columns and rows by the last two sides, with a plane for each value of the sides before them.
+    fn position(&self, _: &Topology, node: u32) -> [f64; 2] {
+        let (sides, at) = (self.sides(), self.at(node));
+        let [.., rows, columns] = sides else { return [middle(u32::from(at[0]), sides[0]), 0.5] };
+        let before = sides.len() - 2;
+        let planes: u32 = sides[..before].iter().product();
+        let plane = at[..before].iter().zip(sides).fold(0, |plane, (&at, &side)| plane * side + u32::from(at));
+        let across = (1..=planes).find(|&across| across * across >= planes).unwrap_or(1);
+        let down = planes.div_ceil(across);
+        let (row, column) = (u32::from(at[before]), u32::from(at[before + 1]));
+        // A tenth of a plane's room is the space between planes.
+        let room = if planes == 1 { 1.0 } else { 0.9 };
+        let x = (f64::from(plane % across) + 0.5 + room * (middle(column, *columns) - 0.5)) / f64::from(across);
+        let y = (f64::from(plane / across) + 0.5 + room * (middle(row, *rows) - 0.5)) / f64::from(down);
+        [x, 1.0 - y]
+    }
+}
+
+/// A torus or a mesh by its keys; routers, unless they are wired otherwise, take places that are drawn.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GridKeys {
+    sides: Vec<u32>,
+    #[serde(default)]
+    routers: u32,
+    #[serde(default)]
+    wiring: RouterPlaces,
+}
+
+/// Where the routers of a grid are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum RouterPlaces {
+    /// At nodes of the grid.
+    #[default]
+    Inside,
+    /// Outside of a mesh.
+    #[serde(untagged)]
+    Rim(RimWiring),
+}
+
+/// A torus by its keys.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct TorusKeys(GridKeys);
+
+impl Build for TorusKeys {
+    fn build(&self, seed: u64) -> Result<Topology, TopologyError> {
+        let GridKeys { sides, routers, wiring } = &self.0;
+        if *wiring != RouterPlaces::Inside {
+            let rule = "a torus has no sides at which routers could be joined";
+            return refuse("wiring", "of a torus", rule, "take the wiring \"inside\", or a mesh");
+        }
+        torus(sides, &inside(sides, *routers, seed)?)
+    }
+}
+
+/// A mesh by its keys.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct MeshKeys(GridKeys);
+
+impl Build for MeshKeys {
+    fn build(&self, seed: u64) -> Result<Topology, TopologyError> {
+        let GridKeys { sides, routers, wiring } = &self.0;
+        match wiring {
+            RouterPlaces::Inside => mesh(sides, &inside(sides, *routers, seed)?),
+            RouterPlaces::Rim(rim) => mesh_with_rim(sides, *rim, *routers),
+        }
     }
 }
 
@@ -293,5 +390,5 @@ fn grid(sides: &[u32], wraps: bool, routers: &[u32]) -> Result<Topology, Topolog
     let hosts = hosts_beside(neighbours.len() as u32, routers)?;
     let mut ports = PortLists::default();
     neighbours.into_iter().for_each(|around| ports.add(around));
-    Ok(Topology::new(Shape::Cartesian(cartesian), ports, hosts, routers.to_vec()))
+    Ok(Topology::new(cartesian, ports, hosts, routers.to_vec()))
 }

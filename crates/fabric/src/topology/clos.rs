@@ -4,11 +4,12 @@
 //! joined to the same p / 2 cores, those of plane j, so subtrees do not nest: pods cross planes (Al-Fares, Loukissas, Vahdat,
 //! "A scalable, commodity data center network architecture", 2008).
 
+use super::drawing::in_levels;
 use super::error::{check_size, refuse};
 use super::places::hosts_beside;
 use super::tree::tree_of_places;
-use super::wiring::PortLists;
-use super::{Shape, Topology, TopologyError};
+use super::wiring::{PortLists, Wiring};
+use super::{Bisection, NextHops, Topology, TopologyError};
 
 const HOST: u8 = 0;
 const EDGE: u8 = 1;
@@ -74,8 +75,15 @@ impl Clos {
         }
     }
 
+    /// The nodes of each level, from the hosts up.
+    pub(super) fn levels(&self) -> Vec<std::ops::Range<u32>> {
+        self.first.windows(2).map(|pair| pair[0]..pair[1]).collect()
+    }
+}
+
+impl NextHops for Clos {
     #[inline]
-    pub(super) fn shortest(&self, node: u32, to: u32, visit: impl FnMut(u32)) {
+    fn shortest(&self, _: &Wiring, node: u32, to: u32, visit: impl FnMut(u32)) {
         let (start, count) = self.ways(node, to);
         (start..start + count).for_each(visit);
     }
@@ -83,7 +91,7 @@ impl Clos {
     /// D-mod-K: the destination's number in its level, divided by the uplinks of all levels below this one, chooses among the
     /// ports that begin a shortest way by its remainder.
     #[inline]
-    pub(super) fn deterministic(&self, node: u32, to: u32) -> u32 {
+    fn deterministic(&self, _: &Wiring, node: u32, to: u32) -> u32 {
         let (start, count) = self.ways(node, to);
         let number = to - self.first[usize::from(self.place(to).level)];
         let divisor = match self.place(node).level {
@@ -94,7 +102,7 @@ impl Clos {
         start + number / divisor % count
     }
 
-    pub(super) fn distance(&self, from: u32, to: u32) -> u32 {
+    fn distance(&self, _: &Wiring, from: u32, to: u32) -> u32 {
         if from == to {
             return 0;
         }
@@ -121,18 +129,21 @@ impl Clos {
     }
 
     /// One node of each level, which all look alike, with how many they are.
-    pub(super) fn representatives(&self) -> Vec<(u32, u64)> {
-        self.levels().into_iter().map(|level| (level.start, u64::from(level.end - level.start))).collect()
+    fn representatives(&self) -> Option<Vec<(u32, u64)>> {
+        Some(self.levels().into_iter().map(|level| (level.start, u64::from(level.end - level.start))).collect())
     }
 
-    /// The nodes of each level, from the hosts up.
-    pub(super) fn levels(&self) -> Vec<std::ops::Range<u32>> {
-        self.first.windows(2).map(|pair| pair[0]..pair[1]).collect()
-    }
-
-    /// Entries of all tables that routing looks up.
-    pub(super) fn table_entries(&self) -> usize {
+    fn table_entries(&self) -> usize {
         self.places.len()
+    }
+
+    fn bisection(&self, topology: &Topology) -> Bisection {
+        topology.halves_of_levels(&self.levels(), true)
+    }
+
+    /// Rows with the hosts at the bottom.
+    fn position(&self, _: &Topology, node: u32) -> [f64; 2] {
+        in_levels(&self.levels(), node)
     }
 }
 
@@ -184,7 +195,7 @@ pub fn folded_clos(levels: u32, switch_ports: u32, taper: u32, routers: &[u32]) 
     }
     let shape = Clos { half, planes: uplinks, first, places };
     let hosts = hosts_beside(hosts, routers)?;
-    Ok(Topology::new(Shape::Clos(shape), ports, hosts, routers.to_vec()))
+    Ok(Topology::new(shape, ports, hosts, routers.to_vec()))
 }
 
 /// Places of hosts, and uplinks of an edge switch, of a folded Clos network that [`folded_clos`] can build.

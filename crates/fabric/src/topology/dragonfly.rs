@@ -8,10 +8,14 @@
 //! same q / (g - 1) and the remainder g - 1 - o. So every two groups are joined by a h / (g - 1) links, and turning all groups
 //! round by one moves the network onto itself.
 
+use serde::Deserialize;
+
+use super::drawing::{middle, on_circle};
 use super::error::{check_size, refuse};
-use super::places::hosts_beside;
-use super::wiring::PortLists;
-use super::{Shape, Topology, TopologyError};
+use super::places::{draw_routers, hosts_beside};
+use super::structure::Build;
+use super::wiring::{PortLists, Wiring};
+use super::{Bisection, NextHops, Topology, TopologyError};
 
 /// A dragonfly with minimal routing: to a switch with a link to the destination's group, over it, to the destination's switch.
 ///
@@ -70,8 +74,15 @@ impl Dragonfly {
         if to < switch { to } else { to - 1 }
     }
 
+    /// The nodes of each level: hosts, then switches.
+    pub(super) fn levels(&self) -> Vec<std::ops::Range<u32>> {
+        vec![0..self.hosts, self.hosts..self.place.len() as u32]
+    }
+}
+
+impl NextHops for Dragonfly {
     #[inline]
-    pub(super) fn shortest(&self, node: u32, to: u32, mut visit: impl FnMut(u32)) {
+    fn shortest(&self, _: &Wiring, node: u32, to: u32, mut visit: impl FnMut(u32)) {
         if node < self.hosts {
             return visit(0);
         }
@@ -102,12 +113,12 @@ impl Dragonfly {
 
     /// The destination's number chooses among the ports of the shortest ways by its remainder.
     #[inline]
-    pub(super) fn deterministic(&self, node: u32, to: u32) -> u32 {
+    fn deterministic(&self, wiring: &Wiring, node: u32, to: u32) -> u32 {
         let mut count = 0;
-        self.shortest(node, to, |_| count += 1);
+        self.shortest(wiring, node, to, |_| count += 1);
         let chosen = to % count;
         let (mut seen, mut found) = (0, 0);
-        self.shortest(node, to, |port| {
+        self.shortest(wiring, node, to, |port| {
             if seen == chosen {
                 found = port;
             }
@@ -117,7 +128,7 @@ impl Dragonfly {
     }
 
     #[inline]
-    pub(super) fn distance(&self, from: u32, to: u32) -> u32 {
+    fn distance(&self, _: &Wiring, from: u32, to: u32) -> u32 {
         if from == to {
             return 0;
         }
@@ -130,29 +141,54 @@ impl Dragonfly {
     }
 
     /// The nodes of one group, which stand for those of all others, with how many they are.
-    pub(super) fn representatives(&self) -> Vec<(u32, u64)> {
+    fn representatives(&self) -> Option<Vec<(u32, u64)>> {
         let switches = (0..self.switches).map(|switch| (self.hosts + switch, u64::from(self.groups)));
         let alike = u64::from(self.groups) * u64::from(self.hosts_per_switch);
         let hosts = (0..self.switches).map(|switch| (switch * self.hosts_per_switch, alike));
-        hosts.chain(switches).collect()
+        Some(hosts.chain(switches).collect())
     }
 
-    /// The nodes of each level: hosts, then switches.
-    pub(super) fn levels(&self) -> Vec<std::ops::Range<u32>> {
-        vec![0..self.hosts, self.hosts..self.place.len() as u32]
-    }
-
-    /// A node's group, its switch's number there, and a host's number at its switch; with how many there are of each.
-    pub(super) fn ring(&self, node: u32) -> ([u32; 2], Option<u32>, [u32; 3]) {
-        let (group, switch) = self.place[node as usize];
-        let first_host = (group * self.switches + switch) * self.hosts_per_switch;
-        let host = (node < self.hosts).then(|| node - first_host);
-        ([group, switch], host, [self.groups, self.switches, self.hosts_per_switch])
-    }
-
-    /// Entries of all tables that routing looks up.
-    pub(super) fn table_entries(&self) -> usize {
+    fn table_entries(&self) -> usize {
         self.place.len() + self.switch_of.len()
+    }
+
+    fn bisection(&self, topology: &Topology) -> Bisection {
+        topology.halves_of_levels(&self.levels(), false)
+    }
+
+    /// Circles of circles.
+    fn position(&self, _: &Topology, node: u32) -> [f64; 2] {
+        let (group, switch) = self.place[node as usize];
+        let room = (1.6 / f64::from(self.groups)).min(0.22);
+        let outward = f64::from(group) / f64::from(self.groups);
+        let around = outward + f64::from(switch) / f64::from(self.switches);
+        let center = on_circle([0.5, 0.5], 0.5 - room, outward);
+        if node >= self.hosts {
+            return on_circle(center, 0.55 * room, around);
+        }
+        let first_host = (group * self.switches + switch) * self.hosts_per_switch;
+        let spread = (middle(node - first_host, self.hosts_per_switch) - 0.5) * 0.8 / f64::from(self.switches);
+        on_circle(center, room, around + spread)
+    }
+}
+
+/// A dragonfly by its keys, its routers at places of hosts that are drawn.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DragonflyKeys {
+    groups: u32,
+    routers_per_group: u32,
+    hosts_per_router: u32,
+    global_links: u32,
+    #[serde(default)]
+    routers: u32,
+}
+
+impl Build for DragonflyKeys {
+    fn build(&self, seed: u64) -> Result<Topology, TopologyError> {
+        let &Self { groups, routers_per_group, hosts_per_router, global_links, routers } = self;
+        let places = dragonfly_hosts(groups, routers_per_group, hosts_per_router, global_links)?;
+        dragonfly(groups, routers_per_group, hosts_per_router, global_links, &draw_routers(places, routers, seed)?)
     }
 }
 
@@ -200,7 +236,7 @@ pub fn dragonfly(
         ports.add(around);
     }
     let hosts = hosts_beside(hosts, routers)?;
-    Ok(Topology::new(Shape::Dragonfly(shape), ports, hosts, routers.to_vec()))
+    Ok(Topology::new(shape, ports, hosts, routers.to_vec()))
 }
 
 /// Places of hosts of a dragonfly that [`dragonfly`] can build.

@@ -4,10 +4,9 @@
 //! *entry*, which hangs at a spine as a host hangs at a leaf. Entry r hangs at spine r mod spines, so entries in a row are at
 //! different spines.
 
-use std::ops::Range;
-
-use super::wiring::PortLists;
-use super::{Shape, Topology, Tree};
+use super::drawing::{in_levels, middle};
+use super::wiring::{PortLists, Wiring};
+use super::{Bisection, NextHops, Topology, Tree};
 
 /// A tree of hosts, leaves and spines, with entries behind the spines.
 ///
@@ -50,14 +49,16 @@ impl EntryTree {
     fn port_of_entry(&self, entry: u32) -> u32 {
         self.leaves() * self.links + entry / self.spines()
     }
+}
 
+impl NextHops for EntryTree {
     #[inline]
-    pub(super) fn shortest(&self, node: u32, to: u32, mut visit: impl FnMut(u32)) {
+    fn shortest(&self, wiring: &Wiring, node: u32, to: u32, mut visit: impl FnMut(u32)) {
         let (here, there) = (self.in_tree(node), self.in_tree(to));
         if here != node {
             visit(0);
         } else if here != there {
-            self.tree.shortest(here, there, visit);
+            self.tree.shortest(wiring, here, there, visit);
         } else if let Some(entry) = self.entry(to) {
             visit(self.port_of_entry(entry));
         }
@@ -68,12 +69,12 @@ impl EntryTree {
     /// Among parallel links to that spine the entry's number at the spine chooses by its remainder, so that the entries of a
     /// spine share them; from another spine, whose ways are over all leaves, the entry's number does.
     #[inline]
-    pub(super) fn deterministic(&self, node: u32, to: u32) -> u32 {
+    fn deterministic(&self, wiring: &Wiring, node: u32, to: u32) -> u32 {
         let (here, there) = (self.in_tree(node), self.in_tree(to));
         if here != node {
             return 0;
         }
-        let Some(entry) = self.entry(to) else { return self.tree.deterministic(here, there) };
+        let Some(entry) = self.entry(to) else { return self.tree.deterministic(wiring, here, there) };
         if here == there {
             self.port_of_entry(entry)
         } else if here < self.first_leaf {
@@ -86,36 +87,39 @@ impl EntryTree {
     }
 
     #[inline]
-    pub(super) fn distance(&self, from: u32, to: u32) -> u32 {
+    fn distance(&self, wiring: &Wiring, from: u32, to: u32) -> u32 {
         if from == to {
             return 0;
         }
         let beside = u32::from(self.entry(from).is_some()) + u32::from(self.entry(to).is_some());
-        beside + self.tree.distance(self.in_tree(from), self.in_tree(to))
+        beside + self.tree.distance(wiring, self.in_tree(from), self.in_tree(to))
     }
 
     /// One node of each level and an entry, with how many are alike.
-    pub(super) fn representatives(&self) -> Vec<(u32, u64)> {
-        let mut alike = self.tree.representatives();
+    fn representatives(&self) -> Option<Vec<(u32, u64)>> {
+        let mut alike = self.tree.representatives()?;
         alike.push((self.first_entry, u64::from(self.entries)));
-        alike
+        Some(alike)
     }
 
-    /// The nodes of each level below the entries, from the hosts up.
-    pub(super) fn levels(&self) -> Vec<Range<u32>> {
-        self.tree.levels()
-    }
-
-    /// Which place of how many an entry has in a drawn row of all, those of one spine beside each other.
-    pub(super) fn drawn_at(&self, node: u32) -> Option<(u32, u32)> {
-        let entry = self.entry(node)?;
-        let each = self.entries / self.spines();
-        Some((entry % self.spines() * each + entry / self.spines(), self.entries))
-    }
-
-    /// Entries of all tables that routing looks up.
-    pub(super) fn table_entries(&self) -> usize {
+    fn table_entries(&self) -> usize {
         self.tree.table_entries()
+    }
+
+    fn bisection(&self, topology: &Topology) -> Bisection {
+        topology.halves_of_levels(&self.tree.levels(), true)
+    }
+
+    /// Three rows of the tree and one of the entries above them, those of one spine beside each other.
+    fn position(&self, _: &Topology, node: u32) -> [f64; 2] {
+        let [x, y] = match self.entry(node) {
+            None => in_levels(&self.tree.levels(), node),
+            Some(entry) => {
+                let each = self.entries / self.spines();
+                [middle(entry % self.spines() * each + entry / self.spines(), self.entries), 7.0 / 6.0]
+            }
+        };
+        [x, y * 0.75]
     }
 }
 
@@ -133,5 +137,5 @@ pub(super) fn with_entries(tree: Tree, ports: PortLists, links: u32, entries_per
     (0..entries).for_each(|entry| ports.add([spines.start + entry % width]));
     let shape = EntryTree { tree, first_leaf: leaves.start, first_spine: spines.start, first_entry, entries, links };
     let routers = (first_entry..first_entry + entries).collect();
-    Topology::new(Shape::Entries(shape), ports, hosts.collect(), routers)
+    Topology::new(shape, ports, hosts.collect(), routers)
 }

@@ -2,9 +2,14 @@
 
 use rayon::prelude::*;
 
+use serde::Deserialize;
+
+use super::cut::best_cut;
+use super::drawing::on_circle;
 use super::error::{check_size, refuse};
+use super::structure::Build;
 use super::wiring::{PortLists, Wiring};
-use super::{Shape, Topology, TopologyError};
+use super::{Bisection, NextHops, Topology, TopologyError};
 
 /// Nodes by endpoints at most: the table has an entry for each.
 const ENTRIES_MAX: u64 = 1 << 30;
@@ -23,13 +28,14 @@ pub struct Graph {
     row_of: Vec<u32>,
     rows: Rows,
     /// Where each node is drawn, where the graph says so.
-    pub(super) positions: Option<Vec<[f64; 2]>>,
+    positions: Option<Vec<[f64; 2]>>,
 }
 
 const NO_ROW: u32 = u32::MAX;
 
 /// A graph as it is given: nodes by number, links by their ends, parallel ones as often as there are.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GraphLinks {
     /// How many nodes there are.
     pub nodes: u32,
@@ -38,6 +44,7 @@ pub struct GraphLinks {
     /// The nodes with devices, in the order of their servers.
     pub hosts: Vec<u32>,
     /// The nodes where clients enter.
+    #[serde(default)]
     pub routers: Vec<u32>,
     /// Where each node is drawn, x and y from 0 to 1, where this is known.
     pub positions: Option<Vec<[f64; 2]>>,
@@ -53,9 +60,11 @@ impl Graph {
             Rows::Wide(rows) => u32::from(rows[index]),
         }
     }
+}
 
+impl NextHops for Graph {
     #[inline]
-    pub(super) fn shortest(&self, wiring: &Wiring, node: u32, to: u32, mut visit: impl FnMut(u32)) {
+    fn shortest(&self, wiring: &Wiring, node: u32, to: u32, mut visit: impl FnMut(u32)) {
         let row = self.row_of[to as usize];
         if row == NO_ROW {
             // No packet is sent to a switch; measures and drawings may still ask.
@@ -77,7 +86,7 @@ impl Graph {
 
     /// The destination's number chooses among the ports of the shortest ways by its remainder.
     #[inline]
-    pub(super) fn deterministic(&self, wiring: &Wiring, node: u32, to: u32) -> u32 {
+    fn deterministic(&self, wiring: &Wiring, node: u32, to: u32) -> u32 {
         let mut count = 0;
         self.shortest(wiring, node, to, |_| count += 1);
         let chosen = to % count.max(1);
@@ -91,7 +100,7 @@ impl Graph {
         found
     }
 
-    pub(super) fn distance(&self, wiring: &Wiring, from: u32, to: u32) -> u32 {
+    fn distance(&self, wiring: &Wiring, from: u32, to: u32) -> u32 {
         match (self.row_of[to as usize], self.row_of[from as usize]) {
             (NO_ROW, NO_ROW) => wiring.hops_from(to)[from as usize],
             (NO_ROW, row) => self.hops(row, to),
@@ -99,13 +108,26 @@ impl Graph {
         }
     }
 
-    /// Entries of all tables that routing looks up.
-    pub(super) fn table_entries(&self) -> usize {
+    fn table_entries(&self) -> usize {
         self.row_of.len()
             + match &self.rows {
                 Rows::Narrow(rows) => rows.len(),
                 Rows::Wide(rows) => rows.len(),
             }
+    }
+
+    fn bisection(&self, topology: &Topology) -> Bisection {
+        let mut is_endpoint = vec![false; topology.nodes() as usize];
+        topology.hosts.iter().chain(&topology.routers).for_each(|&node| is_endpoint[node as usize] = true);
+        Bisection { links: best_cut(&topology.wiring, &is_endpoint), is_exact: false }
+    }
+
+    /// As the graph says, or around a circle.
+    fn position(&self, topology: &Topology, node: u32) -> [f64; 2] {
+        match &self.positions {
+            Some(positions) => positions[node as usize],
+            None => on_circle([0.5, 0.5], 0.5, f64::from(node) / f64::from(topology.nodes())),
+        }
     }
 }
 
@@ -148,6 +170,12 @@ fn check(graph: &GraphLinks) -> Result<(), TopologyError> {
         return refuse("nodes", nodes, rule, "name fewer hosts and routers, or a topology with a structure");
     }
     Ok(())
+}
+
+impl Build for GraphLinks {
+    fn build(&self, _seed: u64) -> Result<Topology, TopologyError> {
+        graph(self.clone())
+    }
 }
 
 /// Any graph.
@@ -194,5 +222,5 @@ pub fn graph(graph: GraphLinks) -> Result<Topology, TopologyError> {
     } else {
         Rows::Wide(wide)
     };
-    Ok(Topology::of_wiring(Shape::Graph(Graph { row_of, rows, positions }), wiring, hosts, routers))
+    Ok(Topology::of_wiring(Graph { row_of, rows, positions }, wiring, hosts, routers))
 }

@@ -1,9 +1,45 @@
 //! Leaf and spine: every leaf switch is joined to every spine switch, and hosts hang at the leaves.
 
+use serde::Deserialize;
+
 use super::entries::with_entries;
 use super::error::{check_size, refuse};
+use super::structure::Build;
 use super::tree::tree_of_places;
 use super::{Topology, TopologyError, Tree};
+
+/// Leaves and spines by their keys, with routers at places of hosts, or some at each spine.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeafSpineKeys {
+    leaves: u32,
+    spines: u32,
+    hosts_per_leaf: u32,
+    #[serde(default = "one")]
+    links: u32,
+    #[serde(default)]
+    routers: u32,
+    #[serde(default)]
+    entries_per_spine: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Build for LeafSpineKeys {
+    fn build(&self, _seed: u64) -> Result<Topology, TopologyError> {
+        let &Self { leaves, spines, hosts_per_leaf, links, routers, entries_per_spine } = self;
+        match (routers, entries_per_spine) {
+            (routers, 0) => leaf_spine(leaves, spines, hosts_per_leaf, links, routers),
+            (0, entries) => leaf_spine_with_entries(leaves, spines, hosts_per_leaf, links, entries),
+            (routers, _) => {
+                let rule = "clients enter at spines, or at places of hosts";
+                refuse("routers", routers, rule, "leave out routers or entries_per_spine")
+            }
+        }
+    }
+}
 
 /// A fabric of `leaves` with `hosts_per_leaf` places each, joined to each of `spines` by `links`; `routers` of the places are
 /// where clients enter.

@@ -5,24 +5,20 @@
 
 use rayon::prelude::*;
 
-use super::{NodeKind, Shape, Topology};
+use super::{NextHops, NodeKind, Topology};
 
 impl Topology {
     /// The most hops that a shortest way between two nodes has.
     pub fn diameter(&self) -> u32 {
-        match &self.shape {
-            Shape::Cartesian(shape) => shape.diameter(),
-            Shape::Hypercube(shape) => shape.dimensions(),
-            Shape::Rim(shape) => shape.diameter(),
-            Shape::Graph(_) => {
-                self.over_all_nodes(|_, hops| hops.iter().copied().max().unwrap_or(0).into()).max().unwrap_or(0) as u32
-            }
-            _ => {
-                let nodes = 0..self.nodes();
-                let farthest = |(from, _)| nodes.clone().map(|to| self.distance(from, to)).max().unwrap_or(0);
-                self.representatives().into_iter().map(farthest).max().unwrap_or(0)
-            }
+        if let Some(hops) = self.shape.diameter() {
+            return hops;
         }
+        let Some(alike) = self.shape.representatives() else {
+            let farthest = self.over_all_nodes(|_, hops| hops.iter().copied().max().unwrap_or(0).into());
+            return farthest.max().unwrap_or(0) as u32;
+        };
+        let farthest = |(from, _)| (0..self.nodes()).map(|to| self.distance(from, to)).max().unwrap_or(0);
+        alike.into_iter().map(farthest).max().unwrap_or(0)
     }
 
     /// The mean hops of a shortest way between two distinct nodes, over all pairs of nodes of any kind.
@@ -35,16 +31,13 @@ impl Topology {
     /// ```
     pub fn mean_hops(&self) -> f64 {
         let all: Vec<u32> = (0..self.nodes()).collect();
-        let sum = match &self.shape {
-            Shape::Cartesian(shape) => shape.sum_of_distances(&all, &all),
-            Shape::Hypercube(shape) => shape.sum_of_distances(&all, &all),
-            Shape::Rim(shape) => shape.sum_of_distances(&all, &all),
-            Shape::Graph(_) => self.over_all_nodes(|_, hops| hops.iter().map(|&hops| u128::from(hops)).sum()).sum(),
-            _ => {
-                let sum = |from| all.iter().map(|&to| u128::from(self.distance(from, to))).sum::<u128>();
-                self.representatives().into_iter().map(|(from, alike)| u128::from(alike) * sum(from)).sum()
-            }
-        };
+        let sum = self.shape.sum_of_distances(&self.wiring, &all, &all).unwrap_or_else(|| {
+            let Some(alike) = self.shape.representatives() else {
+                return self.over_all_nodes(|_, hops| hops.iter().map(|&hops| u128::from(hops)).sum()).sum();
+            };
+            let sum = |from| all.iter().map(|&to| u128::from(self.distance(from, to))).sum::<u128>();
+            alike.into_iter().map(|(from, nodes)| u128::from(nodes) * sum(from)).sum()
+        });
         sum as f64 / (all.len() as f64 * (all.len() - 1) as f64)
     }
 
@@ -54,15 +47,9 @@ impl Topology {
         if routers.is_empty() || hosts.is_empty() {
             return None;
         }
-        let sum = match &self.shape {
-            Shape::Cartesian(shape) => shape.sum_of_distances(routers, hosts),
-            Shape::Hypercube(shape) => shape.sum_of_distances(routers, hosts),
-            Shape::Rim(shape) => shape.sum_of_distances(routers, hosts),
-            _ => routers
-                .par_iter()
-                .map(|&router| hosts.iter().map(|&host| u128::from(self.distance(router, host))).sum::<u128>())
-                .sum(),
-        };
+        let from_each = |&router: &u32| hosts.iter().map(|&host| u128::from(self.distance(router, host))).sum::<u128>();
+        let in_closed_form = self.shape.sum_of_distances(&self.wiring, routers, hosts);
+        let sum = in_closed_form.unwrap_or_else(|| routers.par_iter().map(from_each).sum());
         Some(sum as f64 / (routers.len() as f64 * hosts.len() as f64))
     }
 
@@ -102,18 +89,6 @@ impl Topology {
             route.push(here);
         }
         route
-    }
-
-    /// Nodes that stand for all that look at the network as they do, with how many these are, for shapes with such kinds.
-    fn representatives(&self) -> Vec<(u32, u64)> {
-        match &self.shape {
-            Shape::Butterfly(shape) => shape.representatives(),
-            Shape::Tree(shape) => shape.representatives(),
-            Shape::Entries(shape) => shape.representatives(),
-            Shape::Clos(shape) => shape.representatives(),
-            Shape::Dragonfly(shape) => shape.representatives(),
-            _ => (0..self.nodes()).map(|node| (node, 1)).collect(),
-        }
     }
 
     /// What `measure` makes of the hops from each node to all, in parallel.

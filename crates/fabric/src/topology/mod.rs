@@ -29,27 +29,41 @@ mod tree;
 mod wiring;
 
 pub use bisection::Bisection;
-pub use butterfly::{Butterfly, butterfly};
-pub use cartesian::{Cartesian, mesh, torus};
+pub use butterfly::{Butterfly, ButterflyKeys, butterfly};
+pub use cartesian::{Cartesian, MeshKeys, TorusKeys, mesh, torus};
 pub use clos::{Clos, clos_sizes, folded_clos};
-pub use dragonfly::{Dragonfly, dragonfly, dragonfly_hosts};
+pub use dragonfly::{Dragonfly, DragonflyKeys, dragonfly, dragonfly_hosts};
 pub use entries::EntryTree;
 pub use error::{LINKS_MAX, NODES_MAX, TopologyError};
 pub use graph::{Graph, GraphLinks, graph};
-pub use hypercube::{Hypercube, hypercube};
-pub use leaf_spine::{leaf_spine, leaf_spine_with_entries};
+pub use hypercube::{Hypercube, HypercubeKeys, hypercube};
+pub use leaf_spine::{LeafSpineKeys, leaf_spine, leaf_spine_with_entries};
 pub use names::NodeKind;
 pub use places::draw_routers;
 pub use rim::{Rim, RimWiring, mesh_with_rim};
-pub use shape::Shape;
-pub use structure::{RouterPlaces, Structure};
-pub use tree::{Tree, fat_tree};
+pub use tree::{FatTreeKeys, Tree, fat_tree};
 
 use std::ops::Range;
 
 use resilver_units::EndpointId;
+use serde::Deserialize;
 
+use shape::NextHops;
+use structure::Build;
 use wiring::{PortLists, Wiring};
+
+shape::shape_of! { Cartesian, Hypercube, Rim, Butterfly, Tree, EntryTree, Clos, Dragonfly, Graph }
+
+structure::structure_of! {
+    Torus: TorusKeys,
+    Mesh: MeshKeys,
+    Hypercube: HypercubeKeys,
+    Butterfly: ButterflyKeys,
+    FatTree: FatTreeKeys,
+    LeafSpine: LeafSpineKeys,
+    Dragonfly: DragonflyKeys,
+    Graph: GraphLinks,
+}
 
 /// A network's nodes, links and endpoints.
 #[derive(Clone, Debug)]
@@ -66,13 +80,23 @@ pub struct Topology {
 
 impl Topology {
     /// A topology of `shape`, of which each node has the ports in `ports`.
-    fn new(shape: Shape, ports: PortLists, hosts: Vec<u32>, routers: Vec<u32>) -> Self {
+    fn new(shape: impl Into<Shape>, ports: PortLists, hosts: Vec<u32>, routers: Vec<u32>) -> Self {
         Topology::of_wiring(shape, Wiring::new(ports), hosts, routers)
     }
 
-    fn of_wiring(shape: Shape, wiring: Wiring, hosts: Vec<u32>, routers: Vec<u32>) -> Self {
+    fn of_wiring(shape: impl Into<Shape>, wiring: Wiring, hosts: Vec<u32>, routers: Vec<u32>) -> Self {
         let kinds = names::kinds(wiring.nodes(), &hosts, &routers);
-        Topology { shape, wiring, hosts, routers, kinds }
+        Topology { shape: shape.into(), wiring, hosts, routers, kinds }
+    }
+
+    /// Where a node is drawn, so that a picture shows the structure: x to the right and y up, both from 0 to 1.
+    pub fn position(&self, node: u32) -> [f64; 2] {
+        self.shape.position(self, node)
+    }
+
+    /// Entries of all tables that routing looks up: what it takes beside the ports and links themselves.
+    pub fn table_entries(&self) -> usize {
+        self.shape.table_entries()
     }
 
     /// The structure.

@@ -6,9 +6,10 @@
 use serde::Deserialize;
 
 use super::cartesian::Cartesian;
+use super::drawing::middle;
 use super::error::refuse;
 use super::wiring::{PortLists, Wiring};
-use super::{Shape, Topology, TopologyError};
+use super::{Bisection, NextHops, Topology, TopologyError};
 
 /// Which nodes of a mesh its outside routers are joined to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -64,96 +65,6 @@ impl Rim {
         u32::from(self.between[(a - self.places) as usize * routers + (b - self.places) as usize])
     }
 
-    #[inline]
-    pub(super) fn shortest(&self, wiring: &Wiring, node: u32, to: u32, mut visit: impl FnMut(u32)) {
-        let around = wiring.neighbours(node);
-        match (node < self.places, to < self.places) {
-            (true, true) => self.grid.shortest(node, to, visit),
-            (false, true) => {
-                let [first, count] = self.near_of[self.index(node, to)];
-                self.near[first as usize..][..count as usize].iter().copied().for_each(visit);
-            }
-            (true, false) => {
-                let inner = usize::from(self.inner_ports[node as usize]);
-                let hops = self.reach(to, node);
-                if hops == 1 {
-                    let out = (inner..around.len()).find(|&port| around[port] == to);
-                    return out.into_iter().for_each(|port| visit(port as u32));
-                }
-                for (port, &other) in (0..).zip(&around[..inner]) {
-                    if self.reach(to, other) < hops {
-                        visit(port);
-                    }
-                }
-            }
-            (false, false) => {
-                let hops = self.between(node, to);
-                for (port, &other) in (0..).zip(around) {
-                    if self.reach(to, other) < hops {
-                        visit(port);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Dimension order in the mesh; from and to a router, the first port of the shortest ways.
-    #[inline]
-    pub(super) fn deterministic(&self, wiring: &Wiring, node: u32, to: u32) -> u32 {
-        if node < self.places && to < self.places {
-            return self.grid.deterministic(node, to);
-        }
-        let mut first = None;
-        self.shortest(wiring, node, to, |port| {
-            first.get_or_insert(port);
-        });
-        first.unwrap_or(0)
-    }
-
-    #[inline]
-    pub(super) fn distance(&self, from: u32, to: u32) -> u32 {
-        match (from < self.places, to < self.places) {
-            (true, true) => self.grid.distance(from, to),
-            (true, false) => self.reach(to, from),
-            (false, true) => self.reach(from, to),
-            (false, false) => self.between(from, to),
-        }
-    }
-
-    /// The sum of distances over all pairs of one of `from` and one of `to`.
-    pub(super) fn sum_of_distances(&self, from: &[u32], to: &[u32]) -> u128 {
-        let part = |nodes: &[u32]| -> (Vec<u32>, Vec<u32>) { nodes.iter().partition(|&&node| node < self.places) };
-        let ((from, from_routers), (to, to_routers)) = (part(from), part(to));
-        let one_by_one = |from: &[u32], to: &[u32]| {
-            let pairs = from.iter().flat_map(|&a| to.iter().map(move |&b| (a, b)));
-            pairs.map(|(a, b)| u128::from(self.distance(a, b))).sum::<u128>()
-        };
-        let outside = one_by_one(&from_routers, &to) + one_by_one(&from_routers, &to_routers);
-        self.grid.sum_of_distances(&from, &to) + one_by_one(&from, &to_routers) + outside
-    }
-
-    /// The mesh.
-    pub fn grid(&self) -> &Cartesian {
-        &self.grid
-    }
-
-    /// How the routers are joined to it.
-    pub fn wiring(&self) -> RimWiring {
-        self.wiring
-    }
-
-    /// The most hops between two nodes.
-    pub(super) fn diameter(&self) -> u32 {
-        let outside = self.reach.iter().chain(&self.between).copied().max().unwrap_or(0);
-        self.grid.diameter().max(u32::from(outside))
-    }
-
-    /// Entries of all tables that routing looks up.
-    pub(super) fn table_entries(&self) -> usize {
-        let reach = self.reach.len() + 2 * self.near_of.len() + self.near.len() + self.between.len();
-        self.grid.table_entries() + reach + self.inner_ports.len()
-    }
-
     /// Hops and first ports from a router, of these neighbours, to all nodes of the mesh.
     fn look_out_from(&mut self, inner: &[Vec<u32>], neighbours: &[u32]) {
         let start = self.reach.len();
@@ -192,6 +103,116 @@ impl Rim {
                     reached.push(other);
                 }
             }
+        }
+    }
+}
+
+impl NextHops for Rim {
+    #[inline]
+    fn shortest(&self, wiring: &Wiring, node: u32, to: u32, mut visit: impl FnMut(u32)) {
+        let around = wiring.neighbours(node);
+        match (node < self.places, to < self.places) {
+            (true, true) => self.grid.shortest(wiring, node, to, visit),
+            (false, true) => {
+                let [first, count] = self.near_of[self.index(node, to)];
+                self.near[first as usize..][..count as usize].iter().copied().for_each(visit);
+            }
+            (true, false) => {
+                let inner = usize::from(self.inner_ports[node as usize]);
+                let hops = self.reach(to, node);
+                if hops == 1 {
+                    let out = (inner..around.len()).find(|&port| around[port] == to);
+                    return out.into_iter().for_each(|port| visit(port as u32));
+                }
+                for (port, &other) in (0..).zip(&around[..inner]) {
+                    if self.reach(to, other) < hops {
+                        visit(port);
+                    }
+                }
+            }
+            (false, false) => {
+                let hops = self.between(node, to);
+                for (port, &other) in (0..).zip(around) {
+                    if self.reach(to, other) < hops {
+                        visit(port);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Dimension order in the mesh; from and to a router, the first port of the shortest ways.
+    #[inline]
+    fn deterministic(&self, wiring: &Wiring, node: u32, to: u32) -> u32 {
+        if node < self.places && to < self.places {
+            return self.grid.deterministic(wiring, node, to);
+        }
+        let mut first = None;
+        self.shortest(wiring, node, to, |port| {
+            first.get_or_insert(port);
+        });
+        first.unwrap_or(0)
+    }
+
+    #[inline]
+    fn distance(&self, wiring: &Wiring, from: u32, to: u32) -> u32 {
+        match (from < self.places, to < self.places) {
+            (true, true) => self.grid.distance(wiring, from, to),
+            (true, false) => self.reach(to, from),
+            (false, true) => self.reach(from, to),
+            (false, false) => self.between(from, to),
+        }
+    }
+
+    /// The sum of distances over all pairs of one of `from` and one of `to`.
+    fn sum_of_distances(&self, wiring: &Wiring, from: &[u32], to: &[u32]) -> Option<u128> {
+        let part = |nodes: &[u32]| -> (Vec<u32>, Vec<u32>) { nodes.iter().partition(|&&node| node < self.places) };
+        let ((from, from_routers), (to, to_routers)) = (part(from), part(to));
+        let one_by_one = |from: &[u32], to: &[u32]| {
+            let pairs = from.iter().flat_map(|&a| to.iter().map(move |&b| (a, b)));
+            pairs.map(|(a, b)| u128::from(self.distance(wiring, a, b))).sum::<u128>()
+        };
+        let outside = one_by_one(&from_routers, &to) + one_by_one(&from_routers, &to_routers);
+        let inside = self.grid.sum_of_distances(wiring, &from, &to)?;
+        Some(inside + one_by_one(&from, &to_routers) + outside)
+    }
+
+    /// The most hops between two nodes.
+    fn diameter(&self) -> Option<u32> {
+        let outside = self.reach.iter().chain(&self.between).copied().max().unwrap_or(0);
+        Some(self.grid.diameter()?.max(u32::from(outside)))
+    }
+
+    fn table_entries(&self) -> usize {
+        let reach = self.reach.len() + 2 * self.near_of.len() + self.near.len() + self.between.len();
+        self.grid.table_entries() + reach + self.inner_ports.len()
+    }
+
+    /// Halves of the mesh, by rows or by columns, with each router on the side where it has more links.
+    fn bisection(&self, topology: &Topology) -> Bisection {
+        let grid = &self.grid;
+        let (rows, columns) = (grid.sides()[0], grid.sides()[1]);
+        let places = rows * columns;
+        let cut = |by_rows: bool| {
+            let side = |node: u32| {
+                let (row, column) = (u32::from(grid.at(node)[0]), u32::from(grid.at(node)[1]));
+                2 * (if by_rows { row * columns + column } else { column * rows + row }) >= places
+            };
+            let inside = topology.links_between(places, side);
+            let of_router = |&router: &u32| {
+                let around = topology.wiring.neighbours(router);
+                let far = around.iter().filter(|&&node| side(node)).count();
+                far.min(around.len() - far) as u64
+            };
+            inside + topology.routers.iter().map(of_router).sum::<u64>()
+        };
+        Bisection { links: cut(true).min(cut(false)), is_exact: false }
+    }
+
+    fn position(&self, topology: &Topology, node: u32) -> [f64; 2] {
+        match node.checked_sub(self.places) {
+            None => self.grid.position(topology, node).map(|at| 0.12 + 0.76 * at),
+            Some(router) => outside(self.wiring, router, topology.routers.len() as u32),
         }
     }
 }
@@ -279,5 +300,31 @@ pub fn mesh_with_rim(sides: &[u32], wiring: RimWiring, routers: u32) -> Result<T
     let mut ports = PortLists::default();
     inner.into_iter().chain(joined).for_each(|around| ports.add(around));
     let hosts = (0..places).collect();
-    Ok(Topology::new(Shape::Rim(rim), ports, hosts, (places..places + routers).collect()))
+    Ok(Topology::new(rim, ports, hosts, (places..places + routers).collect()))
+}
+
+/// Outside of a mesh: at the corners, beside the sides that a router is joined to, or around.
+fn outside(wiring: RimWiring, router: u32, routers: u32) -> [f64; 2] {
+    match wiring {
+        RimWiring::CornerSides => {
+            let inward = 0.1 * middle(router / 4, routers / 4);
+            let x = if router & 1 == 0 { inward } else { 1.0 - inward };
+            [x, if router & 2 == 0 { 1.0 - inward } else { inward }]
+        }
+        RimWiring::OppositeSides => {
+            let along = 0.12 + 0.76 * middle(router / 2, routers / 2);
+            if router & 1 == 0 { [along, 0.97] } else { [0.03, along] }
+        }
+        RimWiring::Perimeter => {
+            // Clockwise from the corner of node 0, as the rim is dealt out.
+            let turn = 4.0 * f64::from(router) / f64::from(routers);
+            let (side, along) = (turn as u32, 0.04 + 0.92 * turn.fract());
+            match side {
+                0 => [along, 0.96],
+                1 => [0.96, 1.0 - along],
+                2 => [1.0 - along, 0.04],
+                _ => [0.04, along],
+            }
+        }
+    }
 }

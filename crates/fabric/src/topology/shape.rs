@@ -1,92 +1,103 @@
-//! What a topology's next hops follow from, and the one place that tells the structures apart.
+//! What every structure of a network answers, and the one place that tells the structures apart.
 
 use super::wiring::Wiring;
-use super::{Butterfly, Cartesian, Clos, Dragonfly, EntryTree, Graph, Hypercube, Rim, Tree};
+use super::{Bisection, Topology};
 
-/// The structure that a topology's next hops follow from.
-#[derive(Clone, Debug)]
-pub enum Shape {
-    /// A torus or a mesh.
-    Cartesian(Cartesian),
-    /// A hypercube.
-    Hypercube(Hypercube),
-    /// A mesh with routers outside.
-    Rim(Rim),
-    /// A butterfly.
-    Butterfly(Butterfly),
-    /// A fat tree whose subtrees nest, or leaves and spines.
-    Tree(Tree),
-    /// Leaves and spines, with entries at the spines.
-    Entries(EntryTree),
-    /// A folded Clos network of three levels.
-    Clos(Clos),
-    /// A dragonfly.
-    Dragonfly(Dragonfly),
-    /// Any graph.
-    Graph(Graph),
-}
-
-impl Shape {
+/// A structure: its next hops and what else follows from it. Each is a file of its own.
+pub(super) trait NextHops {
     /// Calls `visit` with every port of `node` that begins a shortest way to another node `to`.
-    #[inline]
-    pub(super) fn shortest(&self, wiring: &Wiring, node: u32, to: u32, visit: impl FnMut(u32)) {
-        match self {
-            Shape::Cartesian(shape) => shape.shortest(node, to, visit),
-            Shape::Hypercube(shape) => shape.shortest(node, to, visit),
-            Shape::Rim(shape) => shape.shortest(wiring, node, to, visit),
-            Shape::Butterfly(shape) => shape.shortest(node, to, visit),
-            Shape::Tree(shape) => shape.shortest(node, to, visit),
-            Shape::Entries(shape) => shape.shortest(node, to, visit),
-            Shape::Clos(shape) => shape.shortest(node, to, visit),
-            Shape::Dragonfly(shape) => shape.shortest(node, to, visit),
-            Shape::Graph(shape) => shape.shortest(wiring, node, to, visit),
-        }
-    }
+    fn shortest(&self, wiring: &Wiring, node: u32, to: u32, visit: impl FnMut(u32));
 
     /// The one port of `node` to another node `to` by deterministic routing.
-    #[inline]
-    pub(super) fn deterministic(&self, wiring: &Wiring, node: u32, to: u32) -> u32 {
-        match self {
-            Shape::Cartesian(shape) => shape.deterministic(node, to),
-            Shape::Hypercube(shape) => shape.deterministic(node, to),
-            Shape::Rim(shape) => shape.deterministic(wiring, node, to),
-            Shape::Butterfly(shape) => shape.deterministic(node, to),
-            Shape::Tree(shape) => shape.deterministic(node, to),
-            Shape::Entries(shape) => shape.deterministic(node, to),
-            Shape::Clos(shape) => shape.deterministic(node, to),
-            Shape::Dragonfly(shape) => shape.deterministic(node, to),
-            Shape::Graph(shape) => shape.deterministic(wiring, node, to),
-        }
-    }
+    fn deterministic(&self, wiring: &Wiring, node: u32, to: u32) -> u32;
 
     /// Hops of the shortest ways between two nodes.
-    #[inline]
-    pub(super) fn distance(&self, wiring: &Wiring, from: u32, to: u32) -> u32 {
-        match self {
-            Shape::Cartesian(shape) => shape.distance(from, to),
-            Shape::Hypercube(shape) => shape.distance(from, to),
-            Shape::Rim(shape) => shape.distance(from, to),
-            Shape::Butterfly(shape) => shape.distance(from, to),
-            Shape::Tree(shape) => shape.distance(from, to),
-            Shape::Entries(shape) => shape.distance(from, to),
-            Shape::Clos(shape) => shape.distance(from, to),
-            Shape::Dragonfly(shape) => shape.distance(from, to),
-            Shape::Graph(shape) => shape.distance(wiring, from, to),
-        }
+    fn distance(&self, wiring: &Wiring, from: u32, to: u32) -> u32;
+
+    /// The sum of distances over all pairs of one of `from` and one of `to`, where it has a closed form.
+    fn sum_of_distances(&self, _wiring: &Wiring, _from: &[u32], _to: &[u32]) -> Option<u128> {
+        None
     }
 
+    /// The most hops between two nodes, where it has a closed form.
+    fn diameter(&self) -> Option<u32> {
+        None
+    }
+
+    /// Nodes that stand for all that look at the network as they do, with how many these are; nothing where no two are known
+    /// to be alike.
+    fn representatives(&self) -> Option<Vec<(u32, u64)>> {
+        None
+    }
+
+    /// Links that part the network into halves.
+    fn bisection(&self, topology: &Topology) -> Bisection;
+
+    /// Where a node is drawn: x to the right and y up, both from 0 to 1.
+    fn position(&self, topology: &Topology, node: u32) -> [f64; 2];
+
     /// Entries of all tables that routing looks up: what it takes beside the ports and links themselves.
-    pub fn table_entries(&self) -> usize {
-        match self {
-            Shape::Cartesian(shape) => shape.table_entries(),
-            Shape::Hypercube(_) => 0,
-            Shape::Rim(shape) => shape.table_entries(),
-            Shape::Butterfly(shape) => shape.table_entries(),
-            Shape::Tree(shape) => shape.table_entries(),
-            Shape::Entries(shape) => shape.table_entries(),
-            Shape::Clos(shape) => shape.table_entries(),
-            Shape::Dragonfly(shape) => shape.table_entries(),
-            Shape::Graph(shape) => shape.table_entries(),
-        }
+    fn table_entries(&self) -> usize {
+        0
     }
 }
+
+/// Makes the type that is any one of these structures.
+macro_rules! shape_of {
+    ($($structure:ident),+ $(,)?) => {
+        /// The structure that a topology's next hops follow from.
+        #[derive(Clone, Debug)]
+        pub enum Shape {
+            $(#[doc = concat!("[`", stringify!($structure), "`].")] $structure($structure)),+
+        }
+
+        $(impl From<$structure> for Shape {
+            fn from(structure: $structure) -> Self {
+                Shape::$structure(structure)
+            }
+        })+
+
+        impl NextHops for Shape {
+            #[inline]
+            fn shortest(&self, wiring: &Wiring, node: u32, to: u32, visit: impl FnMut(u32)) {
+                match self { $(Shape::$structure(shape) => shape.shortest(wiring, node, to, visit)),+ }
+            }
+
+            #[inline]
+            fn deterministic(&self, wiring: &Wiring, node: u32, to: u32) -> u32 {
+                match self { $(Shape::$structure(shape) => shape.deterministic(wiring, node, to)),+ }
+            }
+
+            #[inline]
+            fn distance(&self, wiring: &Wiring, from: u32, to: u32) -> u32 {
+                match self { $(Shape::$structure(shape) => shape.distance(wiring, from, to)),+ }
+            }
+
+            fn sum_of_distances(&self, wiring: &Wiring, from: &[u32], to: &[u32]) -> Option<u128> {
+                match self { $(Shape::$structure(shape) => shape.sum_of_distances(wiring, from, to)),+ }
+            }
+
+            fn diameter(&self) -> Option<u32> {
+                match self { $(Shape::$structure(shape) => shape.diameter()),+ }
+            }
+
+            fn representatives(&self) -> Option<Vec<(u32, u64)>> {
+                match self { $(Shape::$structure(shape) => shape.representatives()),+ }
+            }
+
+            fn bisection(&self, topology: &Topology) -> Bisection {
+                match self { $(Shape::$structure(shape) => shape.bisection(topology)),+ }
+            }
+
+            fn position(&self, topology: &Topology, node: u32) -> [f64; 2] {
+                match self { $(Shape::$structure(shape) => shape.position(topology, node)),+ }
+            }
+
+            fn table_entries(&self) -> usize {
+                match self { $(Shape::$structure(shape) => shape.table_entries()),+ }
+            }
+        }
+    };
+}
+
+pub(super) use shape_of;

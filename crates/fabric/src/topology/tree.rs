@@ -4,10 +4,15 @@
 //! otherwise the lower level is cut into n / u groups of neighbours, and each group is joined to u nodes of its own. Two-level
 //! fabrics of leaves and spines are the case of two such gaps.
 
+use serde::Deserialize;
+
+use super::clos::{clos_sizes, folded_clos};
+use super::drawing::in_levels;
 use super::error::{check_size, joined, refuse};
-use super::places::hosts_beside;
-use super::wiring::PortLists;
-use super::{Shape, Topology, TopologyError};
+use super::places::{draw_routers, hosts_beside};
+use super::structure::Build;
+use super::wiring::{PortLists, Wiring};
+use super::{Bisection, NextHops, Topology, TopologyError};
 
 /// What joins one level to the next: groups in which every lower node is joined to every upper one.
 #[derive(Clone, Copy, Debug)]
@@ -191,8 +196,15 @@ impl Tree {
         [up, none]
     }
 
+    /// The nodes of each level, from the hosts up.
+    pub(super) fn levels(&self) -> Vec<std::ops::Range<u32>> {
+        self.first.windows(2).map(|pair| pair[0]..pair[1]).collect()
+    }
+}
+
+impl NextHops for Tree {
     #[inline]
-    pub(super) fn shortest(&self, node: u32, to: u32, mut visit: impl FnMut(u32)) {
+    fn shortest(&self, _: &Wiring, node: u32, to: u32, mut visit: impl FnMut(u32)) {
         for ports in self.ways(node, to) {
             for copy in 0..ports.copies {
                 let start = ports.start + copy * ports.pitch;
@@ -208,7 +220,7 @@ impl Tree {
     /// packets to one host meet at one top node and hosts share the top nodes evenly (Zahavi, "Fat-tree routing and node
     /// ordering providing contention free traffic for MPI global collectives", 2012).
     #[inline]
-    pub(super) fn deterministic(&self, node: u32, to: u32) -> u32 {
+    fn deterministic(&self, _: &Wiring, node: u32, to: u32) -> u32 {
         let (level, end) = (usize::from(self.level[node as usize]), usize::from(self.level[to as usize]));
         let ways = self.ways(node, to);
         let number = (to - self.first[end]) / self.divisor[level] % (ways[0].count() + ways[1].count());
@@ -216,7 +228,7 @@ impl Tree {
     }
 
     #[inline]
-    pub(super) fn distance(&self, from: u32, to: u32) -> u32 {
+    fn distance(&self, _: &Wiring, from: u32, to: u32) -> u32 {
         if from == to {
             return 0;
         }
@@ -232,18 +244,56 @@ impl Tree {
     }
 
     /// One node of each level, which all look alike, with how many they are.
-    pub(super) fn representatives(&self) -> Vec<(u32, u64)> {
-        self.levels().into_iter().map(|level| (level.start, u64::from(level.end - level.start))).collect()
+    fn representatives(&self) -> Option<Vec<(u32, u64)>> {
+        Some(self.levels().into_iter().map(|level| (level.start, u64::from(level.end - level.start))).collect())
     }
 
-    /// The nodes of each level, from the hosts up.
-    pub(super) fn levels(&self) -> Vec<std::ops::Range<u32>> {
-        self.first.windows(2).map(|pair| pair[0]..pair[1]).collect()
-    }
-
-    /// Entries of all tables that routing looks up.
-    pub(super) fn table_entries(&self) -> usize {
+    fn table_entries(&self) -> usize {
         self.level.len() + self.groups.len() + self.first.len() + self.divisor.len() + 4 * self.gaps.len()
+    }
+
+    fn bisection(&self, topology: &Topology) -> Bisection {
+        topology.halves_of_levels(&self.levels(), true)
+    }
+
+    /// Rows with the hosts at the bottom.
+    fn position(&self, _: &Topology, node: u32) -> [f64; 2] {
+        in_levels(&self.levels(), node)
+    }
+}
+
+/// A fat tree by its keys: the sizes of its levels, or the ports of its switches.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FatTreeKeys {
+    sizes: Option<Vec<u32>>,
+    uplinks: Option<Vec<u32>>,
+    routers_at: Option<u32>,
+    levels: Option<u32>,
+    ports: Option<u32>,
+    taper: Option<u32>,
+    routers: Option<u32>,
+}
+
+impl Build for FatTreeKeys {
+    fn build(&self, seed: u64) -> Result<Topology, TopologyError> {
+        let Self { routers_at, levels, ports, taper, routers, .. } = *self;
+        match (&self.sizes, &self.uplinks, levels, ports) {
+            (Some(sizes), Some(uplinks), None, None) if taper.is_none() && routers.is_none() => {
+                fat_tree(sizes, uplinks, routers_at)
+            }
+            (None, None, Some(levels), Some(ports)) if routers_at.is_none() => {
+                let taper = taper.unwrap_or(1);
+                let (places, _) = clos_sizes(levels, ports, taper)?;
+                folded_clos(levels, ports, taper, &draw_routers(places, routers.unwrap_or(0), seed)?)
+            }
+            _ => refuse(
+                "kind",
+                "fat_tree",
+                "a fat tree has sizes and uplinks, with routers_at, or levels and ports, with taper and routers",
+                "give the keys of one of the two forms alone",
+            ),
+        }
     }
 }
 
@@ -264,7 +314,7 @@ pub fn fat_tree(sizes: &[u32], uplinks: &[u32], routers_at: Option<u32>) -> Resu
         }
     };
     let hosts = levels[0].clone().collect();
-    Ok(Topology::new(Shape::Tree(tree), ports, hosts, routers))
+    Ok(Topology::new(tree, ports, hosts, routers))
 }
 
 /// A fat tree of levels of these sizes from the hosts up, in which the places of level 0 in `routers` are where clients enter
@@ -275,5 +325,5 @@ pub fn fat_tree(sizes: &[u32], uplinks: &[u32], routers_at: Option<u32>) -> Resu
 pub(super) fn tree_of_places(sizes: &[u32], uplinks: &[u32], routers: &[u32]) -> Result<Topology, TopologyError> {
     let (tree, ports) = Tree::new(sizes, uplinks)?;
     let hosts = hosts_beside(sizes[0], routers)?;
-    Ok(Topology::new(Shape::Tree(tree), ports, hosts, routers.to_vec()))
+    Ok(Topology::new(tree, ports, hosts, routers.to_vec()))
 }

@@ -127,16 +127,16 @@ fn large_networks_have_small_tables() {
     // Three coordinates a node and its places in two spans: the ways of 127 x 63 and of 63 differences, the hops of 127 + 63 + 63.
     let torus = torus_of(&[64, 32, 32], 128);
     assert_eq!((torus.nodes(), torus.links()), (65_536, 196_608));
-    assert!(torus.shape().table_entries() < 6 * 65_536);
+    assert!(torus.table_entries() < 6 * 65_536);
     // 64 pods of 32 x 32 hosts, 64 x 64 switches in pods, 1,024 cores; a place a node.
     let clos = folded_clos(3, 64, 1, &draw_routers(clos_sizes(3, 64, 1).unwrap().0, 128, 1).unwrap()).unwrap();
     assert_eq!((clos.nodes(), clos.links()), (65_536 + 4096 + 1024, 3 * 65_536));
-    assert!(clos.shape().table_entries() <= clos.nodes() as usize);
+    assert!(clos.table_entries() <= clos.nodes() as usize);
     // A level and three groups a node.
     let tree = fat_tree(&[65_536, 2048, 1024, 512], &[1, 32, 64], None);
     assert!(tree.is_err(), "64 uplinks join no 512 nodes in groups of which each holds whole groups of the gap below");
     let tree = fat_tree(&[65_536, 2048, 1024, 1024], &[1, 32, 1024], None).unwrap();
-    assert!(tree.shape().table_entries() < 5 * tree.nodes() as usize);
+    assert!(tree.table_entries() < 5 * tree.nodes() as usize);
     // (32 / 4 + 32 / 4 + 64 / 4) N / (N - 1).
     assert!((torus.mean_hops() - 32.0 * 65_536.0 / 65_535.0).abs() < 1e-9);
     assert_eq!((torus.diameter(), clos.diameter()), (64, 6));

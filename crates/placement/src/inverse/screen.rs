@@ -3,8 +3,8 @@
 //! An object costs a mix for two draws and a bit for each. With AVX-512 sixteen objects are mixed and tested at a time, and
 //! those that pass are packed together without a branch; a property test holds both roads equal.
 
-use super::stretches::{STRETCH_BITS, Touched, is_touched};
-use crate::ring::{draw_word, word_offset};
+use super::stretches::{Touched, is_touched};
+use crate::ring::draw_word;
 
 /// Which instructions the loop uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,9 @@ fn plain(touched: &Touched, draws: usize, objects: &[u64], passed: &mut [u64]) -
 #[target_feature(enable = "avx512f,avx512dq")]
 unsafe fn avx512<const DRAWS: usize>(touched: &Touched, draws: usize, objects: &[u64], passed: &mut [u64]) -> usize {
     use std::arch::x86_64::*;
+
+    use super::stretches::STRETCH_BITS;
+    use crate::ring::word_offset;
 
     /// `layout::mix` of eight words.
     #[target_feature(enable = "avx512f,avx512dq")]

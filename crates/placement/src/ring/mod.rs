@@ -17,7 +17,9 @@ use serde::Deserialize;
 use crate::layout::{object_position, point_position};
 
 pub use batch::NO_DEVICE;
-pub(crate) use draws::{draw_position, draw_word, word_offset};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use draws::word_offset;
+pub(crate) use draws::{draw_position, draw_word};
 pub use table::PointTable;
 
 /// Steps along the ring after which a walk looks whether there is anything left to find.
