@@ -199,8 +199,8 @@ def _placement(system: System, map_number: int) -> dict[str, Any]:
     return {"crush": {"map": map_number, "pool": pool_json(pool), "by_group": by_group}}
 
 
-def _layout(system: System, placement: Placement) -> str | dict[str, Any]:
-    """A layout's name, with what it needs beside the failure domains where that is something."""
+def _layout(system: System, placement: Placement) -> dict[str, Any]:
+    """A layout's name with what it needs beside the failure domains."""
     needs: dict[str, Any]
     match placement.algorithm:
         case "multi_ring":
@@ -229,7 +229,7 @@ def _layout(system: System, placement: Placement) -> str | dict[str, Any]:
                     "pool_of": [device // hand for device in range(tree.devices)],
                 }
         case _:
-            return placement.algorithm
+            needs = {}
     return {placement.algorithm: needs}
 
 

@@ -17,10 +17,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
 use super::domains::around;
 use super::shuffle::Words;
-use super::{Domains, EXTRA_DRAWS, ObjectLayout, draw};
+use super::{Build, Domains, EXTRA_DRAWS, ObjectLayout, Over, draw};
 use crate::crush::MapError;
 
 /// Streams of random words: permutation p has number p, and a set's replacements follow from here on.
@@ -151,6 +152,22 @@ fn cut_by_domain(domains: &Domains, width: usize, mut words: Words, sets: &mut V
         places.sort_unstable();
         sets.extend(places.iter().map(|&place| DeviceId::new(order[place])));
         ready.extend(chosen.iter().filter_map(|&domain| key(domain, &waiting)));
+    }
+}
+
+/// Copysets by their keys.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopysetsKeys {
+    /// How many other devices a device shares objects with at least.
+    scatter_width: u32,
+}
+
+impl Build for CopysetsKeys {
+    type Layout = Copysets;
+
+    fn build(self, over: Over<'_>) -> Result<Copysets, MapError> {
+        Copysets::new(over.domains, over.pieces, self.scatter_width, over.seed)
     }
 }
 

@@ -11,10 +11,11 @@
 //! domains, and a transversal design over the devices in them makes pairs of devices in different domains as even.
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
 use super::design::Design;
 use super::domains::around;
-use super::{Domains, EXTRA_DRAWS, ObjectLayout, draw};
+use super::{Build, Domains, EXTRA_DRAWS, ObjectLayout, Over, draw};
 use crate::crush::MapError;
 
 pub use balance::Balance;
@@ -129,6 +130,22 @@ fn members_of(domains: &Domains) -> Result<Vec<Vec<DeviceId>>, MapError> {
             Err(MapError::invalid("failure domain size", odd.len(), rule, "use equal domains"))
         }
         None => Ok(members),
+    }
+}
+
+/// Declustered parity groups by their keys.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeclusteredKeys {
+    /// How many at least; `None` for as few as balance.
+    groups: Option<u64>,
+}
+
+impl Build for DeclusteredKeys {
+    type Layout = Declustered;
+
+    fn build(self, over: Over<'_>) -> Result<Declustered, MapError> {
+        Declustered::new(over.domains, over.pieces, self.groups)
     }
 }
 

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use resilver_units::{DeviceId, ObjectId};
 use serde::Deserialize;
 
-use super::{Domains, ObjectLayout, draw, part};
+use super::{Build, Domains, ObjectLayout, Over, draw, part};
 use crate::crush::MapError;
 
 /// The most devices of a group: what a permutation of them is drawn in then takes 2 KiB of the stack.
@@ -190,6 +190,24 @@ impl Groups {
             stand_ins.extend(free.pop_front().map(|spare| (member, spare)));
         }
         stand_ins
+    }
+}
+
+/// Fixed groups by their keys.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupsKeys {
+    /// Devices of each.
+    group_size: usize,
+    /// Where the pieces of a failed member go.
+    spare: Spare,
+}
+
+impl Build for GroupsKeys {
+    type Layout = Groups;
+
+    fn build(self, over: Over<'_>) -> Result<Groups, MapError> {
+        Groups::new(over.domains, self.group_size, over.pieces, self.spare, over.failing)
     }
 }
 

@@ -6,9 +6,11 @@
 //! failed goes where its next draw says.
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
 use super::domains::around;
-use super::{Domains, EXTRA_DRAWS, ObjectLayout, draw};
+use super::{Build, Domains, EXTRA_DRAWS, ObjectLayout, Over, draw};
+use crate::crush::MapError;
 
 /// The bucket of a key among `buckets`, by the published function.
 ///
@@ -47,6 +49,19 @@ impl Jump {
     #[must_use]
     pub fn new(domains: Domains) -> Self {
         Jump { domains }
+    }
+}
+
+/// Jump consistent hash, which has no keys.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JumpKeys {}
+
+impl Build for JumpKeys {
+    type Layout = Jump;
+
+    fn build(self, over: Over<'_>) -> Result<Jump, MapError> {
+        Ok(Jump::new(over.domains))
     }
 }
 

@@ -19,20 +19,22 @@ mod shuffle;
 pub mod xor;
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
+use crate::crush::MapError;
 use crate::layout::mix;
+use kind::{Build, Over};
 
-pub use copysets::Copysets;
-pub use declustered::Declustered;
+pub use copysets::{Copysets, CopysetsKeys};
+pub use declustered::{Declustered, DeclusteredKeys};
 pub use domains::Domains;
-pub use groups::Groups;
-pub use jump::Jump;
-pub use kind::LayoutKind;
-pub use modulo::Modulo;
-pub use multi_ring::MultiRing;
-pub use rendezvous::Rendezvous;
-pub use sets::Sets;
-pub use xor::Xor;
+pub use groups::{Groups, GroupsKeys};
+pub use jump::{Jump, JumpKeys};
+pub use modulo::{Modulo, ModuloKeys};
+pub use multi_ring::{MultiRing, MultiRingKeys};
+pub use rendezvous::{Rendezvous, RendezvousKeys};
+pub use sets::{Sets, SetsKeys};
+pub use xor::{Xor, XorKeys};
 
 /// How many draws beyond one a copy are tried before a search goes on through all devices in turn.
 const EXTRA_DRAWS: usize = 50;
@@ -52,58 +54,16 @@ pub trait ObjectLayout: Sync + Send {
     fn place(&self, object: ObjectId, copies: usize, failed: impl Fn(DeviceId) -> bool, found: &mut Vec<DeviceId>);
 }
 
-/// One of the layouts, chosen once for a system.
-#[derive(Clone, Debug)]
-pub enum Layout {
-    /// Several rings, each copy from its own.
-    MultiRing(MultiRing),
-    /// Highest random weight.
-    Rendezvous(Rendezvous),
-    /// The least distance by exclusive or.
-    Xor(Xor),
-    /// The object's hash modulo the number of devices.
-    Modulo(Modulo),
-    /// Jump consistent hash.
-    Jump(Jump),
-    /// Declustered parity groups.
-    Declustered(Declustered),
-    /// Copysets.
-    Copysets(Copysets),
-    /// Fixed groups.
-    Groups(Groups),
-    /// RAID sets.
-    Sets(Sets),
-}
-
-impl ObjectLayout for Layout {
-    fn devices(&self) -> usize {
-        match self {
-            Layout::MultiRing(layout) => layout.devices(),
-            Layout::Rendezvous(layout) => layout.devices(),
-            Layout::Xor(layout) => layout.devices(),
-            Layout::Modulo(layout) => layout.devices(),
-            Layout::Jump(layout) => layout.devices(),
-            Layout::Declustered(layout) => layout.devices(),
-            Layout::Copysets(layout) => layout.devices(),
-            Layout::Groups(layout) => layout.devices(),
-            Layout::Sets(layout) => layout.devices(),
-        }
-    }
-
-    #[inline]
-    fn place(&self, object: ObjectId, copies: usize, failed: impl Fn(DeviceId) -> bool, found: &mut Vec<DeviceId>) {
-        match self {
-            Layout::MultiRing(layout) => layout.place(object, copies, failed, found),
-            Layout::Rendezvous(layout) => layout.place(object, copies, failed, found),
-            Layout::Xor(layout) => layout.place(object, copies, failed, found),
-            Layout::Modulo(layout) => layout.place(object, copies, failed, found),
-            Layout::Jump(layout) => layout.place(object, copies, failed, found),
-            Layout::Declustered(layout) => layout.place(object, copies, failed, found),
-            Layout::Copysets(layout) => layout.place(object, copies, failed, found),
-            Layout::Groups(layout) => layout.place(object, copies, failed, found),
-            Layout::Sets(layout) => layout.place(object, copies, failed, found),
-        }
-    }
+kind::layout_of! {
+    MultiRing: MultiRingKeys,
+    Rendezvous: RendezvousKeys,
+    Xor: XorKeys,
+    Modulo: ModuloKeys,
+    Jump: JumpKeys,
+    Declustered: DeclusteredKeys,
+    Copysets: CopysetsKeys,
+    Groups: GroupsKeys,
+    Sets: SetsKeys,
 }
 
 /// Random bits of an object: draw number 0 is the hash that places it everywhere else too.

@@ -5,9 +5,11 @@
 //! moves nearly everything: of n devices an object keeps its place with the chance 1/n.
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
 use super::domains::around;
-use super::{Domains, ObjectLayout, draw};
+use super::{Build, Domains, ObjectLayout, Over, draw};
+use crate::crush::MapError;
 
 /// Placement by the remainder of an object's hash.
 #[derive(Clone, Debug)]
@@ -29,6 +31,19 @@ impl Modulo {
     #[must_use]
     pub fn new(domains: Domains) -> Self {
         Modulo { domains }
+    }
+}
+
+/// The remainder of a hash, which has no keys.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModuloKeys {}
+
+impl Build for ModuloKeys {
+    type Layout = Modulo;
+
+    fn build(self, over: Over<'_>) -> Result<Modulo, MapError> {
+        Ok(Modulo::new(over.domains))
     }
 }
 

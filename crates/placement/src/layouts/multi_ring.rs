@@ -10,8 +10,10 @@
 //! a third device. And where domains hold several devices, one that becomes free again may draw a copy.
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
-use super::{Domains, ObjectLayout, STEP, draw};
+use super::{Build, Domains, ObjectLayout, Over, STEP, draw};
+use crate::crush::MapError;
 use crate::layout::point_position;
 use crate::ring::PointTable;
 
@@ -54,6 +56,25 @@ impl MultiRing {
         let position = (draw(object, 0) >> 32) as u32;
         let first = if ring.is_empty() { 0 } else { ring.index_at(position) };
         (first..ring.len()).chain(0..first).map(|index| DeviceId::new(ring.item(index)))
+    }
+}
+
+/// Several rings by their keys.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MultiRingKeys {
+    /// How many.
+    rings: u32,
+    /// Points a device.
+    points: u32,
+}
+
+impl Build for MultiRingKeys {
+    type Layout = MultiRing;
+
+    fn build(self, over: Over<'_>) -> Result<MultiRing, MapError> {
+        let points = vec![self.points; over.domains.devices()];
+        Ok(MultiRing::new(over.domains, &points, self.rings))
     }
 }
 

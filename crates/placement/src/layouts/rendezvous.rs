@@ -10,8 +10,10 @@
 use std::cmp::Ordering;
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
-use super::{Domains, ObjectLayout, draw};
+use super::{Build, Domains, ObjectLayout, Over, draw};
+use crate::crush::MapError;
 use crate::layout::mix;
 
 /// Bits after the point of a logarithm.
@@ -111,6 +113,19 @@ impl Rendezvous {
         let place = best.iter().position(|other| bid.compare(other).is_lt()).unwrap_or(best.len());
         best.insert(place, bid);
         best.truncate(copies);
+    }
+}
+
+/// Highest random weight, which has no keys.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RendezvousKeys {}
+
+impl Build for RendezvousKeys {
+    type Layout = Rendezvous;
+
+    fn build(self, over: Over<'_>) -> Result<Rendezvous, MapError> {
+        Ok(Rendezvous::new(over.domains))
     }
 }
 

@@ -6,8 +6,10 @@
 //! might share an enclosure with another piece of its set.
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
-use super::{ObjectLayout, draw, part};
+use super::{Build, ObjectLayout, Over, draw, part};
+use crate::crush::MapError;
 
 /// Nobody, in place of a device.
 const NOBODY: u32 = u32::MAX;
@@ -65,6 +67,33 @@ impl Sets {
             }
         }
         Sets { members, size, next }
+    }
+}
+
+/// Sets of devices by their members.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetsKeys {
+    /// The devices of each set.
+    sets: Vec<Vec<DeviceId>>,
+    /// Of which pool of spares each device is.
+    pool_of: Vec<u32>,
+}
+
+impl Build for SetsKeys {
+    type Layout = Sets;
+
+    fn build(self, over: Over<'_>) -> Result<Sets, MapError> {
+        let SetsKeys { sets, pool_of } = self;
+        let is_known =
+            |set: &Vec<DeviceId>| set.len() == over.pieces && set.iter().all(|device| device.index() < pool_of.len());
+        if sets.is_empty() || pool_of.len() != over.domains.devices() || !sets.iter().all(is_known) {
+            let rule = "every set has as many members as an object has pieces, and they are devices";
+            let field = "placement.level".to_owned();
+            let (value, remedy) = (format!("{} sets", sets.len()), "let the sizes be equal".to_owned());
+            return Err(MapError::Invalid { field, value, rule: rule.to_owned(), remedy });
+        }
+        Ok(Sets::new(&sets, &pool_of, over.failing))
     }
 }
 

@@ -5,8 +5,10 @@
 //! share of one identifier is as uneven as the tree of them. Failures, removals and additions move only what they must.
 
 use resilver_units::{DeviceId, ObjectId};
+use serde::Deserialize;
 
-use super::{Domains, ObjectLayout, draw};
+use super::{Build, Domains, ObjectLayout, Over, draw};
+use crate::crush::MapError;
 use crate::layout::point_position;
 
 /// Placement by the distance between identifiers.
@@ -133,6 +135,22 @@ impl Nearest<'_> {
             self.pending[self.depth] = range;
             self.depth += 1;
         }
+    }
+}
+
+/// The least distance by exclusive or by its keys.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct XorKeys {
+    /// Identifiers a device.
+    points: u32,
+}
+
+impl Build for XorKeys {
+    type Layout = Xor;
+
+    fn build(self, over: Over<'_>) -> Result<Xor, MapError> {
+        Ok(Xor::new(over.domains, self.points))
     }
 }
 
