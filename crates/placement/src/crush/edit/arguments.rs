@@ -1,9 +1,9 @@
 //! Items that come, go and change their weight in a bucket of the map, with the choose_args that stand in for it.
 
-use super::super::draft::DraftArguments;
-use super::super::error::MapError;
-use super::super::place::Place;
 use super::map::{EditMap, Sets};
+use crate::crush::choosing::place::Place;
+use crate::crush::formats::draft::DraftArguments;
+use crate::crush::map::error::MapError;
 
 /// How many weight sets the stand-ins of a key have, by the first bucket that has any; one where none has.
 pub(super) fn positions(sets: &Sets) -> usize {

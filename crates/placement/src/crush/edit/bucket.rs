@@ -1,9 +1,9 @@
 //! One bucket open for edits: items come and go, and the numbers its kind keeps follow as Ceph's builder makes them follow.
 
-use super::super::bucket::{Bucket, BucketKind, Stored, tree_nodes};
-use super::super::draft::DraftBucket;
-use super::super::error::MapError;
-use super::super::place::Place;
+use crate::crush::choosing::place::Place;
+use crate::crush::formats::draft::DraftBucket;
+use crate::crush::map::bucket::{Bucket, BucketKind, Stored, tree_nodes};
+use crate::crush::map::error::MapError;
 
 /// A bucket open for edits.
 #[derive(Debug, Clone)]

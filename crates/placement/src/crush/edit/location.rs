@@ -1,13 +1,13 @@
 //! Where items go, and how they leave.
 
-use super::super::bucket::BucketKind;
-use super::super::draft::DraftArguments;
-use super::super::error::MapError;
-use super::super::place::Place;
 use super::Location;
 use super::arguments::positions;
 use super::bucket::EditBucket;
 use super::map::EditMap;
+use crate::crush::choosing::place::Place;
+use crate::crush::formats::draft::DraftArguments;
+use crate::crush::map::bucket::BucketKind;
+use crate::crush::map::error::MapError;
 
 /// A weight as it comes back from single precision, in which Ceph hands weights on when it moves items.
 fn single(weight: u32) -> u32 {

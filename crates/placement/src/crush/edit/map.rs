@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::super::bucket::BucketKind;
-use super::super::draft::{Draft, DraftArguments, DraftBucket, DraftRule};
-use super::super::error::MapError;
-use super::super::map::CrushMap;
-use super::super::place::Place;
-use super::super::rule::Step;
-use super::super::weight_set::{BucketArguments, WeightSets};
 use super::bucket::EditBucket;
+use crate::crush::choosing::place::Place;
+use crate::crush::formats::draft::{Draft, DraftArguments, DraftBucket, DraftRule};
+use crate::crush::map::CrushMap;
+use crate::crush::map::bucket::BucketKind;
+use crate::crush::map::error::MapError;
+use crate::crush::map::rule::Step;
+use crate::crush::map::weight_set::{BucketArguments, WeightSets};
 
 /// Stand-ins of some buckets.
 pub(super) type Sets = BTreeMap<i32, DraftArguments>;

@@ -11,8 +11,8 @@ mod map;
 mod recompute;
 mod shadows;
 
-use super::error::MapError;
-use super::map::CrushMap;
+use crate::crush::map::CrushMap;
+use crate::crush::map::error::MapError;
 use map::EditMap;
 
 /// An item's location: pairs of a type's name and a bucket's name, in any order.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::bucket::BucketKind;
-use super::super::error::MapError;
 use super::map::EditMap;
+use crate::crush::map::bucket::BucketKind;
+use crate::crush::map::error::MapError;
 
 impl EditMap {
     /// Sums all weights anew, as `CrushWrapper::reweight` does.

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::bucket::BucketKind;
-use super::super::class::{Shadow, add_shadows};
-use super::super::draft::{Draft, DraftArguments};
-use super::super::place::Place;
-use super::super::rule::Step;
 use super::bucket::EditBucket;
 use super::map::EditMap;
+use crate::crush::choosing::place::Place;
+use crate::crush::formats::draft::{Draft, DraftArguments};
+use crate::crush::map::bucket::BucketKind;
+use crate::crush::map::class::{Shadow, add_shadows};
+use crate::crush::map::rule::Step;
 
 impl EditMap {
     /// Builds all shadows anew under the ids they had, as `CrushWrapper::rebuild_roots_with_classes` does.

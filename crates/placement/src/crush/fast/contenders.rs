@@ -1,0 +1,108 @@
+//! Inputs whose screened device drew high, on their way past the other items.
+
+use crate::crush::choosing::draw::list_at_least;
+use crate::crush::choosing::hashing::raise_draws;
+use crate::crush::fast::lanes::Lanes;
+
+/// Pairs of input and attempt in which a target's draw is high.
+#[derive(Debug)]
+pub(in crate::crush) struct Contenders {
+    pub(in crate::crush) count: usize,
+    pub(in crate::crush) index: Vec<u32>,
+    pub(in crate::crush) x: Vec<u32>,
+    pub(in crate::crush) attempt: Vec<u32>,
+    /// The target's draw.
+    pub(in crate::crush) draw: Vec<u32>,
+    /// The largest draw that another item has had.
+    pub(in crate::crush) largest: Vec<u32>,
+}
+
+/// Contenders that are held at once; where there are more, some are decided before.
+pub(in crate::crush) const HELD: usize = 8 << 10;
+/// Room for a vector of indices beyond the contenders.
+const SPARE: usize = 16;
+
+impl Contenders {
+    pub(in crate::crush) fn new() -> Self {
+        let column = || vec![0; HELD + SPARE];
+        Contenders { count: 0, index: column(), x: column(), attempt: column(), draw: column(), largest: column() }
+    }
+
+    /// Adds the inputs whose draw is not below `least`; `place` is the index of the first input.
+    pub(in crate::crush) fn add(
+        &mut self,
+        lanes: Lanes,
+        place: u32,
+        inputs: &[u32],
+        draws: &[u32],
+        attempt: u32,
+        least: u32,
+    ) {
+        let first = self.count;
+        self.count += list_at_least(lanes, draws, least, &mut self.index[first..]);
+        for one in first..self.count {
+            let index = self.index[one] as usize;
+            (self.x[one], self.draw[one]) = (inputs[index], draws[index]);
+            (self.attempt[one], self.largest[one], self.index[one]) = (attempt, 0, place + index as u32);
+        }
+    }
+
+    /// Lets the items draw, and strikes out those whom one of them beats.
+    pub(in crate::crush) fn strike(&mut self, lanes: Lanes, items: &[i32], window: u32) {
+        #[cfg(target_arch = "x86_64")]
+        if lanes == Lanes::Avx512 {
+            // SAFETY: these lanes are in use only where the processor has them, and columns have spare room for a vector.
+            unsafe { crate::crush::fast::wide::strike(self, items, window) };
+            return;
+        }
+        let count = self.count;
+        raise_draws(lanes, &self.x[..count], &self.attempt[..count], items, &mut self.largest[..count]);
+        let mut left = 0;
+        for one in 0..count {
+            let (draw, largest) = (self.draw[one], self.largest[one]);
+            (self.index[left], self.x[left], self.attempt[left]) = (self.index[one], self.x[one], self.attempt[one]);
+            (self.draw[left], self.largest[left]) = (draw, largest);
+            left += usize::from(largest <= draw + window);
+        }
+        self.count = left;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crush::choosing::hash::rjenkins1_3;
+    use proptest::prelude::*;
+
+    proptest! {
+        // Rule: with any instructions those are left, in their order, whom no item beats by more than the window, with the
+        // largest draw that they met.
+        #[test]
+        fn strikes_agree(
+            added in prop::collection::vec((any::<u32>(), 0u32..60, 0u32..1 << 16, 0u32..1 << 16), 0..300),
+            items in prop::collection::vec(any::<i32>(), 0..6), window in 0u32..100
+        ) {
+            let expected: Vec<[u32; 5]> = (0..)
+                .zip(&added)
+                .map(|(index, &(x, attempt, draw, met))| {
+                    let largest = items.iter().map(|&id| rjenkins1_3(x, id as u32, attempt) & 0xffff).fold(met, u32::max);
+                    [index, x, attempt, draw, largest]
+                })
+                .filter(|&[_, _, _, draw, largest]| largest <= draw + window)
+                .collect();
+            for lanes in Lanes::available() {
+                let mut contenders = Contenders::new();
+                for (one, &(x, attempt, draw, met)) in added.iter().enumerate() {
+                    (contenders.index[one], contenders.x[one], contenders.attempt[one]) = (one as u32, x, attempt);
+                    (contenders.draw[one], contenders.largest[one]) = (draw, met);
+                }
+                contenders.count = added.len();
+                contenders.strike(lanes, &items, window);
+                let Contenders { index, x, attempt, draw, largest, .. } = &contenders;
+                let left: Vec<[u32; 5]> =
+                    (0..contenders.count).map(|one| [index[one], x[one], attempt[one], draw[one], largest[one]]).collect();
+                prop_assert_eq!(&left, &expected, "{:?}", lanes);
+            }
+        }
+    }
+}
