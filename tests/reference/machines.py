@@ -31,12 +31,16 @@ class Clock:
         heapq.heappush(self._pending, (time, self._scheduled, action))
         self._scheduled += 1
 
+    def step(self) -> None:
+        """Let what comes next happen."""
+        self.now, _, action = heapq.heappop(self._pending)
+        self.executed += 1
+        action()
+
     def run(self) -> None:
         """Let everything happen."""
         while self._pending:
-            self.now, _, action = heapq.heappop(self._pending)
-            self.executed += 1
-            action()
+            self.step()
 
 
 def picoseconds(seconds: float) -> int:
