@@ -306,3 +306,32 @@ def test_an_override_takes_one_of_the_keys_that_change_together(tmp_path: Path) 
 def test_steps_of_keys_that_change_together_are_whole(sweep: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         swept(sweep)
+
+
+CLASSED = {
+    "cluster": {
+        "parts": [
+            {"level": "host", "count": 8},
+            {"level": "osd", "in": "host", "count": 2, "class": "hdd"},
+            {"level": "osd", "in": "host", "count": 1, "class": "ssd"},
+        ]
+    },
+    "population": {"file_size": "1 MiB", "bytes": "1 GiB"},
+    "placement": {"class": "ssd"},
+    "faults": [{"part": {"osd": 1}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("sweep", "classes"),
+    [
+        # Another key of the section is swept, and the class stays as it is given.
+        ({"placement.bucket": ["straw", "straw2"]}, ["ssd", "ssd"]),
+        ({"placement.class": ["hdd", "ssd"]}, ["hdd", "ssd"]),
+    ],
+)
+def test_a_key_that_is_a_word_of_pythons_is_kept_and_swept(sweep: Any, classes: list[str]) -> None:
+    study = Study.from_dict({**CLASSED, "study": {"sweep": sweep}})
+    assert [run.system.placement.only_class for run in study.runs()] == classes
+    again = Study.from_dict(tomllib.loads(study.to_toml()))
+    assert [run.key for run in again.runs()] == [run.key for run in study.runs()]

@@ -13,7 +13,7 @@ from resilver.spec.ceph import CEPH_SCHEMA, CephCluster, ceph_of
 from resilver.spec.device import Device, DeviceClasses, device_or_classes
 from resilver.spec.fabric import Fabric
 from resilver.spec.parts import PartLevel, device_parts, part_problems, tree_of
-from resilver.spec.section import Section
+from resilver.spec.section import Count, Section
 from resilver.spec.tree import Level, Tree
 
 SERVERS_MAX = 1_000_000
@@ -41,73 +41,34 @@ class DeviceKind:
 
 
 class Cluster(Section):
-    """The servers, their failure domains, devices and network.
+    """The servers, their failure domains, devices and network."""
 
-    Args:
-        servers: How many servers a synthetic cluster has; by default the hosts of its topology.
-        racks: Failure domains above the server, each with equally many servers.
-        rows: Failure domains above the rack, each with equally many racks.
-        parts: Instead of these: the levels of a tree, with devices of one class or several.
-        ports: Network ports of each server, each a host of the topology. Streams and rebuilds use
-            them all; requests of clients go by the first.
-        attachment: Which hosts of a leaf spine these are, which has sets of as many neighbouring
-            leaves as a server has ports: ``local``, one set of leaves after another; or
-            ``distributed``, each group of servers dealt over all sets. Elsewhere they are hosts in
-            a row.
-        ceph: Instead of these: the `ceph report` of a real cluster, or a table of its dumps
-            (``osd_dump`` or binary ``osdmap``, with ``crush``, ``pg_dump``, ``osd_df``). Its OSDs
-            are the devices.
-        device: The disk of every server: a catalog name, ``{ file = ... }`` or a table. Where
-            devices have classes, one for each: ``{ hdd = ..., ssd = ... }``.
-        queue: In which order a device serves requests: as they came, or reads before writes.
-        fabric: The network.
+    servers: Count | None = Field(default=None, le=SERVERS_MAX, examples=[64])
+    """How many servers a synthetic cluster has; by default the hosts of its topology."""
+    racks: Count | None = Field(default=None, examples=[4])
+    """How many racks the servers stand in, equally many in each; failure domains above them."""
+    rows: Count | None = Field(default=None, examples=[2])
+    """How many rows the racks stand in, equally many in each; failure domains above them."""
+    parts: tuple[PartLevel, ...] = ()
+    """Instead of servers, racks and rows: the levels of a tree, whose devices may be of classes."""
+    ports: Count = Field(default=1, le=8)
+    """Network ports of each server, each a host of the topology. Streams and rebuilds use them all;
+    requests of clients go by the first.
     """
-
-    servers: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=SERVERS_MAX,
-        description="How many servers there are.",
-        examples=[64],
-    )
-    racks: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        description="How many racks the servers stand in, evenly.",
-        examples=[4],
-    )
-    rows: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        description="How many rows the racks stand in, evenly.",
-        examples=[2],
-    )
-    parts: tuple[PartLevel, ...] = Field(
-        default=(), description="Instead of servers, racks and rows: the levels of a tree."
-    )
-    ports: int = Field(
-        default=1, strict=True, ge=1, le=8, description="Network ports of each server."
-    )
-    attachment: Literal["local", "distributed"] = Field(
-        default="local",
-        description="How a group's servers are dealt over the first-level switches.",
-        examples=["distributed"],
-    )
-    ceph: Annotated[
-        CephCluster | None,
-        PlainValidator(ceph_of),
-        WithJsonSchema(CEPH_SCHEMA),
-    ] = None
+    attachment: Literal["local", "distributed"] = Field(default="local", examples=["distributed"])
+    """Which hosts of a leaf spine these are, which has sets of as many neighbouring leaves as a
+    server has ports: ``local``, one set of leaves after another; or ``distributed``, each group of
+    servers dealt over all sets. Elsewhere they are hosts in a row.
+    """
+    ceph: Annotated[CephCluster | None, PlainValidator(ceph_of), WithJsonSchema(CEPH_SCHEMA)] = None
+    """Instead of these: the `ceph report` of a real cluster, or a table of its dumps (``osd_dump``
+    or binary ``osdmap``, with ``crush``, ``pg_dump``, ``osd_df``). Its OSDs are the devices.
+    """
     device: Annotated[
         Device | DeviceClasses,
         PlainValidator(device_or_classes, json_schema_input_type=str),
         WithJsonSchema(
             {
-                "description": "Every server's disk: a name of the catalog, a file or a table; "
-                "or one of these for each class, by its name.",
                 "examples": ["jbod10-sata"],
                 "anyOf": [
                     {"type": "string", "examples": catalog.list("devices")},
@@ -116,10 +77,13 @@ class Cluster(Section):
             }
         ),
     ] = Field(default="jbod10-sata", examples=["jbod10-sata"])  # type: ignore[assignment]
-    queue: Literal["fifo", "reads_first"] = Field(
-        default="fifo", description="In which order a device serves its requests."
-    )
-    fabric: Fabric = Field(default_factory=Fabric, description="The network between servers.")
+    """The disk of every server: a catalog name, ``{ file = ... }`` or a table. Where devices have
+    classes, one for each: ``{ hdd = ..., ssd = ... }``.
+    """
+    queue: Literal["fifo", "reads_first"] = "fifo"
+    """In which order a device serves requests: as they came, or reads before writes."""
+    fabric: Fabric = Field(default_factory=Fabric)
+    """The network between servers."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -8,7 +8,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
-from resilver.spec.section import Section
+from resilver.spec.section import Count, Section
 from resilver.spec.streams import WINDOW_MAX
 
 STRIPS_MAX = 2**40
@@ -42,15 +42,7 @@ def groups_of(value: object) -> int | tuple[int, ...]:
 
 
 class Corrupt(Section):
-    """Groups of which every server rebuilds strips of its own, gathered from its peers.
-
-    Args:
-        groups: How many groups, drawn at random, or their numbers from 0.
-        strips: How many strips each server rebuilds. Default: for as long as the traffic lasts.
-        code: The code of what is rebuilt. Default: that of ``redundancy``.
-        window: How many strips a server rebuilds at a time. Default: as many as it has client
-            operations under way.
-    """
+    """Groups of which every server rebuilds strips of its own, gathered from its peers."""
 
     groups: Annotated[
         int | tuple[int, ...],
@@ -70,25 +62,17 @@ class Corrupt(Section):
             }
         ),
     ] = Field(examples=[4])
-    strips: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=STRIPS_MAX,
-        description="How many strips each server rebuilds. Default: as long as traffic lasts.",
-        examples=[1000],
-    )
+    """How many groups, drawn at random, or their numbers from 0."""
+    strips: Count | None = Field(default=None, le=STRIPS_MAX, examples=[1000])
+    """How many strips each server rebuilds. Default: for as long as the traffic lasts."""
     code: Annotated[ErasureCode | None, PlainValidator(code_of), WithJsonSchema(CODE_SCHEMA)] = (
         Field(default=None, examples=["lrc 8+5 local 4"])
     )
-    window: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=WINDOW_MAX,
-        description="How many strips a server rebuilds at a time.",
-        examples=[16],
-    )
+    """The code of what is rebuilt. Default: that of ``redundancy``."""
+    window: Count | None = Field(default=None, le=WINDOW_MAX, examples=[16])
+    """How many strips a server rebuilds at a time. Default: as many as it has client operations
+    under way.
+    """
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -31,46 +31,30 @@ _SEEKS = ("3.5 ms", "11.7 ms")
 
 
 class DeviceTable(Section):
-    """The service-time table of a volume.
+    """The service-time table of a volume."""
 
-    Args:
-        label: Its name in the catalog or the name of its file; no effect on results.
-        description: What it is.
-        source: Where its figures are from.
-        request_sizes: The sizes measured, rising.
-        sequential_gap: How far past the previous request's end a request may begin without a seek.
-        read_rate: The largest sequential rate of reads.
-        read_overhead: The fixed time of a read.
-        read_seek: The seek of a read, one a size.
-        write_rate: The largest sequential rate of writes.
-        write_overhead: The fixed time of a write.
-        write_seek: The seek of a write, one a size.
-    """
-
-    label: str = Field(default="", description="A name for the table.")
-    description: str = Field(default="", description="What it is.")
-    source: str = Field(default="", description="Where its figures are from.")
-    request_sizes: tuple[Bytes, ...] = Field(
-        min_length=1, description="The sizes measured, rising.", examples=[_SIZES]
-    )
-    sequential_gap: Bytes = Field(
-        default=Bytes(512),
-        description="How far past the previous request's end one may begin without a seek.",
-    )
-    read_rate: BytesPerSecond = Field(
-        description="The largest sequential read rate.", examples=["1542.1 MiB/s"]
-    )
-    read_overhead: Seconds = Field(description="The fixed time of a read.", examples=["23.67 us"])
-    read_seek: tuple[Seconds, ...] = Field(
-        description="The seek of a read, one a size.", examples=[_SEEKS]
-    )
-    write_rate: BytesPerSecond = Field(
-        description="The largest sequential write rate.", examples=["1511.7 MiB/s"]
-    )
-    write_overhead: Seconds = Field(description="The fixed time of a write.", examples=["29.67 us"])
-    write_seek: tuple[Seconds, ...] = Field(
-        description="The seek of a write, one a size.", examples=[_SEEKS]
-    )
+    label: str = ""
+    """Its name in the catalog or of its file, which has no effect on results. Default: none."""
+    description: str = ""
+    """What it is."""
+    source: str = ""
+    """Where its figures are from."""
+    request_sizes: tuple[Bytes, ...] = Field(min_length=1, examples=[_SIZES])
+    """The sizes measured, rising."""
+    sequential_gap: Bytes = Bytes(512)
+    """How far past the previous request's end a request may begin without a seek."""
+    read_rate: BytesPerSecond = Field(examples=["1542.1 MiB/s"])
+    """The largest sequential rate of reads."""
+    read_overhead: Seconds = Field(examples=["23.67 us"])
+    """The fixed time of a read."""
+    read_seek: tuple[Seconds, ...] = Field(examples=[_SEEKS])
+    """The seek of a read, one a size."""
+    write_rate: BytesPerSecond = Field(examples=["1511.7 MiB/s"])
+    """The largest sequential rate of writes."""
+    write_overhead: Seconds = Field(examples=["29.67 us"])
+    """The fixed time of a write."""
+    write_seek: tuple[Seconds, ...] = Field(examples=[_SEEKS])
+    """The seek of a write, one a size."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -108,25 +92,21 @@ class DeviceTable(Section):
 class DeviceService(Section):
     """A device whose requests take a time of their own kind, whatever their size.
 
-    Args:
-        label: Its name in the catalog or the name of its file; no effect on results.
-        description: What it is.
-        source: Where its figures are from.
-        read_service: The time of a read, on average; zero for a device that is never waited for.
-        write_service: The time of a write, on average.
-        distribution: ``fixed``, or ``exponential`` with these means.
-
     In a study file ``service`` gives both times at once.
     """
 
-    label: str = Field(default="", description="A name for the device.")
-    description: str = Field(default="", description="What it is.")
-    source: str = Field(default="", description="Where its figures are from.")
-    read_service: Seconds = Field(description="The mean time of a read.", examples=["22 ms"])
-    write_service: Seconds = Field(description="The mean time of a write.", examples=["22 ms"])
-    distribution: Literal["fixed", "exponential"] = Field(
-        default="fixed", description="How the times are distributed."
-    )
+    label: str = ""
+    """Its name in the catalog or of its file, which has no effect on results. Default: none."""
+    description: str = ""
+    """What it is."""
+    source: str = ""
+    """Where its figures are from."""
+    read_service: Seconds = Field(examples=["22 ms"])
+    """The time of a read, on average; zero for a device that is never waited for."""
+    write_service: Seconds = Field(examples=["22 ms"])
+    """The time of a write, on average."""
+    distribution: Literal["fixed", "exponential"] = "fixed"
+    """How the times are distributed: ``fixed``, or ``exponential`` with these means."""
 
     @model_validator(mode="before")
     @classmethod

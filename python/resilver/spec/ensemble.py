@@ -169,22 +169,15 @@ def _absolute_files(key: str, value: Any, base: Path) -> Any:
 
 
 class Ensemble(Section):
-    """The sweep of systems times the ensemble of seeds.
+    """The sweep of systems times the ensemble of seeds."""
 
-    Args:
-        title: What the study asks, in a sentence.
-        seeds: n for the seeds 1 to n, or a list.
-        sweep: Dotted keys with a list of values each; every combination is run. Keys that change
-            together stand in one, with commas between, and each of their values is a list.
-    """
-
-    title: str = Field(default="", strict=True, description="What the study asks, in a sentence.")
+    title: str = Field(default="", strict=True)
+    """What the study asks, in a sentence."""
     seeds: Annotated[
         tuple[int, ...],
         PlainValidator(seeds_of),
         WithJsonSchema(
             {
-                "description": "n for the seeds 1 to n, or a list of seeds.",
                 "examples": [15],
                 "default": 1,
                 "anyOf": [
@@ -199,18 +192,18 @@ class Ensemble(Section):
             }
         ),
     ] = (1,)
+    """n for the seeds 1 to n, or a list."""
     sweep: Annotated[
         dict[str, tuple[Any, ...]],
         PlainValidator(sweep_of),
         WithJsonSchema(
             {
-                "description": (
-                    "Dotted keys with a list of values each; every combination is run. Keys that "
-                    "change together stand in one, with commas between."
-                ),
                 "examples": [{"cluster.servers": [4, 8, 16]}],
                 "type": "object",
                 "additionalProperties": {"type": "array", "minItems": 1},
             }
         ),
     ] = Field(default_factory=dict)
+    """Dotted keys with a list of values each; every combination is run. Keys that change together
+    stand in one, with commas between, and each of their values is a list.
+    """

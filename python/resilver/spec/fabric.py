@@ -8,11 +8,10 @@ fail.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     Field,
-    ModelWrapValidatorHandler,
     PlainValidator,
     ValidationInfo,
     WithJsonSchema,
@@ -22,7 +21,7 @@ from pydantic import (
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.netgauge import LogGpTable
 from resilver.spec.loggp import LOGGP_SCHEMA, table_of
-from resilver.spec.section import Section
+from resilver.spec.section import Count, Only, Section
 from resilver.spec.topology import TOPOLOGY_SCHEMA, TopologySpec, topology_of
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes, format_duration
 
@@ -35,22 +34,6 @@ PACKET_MAX = 2**31 - 1
 
 _PACKET_SECONDS_MAX = 3600.0
 
-# What a model's keys are when the study does not say; a key without a default is None.
-_DEFAULTS: dict[str, dict[str, Any]] = {
-    "loggp": {"table": "qdr-infiniband", "routers": 0},
-    "switched": {
-        "topology": None,
-        "link_rate": None,
-        "link_latency": Seconds(0),
-        "switch_latency": Seconds(6e-6),
-        "packet_size": Bytes(64 * 1024),
-        "packet_overhead": Bytes(38),
-        "routing": "adaptive",
-        "forwarding": "store_and_forward",
-        "hop_limit": None,
-    },
-}
-
 
 def _table_or_none(value: object, info: ValidationInfo) -> LogGpTable | None:
     return None if value is None else table_of(value, info)
@@ -61,102 +44,65 @@ def _topology_or_none(value: object, info: ValidationInfo) -> TopologySpec | Non
 
 
 class Fabric(Section):
-    """The network between servers. Each model has its keys; those of the other are None.
+    """The network between servers. Each model has its keys; those of the other are None."""
 
-    Args:
-        model: ``loggp`` or ``switched``.
-        table: Of LogGP: a catalog name, ``{ netgauge = "file.dat" }`` or rows.
-        routers: Of LogGP: how many endpoints there are beside the servers, where clients enter.
-        topology: Of switches: how nodes are linked, such as ``torus 16x16x16 routers 128``.
-        link_rate: Of switches: what a link sends a second, each way.
-        link_latency: Of switches: how long a bit is under way on a link.
-        switch_latency: Of switches: how long a node takes to forward a packet.
-        packet_size: Of switches: the most data in a packet.
-        packet_overhead: Of switches: what a packet takes on a link beside its data.
-        routing: Of switches: ``adaptive``, by the state of the ports, or ``deterministic``.
-        forwarding: Of switches: ``store_and_forward`` or ``cut_through``.
-        hop_limit: Of switches: after how many hops a packet is dropped; by default four times the
-            diameter, at least 255.
+    model: Literal["loggp", "switched"] = "loggp"
+    """How messages take time: ``loggp``, as wholes held back at the two ends; or ``switched``, in
+    packets that wait at every port for a link.
     """
-
-    model: Literal["loggp", "switched"] = Field(
-        default="loggp", description="How messages take time."
-    )
     table: Annotated[
-        LogGpTable | None, PlainValidator(_table_or_none), WithJsonSchema(LOGGP_SCHEMA)
+        LogGpTable | None,
+        PlainValidator(_table_or_none),
+        WithJsonSchema(LOGGP_SCHEMA),
+        Only("loggp", default="qdr-infiniband"),
     ] = Field(default=None, examples=["qdr-infiniband"])
-    routers: int | None = Field(
-        default=None,
-        strict=True,
-        ge=0,
-        le=ROUTERS_MAX,
-        description="Endpoints beside the servers, where clients enter (LogGP). Default: 0.",
-        examples=[8],
+    """LogGP parameters by message size: a catalog name, ``{ netgauge = "file.dat" }`` or rows."""
+    routers: Annotated[int | None, Only("loggp", default=0)] = Field(
+        default=None, strict=True, ge=0, le=ROUTERS_MAX, examples=[8]
     )
+    """How many endpoints there are beside the servers, where clients enter."""
     topology: Annotated[
-        TopologySpec | None, PlainValidator(_topology_or_none), WithJsonSchema(TOPOLOGY_SCHEMA)
+        TopologySpec | None,
+        PlainValidator(_topology_or_none),
+        WithJsonSchema(TOPOLOGY_SCHEMA),
+        Only("switched"),
     ] = Field(default=None, examples=["torus 16x16x16 routers 128"])
-    link_rate: BytesPerSecond | None = Field(
-        default=None, description="What a link sends a second, each way.", examples=["1 Gb/s"]
+    """What is joined to what: a line of text, or a file with a graph. Switches need it."""
+    link_rate: Annotated[BytesPerSecond | None, Only("switched")] = Field(
+        default=None, examples=["1 Gb/s"]
     )
-    link_latency: Seconds | None = Field(
-        default=None, description="How long a bit is under way on a link. Default: 0 s."
+    """What a link sends a second, each way. Needed where a graph's file does not give the rates."""
+    link_latency: Annotated[Seconds | None, Only("switched", default=Seconds(0))] = Field(
+        default=None, examples=["1 us"]
     )
-    switch_latency: Seconds | None = Field(
-        default=None,
-        description="How long a node takes to forward a packet. Default: 6 us.",
-        examples=["6 us"],
-    )
-    packet_size: Bytes | None = Field(
-        default=None,
-        description="The most data in a packet. Default: 64 KiB.",
-        examples=["64 KiB"],
-    )
-    packet_overhead: Bytes | None = Field(
-        default=None,
-        description="What a packet takes on a link beside its data. Default: 38 B, Ethernet's.",
-        examples=["38 B"],
-    )
-    routing: Literal["adaptive", "deterministic"] | None = Field(
-        default=None, description="How a node chooses among links. Default: adaptive."
-    )
-    forwarding: Literal["store_and_forward", "cut_through"] | None = Field(
-        default=None, description="When a node passes a packet on. Default: store_and_forward."
-    )
-    hop_limit: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=HOP_LIMIT_MAX,
-        description="After how many hops a packet is dropped. Default: 4 diameters, at least 255.",
-    )
+    """How long a bit is under way on a link."""
+    switch_latency: Annotated[Seconds | None, Only("switched", default=Seconds(6e-6))] = None
+    """How long a node takes to forward a packet."""
+    packet_size: Annotated[Bytes | None, Only("switched", default=Bytes(64 * 1024))] = None
+    """The most data in a packet."""
+    packet_overhead: Annotated[Bytes | None, Only("switched", default=Bytes(38))] = None
+    """What a packet takes on a link beside its data; Ethernet's by default."""
+    routing: Annotated[
+        Literal["adaptive", "deterministic"] | None, Only("switched", default="adaptive")
+    ] = None
+    """How a node chooses among links: by the state of its ports, or always the same way."""
+    forwarding: Annotated[
+        Literal["store_and_forward", "cut_through"] | None,
+        Only("switched", default="store_and_forward"),
+    ] = None
+    """When a node passes a packet on: once it has all of it, or as it comes."""
+    hop_limit: Annotated[Count | None, Only("switched")] = Field(default=None, le=HOP_LIMIT_MAX)
+    """After how many hops a packet is dropped. Default: four times the diameter, at least 255."""
 
-    @model_validator(mode="wrap")
+    kind_key: ClassVar[str] = "model"
+
+    @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Fill in the model's defaults, which do not count as given, and refuse another's keys."""
-        if not isinstance(data, dict):
-            return handler(data)
-        given = {key: value for key, value in data.items() if value is not None}
-        if "lanes" in given:
+    def _refuse_lanes(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("lanes") is not None:
             rule, remedy = "lanes are a section of the study", "add [lanes] with clients = 0.9"
-            raise ConfigError(Problem(rule, remedy, key="lanes", value=show(given["lanes"])))
-        model = given.get("model", "loggp")
-        defaults = _DEFAULTS.get(model) if isinstance(model, str) else None
-        if defaults is None:
-            return handler(given)
-        problems = [
-            _of_another(key, value, other, "model" in given)
-            for other, keys in _DEFAULTS.items()
-            if other != model
-            for key, value in given.items()
-            if key in keys
-        ]
-        if problems:
-            raise ConfigError(problems)
-        made = handler({**defaults, **given})
-        made.model_fields_set.intersection_update(given)
-        return made
+            raise ConfigError(Problem(rule, remedy, key="lanes", value=show(data["lanes"])))
+        return data
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -215,7 +161,7 @@ class Fabric(Section):
             ]
             table = {"label": self.table.label, "rows": rows}
             return {"model": self.model, "table": table, "routers": self.routers}
-        keys = [key for key in _DEFAULTS[self.model] if key != "topology"]
+        keys = [*type(self).model_fields][4:]
         topology = self.topology
         described = {"label": topology.label, **topology.content()} if topology else None
         if described is not None and topology is not None and topology.graph is not None:
@@ -229,10 +175,3 @@ class Fabric(Section):
             **{key: getattr(self, key) for key in keys},
             **({"link_rates": rates} if rates else {}),
         }
-
-
-def _of_another(key: str, value: object, other: str, is_given: bool) -> Problem:
-    """The problem of a key that belongs to another model than the study's."""
-    way = f'write model = "{other}"' if is_given else f'add model = "{other}"'
-    rule = f'this is a key of model = "{other}"'
-    return Problem(rule, f"{way}, or remove it", key=key, value=show(value))

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, PlainValidator, WithJsonSchema, model_va
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.corrupt import Corrupt
-from resilver.spec.section import Section
+from resilver.spec.section import Flag, Section
 from resilver.spec.tree import plural, singular
 from resilver.units import Seconds, exact_duration
 
@@ -85,30 +85,29 @@ Targets = Annotated[
 class Failing(Section):
     """What a fault is of: exactly one kind.
 
-    Args:
-        servers: Servers of a synthetic cluster: how many, or names such as ``server.3``.
-        osds: OSDs of a real cluster: how many, or names such as ``osd.12``.
-        hosts: Hosts of a real cluster with all their OSDs.
-        racks: Racks with all their servers, ``rack.0`` in a synthetic cluster.
-        rows: Rows with all their servers, ``row.0`` in a synthetic cluster.
-        any other level of ``cluster.parts``: Parts of it with all their devices: how many, or
-            names such as ``enclosure.3``. Levels go by their plural or their singular.
-        disks: Disks of servers that go on forwarding, ``server.3`` or ``osd.12``.
-        links: Links of the fabric, both ways, by the names of their ends: ``host.3-switch.7``.
-        switches: Nodes of the fabric with all their links, such as ``switch.7``.
+    Beside these, any other level of ``cluster.parts``, by its plural or its singular: its parts
+    with all their devices, how many of them or names such as ``enclosure.3``.
     """
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Targets] = Field(init=False)
 
     servers: Targets = None
+    """Servers of a synthetic cluster: how many, or names such as ``server.3``."""
     osds: Targets = None
+    """OSDs of a real cluster: how many, or names such as ``osd.12``."""
     hosts: Targets = None
+    """Hosts of a real cluster with all their OSDs."""
     racks: Targets = None
+    """Racks with all their servers, ``rack.0`` in a synthetic cluster."""
     rows: Targets = None
+    """Rows with all their servers, ``row.0`` in a synthetic cluster."""
     disks: Targets = None
+    """Disks of servers that go on forwarding, ``server.3`` or ``osd.12``."""
     links: Targets = None
+    """Links of the fabric, both ways, by the names of their ends: ``host.3-switch.7``."""
     switches: Targets = None
+    """Nodes of the fabric with all their links, such as ``switch.7``."""
 
     @property
     def _given(self) -> list[str]:
@@ -174,53 +173,28 @@ class Broken:
 
 
 class Fault(Section):
-    """Parts, links or switches that break, or soft errors beside which all servers stay alive.
+    """Parts, links or switches that break, or soft errors beside which all servers stay alive."""
 
-    Args:
-        at: When, from the start of the run: at once, or while what failed before is rebuilt.
-        part: What breaks. A number is drawn among what no fault names and no earlier draw took.
-        health: The share of its speed that each works at. 0, the default, is gone.
-        told: Whether the system is told and rebuilds what was there. Default: of parts of the
-            cluster that are gone; a disk, a link, a switch and what is slow tell nobody.
-        until: When all is as before. Default: never.
-        corrupt: Instead of ``part``: the groups whose servers rebuild strips in place.
-        fail: The short form of a ``part`` that is gone.
-        repair_after: The short form of ``until``: how long after ``at``.
+    at: Seconds = Field(default=Seconds(0), examples=["10 min"])
+    """When, from the start of the run: at once, or while what failed before is rebuilt."""
+    fail: Failing | None = Field(default=None, examples=[{"servers": 1}])
+    """The short form of a ``part`` that is gone."""
+    corrupt: Corrupt | None = Field(default=None, examples=[{"groups": 4}])
+    """Instead of ``part``: the groups whose servers rebuild strips in place."""
+    part: Failing | None = Field(default=None, examples=[{"osd": 1}])
+    """What breaks. A number is drawn among what no fault names and no earlier draw took."""
+    health: float | None = Field(default=None, examples=[0.1])
+    """The share of its speed that each works at. 0, the default, is gone. Default: 0, which is
+    gone.
     """
-
-    at: Seconds = Field(
-        default=Seconds(0),
-        description="When it happens, from the start of the run.",
-        examples=["10 min"],
-    )
-    fail: Failing | None = Field(
-        default=None, description="Short for a part that is gone.", examples=[{"servers": 1}]
-    )
-    corrupt: Corrupt | None = Field(
-        default=None,
-        description="Instead of it: groups whose servers rebuild strips in place.",
-        examples=[{"groups": 4}],
-    )
-    part: Failing | None = Field(default=None, description="What breaks.", examples=[{"osd": 1}])
-    health: float | None = Field(
-        default=None,
-        description="The share of its speed that each works at. Default: 0, which is gone.",
-        examples=[0.1],
-    )
-    told: bool | None = Field(
-        default=None,
-        strict=True,
-        description="Whether the system is told and rebuilds. Default: of parts that are gone.",
-        examples=[False],
-    )
-    until: Seconds | None = Field(
-        default=None, description="When all is as before. Default: never.", examples=["3 h"]
-    )
-    repair_after: Seconds | None = Field(
-        default=None,
-        description="Short for until: how long it lasts. Default: to the end.",
-        examples=["30 s"],
-    )
+    told: Flag | None = Field(default=None, examples=[False])
+    """Whether the system is told and rebuilds what was there. Default: of parts of the cluster that
+    are gone; a disk, a link, a switch and what is slow tell nobody.
+    """
+    until: Seconds | None = Field(default=None, examples=["3 h"])
+    """When all is as before. Default: never."""
+    repair_after: Seconds | None = Field(default=None, examples=["30 s"])
+    """The short form of ``until``: how long after ``at``. Default: to the end."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.spec.section import Section
+from resilver.spec.section import Flag, Section, Share
 
 TrafficClass = Literal["clients", "rebuild", "bursts"]
 
@@ -24,54 +24,23 @@ class Lanes(Section):
     What a class leaves unused is lent to the others at once. A class that is left out gets the
     rest; bursts get nothing guaranteed where the streams have none.
 
-    Args:
-        clients: The share of clients' reads and writes.
-        rebuild: The share of rebuilds.
-        bursts: The share of bursts of writes.
-        order: How a port chooses: by ``shares``, or by strict ``priority``.
-        classes: Of strict priority: the classes, the first served first. Default: clients, rebuild,
-            bursts.
-        devices: Whether devices serve lanes as well.
-
     >>> Lanes(clients=0.9).shares_with(bursts=False)
     (0.9, 0.1, 0.0)
     """
 
-    clients: float | None = Field(
-        default=None,
-        strict=True,
-        ge=0,
-        le=1,
-        description="The guaranteed share of clients' reads and writes.",
-        examples=[0.9],
-    )
-    rebuild: float | None = Field(
-        default=None,
-        strict=True,
-        ge=0,
-        le=1,
-        description="The guaranteed share of rebuilds.",
-        examples=[0.1],
-    )
-    bursts: float | None = Field(
-        default=None,
-        strict=True,
-        ge=0,
-        le=1,
-        description="The guaranteed share of bursts. Default: none, where there are no bursts.",
-        examples=[0.0],
-    )
-    order: Literal["shares", "priority"] = Field(
-        default="shares", description="How a port chooses among its lanes."
-    )
-    classes: tuple[TrafficClass, ...] | None = Field(
-        default=None,
-        description="Of strict priority: the classes, the first served first.",
-        examples=[list(CLASSES)],
-    )
-    devices: bool = Field(
-        default=True, strict=True, description="Whether devices serve lanes as well."
-    )
+    clients: Share | None = Field(default=None, examples=[0.9])
+    """The share of clients' reads and writes."""
+    rebuild: Share | None = Field(default=None, examples=[0.1])
+    """The share of rebuilds."""
+    bursts: Share | None = Field(default=None, examples=[0.0])
+    """The share of bursts of writes. Default: none, where there are no bursts."""
+    order: Literal["shares", "priority"] = "shares"
+    """How a port chooses: by ``shares``, or by strict ``priority``."""
+    classes: tuple[TrafficClass, ...] | None = Field(default=None, examples=[list(CLASSES)])
+    """Of strict priority: the classes, the first served first. Default: clients, rebuild, bursts.
+    """
+    devices: Flag = True
+    """Whether devices serve lanes as well."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -19,7 +19,7 @@ from resilver.spec.passing import (
     relation_problems,
     sides_of,
 )
-from resilver.spec.section import Section
+from resilver.spec.section import Count, Flag, Section
 from resilver.spec.tree import Level, Tree, plural
 
 SPREAD_MAX = 0.2
@@ -59,100 +59,48 @@ PartDevice = Annotated[
 class PartLevel(Section):
     """Parts of one level, as many in each part that contains them.
 
-    Args:
-        level: The level's name, a word of your own: ``rack``, ``enclosure``, ``host``, ``osd``.
-            Its parts are called ``rack.0`` and so on, numbered through the whole tree.
-        within: The level that contains this one, in a study file ``in``; none at the top.
-        count: How many there are in each container.
-        ports: Network ports of each part; of one level. Default: 1 of what contains the devices.
-        device_class: The class of these devices, in a study file ``class``.
-        device: The disk of each: a catalog name, ``{ file = ... }`` or a table. Default:
-            ``cluster.device``.
-        spread: Standard deviation of the devices' speeds around their table's. Default: 0.
-        queue: In which order these devices serve requests. Default: ``cluster.queue``.
-        service: What a byte or a request takes to pass such a part between device and port:
-            ``"17 GB/s"``, or ``{ rate = "17 GB/s", per_request = "5 us" }``.
-        carries: The level whose bytes pass such parts, which do not contain it: devices, what
-            contains them or what is made of them. Those of one container are dealt over its
-            carriers in turn.
-        partner: Whether each two neighbours take over for each other, where they carry.
-        of: The level of the devices that such parts are made of, as RAID sets are.
-        size: Of what is made of devices: of how many.
-        across: Of what is made of devices: the level over whose parts these are dealt.
-        spares: Of what is made of devices: how many of each of these parts stand by, its last ones.
-            Default: 0.
-
     The lowest level is the devices', and may be declared once for each class.
     """
 
-    level: str = Field(description="The level's name.", examples=["host"])
-    within: str | None = Field(
-        default=None, alias="in", description="The level that contains it.", examples=["rack"]
-    )
-    count: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        description="How many there are in each container.",
-        examples=[20],
-    )
-    ports: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=8,
-        description="Network ports of each. Default: 1 of what contains the devices.",
-        examples=[2],
-    )
-    device_class: str | None = Field(
-        default=None, alias="class", description="The class of these devices.", examples=["hdd"]
-    )
+    level: str = Field(examples=["host"])
+    """The level's name, a word of your own: ``rack``, ``enclosure``, ``host``, ``osd``. Its parts
+    are called ``rack.0`` and so on, numbered through the whole tree.
+    """
+    within: str | None = Field(default=None, alias="in", examples=["rack"])
+    """The level that contains this one, in a study file ``in``; none at the top."""
+    count: Count | None = Field(default=None, examples=[20])
+    """How many there are in each container."""
+    ports: Count | None = Field(default=None, le=8, examples=[2])
+    """Network ports of each part; of one level. Default: 1 of what contains the devices."""
+    device_class: str | None = Field(default=None, alias="class", examples=["hdd"])
+    """The class of these devices, in a study file ``class``."""
     device: PartDevice = Field(default=None, examples=["jbod10-sata"])
-    spread: float | None = Field(
-        default=None,
-        description="Standard deviation of the devices' speeds, as a share of their table's. "
-        "Default: 0.",
-        examples=[0.02],
-    )
-    queue: Literal["fifo", "reads_first"] | None = Field(
-        default=None,
-        description="In which order a device serves its requests. Default: cluster.queue.",
-        examples=["reads_first"],
-    )
+    """The disk of each: a catalog name, ``{ file = ... }`` or a table. Default: ``cluster.device``.
+    """
+    spread: float | None = Field(default=None, examples=[0.02])
+    """Standard deviation of the devices' speeds around their table's. Default: 0."""
+    queue: Literal["fifo", "reads_first"] | None = Field(default=None, examples=["reads_first"])
+    """In which order these devices serve requests. Default: ``cluster.queue``."""
     service: ServiceOfParts = Field(default=None, examples=["17 GB/s"])
-    carries: str | None = Field(
-        default=None,
-        description="The level whose bytes pass such parts, which do not contain it.",
-        examples=["osd"],
-    )
-    partner: bool | None = Field(
-        default=None,
-        strict=True,
-        description="Whether each two neighbours take over for each other.",
-        examples=[True],
-    )
-    of: str | None = Field(
-        default=None, description="The level such parts are made of.", examples=["osd"]
-    )
-    size: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        description="Of how many a part is that is made of others.",
-        examples=[10],
-    )
-    across: str | None = Field(
-        default=None,
-        description="The level over whose parts members are dealt.",
-        examples=["enclosure"],
-    )
-    spares: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        description="How many devices of each of these parts stand by. Default: 0.",
-        examples=[1],
-    )
+    """What a byte or a request takes to pass such a part between device and port: ``"17 GB/s"``, or
+    ``{ rate = "17 GB/s", per_request = "5 us" }``.
+    """
+    carries: str | None = Field(default=None, examples=["osd"])
+    """The level whose bytes pass such parts, which do not contain it: devices, what contains them
+    or what is made of them. Those of one container are dealt over its carriers in turn.
+    """
+    partner: Flag | None = Field(default=None, examples=[True])
+    """Whether each two neighbours take over for each other, where they carry."""
+    of: str | None = Field(default=None, examples=["osd"])
+    """The level of the devices that such parts are made of, as RAID sets are."""
+    size: Count | None = Field(default=None, examples=[10])
+    """Of what is made of devices: of how many."""
+    across: str | None = Field(default=None, examples=["enclosure"])
+    """Of what is made of devices: the level over whose parts these are dealt."""
+    spares: Count | None = Field(default=None, examples=[1])
+    """Of what is made of devices: how many of each of these parts stand by, its last ones. Default:
+    0.
+    """
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able."""

@@ -22,19 +22,13 @@ PER_REQUEST_MAX = Seconds(3600)
 class PartService(Section):
     """What it takes to pass a part, one request after another.
 
-    Args:
-        rate: How fast bytes pass. Default: they take no time.
-        per_request: The time of each request beside its bytes.
-
     In a study file a rate alone says it: ``service = "17 GB/s"``.
     """
 
-    rate: BytesPerSecond | None = Field(
-        default=None, description="How fast bytes pass.", examples=["17 GB/s"]
-    )
-    per_request: Seconds = Field(
-        default=Seconds(0), description="The time of each request.", examples=["5 us"]
-    )
+    rate: BytesPerSecond | None = Field(default=None, examples=["17 GB/s"])
+    """How fast bytes pass. Default: they take no time."""
+    per_request: Seconds = Field(default=Seconds(0), examples=["5 us"])
+    """The time of each request beside its bytes."""
 
     @model_validator(mode="before")
     @classmethod

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    Field,
-    ModelWrapValidatorHandler,
-    PlainValidator,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import Field, GetCoreSchemaHandler, model_validator
+from pydantic_core import CoreSchema, core_schema
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.spec.section import Section
+from resilver.spec.section import Count, Only, Section
 
 GROUPS_MAX = 2**24
 """The most placement groups: their up sets, three copies each, then take 200 MB."""
@@ -38,249 +34,131 @@ Algorithm = Literal[
     "sets",
 ]
 
+Tunables = Literal["argonaut", "bobtail", "firefly", "hammer", "jewel"]
 Bucket = Literal["straw", "straw2", "list", "tree", "uniform", "vring"]
 
-_DEFAULTS: dict[str, dict[str, Any]] = {
-    "crush": {"placement_groups": "auto", "bucket": "straw2", "tunables": "jewel"},
-    "ring": {"ring_points": 1024, "ring_walk": "rehash"},
-    "multi_ring": {"ring_points": 1024},
-    "xor": {"ring_points": 1024},
-    "declustered": {"parity_groups": "auto"},
-    "copysets": {"scatter_width": 4},
-    "groups": {"spare": "distributed"},
-}
-"""The defaults of the keys that only some algorithms have, and where they differ by algorithm."""
 
-_ONLY = {
-    "bucket": ("crush",),
-    "tunables": ("crush",),
-    "only_class": ("crush",),
-    "ring_points": ("ring", "multi_ring", "xor"),
-    "ring_walk": ("ring",),
-    "rings": ("multi_ring",),
-    "parity_groups": ("declustered",),
-    "scatter_width": ("copysets",),
-    "group_size": ("groups",),
-    "spare": ("groups",),
-    "spares": ("groups",),
-    "level": ("sets",),
-}
-"""The algorithms with which a key has a meaning."""
-
-
-def groups_of(value: object) -> int | Literal["auto", "none"] | None:
-    """The number of placement groups that a study file's ``placement_groups`` means.
+class _NumberOr:
+    """In a key's annotation: a whole number from 1, or one of some words.
 
     Args:
-        value: ``"auto"``, ``"none"``, a whole number from 1, or None for the algorithm's default.
-
-    Returns:
-        The value.
-
-    Raises:
-        ConfigError: It is none of these.
+        what: What the number counts, in the plural.
+        most: The largest number.
+        words: The words.
     """
-    if value is None or value == "auto" or value == "none":
+
+    def __init__(self, what: str, most: int, *words: str) -> None:
+        self.what, self.most, self.words = what, most, words
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._read)
+
+    def __get_pydantic_json_schema__(self, _: CoreSchema, handler: Any) -> dict[str, Any]:
+        number = {"type": "integer", "minimum": 1, "maximum": self.most}
+        return {"examples": [*self.words, 4096], "anyOf": [{"enum": [*self.words]}, number]}
+
+    def _read(self, value: object) -> object:
+        if value is None or value in self.words:
+            return value
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= self.most:
+            listed = ", ".join(f'"{word}"' for word in self.words)
+            listed += "," if len(self.words) > 1 else ""
+            rule = f"{self.what} are {listed} or a whole number from 1 to {self.most}"
+            remedy = name_remedy(value, self.words) if isinstance(value, str) else ""
+            raise ConfigError(Problem(rule, remedy, value=show(value)))
         return value
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= GROUPS_MAX:
-        rule = f'placement groups are "auto", "none" or a whole number from 1 to {GROUPS_MAX}'
-        remedy = name_remedy(value, ["auto", "none"]) if isinstance(value, str) else ""
-        raise ConfigError(Problem(rule, remedy, value=show(value)))
-    return value
-
-
-def parity_groups_of(value: object) -> int | Literal["auto"] | None:
-    """The number of parity groups that a study file's ``parity_groups`` means.
-
-    Args:
-        value: ``"auto"``, a whole number from 1, or None for the algorithm's default.
-
-    Returns:
-        The value.
-
-    Raises:
-        ConfigError: It is none of these.
-    """
-    if value is None or value == "auto":
-        return value
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= PARITY_GROUPS_MAX:
-        rule = f'parity groups are "auto" or a whole number from 1 to {PARITY_GROUPS_MAX}'
-        remedy = name_remedy(value, ["auto"]) if isinstance(value, str) else ""
-        raise ConfigError(Problem(rule, remedy, value=show(value)))
-    return value
 
 
 class Placement(Section):
-    """Where copies go.
+    """Where copies go."""
 
-    Args:
-        algorithm: How servers are chosen. ``crush``; ``ring``, a consistent-hash ring;
-            ``multi_ring``, a ring for each copy; ``rendezvous``, the highest random weight;
-            ``xor``, the nearest identifier by exclusive or; ``modulo``, the object's hash modulo
-            the servers, and those that follow; ``jump``, jump consistent hash; ``declustered``,
-            parity groups in which all pairs of servers occur equally often; ``copysets``, few sets;
-            ``groups``, fixed groups of consecutive servers, of each of which an object draws its
-            own members; ``sets``, the RAID sets that a level of the parts is made of.
-        bucket: The kind of every CRUSH bucket; only with crush. Default ``straw2``.
-        tunables: The CRUSH tunables profile; only with crush. Default ``jewel``.
-        failure_domain: What no two copies share: a level of the cluster. Default: the level above
-            that of the network ports, such as the rack, where there is one; else the latter. Of a
-            code of several levels also as many levels, from the top: ``["rack", "host"]`` keeps
-            each group in a rack of its own, and each of its pieces on another host there; only
-            with crush.
-        only_class: The class of the devices that copies go to, in a study file ``class``; only
-            with crush. Default: all devices.
-        placement_groups: ``auto``, ``none`` (each object on its own) or a number; group n is
-            placed like object n. Default: auto for crush, none for the others.
-        ring_points: Points a server has on a ring, or identifiers; with ring, multi_ring and xor.
-            Default 1024.
-        ring_walk: Where further copies go; only with ring. ``rehash``: each copy has a position
-            of its own. ``successors``: they continue along the ring. Default ``rehash``.
-        rings: How many rings there are; only with multi_ring. Default: one a copy.
-        parity_groups: How many parity groups there are; only with declustered. ``auto``: as many
-            as make all pairs of servers equal. Default auto.
-        scatter_width: How many others a server shares data with; only with copysets. Default 4.
-        group_size: Servers in a group, spares included; a divisor of the servers, at most 1024;
-            only with groups, which need it.
-        spare: Where the pieces of a failed server go; only with groups. ``distributed``: to other
-            members of its group that hold none of the object's. ``dedicated``: to the first of the
-            group's spares that none stands behind yet. Default ``distributed``.
-        spares: How many members of a group stand by, its last ones; only with
-            ``spare = "dedicated"``. Default 1 there.
-        level: The level of the sets; only with sets, which need it. A lost piece goes to a spare of
-            the enclosure that the members are dealt across.
+    algorithm: Algorithm = "crush"
+    """How servers are chosen. ``crush``; ``ring``, a consistent-hash ring; ``multi_ring``, a ring
+    for each copy; ``rendezvous``, the highest random weight; ``xor``, the nearest identifier by
+    exclusive or; ``modulo``, the object's hash modulo the servers, and those that follow; ``jump``,
+    jump consistent hash; ``declustered``, parity groups in which all pairs of servers occur equally
+    often; ``copysets``, few sets; ``groups``, fixed groups of consecutive servers, of each of which
+    an object draws its own members; ``sets``, the RAID sets that a level of the parts is made of.
     """
-
-    algorithm: Algorithm = Field(default="crush", description="How servers are chosen.")
-    bucket: Bucket | None = Field(
-        default=None,
-        description="The kind of every CRUSH bucket. Default: straw2.",
-        examples=["straw"],
+    bucket: Annotated[Bucket | None, Only("crush", default="straw2")] = Field(
+        default=None, examples=["straw"]
     )
-    tunables: Literal["argonaut", "bobtail", "firefly", "hammer", "jewel"] | None = Field(
-        default=None, description="The CRUSH tunables profile. Default: jewel.", examples=["jewel"]
+    """The kind of every CRUSH bucket."""
+    tunables: Annotated[Tunables | None, Only("crush", default="jewel")] = Field(
+        default=None, examples=["jewel"]
     )
-    failure_domain: str | tuple[str, ...] | None = Field(
-        default=None,
-        description="What no two copies share: server, rack, row or a level of the parts; or a "
-        "level for each of a code's levels. Default: rack if there are racks, else server.",
-        examples=["rack"],
+    """The CRUSH tunables profile."""
+    failure_domain: str | tuple[str, ...] | None = Field(default=None, examples=["rack"])
+    """What no two copies share: a level of the cluster. Default: the level above that of the
+    network ports, such as the rack, where there is one; else the latter. Of a code of several
+    levels also as many levels, from the top: ``["rack", "host"]`` keeps each group in a rack of its
+    own, and each of its pieces on another host there; only with crush.
+    """
+    only_class: Annotated[str | None, Only("crush")] = Field(
+        default=None, alias="class", examples=["ssd"]
     )
-    only_class: str | None = Field(
-        default=None,
-        alias="class",
-        description="The class of the devices that copies go to. Default: all devices.",
-        examples=["ssd"],
-    )
+    """The class of the devices that copies go to. Default: all devices."""
     placement_groups: Annotated[
         int | Literal["auto", "none"] | None,
-        PlainValidator(groups_of),
-        WithJsonSchema(
-            {
-                "description": 'How many groups there are; "none" places each object on its own. '
-                "Default: auto for crush, none for the others.",
-                "examples": ["auto", "none", 4096],
-                "anyOf": [
-                    {"enum": ["auto", "none"]},
-                    {"type": "integer", "minimum": 1, "maximum": GROUPS_MAX},
-                ],
-            }
-        ),
-    ] = None
-    ring_points: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=65536,
-        description="Points a server has on a ring, or identifiers with xor. Default: 1024.",
+        _NumberOr("placement groups", GROUPS_MAX, "auto", "none"),
+        Only("crush", default="auto", elsewhere=True),
+    ] = "none"
+    """How many placement groups there are, ``auto`` for as many as is usual, or ``none``, which
+    places each object on its own; group n is placed like object n.
+    """
+    ring_points: Annotated[Count | None, Only("ring", "multi_ring", "xor", default=1024)] = Field(
+        default=None, le=65536
     )
-    ring_walk: Literal["rehash", "successors"] | None = Field(
-        default=None,
-        description="Where further copies go on a ring: each to a position of its own, "
-        "or on along the ring. Default: rehash.",
-        examples=["rehash"],
+    """Points a server has on a ring, or identifiers."""
+    ring_walk: Annotated[Literal["rehash", "successors"] | None, Only("ring", default="rehash")] = (
+        Field(default=None, examples=["rehash"])
     )
-
-    rings: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=16,
-        description="How many rings there are. Default: one a copy.",
-    )
+    """Where further copies go. ``rehash``: each copy has a position of its own. ``successors``:
+    they continue along the ring.
+    """
+    rings: Annotated[Count | None, Only("multi_ring")] = Field(default=None, le=16)
+    """How many rings there are. Default: one a copy."""
     parity_groups: Annotated[
         int | Literal["auto"] | None,
-        PlainValidator(parity_groups_of),
-        WithJsonSchema(
-            {
-                "description": "How many parity groups there are. Default: auto, as many as make "
-                "all pairs of servers equal.",
-                "examples": ["auto", 4096],
-                "anyOf": [
-                    {"enum": ["auto"]},
-                    {"type": "integer", "minimum": 1, "maximum": PARITY_GROUPS_MAX},
-                ],
-            }
-        ),
+        _NumberOr("parity groups", PARITY_GROUPS_MAX, "auto"),
+        Only("declustered", default="auto"),
     ] = None
-    scatter_width: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        description="How many others a server shares data with in copysets. Default: 4.",
+    """How many parity groups there are; ``auto``: as many as make all pairs of servers equal."""
+    scatter_width: Annotated[Count | None, Only("copysets", default=4)] = None
+    """How many others a server shares data with."""
+    group_size: Annotated[Count | None, Only("groups")] = Field(
+        default=None, le=GROUP_SIZE_MAX, examples=[24]
     )
-    group_size: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=GROUP_SIZE_MAX,
-        description="Servers in a group, spares included.",
-        examples=[24],
+    """Servers in a group, spares included: a divisor of the servers. Groups need it."""
+    spare: Annotated[
+        Literal["distributed", "dedicated"] | None, Only("groups", default="distributed")
+    ] = Field(default=None, examples=["dedicated"])
+    """Where the pieces of a failed server go. ``distributed``: to other members of its group that
+    hold none of the object's. ``dedicated``: to the first of the group's spares that none stands
+    behind yet.
+    """
+    spares: Annotated[Count | None, Only("groups")] = Field(
+        default=None, le=GROUP_SIZE_MAX, examples=[1]
     )
-    spare: Literal["distributed", "dedicated"] | None = Field(
-        default=None,
-        description="Where the pieces of a failed member of a group go. Default: distributed.",
-        examples=["dedicated"],
-    )
-    spares: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=GROUP_SIZE_MAX,
-        description='Members of a group that stand by with spare = "dedicated". Default: 1.',
-        examples=[1],
-    )
-    level: str | None = Field(
-        default=None, description="The level of the sets that hold data.", examples=["raid"]
-    )
+    """How many members of a group stand by, its last ones, where ``spare = "dedicated"``. Default:
+    1 there.
+    """
+    level: Annotated[str | None, Only("sets")] = Field(default=None, examples=["raid"])
+    """The level of the sets. Sets need it. A lost piece goes to a spare of the enclosure that the
+    members are dealt across.
+    """
 
-    @model_validator(mode="wrap")
+    kind_key: ClassVar[str] = "algorithm"
+
     @classmethod
-    def _defaults(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Fill in the defaults that depend on the algorithm, which do not count as given."""
-        if not isinstance(data, dict):
-            return handler(data)
-        algorithm = data.get("algorithm", "crush")
-        own = _DEFAULTS.get(algorithm, {}) if isinstance(algorithm, str) else {}
-        if algorithm == "groups" and data.get("spare") == "dedicated":
-            own = {**own, "spares": 1}
-        given = {key: value for key, value in data.items() if value is not None}
-        placement = handler({"placement_groups": "none", **own, **given})
-        placement.model_fields_set.intersection_update(given)
-        return placement
+    def defaults_beside(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """One dedicated spare, beside the defaults of the algorithm."""
+        dedicated = given.get("algorithm") == "groups" and given.get("spare") == "dedicated"
+        return {**super().defaults_beside(given), **({"spares": 1} if dedicated else {})}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        problems = [
-            Problem(
-                f'this key has no meaning with algorithm = "{self.algorithm}"',
-                f"remove it, or use {' or '.join(algorithms)}",
-                key=type(self).model_fields[name].alias or name,
-                value=show(getattr(self, name)),
-            )
-            for name, algorithms in _ONLY.items()
-            if self.algorithm not in algorithms and getattr(self, name) is not None
-        ]
+        problems = []
         if self.algorithm == "groups":
             problems += self._group_problems()
         if isinstance(self.failure_domain, tuple):

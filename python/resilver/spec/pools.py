@@ -22,25 +22,18 @@ POOLS_MAX = 256
 
 
 class Pool(Section):
-    """One population under one placement and one redundancy.
+    """One population under one placement and one redundancy."""
 
-    Args:
-        name: What it is called in results.
-        population: What is stored in it.
-        placement: Where each piece goes, such as devices of one class.
-        redundancy: What a piece needs to survive.
-        traffic: What the clients of this pool do; requests, not streams.
-    """
-
-    name: str = Field(description="What the pool is called in results.", examples=["archive"])
-    population: Population = Field(description="What is stored in it.")
-    placement: Placement = Field(
-        default_factory=Placement, description="Where each piece of it goes."
-    )
-    redundancy: Redundancy = Field(
-        default_factory=Redundancy, description="What a piece of it needs to survive."
-    )
-    traffic: Traffic | None = Field(default=None, description="What the clients of it do.")
+    name: str = Field(examples=["archive"])
+    """What it is called in results."""
+    population: Population
+    """What is stored in it."""
+    placement: Placement = Field(default_factory=Placement)
+    """Where each piece goes, such as devices of one class."""
+    redundancy: Redundancy = Field(default_factory=Redundancy)
+    """What a piece needs to survive."""
+    traffic: Traffic | None = None
+    """What the clients of this pool do; requests, not streams."""
 
     @model_validator(mode="after")
     def _check(self) -> Pool:

@@ -27,17 +27,6 @@ _PIB, _EIB = exact_bytes(FILE_BYTES_MAX), exact_bytes(VOLUME_MAX)
 class Population(Section):
     """What the system stores, before replication.
 
-    Args:
-        histogram: A catalog name, ``{ file = ... }``, ``{ scan = folder }`` or ``{ bins = [[min,
-            max, count], ...] }``.
-        file_size: Instead of a histogram: every file has this size.
-        objects: How a file is cut into objects. Default: the catalog population's own, otherwise 64
-            MiB chunks.
-        bytes_per_server: The volume, as an amount a server, or in a tree of parts a device that
-            data is placed on.
-        bytes: The volume, in all.
-        files: The volume, as a number of files.
-
     Exactly one of `histogram` and `file_size`, and exactly one of the last three, is needed. Zero
     is a valid volume.
     """
@@ -45,28 +34,25 @@ class Population(Section):
     histogram: Annotated[
         Histogram | None, PlainValidator(histogram_of), WithJsonSchema(HISTOGRAM_SCHEMA)
     ] = None
-    file_size: Bytes | None = Field(
-        default=None, description="Every file has this size.", examples=["1 TiB"]
-    )
+    """A catalog name, ``{ file = ... }``, ``{ scan = folder }`` or ``{ bins = [[min, max, count],
+    ...] }``.
+    """
+    file_size: Bytes | None = Field(default=None, examples=["1 TiB"])
+    """Instead of a histogram: every file has this size."""
     objects: Annotated[
         Objects | None, PlainValidator(objects_of), WithJsonSchema(OBJECTS_SCHEMA)
     ] = None
-    bytes_per_server: Bytes | None = Field(
-        default=None,
-        description="The volume before replication, an amount a server.",
-        examples=["20 TiB"],
-    )
-    bytes: Bytes | None = Field(
-        default=None, description="The volume before replication, in all.", examples=["1 PiB"]
-    )
+    """How a file is cut into objects. Default: the catalog population's own, otherwise 64 MiB
+    chunks.
+    """
+    bytes_per_server: Bytes | None = Field(default=None, examples=["20 TiB"])
+    """The volume, as an amount a server, or in a tree of parts a device that data is placed on."""
+    bytes: Bytes | None = Field(default=None, examples=["1 PiB"])
+    """The volume, in all."""
     files: int | None = Field(
-        default=None,
-        strict=True,
-        ge=0,
-        json_schema_extra={"maximum": FILES_MAX},
-        description="The volume, as a number of files.",
-        examples=[1],
+        default=None, strict=True, ge=0, json_schema_extra={"maximum": FILES_MAX}, examples=[1]
     )
+    """The volume, as a number of files."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

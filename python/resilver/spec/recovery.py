@@ -8,77 +8,40 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.spec.section import Section
+from resilver.spec.section import Count, Flag, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
 
 class Recovery(Section):
-    """The pull protocol.
+    """The pull protocol."""
 
-    Args:
-        pipeline_buffer: How much one request pulls.
-        pipelining: Whether a destination has several buffers outstanding, up to `receive_memory`;
-            otherwise one.
-        receive_memory: The most a destination has requested and not yet written.
-        send_memory: The most a source is reading or sending; further requests wait in order.
-        source: Which survivor is asked: the first, any at random, or the one with the least still
-            to send.
-        order: In which order a destination pulls its objects: as the population has them, the
-            smallest or the largest first, or those with the fewest copies left first (``risk``).
-        bandwidth: The most a server asks for a second; None where only memory holds it back.
-        control_message: The size of a pull request on the wire.
-        retry_after: How long a destination waits before it asks again for a buffer whose request
-            or data a fabric lost.
-        attempts: After how many losses of one buffer its object is given up as unreachable.
+    pipeline_buffer: Bytes = Field(default=Bytes(16 * 2**20), examples=["16 MiB"])
+    """How much one request pulls."""
+    pipelining: Flag = Field(default=True, examples=[True])
+    """Whether a destination has several buffers outstanding, up to `receive_memory`; otherwise one.
     """
-
-    pipeline_buffer: Bytes = Field(
-        default=Bytes(16 * 2**20), description="How much one request pulls.", examples=["16 MiB"]
-    )
-    pipelining: bool = Field(
-        default=True,
-        strict=True,
-        description="False: a destination has one buffer outstanding.",
-        examples=[True],
-    )
-    receive_memory: Bytes = Field(
-        default=Bytes(2**30),
-        description="The most a destination has requested and not yet written.",
-        examples=["1 GiB"],
-    )
-    send_memory: Bytes = Field(
-        default=Bytes(2**30),
-        description="The most a source is reading or sending.",
-        examples=["1 GiB"],
-    )
-    source: Literal["primary", "random", "least_loaded"] = Field(
-        default="primary", description="Which survivor is asked for the data."
-    )
-    order: Literal["population", "smallest", "largest", "risk"] = Field(
-        default="population",
-        description="Which object a server pulls first; risk: the one with the fewest copies left.",
-    )
-    bandwidth: BytesPerSecond | None = Field(
-        default=None,
-        description="The most a server asks for a second. Default: no limit.",
-        examples=["100 MiB/s"],
-    )
-    control_message: Bytes = Field(
-        default=Bytes(64), description="The size of a pull request.", examples=["64 B"]
-    )
-    retry_after: Seconds = Field(
-        default=Seconds(1),
-        description="How long to wait before a lost buffer is asked for again.",
-        examples=["1 s"],
-    )
-    attempts: int = Field(
-        default=10,
-        strict=True,
-        ge=1,
-        le=2**31 - 1,
-        description="After how many losses of one buffer its object is given up.",
-        examples=[10],
-    )
+    receive_memory: Bytes = Field(default=Bytes(2**30), examples=["1 GiB"])
+    """The most a destination has requested and not yet written."""
+    send_memory: Bytes = Field(default=Bytes(2**30), examples=["1 GiB"])
+    """The most a source is reading or sending; further requests wait in order."""
+    source: Literal["primary", "random", "least_loaded"] = "primary"
+    """Which survivor is asked: the first, any at random, or the one with the least still to send.
+    """
+    order: Literal["population", "smallest", "largest", "risk"] = "population"
+    """In which order a destination pulls its objects: as the population has them, the smallest or
+    the largest first, or those with the fewest copies left first (``risk``).
+    """
+    bandwidth: BytesPerSecond | None = Field(default=None, examples=["100 MiB/s"])
+    """The most a server asks for a second; None where only memory holds it back. Default: no limit.
+    """
+    control_message: Bytes = Field(default=Bytes(64), examples=["64 B"])
+    """The size of a pull request on the wire."""
+    retry_after: Seconds = Field(default=Seconds(1), examples=["1 s"])
+    """How long a destination waits before it asks again for a buffer whose request or data a fabric
+    lost.
+    """
+    attempts: Count = Field(default=10, le=2**31 - 1, examples=[10])
+    """After how many losses of one buffer its object is given up as unreachable."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import (
-    Field,
-    ModelWrapValidatorHandler,
-    PlainValidator,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
 from resilver.spec.coding import CODING_SCHEMA, CodingSpeed, coding_of
-from resilver.spec.section import Section
+from resilver.spec.section import Count, Section
 from resilver.units import Bytes, exact_bytes
 
 _REPLICAS = 3
@@ -24,55 +19,36 @@ _REPLICAS = 3
 class Redundancy(Section):
     """Replication, or a code.
 
-    Args:
-        replicas: How many copies of an object there are, the first included. Default: 3, where no
-            code is given.
-        code: Instead of replicas: ``rs 8+3`` (Reed-Solomon), ``lrc 8+5 local 4`` (locally
-            repairable) or ``copies 3``. An object is cut into data pieces of equal size, and parity
-            pieces are made from them.
-        strip: One device's part of a stripe, which streams over groups read and write. Of objects
-            that are placed, a stripe is an object.
-        coding: How fast one server encodes or decodes, in user data a second: a rate, or a name of
-            the catalog. Default: ``none``, as if it took no time.
-
     >>> Redundancy(code="rs 8+3").pieces
     11
     """
 
-    replicas: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=16,
-        description="Copies of each object. Default: 3, where no code is given.",
-        examples=[3],
-    )
+    replicas: Count | None = Field(default=None, le=16, examples=[3])
+    """How many copies of an object there are, the first included. Default: 3, where no code is
+    given.
+    """
     code: Annotated[ErasureCode | None, PlainValidator(code_of), WithJsonSchema(CODE_SCHEMA)] = (
         Field(default=None, examples=["rs 8+3"])
     )
-    strip: Bytes | None = Field(
-        default=None,
-        description="One device's part of a stripe, which streams read and write.",
-        examples=["64 KiB"],
-    )
+    """Instead of replicas: ``rs 8+3`` (Reed-Solomon), ``lrc 8+5 local 4`` (locally repairable) or
+    ``copies 3``. An object is cut into data pieces of equal size, and parity pieces are made from
+    them.
+    """
+    strip: Bytes | None = Field(default=None, examples=["64 KiB"])
+    """One device's part of a stripe, which streams over groups read and write. Of objects that are
+    placed, a stripe is an object.
+    """
     coding: Annotated[CodingSpeed, PlainValidator(coding_of), WithJsonSchema(CODING_SCHEMA)] = (
-        Field(
-            default="none",  # type: ignore[assignment]
-            examples=["5 GB/s"],
-        )
+        Field(default=CodingSpeed("none"), examples=["5 GB/s"])
     )
+    """How fast one server encodes or decodes, in user data a second: a rate, or a name of the
+    catalog. Default: ``none``, as if it took no time.
+    """
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _defaults(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Three copies where no code is given, which do not count as given."""
-        if not isinstance(data, dict):
-            return handler(data)
-        given = {key: value for key, value in data.items() if value is not None}
-        defaults = {} if "code" in given else {"replicas": _REPLICAS}
-        made = handler({**defaults, **given})
-        made.model_fields_set.intersection_update(given)
-        return made
+    def defaults_beside(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Three copies where no code is given."""
+        return {} if "code" in given else {"replicas": _REPLICAS}
 
     @model_validator(mode="after")
     def _check(self) -> Self:

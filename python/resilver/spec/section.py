@@ -2,14 +2,62 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, get_args
+from textwrap import dedent
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo
-from pydantic_core import ErrorDetails
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import CoreSchema, ErrorDetails
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
+
+Count = Annotated[int, Field(strict=True, ge=1)]
+"""A whole number from 1."""
+
+Share = Annotated[float, Field(strict=True, ge=0, le=1)]
+"""A share of a whole, from 0 to 1."""
+
+Flag = Annotated[bool, Field(strict=True)]
+"""True or false, and no word or number for it."""
+
+
+class Only:
+    """Says of a key, in its annotation, with which kinds of its section it has a meaning.
+
+    Args:
+        kinds: The kinds, as the section's key of kinds names them.
+        default: What the key is with these where it is not given; None for what it is by itself.
+        elsewhere: Whether the key has a meaning with other kinds too, and only its default is
+            theirs.
+    """
+
+    def __init__(self, *kinds: str, default: Any = None, elsewhere: bool = False) -> None:
+        self.kinds = kinds
+        self.default = default
+        self.elsewhere = elsewhere
+
+    def __str__(self) -> str:
+        """The same as sentences, for those who read what a key means."""
+        listed = " or ".join(f"``{kind}``" for kind in self.kinds)
+        told = "" if self.elsewhere else f"Only with {listed}."
+        if self.default is None:
+            return told
+        shown = getattr(self.default, "shortest", self.default)
+        return f"{told} Default{' with ' + listed if self.elsewhere else ''}: {shown}.".lstrip()
+
 
 # The metaclass of pydantic's models is what a call such as Cluster(...) goes through, and nothing
 # else does.
@@ -46,6 +94,101 @@ class Section(_SectionBase):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    kind_key: ClassVar[str] = ""
+    """The key that says of which kind the section is, where others have a meaning by it."""
+
+    @classmethod
+    def defaults_beside(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Defaults that depend on the keys that are given, and do not count as given.
+
+        Args:
+            given: The keys that are given, by their names in a study file.
+
+        Returns:
+            The defaults of others.
+
+        Raises:
+            ConfigError: A key that is given has no meaning with the section's kind.
+        """
+        written = given.get(cls.kind_key) if cls.kind_key else None
+        kind = cls.model_fields[cls.kind_key].default if cls.kind_key and not written else written
+        defaults, problems = {}, []
+        for key, name in cls.names().items() if isinstance(kind, str) else ():
+            for only in cls._kinds_of(name):
+                if kind in only.kinds and only.default is not None:
+                    defaults[key] = only.default
+                elif key in given and not (kind in only.kinds or only.elsewhere):
+                    rule = f'this key has no meaning with {cls.kind_key} = "{kind}"'
+                    remedy = f"remove it, or use {' or '.join(only.kinds)}"
+                    if written is None:
+                        remedy = f'add {cls.kind_key} = "{only.kinds[0]}", or remove it'
+                    problems.append(Problem(rule, remedy, key=key, value=show(given[key])))
+        if problems:
+            raise ConfigError(problems)
+        return defaults
+
+    @classmethod
+    def sentences(cls) -> dict[str, str]:
+        """What each key means, by its name in Python: the text below its declaration.
+
+        Pydantic reads these itself where `use_attribute_docstrings` is set, of every section
+        whenever resilver starts, which took 0.2 s; only schema and reference page need them.
+        """
+        found: dict[str, str] = {}
+        for base in (one for one in reversed(cls.__mro__) if issubclass(one, BaseModel)):
+            (tree,) = ast.parse(dedent(inspect.getsource(base))).body
+            body = tree.body if isinstance(tree, ast.ClassDef) else []
+            for before, after in pairwise(body):
+                match before, after:
+                    case (
+                        ast.AnnAssign(target=ast.Name(name)),
+                        ast.Expr(value=ast.Constant(value=str(text))),
+                    ) if name in cls.model_fields:
+                        found[name] = " ".join([*text.split(), *map(str, cls._kinds_of(name))])
+        return found
+
+    @classmethod
+    def _kinds_of(cls, name: str) -> list[Only]:
+        return [one for one in cls.model_fields[name].metadata if isinstance(one, Only)]
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """The section's JSON schema, each key with its sentences."""
+        made = handler(schema)
+        properties = handler.resolve_ref_schema(made).get("properties", {})
+        sentences = cls.sentences()
+        for key, name in cls.names().items():
+            if key in properties and name in sentences:
+                properties[key]["description"] = sentences[name]
+        return made
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _fill_in(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        is_plain = cls.defaults_beside.__func__ is Section.defaults_beside.__func__  # type: ignore[attr-defined]
+        if not isinstance(data, dict) or (is_plain and not cls.kind_key):
+            return handler(data)
+        given = {key: value for key, value in data.items() if value is not None}
+        made = handler({**cls.defaults_beside(given), **given})
+        unwritten = {name for key, name in cls.names().items() if key not in given}
+        made.model_fields_set.difference_update(unwritten)
+        return made
+
+    @classmethod
+    def names(cls) -> dict[str, str]:
+        """The name in Python of each key; a key that is a word of Python's goes by another."""
+        return {field.alias or name: name for name, field in cls.model_fields.items()}
+
+    def given(self) -> dict[str, Any]:
+        """The section's own keys that were given, with their validated values."""
+        return {
+            key: getattr(self, name)
+            for key, name in self.names().items()
+            if name in self.model_fields_set
+        }
 
     @classmethod
     def from_table(cls, table: object, base: Path, key: str = "") -> Self:

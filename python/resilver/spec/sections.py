@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any
 
-from pydantic import Field, ModelWrapValidatorHandler, model_validator
+from pydantic import Field
 
 from resilver.spec.cluster import Cluster
 from resilver.spec.faults import Fault
@@ -21,34 +22,31 @@ from resilver.spec.traffic import Traffic
 class Sections(Section):
     """The sections of a system; see `System` and `Study`."""
 
-    cluster: Cluster = Field(description="What exists, and where it sits.")
-    population: Population | None = Field(default=None, description="What is stored.")
-    placement: Placement | None = Field(default=None, description="Where each piece goes.")
-    redundancy: Redundancy | None = Field(
-        default=None, description="What a piece needs to survive."
-    )
-    pools: tuple[Pool, ...] = Field(
-        default=(),
-        description="Several populations on the same parts, instead of population, placement and "
-        "redundancy.",
-    )
-    lanes: Lanes | None = Field(
-        default=None, description="What each class of traffic is guaranteed."
-    )
-    traffic: Traffic | None = Field(default=None, description="What clients do.")
-    faults: tuple[Fault, ...] = Field(default=(), description="What breaks.")
-    recovery: Recovery = Field(default_factory=Recovery, description="How it heals.")
+    cluster: Cluster
+    """What exists, and where it sits."""
+    population: Population | None = None
+    """What is stored; not for a real cluster, and not needed where there is traffic alone."""
+    placement: Placement | None = None
+    """Where each piece goes."""
+    redundancy: Redundancy | None = None
+    """What a piece needs to survive."""
+    pools: tuple[Pool, ...] = ()
+    """Several populations on the same parts, instead of population, placement and redundancy."""
+    lanes: Lanes | None = None
+    """What each class of traffic is guaranteed of every port. Default: all share one queue."""
+    traffic: Traffic | None = None
+    """What clients do. Default: there are none."""
+    faults: tuple[Fault, ...] = ()
+    """What breaks, and when."""
+    recovery: Recovery = Field(default_factory=Recovery)
+    """How it heals."""
 
-    @model_validator(mode="wrap")
     @classmethod
-    def _defaults(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Default placement and redundancy of a synthetic cluster, which do not count as given.
+    def defaults_beside(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Default placement and redundancy of a synthetic cluster.
 
         Where there is only traffic, nothing is stored, placed or kept in copies.
         """
-        if not isinstance(data, dict):
-            return handler(data)
-        given = {key: value for key, value in data.items() if value is not None}
         cluster = given.get("cluster")
         real = (
             cluster.ceph is not None
@@ -57,10 +55,7 @@ class Sections(Section):
         )
         stores = "traffic" not in given or "population" in given
         needed = stores and not real and not given.get("pools")
-        defaults = {"placement": Placement(), "redundancy": Redundancy()} if needed else {}
-        made = handler({**defaults, **given})
-        made.model_fields_set.intersection_update(given)
-        return made
+        return {"placement": Placement(), "redundancy": Redundancy()} if needed else {}
 
     def sections(self) -> dict[str, Any]:
         """The sections of the system by name, None where there is none."""

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.spec.section import Section
+from resilver.spec.section import Count, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
 
 WINDOW_MAX = 65_535
@@ -15,21 +15,14 @@ WINDOW_MAX = 65_535
 
 
 class Bursts(Section):
-    """Volumes that are written all at once, again and again, such as checkpoints.
+    """Volumes that are written all at once, again and again, such as checkpoints."""
 
-    Args:
-        volume: How much user data a burst writes.
-        every: The time from the beginning of one burst to that of the next.
-        first: When the first begins, from the start of the run.
-    """
-
-    volume: Bytes = Field(description="How much user data a burst writes.", examples=["1 TiB"])
-    every: Seconds = Field(
-        description="From the beginning of a burst to that of the next.", examples=["60 s"]
-    )
-    first: Seconds = Field(
-        default=Seconds(0), description="When the first burst begins.", examples=["0 s"]
-    )
+    volume: Bytes = Field(examples=["1 TiB"])
+    """How much user data a burst writes."""
+    every: Seconds = Field(examples=["60 s"])
+    """The time from the beginning of one burst to that of the next."""
+    first: Seconds = Field(default=Seconds(0), examples=["0 s"])
+    """When the first begins, from the start of the run."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -54,37 +47,22 @@ class Bursts(Section):
 
 
 class Streams(Section):
-    """Reads and writes of whole stripes, each window kept full or issued at a rate.
+    """Reads and writes of whole stripes, each window kept full or issued at a rate."""
 
-    Args:
-        window: How many operations are under way at a time: of each server and side over groups,
-            of each entry over the objects that are placed.
-        rate: User data a second of each server, or of each entry. Default: as fast as they go. Zero
-            leaves bursts and rebuilds alone.
-        bursts: Volumes that are written all at once besides.
-        entries: Over groups: whether a server's port always talks to the same entry (``paired``) or
-            to any (``random``).
+    window: Count = Field(default=16, le=WINDOW_MAX, examples=[16])
+    """How many operations are under way at a time: of each server and side over groups, of each
+    entry over the objects that are placed.
     """
-
-    window: int = Field(
-        default=16,
-        strict=True,
-        ge=1,
-        le=WINDOW_MAX,
-        description="How many operations a stream has under way.",
-        examples=[16],
-    )
-    rate: BytesPerSecond | None = Field(
-        default=None,
-        description="User data a second of each server or entry. Default: as fast as they go.",
-        examples=["2 GB/s"],
-    )
-    bursts: Bursts | None = Field(
-        default=None, description="Volumes that are written all at once besides."
-    )
-    entries: Literal["paired", "random"] = Field(
-        default="paired", description="Which entry a server's port talks to."
-    )
+    rate: BytesPerSecond | None = Field(default=None, examples=["2 GB/s"])
+    """User data a second of each server, or of each entry. Default: as fast as they go. Zero leaves
+    bursts and rebuilds alone.
+    """
+    bursts: Bursts | None = None
+    """Volumes that are written all at once besides."""
+    entries: Literal["paired", "random"] = "paired"
+    """Over groups: whether a server's port always talks to the same entry (``paired``) or to any
+    (``random``).
+    """
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: in bytes and seconds."""

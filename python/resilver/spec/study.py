@@ -20,7 +20,6 @@ from resilver.spec.sweep import (
     Point,
     check_keys,
     expand,
-    given_table,
     has_path,
     put,
     read_section,
@@ -33,18 +32,6 @@ from resilver.spec.toml import split_override, write_toml
 
 class Study(Sections):
     """A study file: the sections of a system, and which systems and seeds to run.
-
-    Args:
-        cluster: What exists.
-        population: What is stored; required unless the cluster is a real one, or there is traffic
-            alone.
-        placement: Where it goes.
-        redundancy: What it needs to survive.
-        pools: Several populations instead, each with its own placement and redundancy.
-        traffic: What clients do.
-        faults: What fails.
-        recovery: How the system heals.
-        study: The sweep and the seeds.
 
     Raises:
         ConfigError: With every problem found, in any section and in any system of the sweep.
@@ -62,7 +49,8 @@ class Study(Sections):
     5
     """
 
-    study: Ensemble = Field(default_factory=Ensemble, description="Which systems and seeds to run.")
+    study: Ensemble = Field(default_factory=Ensemble)
+    """Which systems and seeds to run."""
     _points: tuple[Point, ...] = PrivateAttr(default=())
     # The canonical JSON of each point's system, which keys and comparisons are made from.
     _texts: tuple[str, ...] = PrivateAttr(default=())
@@ -70,7 +58,7 @@ class Study(Sections):
     @model_validator(mode="after")
     def _expand(self, info: ValidationInfo) -> Self:
         base = base_folder(info)
-        sections = {name: value for name, value in given_table(self).items() if name != "study"}
+        sections = {name: value for name, value in self.given().items() if name != "study"}
         self._points = expand(sections, self.study, base)
         self._texts = tuple(canonical_system(point.system) for point in self._points)
         systems: dict[str, Point] = {}
@@ -189,7 +177,7 @@ class Study(Sections):
             if section is None or name in unwritten & (swept | idle):
                 continue
             if isinstance(section, Section) and name in swept:
-                tables[name] = to_plain(given_table(section))
+                tables[name] = to_plain(section.given())
             else:
                 tables[name] = to_plain(section)
         seeds = self.study.seeds

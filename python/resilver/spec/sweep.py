@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel
-
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.spec.ensemble import RUNS_MAX, Ensemble, keys_of, values_of
 from resilver.spec.faults import fault_words
@@ -55,12 +53,6 @@ def section_models() -> dict[str, type[Section]]:
 
 def _is_section(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, Section)
-
-
-def given_table(section: Section) -> dict[str, Any]:
-    """A section's own keys, those that were given, with their validated values."""
-    given = section.model_fields_set
-    return {name: getattr(section, name) for name in type(section).model_fields if name in given}
 
 
 def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple[Point, ...]:
@@ -123,7 +115,7 @@ def check_keys(ensemble: Ensemble) -> None:
             Problem(rule, "sweep fewer values, or use fewer seeds", key="study.sweep")
         )
     models = section_models()
-    known = [f"{name}.{field}" for name, model in models.items() for field in model.model_fields]
+    known = [f"{name}.{key}" for name, model in models.items() for key in model.names()]
     problems = []
     keys = swept_keys(ensemble)
     for key in dict.fromkeys(keys):
@@ -139,7 +131,7 @@ def check_keys(ensemble: Ensemble) -> None:
             rule = f"a {singular(name)} is named by its place in the list"
             remedy = "such as faults.0.fail.servers"
             problems.append(Problem(rule, remedy, key=_swept_name(key)))
-        elif name not in models or (fields and fields[0] not in models[name].model_fields):
+        elif name not in models or (fields and fields[0] not in models[name].names()):
             remedy = name_remedy(key, known + list(models), "keys")
             problems.append(Problem("there is no such key to sweep", remedy, key=_swept_name(key)))
         else:
@@ -236,8 +228,8 @@ def put(table: Any, path: list[str], value: Any, key: str) -> Any:
     head, *rest = path
     if isinstance(table, Section):
         # A value inside a key that was not given changes that key's default.
-        default = {head: getattr(table, head, None)} if rest else {}
-        table = {**default, **given_table(table)}
+        default = {head: getattr(table, table.names().get(head, head), None)} if rest else {}
+        table = {**default, **table.given()}
     elif not isinstance(table, dict | list):
         table = to_plain(table)
     if isinstance(table, list):
@@ -274,8 +266,8 @@ def _scalar(system: System, key: str, given: Any) -> Scalar:
     for part in key.split("."):
         if isinstance(value, tuple) and part.isdecimal():
             value = value[int(part)]
-        elif isinstance(value, BaseModel):
-            value = getattr(value, part, None)
+        elif isinstance(value, Section):
+            value = getattr(value, value.names().get(part, part), None)
         else:
             value = None
     if value is None:

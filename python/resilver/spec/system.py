@@ -18,21 +18,7 @@ from resilver.spec.streams import Streams
 
 
 class System(Sections):
-    """A storage system and what happens to it, complete and consistent.
-
-    Args:
-        cluster: What exists.
-        population: What is stored; None with `cluster.ceph`, whose groups' bytes are the report's.
-        placement: Where it goes; None with `cluster.ceph`, whose map and pools are the report's.
-        redundancy: What it needs to survive; None with `cluster.ceph`, whose pools have sizes.
-        pools: Several populations, each with its own placement and redundancy, instead of these.
-        lanes: What each class of traffic is guaranteed of every port; None where all share one
-            queue.
-        traffic: What clients do. A system with traffic need not store anything; population is then
-            None, and placement and redundancy too, unless streams go over groups.
-        faults: What fails.
-        recovery: How the system heals.
-    """
+    """A storage system and what happens to it, complete and consistent."""
 
     _pool_number: int = PrivateAttr(default=1)
 

@@ -16,7 +16,7 @@ from resilver.spec.arrivals import (
     arrivals_of,
     targets_of,
 )
-from resilver.spec.section import Section
+from resilver.spec.section import Count, Section, Share
 from resilver.spec.streams import Streams
 from resilver.units import Bytes, Seconds, exact_bytes, exact_duration
 
@@ -35,86 +35,44 @@ class Traffic(Section):
     """The requests of clients, each from a router to an object's pieces and back; or streams.
 
     Where nothing is stored, a request goes to one piece at a disk.
-
-    Args:
-        outstanding: A closed loop: how many requests are outstanding in all, dealt over the
-            routers; each that completes is followed by another.
-        arrivals: Instead of it, requests that come whether or not others are done:
-            ``{ poisson = "1000 /s" }``, ``{ pareto = "1000 /s", shape = 1.5 }`` or
-            ``{ trace = "requests.csv" }``.
-        streams: Instead of requests, reads and writes of whole stripes:
-            ``{ window = 16 }``.
-        interval: Of a closed loop: within what time after a completion the next is issued, at a
-            random moment. Default: at once.
-        reads: The share of requests, or of stripes, that are read. Default: 0.5. A trace says it
-            itself.
-        request_size: How much a request reads or writes. Default: 512 KiB. A trace says it itself.
-        control_message: The size of a read's request and of a write's acknowledgement.
-        targets: Which servers requests go to, by the first piece of the object: ``uniform``,
-            ``{ zipf = 0.99 }`` or ``{ hot_servers = 0.1, hot_requests = 0.9 }``.
-        timeout: After what time a request is lost and tried elsewhere. Default: never, so that one
-            to a disk that failed with nobody told hangs.
-        warm_up: How long before statistics start. Default: twice the interval.
-        duration: How long statistics last. Default: until the rebuild is over.
     """
 
-    outstanding: int | None = Field(
-        default=None,
-        strict=True,
-        ge=1,
-        le=OUTSTANDING_MAX,
-        description="A closed loop's requests outstanding, over all routers.",
-        examples=[5120],
-    )
+    outstanding: Count | None = Field(default=None, le=OUTSTANDING_MAX, examples=[5120])
+    """A closed loop: how many requests are outstanding in all, dealt over the routers; each that
+    completes is followed by another.
+    """
     arrivals: Annotated[
         Arrivals | None, PlainValidator(arrivals_of), WithJsonSchema(ARRIVALS_SCHEMA)
     ] = Field(default=None, examples=[{"poisson": "1000 /s"}])
-    streams: Streams | None = Field(
-        default=None,
-        description="Reads and writes of whole stripes, instead of requests.",
-        examples=[{"window": 16}],
-    )
-    interval: Seconds | None = Field(
-        default=None,
-        description="A closed loop's time within which the next request follows. Default: 0 s.",
-        examples=["22 ms"],
-    )
-    reads: float | None = Field(
-        default=None,
-        strict=True,
-        ge=0,
-        le=1,
-        description="The share of requests that read. Default: 0.5.",
-        examples=[0.5],
-    )
-    request_size: Bytes | None = Field(
-        default=None,
-        description="How much a request reads or writes. Default: 512 KiB.",
-        examples=["512 KiB"],
-    )
-    control_message: Bytes = Field(
-        default=Bytes(64),
-        description="The size of a read's request and of a write's acknowledgement.",
-        examples=["64 B"],
-    )
+    """Instead of it, requests that come whether or not others are done: ``{ poisson = "1000 /s"
+    }``, ``{ pareto = "1000 /s", shape = 1.5 }`` or ``{ trace = "requests.csv" }``.
+    """
+    streams: Streams | None = Field(default=None, examples=[{"window": 16}])
+    """Instead of requests, reads and writes of whole stripes: ``{ window = 16 }``."""
+    interval: Seconds | None = Field(default=None, examples=["22 ms"])
+    """Of a closed loop: within what time after a completion the next is issued, at a random moment.
+    Default: at once.
+    """
+    reads: Share | None = Field(default=None, examples=[0.5])
+    """The share of requests, or of stripes, that are read. Default: 0.5. A trace says it itself."""
+    request_size: Bytes | None = Field(default=None, examples=["512 KiB"])
+    """How much a request reads or writes. Default: 512 KiB. A trace says it itself."""
+    control_message: Bytes = Field(default=Bytes(64), examples=["64 B"])
+    """The size of a read's request and of a write's acknowledgement."""
     targets: Annotated[
         RequestTargets, PlainValidator(targets_of), WithJsonSchema(TARGETS_SCHEMA)
     ] = Field(default="uniform", examples=["uniform"])  # type: ignore[assignment]
-    timeout: Seconds | None = Field(
-        default=None,
-        description="After what time a request is lost and tried elsewhere. Default: never.",
-        examples=["1 s"],
-    )
-    warm_up: Seconds | None = Field(
-        default=None,
-        description="How long before statistics start. Default: twice the interval.",
-        examples=["44 ms"],
-    )
-    duration: Seconds | None = Field(
-        default=None,
-        description="How long statistics last. Default: until the rebuild is over.",
-        examples=["10 s"],
-    )
+    """Which servers requests go to, by the first piece of the object: ``uniform``, ``{ zipf = 0.99
+    }`` or ``{ hot_servers = 0.1, hot_requests = 0.9 }``.
+    """
+    timeout: Seconds | None = Field(default=None, examples=["1 s"])
+    """After what time a request is lost and tried elsewhere. Default: never, so that one to a disk
+    that failed with nobody told hangs.
+    """
+    warm_up: Seconds | None = Field(default=None, examples=["44 ms"])
+    """How long before statistics start. Default: twice the interval."""
+    duration: Seconds | None = Field(default=None, examples=["10 s"])
+    """How long statistics last. Default: until the rebuild is over."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
