@@ -70,7 +70,7 @@ class FakeStudy:
             "study": {"seeds": self.seeds, "sweep": self.sweep},
         }
 
-    def to_toml(self) -> str:
+    def to_toml(self, keep: Any = str) -> str:
         """The study as a file."""
         return f"[study]\nseeds = {self.seeds}\n"
 

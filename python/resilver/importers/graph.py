@@ -13,7 +13,7 @@ from pathlib import Path
 
 from resilver.errors import name_remedy
 from resilver.importers.graph_formats import Edge, Vertex, read_raw
-from resilver.importers.text import read_text, refuse
+from resilver.importers.text import name_of, read_text, refuse
 
 KINDS = ("host", "router", "switch")
 """What a node may be: a host has a device, clients enter at a router, a switch only forwards."""
@@ -93,7 +93,7 @@ def read_graph(
     _check_joined(path, raw.vertices, links)
     kinds = _kinds(path, raw.vertices, links, number, hosts, routers)
     return GraphFile(
-        label=path.name,
+        label=name_of(path),
         names=tuple(vertex.name for vertex in raw.vertices),
         kinds=kinds,
         hosts=tuple(index for index, kind in enumerate(kinds) if kind == "host"),

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from resilver.importers.text import read_text, refuse
+from resilver.importers.text import name_of, read_text, refuse
 
 _COLUMNS = (
     "size",
@@ -99,7 +99,7 @@ def read_netgauge(path: Path) -> LogGpTable:
     Raises:
         ConfigError: The file cannot be read or is not such a table; the message names the line.
     """
-    return replace(parse_netgauge(read_text(path), path.name, str(path)), path=path)
+    return replace(parse_netgauge(read_text(path), name_of(path), str(path)), path=path)
 
 
 def parse_netgauge(text: str, label: str, place: str) -> LogGpTable:

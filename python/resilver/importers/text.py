@@ -1,11 +1,17 @@
-"""Reading text, TOML and JSON files, with errors that name the file and the position."""
+"""Reading text, TOML and JSON files, with errors that name the file and the position.
+
+A file whose name ends in ``.gz`` is read as what gzip compressed in it.
+"""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import math
 import re
 import tomllib
+import zlib
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,6 +22,14 @@ CRUSH_MAGIC = b"\x00\x00\x01\x00"
 
 INPUT_MAX = 2**30
 """The most bytes of a file that is read whole: no map or report of a cluster comes near."""
+
+KEPT_FOLDER = "inputs"
+"""The folder in a run folder where the files are that its study read."""
+
+KEPT_DIGITS = 16
+"""How many digits of the SHA-256 of such a file its name begins with."""
+
+_KEPT = re.compile(rf"(?P<hash>[0-9a-f]{{{KEPT_DIGITS}}})-(?P<name>.+?)(?:\.gz)?", re.DOTALL)
 
 _TOML_POSITION = re.compile(
     r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL
@@ -37,8 +51,23 @@ def read_text(path: Path) -> str:
     return decode(read_bytes(path), path)
 
 
+def name_of(path: Path) -> str:
+    """The name of an input file, without what a run folder adds where it keeps it.
+
+    >>> name_of(Path("inputs/0123456789abcdef-report.json.gz"))
+    'report.json'
+    """
+    kept = _kept(path)
+    return kept["name"] if kept else path.name
+
+
+def _kept(path: Path) -> re.Match[str] | None:
+    """The hash and the name in the name of a file that a run folder keeps; None for others."""
+    return _KEPT.fullmatch(path.name) if path.parent.name == KEPT_FOLDER else None
+
+
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file.
+    """The bytes of a file, of one that gzip compressed those within.
 
     Args:
         path: The file.
@@ -47,12 +76,19 @@ def read_bytes(path: Path) -> bytes:
         Its whole content.
 
     Raises:
-        ConfigError: It is missing, a folder or unreadable.
+        ConfigError: It is missing, a folder or unreadable; or it stands for an input that a run
+            folder keeps, and is another.
     """
+    kept = _kept(path)
     try:
-        with path.open("rb") as file:
+        with path.open("rb") as plain:
+            file = gzip.GzipFile(fileobj=plain) if path.suffix == ".gz" else plain
             data = file.read(INPUT_MAX + 1)
     except FileNotFoundError:
+        if kept:
+            rule = "the run folder does not hold this input of its study"
+            what = f'"{kept["name"]}" whose SHA-256 begins with {kept["hash"]}'
+            refuse(path, rule, f"put the {what} there under this name")
         refuse(
             path,
             "there is no such file",
@@ -60,11 +96,16 @@ def read_bytes(path: Path) -> bytes:
         )
     except IsADirectoryError:
         refuse(path, "this is a folder, not a file", "name a file in it")
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        refuse(path, "this is not what gzip writes, or not all of it", "fetch the file again")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         refuse(path, f"the file cannot be read: {reason}")
     if len(data) > INPUT_MAX:
         refuse(path, "it holds more than 1 GiB, or never ends", "give a file of the cluster")
+    if kept and not hashlib.sha256(data).hexdigest().startswith(kept["hash"]):
+        rule = "this is not the input that the study was run with: its SHA-256 is another"
+        refuse(path, rule, f'put the right "{kept["name"]}" there')
     return data
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resilver.errors import ConfigError, name_remedy, show
-from resilver.importers.text import decode, read_bytes, refuse
+from resilver.importers.text import decode, name_of, read_bytes, refuse
 from resilver.units import BYTES_MAX, SECONDS_MAX, Bytes, Seconds
 
 REQUESTS_MAX = 10_000_000
@@ -125,7 +125,7 @@ def parse_trace(text: str, path: Path, sha256: str) -> RequestTrace:
     if not seconds:
         refuse(path, "the trace has no requests", "add a line for each")
     return RequestTrace(
-        path.name,
+        name_of(path),
         path,
         sha256,
         tuple(seconds),

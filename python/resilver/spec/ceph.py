@@ -11,7 +11,7 @@ from pydantic import ValidationInfo
 
 from resilver.errors import ConfigError, PlacementError, Problem, show
 from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, PoolInfo, read_cluster
-from resilver.spec.section import file_path, unknown_key
+from resilver.spec.section import FilePath, file_path, unknown_key
 
 _SOURCES = ("report", "osd_dump", "osdmap")
 """What has the OSD map: a `ceph report`, a `ceph osd dump`, or a binary map."""
@@ -49,8 +49,8 @@ class CephCluster:
     def plain(self) -> str | dict[str, str]:
         """The cluster as a study file names it: the path of its report, or a table of files."""
         if set(self.files) == {"report"}:
-            return str(self.files["report"])
-        return {name: str(path) for name, path in self.files.items()}
+            return FilePath(self.files["report"])
+        return {name: FilePath(path) for name, path in self.files.items()}
 
 
 def ceph_of(value: object, info: ValidationInfo) -> CephCluster | None:

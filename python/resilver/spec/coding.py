@@ -10,7 +10,7 @@ from pydantic import ValidationInfo
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.text import read_toml
+from resilver.importers.text import name_of, read_toml
 from resilver.spec.code import ErasureCode, code_of
 from resilver.spec.section import file_path, one_key
 from resilver.units import BytesPerSecond, exact_rate
@@ -98,7 +98,7 @@ def coding_of(value: object, info: ValidationInfo) -> CodingSpeed:
         one_key(value, ("file",))
         path = file_path(value["file"], info)
         try:
-            return CodingSpeed(path.name, rates=rates_of(read_toml(path)), file=str(path))
+            return CodingSpeed(name_of(path), rates=rates_of(read_toml(path)), file=str(path))
         except ConfigError as error:
             raise ConfigError(problem.under("file") for problem in error.problems) from None
     if isinstance(value, str) and value.strip()[:1] not in set("+-.0123456789"):

@@ -17,7 +17,7 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.text import read_toml
+from resilver.importers.text import name_of, read_toml
 from resilver.spec.section import Section, file_path, one_key
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
@@ -238,7 +238,7 @@ def device_of(value: object, info: ValidationInfo) -> Device:
         )
     path = file_path(value["file"], info)
     try:
-        return _read({"label": path.name, **read_toml(path)}, path.parent)
+        return _read({"label": name_of(path), **read_toml(path)}, path.parent)
     except ConfigError as error:
         raise ConfigError(
             problem

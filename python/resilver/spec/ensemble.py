@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.spec.section import Section, base_folder
+from resilver.spec.section import FilePath, Section, base_folder
 
 RUNS_MAX = 100_000
 """The most runs of a study."""
 
-_FILE_KEYS = ("file", "netgauge", "graph", "trace")
+_FILE_KEYS = ("file", "fio", "netgauge", "graph", "trace")
 
 
 def seeds_of(value: object) -> tuple[int, ...]:
@@ -158,11 +158,13 @@ def _absolute_files(key: str, value: Any, base: Path) -> Any:
     """A swept value with the paths of files in it made absolute."""
     is_ceph = key == "cluster.ceph" or key.startswith("cluster.ceph.")
     if isinstance(value, str) and (is_ceph or key.rpartition(".")[2] in _FILE_KEYS):
-        return str(base / value)
+        return FilePath(base / value)
     if key == "cluster.fabric.topology" and isinstance(value, str):
         word, _, file = value.strip().partition(" ")
         is_file = word.casefold() == "graph" and file.strip()
-        return f"{word} {base / file.strip()}" if is_file else value
+        return {word.casefold(): FilePath(base / file.strip())} if is_file else value
+    if isinstance(value, list):
+        return [_absolute_files(key, item, base) for item in value]
     if isinstance(value, dict):
         return {name: _absolute_files(f"{key}.{name}", item, base) for name, item in value.items()}
     return value

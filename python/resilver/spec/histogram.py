@@ -20,6 +20,7 @@ from resilver.importers.sizes import (
     read_sizes,
     scan_tree,
 )
+from resilver.importers.text import name_of
 from resilver.spec.section import file_path, one_key
 from resilver.units import BYTES_MAX, Bytes
 
@@ -90,8 +91,8 @@ def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
     if kind == "scan":
         # What was measured stands in the resolved study as bins: it is the same after the tree has
         # changed, and where there is no such folder.
-        return Histogram(f"files below {path}", scan_tree(path).bins())
-    return Histogram(path.name, read_sizes(path), path)
+        return Histogram(f"files below {path.name or path}", scan_tree(path).bins())
+    return Histogram(name_of(path), read_sizes(path), path)
 
 
 def bins_of(rows: object) -> tuple[Bin, ...]:

@@ -62,7 +62,6 @@ class _NumberOr:
             return value
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= self.most:
             listed = ", ".join(f'"{word}"' for word in self.words)
-            listed += "," if len(self.words) > 1 else ""
             rule = f"{self.what} are {listed} or a whole number from 1 to {self.most}"
             remedy = name_remedy(value, self.words) if isinstance(value, str) else ""
             raise ConfigError(Problem(rule, remedy, value=show(value)))

@@ -121,7 +121,7 @@ class Section(_SectionBase):
                 elif key in given and not (kind in only.kinds or only.elsewhere):
                     rule = f'this key has no meaning with {cls.kind_key} = "{kind}"'
                     remedy = f"remove it, or use {' or '.join(only.kinds)}"
-                    if written is None:
+                    if written is None and len(only.kinds) == 1:
                         remedy = f'add {cls.kind_key} = "{only.kinds[0]}", or remove it'
                     problems.append(Problem(rule, remedy, key=key, value=show(given[key])))
         if problems:
@@ -211,6 +211,10 @@ class Section(_SectionBase):
             raise ConfigError(problem.under(key) for problem in problems_of(error, cls)) from None
         except RecursionError:
             raise ConfigError(Problem("the values are nested too deeply", key=key)) from None
+
+
+class FilePath(str):
+    """The path of a file where a study is written down, so that a run folder can keep the file."""
 
 
 def base_folder(info: ValidationInfo) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +14,7 @@ from resilver.importers.text import read_toml
 from resilver.spec.check import cross_problems
 from resilver.spec.ensemble import Ensemble, values_of, without
 from resilver.spec.run import Run, canonical_system, run_key
-from resilver.spec.section import Section, base_folder, unknown_key
+from resilver.spec.section import FilePath, Section, base_folder, unknown_key
 from resilver.spec.sections import Sections
 from resilver.spec.sweep import (
     Point,
@@ -159,8 +159,12 @@ class Study(Sections):
         }
         return {**system.resolved(), "study": ensemble}
 
-    def to_toml(self) -> str:
-        """The study as a TOML file: quantities with units, defaults written out, paths absolute.
+    def to_toml(self, keep: Callable[[Path], str] = str) -> str:
+        """The study as a TOML file: quantities with units, defaults written out.
+
+        Args:
+            keep: From the absolute path of a file that the study reads to what stands for it;
+                by default the path.
 
         Returns:
             Text from which `load` makes a study with the same runs. In a section that the sweep
@@ -186,7 +190,7 @@ class Study(Sections):
         ensemble["seeds"] = len(seeds) if counted else list(seeds)
         if self.study.sweep:
             ensemble["sweep"] = to_plain(self.study.sweep)
-        return write_toml({**tables, "study": ensemble})
+        return write_toml(_with_files({**tables, "study": ensemble}, keep))
 
     def runs(self) -> list[Run]:
         """Every run of the study: the systems in sweep order, and for each its seeds in order."""
@@ -236,6 +240,17 @@ def _sections(
         remedy = "add [cluster] with servers = 64"
         problems.append(Problem("a study needs a cluster", remedy, key="cluster"))
     return sections
+
+
+def _with_files(value: Any, keep: Callable[[Path], str]) -> Any:
+    """A plain value with what `keep` makes of the files in it."""
+    if isinstance(value, FilePath):
+        return keep(Path(value))
+    if isinstance(value, dict):
+        return {name: _with_files(item, keep) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_with_files(item, keep) for item in value]
+    return value
 
 
 def _override(table: Mapping[str, Any], text: str) -> dict[str, Any]:

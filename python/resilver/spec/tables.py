@@ -15,6 +15,7 @@ from resilver.spec.coding import CodingSpeed
 from resilver.spec.device import Device, DeviceClasses, DeviceService, DeviceTable
 from resilver.spec.histogram import Histogram
 from resilver.spec.objects import Objects
+from resilver.spec.section import FilePath
 from resilver.spec.topology import TopologySpec
 from resilver.units import (
     Bytes,
@@ -71,7 +72,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, CodingSpeed):
         if value.label == "none":
             return None
-        return {"file": value.file} if value.file else value.label
+        return {"file": FilePath(value.file)} if value.file else value.label
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
     return _quantity(value)
@@ -101,7 +102,7 @@ def _device(table: Device) -> Any:
 
 def _loggp(table: LogGpTable) -> Any:
     if table.path is not None:
-        return {"netgauge": str(table.path)}
+        return {"netgauge": FilePath(table.path)}
     if table.label in catalog.list("networks"):
         from resilver.spec.fabric import Fabric
 
@@ -122,7 +123,7 @@ def _loggp(table: LogGpTable) -> Any:
 
 def _histogram(histogram: Histogram) -> Any:
     if histogram.path is not None:
-        return {"file": str(histogram.path)}
+        return {"file": FilePath(histogram.path)}
     if histogram.label in catalog.list("populations"):
         from resilver.spec.population import Population
 
@@ -152,12 +153,12 @@ def _topology(topology: TopologySpec) -> Any:
     # A file's own kinds may have been overruled, so those that came of it are written as well.
     names = {"hosts": graph.hosts, "routers": graph.routers}
     chosen = {key: [graph.names[node] for node in nodes] for key, nodes in names.items()}
-    return {"graph": str(graph.path), **{key: some for key, some in chosen.items() if some}}
+    return {"graph": FilePath(graph.path), **{key: some for key, some in chosen.items() if some}}
 
 
 def _arrivals(arrivals: Arrivals) -> Any:
     if arrivals.trace is not None:
-        return {"trace": str(arrivals.trace.path)}
+        return {"trace": FilePath(arrivals.trace.path)}
     if arrivals.poisson is not None:
         return {"poisson": exact_frequency(arrivals.poisson)}
     return {"pareto": exact_frequency(arrivals.pareto or 0.0), "shape": arrivals.shape}

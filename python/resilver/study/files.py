@@ -5,8 +5,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import zlib
 from collections.abc import Callable
 from pathlib import Path
+
+from resilver.importers.text import KEPT_DIGITS, KEPT_FOLDER, name_of, read_bytes
+
+KEPT_BYTES_MAX = 16 * 2**20
+"""The most bytes of the compressed copy of an input in a run folder."""
+
+_PACKED_AT_ONCE = 2**22
 
 # Everything unfinished carries this prefix, so that the next start can remove what a killed process
 # left behind and no reader mistakes it for a result.
@@ -50,7 +58,7 @@ def sync_folder(path: Path) -> None:
         sync_file(path)
 
 
-def replace_file(path: Path, write: Callable[[Path], None]) -> None:
+def replace_file(path: Path, write: Callable[[Path], object]) -> None:
     """Write a file under a temporary name and rename it over the final one.
 
     Args:
@@ -76,6 +84,45 @@ def replace_text(path: Path, text: str) -> None:
         text: the whole content.
     """
     replace_file(path, lambda temporary: _write_text(temporary, text))
+
+
+def keep_input(path: Path, folder: Path, most: int = KEPT_BYTES_MAX) -> str:
+    """Copy a file that a study read into its run folder, compressed and named by its content.
+
+    Args:
+        path: the file.
+        folder: the run folder.
+        most: the most bytes of a compressed copy; of a larger file there is none.
+
+    Returns:
+        What stands for the file in the folder's study, relative to the folder. Where there is no
+        copy, reading it tells by which hash the file is known.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    if not path.is_file():
+        # What comes from a pipe was there once.
+        return str(path)
+    data = read_bytes(path)
+    digest = hashlib.sha256(data).hexdigest()[:KEPT_DIGITS]
+    name = f"{KEPT_FOLDER}/{digest}-{name_of(path).removesuffix('.gz')}"
+    copy = folder / f"{name}.gz"
+    if copy.exists():
+        return f"{name}.gz"
+    # No time stands in it, so that equal inputs are equal files.
+    packer = zlib.compressobj(6, zlib.DEFLATED, wbits=31)
+    packed = bytearray()
+    for first in range(0, len(data), _PACKED_AT_ONCE):
+        packed += packer.compress(data[first : first + _PACKED_AT_ONCE])
+        if len(packed) > most:
+            return name
+    packed += packer.flush()
+    if len(packed) > most:
+        return name
+    copy.parent.mkdir(exist_ok=True)
+    replace_file(copy, lambda temporary: temporary.write_bytes(packed))
+    return f"{name}.gz"
 
 
 def _write_text(path: Path, text: str) -> None:

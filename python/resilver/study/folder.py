@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from resilver.errors import ConfigError
-from resilver.study.files import TEMPORARY_PREFIX, replace_file, replace_text, sha256_of
+from resilver.importers.text import KEPT_FOLDER
+from resilver.study.files import TEMPORARY_PREFIX, keep_input, replace_file, replace_text, sha256_of
 from resilver.study.provenance import (
     PROVENANCE_FILE,
     current_version,
     difference_of,
     fresh_provenance,
     read_provenance,
+    recorded,
     timestamp,
 )
 from resilver.study.shards import Shards
@@ -74,8 +76,9 @@ class RunFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the lock back."""
+        """Give the lock back, and leave no word of who had it."""
         if self._lock is not None:
+            os.ftruncate(self._lock, 0)
             os.close(self._lock)
             self._lock = None
 
@@ -86,7 +89,7 @@ class RunFolder:
             )
         if not self.path.exists() or (self.path / PROVENANCE_FILE).exists():
             return
-        own = {_LOCK_FILE, STUDY_FILE, SHARDS_FOLDER}
+        own = {_LOCK_FILE, STUDY_FILE, SHARDS_FOLDER, KEPT_FOLDER}
         for entry in sorted(self.path.iterdir()):
             if entry.name not in own and not entry.name.startswith(TEMPORARY_PREFIX):
                 raise ConfigError(
@@ -140,14 +143,15 @@ class RunFolder:
         if self.is_current():
             return
         self.provenance["state"] = "incomplete"
-        self.provenance["command"] = list(command)
+        self.provenance["command"] = recorded(command)
         try:
             self._probe_space()
             self.shards.folder.mkdir(exist_ok=True)
             self.shards.discard_unfinished()
             for path in self.path.glob(f"{TEMPORARY_PREFIX}*"):
                 path.unlink(missing_ok=True)
-            replace_text(self.path / STUDY_FILE, study.to_toml())
+            text = study.to_toml(lambda path: keep_input(path, self.path))
+            replace_text(self.path / STUDY_FILE, text)
             self._write_provenance()
         except OSError as error:
             raise ConfigError(_cannot_write(self.path, error)) from error

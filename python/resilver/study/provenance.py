@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 import platform
-import socket
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,9 +99,8 @@ def fresh_provenance(
         "schema_version": RESULTS_SCHEMA_VERSION,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "host": socket.gethostname(),
         "processors": os.cpu_count(),
-        "command": list(command),
+        "command": recorded(command),
         "started": timestamp(),
         "finished": None,
         "state": "incomplete",
@@ -113,6 +112,11 @@ def fresh_provenance(
         "runs": {},
         "tables": {},
     }
+
+
+def recorded(command: Sequence[str]) -> list[str]:
+    """A command line for the record: of absolute paths the names, since folders and pages move."""
+    return [re.sub(r"(?<![^=\s])/\S*/(?=[^/\s]+/?$)", "", word) for word in command]
 
 
 def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:

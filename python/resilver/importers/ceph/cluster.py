@@ -21,7 +21,7 @@ from resilver.importers.ceph.pg_dump import (
     read_total,
 )
 from resilver.importers.jsonpath import Node
-from resilver.importers.text import decode, parse_json, read_bytes, refuse
+from resilver.importers.text import decode, name_of, parse_json, read_bytes, refuse
 
 
 def read_report(path: Path) -> ClusterReport:
@@ -81,7 +81,7 @@ def read_cluster(
         if not is_osd_df(usage.value):
             usage.fail("what `ceph osd df --format json` prints, with its nodes and summary")
     return ClusterReport(
-        label=path.name,
+        label=name_of(path),
         sha256=files.digest(),
         version=source.version,
         crushmap=json.dumps(source.crushmap.value, separators=(",", ":")),

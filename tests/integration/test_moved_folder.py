@@ -1,0 +1,160 @@
+"""A run folder moves: it holds what its study read, and says nothing of where it was made."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from resilver import cli
+from resilver.spec import Study
+from resilver.study.files import keep_input
+
+STUDY = """
+[cluster]
+device = { file = "disk.toml" }
+[cluster.fabric]
+model = "switched"
+topology = "graph lab.json"
+link_rate = "1 Gb/s"
+[population]
+histogram = { file = "sizes.txt" }
+bytes = "64 MiB"
+[traffic]
+arrivals = { trace = "requests.csv" }
+duration = "1 s"
+[study.sweep]
+"population.histogram" = [{ file = "sizes.txt" }, { file = "others.txt" }]
+"cluster.fabric.topology" = ["graph lab.json", "leaf spine 4x2 hosts 2 entries 1"]
+"""
+INPUTS = {
+    "disk.toml": 'service = "2 ms"\n',
+    "lab.json": json.dumps(
+        {
+            "nodes": [
+                {"id": "s", "kind": "switch"},
+                {"id": "gate", "kind": "router"},
+                *({"id": name, "kind": "host"} for name in "abcd"),
+            ],
+            "links": [{"source": name, "target": "s"} for name in ("gate", *"abcd")],
+        }
+    ),
+    "sizes.txt": "1 4096 10\n4096 65536 3\n",
+    "others.txt": "1 8192 10\n8192 131072 3\n",
+    "requests.csv": "time,kind,size\n0 s,read,4 KiB\n0.1 s,write,64 KiB\n",
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a study and all that it reads, run into its folder `runs/lab`."""
+    here = tmp_path_factory.mktemp("moved") / "made-here"
+    here.mkdir()
+    (here / "lab.toml").write_text(STUDY)
+    for name, content in INPUTS.items():
+        (here / name).write_text(content)
+    assert cli.run(["run", str(here / "lab.toml"), "-o", str(here / "runs" / "lab")]) == 0
+    return here
+
+
+@pytest.fixture
+def ran(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, for one test to change, which runs beside it."""
+    shutil.copytree(made, tmp_path / "copy")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "copy"
+
+
+def digests(folder: Path) -> list[str]:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(folder / "runs.parquet")["digest"].to_pylist()  # type: ignore[no-any-return]
+
+
+def test_a_moved_folder_runs_again_to_the_same_digests(
+    ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = digests(ran / "runs" / "lab")
+    # Only what is said and read moves, and nothing of where it was made is left.
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    for name in ("study.toml", "inputs"):
+        shutil.move(ran / "runs" / "lab" / name, moved / name)
+    shutil.rmtree(ran)
+    monkeypatch.chdir(moved)
+    assert cli.run(["run", "study.toml", "-o", "again"]) == 0
+    assert digests(moved / "again") == before and len(set(before)) == 4
+    # What is made of it moves as well: it reads the same, byte for byte.
+    assert (moved / "again" / "study.toml").read_text() == (moved / "study.toml").read_text()
+    kept = {path.name: path.read_bytes() for path in (moved / "inputs").iterdir()}
+    assert kept == {path.name: path.read_bytes() for path in (moved / "again/inputs").iterdir()}
+
+
+def test_nothing_in_a_folder_names_where_or_on_what_it_was_made(ran: Path) -> None:
+    texts = [*(ran / "runs/lab").glob("*.toml"), *(ran / "runs/lab").glob("*.json")]
+    assert {path.name for path in texts} == {"study.toml", "provenance.json"}
+    for path in [*texts, ran / "runs/lab/.lock"]:
+        text = path.read_text()
+        assert "made-here" not in text, path.name
+        assert f'"{socket.gethostname()}"' not in text and "process" not in path.read_text()[:9]
+    command = json.loads((ran / "runs/lab/provenance.json").read_text())["command"]
+    assert not any(word.startswith("/") for word in command)
+
+
+def test_a_kept_input_is_called_as_it_was(ran: Path) -> None:
+    again = Study.load(ran / "runs" / "lab" / "study.toml")
+    first = Study.load(ran / "lab.toml")
+    assert [run.key for run in again.runs()] == [run.key for run in first.runs()]
+    assert [run.swept for run in again.runs()] == [run.swept for run in first.runs()]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("remove", ["does not hold this input", '"requests.csv"', "SHA-256 begins with"]),
+        ("other", ["not the input that the study was run with", '"requests.csv"']),
+        ("cut", ["not what gzip writes, or not all of it"]),
+    ],
+)
+def test_an_input_that_is_not_there_or_is_another_is_told(
+    ran: Path, capsys: pytest.CaptureFixture[str], change: str, says: list[str]
+) -> None:
+    (path,) = (ran / "runs/lab/inputs").glob("*-requests.csv.gz")
+    if change == "remove":
+        path.unlink()
+    elif change == "other":
+        path.write_bytes(gzip.compress(b"time,kind,size\n0 s,read,8 KiB\n"))
+    else:
+        path.write_bytes(path.read_bytes()[:-9])
+    capsys.readouterr()
+    assert cli.run(["run", str(ran / "runs/lab/study.toml"), "-o", "again"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    for word in says:
+        assert word in told, told
+
+
+def test_a_large_input_is_named_by_its_hash_and_not_copied(tmp_path: Path) -> None:
+    # Random bytes do not shrink, so 4,096 of them take more than 4,000.
+    (tmp_path / "map.bin").write_bytes(random.Random(1).randbytes(4096))
+    name = keep_input(tmp_path / "map.bin", tmp_path / "run", most=4000)
+    assert name.startswith("inputs/") and name.endswith("-map.bin")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_compressed_report_is_read(tmp_path: Path, shared_data: Path) -> None:
+    report = (shared_data / "ceph/ceph-report-jewel-88osd.json").read_bytes()
+    (tmp_path / "report.json").write_bytes(report)
+    (tmp_path / "report.json.gz").write_bytes(gzip.compress(report))
+    keys = []
+    for name in ("report.json", "report.json.gz"):
+        path = tmp_path / "study.toml"
+        path.write_text(f'[cluster]\nceph = "{name}"\n[[faults]]\nfail = {{ osds = ["osd.12"] }}\n')
+        keys.append([run.key for run in Study.load(path).runs()])
+    assert keys[0] == keys[1]
