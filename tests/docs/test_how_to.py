@@ -1,10 +1,10 @@
-"""Every how-to page does what it says: its commands and its Python run, in an empty folder.
+"""The tutorial and every how-to page do what they say: their commands and their Python run.
 
-A page is a script. ```console blocks give commands after `$ `; lines below a command must appear
-in its output, in order, where `...` stands for anything. ```python blocks of a page share their
-names. Comments before a block direct the test: `<!-- file: NAME -->` writes the block to a file,
-`<!-- data: PATH as NAME -->` gives a real input, and `<!-- not run: REASON -->` leaves a block
-out.
+A page is a script that begins in an empty folder. ```console blocks give commands after `$ `; lines
+below a command must appear in its output, in order, where `...` stands for anything. ```python
+blocks of a page share their names. Comments before a block direct the test: `<!-- file: NAME -->`
+writes the block to a file, `<!-- data: PATH as NAME -->` gives a real input, and `<!-- not run:
+REASON -->` leaves a block out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted(path for path in (ROOT / "docs" / "how-to").glob("*.md") if path.stem != "index")
+HOW_TO = sorted(path for path in (ROOT / "docs" / "how-to").glob("*.md") if path.stem != "index")
+PAGES = [ROOT / "docs" / "tutorial.md", *HOW_TO]
 TOKEN = re.compile(
     r"^<!-- (?P<word>file|data|not run): (?P<value>.*?) -->$"
     r"|^```(?P<language>\w*)\n(?P<body>.*?)^```$",

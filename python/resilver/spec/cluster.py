@@ -60,7 +60,9 @@ class Cluster(Section):
     server has ports: ``local``, one set of leaves after another; or ``distributed``, each group of
     servers dealt over all sets. Elsewhere they are hosts in a row.
     """
-    ceph: Annotated[CephCluster | None, PlainValidator(ceph_of), WithJsonSchema(CEPH_SCHEMA)] = None
+    ceph: Annotated[CephCluster | None, PlainValidator(ceph_of), WithJsonSchema(CEPH_SCHEMA)] = (
+        Field(default=None, examples=["report.json"])
+    )
     """Instead of these: the `ceph report` of a real cluster, or a table of its dumps (``osd_dump``
     or binary ``osdmap``, with ``crush``, ``pg_dump``, ``osd_df``). Its OSDs are the devices.
     """

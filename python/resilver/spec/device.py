@@ -33,11 +33,11 @@ _SEEKS = ("3.5 ms", "11.7 ms")
 class DeviceTable(Section):
     """The service-time table of a volume."""
 
-    label: str = ""
+    label: str = Field(default="", examples=["nl-sas-8tb"])
     """Its name in the catalog or of its file, which has no effect on results. Default: none."""
-    description: str = ""
+    description: str = Field(default="", examples=["An 8 TB SAS disk."])
     """What it is."""
-    source: str = ""
+    source: str = Field(default="", examples=["Measured with fio."])
     """Where its figures are from."""
     request_sizes: tuple[Bytes, ...] = Field(min_length=1, examples=[_SIZES])
     """The sizes measured, rising."""
@@ -95,11 +95,11 @@ class DeviceService(Section):
     In a study file ``service`` gives both times at once.
     """
 
-    label: str = ""
+    label: str = Field(default="", examples=["nl-sas-8tb"])
     """Its name in the catalog or of its file, which has no effect on results. Default: none."""
-    description: str = ""
+    description: str = Field(default="", examples=["An 8 TB SAS disk."])
     """What it is."""
-    source: str = ""
+    source: str = Field(default="", examples=["Measured with fio."])
     """Where its figures are from."""
     read_service: Seconds = Field(examples=["22 ms"])
     """The time of a read, on average; zero for a device that is never waited for."""

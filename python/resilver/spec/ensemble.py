@@ -173,7 +173,7 @@ def _absolute_files(key: str, value: Any, base: Path) -> Any:
 class Ensemble(Section):
     """The sweep of systems times the ensemble of seeds."""
 
-    title: str = Field(default="", strict=True)
+    title: str = Field(default="", strict=True, examples=["How long does one server take?"])
     """What the study asks, in a sentence."""
     seeds: Annotated[
         tuple[int, ...],

@@ -91,7 +91,9 @@ class Fabric(Section):
         Only("switched", default="store_and_forward"),
     ] = None
     """When a node passes a packet on: once it has all of it, or as it comes."""
-    hop_limit: Annotated[Count | None, Only("switched")] = Field(default=None, le=HOP_LIMIT_MAX)
+    hop_limit: Annotated[Count | None, Only("switched")] = Field(
+        default=None, le=HOP_LIMIT_MAX, examples=[64]
+    )
     """After how many hops a packet is dropped. Default: four times the diameter, at least 255."""
 
     kind_key: ClassVar[str] = "model"

@@ -106,7 +106,7 @@ class Placement(Section):
     places each object on its own; group n is placed like object n.
     """
     ring_points: Annotated[Count | None, Only("ring", "multi_ring", "xor", default=1024)] = Field(
-        default=None, le=65536
+        default=None, le=65536, examples=[1024]
     )
     """Points a server has on a ring, or identifiers."""
     ring_walk: Annotated[Literal["rehash", "successors"] | None, Only("ring", default="rehash")] = (
@@ -115,7 +115,7 @@ class Placement(Section):
     """Where further copies go. ``rehash``: each copy has a position of its own. ``successors``:
     they continue along the ring.
     """
-    rings: Annotated[Count | None, Only("multi_ring")] = Field(default=None, le=16)
+    rings: Annotated[Count | None, Only("multi_ring")] = Field(default=None, le=16, examples=[3])
     """How many rings there are. Default: one a copy."""
     parity_groups: Annotated[
         int | Literal["auto"] | None,
@@ -123,7 +123,9 @@ class Placement(Section):
         Only("declustered", default="auto"),
     ] = None
     """How many parity groups there are; ``auto``: as many as make all pairs of servers equal."""
-    scatter_width: Annotated[Count | None, Only("copysets", default=4)] = None
+    scatter_width: Annotated[Count | None, Only("copysets", default=4)] = Field(
+        default=None, examples=[4]
+    )
     """How many others a server shares data with."""
     group_size: Annotated[Count | None, Only("groups")] = Field(
         default=None, le=GROUP_SIZE_MAX, examples=[24]

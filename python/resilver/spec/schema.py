@@ -37,7 +37,7 @@ def _clean(value: Any) -> Any:
         text: str = made["description"]
         for mark in _SECTIONS:
             text = text.partition(mark)[0]
-        made["description"] = " ".join(text.replace("``", "").split())
+        made["description"] = " ".join(text.replace("``", "`").split())
     # TOML has no null: a key that may be None is a key that may be absent.
     kinds = made.get("anyOf")
     if isinstance(kinds, list):

@@ -23,6 +23,16 @@ from pydantic import (
 from pydantic_core import CoreSchema, ErrorDetails
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.units import (
+    Bytes,
+    BytesPerSecond,
+    PerSecond,
+    Seconds,
+    exact_bytes,
+    exact_duration,
+    exact_frequency,
+    exact_rate,
+)
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 """A whole number from 1."""
@@ -55,8 +65,8 @@ class Only:
         told = "" if self.elsewhere else f"Only with {listed}."
         if self.default is None:
             return told
-        shown = getattr(self.default, "shortest", self.default)
-        return f"{told} Default{' with ' + listed if self.elsewhere else ''}: {shown}.".lstrip()
+        where = f" with {listed}" if self.elsewhere else ""
+        return f"{told} Default{where}: {written(self.default)}.".lstrip()
 
 
 # The metaclass of pydantic's models is what a call such as Cluster(...) goes through, and nothing
@@ -161,8 +171,9 @@ class Section(_SectionBase):
         properties = handler.resolve_ref_schema(made).get("properties", {})
         sentences = cls.sentences()
         for key, name in cls.names().items():
-            if key in properties and name in sentences:
-                properties[key]["description"] = sentences[name]
+            if key in properties:
+                properties[key] |= {"description": sentences[name]} if name in sentences else {}
+                properties[key] |= _default_of(cls.model_fields[name].default)
         return made
 
     @model_validator(mode="wrap")
@@ -211,6 +222,23 @@ class Section(_SectionBase):
             raise ConfigError(problem.under(key) for problem in problems_of(error, cls)) from None
         except RecursionError:
             raise ConfigError(Problem("the values are nested too deeply", key=key)) from None
+
+
+def written(value: Any) -> Any:
+    """A quantity as a study file writes it, such as ``64 MiB``; any other value as it is."""
+    if isinstance(value, Bytes):
+        return exact_bytes(value)
+    if isinstance(value, Seconds):
+        return exact_duration(value)
+    if isinstance(value, BytesPerSecond):
+        return exact_rate(value)
+    return exact_frequency(value) if isinstance(value, PerSecond) else value
+
+
+def _default_of(value: object) -> dict[str, object]:
+    """The default of a key in a schema, where it is a quantity or another plain value."""
+    plain = written(value)
+    return {"default": plain} if isinstance(plain, bool | str | int | float) else {}
 
 
 class FilePath(str):

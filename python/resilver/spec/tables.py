@@ -15,17 +15,12 @@ from resilver.spec.coding import CodingSpeed
 from resilver.spec.device import Device, DeviceClasses, DeviceService, DeviceTable
 from resilver.spec.histogram import Histogram
 from resilver.spec.objects import Objects
-from resilver.spec.section import FilePath
+from resilver.spec.section import FilePath, written
 from resilver.spec.topology import TopologySpec
 from resilver.units import (
-    Bytes,
-    BytesPerSecond,
-    PerSecond,
-    Seconds,
     exact_bytes,
     exact_duration,
     exact_frequency,
-    exact_rate,
 )
 
 
@@ -75,19 +70,7 @@ def to_plain(value: Any) -> Any:
         return {"file": FilePath(value.file)} if value.file else value.label
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
-    return _quantity(value)
-
-
-def _quantity(value: Any) -> Any:
-    if isinstance(value, Bytes):
-        return exact_bytes(value)
-    if isinstance(value, Seconds):
-        return exact_duration(value)
-    if isinstance(value, BytesPerSecond):
-        return exact_rate(value)
-    if isinstance(value, PerSecond):
-        return exact_frequency(value)
-    return value
+    return written(value)
 
 
 def _device(table: Device) -> Any:
