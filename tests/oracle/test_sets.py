@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from resilver import Study, _core
-from resilver.describe_parts import levels
+from resilver.core_input import levels
 from resilver.errors import ConfigError
 from resilver.simulate import RunResult, place_objects, set_loss_probability, simulate
 from resilver.simulate.affected import failed_numbers

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from resilver import Study
-from resilver.describe import endpoints
-from resilver.describe_ports import machine_endpoints, ports_of
+from resilver.core_input import endpoints, machine_endpoints, ports_of
 from resilver.errors import ConfigError
 from resilver.spec import System
 from resilver.spec.attachment import Attachment, attachment_problems

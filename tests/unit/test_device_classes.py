@@ -72,7 +72,7 @@ def real(tmp_path: Path, classes: list[str | None], device: Any) -> Study:
 
 
 def test_each_osd_of_a_real_cluster_has_its_class_s_device(tmp_path: Path) -> None:
-    from resilver.describe import core_json
+    from resilver.core_input import core_json
 
     study = real(tmp_path, ["hdd", "ssd", "hdd", "ssd", "ssd"], {"ssd": FLASH, "hdd": DISK})
     described = json.loads(core_json(study.runs()[0].system, 1, []))["devices"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from resilver import _core
-from resilver.describe_faults import faults_json
+from resilver.core_input import faults_json
 from resilver.errors import ConfigError
 from resilver.simulate import validate_runs
 from resilver.simulate.core_errors import core_errors

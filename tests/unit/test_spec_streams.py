@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from resilver.describe_faults import faults_json
+from resilver.core_input import faults_json
 from resilver.errors import ConfigError
 from resilver.estimate import estimate
 from resilver.estimate_streams import analytic_rates

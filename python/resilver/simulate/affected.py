@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from resilver import _core, describe
+from resilver import _core, core_input
 from resilver.errors import ConfigError, Interrupted, name_remedy
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate.core_errors import core_errors
@@ -120,7 +120,7 @@ def _batches(
     if not failed:
         return
     with core_errors(f"seed {seed}"):
-        search = _core.AffectedSearch(describe.core_json(system, seed, failed), maps_of(system))
+        search = _core.AffectedSearch(core_input.core_json(system, seed, failed), maps_of(system))
     while not search.is_complete():
         with core_errors(f"seed {seed}"):
             fraction, columns = search.advance()
@@ -216,7 +216,7 @@ def failed_numbers(system: System, failed: Sequence[str | int]) -> list[int]:
     Raises:
         ConfigError: One is not the system's.
     """
-    known = {device.number for device in describe.devices(system)}
+    known = {device.number for device in core_input.devices(system)}
     if system.report is not None:
         return _numbers(failed, known, _ceph_names(system.report))
     names: dict[str, tuple[int, ...]] = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver import _core, describe
+from resilver import _core, core_input
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.run import maps_of
@@ -74,7 +74,7 @@ def place_objects(
         rule = "identifiers of objects are from 0 to 2^64 - 1"
         raise ConfigError(Problem(rule, "begin lower", key="first", value=show(first)))
     with core_errors():
-        text = describe.core_json(system, seed, failed)
+        text = core_input.core_json(system, seed, failed)
         return _core.place_objects(text, maps_of(system), first, count, copies)
 
 
@@ -107,7 +107,7 @@ def group_sets_of(
             )
         )
     with core_errors():
-        text = describe.core_json(system, seed, failed)
+        text = core_input.core_json(system, seed, failed)
         return _core.system_group_sets(text, maps_of(system), copies)
 
 
@@ -139,7 +139,7 @@ def parity_group_balance(system: System) -> ParityGroupBalance:
         rule = 'parity groups are there with algorithm = "declustered"'
         raise ConfigError(Problem(rule, key="placement.algorithm", value=show(algorithm)))
     with core_errors():
-        balance = _core.parity_group_balance(describe.core_json(system, 0, ()))
+        balance = _core.parity_group_balance(core_input.core_json(system, 0, ()))
     if balance is None:
         raise ConfigError("the core built another layout than declustered groups")
     return ParityGroupBalance(**balance)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver import _core, describe
+from resilver import _core, core_input
 from resilver.errors import ConfigError, Problem
 from resilver.simulate.affected import affected_batches, failed_numbers
 from resilver.simulate.codes import Code, redundancy
@@ -140,7 +140,7 @@ def _losses(
 ) -> npt.NDArray[np.bool_]:
     """Whether each piece of each object is lacking, shape (objects, pieces)."""
     with core_errors(f"seed {seed}"):
-        text = describe.core_json(system, seed, ())
+        text = core_input.core_json(system, seed, ())
         placed = _core.place_pieces(text, maps_of(system), objects, code.pieces)
     # A position without a device holds nothing, as a failed one.
     return np.isin(placed, [-1, *failed])

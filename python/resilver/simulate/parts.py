@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver import _core, describe
+from resilver import _core, core_input
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.result import RunResult
@@ -79,7 +79,7 @@ class PopulationScan:
 
     def __init__(self, system: System, seed: int) -> None:
         with core_errors(f"seed {seed}"):
-            self._core = _core.PopulationScan(describe.core_json(system, seed), maps_of(system))
+            self._core = _core.PopulationScan(core_input.core_json(system, seed), maps_of(system))
 
     @property
     def expected_files(self) -> int:
@@ -167,7 +167,7 @@ def simulate_found(
     affected = [part.affected_objects for part in ordered]
     sizes = [part.affected_bytes for part in ordered]
     with core_errors(f"seed {seed}"):
-        text = describe.core_json(system, seed)
+        text = core_input.core_json(system, seed)
         simulation = _core.Simulation.with_found(text, maps_of(system), totals, affected, sizes)
         return finished(system, seed, simulation, progress)
 

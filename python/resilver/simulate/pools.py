@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver import _core, describe
+from resilver import _core, core_input
 from resilver.errors import PlacementError
 from resilver.importers.ceph import ClusterReport, PoolInfo
 from resilver.simulate.core_errors import core_errors
@@ -136,7 +136,7 @@ def object_group(pool: PoolInfo, name: str, namespace: str = "", key: str = "") 
     """
     with core_errors():
         return _core.group_of_name(
-            json.dumps(describe.pool_json(pool)),
+            json.dumps(core_input.pool_json(pool)),
             pool.object_hash,
             namespace.encode(),
             (key or name).encode(),
@@ -153,7 +153,7 @@ def _sets(report: ClusterReport, crush: CrushMap, pool: PoolInfo) -> GroupSets:
     with core_errors(report.label):
         up, acting, up_primary, acting_primary = _core.group_sets(
             crush.core,
-            json.dumps(describe.pool_json(pool)),
+            json.dumps(core_input.pool_json(pool)),
             report.reweights,
             report.up_flags,
             report.affinities,

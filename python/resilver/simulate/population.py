@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resilver import _core, describe
+from resilver import _core, core_input
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.core_errors import core_errors
 from resilver.spec import Population
@@ -68,7 +68,7 @@ def census(
     import pyarrow as pa
 
     _check_counts(servers, copies)
-    described = describe.files_json(_of_volume(population, bytes, servers), servers, copies)
+    described = core_input.files_json(_of_volume(population, bytes, servers), servers, copies)
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= SEED_MAX:
         rule = "a seed is a whole number from 0 to 2^64 - 1"
         raise ConfigError(Problem(rule, key="seed", value=show(seed)))

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from resilver import _core, describe
+from resilver import _core, core_input
 from resilver.columns import TABLE_NAMES, table_of
-from resilver.describe_ports import ports_of
+from resilver.core_input import ports_of
 from resilver.errors import SimulationError
 from resilver.estimate_streams import analytic_rates
 from resilver.simulate.network import node_names, node_places, topology_of
@@ -121,7 +121,7 @@ def result_of(
         The result; a part that the system does not have is a table without rows, or null.
     """
     core = {name: None if of is None else pa.table(of) for name, of in found.items()}
-    devices, topology = describe.devices(system), topology_of(system, seed)
+    devices, topology = core_input.devices(system), topology_of(system, seed)
     numbers = pa.array([device.number for device in devices], pa.int32())
     by_number = _whole(core["servers"])
     servers = by_number.take(numbers)
@@ -141,7 +141,7 @@ def result_of(
         **_analytic(system),
     }
     # One row a device, of the endpoints it has.
-    ports = ports_of(system) or [[endpoint] for endpoint in describe.endpoints(system)]
+    ports = ports_of(system) or [[endpoint] for endpoint in core_input.endpoints(system)]
     endpoints_of = np.array(ports, dtype=np.intp).reshape(len(ports), -1)[numbers]
     of_links = busy.of_endpoint[endpoints_of].mean(axis=1) if len(devices) else np.empty(0)
     columns = {

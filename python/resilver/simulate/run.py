@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from resilver import _core, describe
-from resilver.describe_faults import faults_json
-from resilver.describe_parts import levels
+from resilver import _core, core_input
+from resilver.core_input import faults_json, levels
 from resilver.errors import ConfigError, Interrupted, PlacementError
 from resilver.estimate_traffic import crowding_problems
 from resilver.importers.ceph import ClusterReport
@@ -77,7 +76,7 @@ def simulate(
     True
     """
     with core_errors(f"seed {seed}"):
-        simulation = _core.Simulation(describe.core_json(system, seed), maps_of(system))
+        simulation = _core.Simulation(core_input.core_json(system, seed), maps_of(system))
         return finished(system, seed, simulation, progress)
 
 

@@ -19,7 +19,7 @@ def redundancy_json(system: System) -> dict[str, Any] | None:
         return None
     return {
         "code": redundancy.code.label,
-        "strip": None if redundancy.strip is None else int(redundancy.strip),
+        "strip": redundancy.strip,
         "coding": redundancy.coding_rate,
     }
 
@@ -52,22 +52,15 @@ def streams_json(system: System, entries: Sequence[int]) -> dict[str, Any] | Non
     if traffic is None or streams is None:
         return None
     groups = system.stripe_groups
-    bursts = streams.bursts
     return {
         "over": {"groups": [list(group) for group in groups]} if groups else "placement",
         "entries": list(entries),
         "pairing": streams.entries,
         "window": streams.window,
-        "rate": None if streams.rate is None else float(streams.rate),
+        "rate": streams.rate,
         "read_share": traffic.read_share,
-        "control": int(traffic.control_message),
-        "bursts": None
-        if bursts is None
-        else {
-            "first": float(bursts.first),
-            "every": float(bursts.every),
-            "volume": int(bursts.volume),
-        },
+        "control": traffic.control_message,
+        "bursts": streams.content()["bursts"],
         "warm_up": traffic.warm_up_seconds,
-        "duration": None if traffic.duration is None else float(traffic.duration),
+        "duration": traffic.duration,
     }

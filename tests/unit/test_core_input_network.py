@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from resilver import describe
+from resilver import core_input
 from resilver.spec import Study, System
 
 SWITCHED = {"model": "switched", "topology": "mesh 4x4 routers 4", "link_rate": "1 Gb/s"}
@@ -18,7 +18,7 @@ def system_of(sections: dict[str, Any], base: Path | None = None) -> System:
 
 
 def core(system: System) -> dict[str, Any]:
-    described: dict[str, Any] = json.loads(describe.core_json(system, 7))
+    described: dict[str, Any] = json.loads(core_input.core_json(system, 7))
     return described
 
 
@@ -140,7 +140,7 @@ def test_servers_that_fail_are_told_from_what_fails_unannounced() -> None:
         {"level": "server", "has_ports": True, "parts": {"even": [4, "server"]}},
         {"level": "disk", "has_ports": False, "parts": {"even": [4, "server"]}},
     ]
-    given = json.loads(describe.core_json(system, 7, [2, 3]))["faults"]["faults"]
+    given = json.loads(core_input.core_json(system, 7, [2, 3]))["faults"]["faults"]
     assert given == [{"key": "failed", "at": 0.0, "part": {"device": [2, 3]}, "told": True}]
     assert made["traffic"] == []
     assert made["fabric"]["switched"]["parameters"]["hop_limit"] == 9

@@ -1,9 +1,61 @@
-"""Which endpoints of the network each server has."""
+"""The devices by number, and which endpoints of the network each has."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from resilver.spec import System
 from resilver.spec.attachment import attachment_of
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device of the core by its number there.
+
+    Attributes:
+        number: The core's number: a server's number, or an OSD's id.
+        name: Its name.
+        host: The server or host it is in, whose network ports it shares.
+    """
+
+    number: int
+    name: str
+    host: str
+
+
+def devices(system: System) -> list[Device]:
+    """The devices of a system, by number; a real cluster's ids may have gaps."""
+    report = system.report
+    if report is None:
+        tree = system.cluster.tree
+        if tree is None:
+            return []
+        level, host = tree.device_level, tree.port_level
+        return [
+            Device(number, tree.name(level, number), tree.part_above(host, number))
+            for number in range(tree.devices)
+        ]
+    return [Device(osd.id, osd.name, osd.host or osd.name) for osd in report.osds]
+
+
+def endpoints(system: System) -> list[int]:
+    """The number of the network endpoint of every device number; OSDs of one host share one.
+
+    It is the first port's where servers have several.
+    """
+    ports = ports_of(system)
+    if ports:
+        return [of_server[0] for of_server in ports]
+    tree = system.cluster.tree
+    if tree is not None:
+        size = tree.size(tree.port_level)
+        return [device // size for device in range(tree.devices)]
+    known = devices(system)
+    hosts: dict[str, int] = {}
+    endpoint_of = [0] * (max((device.number for device in known), default=-1) + 1)
+    for device in known:
+        endpoint_of[device.number] = hosts.setdefault(device.host, len(hosts))
+    return endpoint_of
 
 
 def ports_of(system: System) -> list[list[int]]:

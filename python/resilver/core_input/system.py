@@ -1,50 +1,30 @@
-"""A system in the core's words: the JSON the native module reads, and what its numbers name."""
+"""The whole of a system in the core's words, and what is stored in it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
-from resilver.describe_faults import failed_json, faults_json
-from resilver.describe_network import devices_json, entries, fabric_json, traffic_json
-from resilver.describe_parts import passing
-from resilver.describe_ports import machine_endpoints, ports_of
-from resilver.describe_streams import lanes_json, redundancy_json, streams_json
+from resilver.core_input.faults import failed_json, faults_json
+from resilver.core_input.network import devices_json, entries, fabric_json, traffic_json
+from resilver.core_input.parts import passing
+from resilver.core_input.ports import devices, endpoints, machine_endpoints, ports_of
+from resilver.core_input.streams import lanes_json, redundancy_json, streams_json
 from resilver.errors import ConfigError
 from resilver.importers.ceph import ClusterReport, PoolInfo
 from resilver.spec import Placement, Population, System
 
-
-@dataclass(frozen=True)
-class Device:
-    """A device of the core by its number there.
-
-    Attributes:
-        number: The core's number: a server's number, or an OSD's id.
-        name: Its name.
-        host: The server or host it is in, whose network ports it shares.
-    """
-
-    number: int
-    name: str
-    host: str
-
-
-def devices(system: System) -> list[Device]:
-    """The devices of a system, by number; a real cluster's ids may have gaps."""
-    report = system.report
-    if report is None:
-        tree = system.cluster.tree
-        if tree is None:
-            return []
-        level, host = tree.device_level, tree.port_level
-        return [
-            Device(number, tree.name(level, number), tree.part_above(host, number))
-            for number in range(tree.devices)
-        ]
-    return [Device(osd.id, osd.name, osd.host or osd.name) for osd in report.osds]
+# What of the recovery the core calls its policy.
+_POLICY = {
+    "pipeline_buffer",
+    "pipelining",
+    "receive_memory",
+    "send_memory",
+    "control_message",
+    "bandwidth",
+}
 
 
 def core_json(system: System, seed: int, failed: Collection[int] | None = None) -> str:
@@ -78,41 +58,14 @@ def core_json(system: System, seed: int, failed: Collection[int] | None = None) 
             "redundancy": redundancy_json(system) if system.is_traffic_only else None,
             "lanes": lanes_json(system),
             "streams": streams_json(system, entries(system, machines)),
-            "policy": {
-                "pipeline_buffer": int(recovery.pipeline_buffer),
-                "pipelining": recovery.pipelining,
-                "receive_memory": int(recovery.receive_memory),
-                "send_memory": int(recovery.send_memory),
-                "control_message": int(recovery.control_message),
-                "bandwidth": None if recovery.bandwidth is None else float(recovery.bandwidth),
-            },
-            "retry": {"after": float(recovery.retry_after), "attempts": recovery.attempts},
+            "policy": recovery.model_dump(mode="json", include=_POLICY),
+            "retry": {"after": recovery.retry_after, "attempts": recovery.attempts},
             "source": recovery.source,
             "order": recovery.order,
             "pools": [] if system.is_traffic_only else _pools(system),
             "osds": _osds(system.report) if system.report is not None else None,
         }
     )
-
-
-def endpoints(system: System) -> list[int]:
-    """The number of the network endpoint of every device number; OSDs of one host share one.
-
-    It is the first port's where servers have several.
-    """
-    ports = ports_of(system)
-    if ports:
-        return [of_server[0] for of_server in ports]
-    tree = system.cluster.tree
-    if tree is not None:
-        size = tree.size(tree.port_level)
-        return [device // size for device in range(tree.devices)]
-    known = devices(system)
-    hosts: dict[str, int] = {}
-    endpoint_of = [0] * (max((device.number for device in known), default=-1) + 1)
-    for device in known:
-        endpoint_of[device.number] = hosts.setdefault(device.host, len(hosts))
-    return endpoint_of
 
 
 def failure_domains(system: System) -> list[int] | None:

@@ -30,7 +30,7 @@ def _kind(kind: DeviceKind) -> dict[str, Any]:
     service: dict[str, Any]
     device = kind.device
     if isinstance(device, DeviceService):
-        times = {"read": float(device.read_service), "write": float(device.write_service)}
+        times = {"read": device.read_service, "write": device.write_service}
         service = {device.distribution: times}
     else:
         service = {"table": _table(device)}
@@ -40,9 +40,9 @@ def _kind(kind: DeviceKind) -> dict[str, Any]:
 def _table(table: DeviceTable) -> dict[str, Any]:
     seeks = zip(table.request_sizes, table.read_seek, table.write_seek, strict=True)
     return {
-        "read": {"rate": float(table.read_rate), "overhead": float(table.read_overhead)},
-        "write": {"rate": float(table.write_rate), "overhead": float(table.write_overhead)},
-        "sequential_gap": int(table.sequential_gap),
+        "read": {"rate": table.read_rate, "overhead": table.read_overhead},
+        "write": {"rate": table.write_rate, "overhead": table.write_overhead},
+        "sequential_gap": table.sequential_gap,
         "rows": [(int(size), float(read), float(write)) for size, read, write in seeks],
     }
 
@@ -60,10 +60,10 @@ def fabric_json(system: System) -> dict[str, Any]:
     if fabric.topology is None:
         rows = [
             {
-                "size": int(row.size_bytes),
-                "latency": float(row.latency_seconds),
-                "gap": float(row.gap_seconds),
-                "gap_per_byte": float(row.gap_per_byte_seconds),
+                "size": row.size_bytes,
+                "latency": row.latency_seconds,
+                "gap": row.gap_seconds,
+                "gap_per_byte": row.gap_per_byte_seconds,
             }
             for row in system.loggp_rows
         ]
@@ -119,11 +119,11 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
         "arrivals": _arrivals(system, traffic, traffic.arrivals),
         "read_share": traffic.read_share,
         "size": traffic.request_bytes,
-        "control": int(traffic.control_message),
+        "control": traffic.control_message,
         "targets": traffic.targets.content(),
-        "timeout": _seconds(traffic.timeout),
+        "timeout": traffic.timeout,
         "warm_up": traffic.warm_up_seconds,
-        "duration": _seconds(traffic.duration),
+        "duration": traffic.duration,
     }
 
 
@@ -138,7 +138,3 @@ def _arrivals(system: System, traffic: Traffic, arrivals: Arrivals | None) -> di
     if arrivals.pareto is None:
         return {"poisson": {"rate": rate}}
     return {"pareto": {"rate": rate, "shape": arrivals.shape}}
-
-
-def _seconds(value: float | None) -> float | None:
-    return None if value is None else float(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from resilver import describe
+from resilver import core_input
 from resilver.simulate import simulate
 from resilver.spec import System
 from tests.unit.striped_studies import CODED, STREAMED, system_of
@@ -17,7 +17,7 @@ ORDERED = [
 
 
 def core(system: System) -> dict[str, Any]:
-    described: dict[str, Any] = json.loads(describe.core_json(system, 7))
+    described: dict[str, Any] = json.loads(core_input.core_json(system, 7))
     return described
 
 

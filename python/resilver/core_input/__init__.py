@@ -1,0 +1,25 @@
+"""A system in the core's words: the JSON that the native module reads, and what its numbers name.
+
+A parameter's name in it is its name in the core, which refuses others by their path.
+"""
+
+from __future__ import annotations
+
+from resilver.core_input.faults import faults_json
+from resilver.core_input.parts import levels
+from resilver.core_input.ports import Device, devices, endpoints, machine_endpoints, ports_of
+from resilver.core_input.system import core_json, failure_domains, files_json, pool_json
+
+__all__ = [
+    "Device",
+    "core_json",
+    "devices",
+    "endpoints",
+    "failure_domains",
+    "faults_json",
+    "files_json",
+    "levels",
+    "machine_endpoints",
+    "pool_json",
+    "ports_of",
+]
