@@ -82,14 +82,23 @@ def server_bandwidth(system: System) -> float:
     """
     fabric, strip = system.cluster.fabric, max(round(strip_bytes(system)), 1)
     if fabric.topology is None:
-        fits = [row for row in system.loggp_rows if row.size_bytes > strip]
-        row = fits[0] if fits else system.loggp_rows[-1]
-        seconds = float(row.gap_seconds) + strip * float(row.gap_per_byte_seconds)
-        return system.cluster.port_count * strip / seconds
+        return system.cluster.port_count * strip / port_seconds(system, strip)
     rates = fabric.link_rates
     rate = sum(rates) / len(rates) if rates else float(fabric.link_rate or 0)
     packet, overhead = int(fabric.packet_size or strip), int(fabric.packet_overhead or 0)
     return system.cluster.port_count * payload_rate(rate, strip, packet, overhead)
+
+
+def port_seconds(system: System, size: int) -> float:
+    """How long a message keeps a port of a LogGP fabric busy.
+
+    Args:
+        system: The system, whose fabric is no switched one.
+        size: The message's bytes.
+    """
+    fits = [row for row in system.loggp_rows if row.size_bytes > size]
+    row = fits[0] if fits else system.loggp_rows[-1]
+    return max(float(row.gap_seconds) + size * float(row.gap_per_byte_seconds), 1e-12)
 
 
 def packets_of_stripes(system: System, rates: Rates, between: float, entry: float) -> float:

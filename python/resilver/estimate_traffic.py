@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from resilver.errors import Problem
 from resilver.estimate_streams import (
     packets_of_stripes,
+    port_seconds,
     stream_bytes_per_second,
     strip_bytes,
     stripes_per_second,
@@ -318,6 +319,11 @@ def _requests_per_second(
         widest = max(traffic.read_share, 1 - traffic.read_share)
         limits.append(network.ports_of_routers * link_rate / (alone_bytes * widest))
     alone = traffic.read_share * service + sending
+    if network is None:
+        # Over LogGP a message waits at the two ends alone.
+        sending = port_seconds(system, traffic.request_bytes)
+        ends = min(max(system.server_count, 1), system.cluster.fabric.router_count or 1)
+        limits.append(ends * system.cluster.port_count / sending)
     if traffic.duration is None:
         # Until the rebuild is over, a read waits about as long as a buffer of the rebuild takes.
         alone += traffic.read_share * _buffer_seconds(system)

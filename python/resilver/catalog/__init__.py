@@ -1,8 +1,8 @@
 """The devices, networks, populations and coding speeds that ship, each with its source.
 
 >>> from resilver import catalog
->>> catalog.list("devices")
-['cheetah-15k', 'jbod10-sata']
+>>> catalog.list("devices")[:3]
+['cheetah-15k', 'hdd-7k2-12tb', 'hdd-7k2-16tb']
 >>> catalog.load("populations", "genomes1000").description
 'Files like those of the 1000 Genomes project: few, large, mean 64 MiB chunk 61.05 MiB.'
 """

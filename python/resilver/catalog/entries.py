@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -34,7 +34,9 @@ class CatalogEntry:
         name: Its name, as a study file writes it.
         description: What it is, in a sentence; empty for studies.
         source: Where its figures are from; empty for studies.
-        content: The tables of its TOML file, without the two above.
+        content: The tables of its TOML file, without the others.
+        data_sheet: What its maker states of it, with units, for comparison with what the model
+            does; empty where the entry was fitted to measurements.
     """
 
     kind: str
@@ -42,6 +44,7 @@ class CatalogEntry:
     description: str
     source: str
     content: dict[str, Any]
+    data_sheet: dict[str, Any] = field(default_factory=dict)
 
 
 @cache
@@ -107,6 +110,7 @@ def load(kind: str, name: str) -> CatalogEntry:
         name=name,
         description=str(content.pop("description", "")),
         source=str(content.pop("source", "")),
+        data_sheet=content.pop("data_sheet", {}),
         content=content,
     )
 

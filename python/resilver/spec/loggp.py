@@ -7,6 +7,8 @@ hold a message back.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pydantic import ValidationInfo
 
 from resilver import catalog
@@ -68,7 +70,10 @@ def table_of(value: object, info: ValidationInfo) -> LogGpTable:
     if isinstance(value, LogGpTable):
         return _checked(value, "")
     if isinstance(value, str):
-        file = catalog.load("networks", value).content["table"]
+        content = catalog.load("networks", value).content
+        if "rows" in content:
+            return replace(_inline(content["rows"]), label=value)
+        file = content["table"]
         return parse_netgauge(catalog.read_data("networks", file), value, file)
     if not isinstance(value, dict):
         raise ConfigError(
