@@ -63,6 +63,14 @@ class FakeStudy:
         self.sweep = dict(sweep or {})
         self.behaviour = behaviour
 
+    def assumptions(self) -> list[Any]:
+        """What results rest on: nothing."""
+        return []
+
+    def chances(self) -> tuple[str, ...]:
+        """What the seeds draw."""
+        return ("everything",)
+
     def resolved(self) -> dict[str, Any]:
         """The study as a JSON-able dictionary."""
         return {

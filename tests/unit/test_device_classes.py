@@ -15,14 +15,21 @@ SUM = {"num_bytes": 1 << 30, "num_objects": 256}
 DISK, FLASH = {"service": "10 ms"}, {"service": "0.1 ms"}
 
 
-def report(classes: list[str | None]) -> dict[str, Any]:
-    """What `ceph report` would say of one OSD a host, of these classes."""
+def report(
+    classes: list[str | None],
+    sizes_tib: list[float] | None = None,
+    kb: dict[int, int] | None = None,
+) -> dict[str, Any]:
+    """What `ceph report` would say of one OSD a host, of these classes and CRUSH weights."""
     count = len(classes)
     osds: list[dict[str, Any]] = [
         {"id": number, "name": f"osd.{number}"} | ({"class": name} if name else {})
         for number, name in enumerate(classes)
     ]
-    items = [{"id": number, "weight": 65536, "pos": number} for number in range(count)]
+    weights = [round(65536 * size) for size in sizes_tib or [1.0] * count]
+    items = [
+        {"id": number, "weight": weight, "pos": number} for number, weight in enumerate(weights)
+    ]
     root = {"id": -1, "name": "default", "type_id": 1, "type_name": "root", "weight": 65536 * count}
     rule = {
         "rule_id": 0,
@@ -61,7 +68,11 @@ def report(classes: list[str | None]) -> dict[str, Any]:
                 }
             ],
         },
-        "pgmap": {"pg_stats": [], "pool_stats": [{"poolid": 1, "stat_sum": SUM}]},
+        "pgmap": {
+            "pg_stats": [],
+            "pool_stats": [{"poolid": 1, "stat_sum": SUM}],
+            "osd_stats": [{"osd": osd, "kb": size} for osd, size in (kb or {}).items()],
+        },
     }
 
 
@@ -126,3 +137,55 @@ def test_parts_take_the_device_of_their_class_and_servers_have_none() -> None:
     assert [kind.device.content()["read_service"] for kind in kinds] == [0.01, 0.0001]
     with pytest.raises(ConfigError, match=r"cluster\.device: servers have no classes"):
         Study.from_dict({"cluster": {"servers": 8, "device": device}, **rest})
+
+
+def chosen(tmp_path: Path, *what: Any) -> Study:
+    """A study of a report that says nothing of devices."""
+    (tmp_path / "report.json").write_text(json.dumps(report(*what)))
+    return Study.from_dict({"cluster": {"ceph": "report.json"}, "faults": []}, tmp_path)
+
+
+def labels(study: Study) -> list[str]:
+    """The device of each OSD, by name."""
+    cluster = study.runs()[0].system.cluster
+    kinds = [kind.device.label for kind in cluster.device_kinds]
+    return [kinds[kind] for kind in cluster.kind_of or [0] * cluster.server_count]
+
+
+def test_an_osd_s_device_is_of_its_class_and_the_nearest_size(tmp_path: Path) -> None:
+    # 1 TiB is 1.0995 TB. By ratio 2.7 TB is nearer to 2 TB and 2.9 TB to 4 TB: sqrt(8) is 2.83.
+    sizes = [0.9, 2.7 / 1.0995, 2.9 / 1.0995, 7.28, 14.55, 18.19, 3.5, 1.7]
+    classes: list[str | None] = ["hdd"] * 6 + ["ssd", "nvme"]
+    expected = ["hdd-7k2-1tb", "hdd-7k2-2tb", "hdd-7k2-4tb", "hdd-7k2-8tb"]
+    expected += ["hdd-7k2-16tb", "hdd-7k2-20tb", "ssd-sata", "nvme-read-intensive"]
+    assert labels(chosen(tmp_path, classes, sizes)) == expected
+
+
+def test_a_stated_size_goes_before_the_weight_and_no_size_is_said_to_be_none(
+    tmp_path: Path,
+) -> None:
+    # 15,623,782,400 KiB are 16.0 TB; its weight says 1 TiB. An OSD of no weight has no size.
+    study = chosen(tmp_path, ["hdd", "hdd"], [1.0, 0.0], {0: 15_623_782_400})
+    assert labels(study) == ["hdd-7k2-16tb", "hdd-7k2-8tb"]
+    assert [one.unknown for one in study.assumptions() if one.name == "device of hdd"] == [
+        "",
+        "size",
+    ]
+
+
+@pytest.mark.parametrize("class_name", [None, "archive"])
+def test_without_a_class_of_ceph_s_it_is_a_disk_and_says_so(
+    class_name: str | None, tmp_path: Path
+) -> None:
+    study = chosen(tmp_path, [class_name, "ssd"], [8.0, 1.0])
+    assert labels(study) == ["hdd-7k2-8tb", "ssd-sata"]
+    first = study.assumptions()[0]
+    assert (first.origin, first.unknown) == ("assumed", "class")
+    assert "taken for 7,200 rpm disks" in first.sentence
+
+
+def test_the_chosen_device_is_the_run_of_the_stated_one(tmp_path: Path) -> None:
+    study = chosen(tmp_path, ["hdd", "hdd"], [8.0, 7.0])
+    table = {"cluster": {"ceph": "report.json", "device": "hdd-7k2-8tb"}, "faults": []}
+    assert Study.from_dict(table, tmp_path).runs()[0].key == study.runs()[0].key
+    assert "\ndevice = " not in study.to_toml()

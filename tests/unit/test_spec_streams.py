@@ -156,7 +156,7 @@ def test_streams_go_over_a_real_cluster(shared_data: Path) -> None:
     """Reads take one copy and writes reach three, of the objects of its pools."""
     report = str(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
     table = {
-        "cluster": {"ceph": report, "fabric": ROUTED},
+        "cluster": {"ceph": report, "device": "jbod10-sata", "fabric": ROUTED},
         "traffic": {"streams": {"window": 2}, "reads": 0.5, "warm_up": "0 s", "duration": "1 s"},
     }
     run = Study.from_dict(table).runs()[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from resilver.cli.loading import load_study
 from resilver.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
-    from resilver.spec import Run
+    from resilver.spec import Run, Study
 
 
 # A sweep of more points than this is not read in a terminal.
@@ -58,7 +59,14 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
     points = estimates(runs)
     if as_json:
         print_json(
-            {"study": study.resolved(), "runs": len({run.key for run in runs}), "estimate": points}
+            {
+                "study": study.resolved(),
+                "runs": len({run.key for run in runs}),
+                "estimate": points,
+                "assumptions": [one.record() for one in study.assumptions()],
+                "chances": list(study.chances()),
+                "notes": notes(study),
+            }
         )
         return
     console = output()
@@ -68,7 +76,48 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
     if len(points) > _POINTS_SHOWN:
         console.print(f"and {len(points) - _POINTS_SHOWN} more points; --json has them all")
     console.print()
+    console.print(_assumptions(study))
+    console.print()
+    for note in notes(study):
+        for line in textwrap.wrap(f"Note: {note}", width=min(console.width, 100)):
+            console.print(Text(line), soft_wrap=True)
     console.print(Text(_total(points, len({run.key for run in runs}))), soft_wrap=True)
+
+
+def _assumptions(study: Study) -> Table:
+    """A row for each thing that the results will rest on, and who says it."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for heading in ("assumption", "value", "from"):
+        table.add_column(heading)
+    for one in study.assumptions():
+        table.add_row(one.name, one.value, one.origin)
+    return table
+
+
+def notes(study: Study) -> list[str]:
+    """What a person may not have meant: a study that does nothing, and seeds that change nothing.
+
+    Args:
+        study: the study.
+
+    Returns:
+        Sentences, the weightiest first.
+    """
+    from resilver.report.words import listed
+    from resilver.spec.idle import idle_note
+
+    systems = {id(run.system): run.system for run in study.runs()}
+    found = [one.sentence for one in study.assumptions() if one.unknown]
+    if note := idle_note(list(systems.values())):
+        return [note, *found]
+    drawn, seeds = study.chances(), len(study.study.seeds)
+    if drawn and seeds == 1:
+        found.append(f"the seed draws {listed(list(drawn))}; one seed shows no spread.")
+    elif not drawn and seeds > 1:
+        found.append(f"there is no chance in it, so all {seeds} seeds give the same run.")
+    elif not drawn:
+        found.append("there is no chance in it: any seed gives the same run.")
+    return found
 
 
 def estimates(runs: Sequence[Run]) -> list[dict[str, Any]]:

@@ -43,11 +43,13 @@ class BucketTree:
         buckets: In the map's order, without the shadow trees of device classes (names with ``~``).
         device_names: (number, name) of each device that the map names.
         device_classes: (number, class) of each device that has a class, such as ``ssd``.
+        device_weights: (number, weight) of each device in a bucket, 16.16 fixed point.
     """
 
     buckets: tuple[Bucket, ...]
     device_names: tuple[tuple[int, str], ...]
     device_classes: tuple[tuple[int, str], ...] = ()
+    device_weights: tuple[tuple[int, int], ...] = ()
 
     @cached_property
     def _by_id(self) -> dict[int, Bucket]:
@@ -112,14 +114,18 @@ def read_buckets(crushmap: Node) -> BucketTree:
         ConfigError: A bucket or a device is not what Ceph writes.
     """
     buckets: dict[int, Bucket] = {}
+    weights: dict[int, int] = {}
     for node in crushmap.at("buckets").items():
         bucket_id = node.at("id").integer(BUCKET_ID_MIN, -1)
         if bucket_id in buckets:
             node.at("id").fail("a bucket number that stands once")
         name = node.at("name").text()
-        items = tuple(
-            item.at("id").integer(BUCKET_ID_MIN, DEVICE_ID_MAX) for item in node.at("items").items()
-        )
+        listed = list(node.at("items").items())
+        items = tuple(item.at("id").integer(BUCKET_ID_MIN, DEVICE_ID_MAX) for item in listed)
+        for number, item in zip(items, listed, strict=True):
+            weight = item.get("weight")
+            if number >= 0 and weight is not None and isinstance(weight.value, int):
+                weights.setdefault(number, weight.value)
         buckets[bucket_id] = Bucket(bucket_id, name, node.at("type_name").text(), items)
     plain = tuple(bucket for bucket in buckets.values() if "~" not in bucket.name)
     devices = crushmap.get("devices")
@@ -133,4 +139,4 @@ def read_buckets(crushmap: Node) -> BucketTree:
         for number, node in zip(numbers, nodes, strict=True)
         if (of_device := node.get("class")) is not None and of_device.text()
     )
-    return BucketTree(plain, names, classes)
+    return BucketTree(plain, names, classes, tuple(weights.items()))

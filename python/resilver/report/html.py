@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.report import charts
+from resilver.report.assumptions import spread_note
 from resilver.report.document import Document, Shown, write_page
 from resilver.report.findings import losses, nothing_rebuilt
 from resilver.report.network import named_tables
@@ -21,7 +22,6 @@ from resilver.report.summary import key_figures
 from resilver.report.traffic import has_traffic
 from resilver.report.traffic_charts import of_traffic
 from resilver.report.traffic_sentence import traffic_sentence
-from resilver.report.words import plural
 
 if TYPE_CHECKING:
     from resilver.report.chart import Chart
@@ -189,10 +189,9 @@ def _tiles(results: ResultsLike, point: SystemRuns) -> str:
         f"<strong>{escape(figure.text)}</strong><small>{escape(figure.detail)}</small></li>"
         for figure in key_figures(results, point)
     )
-    seeds = plural(len(point.rows), "seed")
     return (
         f'<ul class="tiles" aria-label="Key figures">{tiles}</ul>'
-        f'<p class="note">Medians and ranges over {seeds}.</p>'
+        f'<p class="note">{escape(spread_note(results, len(point.rows)))}</p>'
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from resilver.report.assumptions import assumptions_lead, certainty, guessed_devices
 from resilver.report.faults import moments_of, repair_moments, slow_parts, soft_errors
 from resilver.report.source import (
     ResultsLike,
@@ -39,7 +40,7 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     """
     study = with_swept(results.study, point.swept)
     cluster = _section(study, "cluster")
-    parts = [_cluster(cluster, point)]
+    parts = [_cluster(cluster, point), guessed_devices(results)]
     pools = study.get("pools")
     pools = [pool for pool in pools if isinstance(pool, dict)] if isinstance(pools, list) else []
     if pools:
@@ -50,6 +51,8 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     elif size := _section(study, "placement").get("group_size"):
         parts += [f"groups of {size}", _copies(study)]
     sentences = [", ".join(part for part in parts if part) + "."]
+    if rests_on := assumptions_lead(results):
+        sentences.append(rests_on)
     holder = "device" if cluster.get("parts") else "server"
     if population := _population(_section(study, "population"), holder):
         sentences.append(population)
@@ -281,12 +284,11 @@ def _levels(parts: list[dict[str, Any]]) -> str:
 def _sweep(results: ResultsLike) -> str:
     """Which keys are swept over which values, and how many seeds each combination has."""
     table = results.runs
-    seeds = len(set(table["seed"].to_pylist()))
     words = []
     for key in swept_keys(results):
         values = [format_swept(key, value) for value in dict.fromkeys(table[key].to_pylist())]
         if len(values) > _SWEPT_SHOWN_MAX:
             values = [*values[:3], "…", values[-1]]
         words.append(f"{key} over {', '.join(values)}")
-    runs = f"{plural(table.num_rows, 'run')}, {plural(seeds, 'seed')}"
+    runs = certainty(results)
     return f"Swept: {'; '.join(words)} ({runs})." if words else f"{runs[0].upper()}{runs[1:]}."

@@ -12,6 +12,7 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.spec.ceph import CEPH_SCHEMA, CephCluster, ceph_of
 from resilver.spec.device import Device, DeviceClasses, device_or_classes
 from resilver.spec.fabric import Fabric
+from resilver.spec.osd_devices import OsdDevices, osd_devices
 from resilver.spec.parts import PartLevel, device_parts, part_problems, tree_of
 from resilver.spec.section import Count, Section
 from resilver.spec.tree import Level, Tree
@@ -80,7 +81,8 @@ class Cluster(Section):
         ),
     ] = Field(default="jbod10-sata", examples=["jbod10-sata"])  # type: ignore[assignment]
     """The disk of every server: a catalog name, ``{ file = ... }`` or a table. Where devices have
-    classes, one for each: ``{ hdd = ..., ssd = ... }``.
+    classes, one for each: ``{ hdd = ..., ssd = ... }``. By default that of a real cluster's OSD is
+    the catalog's for its class and size.
     """
     queue: Literal["fifo", "reads_first"] = "fifo"
     """In which order a device serves requests: as they came, or reads before writes."""
@@ -94,6 +96,9 @@ class Cluster(Section):
             # The hosts stand in for servers that no study gives; they do not count as given.
             object.__setattr__(self, "servers", topology.hosts // self.ports)
         if self.ceph is not None:
+            if "device" not in self.model_fields_set:
+                # What is chosen by the report does not count as given.
+                object.__setattr__(self, "device", osd_devices(self.ceph.report))
             problems = [
                 Problem(
                     "a real cluster's servers are the report's",
@@ -126,7 +131,7 @@ class Cluster(Section):
 
     def _class_problems(self) -> list[Problem]:
         """Classes that have no device, and devices of classes that there are not."""
-        if not isinstance(self.device, DeviceClasses):
+        if not isinstance(self.device, DeviceClasses) or isinstance(self.device, OsdDevices):
             return []
         if self.ceph is not None:
             report = self.ceph.report
@@ -302,6 +307,8 @@ class Cluster(Section):
     @property
     def kind_of(self) -> list[int]:
         """The kind of every device, by number; that of a number without an OSD means nothing."""
+        if isinstance(self.device, OsdDevices):
+            return list(self.device.of_osd) if len(self.device.by_class) > 1 else []
         if self.ceph is not None and isinstance(self.device, DeviceClasses):
             classes = dict(self.ceph.report.buckets.device_classes)
             kinds = {name: kind for kind, name in enumerate(self.device.names)}

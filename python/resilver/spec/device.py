@@ -215,9 +215,7 @@ def device_of(value: object, info: ValidationInfo) -> Device:
     if isinstance(value, DeviceTable | DeviceService):
         return value
     if isinstance(value, str):
-        entry = catalog.load("devices", value)
-        about = {"label": value, "description": entry.description, "source": entry.source}
-        return _read({**entry.content, **about}, Path())
+        return catalog_device(value)
     if not isinstance(value, dict):
         ways = 'write "jbod10-sata", { service = "22 ms" }, { file = "disk.toml" }'
         raise ConfigError(
@@ -246,6 +244,17 @@ def device_of(value: object, info: ValidationInfo) -> Device:
             else Problem(problem.rule, problem.remedy, place=_in_file(path, problem))
             for problem in error.problems
         ) from None
+
+
+def catalog_device(name: str) -> Device:
+    """The device of a name of the catalog.
+
+    Raises:
+        ConfigError: There is no such device.
+    """
+    entry = catalog.load("devices", name)
+    about = {"label": name, "description": entry.description, "source": entry.source}
+    return _read({**entry.content, **about}, Path())
 
 
 def _read(table: dict[Any, Any], base: Path) -> Device:

@@ -11,6 +11,8 @@ from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.text import read_toml
+from resilver.spec.assumptions import Assumption, assumptions_of
+from resilver.spec.chance import chances
 from resilver.spec.check import cross_problems
 from resilver.spec.ensemble import Ensemble, values_of, without
 from resilver.spec.run import Run, canonical_system, run_key
@@ -27,7 +29,7 @@ from resilver.spec.sweep import (
 )
 from resilver.spec.system import System
 from resilver.spec.tables import to_plain
-from resilver.spec.toml import split_override, write_toml
+from resilver.spec.toml import split_override, write_toml, write_value
 
 
 class Study(Sections):
@@ -203,6 +205,25 @@ class Study(Sections):
                 for seed in self.study.seeds
             ]
         return runs
+
+    def assumptions(self) -> list[Assumption]:
+        """What results rest on: devices, network, throttle and so on, and who says each.
+
+        Returns:
+            Those of the first system of the sweep; what the sweep changes has all its values.
+        """
+        words: dict[str, list[str]] = {}
+        for swept, steps in self.study.sweep.items():
+            for key, value in (pair for step in steps for pair in values_of(swept, step)):
+                text = value if isinstance(value, str) else write_value(to_plain(value))
+                words.setdefault(key, []).append(text)
+        unique = {key: list(dict.fromkeys(texts)) for key, texts in words.items()}
+        return assumptions_of(self._points[0].system, unique)
+
+    def chances(self) -> tuple[str, ...]:
+        """What the seeds draw in any system of the sweep; nothing where all give equal runs."""
+        drawn = [word for point in self._points for word in chances(point.system)]
+        return tuple(dict.fromkeys(drawn))
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from resilver.spec.device import Device, DeviceClasses, DeviceService, DeviceTab
 from resilver.spec.histogram import Histogram
 from resilver.spec.objects import Objects
 from resilver.spec.section import FilePath, written
+from resilver.spec.osd_devices import OsdDevices
 from resilver.spec.topology import TopologySpec
 from resilver.units import (
     exact_bytes,
@@ -37,6 +38,9 @@ def to_plain(value: Any) -> Any:
     """
     if isinstance(value, DeviceTable | DeviceService):
         return _device(value)
+    if isinstance(value, OsdDevices):
+        # It is chosen again by whoever reads the table.
+        return None
     if isinstance(value, DeviceClasses):
         return {name: _device(device) for name, device in value.by_class}
     if isinstance(value, BaseModel):

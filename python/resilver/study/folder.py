@@ -140,6 +140,8 @@ class RunFolder:
             self.provenance = previous
         else:
             self.provenance = fresh_provenance(resolved, runs, command)
+        self.provenance["assumptions"] = [one.record() for one in study.assumptions()]
+        self.provenance["chances"] = list(study.chances())
         if self.is_current():
             return
         self.provenance["state"] = "incomplete"

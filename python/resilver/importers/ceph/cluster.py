@@ -17,6 +17,7 @@ from resilver.importers.ceph.pg_dump import (
     is_pg_dump,
     pgmap_of,
     read_groups,
+    read_osd_bytes,
     read_pool_totals,
     read_total,
 )
@@ -92,6 +93,7 @@ def read_cluster(
         pool_totals=read_pool_totals(pgmap) if pgmap else (),
         total=read_total(pgmap.get("pg_stats_sum")) if pgmap else None,
         usage=read_usage(usage, osds) if usage else (),
+        osd_bytes=read_osd_bytes(pgmap) if pgmap else (),
     )
 
 

@@ -196,6 +196,7 @@ class ClusterReport:
         pool_totals: (pool, bytes, objects) where the report sums up a pool.
         total: (bytes, objects) of the whole cluster, where the report has it.
         usage: What `ceph osd df` says of each OSD, by number; empty without it.
+        osd_bytes: (number, capacity in bytes) of the OSDs whose capacity a pgmap states.
     """
 
     label: str
@@ -209,6 +210,16 @@ class ClusterReport:
     pool_totals: tuple[tuple[int, int, int | None], ...]
     total: tuple[int, int | None] | None
     usage: tuple[OsdUsage, ...] = ()
+    osd_bytes: tuple[tuple[int, int], ...] = ()
+
+    @cached_property
+    def capacities(self) -> dict[int, int]:
+        """The bytes that fit on each OSD: as a dump states, else its CRUSH weight in TiB."""
+        weights = self.buckets.device_weights
+        known = {number: round(weight / WEIGHT_ONE * 2**40) for number, weight in weights}
+        known |= dict(self.osd_bytes)
+        known |= {one.osd: one.capacity_bytes for one in self.usage}
+        return {number: size for number, size in known.items() if size > 0}
 
     @cached_property
     def osd_ids(self) -> dict[str, int]:

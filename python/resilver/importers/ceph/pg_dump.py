@@ -42,6 +42,24 @@ def group_key(name: Node) -> tuple[int, int]:
     return int(match.group(1)), int(match.group(2), 16)
 
 
+def read_osd_bytes(pgmap: Node) -> tuple[tuple[int, int], ...]:
+    """The capacity of each OSD that ``osd_stats`` states, in bytes.
+
+    Args:
+        pgmap: The object with ``pg_stats``.
+
+    Raises:
+        ConfigError: A row of it is not what Ceph writes.
+    """
+    stats = pgmap.get("osd_stats")
+    rows = list(stats.items()) if stats is not None else []
+    return tuple(
+        (row.at("osd").integer(0), size.integer(0) * 1024)
+        for row in rows
+        if (size := row.get("kb")) is not None
+    )
+
+
 def read_groups(pgmap: Node, pools: tuple[PoolInfo, ...]) -> tuple[GroupInfo, ...]:
     """The groups that ``pg_stats`` lists, by pool and number.
 

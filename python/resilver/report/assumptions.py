@@ -1,0 +1,78 @@
+"""What a study's results rest on, and how sure they are, for terminal and page."""
+
+from __future__ import annotations
+
+from resilver.report.source import ResultsLike
+from resilver.report.tables import Column, Table
+from resilver.report.words import listed, plural
+from resilver.spec.assumptions import Assumption, lead
+
+_COLUMNS = (
+    Column("name", "Assumption", "text"),
+    Column("value", "Value", "text"),
+    Column("origin", "From", "text"),
+    Column("sentence", "In words", "text"),
+)
+
+
+def assumptions(results: ResultsLike) -> list[Assumption]:
+    """What the results rest on: device, network, throttle, memory, detection time and clients.
+
+    Args:
+        results: The study's results.
+
+    Returns:
+        The assumptions; none of folders written before these were kept.
+    """
+    return [Assumption(**record) for record in results.provenance.get("assumptions", [])]
+
+
+def assumptions_lead(results: ResultsLike) -> str:
+    """Device, network and throttle with their origins in one sentence; empty if not kept."""
+    return lead(assumptions(results))
+
+
+def assumptions_table(results: ResultsLike) -> Table | None:
+    """A row an assumption, or None where they were not kept."""
+    rows = [[one.name, one.value, one.origin, one.sentence] for one in assumptions(results)]
+    return Table(_COLUMNS, rows) if rows else None
+
+
+def guessed_devices(results: ResultsLike) -> str:
+    """What OSDs are taken for where the report does not say, for the first sentence; else empty."""
+    unknown = {word for one in assumptions(results) for word in one.unknown.split(" and ") if word}
+    if not unknown:
+        return ""
+    return f"taken for 7,200 rpm disks where the report gives no {' and '.join(sorted(unknown))}"
+
+
+def certainty(results: ResultsLike) -> str:
+    """How many runs and seeds there are and what these draw, in a sentence.
+
+    Args:
+        results: The study's results.
+    """
+    runs = results.runs
+    seeds = len(set(runs["seed"].to_pylist()))
+    count = f"{plural(runs.num_rows, 'run')}, {plural(seeds, 'seed')}"
+    drawn = results.provenance.get("chances")
+    if drawn is None:
+        return count
+    if not drawn:
+        same = "" if seeds == 1 else ": all seeds give the same run"
+        return f"{count}; there is no chance in it{same}"
+    return f"{count} for what is drawn: {listed(list(drawn))}"
+
+
+def spread_note(results: ResultsLike, seeds: int) -> str:
+    """What the figures of a system are over its seeds.
+
+    Args:
+        results: The study's results.
+        seeds: How many of them the system has.
+    """
+    if results.provenance.get("chances") == []:
+        return "There is no chance in it: every seed gives these figures."
+    if seeds == 1:
+        return "Figures of one seed; more of them (study.seeds) show the spread."
+    return f"Medians and ranges over {plural(seeds, 'seed')}."

@@ -1,0 +1,231 @@
+"""What a result rests on: each figure that the study states, takes by default, or has assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from resilver.spec.arrivals import Arrivals
+from resilver.spec.cluster import Cluster
+from resilver.spec.device import Device, DeviceService
+from resilver.spec.osd_devices import KNOWN_CLASSES, UNKNOWN_SIZE_DISK, OsdDevices
+from resilver.spec.system import System
+from resilver.spec.traffic import Traffic
+from resilver.units import exact_bytes, exact_frequency, exact_rate, format_duration, format_rate
+
+Origin = Literal["stated", "default", "assumed"]
+"""Who says so: the study; resilver's default for the key; or a choice by what is known."""
+
+DETECTION_WORDS = "at once"
+"""How long the model takes to find a failure out; a fault's time is when its rebuild begins."""
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One thing that a result rests on.
+
+    Attributes:
+        name: What it is: ``device``, ``network``, ``throttle``, ``memory``, ``detection time`` or
+            ``clients``; of several kinds of devices, with their class.
+        key: The key of the study file that states it; empty where there is none.
+        value: Its value with its unit.
+        origin: Who says so.
+        sentence: The same in a sentence.
+        unknown: What it was chosen without knowing, ``class``, ``size`` or ``class and size``.
+    """
+
+    name: str
+    key: str
+    value: str
+    origin: Origin
+    sentence: str
+    unknown: str = ""
+
+    def record(self) -> dict[str, str]:
+        """The assumption as a flat dictionary, as ``--json`` prints it."""
+        return asdict(self)
+
+
+def assumptions_of(system: System, swept: Mapping[str, Any] | None = None) -> list[Assumption]:
+    """What a system's results rest on.
+
+    Args:
+        system: The system.
+        swept: The keys that its study sweeps, each with its values in words; they are stated.
+
+    Returns:
+        Devices (a row a kind), network, throttle, memory, detection time, clients, in this order;
+        what has no bearing on the system is left out.
+    """
+    found = [*_devices(system), _network(system.cluster)]
+    if system.faults and not system.is_traffic_only:
+        found += [_throttle(system), _memory(system)]
+        if any(fault.starts_rebuild for fault in system.faults):
+            found.append(_detection(system))
+    found.append(_clients(system))
+    return [_with_swept(one, swept or {}) for one in found]
+
+
+def lead(found: list[Assumption]) -> str:
+    """Device, network and throttle in one sentence.
+
+    Args:
+        found: The assumptions.
+    """
+    parts = []
+    for name in ("device", "network", "throttle"):
+        of_name = [one for one in found if one.name.partition(" of ")[0] == name]
+        if values := list(dict.fromkeys(one.value for one in of_name)):
+            plural = "s" if len(values) > 1 else ""
+            parts.append(f"{name}{plural} {' and '.join(values)} ({of_name[0].origin})")
+    return f"Assumptions: {'; '.join(parts)}." if parts else ""
+
+
+def _with_swept(one: Assumption, swept: Mapping[str, Any]) -> Assumption:
+    """An assumption whose key the study sweeps: its values are all stated."""
+    values = [
+        words for key, words in swept.items() if key == one.key or one.key.startswith(key + ".")
+    ]
+    if not values:
+        return one
+    text = ", ".join(map(str, values[0]))
+    return Assumption(one.name, one.key, text, "stated", f"The study sweeps {one.key}: {text}.")
+
+
+def device_words(device: Device) -> str:
+    """A device in a few words: its name, and what it reads and writes a second.
+
+    Args:
+        device: The device.
+    """
+    label = f"{device.label}, " if device.label else ""
+    if isinstance(device, DeviceService):
+        times = [format_duration(float(one)) for one in (device.read_service, device.write_service)]
+        both = times[0] if times[0] == times[1] else f"{times[0]} to read and {times[1]} to write"
+        return f"{label}{both} a request"
+    rates = [format_rate(float(rate)) for rate in (device.read_rate, device.write_rate)]
+    if rates[0] == rates[1]:
+        return f"{label}{rates[0]}"
+    return f"{label}{rates[0]} read and {rates[1]} written"
+
+
+def _devices(system: System) -> list[Assumption]:
+    """A row a kind of device."""
+    cluster = system.cluster
+    if isinstance(cluster.device, OsdDevices):
+        return _chosen(cluster.device)
+    found = {}
+    of_parts = {part.device_class for part in cluster.parts if part.device is not None}
+    for kind in cluster.device_kinds:
+        is_own = bool(cluster.parts) and kind.device_class in of_parts
+        key = "cluster.parts" if is_own else "cluster.device"
+        origin: Origin = "default"
+        if is_own or "device" in cluster.model_fields_set:
+            origin = "stated"
+        name = f"device of {kind.device_class}" if kind.device_class else "device"
+        value = device_words(kind.device)
+        who = "The study says" if origin == "stated" else "The study says none, so it is"
+        found[name, value] = Assumption(name, key, value, origin, f"{who} {value}.")
+    return list(found.values())
+
+
+def _chosen(devices: OsdDevices) -> list[Assumption]:
+    """The devices that were chosen for a real cluster's OSDs."""
+    known = dict(devices.by_class)
+    found = []
+    for device_class, name, count in devices.groups:
+        text = f"{count} {'OSD' if count == 1 else 'OSDs'}"
+        if device_class in KNOWN_CLASSES:
+            why = f"of class {device_class}"
+        elif device_class:
+            why = f"of class {device_class}, which is none of Ceph's own, taken for 7,200 rpm disks"
+        else:
+            why = "of no class that the report gives, taken for 7,200 rpm disks"
+        unknown = "" if device_class in KNOWN_CLASSES else "class"
+        if "size" in devices.guessed and name == UNKNOWN_SIZE_DISK:
+            unknown = "class and size" if unknown else "size"
+        value = device_words(known[name])
+        sentence = f"{text} {why}: {value}."
+        if len(devices.groups) > 1:
+            value = f"{count} x {value}"
+        label = "device" if device_class is None else f"device of {device_class}"
+        found.append(Assumption(label, "cluster.device", value, "assumed", sentence, unknown))
+    return found
+
+
+def _network(cluster: Cluster) -> Assumption:
+    fabric = cluster.fabric
+    if fabric.topology is not None:
+        rates = list(fabric.link_rates) or ([fabric.link_rate] if fabric.link_rate else [])
+        slowest, fastest = exact_rate(min(rates)), exact_rate(max(rates))
+        links = slowest if slowest == fastest else f"{slowest} to {fastest}"
+        value = f"{fabric.topology.label}, links of {links}"
+        sentence = f"Packets pass {value}."
+        return Assumption("network", "cluster.fabric.link_rate", value, "stated", sentence)
+    table = fabric.table
+    last = table.rows[-1].gap_per_byte_seconds if table is not None and table.rows else 0.0
+    label = table.label if table is not None else ""
+    value = f"{label}, {format_rate(1 / last)} a port" if last > 0 else label
+    origin: Origin = "stated" if "table" in fabric.model_fields_set else "default"
+    who = "The study says" if origin == "stated" else "The study says none, so it is"
+    sentence = f"{who} {value}; switches between never hold a message back."
+    return Assumption("network", "cluster.fabric.table", value, origin, sentence)
+
+
+def _throttle(system: System) -> Assumption:
+    bandwidth = system.recovery.bandwidth
+    origin: Origin = "stated" if "bandwidth" in system.recovery.model_fields_set else "default"
+    if bandwidth is None:
+        sentence = "Nothing but memory holds the rebuild back; real systems throttle it."
+        return Assumption("throttle", "recovery.bandwidth", "none", origin, sentence)
+    value = exact_rate(bandwidth)
+    sentence = f"No device takes in more than {value} of a rebuild."
+    return Assumption("throttle", "recovery.bandwidth", f"{value} a device", origin, sentence)
+
+
+def _memory(system: System) -> Assumption:
+    recovery = system.recovery
+    take, give = exact_bytes(recovery.receive_memory), exact_bytes(recovery.send_memory)
+    given = {"receive_memory", "send_memory"} & recovery.model_fields_set
+    value = take if take == give else f"{take} to receive, {give} to send"
+    sentence = f"A device has {take} under way of what it rebuilds and {give} of what it sends."
+    return Assumption(
+        "memory", "recovery.receive_memory", value, "stated" if given else "default", sentence
+    )
+
+
+def _detection(system: System) -> Assumption:
+    sentence = "A rebuild begins when its fault happens: nothing is waited for to find it out."
+    if system.report is not None:
+        # Ceph's mon_osd_down_out_interval is 600 s, and heartbeats take up to 20 s before.
+        sentence += " Ceph waits some 10 min before a down OSD is out; add them."
+    return Assumption("detection time", "", DETECTION_WORDS, "assumed", sentence)
+
+
+def _clients(system: System) -> Assumption:
+    traffic = [pool.traffic for pool in system.of_pools if pool.traffic is not None]
+    if not traffic:
+        sentence = "No client asks for anything, so devices and network are the rebuild's alone."
+        return Assumption("clients", "traffic", "none", "default", sentence)
+    words = [_traffic_words(one) for one in traffic]
+    value = "; ".join(dict.fromkeys(words))
+    return Assumption("clients", "traffic", value, "stated", f"Clients: {value}.")
+
+
+def _traffic_words(traffic: Traffic) -> str:
+    """What clients do, in a few words."""
+    reads = f"{100 * traffic.read_share:g} % reads"
+    if traffic.streams is not None:
+        return f"streams of stripes, {reads}"
+    size = exact_bytes(traffic.request_bytes)
+    if traffic.outstanding is not None:
+        return f"{traffic.outstanding:,} requests of {size} outstanding, {reads}"
+    return f"{_arrivals(traffic.arrivals)} of {size}, {reads}"
+
+
+def _arrivals(arrivals: Arrivals | None) -> str:
+    rate = arrivals.requests_per_second if arrivals is not None else 0.0
+    if arrivals is not None and arrivals.trace is not None:
+        return "requests of a trace"
+    return f"{exact_frequency(rate)} requests"

@@ -1,0 +1,83 @@
+"""What a system leaves to chance: where its seed makes a difference, and where it makes none."""
+
+from __future__ import annotations
+
+from resilver.spec.cluster import Cluster
+from resilver.spec.device import DeviceService
+from resilver.spec.failing import part_names
+from resilver.spec.faults import NETWORK_LEVELS, Fault
+from resilver.spec.system import System
+from resilver.spec.topology import TopologySpec
+
+
+def chances(system: System) -> tuple[str, ...]:
+    """What is drawn by the seed of a run, in words; nothing where all seeds give the same run.
+
+    Args:
+        system: The system.
+
+    Returns:
+        Such as ``which server fails`` and ``the sizes of files``, each once.
+
+    Source: every use of a random stream in the core. Placement draws nothing: it hashes names.
+    """
+    drawn = [_fault(system, fault) for fault in system.faults]
+    for pool in system.of_pools:
+        drawn += _stored(pool)
+        if pool.traffic is not None:
+            drawn.append("what clients ask, and when")
+    kinds = system.cluster.device_kinds
+    if any(kind.spread for kind in kinds):
+        drawn.append("the speeds of devices")
+    services = [kind.device for kind in kinds if isinstance(kind.device, DeviceService)]
+    if any(service.distribution != "fixed" for service in services):
+        drawn.append("the time of each request to a device")
+    topology = system.cluster.fabric.topology
+    if topology is not None and _draws_routers(topology):
+        drawn.append("where routers are")
+    return tuple(dict.fromkeys(word for word in drawn if word))
+
+
+def _draws_routers(topology: TopologySpec) -> bool:
+    """Whether routers take places of hosts at random, so that the other hosts are elsewhere."""
+    content = topology.content()
+    if topology.kind == "mesh":
+        return bool(topology.routers) and content["wiring"] == "inside"
+    # Of a leaf spine, a file or a tree with sizes, it is said where they are.
+    drawing = topology.kind in ("torus", "hypercube", "dragonfly") or "taper" in content
+    return bool(topology.routers) and drawing
+
+
+def _stored(pool: System) -> list[str]:
+    """What is drawn of what a pool stores."""
+    drawn = []
+    bins = [item for item in pool.histogram_bins if item.file_count]
+    # The sizes of a bin are whole bytes below its end.
+    if len(bins) > 1 or any(item.max_bytes - item.min_bytes > 1 for item in bins):
+        drawn.append("the sizes of files")
+    if pool.recovery.source == "random" and any(fault.starts_rebuild for fault in pool.faults):
+        drawn.append("which survivor is asked")
+    if pool.placement is not None and pool.placement.algorithm == "copysets":
+        drawn.append("the copysets")
+    return drawn
+
+
+def _fault(system: System, fault: Fault) -> str:
+    """What is drawn of a fault; empty where it names what breaks, or all of it breaks."""
+    broken = fault.broken
+    if broken is None:
+        corrupt = fault.corrupt
+        is_drawn = corrupt is not None and isinstance(corrupt.groups, int)
+        return "which groups have soft errors" if is_drawn else ""
+    if not isinstance(broken.targets, int):
+        return ""
+    if broken.targets == _count(system.cluster, broken.level):
+        return ""
+    return f"which {broken.level} {'slows down' if broken.health else 'fails'}"
+
+
+def _count(cluster: Cluster, level: str) -> int | None:
+    """How many parts of a level there are; None of the network's, which the core alone knows."""
+    if level in NETWORK_LEVELS:
+        return None
+    return len(set(part_names(cluster, level).values()))

@@ -1,0 +1,115 @@
+"""What a result rests on, and how sure it is, by the command: check, run, its JSON and its page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from resilver.study import Results
+from tests.integration.test_command import command
+
+STUDY = """
+[cluster]
+servers = 12
+{cluster}
+[population]
+file_size = "8 MiB"
+files = 300
+[[faults]]
+fail = {{ servers = {servers} }}
+{rest}
+"""
+SURE = STUDY.format(cluster="", servers='["server.3"]', rest="")
+
+
+def checked(folder: Path, text: str, *more: str) -> dict[str, Any]:
+    (folder / "study.toml").write_text(text)
+    done = command("check", "study.toml", "--json", *more, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_each_assumption_says_who_made_it(tmp_path: Path) -> None:
+    text = STUDY.format(
+        cluster='device = "hdd-7k2-8tb"', servers=1, rest='[recovery]\nbandwidth = "50 MB/s"'
+    )
+    rows = {one["name"]: one for one in checked(tmp_path, text)["assumptions"]}
+    origins = {name: one["origin"] for name, one in rows.items()}
+    assert origins == {
+        "device": "stated",
+        "network": "default",
+        "throttle": "stated",
+        "memory": "default",
+        "detection time": "assumed",
+        "clients": "default",
+    }
+    # 187.9 MB/s are 179.2 MiB/s.
+    assert rows["device"]["value"] == "hdd-7k2-8tb, 179.2 MiB/s"
+    assert rows["throttle"]["value"] == "50 MB/s a device"
+    swept = checked(
+        tmp_path, text, "--set", 'study.sweep={"recovery.bandwidth"=["1 GB/s","2 GB/s"]}'
+    )
+    values = {one["name"]: one["value"] for one in swept["assumptions"]}
+    assert values["throttle"] == "1 GB/s, 2 GB/s"
+
+
+def test_the_summary_and_the_page_begin_with_them(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(SURE)
+    done = command("run", "study.toml", "-o", "run", cwd=tmp_path)
+    said = " ".join(done.stdout.split())
+    lead = (
+        "Assumptions: device jbod10-sata, 1.5 GiB/s (default); network qdr-infiniband, 1.8 GiB/s a "
+        "port (default); throttle none (default)."
+    )
+    # Rates differ in their fourth digit: 1,542.1 and 1,511.7 MiB/s.
+    assert lead in said, said
+    assert command("report", "run", cwd=tmp_path).returncode == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert lead in page and "There is no chance in it" in page
+    assert Results.open(tmp_path / "run").provenance["chances"] == []
+
+
+def test_a_named_failure_has_no_chance_in_it_and_says_so(tmp_path: Path) -> None:
+    assert checked(tmp_path, SURE)["chances"] == []
+    three = checked(tmp_path, SURE, "--set", "study.seeds=3")
+    assert three["notes"] == ["there is no chance in it, so all 3 seeds give the same run."]
+    drawn = checked(tmp_path, STUDY.format(cluster="", servers=1, rest=""))
+    assert drawn["chances"] == ["which server fails"]
+    done = command("run", "study.toml", "-o", "run", cwd=tmp_path)
+    assert "1 run, 1 seed for what is drawn: which server fails." in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("faults=[]", "nothing fails and no client asks for anything"),
+        ("population.files=0", "nothing is stored and no client asks for anything"),
+        (
+            "faults=[{part={server=1},health=0.5}]",
+            "the system is told of no failure and no client asks for anything",
+        ),
+    ],
+)
+def test_check_notes_a_study_that_does_nothing(setting: str, says: str, tmp_path: Path) -> None:
+    found = checked(tmp_path, SURE, "--set", setting)["notes"]
+    assert found[0] == f"the study does nothing: {says}."
+    assert not any("does nothing" in note for note in checked(tmp_path, SURE)["notes"])
+
+
+def test_osds_of_no_class_are_disks_and_the_first_sentence_says_so(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+    text = f'[cluster]\nceph = "{report}"\n[[faults]]\nfail = {{ osds = ["osd.12"] }}\n'
+    notes = checked(tmp_path, text)["notes"]
+    # 80 OSDs weigh 0.8 TiB, which is 0.88 TB, and 8 of them 1.6 TiB.
+    assert notes[0].startswith("80 OSDs of no class that the report gives, taken for 7,200 rpm")
+    done = command("run", "study.toml", "-o", "run", cwd=tmp_path)
+    first = " ".join(done.stdout.split()).partition(". ")[0]
+    assert "88 OSDs, taken for 7,200 rpm disks where the report gives no class" in first
