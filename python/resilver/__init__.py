@@ -70,7 +70,7 @@ if TYPE_CHECKING:
         System,
         Traffic,
     )
-    from resilver.study import BatchJobs, Results, Status, execute, status
+    from resilver.study import BatchJobs, Effect, Results, Status, execute, sensitivity, status
 
     __version__: str
 
@@ -128,7 +128,15 @@ _HOMES = {
         "System",
         "Traffic",
     ),
-    "resilver.study": ("BatchJobs", "Results", "Status", "execute", "status"),
+    "resilver.study": (
+        "BatchJobs",
+        "Effect",
+        "Results",
+        "Status",
+        "execute",
+        "sensitivity",
+        "status",
+    ),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 _MODULES = ("catalog", "estimate", "importers", "report", "simulate", "units")
@@ -147,6 +155,7 @@ __all__ = [
     "DeviceService",
     "DeviceTable",
     "DiskCalibration",
+    "Effect",
     "Ensemble",
     "Fabric",
     "Failing",
@@ -190,6 +199,7 @@ __all__ = [
     "quality",
     "redundancy",
     "report",
+    "sensitivity",
     "simulate",
     "status",
     "topology",

@@ -113,6 +113,12 @@ def run(
     cluster: Cluster = None,
     cluster_config: ClusterConfig = None,
     split: Split = None,
+    sensitivity: Annotated[
+        bool,
+        typer.Option(
+            "--sensitivity", help="Run again with each assumption 20 % lower and 20 % higher."
+        ),
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -124,6 +130,8 @@ def run(
     Examples:
 
     resilver run study.toml -o runs/study --workers 2
+
+    resilver run study.toml --sensitivity
 
     resilver run study.toml --cluster tcp://node1:8786
 
@@ -137,6 +145,7 @@ def run(
         settings or [],
         output,
         Where(workers, cluster, cluster_config, split),
+        sensitivity=sensitivity,
         as_json=as_json,
         quiet=quiet,
         verbose=verbose,

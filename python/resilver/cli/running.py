@@ -40,6 +40,7 @@ def run(
     output: Path | None,
     where: Where,
     *,
+    sensitivity: bool,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -51,6 +52,7 @@ def run(
         settings: overrides as KEY=VALUE.
         output: the run folder; by default runs/ and the study file's stem.
         where: where the runs are performed.
+        sensitivity: run again with each assumption lower and higher.
         as_json: print the runs as JSON.
         quiet: print neither progress nor summary.
         verbose: print one line for each run that ends.
@@ -65,12 +67,33 @@ def run(
         stem = study_file.stem.strip(".") or "study"
         folder = output if output is not None else Path("runs") / stem
         results = perform(study, folder, choice, where.split, quiet=quiet, verbose=verbose)
+        if sensitivity:
+            _turn(study, folder, choice, quiet=quiet, verbose=verbose)
     finally:
         choice.close()
     if as_json:
-        print_json(results.to_records())
+        records = results.to_records()
+        print_json({"runs": records, **_beside(results)} if sensitivity else records)
     elif not quiet:
         print_summary(results, next_command=f"resilver report {shown(folder)}")
+
+
+def _turn(study: Study, folder: Path, choice: Any, *, quiet: bool, verbose: bool) -> None:
+    """Run the study with each assumption lower and higher, with progress on stderr."""
+    from resilver.study import sensitivity
+
+    command = ["resilver", *sys.argv[1:]]
+    with StudyDisplay(quiet=quiet, verbose=verbose) as display:
+        sensitivity(study, folder, executor=choice, progress=display, command=command)
+
+
+def _beside(results: Results) -> dict[str, Any]:
+    """What is said beside the runs: what they rest on, and what each of that is worth."""
+    return {
+        "assumptions": results.provenance["assumptions"],
+        "chances": results.provenance["chances"],
+        "sensitivity": [one.record() for one in results.sensitivity],
+    }
 
 
 def perform(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich import box
@@ -16,6 +16,9 @@ from resilver.cli.console import output
 from resilver.study import Results
 from resilver.study.phases import SIMULATED_PHASES
 from resilver.units import format_bytes, format_duration, format_rate
+
+if TYPE_CHECKING:
+    from resilver.study import Effect
 
 # A sweep of more points than this is better read on the page or in the tables.
 _POINTS_SHOWN = 40
@@ -36,6 +39,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     """
     from resilver.report.findings import losses, nothing_rebuilt
     from resilver.report.pools import pools_table
+    from resilver.report.sensitivity import sensitivity_finding
     from resilver.report.sentence import describe
     from resilver.report.source import largest, serves_only, systems
     from resilver.report.summary import key_figures
@@ -68,10 +72,42 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     if table := pools_table(results, largest(points)):
         console.print()
         console.print(_pools(table, console.width))
+    if results.sensitivity:
+        console.print()
+        _print_wrapped(console, f"{sensitivity_finding(results)}.", style="bold")
+        console.print(_sensitivity(results.sensitivity, console.width))
     if not serves_only(largest(points).rows) and (reason := nothing_rebuilt(largest(points))):
         _print_wrapped(console, reason)
     console.print()
     _print_whereabouts(console, results, next_command)
+
+
+def _sensitivity(effects: Sequence[Effect], width: int) -> Table:
+    """A row an assumption: what came of it lower and higher, as fully as the terminal is wide."""
+    from resilver.report.sensitivity import signed, value_words
+
+    def row(one: Effect, detail: int) -> list[str]:
+        sides = zip((one.low, one.high), (one.low_value, one.high_value), one.changes, strict=True)
+        cells = [
+            (f"{at}: " if detail > 1 else "")
+            + (f"{value_words(one, value)}, " if detail else "")
+            + signed(change)
+            for at, value, change in sides
+        ]
+        return [one.assumption, *cells]
+
+    lines: list[list[str]] = []
+    for detail in (2, 1, 0):
+        lines = [["assumption", "lower", "higher"], *(row(one, detail) for one in effects)]
+        if sum(max(map(len, cells)) + _GAP for cells in zip(*lines, strict=True)) <= width:
+            break
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for heading in lines[0]:
+        side: Any = "left" if heading == lines[0][0] else "right"
+        table.add_column(heading, justify=side)
+    for line in lines[1:]:
+        table.add_row(*line)
+    return table
 
 
 def _pools(pools: Any, width: int) -> Table:

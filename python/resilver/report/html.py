@@ -15,6 +15,7 @@ from resilver.report.network import named_tables
 from resilver.report.pools import pools_table
 from resilver.report.provenance import provenance_html
 from resilver.report.runs import runs_table
+from resilver.report.sensitivity import sensitivity_chart
 from resilver.report.sentence import describe
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
 from resilver.report.standing import Standing
@@ -154,6 +155,8 @@ def _body(
         shown = page.details("pools", "pools", table).replace("<details ", "<details open ", 1)
         yield f'<section><h2>Pools</h2><div class="named">{shown}</div></section>'
     yield "<noscript><p>Charts need JavaScript. The tables hold the same numbers.</p></noscript>"
+    if (tornado := sensitivity_chart(results)) is not None:
+        yield f"<section><h2>What it depends on</h2>{chart_html(page, tornado)}</section>"
     yield from _whole_study(page, points)
     yield from _systems(page, results, points, point)
     yield "<section><h2>Every run</h2>"

@@ -16,6 +16,7 @@ from resilver.report.charts_data import RateChart, ServerChart, TimelineChart
 from resilver.report.chord import Flows
 from resilver.report.degraded import DegradedChart
 from resilver.report.rate_layout import rate_layout
+from resilver.report.sensitivity import sensitivity_chart
 from resilver.report.source import ResultsLike, SystemRuns, largest, systems
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def write_figures(
         raise ConfigError(f"format = {format!r} is not known; choose one of {', '.join(FORMATS)}")
     points = systems(results)
     made = [*charts.of_study(points), *charts.of_system(results, system or largest(points))]
+    if (tornado := sensitivity_chart(results)) is not None:
+        made.append(tornado)
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)

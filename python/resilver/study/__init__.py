@@ -1,5 +1,6 @@
 """Studies: sweeps of systems times an ensemble of seeds, executed, stored and read back."""
 
+from resilver.study.effects import Effect, sensitivity
 from resilver.study.execution import execute
 from resilver.study.executors import BatchJobs
 from resilver.study.partial import PartialResults
@@ -11,6 +12,7 @@ __all__ = [
     "BatchJobs",
     "Counts",
     "Driver",
+    "Effect",
     "Incomplete",
     "PartialResults",
     "PointStatus",
@@ -20,5 +22,6 @@ __all__ = [
     "Status",
     "StudyProgress",
     "execute",
+    "sensitivity",
     "status",
 ]

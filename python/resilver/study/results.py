@@ -25,6 +25,8 @@ from resilver.study.tables import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from resilver.study.effects import Effect
+
 
 class StudyTables:
     """What results have in common, wherever their tables are read from."""
@@ -152,6 +154,13 @@ class Results(StudyTables):
     def swept_keys(self) -> list[str]:
         """The keys that the study sweeps, which are columns of `runs`."""
         return list(self.provenance["swept_keys"])
+
+    @cached_property
+    def sensitivity(self) -> list[Effect]:
+        """What each assumption is worth, the weightiest first; none where that was not asked."""
+        from resilver.study.effects import read_effects
+
+        return read_effects(self.folder, self.provenance["run_keys"])
 
     @property
     def complete(self) -> bool:

@@ -1,0 +1,126 @@
+"""What each assumption is worth: the table of a sensitivity analysis, and its tornado chart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resilver.report.chart import Chart
+from resilver.report.source import ResultsLike
+from resilver.report.tables import Column, Table
+from resilver.report.words import percent
+from resilver.units import format_duration, format_rate
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+    from resilver.study.effects import Effect
+
+NAME = "sensitivity"
+"""What the chart is called."""
+
+_SAME = 0.0005
+"""A change below this share is none that anybody would act on."""
+
+
+def signed(change: float | None) -> str:
+    """A change as a signed percentage; a dash for none.
+
+    >>> signed(0.173), signed(-0.06), signed(0.0001)
+    ('+17 %', '-6.0 %', 'none')
+    """
+    if change is None:
+        return "-"
+    if abs(change) < _SAME:
+        return "none"
+    return f"{'+' if change > 0 else '-'}{percent(abs(change))}"
+
+
+def value_words(effect: Effect, value: float | None) -> str:
+    """A time or a rate of an effect in words; a dash for none."""
+    if value is None:
+        return "-"
+    is_time = effect.metric == "rebuild_seconds"
+    return format_duration(value) if is_time else format_rate(value)
+
+
+def sensitivity_table(results: ResultsLike) -> Table | None:
+    """A row an assumption, the weightiest first, or None where no analysis was made.
+
+    Args:
+        results: The study's results.
+
+    Returns:
+        The assumption, its value as it is, lower and higher, what came of these, and by how much
+        that is another result.
+    """
+    effects: list[Effect] = getattr(results, "sensitivity", [])
+    if not effects:
+        return None
+    kind = "seconds" if effects[0].metric == "rebuild_seconds" else "rate"
+    what = "Rebuild time" if kind == "seconds" else "Goodput"
+    columns = (
+        Column("assumption", "Assumption", "text"),
+        Column("base", "As it is", "text"),
+        Column("low", "Lower", "text"),
+        Column("high", "Higher", "text"),
+        Column(f"low_{effects[0].metric}", f"{what}, lower", kind),
+        Column(f"high_{effects[0].metric}", f"{what}, higher", kind),
+        Column("low_change", "Change, lower", "text"),
+        Column("high_change", "Change, higher", "text"),
+    )
+    rows = [
+        [
+            one.assumption,
+            one.base,
+            one.low,
+            one.high,
+            one.low_value,
+            one.high_value,
+            *map(signed, one.changes),
+        ]
+        for one in effects
+    ]
+    return Table(columns, rows)
+
+
+def sensitivity_finding(results: ResultsLike) -> str:
+    """What the result depends on most, as a sentence without its full stop."""
+    effects: list[Effect] = getattr(results, "sensitivity", [])
+    if not effects:
+        return ""
+    most = effects[0]
+    what = "The rebuild time" if most.metric == "rebuild_seconds" else "The goodput"
+    if most.swing < _SAME:
+        return f"{what} depends on none of the assumptions alone"
+    low, high = most.changes
+    return (
+        f"{what} depends most on the {most.assumption}: {signed(low)} at {most.low}, "
+        f"{signed(high)} at {most.high}"
+    )
+
+
+def sensitivity_chart(results: ResultsLike) -> Chart | None:
+    """The tornado chart of an analysis, or None where none was made."""
+    effects: list[Effect] = getattr(results, "sensitivity", [])
+    table = sensitivity_table(results)
+    if table is None:
+        return None
+
+    def draw() -> Figure:
+        from resilver.report.tornado_plot import tornado_figure
+
+        return tornado_figure(effects)
+
+    def static(figure: object) -> None:
+        from resilver.report.tornado_plot import tornado_static
+
+        tornado_static(figure, effects)
+
+    text = (
+        "What the result changes by where one assumption is lower or higher and all others, and "
+        "the seed, are as they are; the weightiest first."
+    )
+    heading = sensitivity_finding(results)
+    title = "what each assumption is worth"
+    inches = (3.5, 0.9 + 0.22 * len(effects))
+    return Chart(NAME, heading, text, effects, draw, table, title, static, inches)
