@@ -1,4 +1,4 @@
-"""What each assumption is worth, by the command: systems of one known bottleneck say which it is."""
+"""What each assumption is worth, by the command: systems of one known bottleneck name it."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from resilver.spec.coding import CodingSpeed
 from resilver.spec.device import Device, DeviceClasses, DeviceService, DeviceTable
 from resilver.spec.histogram import Histogram
 from resilver.spec.objects import Objects
-from resilver.spec.section import FilePath, written
 from resilver.spec.osd_devices import OsdDevices
+from resilver.spec.section import FilePath, written
 from resilver.spec.topology import TopologySpec
 from resilver.units import (
     exact_bytes,
