@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import pyarrow as pa
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -16,54 +13,14 @@ from chromium import Page
 from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 
 from resilver.reproduce import Reproduction, entry, write_reproduction
-from resilver.reproduce.compare import compare
 from resilver.reproduce.conclusions import conclude
 from resilver.reproduce.evidence import Evidence, Wishes
-from resilver.reproduce.make import Part
-from resilver.reproduce.pictures import picture
+from resilver.reproduce.make import Part, judged
+from resilver.reproduce.measured import measured
+from resilver.reproduce.tables import table_of
+from tests.unit.study_shelf import invented
 
 pytestmark = pytest.mark.browser
-
-CASES = ["none", "4 disks", "8 links", "16 links", "24 links", "1 switch", "2 switches"]
-
-
-def rows_of(name: str) -> list[dict[str, Any]]:
-    """A row for every topology, case, load, timeout and seed, with numbers that differ a little."""
-    topologies = list(entry("network-load").labels["topology"]["names"].values())
-    metrics = {number.metric for number in entry(name).published}
-    metrics |= {drawn.y for drawn in entry(name).pictures if drawn.y}
-    rows = []
-    for rank, topology in enumerate(topologies):
-        for case, faults in enumerate(CASES):
-            for seed in (1, 2, 3):
-                value = 1.0 + rank + 0.01 * case + 0.001 * seed
-                rows.append(
-                    {
-                        **dict.fromkeys(metrics, value),
-                        "run": f"{name} {topology} {faults} {seed}",
-                        "seed": seed,
-                        "topology": topology,
-                        "faults": faults,
-                        "traffic.outstanding": 1280 * (case + 1),
-                        "traffic.timeout": 0.175 + 0.025 * (rank % 5),
-                    }
-                )
-    return rows
-
-
-def table_of(rows: list[dict[str, Any]]) -> pa.Table:
-    """A distribution of every quantity that is drawn, the same for each run."""
-    quantities = ("read_delay_seconds", "write_delay_seconds", "channel_busy_fraction")
-    bins = [(row["run"], quantity, k) for row in rows for quantity in quantities for k in range(20)]
-    return pa.table(
-        {
-            "run": [run for run, _, _ in bins],
-            "quantity": [quantity for _, quantity, _ in bins],
-            "low": [0.05 * k for _, _, k in bins],
-            "high": [0.05 * (k + 1) for _, _, k in bins],
-            "count": [1 + k for _, _, k in bins],
-        }
-    )
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +29,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     whole = entry("network-failures")
     parts = []
     for name in whole.members:
-        one, rows = entry(name), rows_of(name)
-        numbers = [(number, compare(name, number, rows)) for number in one.published]
-        results: Any = SimpleNamespace(distributions=table_of(rows))
-        evidence = Evidence(tuple(rows), results)
-        drawn = [picture(one, spec, {name: evidence}, numbers) for spec in one.pictures]
-        shown = tuple(one for one in drawn if one is not None)
-        compared = tuple(number for _, number in numbers)
-        parts.append(Part(one, compared, shown, Evidence(tuple(rows)), 1.0))
+        one = entry(name)
+        if one.has_runs:
+            evidence = invented(name, tmp_path_factory.mktemp(name), known=True)
+        else:
+            evidence = Evidence(table_of(measured(one.kind, one.options)))
+        numbers, drawn = judged(one, {name: evidence})
+        parts.append(Part(one, numbers, drawn, Evidence(evidence.runs), 1.0))
     every = [number for part in parts for number in part.comparisons]
     said = tuple(conclude(one, every) for one in whole.conclusions)
     done = Reproduction(whole, tuple(parts), Wishes(), conclusions=said)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-from typing import Any
 
 import pytest
 from matplotlib.figure import Figure as StaticFigure
@@ -13,36 +12,35 @@ from resilver.report.parallel import parallel, parallel_table, parallel_words
 from resilver.report.parallel_plot import parallel_figure, parallel_static
 from resilver.reproduce.compare import compare
 from resilver.reproduce.parallels import parallels
-from resilver.reproduce.published import PictureSpec, Published
+from resilver.reproduce.published import Axis, PictureSpec, Published
+from resilver.reproduce.tables import Tables, table_of
 
 SPEC = PictureSpec(
     "shares",
     "parallel",
     "Shares",
-    y_unit="%",
-    y_title="simulated over analytic",
+    query="SELECT line, bisection, share FROM runs",
+    y=Axis("simulated over analytic", "%"),
     level_name="the analytic model",
-    axes=(
-        {"name": "full", "at": {"bisection": "full"}},
-        {"name": "half", "at": {"bisection": "half"}},
-    ),
-    lines=(
-        {"name": "read", "y": "read_share", "at": {"campaign": "reads"}, "published": ["r", ""]},
-        {"name": "write", "y": "write_share", "at": {"campaign": ["writes", "more writes"]}},
-    ),
+    stars={"read": ["r", ""]},
 )
-ROWS: list[dict[str, Any]] = [
-    {"bisection": "full", "campaign": "reads", "read_share": 0.98, "write_share": None},
-    {"bisection": "full", "campaign": "reads", "read_share": 1.0, "write_share": None},
-    {"bisection": "half", "campaign": "reads", "read_share": 0.7, "write_share": None},
-    {"bisection": "half", "campaign": "writes", "read_share": None, "write_share": 0.5},
-    {"bisection": "half", "campaign": "more writes", "read_share": None, "write_share": 0.6},
+ROWS = [
+    {"line": line, "bisection": bisection, "share": share}
+    for line, bisection, share in (
+        ("read", "full", 0.98),
+        ("read", "full", 1.0),
+        ("read", "half", 0.7),
+        ("write", "full", None),
+        ("write", "half", 0.5),
+        ("write", "half", 0.6),
+    )
 ]
-NUMBER = Published("r", "Read", "read_share", "%", paper=98.0, at={"campaign": "reads"})
+NUMBER = Published("r", "Read", "avg(share)", unit="%", paper=98.0)
 
 
 def made() -> module.Parallel:
-    found = parallels(SPEC, ROWS, [(NUMBER, compare("e", NUMBER, ROWS))])
+    tables = Tables(table_of(ROWS))
+    found = parallels(SPEC, tables, {"r": compare("e", NUMBER, tables)})
     assert found is not None
     return found
 
@@ -94,7 +92,7 @@ def test_the_table_and_the_words_say_what_is_drawn() -> None:
 
 
 def test_nothing_is_drawn_from_rows_without_the_columns() -> None:
-    assert parallels(SPEC, [{"bisection": "full", "campaign": "reads"}], []) is None
+    assert parallels(SPEC, Tables(table_of([{**ROWS[0], "share": None}])), {}) is None
     assert parallel(("one",), {"read": {0: []}}, "share") is None
 
 

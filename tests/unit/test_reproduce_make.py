@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from resilver.reproduce import (
     Wishes,
     chosen,
     entry,
+    names,
     reproduce,
     write_pictures,
     write_reproduction,
@@ -151,6 +154,61 @@ def test_the_command_exits_with_1_and_a_list_where_a_band_does_not_hold(
     assert command([*line, "10", "--seeds", "1", *settings]) == 0
 
 
+def test_folders_are_checked_before_anything_runs(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What another study left where a part of the second would go stops the first as well."""
+    small = ["--seeds", "1", "--workers", "1", "-o", str(tmp_path), "-q"]
+    sizes = 'study.sweep={ "cluster.servers" = [4, 8] }'
+    changed = ["--set", "population.bytes_per_server=256 MiB", "--set", sizes]
+    assert command(["reproduce", "rebuild-flat-objects", *small, *changed]) == 0
+    shutil.move(tmp_path / "rebuild-flat-objects", tmp_path / "rebuild-ring")
+    # Its own runs would come first, and those of the other population after them.
+    assert command(["reproduce", "rebuild-ring-striped", *small, *changed]) == 2
+    assert "rebuild-ring' belongs to another study" in capfd.readouterr().err
+    assert not (tmp_path / "rebuild-ring-striped").exists()
+
+
+def test_a_changed_study_says_so_and_stays_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    size = "population.file_size=1 GiB"
+    words = ["reproduce", "one-pair", "7", "--seeds", "1", "--workers", "1", "--set", size]
+    sweep = 'study.sweep={ "recovery.pipelining" = [true] }'
+    command([*words, "--set", sweep])
+    out = capfd.readouterr().out
+    assert "Not the study as it ships: --set 'population.file_size=1 GiB'" in out
+    [folder] = (tmp_path / "runs").iterdir()
+    assert folder.name.startswith("reproduce-")
+    # What the study sweeps and this does not is no reason to stop: its number was not run.
+    [page] = folder.glob("*.html")
+    text = page.read_text(encoding="utf-8")
+    again = f"resilver reproduce one-pair 'Figure 7' --seeds 1 --set '{size}'"
+    assert escape(again) in text and "resilver run study.toml" not in text
+    assert "– not run" in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 130])
+def test_the_list_groups_by_paper_and_fits(
+    width: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert command(["reproduce", "--list"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    listed = [line.split()[0] for line in lines if line.split()[0:1]]
+    assert all(name in listed for name in names())
+    text = " ".join(" ".join(lines).split())
+    for paper in ("Gonsiorowski et al., ", "Carns, Harms, ", "Mehech, ", "No paper: a goal of"):
+        assert text.count(paper) == 1
+    # Members stand below their collection, and what else the paper has below them.
+    ranks = [listed.index(name) for name in ("rebuild-scaling", "rebuild-ring", "flagship")]
+    assert ranks == sorted(ranks) and ranks[2] < listed.index("network-failures")
+    if width == 130:
+        assert len(lines) < 2 * len(names())
+
+
 def test_the_list_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
     assert command(["reproduce", "--list", "--json"]) == 0
     listed = json.loads(capfd.readouterr().out)
@@ -159,8 +217,6 @@ def test_the_list_is_json_too(capfd: pytest.CaptureFixture[str]) -> None:
     # Collections stand before what they collect.
     assert list(figures).index("rebuild-scaling") < list(figures).index("rebuild-flat-groups")
     assert all(one["expected_seconds"] > 0 for one in listed)
-    assert command(["reproduce", "--list"]) == 0
-    assert "rebuild-ring-striped" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -2,70 +2,72 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure as StaticFigure
 
 from resilver.report.style import GREY
-from resilver.reproduce.bars import bars, bars_figure, bars_static
+from resilver.reproduce.bars import bars, bars_figure, bars_static, bars_table, bars_words
 from resilver.reproduce.compare import compare
+from resilver.reproduce.cumulative import cumulative, cumulative_figure, cumulative_table
 from resilver.reproduce.curves import curve, curve_figure, curve_static, curve_table
 from resilver.reproduce.histograms import histogram, histogram_figure, histogram_table
-from resilver.reproduce.published import PictureSpec, Published
+from resilver.reproduce.published import Axis, PictureSpec, Published
+from resilver.reproduce.tables import Tables
 
 CURVE = PictureSpec(
     "rates",
     "curve",
     "Rates",
-    x="items",
-    x_title="servers",
-    y="rate",
-    y_unit="thousand/s",
-    y_title="placement rate",
-    by="bucket",
-    names={"straw": "straw bucket"},
+    query="SELECT bucket, items, rate FROM runs",
+    x=Axis("servers", logarithmic=True),
+    y=Axis("placement rate", "thousand/s"),
+    stars={"r": 8},
+)
+PLACED = (
+    ("straw", 8, 3e3),
+    ("straw", 4, 9e3),
+    ("straw", 8, 5e3),
+    ("straw", 8, 4e3),
+    ("ring", 4, 1e3),
 )
 
 
+def tables(names: str, *rows: Sequence[Any]) -> Tables:
+    """A table of some columns."""
+    columns = (list(column) for column in zip(*rows, strict=True))
+    return Tables(pa.table(dict(zip(names.split(), columns, strict=True))))
+
+
 def test_a_line_goes_through_the_medians_in_the_units_of_the_axis() -> None:
-    rows = [
-        {"bucket": bucket, "items": items, "rate": rate}
-        for bucket, items, rate in (
-            ("straw", 8, 3000.0),
-            ("straw", 4, 9000.0),
-            ("straw", 8, 5000.0),
-            ("straw", 8, 4000.0),
-            ("ring", 4, 1000.0),
-            ("ring", 8, None),
-        )
-    ]
-    number = Published("r", "R", "rate", "thousand/s", paper=7.0, at={"items": 8})
-    made = curve(CURVE, rows, [(number, compare("e", number, rows))])
+    runs = tables("bucket items rate", *PLACED, ("ring", 8, None))
+    number = Published("r", "R", "median(rate)", unit="thousand/s", paper=7.0)
+    made = curve(CURVE, runs, {"r": compare("e", number, runs)})
     assert made is not None
     assert [(line.name, line.xs, line.ys) for line in made.lines] == [
-        ("straw bucket", (4.0, 8.0), (9.0, 4.0)),
+        ("straw", (4.0, 8.0), (9.0, 4.0)),
         ("ring", (4.0,), (1.0,)),
     ]
     assert made.published == ((8.0, 7.0),)
-    assert made.y_title == "placement rate (thousand/s)"
+    assert made.spec.y.label == "placement rate (thousand/s)"
     figure = curve_figure(made)
-    assert [trace.name for trace in figure.data] == ["straw bucket", "ring", "the paper"]
+    assert [trace.name for trace in figure.data] == ["straw", "ring", "the paper"]
     assert list(figure.data[0].x) == [2.0, 3.0]
+    assert [column.name for column in curve_table(made).columns][1] == "items"
     assert len(curve_table(made).rows) == 3
+    assert curve(CURVE, tables("bucket items rate", ("straw", 4, None)), {}) is None
 
 
 def test_a_formula_is_a_grey_line_without_marks_beside_the_simulated_ones() -> None:
-    rows = [
-        {"bucket": "straw", "items": 4, "rate": 9000.0, "formula": 8000.0},
-        {"bucket": "ring", "items": 4, "rate": 1000.0, "formula": 8000.0},
-        {"bucket": "ring", "items": 8, "rate": 2000.0, "formula": 7000.0},
-    ]
-    spec = replace(CURVE, expected="formula", level_name="by formula")
-    made = curve(spec, rows, [])
+    rows = ("straw", 4, 9e3, 8e3), ("ring", 4, 1e3, 8e3), ("ring", 8, 2e3, 7e3)
+    query = "SELECT bucket, items, rate, formula FROM runs"
+    spec = replace(CURVE, query=query, level_name="by formula")
+    made = curve(spec, tables("bucket items rate formula", *rows), {})
     assert made is not None
     formula = made.lines[-1]
     assert (formula.name, formula.xs, formula.ys) == ("by formula", (4.0, 8.0), (8.0, 7.0))
@@ -77,57 +79,79 @@ def test_a_formula_is_a_grey_line_without_marks_beside_the_simulated_ones() -> N
     assert lines["by formula"].get_marker() == "" and lines["ring"].get_marker() != ""
 
 
-def test_bars_of_single_runs_have_no_whiskers() -> None:
-    spec = replace(CURVE, draw="bars", y_unit="")
-    once = [{"bucket": "straw", "items": 4, "rate": 9.0}]
-    twice = [*once, {"bucket": "straw", "items": 4, "rate": 7.0}]
-    for rows, reach in ((once, None), (twice, (1.0,))):
-        made = bars(spec, rows)
-        assert made is not None
-        # The median of 7 and 9 is 8, 1 from either.
-        assert bars_figure(made).data[0].error_y.array == reach
-        static = StaticFigure()
-        bars_static(static, made)
-        assert len(static.axes[0].lines) == (0 if reach is None else 2)
+def test_an_axis_of_shares_is_marked_by_tenths_and_a_single_line_is_ours() -> None:
+    spec = replace(CURVE, query="SELECT busy, rate FROM runs", x=Axis("busy", "%"))
+    made = curve(spec, tables("busy rate", (0.12, 2e3), (0.34, 5e3)), {})
+    assert made is not None and [line.name for line in made.lines] == ["ours"]
+    assert [made.label(x) for x in made.ticks] == ["0", "10", "20", "30", "40"]
+    assert curve_table(made).columns[1].kind == "share"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        ".compare",
-        ".conclusions",
-        ".entries",
-        ".grouped",
-        ".page",
-        ".published",
-        ".serving",
-        ".streaming",
-        ".words",
-    ],
+BARS = PictureSpec(
+    "b",
+    "bars",
+    "Rates",
+    query="SELECT topology, faults, rate FROM runs",
+    x=Axis("topology"),
+    y=Axis("rate"),
 )
-def test_examples_of_docstrings_are_true(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"resilver.reproduce{name}"))
-    assert result.attempted > 0 and result.failed == 0
+RATES = (
+    *(("A", "none", 10.0), ("A", "none", 12.0), ("B", "none", 8.0), ("C", "none", 4.0)),
+    *(("A", "4 disks", 9.0), ("A", "4 disks", 12.0), ("B", "4 disks", 4.0)),
+)
 
 
-def test_a_curve_without_rows_is_no_picture() -> None:
-    assert curve(CURVE, [{"bucket": "straw", "items": 4, "rate": None}], []) is None
+def test_bars_are_medians_with_the_range_of_their_runs() -> None:
+    made = bars(BARS, tables("topology faults rate", *RATES))
+    assert made is not None
+    assert made.groups == ["A", "B", "C"] and made.series == ["none", "4 disks"]
+    first = made.bars[0]
+    assert (first.median, first.least, first.most, first.runs) == (11.0, 10.0, 12.0, 2)
+    assert "Most: 11 (A, none); least: 4 (C, none)" in bars_words(made)
+    figure = bars_figure(made)
+    # Two series share 0.84 of a group, a half of it on each side of its middle.
+    assert list(figure.data[0].x) == pytest.approx([-0.21, 0.79, 1.79])
+    assert [column.name for column in bars_table(made).columns][:2] == ["topology", "faults"]
+    assert len(bars_table(made).rows) == 5
 
 
-def test_bars_are_shares_of_the_number_and_of_the_volume() -> None:
+@pytest.mark.parametrize(("rates", "reach"), [([9.0], None), ([9.0, 7.0], (1.0,))])
+def test_bars_of_single_runs_have_no_whiskers(
+    rates: list[float], reach: tuple[float] | None
+) -> None:
+    # The median of 7 and 9 is 8, 1 from either.
+    spec = replace(BARS, query="SELECT topology, rate FROM runs")
+    made = bars(spec, tables("topology rate", *(("A", rate) for rate in rates)))
+    assert made is not None and not made.has_series
+    assert bars_figure(made).data[0].error_y.array == reach
+    static = StaticFigure()
+    bars_static(static, made)
+    assert len(static.axes[0].lines) == (0 if reach is None else 2)
+
+
+def test_a_cumulative_line_puts_the_runs_of_a_series_together() -> None:
+    query = "SELECT topology, high, sum(count) FROM runs GROUP BY ALL ORDER BY high"
+    spec = PictureSpec("d", "cumulative", "Delays", query=query, x=Axis("delay", "ms"))
+    rows = ("A", 0.01, 1), ("A", 0.02, 2), ("A", 0.02, 5)
+    made = cumulative(spec, tables("topology high count", *rows))
+    assert made is not None
+    (line,) = made.lines
+    # One of eight is at most 10 ms, all are at most 20 ms; half are at 20 ms.
+    assert list(line.xs) == [10.0, 20.0] and list(line.shares) == [0.125, 1.0]
+    assert line.median == 20.0 and line.count == 8
+    assert len(cumulative_figure(made).data) == 1 and len(cumulative_table(made).rows) == 2
+    assert cumulative(replace(spec, query="FROM runs WHERE false"), tables("a b c", *rows)) is None
+
+
+def test_bins_are_shares_of_the_number_and_of_the_volume() -> None:
     # Three files of 1 KiB and one of 1 MiB: 75 % and 25 % of the number; 3/1027 of the volume.
-    rows = [
-        {"population": "p", "bin_min_bytes": 1024, "files": 3, "file_bytes": 3 * 1024},
-        {"population": "p", "bin_min_bytes": 2048, "files": 0, "file_bytes": 0},
-        {"population": "p", "bin_min_bytes": 2**20, "files": 1, "file_bytes": 2**20},
-    ]
-    spec = PictureSpec("files", "histogram", "Files", count="files", volume="file_bytes")
-    made = histogram(spec, rows)
+    rows = ("p", 1024, 3, 3 * 1024), ("p", 2048, 0, 0), ("p", 2**20, 1, 2**20)
+    spec = PictureSpec("files", "histogram", "Files", query="FROM runs")
+    made = histogram(spec, tables("population least files volume", *rows))
     assert made is not None
     (panel,) = made.panels
     assert panel.exponents == (10, 20) and panel.counts == (75.0, 25.0)
     assert panel.volumes == pytest.approx((100 * 3 / 1027, 100 * 1024 / 1027))
-    assert math.fsum(panel.volumes) == pytest.approx(100.0)
+    assert math.fsum(panel.volumes) == pytest.approx(100.0) and made.counted == "files"
     assert len(histogram_figure(made).data) == 2 and len(histogram_table(made).rows) == 2
-    assert histogram(spec, rows[1:2]) is None
+    assert histogram(spec, tables("population least files volume", rows[1])) is None

@@ -13,19 +13,9 @@ from resilver.analytic.switch_loss import (
     servers_lost,
     stripes_lost,
 )
-from resilver.analytic.tables import (
-    PRINTED_RATES,
-    PRINTED_SPACE,
-    STUDIED_CODES,
-    rates_table,
-    space_table,
-)
 from resilver.spec.attachment import Attachment
 
 __all__ = [
-    "PRINTED_RATES",
-    "PRINTED_SPACE",
-    "STUDIED_CODES",
     "Attachment",
     "CodeFigures",
     "LevelLoads",
@@ -36,11 +26,9 @@ __all__ = [
     "data_loss_probability",
     "level_loads",
     "payload_rate",
-    "rates_table",
     "rebuild_ceiling",
     "server_rates",
     "servers_lost",
-    "space_table",
     "stream_rates",
     "stripes_lost",
 ]

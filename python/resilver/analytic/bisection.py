@@ -79,8 +79,8 @@ def level_loads(
     Returns:
         The loads.
 
-    Source: derived here from the operations of papers/003, section 5; the network is that of its
-    sections 4 and 6.3.
+    Source: derived here from the operations of Gonsiorowski et al. (2017), section 5; the
+    network is that of its sections 4 and 6.3.
 
     >>> from resilver.analytic import code_figures
     >>> local = Attachment("local", 24, 24, 2, 24)

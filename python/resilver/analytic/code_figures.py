@@ -25,7 +25,7 @@ class CodeFigures:
             where they differ.
         tolerance: Losses of which every set is survived.
 
-    Source: papers/003, sections 5 and 6.1, Tables 1 and 2.
+    Source: Gonsiorowski et al. (2017), sections 5 and 6.1, Tables 1 and 2.
 
     >>> code = code_figures("rs 8+3")
     >>> code.read_share, code.write_share, code.rebuild_share

@@ -86,7 +86,7 @@ def server_rates(
     Raises:
         ConfigError: A rate or a share is out of its range.
 
-    Source: papers/003, sections 5.1 to 5.4: r = (1 - f) k / (2k - 1) B,
+    Source: Gonsiorowski et al. (2017), sections 5.1 to 5.4: r = (1 - f) k / (2k - 1) B,
     w = (1 - f) B / (2 + x), rebuild f B / y.
 
     Range: an upper bound. Every stripe operation is at its best, one strip local to the

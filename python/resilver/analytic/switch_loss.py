@@ -21,8 +21,8 @@ def bandwidth_lost(attachment: Attachment, switches: Collection[int], group: int
     Returns:
         Ports lost over all ports of the group.
 
-    Source: papers/003, section 6.1: 50 % of a local group, 4 % (2 of 48 ports) of a distributed
-    one.
+    Source: Gonsiorowski et al. (2017), section 6.1: 50 % of a local group, 4 % (2 of 48
+    ports) of a distributed one.
 
     >>> bandwidth_lost(Attachment("local", 24, 24, 2, 24), {0}, group=0)
     Fraction(1, 2)
@@ -75,8 +75,8 @@ def data_loss_probability(attachment: Attachment, switches: int, tolerance: int)
         ConfigError: There are not so many switches, or local groups fill no whole sets of switches,
             nor divide one.
 
-    Source: counted here; papers/003, section 6.1, says that a local group may be lost with 2
-    switches and a distributed one withstands 3.
+    Source: counted here; Gonsiorowski et al. (2017), section 6.1, says that a local group may be
+    lost with 2 switches and a distributed one withstands 3.
 
     >>> local = Attachment("local", 24, 24, 2, 24)
     >>> data_loss_probability(local, switches=2, tolerance=3)  # 12 pairs of 276

@@ -19,11 +19,13 @@ _RECORDED = (
 )
 
 
-def provenance_html(results: ResultsLike) -> str:
+def provenance_html(results: ResultsLike, command: str | None = None) -> str:
     """The last section of the page: version, seeds, digest, and the command that reproduces it all.
 
     Args:
         results: The study's results.
+        command: A command that makes the page again from nothing; by default the study of the run
+            folder does.
     """
     record = results.provenance
     entries: dict[str, str] = {}
@@ -35,9 +37,11 @@ def provenance_html(results: ResultsLike) -> str:
             entries.setdefault(label, escape(str(value)))
     entries["Seeds"] = escape(seed_ranges(results.runs["seed"].to_pylist()))
     entries["Digest of all runs"] = f"<code>{study_digest(results)}</code>"
+    made = "resilver run study.toml -o again" if command is None else command
+    study = "" if command else "the <code>study.toml</code> of the run folder and "
     entries["To reproduce"] = (
-        "<code>resilver run study.toml -o again</code> with the <code>study.toml</code> of the run "
-        "folder and the same version; equal digests mean equal results."
+        f"<code>{escape(made)}</code> with {study}the same version; equal digests mean equal "
+        "results."
     )
     rows = "".join(f"<dt>{escape(label)}</dt><dd>{text}</dd>" for label, text in entries.items())
     return f"<section><h2>Provenance</h2><dl>{rows}</dl></section>"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,9 +10,9 @@ from resilver.report.plots import empty_figure
 from resilver.report.scales import significant
 from resilver.report.style import BLUE, SERIES
 from resilver.report.tables import Cell, Column, Table
-from resilver.reproduce.compare import DIVISORS, Row
-from resilver.reproduce.grouped import paired_ratios
-from resilver.reproduce.published import PictureSpec, matches
+from resilver.reproduce.compare import DIVISORS
+from resilver.reproduce.published import PictureSpec
+from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words, unit_words
 
 if TYPE_CHECKING:
@@ -54,10 +52,12 @@ class Bars:
     Args:
         spec: What is drawn.
         bars: The bars, in the order of the rows.
+        names: Of the columns that tell groups apart, and series if there are any.
     """
 
     spec: PictureSpec
     bars: tuple[Bar, ...]
+    names: tuple[str, ...]
 
     @property
     def groups(self) -> list[str]:
@@ -65,20 +65,14 @@ class Bars:
         return list(dict.fromkeys(bar.group for bar in self.bars))
 
     @property
+    def has_series(self) -> bool:
+        """Whether a group has several bars."""
+        return len(self.names) > 1
+
+    @property
     def series(self) -> list[str]:
         """The series in order."""
         return list(dict.fromkeys(bar.series for bar in self.bars))
-
-    @property
-    def unit(self) -> str:
-        """The unit of the heights."""
-        return "%" if self.spec.change_from else self.spec.y_unit
-
-    @property
-    def y_title(self) -> str:
-        """The title of the axis upwards."""
-        unit = unit_words(self.unit)
-        return f"{self.spec.y_title} ({unit})" if unit else self.spec.y_title
 
     def of(self, series: str) -> list[tuple[int, Bar]]:
         """The bars of a series, each with the place of its group."""
@@ -100,57 +94,43 @@ class Bars:
         return _ROOM / len(self.series)
 
 
-def bars(spec: PictureSpec, rows: Sequence[Row]) -> Bars | None:
+def bars(spec: PictureSpec, tables: Tables) -> Bars | None:
     """The bars of a picture.
 
     Args:
         spec: What to draw.
-        rows: The rows to draw it from.
+        tables: The entry's tables.
 
     Returns:
         The bars; None where no row has what it needs.
     """
-    parts: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        base = bool(spec.change_from) and matches(row, spec.change_from)
-        if matches(row, spec.at) and row.get(spec.x) is not None and not base:
-            name = str(row.get(spec.by, ""))
-            key = (str(row[spec.x]), spec.names.get(name, name) if spec.by else "")
-            parts.setdefault(key, []).append(row)
-    found = []
-    for (group, series), part in parts.items():
-        values = _values(spec, part, rows)
-        if values:
-            middle = float(statistics.median(values))
-            found.append(Bar(group, series, middle, min(values), max(values), len(values)))
-    return Bars(spec, tuple(found)) if found else None
-
-
-def _values(spec: PictureSpec, part: Sequence[Row], rows: Sequence[Row]) -> list[float]:
-    if spec.change_from:
-        base = [row for row in rows if matches(row, spec.change_from)]
-        return [100.0 * (ratio - 1.0) for ratio in paired_ratios(part, base, spec.x, spec.y)]
-    divisor = DIVISORS[spec.y_unit]
-    values = [row.get(spec.y) for row in part]
-    return [
-        float(value) / divisor
-        for value in values
-        if isinstance(value, int | float) and math.isfinite(value)
-    ]
+    names, rows = tables.ask(spec.query)
+    parts: dict[tuple[str, str], list[float]] = {}
+    for *key, value in rows:
+        if value is not None and key[0] is not None:
+            group, series = (*map(str, key), "")[:2]
+            parts.setdefault((group, series), []).append(float(value) / DIVISORS[spec.y.unit])
+    found = tuple(
+        Bar(*key, float(statistics.median(values)), min(values), max(values), len(values))
+        for key, values in parts.items()
+    )
+    return Bars(spec, found, tuple(names[:-1])) if found else None
 
 
 def bars_words(made: Bars) -> str:
     """What the bars show, for their caption."""
     top = max(made.bars, key=lambda bar: bar.median)
     low = min(made.bars, key=lambda bar: bar.median)
-    kind = "The change from the base case of the same seed" if made.spec.change_from else "A bar"
     runs = max(bar.runs for bar in made.bars)
-    text = f"{kind} is a median" if runs > 1 else f"{kind} is of one run"
+    text = "A bar is a median" if runs > 1 else "A bar is of one run"
     if runs > 1:
         text += f" over {runs} seeds, its line reaches from the least to the greatest"
     if low.median == top.median:
-        return f"{text}. All are {number_words(top.median, made.unit)}."
-    most, least = number_words(top.median, made.unit), number_words(low.median, made.unit)
+        return f"{text}. All are {number_words(top.median, made.spec.y.unit)}."
+    most, least = (
+        number_words(top.median, made.spec.y.unit),
+        number_words(low.median, made.spec.y.unit),
+    )
     return f"{text}. Most: {most} ({_named(top)}); least: {least} ({_named(low)})."
 
 
@@ -160,19 +140,19 @@ def _named(bar: Bar) -> str:
 
 def bars_table(made: Bars) -> Table:
     """The bars as rows."""
-    unit = made.unit.replace("/s", "_per_second").replace("%", "percent").lower()
-    name = f"{made.spec.y_title.replace(' ', '_')}_{unit}".rstrip("_")
+    unit = made.spec.y.unit.replace("/s", "_per_second").replace("%", "percent").lower()
+    name = f"{made.spec.y.title.replace(' ', '_')}_{unit}".rstrip("_")
     columns = (
-        Column(made.spec.x.replace(".", "_"), made.spec.x_title, "text"),
-        *((Column(made.spec.by.replace(".", "_"), "case", "text"),) if made.spec.by else ()),
-        Column(f"{name}_median", made.y_title, "number"),
+        Column(made.names[0], made.spec.x.title, "text"),
+        *(Column(name, "case", "text") for name in made.names[1:]),
+        Column(f"{name}_median", made.spec.y.label, "number"),
         Column(f"{name}_least", "least", "number"),
         Column(f"{name}_most", "most", "number"),
         Column("runs", "runs", "count"),
     )
     rows: list[list[Cell]] = []
     for bar in made.bars:
-        names: list[Cell] = [bar.group, bar.series] if made.spec.by else [bar.group]
+        names = (bar.group, bar.series)[: len(made.names)]
         rows.append([*names, bar.median, bar.least, bar.most, bar.runs])
     return Table(columns, rows)
 
@@ -194,7 +174,7 @@ def bars_figure(made: Bars) -> Figure:
             width=made.width,
             name=series or "ours",
             marker={
-                "color": SERIES[rank % len(SERIES)] if made.spec.by else BLUE,
+                "color": SERIES[rank % len(SERIES)] if made.has_series else BLUE,
                 "pattern": {"shape": _HATCHES[rank % len(_HATCHES)], "solidity": 0.25},
                 "line": {"width": 0},
             },
@@ -209,7 +189,7 @@ def bars_figure(made: Bars) -> Figure:
             if made.is_spread
             else None,
             text=[
-                f"{_named(bar)}: {bar.median:,.4g} {unit_words(made.unit)}"
+                f"{_named(bar)}: {bar.median:,.4g} {unit_words(made.spec.y.unit)}"
                 f"<br>{bar.least:,.4g} to {bar.most:,.4g} in {bar.runs} "
                 f"{'run' if bar.runs == 1 else 'runs'}"
                 for _, bar in own
@@ -218,15 +198,15 @@ def bars_figure(made: Bars) -> Figure:
             hoverinfo="text",
         )
     figure.update_xaxes(
-        title=made.spec.x_title,
+        title=made.spec.x.title,
         tickvals=list(range(len(made.groups))),
         ticktext=made.groups,
         showgrid=False,
     )
-    figure.update_yaxes(title=made.y_title)
-    if made.spec.y_logarithmic:
+    figure.update_yaxes(title=made.spec.y.label)
+    if made.spec.y.logarithmic:
         figure.update_yaxes(type="log")
-    figure.update_layout(barmode="overlay", hovermode="closest", showlegend=bool(made.spec.by))
+    figure.update_layout(barmode="overlay", hovermode="closest", showlegend=bool(made.has_series))
     return figure
 
 
@@ -239,7 +219,7 @@ def bars_static(figure: StaticFigure, made: Bars) -> None:
             [place + made.offset(rank) for place, _ in own],
             [bar.median for _, bar in own],
             width=made.width,
-            color=SERIES[rank % len(SERIES)] if made.spec.by else BLUE,
+            color=SERIES[rank % len(SERIES)] if made.has_series else BLUE,
             hatch=2 * _HATCHES[rank % len(_HATCHES)],
             edgecolor="white",
             linewidth=0.3,
@@ -249,12 +229,12 @@ def bars_static(figure: StaticFigure, made: Bars) -> None:
         )
     axes.set_xticks(range(len(made.groups)), made.groups)
     axes.grid(False, axis="x")
-    axes.set_xlabel(made.spec.x_title)
-    axes.set_ylabel(made.y_title)
-    if made.spec.y_logarithmic:
+    axes.set_xlabel(made.spec.x.title)
+    axes.set_ylabel(made.spec.y.label)
+    if made.spec.y.logarithmic:
         axes.set_yscale("log")
     if any(bar.median < 0.0 for bar in made.bars):
         axes.axhline(0.0, color="black", linewidth=0.6)
-    if made.spec.by:
+    if made.has_series:
         # Beside the bars: seven cases of eight topologies leave no free corner.
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)

@@ -1,18 +1,14 @@
-"""Ours beside the published number: from rows to one number, its deviation and its band."""
+"""Ours beside the published number: from a query to one number, its deviation and its band."""
 
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Callable, Mapping, Sequence
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from resilver.reproduce.grouped import GROUPED
-from resilver.reproduce.published import Published, matches
-
-Row = Mapping[str, Any]
-Rows = Sequence[Row]
+from resilver.reproduce.published import Published
+from resilver.reproduce.tables import Tables
 
 HOLDS, FAILS, COMPARED, ABSENT = "holds", "does not hold", "compared only", "not run"
 DIFFERS = "differs"
@@ -20,9 +16,8 @@ DIFFERS = "differs"
 of a band that is the source's claim and no promise of ours differs."""
 
 DIVISORS = {
-    "": 1.0,
+    **dict.fromkeys(("", "s", "objects", "groups", "replicas", "hops", "requests", "packets"), 1.0),
     "%": 0.01,
-    "s": 1.0,
     "ms": 1e-3,
     "us": 1e-6,
     "MB/s": 1e6,
@@ -36,22 +31,11 @@ DIVISORS = {
     "million/s": 1e6,
     "million": 1e6,
     "billion": 1e9,
-    "objects": 1.0,
-    "groups": 1.0,
-    "replicas": 1.0,
-    "hops": 1.0,
-    "requests": 1.0,
-    "packets": 1.0,
 }
-"""What one of each unit is in the SI units of the rows."""
+"""What one of each unit is in the SI units of the tables."""
 
-_STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
-    "median": statistics.median,
-    "mean": statistics.fmean,
-    "max": max,
-    "min": min,
-    "sum": math.fsum,
-}
+# The median of one expression, which may have brackets of its own: of no ratio of two medians.
+_MEDIAN = re.compile(r"median\(((?:[^()]|\([^()]*\))+)\)")
 
 
 @dataclass(frozen=True)
@@ -73,6 +57,7 @@ class Comparison:
         claim: Whether the band is the source's claim and no promise of ours.
         least: Of a plain median, the least of its rows; else None.
         most: Of a plain median, the greatest of its rows; else None.
+        query: How ours was computed, in SI units.
     """
 
     entry: str
@@ -89,6 +74,7 @@ class Comparison:
     claim: bool = False
     least: float | None = None
     most: float | None = None
+    query: str = ""
 
     @property
     def deviation(self) -> float | None:
@@ -128,118 +114,58 @@ class Comparison:
             "high": self.high,
             "runs": self.rows,
             "verdict": self.verdict,
+            "query": self.query,
         }
 
 
-def compare(entry: str, number: Published, rows: Rows, other: Rows = ()) -> Comparison:
-    """Compute one number from rows and set it beside the published one.
+def compare(entry: str, number: Published, tables: Tables) -> Comparison:
+    """Compute one number and set it beside the published one.
 
     Args:
         entry: The entry's name.
         number: What is published.
-        rows: The entry's own rows.
-        other: The rows of the entry that `number.over` names.
+        tables: The entry's tables.
 
     Returns:
         The comparison; its `ours` is None where no row has what it needs.
 
-    >>> number = Published("rate", "Rate", "rate", "s", paper=2.0, low=1.0, high=3.0)
-    >>> compare("example", number, [{"rate": 2.0}, {"rate": 2.5}, {"rate": 9.0}]).verdict
+    >>> import pyarrow as pa
+    >>> tables = Tables(pa.table({"rate": [2.0, 2.5, 9.0]}))
+    >>> number = Published("rate", "Rate", "median(rate)", unit="s", paper=2.0, low=1.0, high=3.0)
+    >>> compare("example", number, tables).verdict
     'holds'
     """
-    rows = [row for row in rows if not (number.besides and matches(row, number.besides))]
-    chosen = [
-        row
-        for row in rows
-        if matches(row, number.at)
-        and _number(row, number.metric) is not None
-        and all((_number(row, key) or 0.0) > least for key, least in number.above.items())
-    ]
-    ours = _ours(number, chosen, rows, other)
-    scaled = None if ours is None else ours / DIVISORS[number.unit]
-    low, high = _band(number, len(chosen))
-    least, most = _range(number, chosen)
+    plain = _MEDIAN.fullmatch(number.select)
+    # The rows that have what is measured, and its range over them where they are seeds of a point.
+    of = f"count({plain[1]}), min({plain[1]}), max({plain[1]})" if plain else "count(*), NULL, NULL"
+    low, high = number.low, number.high
+    if number.within is not None and number.paper is not None:
+        reach = number.within * number.paper
+        low, high = number.paper - reach, number.paper + reach
+    limits = ", ".join(limit if isinstance(limit, str) else "NULL" for limit in (low, high))
+    found = tables.ask(number.asking(f"{number.select}, {of}, {limits}"))[1][0]
+    ours, rows, least, most, asked_low, asked_high = map(_number, found)
+    divisor = DIVISORS[number.unit]
+    is_range = ours is not None and rows is not None and rows > 1
     return Comparison(
         entry=entry,
         key=number.key,
         what=number.what,
         figure=number.figure,
-        where=number.where,
+        where=number.source,
         unit=number.unit,
-        ours=scaled,
+        ours=None if ours is None else ours / divisor,
         paper=number.paper,
-        low=low,
-        high=high,
-        rows=len(chosen),
+        low=asked_low if isinstance(low, str) else low,
+        high=asked_high if isinstance(high, str) else high,
+        rows=int(rows or 0),
         claim=number.claim,
-        least=least,
-        most=most,
+        least=least / divisor if is_range and least is not None else None,
+        most=most / divisor if is_range and most is not None else None,
+        query=number.query,
     )
 
 
-def _range(number: Published, chosen: Rows) -> tuple[float | None, float | None]:
-    """The least and the greatest of several rows of which ours is the plain median."""
-    is_ratio = number.over or number.over_at or number.over_metric or number.ideal_from is not None
-    if number.statistic != "median" or is_ratio or len(chosen) < 2:
-        return None, None
-    values = [float(row[number.metric]) / DIVISORS[number.unit] for row in chosen]
-    return min(values), max(values)
-
-
-def _ours(number: Published, chosen: Rows, rows: Rows, other: Rows) -> float | None:
-    if number.statistic in GROUPED:
-        return GROUPED[number.statistic](number, chosen, rows)
-    value = _statistic(number, chosen)
-    if number.over:
-        return _ratio(value, _statistic(number, [r for r in other if matches(r, number.at)]))
-    if number.over_at:
-        return _ratio(value, _statistic(number, [r for r in rows if matches(r, number.over_at)]))
-    if number.over_metric:
-        return _ratio(value, _reduced(number.statistic, chosen, number.over_metric))
-    if number.ideal_from is not None:
-        base = _statistic(number, [r for r in rows if r.get("servers") == number.ideal_from])
-        scale = number.at["servers"] / number.ideal_from
-        return _ratio(value, None if base is None else base * scale)
-    return value
-
-
-def _statistic(number: Published, rows: Rows) -> float | None:
-    if number.statistic == "fullest":
-        full = [row for row in rows if _number(row, number.of) is not None]
-        best = max(full, key=lambda row: float(row[number.of]), default=None)
-        return None if best is None else _number(best, number.metric)
-    if number.statistic == "spread":
-        groups: dict[Any, list[Row]] = {}
-        for row in rows:
-            groups.setdefault(row.get(number.spread_over), []).append(row)
-        medians = [_reduced("median", group, number.metric) for group in groups.values()]
-        found = [median for median in medians if median is not None]
-        # One size says nothing about growth.
-        return max(found) / min(found) if len(found) > 1 and min(found) > 0.0 else None
-    return _reduced(number.statistic, rows, number.metric)
-
-
-def _reduced(statistic: str, rows: Rows, metric: str) -> float | None:
-    values = [value for row in rows if (value := _number(row, metric)) is not None]
-    return _STATISTICS[statistic](values) if values else None
-
-
-def _ratio(above: float | None, below: float | None) -> float | None:
-    return None if above is None or not below else above / below
-
-
-def _band(number: Published, count: int) -> tuple[float | None, float | None]:
-    if number.within is not None and number.paper is not None:
-        reach = number.within * number.paper
-        return number.paper - reach, number.paper + reach
-    if number.mean is not None and number.deviation is not None:
-        reach = 3.0 * number.deviation / max(count, 1) ** 0.5
-        return number.mean - reach, number.mean + reach
-    return number.low, number.high
-
-
-def _number(row: Row, column: str) -> float | None:
-    value = row.get(column)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return float(value)
+def _number(value: Any) -> float | None:
+    """A finite number as SQL gives it, which may be an integer or a decimal fraction."""
+    return None if value is None or not math.isfinite(value) else float(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,12 +12,12 @@ from resilver.report.plots import empty_figure
 from resilver.report.scales import significant
 from resilver.report.style import SERIES
 from resilver.report.tables import Column, Table
-from resilver.reproduce.compare import DIVISORS, Row
-from resilver.reproduce.published import PictureSpec, matches
+from resilver.reproduce.compare import DIVISORS
+from resilver.reproduce.published import PictureSpec
+from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words, unit_words
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from matplotlib.figure import Figure as StaticFigure
     from plotly.graph_objects import Figure
 
@@ -62,40 +61,22 @@ class Cumulative:
     spec: PictureSpec
     lines: tuple[Steps, ...]
 
-    @property
-    def x_title(self) -> str:
-        """The title of the axis across."""
-        unit = unit_words(self.spec.x_unit)
-        return f"{self.spec.x_title} ({unit})" if unit else self.spec.x_title
 
-
-def cumulative(
-    spec: PictureSpec, rows: Sequence[Row], distributions: pa.Table
-) -> Cumulative | None:
-    """The lines of a picture: the runs of each series put together.
+def cumulative(spec: PictureSpec, tables: Tables) -> Cumulative | None:
+    """The lines of a picture: the runs of each put together.
 
     Args:
         spec: What to draw.
-        rows: The runs.
-        distributions: The study's table: a row a run, quantity and bin (`low`, `high`, `count`).
+        tables: The entry's tables.
 
     Returns:
         The lines; None where no run has the quantity.
     """
-    series: dict[str, str] = {}
-    for row in rows:
-        if matches(row, spec.at):
-            word = str(row.get(spec.by, ""))
-            series[str(row["run"])] = spec.names.get(word, word)
-    chosen = distributions.select(["run", "quantity", "high", "count"]).to_pydict()
-    bins: dict[str, dict[float, int]] = {name: {} for name in series.values()}
-    for run, quantity, high, count in zip(
-        chosen["run"], chosen["quantity"], chosen["high"], chosen["count"], strict=True
-    ):
-        if quantity == spec.quantity and run in series and count:
-            own = bins[series[run]]
-            own[high] = own.get(high, 0) + count
-    lines = tuple(_steps(name, own, DIVISORS[spec.x_unit]) for name, own in bins.items() if own)
+    bins: dict[str, dict[float, int]] = {}
+    for name, high, count in tables.ask(spec.query)[1]:
+        own = bins.setdefault(str(name), {})
+        own[high] = own.get(high, 0) + int(count)
+    lines = tuple(_steps(name, own, DIVISORS[spec.x.unit]) for name, own in bins.items())
     return Cumulative(spec, lines) if lines else None
 
 
@@ -111,18 +92,18 @@ def _steps(name: str, bins: dict[float, int], divisor: float) -> Steps:
 def cumulative_words(made: Cumulative) -> str:
     """What the lines show, for their caption."""
     middles = ", ".join(
-        f"{number_words(line.median, made.spec.x_unit)} ({line.name})" for line in made.lines
+        f"{number_words(line.median, made.spec.x.unit)} ({line.name})" for line in made.lines
     )
     return f"The share that is at most so large, all seeds together. Medians: {middles}."
 
 
 def cumulative_table(made: Cumulative) -> Table:
     """The lines as rows."""
-    unit = f"_{made.spec.x_unit}" if made.spec.x_unit not in ("", "count") else ""
+    unit = f"_{made.spec.x.unit}" if made.spec.x.unit else ""
     unit = unit.replace("%", "percent")
     columns = (
         Column("line", "line", "text"),
-        Column(f"{made.spec.x_title.replace(' ', '_')}{unit}", made.x_title, "number"),
+        Column(f"{made.spec.x.title.replace(' ', '_')}{unit}", made.spec.x.label, "number"),
         Column("share", "share that is at most so large", "share"),
     )
     rows = [
@@ -136,7 +117,7 @@ def cumulative_table(made: Cumulative) -> Table:
 def cumulative_figure(made: Cumulative) -> Figure:
     """The lines, drawn with Plotly."""
     figure = empty_figure(420)
-    unit = unit_words(made.spec.x_unit)
+    unit = unit_words(made.spec.x.unit)
     for rank, line in enumerate(made.lines):
         figure.add_scatter(
             x=[significant(float(x)) for x in line.xs],
@@ -154,7 +135,7 @@ def cumulative_figure(made: Cumulative) -> Figure:
                 "dash": _DASHES[rank % len(_DASHES)],
             },
         )
-    figure.update_xaxes(title=made.x_title, rangemode="tozero")
+    figure.update_xaxes(title=made.spec.x.label, rangemode="tozero")
     figure.update_yaxes(title="share that is at most so large (%)", range=[0, 101])
     figure.update_layout(hovermode="closest", showlegend=True)
     return figure
@@ -173,7 +154,7 @@ def cumulative_static(figure: StaticFigure, made: Cumulative) -> None:
         )
     axes.set_xlim(left=0.0)
     axes.set_ylim(0.0, 101.0)
-    axes.set_xlabel(made.x_title)
+    axes.set_xlabel(made.spec.x.label)
     axes.set_ylabel("share that is at most so large (%)")
     # Beside the lines: cumulative ones leave no free corner.
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)

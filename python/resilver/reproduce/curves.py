@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,10 @@ from resilver.report.scales import log_ticks, significant
 from resilver.report.static_charts import logarithmic_upwards
 from resilver.report.style import GREY, PURPLE, SERIES, SERIES_MARKS, SERIES_MARKS_STATIC
 from resilver.report.tables import Column, Table
-from resilver.reproduce.compare import DIVISORS, Comparison, Row
-from resilver.reproduce.published import PictureSpec, Published, matches
-from resilver.reproduce.words import unit_words
+from resilver.reproduce.compare import DIVISORS, Comparison
+from resilver.reproduce.published import PictureSpec
+from resilver.reproduce.tables import Tables
+from resilver.reproduce.words import number_words, unit_words
 from resilver.units import exact_bytes
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ _X_KINDS = {"bytes": "bytes", "%": "share", "ms": "seconds"}
 """What a table writes the numbers of the axis across as, by their unit; others are counts."""
 
 
-_Points = dict[float, list[tuple[float, float]]]
-"""By the place on the axis across: (x, y) of its rows."""
+_Points = dict[float, list[float]]
+"""By the place on the axis across: the heights of its rows."""
 
 
 @dataclass(frozen=True)
@@ -57,107 +58,104 @@ class Curve:
         spec: What is drawn.
         lines: The lines.
         published: (x, y) of published numbers.
+        x_name: The column of the places on the axis across.
     """
 
     spec: PictureSpec
     lines: tuple[Line, ...]
     published: tuple[tuple[float, float], ...]
+    x_name: str
 
     def place(self, x: float) -> float:
         """Where a number stands on the axis across."""
-        return x if self.spec.x_linear else math.log2(x)
+        return math.log2(x) if self.spec.x.logarithmic else x
 
     @property
     def ticks(self) -> list[float]:
         """The places on the axis across, thinned to what fits; of a share, tenths."""
-        if self.spec.x_unit == "%":
+        if self.spec.x.unit == "%":
             most = max(x for line in self.lines for x in line.xs)
             xs = [tenth / 10.0 for tenth in range(math.ceil(10.0 * most) + 1)]
         else:
             xs = sorted({x for line in self.lines for x in line.xs})
         return xs[:: max(1, -(-len(xs) // 12))]
 
-    def name(self, line: Line) -> str:
-        """What a legend calls a line."""
-        return line.name if self.spec.by or line.is_expected else "ours"
-
     def label(self, x: float) -> str:
         """A place on the axis across, in words."""
-        if self.spec.x_unit == "bytes":
+        if self.spec.x.unit == "bytes":
             return exact_bytes(round(x))
-        return f"{x / DIVISORS.get(self.spec.x_unit, 1.0):,.0f}"
-
-    @property
-    def y_title(self) -> str:
-        """The title of the axis upwards."""
-        unit = unit_words(self.spec.y_unit)
-        return f"{self.spec.y_title} ({unit})" if unit else self.spec.y_title
+        return f"{x / DIVISORS.get(self.spec.x.unit, 1.0):,.0f}"
 
 
-def curve(
-    spec: PictureSpec,
-    rows: Sequence[Row],
-    numbers: Sequence[tuple[Published, Comparison]],
-) -> Curve | None:
+def curve(spec: PictureSpec, tables: Tables, numbers: Mapping[str, Comparison]) -> Curve | None:
     """The lines of a picture.
 
     Args:
         spec: What to draw.
-        rows: The rows to draw it from.
-        numbers: The entry's published numbers, each with its comparison.
+        tables: The entry's tables.
+        numbers: The entry's comparisons by key.
 
     Returns:
         The curve; None where no row has what it needs.
     """
-    divisor = DIVISORS[spec.y_unit]
-    groups: dict[str, _Points] = {}
+    divisor = DIVISORS[spec.y.unit]
+    names, rows = tables.ask(spec.query)
+    given = len(names) - (1 if spec.level_name else 0)
+    lines: dict[str, _Points] = {}
     expected: _Points = {}
     for row in rows:
-        if not matches(row, spec.at):
-            continue
-        x, y = row.get(spec.x), row.get(spec.y)
-        if isinstance(x, int | float) and isinstance(y, int | float):
-            name = spec.names.get(_word(row.get(spec.by)), _word(row.get(spec.by)))
-            place = float(row[spec.each]) if spec.each else float(x)
-            groups.setdefault(name, {}).setdefault(place, []).append((float(x), y / divisor))
-            formula = row.get(spec.expected) if spec.expected else None
-            if isinstance(formula, int | float):
-                expected.setdefault(place, []).append((float(x), formula / divisor))
-    lines = tuple(_line(name, points) for name, points in groups.items())
+        *line, x, y = row[:given]
+        if x is not None and y is not None:
+            points = lines.setdefault(str(line[0]) if line else "ours", {})
+            points.setdefault(float(x), []).append(float(y) / divisor)
+            if spec.level_name and row[-1] is not None:
+                expected.setdefault(float(x), []).append(float(row[-1]) / divisor)
+    found = tuple(_line(name, points) for name, points in lines.items())
     if expected:
-        lines = (*lines, _line(spec.level_name, expected, is_expected=True))
+        found = (*found, _line(spec.level_name, expected, is_expected=True))
     published = tuple(
-        (float(number.at[spec.x]), compared.paper * DIVISORS[number.unit] / divisor)
-        for number, compared in numbers
-        if number.metric == spec.y
-        if isinstance(number.at.get(spec.x), int | float) and not number.over_at
-        if compared.paper is not None
+        (float(x), compared.paper * DIVISORS[compared.unit] / divisor)
+        for key, x in spec.stars.items()
+        if (compared := numbers.get(key)) is not None and compared.paper is not None
     )
-    return Curve(spec, lines, published) if lines else None
+    return Curve(spec, found, published, names[given - 2]) if found else None
 
 
 def _line(name: str, points: _Points, *, is_expected: bool = False) -> Line:
     """The medians of the points at each place."""
-    return Line(
-        name,
-        tuple(statistics.median(x for x, _ in points[place]) for place in sorted(points)),
-        tuple(statistics.median(y for _, y in points[place]) for place in sorted(points)),
-        is_expected,
+    places = sorted(points)
+    middles = tuple(float(statistics.median(points[place])) for place in places)
+    return Line(name, tuple(places), middles, is_expected)
+
+
+def curve_words(made: Curve) -> str:
+    """What a curve shows, for its caption."""
+    across = " %" if made.spec.x.unit == "%" else ""
+    text = f"{made.spec.y.title.capitalize()} over {made.spec.x.title}; a point is a median. Most: "
+    tops = [
+        (line, max(range(len(line.ys)), key=line.ys.__getitem__))
+        for line in made.lines
+        if not line.is_expected
+    ]
+    text += ", ".join(
+        f"{number_words(line.ys[top], made.spec.y.unit)} at {made.label(line.xs[top])}{across}"
+        + (f" ({line.name})" if len(tops) > 1 or line.name != "ours" else "")
+        for line, top in tops
     )
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    text += "."
+    if made.spec.level_name:
+        text += f" The line without marks is {made.spec.level_name}."
+    return f"{text} A star is a number of the paper's." if made.published else text
 
 
 def curve_table(made: Curve) -> Table:
     """The points of the lines as rows."""
     spec = made.spec
-    unit = spec.y_unit.replace("/s", "_per_second").replace(" ", "_").lower()
+    unit = spec.y.unit.replace("/s", "_per_second").replace(" ", "_").lower()
     columns = (
         Column("line", "line", "text"),
-        Column(spec.x, spec.x_title, _X_KINDS.get(spec.x_unit, "count")),
-        Column(f"{spec.y_title.replace(' ', '_')}_{unit}", made.y_title, "number"),
+        Column(made.x_name, spec.x.title, _X_KINDS.get(spec.x.unit, "count")),
+        Column(f"{spec.y.title.replace(' ', '_')}_{unit}", made.spec.y.label, "number"),
     )
     rows = [(line.name, x, y) for line in made.lines for x, y in zip(line.xs, line.ys, strict=True)]
     return Table(columns, rows)
@@ -172,12 +170,12 @@ def curve_figure(made: Curve) -> Figure:
             x=[made.place(x) for x in line.xs],
             y=[significant(y) for y in line.ys],
             text=[
-                f"{made.label(x)}: {y:,.4g} {unit_words(spec.y_unit)}"
+                f"{made.label(x)}: {y:,.4g} {unit_words(spec.y.unit)}"
                 for x, y in zip(line.xs, line.ys, strict=True)
             ],
             hoverinfo="text",
             mode="lines" if line.is_expected else "lines+markers",
-            name=made.name(line),
+            name=line.name,
             line={
                 "color": _colour(rank, line),
                 "width": 2,
@@ -189,25 +187,28 @@ def curve_figure(made: Curve) -> Figure:
         figure.add_scatter(
             x=[made.place(x) for x, _ in made.published],
             y=[y for _, y in made.published],
-            text=[f"the paper: {y:,.4g} {unit_words(spec.y_unit)}" for _, y in made.published],
+            text=[f"the paper: {y:,.4g} {unit_words(spec.y.unit)}" for _, y in made.published],
             hoverinfo="text",
             mode="markers",
             name="the paper",
             marker={"size": 15, "symbol": "star", "color": PURPLE, "line": {"width": 1}},
         )
     figure.update_xaxes(
-        title=spec.x_title,
+        title=spec.x.title,
         tickvals=[made.place(x) for x in made.ticks],
         ticktext=[made.label(x) for x in made.ticks],
     )
-    if spec.y_logarithmic:
+    if spec.y.logarithmic:
         ys = _heights(made)
         ticks = log_ticks(min(ys), max(ys))
         figure.update_yaxes(
-            title=made.y_title, type="log", tickvals=ticks, ticktext=[f"{t:,.10g}" for t in ticks]
+            title=made.spec.y.label,
+            type="log",
+            tickvals=ticks,
+            ticktext=[f"{t:,.10g}" for t in ticks],
         )
     else:
-        figure.update_yaxes(title=made.y_title, range=[0, 1.12 * max(_heights(made)) or 1.0])
+        figure.update_yaxes(title=made.spec.y.label, range=[0, 1.12 * max(_heights(made)) or 1.0])
     figure.update_layout(
         hovermode="closest", showlegend=len(made.lines) > 1 or bool(made.published)
     )
@@ -226,7 +227,7 @@ def curve_static(figure: StaticFigure, made: Curve) -> None:
             linestyle=_DASHES_STATIC[rank % len(_DASHES_STATIC)],
             marker="" if line.is_expected else SERIES_MARKS_STATIC[_mark(rank)],
             markersize=3.5,
-            label=made.name(line),
+            label=line.name,
         )
     if made.published:
         axes.plot(
@@ -240,18 +241,18 @@ def curve_static(figure: StaticFigure, made: Curve) -> None:
             markeredgewidth=0.5,
             label="the paper",
         )
-    if not spec.x_linear:
+    if spec.x.logarithmic:
         axes.set_xscale("log", base=2)
     axes.set_xticks(made.ticks, [made.label(x) for x in made.ticks])
-    if spec.x_unit == "bytes":
+    if spec.x.unit == "bytes":
         axes.tick_params(axis="x", rotation=45)
     axes.minorticks_off()
-    if spec.y_logarithmic:
+    if spec.y.logarithmic:
         logarithmic_upwards(axes)
     else:
         axes.set_ylim(0.0, 1.12 * max(_heights(made)) or 1.0)
-    axes.set_xlabel(spec.x_title)
-    axes.set_ylabel(made.y_title)
+    axes.set_xlabel(spec.x.title)
+    axes.set_ylabel(made.spec.y.label)
     if len(made.lines) > 1 or made.published:
         axes.legend(loc="best")
 

@@ -1,25 +1,29 @@
 """What can be reproduced: the studies that ship with published numbers beside them.
 
 Each is a folder of the catalog's `studies` with a `reproduce.toml`: which figure or table it is,
-the published numbers and where they stand, the bands, the pictures, and the inputs that stand in
-for unpublished ones. Most have a `study.toml` too.
+its pictures, and the inputs that stand in for unpublished ones. Its published numbers are the lines
+of the `published.csv` beside it, each with where it stands, its band, and the query that gives
+ours. Most have a `study.toml` too, and some SQL with what the queries of a study have in common.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.reproduce.published import Conclusion, PictureSpec, Published
+from resilver.reproduce.published import Axis, Conclusion, PictureSpec, Published
 
 FILE = "reproduce.toml"
+NUMBERS = "published.csv"
 _STAND_INS = "stand-ins.toml"
 _ROMAN = {"1": "I", "2": "II", "3": "III", "4": "IV", "5": "V"}
 
@@ -41,10 +45,11 @@ class Entry:
         published: The numbers.
         pictures: The pictures.
         workers: How many runs at once its measurement allows; None for any.
-        labels: Columns made of others: each with the column it is made `of`, and short `names` of
-            that one's values.
+        beside: Other entries whose runs its numbers and pictures need.
+        views: SQL that defines views over its tables, see `resilver.reproduce.tables`.
         conclusions: What the source concludes in words.
         options: What else its kind needs, such as the items of "placements".
+        is_part: Whether it is cut down to one of its figures.
     """
 
     name: str
@@ -58,21 +63,16 @@ class Entry:
     published: tuple[Published, ...] = ()
     pictures: tuple[PictureSpec, ...] = ()
     workers: int | None = None
-    labels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
     conclusions: tuple[Conclusion, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    is_part: bool = False
 
     @property
     def has_runs(self) -> bool:
         """Whether it is a study with runs."""
         return self.kind in ("study", "cost")
-
-    @property
-    def others(self) -> tuple[str, ...]:
-        """Other entries whose runs its numbers and pictures need."""
-        names = [number.over for number in self.published]
-        names += [name for picture in self.pictures for name in picture.series]
-        return tuple(name for name in dict.fromkeys(names) if name and name != self.name)
 
 
 @dataclass(frozen=True)
@@ -130,35 +130,52 @@ def entry(name: str) -> Entry:
             Problem("nothing of this name can be reproduced", remedy, value=show(name))
         )
     table = tomllib.loads(folder.joinpath(name, FILE).read_text(encoding="utf-8"))
-    published = tuple(_published(row) for row in table.pop("published", []))
+    published = _published(folder.joinpath(name, NUMBERS))
     conclusions = tuple(_conclusion(row) for row in table.pop("conclusions", []))
     pictures = tuple(_picture(row) for row in table.pop("pictures", []))
+    views = (folder.joinpath(path).read_text(encoding="utf-8") for path in table.pop("views", ()))
     plain = {key: table.pop(key) for key in ("kind", "title", "source")}
-    lists = {key: tuple(table.pop(key, ())) for key in ("figures", "stand_ins", "members")}
+    lists: dict[str, Any] = {
+        key: tuple(table.pop(key, ())) for key in ("figures", "stand_ins", "members", "beside")
+    }
     seconds, workers = float(table.pop("expected_seconds", 0.0)), table.pop("workers", None)
     if plain["kind"] == "collection":
         parts = [entry(member) for member in lists["members"]]
-        lists["figures"] = tuple(dict.fromkeys(one for part in parts for one in part.figures))
-        lists["stand_ins"] = tuple(dict.fromkeys(one for part in parts for one in part.stand_ins))
+        for key in ("figures", "stand_ins"):
+            lists[key] = tuple(dict.fromkeys(one for part in parts for one in getattr(part, key)))
         seconds = sum(part.expected_seconds for part in parts)
     return Entry(
         name=name,
         **plain,
-        figures=lists["figures"],
-        stand_ins=lists["stand_ins"],
-        members=lists["members"],
+        **lists,
         expected_seconds=seconds,
         published=published,
         pictures=pictures,
         workers=workers,
-        labels=table.pop("labels", {}),
+        views=tuple(views),
         conclusions=conclusions,
         options=table,
     )
 
 
-def _published(row: dict[str, Any]) -> Published:
-    return Published(**{**row, "groups": tuple(map(tuple, row.get("groups", ())))})
+def _published(path: Traversable) -> tuple[Published, ...]:
+    """The numbers of a file, in the order of its lines; a collection has none of its own."""
+    if not path.is_file():
+        return ()
+    lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), strict=True)
+    return tuple(_number(line) for line in lines)
+
+
+def _number(line: Mapping[str, str]) -> Published:
+    """A number from its line; what is left empty stays as `Published` has it."""
+    given: dict[str, Any] = {key: text for key, text in line.items() if text}
+    for key in ("paper", "low", "high", "within"):
+        if key in given:
+            with suppress(ValueError):
+                given[key] = float(given[key])
+    given["claim"] = given.get("claim") == "yes"
+    renamed = {"from": "table", "where": "condition"}
+    return Published(**{renamed.get(key, key): value for key, value in given.items()})
 
 
 def _conclusion(row: dict[str, Any]) -> Conclusion:
@@ -166,8 +183,8 @@ def _conclusion(row: dict[str, Any]) -> Conclusion:
 
 
 def _picture(row: dict[str, Any]) -> PictureSpec:
-    lists = {key: tuple(row.get(key, ())) for key in ("also", "axes", "lines")}
-    return PictureSpec(**{**row, **lists})
+    axes = {name: Axis(**row.get(name, {})) for name in "xy"}
+    return PictureSpec(**{**row, **axes, "figures": tuple(row.get("figures", ()))})
 
 
 def stand_in(name: str) -> StandIn:
@@ -224,8 +241,6 @@ def select(one: Entry, figure: str) -> Entry:
         An entry with the numbers and pictures of that figure alone; of a collection, the members
         that have it.
     """
-    from dataclasses import replace
-
     if one.kind == "collection":
         kept = tuple(name for name in one.members if figure in entry(name).figures)
         stand_ins = dict.fromkeys(name for member in kept for name in entry(member).stand_ins)
@@ -233,6 +248,7 @@ def select(one: Entry, figure: str) -> Entry:
         return replace(
             one,
             members=kept,
+            is_part=True,
             figures=(figure,),
             stand_ins=tuple(stand_ins),
             expected_seconds=seconds,
@@ -241,9 +257,8 @@ def select(one: Entry, figure: str) -> Entry:
         )
     return replace(
         one,
+        is_part=True,
         figures=(figure,),
         published=tuple(number for number in one.published if number.figure == figure),
-        pictures=tuple(
-            picture for picture in one.pictures if figure in (picture.figure, *picture.also)
-        ),
+        pictures=tuple(picture for picture in one.pictures if figure in picture.figures),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,8 @@ from resilver.report.plots import AXIS, empty_figure
 from resilver.report.scales import significant
 from resilver.report.style import BLUE, VERMILLION
 from resilver.report.tables import Column, Table
-from resilver.reproduce.compare import Row
 from resilver.reproduce.published import PictureSpec
+from resilver.reproduce.tables import Tables
 from resilver.units import exact_bytes
 
 if TYPE_CHECKING:
@@ -40,10 +39,12 @@ class Histogram:
     Args:
         spec: What is drawn.
         panels: The panels, from the top.
+        counted: What is counted.
     """
 
     spec: PictureSpec
     panels: tuple[Panel, ...]
+    counted: str
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -59,30 +60,31 @@ class Histogram:
         return list(range(first, high + 2, _EXPONENTS_A_TICK))
 
 
-def histogram(spec: PictureSpec, rows: Sequence[Row]) -> Histogram | None:
+def histogram(spec: PictureSpec, tables: Tables) -> Histogram | None:
     """The panels of a picture.
 
     Args:
         spec: What to draw.
-        rows: Rows of a census, each with its population.
+        tables: The entry's tables.
 
     Returns:
         The histogram; None where nothing is stored.
     """
+    names, rows = tables.ask(spec.query)
     panels = []
-    for name in dict.fromkeys(str(row["population"]) for row in rows):
-        own = [row for row in rows if row["population"] == name and row[spec.count]]
-        count, volume = sum(row[spec.count] for row in own), sum(row[spec.volume] for row in own)
+    for name in dict.fromkeys(row[0] for row in rows):
+        own = [row[1:] for row in rows if row[0] == name and row[2]]
+        count, volume = sum(row[1] for row in own), sum(row[2] for row in own)
         if count and volume:
             panels.append(
                 Panel(
                     name,
-                    tuple(math.frexp(max(row["bin_min_bytes"], 1))[1] - 1 for row in own),
-                    tuple(100.0 * row[spec.count] / count for row in own),
-                    tuple(100.0 * row[spec.volume] / volume for row in own),
+                    tuple(math.frexp(max(row[0], 1))[1] - 1 for row in own),
+                    tuple(100.0 * row[1] / count for row in own),
+                    tuple(100.0 * row[2] / volume for row in own),
                 )
             )
-    return Histogram(spec, tuple(panels)) if panels else None
+    return Histogram(spec, tuple(panels), names[2]) if panels else None
 
 
 def histogram_table(made: Histogram) -> Table:
@@ -90,8 +92,8 @@ def histogram_table(made: Histogram) -> Table:
     columns = (
         Column("population", "population", "text"),
         Column("bin_min_bytes", "from", "bytes"),
-        Column(f"{made.spec.count}_share", f"share of {made.spec.count}", "share"),
-        Column(f"{made.spec.volume}_share", "share of the volume", "share"),
+        Column(f"{made.counted}_share", f"share of {made.counted}", "share"),
+        Column("volume_share", "share of the volume", "share"),
     )
     rows = [
         (panel.name, 2**exponent, count / 100.0, volume / 100.0)
@@ -114,7 +116,7 @@ def histogram_figure(made: Histogram) -> Figure:
         suffix = "" if rank == 0 else str(rank + 1)
         top = 1.0 - rank * (room + gap)
         for values, colour, name, aside in (
-            (panel.counts, VERMILLION, f"share of {made.spec.count}", 0.28),
+            (panel.counts, VERMILLION, f"share of {made.counted}", 0.28),
             (panel.volumes, BLUE, "share of the volume", 0.72),
         ):
             figure.add_bar(
@@ -156,7 +158,7 @@ def histogram_static(figure: StaticFigure, made: Histogram) -> None:
     grid = figure.subplots(len(made.panels), 1, sharex=True, squeeze=False)
     for rank, (axes, panel) in enumerate(zip(grid[:, 0], made.panels, strict=True)):
         for values, colour, name, aside in (
-            (panel.counts, VERMILLION, f"share of {made.spec.count}", 0.28),
+            (panel.counts, VERMILLION, f"share of {made.counted}", 0.28),
             (panel.volumes, BLUE, "share of the volume", 0.72),
         ):
             xs = [exponent + aside for exponent in panel.exponents]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from resilver.reproduce.conclusions import Concluded, conclude
 from resilver.reproduce.entries import Entry, entry, figure_name, select
 from resilver.reproduce.evidence import Evidence, Gatherer, Perform, Wishes
 from resilver.reproduce.pictures import Picture, picture
+from resilver.reproduce.tables import Tables
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,15 @@ class Reproduction:
         return tuple(one for one in self.comparisons if one.verdict == FAILS)
 
     @property
+    def command(self) -> str:
+        """The command that makes it again."""
+        one = self.entry
+        figure = one.figures if one.is_part else ()
+        seeds = () if self.wishes.seeds is None else ("--seeds", str(self.wishes.seeds))
+        settings = (word for setting in self.wishes.settings for word in ("--set", setting))
+        return shlex.join(("resilver", "reproduce", one.name, *figure, *seeds, *settings))
+
+    @property
     def holds(self) -> bool:
         """Whether every number lies in its band."""
         return not self.failures
@@ -105,7 +116,7 @@ def reproduce(
     """
     gatherer = Gatherer(Path(folder), wishes, perform)
     members = [entry(name) for name in one.members] if one.kind == "collection" else [one]
-    if one.kind == "collection" and len(one.figures) == 1:
+    if one.kind == "collection" and one.is_part:
         members = [select(member, one.figures[0]) for member in members]
     counts = [gatherer.check(member) for member in members]
     parts = []
@@ -128,36 +139,39 @@ def _overview(one: Entry, gatherer: Gatherer, parts: Sequence[Part]) -> tuple[Pi
     if one.kind != "collection":
         return ()
     specs = [spec for spec in one.pictures if set(spec.series) <= set(gatherer.known)]
-    made = []
-    for spec in specs:
-        numbers = [
-            pair
-            for part in parts
-            if part.entry.name in spec.series
-            for pair in zip(part.entry.published, part.comparisons, strict=True)
-        ]
-        made.append(picture(one, spec, gatherer.known, numbers))
+    numbers = [compared for part in parts for compared in part.comparisons]
+    made = (picture(one, spec, gatherer.known, None, numbers) for spec in specs)
     return tuple(drawn for drawn in made if drawn is not None)
 
 
 def _part(one: Entry, gatherer: Gatherer) -> Part:
     begun = time.monotonic()
     evidence = {one.name: gatherer.of(one)}
-    for name in one.others:
+    for name in one.beside:
         evidence[name] = gatherer.beside(one, name)
-    rows = evidence[one.name].rows
-    numbers = [
-        (
-            number,
-            compare(one.name, number, rows, evidence[number.over].rows if number.over else ()),
-        )
-        for number in one.published
-    ]
-    made = [picture(one, spec, evidence, numbers) for spec in one.pictures]
-    return Part(
-        one,
-        tuple(compared for _, compared in numbers),
-        tuple(drawn for drawn in made if drawn is not None),
-        evidence[one.name],
-        time.monotonic() - begun,
+    comparisons, pictures = judged(one, evidence)
+    return Part(one, comparisons, pictures, evidence[one.name], time.monotonic() - begun)
+
+
+def judged(
+    one: Entry, evidence: Mapping[str, Evidence]
+) -> tuple[tuple[Comparison, ...], tuple[Picture, ...]]:
+    """Set an entry's numbers beside the published ones, and put its pictures together.
+
+    Args:
+        one: The entry.
+        evidence: Its own evidence, and that of the entries beside it, by name.
+
+    Returns:
+        The comparisons, and the pictures that have something to show.
+    """
+    own = evidence[one.name]
+    tables = Tables(
+        own.runs,
+        None if own.results is None else own.results.folder,
+        one.views,
+        {name: other.runs for name, other in evidence.items() if name != one.name},
     )
+    comparisons = tuple(compare(one.name, number, tables) for number in one.published)
+    made = (picture(one, spec, evidence, tables, comparisons) for spec in one.pictures)
+    return comparisons, tuple(drawn for drawn in made if drawn is not None)

@@ -7,9 +7,9 @@ from importlib.resources import as_file, files
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.reproduce.burst_buffer import code_rows, switch_rows
-from resilver.reproduce.compare import Row
+from resilver.reproduce.coding import code_rows, switch_rows
 from resilver.reproduce.placing import placement_rates
+from resilver.reproduce.tables import Row
 
 
 def measured(kind: str, options: Mapping[str, Any]) -> list[Row]:

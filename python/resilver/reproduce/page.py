@@ -279,10 +279,12 @@ def _table(comparisons: Iterable[Comparison]) -> Table:
         Column("low", "least", "number"),
         Column("high", "most", "number"),
         Column("verdict", "verdict", "text"),
+        Column("query", "query over the runs, in SI units", "text"),
     )
     rows = [
-        (c.entry, c.key, c.figure, c.what, c.unit, c.paper, c.ours, c.low, c.high, c.verdict)
+        (c.entry, c.key, c.figure, c.what, c.unit, c.paper, c.ours, *band, c.verdict, c.query)
         for c in comparisons
+        for band in ((c.low, c.high),)
     ]
     return Table(columns, rows)
 
@@ -291,7 +293,7 @@ def _provenance(made: Reproduction) -> Iterable[str]:
     """The provenance of the first run folder: version, host and command are those of all."""
     for part in made.parts:
         if part.evidence.results is not None:
-            yield provenance_html(part.evidence.results)
+            yield provenance_html(part.evidence.results, made.command)
             return
 
 

@@ -1,55 +1,43 @@
-"""The parallel coordinates of an entry: which rows belong to which axis and line."""
+"""The parallel coordinates of an entry: the values of its lines at its axes."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from resilver.report.parallel import Parallel, parallel
-from resilver.reproduce.compare import DIVISORS, Comparison, Row
-from resilver.reproduce.published import PictureSpec, Published, matches
+from resilver.reproduce.compare import DIVISORS, Comparison
+from resilver.reproduce.published import PictureSpec
+from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import unit_words
 
 
 def parallels(
-    spec: PictureSpec, rows: Sequence[Row], numbers: Sequence[tuple[Published, Comparison]]
+    spec: PictureSpec, tables: Tables, numbers: Mapping[str, Comparison]
 ) -> Parallel | None:
     """The chart of a picture.
 
     Args:
-        spec: What to draw: its `axes`, each with a `name` and the columns `at` which it stands, and
-            its `lines`, each with a `name`, a column `y`, the columns `at` which it is drawn, and
-            under `published` the key of a number for each axis, empty for none.
-        rows: The rows to draw it from.
-        numbers: The entry's published numbers, each with its comparison.
+        spec: What to draw.
+        tables: The entry's tables.
+        numbers: The entry's comparisons by key.
 
     Returns:
         The chart; None where no row has what it needs.
     """
-    divisor = DIVISORS[spec.y_unit]
-    by_key = {number.key: compared for number, compared in numbers}
-    names = tuple(str(axis["name"]) for axis in spec.axes)
+    divisor = DIVISORS[spec.y.unit]
+    rows = tables.ask(spec.query)[1]
+    axes = tuple(dict.fromkeys(str(axis) for _, axis, _ in rows))
     lines: dict[str, dict[int, list[float]]] = {}
-    published: dict[tuple[str, int], float] = {}
-    for line in spec.lines:
-        name, keys = str(line["name"]), list(line.get("published", ()))
-        of_axes = lines.setdefault(name, {})
-        for rank, axis in enumerate(spec.axes):
-            at = {**spec.at, **line.get("at", {}), **axis["at"]}
-            of_axes[rank] = _values([row for row in rows if matches(row, at)], line["y"], divisor)
-            compared = by_key.get(keys[rank]) if rank < len(keys) else None
-            if compared is not None and compared.paper is not None:
-                published[name, rank] = compared.paper * DIVISORS[compared.unit] / divisor
-    unit = unit_words(spec.y_unit)
-    title = f"{spec.y_title} ({unit})" if unit else spec.y_title
-    level = None if not spec.level_name else spec.level / divisor
-    return parallel(names, lines, title, unit, level, spec.level_name, published)
-
-
-def _values(rows: Sequence[Row], column: str, divisor: float) -> list[float]:
-    values = [row.get(column) for row in rows]
-    return [
-        float(value) / divisor
-        for value in values
-        if isinstance(value, int | float) and math.isfinite(value)
-    ]
+    for line, axis, value in rows:
+        values = lines.setdefault(str(line), {}).setdefault(axes.index(str(axis)), [])
+        if value is not None:
+            values.append(float(value) / divisor)
+    stars = {
+        (line, rank): compared.paper * DIVISORS[compared.unit] / divisor
+        for line, keys in spec.stars.items()
+        for rank, key in enumerate(keys)
+        if (compared := numbers.get(key)) is not None and compared.paper is not None
+    }
+    level = 1.0 / divisor if spec.level_name else None
+    title, unit = spec.y.label, unit_words(spec.y.unit)
+    return parallel(axes, lines, title, unit, level, spec.level_name, stars)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from resilver.report import charts
+from resilver.report import NAMES, charts
 from resilver.report.charts_data import RateChart, RateSeries, rate_chart
 from resilver.report.document import Shown
 from resilver.report.parallel import parallel_table, parallel_words
@@ -24,7 +24,7 @@ from resilver.reproduce.cumulative import (
     cumulative_table,
     cumulative_words,
 )
-from resilver.reproduce.curves import Curve, curve, curve_figure, curve_static, curve_table
+from resilver.reproduce.curves import curve, curve_figure, curve_static, curve_table, curve_words
 from resilver.reproduce.entries import Entry
 from resilver.reproduce.evidence import Evidence
 from resilver.reproduce.histograms import (
@@ -34,20 +34,18 @@ from resilver.reproduce.histograms import (
     histogram_table,
 )
 from resilver.reproduce.parallels import parallels
-from resilver.reproduce.published import PictureSpec, Published
-from resilver.reproduce.words import number_words
+from resilver.reproduce.published import PictureSpec
+from resilver.reproduce.tables import Tables
 from resilver.units import format_rate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as StaticFigure
     from plotly.graph_objects import Figure
 
-_RATE = "aggregate_bytes_per_second"
 _GIB = 2.0**30
 _ACROSS = "servers, of which one fails"
 # Of more lines, a column of a paper is too narrow for the legend.
 _FEW_LINES = 4
-Numbers = Sequence[tuple[Published, Comparison]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +70,11 @@ class Picture:
 
 
 def picture(
-    one: Entry, spec: PictureSpec, evidence: Mapping[str, Evidence], numbers: Numbers
+    one: Entry,
+    spec: PictureSpec,
+    evidence: Mapping[str, Evidence],
+    tables: Tables | None,
+    numbers: Sequence[Comparison],
 ) -> Picture | None:
     """One picture of an entry.
 
@@ -80,126 +82,121 @@ def picture(
         one: The entry.
         spec: Which picture.
         evidence: Evidence by entry: this one's, and that of the others its pictures need.
-        numbers: The entry's published numbers, each with its comparison.
+        tables: This one's tables; None of a collection, which has none.
+        numbers: The comparisons that it may show beside ours.
 
     Returns:
         The picture; None where the evidence has nothing that it could show.
     """
     if spec.draw == "rate":
         return _rate(spec, evidence, numbers)
+    if spec.draw in NAMES:
+        return _one_run(spec, evidence[one.name])
+    assert tables is not None
+    by_key = {compared.key: compared for compared in numbers}
     if spec.draw == "curve":
-        return _curve(spec, evidence[one.name], numbers)
-    if spec.draw == "histogram":
-        return _histogram(spec, evidence[one.name])
-    if spec.draw == "bars":
-        return _bars(spec, evidence[one.name])
-    if spec.draw == "cumulative":
-        return _cumulative(spec, evidence[one.name])
+        return _curve(spec, tables, by_key)
     if spec.draw == "parallel":
-        return _parallel(spec, evidence[one.name], numbers)
-    return _one_run(spec, evidence[one.name])
-
-
-def _headed(spec: PictureSpec, words: str, draw: Callable[[], Figure], table: Table) -> Shown:
-    """What a page needs of a picture that is headed by its figures and its title."""
-    return Shown(spec.name, f"{_numbered(spec)}{spec.title}", words, draw, table)
-
-
-def _curve(spec: PictureSpec, evidence: Evidence, numbers: Numbers) -> Picture | None:
-    made = curve(spec, evidence.rows, numbers)
-    if made is None:
-        return None
-    shown = _headed(spec, _curve_words(made), lambda: curve_figure(made), curve_table(made))
-    inches = (COLUMN_INCHES, 2.7) if len(made.lines) <= _FEW_LINES else (PAGE_INCHES, 3.4)
-    return Picture(
-        spec, shown, "the lines' points", inches, lambda figure: curve_static(figure, made)
+        return _parallel(spec, tables, by_key)
+    return {"histogram": _histogram, "bars": _bars, "cumulative": _cumulative}[spec.draw](
+        spec, tables
     )
 
 
-def _histogram(spec: PictureSpec, evidence: Evidence) -> Picture | None:
-    made = histogram(spec, evidence.rows)
+def _drawn(
+    spec: PictureSpec,
+    words: str,
+    table: Table,
+    table_title: str,
+    draw: Callable[[], Figure],
+    static: Callable[[StaticFigure], None],
+    inches: tuple[float, float] = (PAGE_INCHES, 2.7),
+) -> Picture:
+    """A picture that is headed by its figures and its title, with both ways of drawing it."""
+    shown = Shown(spec.name, f"{_numbered(spec)}{spec.title}", words, draw, table)
+    return Picture(spec, shown, table_title, inches, static)
+
+
+def _curve(spec: PictureSpec, tables: Tables, numbers: Mapping[str, Comparison]) -> Picture | None:
+    made = curve(spec, tables, numbers)
     if made is None:
         return None
-    text = "Bars side by side for each power of two: the share of the number and of the volume."
-    shown = _headed(spec, text, lambda: histogram_figure(made), histogram_table(made))
-    return Picture(
+    return _drawn(
         spec,
-        shown,
-        "shares by size",
-        (PAGE_INCHES, 3.6),
-        lambda figure: histogram_static(figure, made),
-    )
-
-
-def _bars(spec: PictureSpec, evidence: Evidence) -> Picture | None:
-    made = bars(spec, evidence.rows)
-    if made is None:
-        return None
-    shown = _headed(spec, bars_words(made), lambda: bars_figure(made), bars_table(made))
-    return Picture(
-        spec, shown, "the bars", (PAGE_INCHES, 2.7), lambda figure: bars_static(figure, made)
-    )
-
-
-def _cumulative(spec: PictureSpec, evidence: Evidence) -> Picture | None:
-    if evidence.results is None:
-        return None
-    made = cumulative(spec, evidence.rows, evidence.results.distributions)
-    if made is None:
-        return None
-    shown = _headed(
-        spec, cumulative_words(made), lambda: cumulative_figure(made), cumulative_table(made)
-    )
-    return Picture(
-        spec,
-        shown,
+        curve_words(made),
+        curve_table(made),
         "the lines' points",
-        (PAGE_INCHES, 2.7),
+        lambda: curve_figure(made),
+        lambda figure: curve_static(figure, made),
+        (COLUMN_INCHES, 2.7) if len(made.lines) <= _FEW_LINES else (PAGE_INCHES, 3.4),
+    )
+
+
+def _histogram(spec: PictureSpec, tables: Tables) -> Picture | None:
+    made = histogram(spec, tables)
+    if made is None:
+        return None
+    return _drawn(
+        spec,
+        "Bars side by side for each power of two: the share of the number and of the volume.",
+        histogram_table(made),
+        "shares by size",
+        lambda: histogram_figure(made),
+        lambda figure: histogram_static(figure, made),
+        (PAGE_INCHES, 3.6),
+    )
+
+
+def _bars(spec: PictureSpec, tables: Tables) -> Picture | None:
+    made = bars(spec, tables)
+    if made is None:
+        return None
+    return _drawn(
+        spec,
+        bars_words(made),
+        bars_table(made),
+        "the bars",
+        lambda: bars_figure(made),
+        lambda figure: bars_static(figure, made),
+    )
+
+
+def _cumulative(spec: PictureSpec, tables: Tables) -> Picture | None:
+    made = cumulative(spec, tables)
+    if made is None:
+        return None
+    return _drawn(
+        spec,
+        cumulative_words(made),
+        cumulative_table(made),
+        "the lines' points",
+        lambda: cumulative_figure(made),
         lambda figure: cumulative_static(figure, made),
     )
 
 
-def _parallel(spec: PictureSpec, evidence: Evidence, numbers: Numbers) -> Picture | None:
+def _parallel(
+    spec: PictureSpec, tables: Tables, numbers: Mapping[str, Comparison]
+) -> Picture | None:
     from resilver.report.parallel_plot import parallel_figure, parallel_static
 
-    made = parallels(spec, evidence.rows, numbers)
+    made = parallels(spec, tables, numbers)
     if made is None:
         return None
-    shown = _headed(spec, parallel_words(made), lambda: parallel_figure(made), parallel_table(made))
-    return Picture(
+    return _drawn(
         spec,
-        shown,
+        parallel_words(made),
+        parallel_table(made),
         "the lines at each axis",
-        (PAGE_INCHES, 3.4),
+        lambda: parallel_figure(made),
         lambda figure: parallel_static(figure, made),
+        (PAGE_INCHES, 3.4),
     )
 
 
 def _numbered(spec: PictureSpec) -> str:
     """The figures that a picture answers to, before its title."""
-    figures = [name for name in (spec.figure, *spec.also) if name]
-    ordered = sorted(figures, key=lambda name: int(name.split()[-1]))
-    return f"{' and '.join(ordered)}. " if ordered else ""
-
-
-def _curve_words(made: Curve) -> str:
-    """What a curve shows, for its caption."""
-    across = " %" if made.spec.x_unit == "%" else ""
-    text = f"{made.spec.y_title.capitalize()} over {made.spec.x_title}; a point is a median. Most: "
-    tops = [
-        (line, max(range(len(line.ys)), key=line.ys.__getitem__))
-        for line in made.lines
-        if not line.is_expected
-    ]
-    text += ", ".join(
-        f"{number_words(line.ys[top], made.spec.y_unit)} at {made.label(line.xs[top])}{across}"
-        + (f" ({line.name})" if made.spec.by else "")
-        for line, top in tops
-    )
-    text += "."
-    if made.spec.expected:
-        text += f" The line without marks is {made.spec.level_name}."
-    return f"{text} A star is a number of the paper's." if made.published else text
+    return f"{' and '.join(spec.figures)}. " if spec.figures else ""
 
 
 def _one_run(spec: PictureSpec, evidence: Evidence) -> Picture | None:
@@ -230,7 +227,9 @@ def _one_run(spec: PictureSpec, evidence: Evidence) -> Picture | None:
     )
 
 
-def _rate(spec: PictureSpec, evidence: Mapping[str, Evidence], numbers: Numbers) -> Picture | None:
+def _rate(
+    spec: PictureSpec, evidence: Mapping[str, Evidence], numbers: Sequence[Comparison]
+) -> Picture | None:
     """Rebuild rate over the number of servers, several entries side by side."""
     points: list[SystemRuns] = []
     for entry, name in spec.series.items():
@@ -243,11 +242,11 @@ def _rate(spec: PictureSpec, evidence: Mapping[str, Evidence], numbers: Numbers)
         return None
     chart = _named(chart, spec)
     shown = {box.label for one in chart.series for box in one.boxes}
+    by_name = {f"{compared.entry}/{compared.key}": compared for compared in numbers}
     marks = [
-        (int(one.at["servers"]), compared)
-        for one, compared in numbers
-        if one.metric == _RATE and f"{one.at.get('servers', 0):,}" in shown
-        if not one.over and one.ideal_from is None and compared.paper is not None
+        (servers, by_name[name])
+        for name, servers in spec.stars.items()
+        if name in by_name and f"{servers:,}" in shown and by_name[name].paper is not None
     ]
     made = chart
 

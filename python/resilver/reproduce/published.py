@@ -6,71 +6,83 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from resilver.reproduce.words import unit_words
+
 
 @dataclass(frozen=True)
 class Published:
     """A number to be reproduced, where it stands, and the band that ours must lie in.
 
+    A line of an entry's ``published.csv``; what a line leaves empty is None, or as here.
+
     Args:
         key: Its name among those of its entry.
         what: What it is, in words.
-        metric: The column of the rows that holds ours.
+        select: How ours is computed, as DuckDB writes an aggregate, in SI units.
+        table: The table or view that it is computed from.
+        condition: Which of the table's rows; empty for all.
         unit: The unit of `paper`, `low` and `high`; empty for a ratio.
         figure: The figure or table it belongs to; may be empty.
-        where: Where the source has it; may be empty.
+        source: Where the source has it; may be empty.
         paper: The published number; None where there is none.
-        low: The least that holds; None for no limit.
-        high: The most that holds; None for no limit.
+        low: The least that holds, as a number or in SQL over the same rows; None for no limit.
+        high: The most that holds.
         within: Instead: how far from `paper` ours may be, as a share of it.
-        mean: Instead, with `deviation`: the expectation of one run, for a mean of several.
-        deviation: The standard deviation of one run.
-        statistic: How rows become one number: "median", "mean", "max", "min", "sum", "spread"
-            (largest over smallest median of the groups of `spread_over`), "fullest" (the metric
-            where the column `of` is greatest), "rank_correlation" (Spearman's, of the groups'
-            medians of the metric and of the column `of`), "least_rank_correlation" (the least of
-            the groups' own, each over its rows), "order" (the least ratio of a member of
-            one of `groups` to a member of the next, by medians of the metric, or of its ratio to
-            that at `over_at`), or "greatest_ratio" and
-            "least_ratio" (of every group's runs to the runs of the same group and seed at
-            `over_at`, medians over seeds).
-        at: The columns that choose the rows; of a list, any of its values does.
-        besides: The columns that leave rows out.
-        above: Columns that must be above a number.
-        over: The entry whose number, of the same metric at the same place, ours is divided by.
-        over_at: Instead: the columns that choose this entry's rows to divide by.
-        over_metric: Instead: the metric of the same rows to divide by.
-        ideal_from: Instead: divide by the line through this number of servers.
-        spread_over: The column that makes groups.
-        of: The column that "fullest" and "rank_correlation" look at.
-        groups: Of "order": values of `spread_over`, the best group first.
         claim: Whether the band is what the source says, not what this project promises: outside of
             it, ours differs, and nothing fails.
     """
 
     key: str
     what: str
-    metric: str
+    select: str
+    table: str = "runs"
+    condition: str = ""
     unit: str = ""
     figure: str = ""
-    where: str = ""
+    source: str = ""
     paper: float | None = None
-    low: float | None = None
-    high: float | None = None
+    low: float | str | None = None
+    high: float | str | None = None
     within: float | None = None
-    mean: float | None = None
-    deviation: float | None = None
-    statistic: str = "median"
-    at: Mapping[str, Any] = field(default_factory=dict)
-    over: str = ""
-    over_at: Mapping[str, Any] = field(default_factory=dict)
-    over_metric: str = ""
-    ideal_from: int | None = None
-    spread_over: str = ""
-    of: str = ""
-    groups: tuple[tuple[str, ...], ...] = ()
-    besides: Mapping[str, Any] = field(default_factory=dict)
-    above: Mapping[str, float] = field(default_factory=dict)
     claim: bool = False
+
+    @property
+    def query(self) -> str:
+        """How ours is computed.
+
+        >>> Published("r", "Rate", "median(rate)", condition="servers = 4").query
+        'SELECT median(rate) FROM runs WHERE servers = 4'
+        """
+        return self.asking(self.select)
+
+    def asking(self, columns: str) -> str:
+        """A query of other columns over the same rows."""
+        which = f" WHERE {self.condition}" if self.condition else ""
+        return f"SELECT {columns} FROM {self.table}{which}"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a picture.
+
+    Args:
+        title: What is along it.
+        unit: The unit that it is marked in; empty for a count or a ratio.
+        logarithmic: Whether equal ratios are equally far apart.
+    """
+
+    title: str = ""
+    unit: str = ""
+    logarithmic: bool = False
+
+    @property
+    def label(self) -> str:
+        """The title with the unit.
+
+        >>> Axis("rate", "GB/s").label, Axis("links").label
+        ('rate (GB/s)', 'links')
+        """
+        return f"{self.title} ({unit_words(self.unit)})" if self.unit else self.title
 
 
 @dataclass(frozen=True)
@@ -82,59 +94,35 @@ class PictureSpec:
         draw: "rate", "curve", "histogram", "bars", "cumulative", "parallel", or a chart of one
             run: "transfers", "servers", "finish".
         title: What is drawn.
-        figure: The figure of the source that it answers to; may be empty.
-        also: Further figures that it covers.
+        figures: The figures of the source that it answers to.
+        query: What is drawn, in SI units, by the place of its columns: of bars a row a run with
+            group, series (may be left out) and height; of a curve a row a run with line (may be
+            left out), place across, height and what a formula expects of it (may be left out); of
+            a histogram panel, least size of the bin, number and volume; of a cumulative one line,
+            size and how many; of parallel coordinates line, axis and value. Lines, groups and
+            axes come in the order of the rows.
+        x: The axis across; of a curve its unit may be "bytes", "ms" or "%" too.
+        y: The axis upwards.
+        stars: Published numbers to draw beside ours: of a curve and a rate, the place across by
+            their key (``entry/key`` if of another entry); of parallel coordinates by line, the key
+            for each axis, empty for none.
         ideal: Of a rate: whether to draw the line from the smallest system.
         series: Of a rate: entries, with the names of their boxes.
         servers: Of one run: the size whose slowest run is drawn.
-        x, x_unit, x_title: Of a curve: the column across, "bytes", "count", "ms" or "%", and its
-            title; of bars the column that groups them; of a cumulative one unit and title alone.
-        x_linear: Of a curve: whether the axis across is linear and not logarithmic.
-        each: Of a curve: the column whose every value makes a point, at medians of `x` and `y`; by
-            default `x` itself.
-        y, y_unit, y_title, y_logarithmic: Of a curve and bars: the column upwards.
-        by, names: Of a curve, bars and a cumulative one: the column that parts its series, and what
-            their values are called.
-        at: Of the same: the columns that choose the rows, as in `Published`.
-        change_from: Of bars: the columns that choose the run of the same group and seed from which
-            the change is drawn, in per cent.
-        quantity: Of a cumulative one: which distribution.
-        count, volume: Of a histogram: the columns of counts and of bytes.
-        axes, lines: Of parallel coordinates, see `resilver.reproduce.parallels`.
-        expected: Of a curve: the column of what a formula expects of `y`, drawn as a line without
-            marks, at medians over all series.
-        level, level_name: Of parallel coordinates: a value in SI units to draw across, and what it
-            is; of a curve the name alone, of the line of `expected`.
+        level_name: What the level of 1 of parallel coordinates is, or what a curve expects.
     """
 
     name: str
     draw: str
     title: str
-    figure: str = ""
-    also: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    query: str = ""
+    x: Axis = field(default_factory=Axis)
+    y: Axis = field(default_factory=Axis)
+    stars: Mapping[str, Any] = field(default_factory=dict)
     ideal: bool = False
     series: Mapping[str, str] = field(default_factory=dict)
     servers: int = 0
-    x: str = ""
-    x_unit: str = "count"
-    x_title: str = ""
-    x_linear: bool = False
-    each: str = ""
-    y: str = ""
-    y_unit: str = ""
-    y_title: str = ""
-    y_logarithmic: bool = False
-    by: str = ""
-    names: Mapping[str, str] = field(default_factory=dict)
-    count: str = ""
-    volume: str = ""
-    at: Mapping[str, Any] = field(default_factory=dict)
-    change_from: Mapping[str, Any] = field(default_factory=dict)
-    quantity: str = ""
-    axes: tuple[Mapping[str, Any], ...] = ()
-    lines: tuple[Mapping[str, Any], ...] = ()
-    expected: str = ""
-    level: float = 1.0
     level_name: str = ""
 
 
@@ -153,15 +141,3 @@ class Conclusion:
     where: str
     rests_on: tuple[str, ...]
     why: str = ""
-
-
-def matches(row: Mapping[str, Any], at: Mapping[str, Any]) -> bool:
-    """Whether a row is at a place; of a list of values, any will do.
-
-    >>> matches({"case": "none", "seed": 1}, {"case": ["none", "4 disks"]})
-    True
-    """
-    return all(
-        row.get(key) in value if isinstance(value, list) else row.get(key) == value
-        for key, value in at.items()
-    )

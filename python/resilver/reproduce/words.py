@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from resilver.reproduce.compare import Comparison
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from resilver.reproduce.compare import Comparison
 
 
 def number_words(value: float, unit: str) -> str:

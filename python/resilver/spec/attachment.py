@@ -30,8 +30,8 @@ class Attachment:
         ports: How many ports a server has.
         group_size: How many servers form a group; servers are grouped in their order.
 
-    Source: the local and distributed allocations of papers/003, section 6.1, with the numbering
-    that `docs/decisions` states.
+    Source: the local and distributed allocations of Gonsiorowski et al. (2017), section 6.1, with
+    the numbering that `docs/decisions` states.
 
     Range: the sets divide the leaves, and a distributed group divides over the sets;
     `attachment_problems` says which rule is broken.

@@ -118,6 +118,21 @@ class RunFolder:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
 
+    def check(self, study: Study, runs: Sequence[Run]) -> None:
+        """Refuse a folder that `prepare` would refuse; nothing is made, locked or written.
+
+        Args:
+            study: the study that is to run.
+            runs: its runs.
+
+        Raises:
+            ConfigError: the folder belongs to another study, or is no run folder.
+        """
+        self._refuse_foreign()
+        previous = self._previous()
+        if previous:
+            self._refuse_other_study(previous, _resolved(study), [run.key for run in runs])
+
     def prepare(self, study: Study, runs: Sequence[Run], command: Sequence[str]) -> None:
         """Check that the folder is this study's and say so in it.
 
@@ -131,8 +146,7 @@ class RunFolder:
         """
         previous = self._previous()
         keys = [run.key for run in runs]
-        # Through JSON and back, so that it compares with what the folder's file says.
-        resolved = json.loads(json.dumps(study.resolved(), allow_nan=False))
+        resolved = _resolved(study)
         if previous:
             self._refuse_other_study(previous, resolved, keys)
         same = bool(previous) and previous.get("run_keys") == keys
@@ -275,6 +289,12 @@ class RunFolder:
 def _cannot_write(path: Path, error: OSError) -> str:
     reason = error.strerror or str(error)
     return f"output folder {str(path)!r} cannot be written: {reason}; choose another with -o DIR"
+
+
+def _resolved(study: Study) -> dict[str, Any]:
+    """A study as resolved, through JSON and back, so that it compares with a folder's file."""
+    made: dict[str, Any] = json.loads(json.dumps(study.resolved(), allow_nan=False))
+    return made
 
 
 @contextlib.contextmanager

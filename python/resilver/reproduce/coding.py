@@ -1,4 +1,4 @@
-"""What a burst buffer's tables and its lost switches come to without a run, exactly."""
+"""What codes cost and survive, and what lost switches take, exactly and without a run."""
 
 from __future__ import annotations
 
@@ -11,19 +11,9 @@ from resilver.analytic import (
     bandwidth_lost,
     code_figures,
     data_loss_probability,
-    rates_table,
-    space_table,
     stripes_lost,
 )
-from resilver.reproduce.compare import Row
-
-_QUANTITIES = {
-    "stripe_read": "read a stripe",
-    "stripe_write": "write a stripe",
-    "strip_rebuild": "rebuild a strip",
-    "pieces": "kept for a stripe",
-}
-"""What a picture of strips has side by side, and what each is called."""
+from resilver.reproduce.tables import Row
 
 
 def code_rows(codes: Sequence[str]) -> list[Row]:
@@ -33,28 +23,22 @@ def code_rows(codes: Sequence[str]) -> list[Row]:
         codes: The codes as studies write them, such as ``rs 8+3``.
 
     Returns:
-        A row a code with the columns of `resilver.analytic.rates_table` and `space_table`, its
-        ``pieces``, ``fault_tolerance``, ``locality`` and, for i to two more losses than it always
-        survives, ``survivable_<i>_share``; then a row a code and quantity with ``of_code``,
-        ``quantity`` and ``strips``.
+        A row a code with the numbers of `resilver.analytic.CodeFigures`: ``pieces``, shares of a
+        server's bandwidth (``read_share``, ``write_share``, ``rebuild_share``) and of space
+        (``redundancy_share``, ``storage_overhead``), ``overhead_factor``, and the strips that the
+        network moves (``stripe_read``, ``stripe_write``, ``strip_rebuild``); and what `survived`
+        gives.
     """
     rows: list[Row] = []
-    strips: list[Row] = []
     for name in codes:
-        figures = code_figures(name)
-        numbers = {**rates_table(figures), **space_table(figures)}
-        row = {
-            "code": name,
-            **{column: float(value) for column, value in numbers.items()},
-            "pieces": figures.strips,
-            **survived(name),
-        }
-        rows.append(row)
-        strips += [
-            {"of_code": name, "quantity": words, "strips": float(row[column])}
-            for column, words in _QUANTITIES.items()
-        ]
-    return rows + strips
+        code = code_figures(name)
+        shares = ("read_share", "write_share", "rebuild_share", "redundancy_share")
+        factors = ("storage_overhead", "overhead_factor")
+        exact = {column: float(getattr(code, column)) for column in (*shares, *factors)}
+        strips = {"pieces": code.strips, "stripe_read": code.data, "stripe_write": code.strips}
+        gathered = float(code.gathered)
+        rows.append({"code": name, **exact, **strips, "strip_rebuild": gathered, **survived(name)})
+    return rows
 
 
 def survived(name: str) -> Row:

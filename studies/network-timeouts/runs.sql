@@ -1,0 +1,3 @@
+CREATE TABLE runs AS
+SELECT *, "traffic.timeout" AS timeout
+FROM results.runs JOIN requests USING (run) ORDER BY results.runs.rowid;

@@ -1,0 +1,166 @@
+"""The SQL that studies share: losses, bounds, rates over the analytic model, on small tables."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from resilver.analytic import Attachment
+from resilver.reproduce import entry
+from resilver.reproduce.coding import switch_rows
+from resilver.reproduce.tables import Tables, table_of
+
+
+def asked(
+    name: str, folder: Path, runs: list[dict[str, Any]], query: str, **tables: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The rows of a query over an entry's views of runs and other tables."""
+    for table, rows in tables.items():
+        pq.write_table(pa.Table.from_pylist(rows), folder / f"{table}.parquet")
+    plain = [{**run, "system": json.dumps(run["system"])} for run in runs]
+    columns, found = Tables(table_of(plain), folder, entry(name).views).ask(query)
+    return [dict(zip(columns, row, strict=True)) for row in found]
+
+
+NETWORK = {
+    "cluster": {
+        "device": {"read_service": 0.022, "write_service": 0.022},
+        "fabric": {"topology": {"label": "torus 64x64 routers 128"}},
+    },
+    "traffic": {"outstanding": 5120, "interval": 0.022},
+}
+
+
+def test_losses_at_disks_that_serve_nothing_are_counted_apart(tmp_path: Path) -> None:
+    servers = [
+        {"run": "r", "requests_completed": done, "requests_lost": lost}
+        | {"requests_read": read, "requests_written": done - read}
+        for done, lost, read in ((40, 1, 20), (0, 7, 0), (45, 0, 25))
+    ]
+    run = {"run": "r", "seed": 1, "system": NETWORK, "traffic.timeout": 0.5}
+    run |= {"requests_completed": 90, "requests_lost": 8, "statistics_seconds": 1.1}
+    [row] = asked("network-timeouts", tmp_path, [run], "FROM runs", servers=servers)
+    assert row["topology"] == "Torus 2D" and row["timeout"] == 0.5
+    assert row["requests_lost_at_dead_disks"] == 7 and row["requests_lost_elsewhere"] == 1
+    assert row["requests_completed_fraction"] == pytest.approx(90 / 98)
+    assert row["requests_lost_fraction"] == pytest.approx(8 / 98)
+    # The busiest served 45; 1.1 s has room for 50 of 22 ms, and the one it was at.
+    assert row["disk_bound_fraction_max"] == pytest.approx(45 / 51)
+
+
+def test_the_delay_of_a_closed_loop_follows_from_its_rate(tmp_path: Path) -> None:
+    """5,120 outstanding, 80,000 completed in 1 s: 64 ms between a request and its like.
+
+    Of them the pause takes 11 ms.
+    """
+    servers = {"requests_completed": 1, "requests_lost": 0, "requests_read": 1}
+    runs = [
+        {"run": str(done), "system": NETWORK, "requests_completed": done, "requests_lost": 0}
+        | {"statistics_seconds": 1.0, "traffic.timeout": 0.5}
+        for done in (80_000, 0)
+    ]
+    rows = asked(
+        "network-timeouts",
+        tmp_path,
+        runs,
+        "SELECT little_delay_seconds AS delay FROM runs",
+        servers=[{"run": run["run"], **servers, "requests_written": 0} for run in runs],
+    )
+    assert [row["delay"] for row in rows] == [pytest.approx(0.053), None]
+
+
+def test_changes_are_from_the_run_of_the_same_network_and_seed(tmp_path: Path) -> None:
+    """Seed 1 keeps 9 of 10 and seed 2 all of 12; a seed without a partner says nothing."""
+    metrics = ("mean_hops", "mean_delay_seconds", "packets_queued_fraction")
+    metrics += ("device_busy_fraction", "link_busy_fraction")
+    cases = ((1, "none", 10.0), (2, "none", 12.0), (1, "4 disks", 9.0), (2, "4 disks", 12.0))
+    runs = [
+        {"run": f"{seed} {faults}", "seed": seed, "faults": faults, "system": NETWORK}
+        | {"throughput_bytes_per_second": rate, **dict.fromkeys(metrics, 1.0)}
+        | {"requests_completed": 1, "requests_lost": 0, "statistics_seconds": 1.0}
+        for seed, faults, rate in (*cases, (9, "4 disks", 1.0))
+    ]
+    servers = [
+        {"run": run["run"], "requests_completed": 1, "requests_lost": 0}
+        | {"requests_read": 1, "requests_written": 0}
+        for run in runs
+    ]
+    query = "SELECT topology, faults, throughput_bytes_per_second AS rate FROM "
+    found = asked("network-faults", tmp_path, runs, f"{query} changes", servers=servers)
+    assert [row["rate"] for row in found] == [0.9, 1.0]
+    found = asked("network-faults", tmp_path, runs, f"{query} change", servers=servers)
+    assert found == [{"topology": "Torus 2D", "faults": "4 disks", "rate": 0.95}]
+
+
+def test_groups_that_rebuild_stand_over_their_share_of_a_group_at_rest(tmp_path: Path) -> None:
+    """Three groups at rest and one that keeps 75 %: the model's sum of 37.5 is 3.75 times 10.
+
+    So a group at rest reads 10. The rebuilding one reads 6, which is 60 % of that and 80 % of its
+    guaranteed 7.5. One of its servers has lost both its ports: 46 of 48 work. Without a rebuild and
+    lanes the worst group's 6 is half of 48 over four groups.
+    """
+    groups = [
+        {"run": run, "is_rebuilding": run == "busy" and group == 2, "servers": 24}
+        | {"ports_working": 46 if group == 2 else 48}
+        | {"read_bytes_per_second": rate, "write_bytes_per_second": 0.0}
+        for run in ("busy", "rest")
+        for group, rate in enumerate([10.0, 9.0, 6.0, 10.0])
+    ]
+    runs = [
+        {"run": run, "cluster.attachment": "local", "faults": "none"}
+        | {"system": {"cluster": {"ports": 2}, "lanes": lanes}}
+        | {"read_bytes_per_second": 36.0, "analytic_read_bytes_per_second": model}
+        | {"write_bytes_per_second": 0.0, "analytic_write_bytes_per_second": 0.0}
+        | {"rebuild_bytes_per_second": 0.0, "analytic_rebuild_bytes_per_second": 2.0}
+        for run, model, lanes in (
+            ("busy", 37.5, {"shares": [0.75, 0.25, 0.0]}),
+            ("rest", 48.0, None),
+        )
+    ]
+    busy, rest = asked(
+        "burst-buffer-switch-runs", tmp_path, runs, "FROM runs", stripe_groups=groups
+    )
+    assert busy["read_share_rebuilding"] == pytest.approx(0.6)
+    assert busy["read_of_analytic_rebuilding"] == pytest.approx(0.8)
+    assert busy["read_of_analytic"] == 0.96 and busy["rebuild_of_analytic"] == 0.0
+    # Nobody expects writes.
+    assert busy["write_of_analytic"] is None and busy["write_of_analytic_rebuilding"] is None
+    assert busy["read_least_group_bytes_per_second"] == 6.0
+    assert busy["group_ports_working_least_share"] == pytest.approx(46 / 48)
+    # Beside a rebuild, the worst group's part of the sum is another.
+    assert busy["read_least_group_of_analytic"] is None and busy["attachment"] == "local"
+    assert rest["read_least_group_of_analytic"] == 0.5 and rest["read_share_rebuilding"] is None
+
+
+def _lost_by_brute_force(kind: Any, failed: int, tolerance: int) -> float:
+    """Every set of so many of the 8 switches, of groups of 8 servers of two ports, one by one."""
+    attachment = Attachment(kind, leaves=8, slots=8, ports=2, group_size=8)
+    fatal = 0
+    sets = list(combinations(range(8), failed))
+    for gone in sets:
+        for group in range(attachment.groups):
+            lost = sum(
+                set(attachment.switches(one)) <= set(gone) for one in attachment.group(group)
+            )
+            if lost > tolerance:
+                fatal += 1
+                break
+    return fatal / len(sets)
+
+
+@pytest.mark.parametrize("kind", ["local", "distributed"])
+def test_the_chance_of_losing_data_is_what_trying_every_set_gives(kind: str) -> None:
+    rows = switch_rows(leaves=8, slots=8, ports=2, group_size=8, codes=["rs 4+3"], switches_max=5)
+    ours = {
+        row["switches"]: row["data_loss_probability"]
+        for row in rows
+        if row["attachment"] == kind and "switches" in row
+    }
+    expected = {failed: _lost_by_brute_force(kind, failed, 3) for failed in range(1, 6)}
+    assert ours == pytest.approx(expected)
