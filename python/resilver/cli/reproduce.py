@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -67,17 +68,56 @@ def list_entries(*, as_json: bool) -> None:
     if as_json:
         print_json([_listed(one) for one in entries])
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("name", no_wrap=True)
-    table.add_column("answers to")
-    table.add_column("about", justify="right", no_wrap=True)
-    table.add_column("what it is")
-    for one in entries:
-        figures = ", ".join(one.figures) if one.kind != "collection" else "all of those below"
-        seconds = _about(one.expected_seconds)
-        table.add_row(one.name, figures or "-", seconds, one.title)
-    output().print(table)
+    console = output()
+    for heading, group in _groups(entries):
+        # One table a source: in each, the names take no more room than its own need.
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        table.add_column("name", no_wrap=True)
+        table.add_column("about", justify="right", no_wrap=True)
+        table.add_column("what it is")
+        for one in group:
+            indent = "" if one.kind == "collection" else "  "
+            seconds = _about(one.expected_seconds)
+            table.add_row(indent + one.name, seconds, f"{one.title}{_answers_to(one)}")
+        console.print(Text(heading, style="bold"))
+        console.print(table)
+        console.print()
     say("times are for two cores and the seeds of each study; `resilver reproduce NAME` makes one")
+
+
+def _groups(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
+    """The entries by what published their numbers: a collection, its members, and others of it."""
+    groups: list[tuple[str, list[Entry]]] = []
+    left = {one.name: one for one in entries}
+    for whole in [one for one in entries if one.kind == "collection"]:
+        members = [left.pop(name) for name in whole.members]
+        sources = tuple({one.source for one in members})
+        more = [name for name, one in left.items() if one.source.startswith(sources)]
+        rest = [left.pop(name) for name in more if name != whole.name]
+        groups.append((_source(left.pop(whole.name).source), [whole, *members, *rest]))
+    for one in left.values():
+        known = dict(groups)
+        if _source(one.source) not in known:
+            groups.append((_source(one.source), []))
+        dict(groups)[_source(one.source)].append(one)
+    return groups
+
+
+def _source(text: str) -> str:
+    """Who published something, or that nobody did."""
+    return f"No paper: {text.removeprefix('none: ')}" if text.startswith("none: ") else text
+
+
+def _answers_to(one: Entry) -> str:
+    """The figures and tables of an entry in brackets, numbers in a row as ranges."""
+    from resilver.report.provenance import seed_ranges
+
+    if one.kind == "collection" or not one.figures:
+        return ""
+    numbers = [int(name.split()[1]) for name in one.figures if name.startswith("Figure ")]
+    tables = [name for name in one.figures if not name.startswith("Figure ")]
+    drawn = [f"Fig. {seed_ranges(numbers).replace(' to ', '-')}"] if numbers else []
+    return f" ({', '.join([*drawn, *tables])})"
 
 
 def _about(seconds: float) -> str:
@@ -241,6 +281,9 @@ def _print(made: Reproduction, page: Path, files: list[Path]) -> None:
     if made.conclusions:
         console.print(Text(conclusion_words(made.conclusions)), soft_wrap=True)
     console.print(Text(summary(made)), soft_wrap=True)
+    if made.wishes.settings:
+        changed = " ".join(f"--set {quote(setting)}" for setting in made.wishes.settings)
+        console.print(Text(f"Not the study as it ships: {changed}"), soft_wrap=True)
     if made.entry.stand_ins:
         names = ", ".join(made.entry.stand_ins)
         console.print(Text(f"Stand-ins for unpublished inputs: {names}; the page says for what."))
