@@ -69,7 +69,7 @@ def list_entries(*, as_json: bool) -> None:
         print_json([_listed(one) for one in entries])
         return
     console = output()
-    for heading, group in _groups(entries):
+    for heading, group in _groups(entries).items():
         # One table a source: in each, the names take no more room than its own need.
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
         table.add_column("name", no_wrap=True)
@@ -85,21 +85,17 @@ def list_entries(*, as_json: bool) -> None:
     say("times are for two cores and the seeds of each study; `resilver reproduce NAME` makes one")
 
 
-def _groups(entries: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
-    """The entries by what published their numbers: a collection, its members, and others of it."""
-    groups: list[tuple[str, list[Entry]]] = []
+def _groups(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """The entries by who published their numbers: a collection, its members, what else there is."""
+    groups: dict[str, list[Entry]] = {}
     left = {one.name: one for one in entries}
     for whole in [one for one in entries if one.kind == "collection"]:
-        members = [left.pop(name) for name in whole.members]
-        sources = tuple({one.source for one in members})
-        more = [name for name, one in left.items() if one.source.startswith(sources)]
-        rest = [left.pop(name) for name in more if name != whole.name]
-        groups.append((_source(left.pop(whole.name).source), [whole, *members, *rest]))
+        members = [left.pop(name) for name in (whole.name, *whole.members)]
+        short = tuple({one.source for one in members[1:]})
+        others = [name for name, one in left.items() if one.source.startswith(short)]
+        groups[_source(whole.source)] = [*members, *map(left.pop, others)]
     for one in left.values():
-        known = dict(groups)
-        if _source(one.source) not in known:
-            groups.append((_source(one.source), []))
-        dict(groups)[_source(one.source)].append(one)
+        groups.setdefault(_source(one.source), []).append(one)
     return groups
 
 
