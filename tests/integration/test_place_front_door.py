@@ -110,7 +110,8 @@ def test_maps_with_every_kind_of_step_are_compared(
     other.write_text(
         every_step.read_text().replace("item osd.2 weight 1.0", "item osd.2 weight 2.0")
     )
-    for words in (["--rule", "0"], ["--test"]):
+    # Few inputs: more copies than hosts send every one of them through all of its tries.
+    for words in (["--rule", "0"], ["--test", "--min-x", "0", "--max-x", "9"]):
         assert cli.run(["place", "--compare", str(every_step), str(other), *words]) == 0
         assert capsys.readouterr().out
 
@@ -189,6 +190,28 @@ def test_what_is_read_is_not_written_over(
     assert cli.run(["topology", f"graph {graph}", "-o", str(graph)]) == 2
     assert (sizes.read_text(), graph.read_text()) == ("1\n2\n", "a b\nb c\n")
     assert every_step.read_bytes() == before
+
+
+def test_edits_stand_in_a_file_as_they_do_in_the_command(
+    every_step: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Rule: the file's lines stand where it is named; dashes before the first word may be left out.
+    out, edits = every_step.with_name("out.txt"), every_step.with_name("edits.txt")
+    edits.write_text(
+        "# a host of two\nadd-item 3 1.5 osd.3 --loc host h3 --loc root all\n\n"
+        "--add-item 4 1.5 osd.4 --loc host h3\nreweight_item osd.3 2.5  # bigger\n"
+    )
+    words = ["--edits", str(edits), "--reweight-item", "osd.4", "4", "-o", str(out)]
+    assert cli.run(["place", str(every_step), *words]) == 0
+    found = rows(out, capsys)
+    assert (found["osd.3"]["weight"], found["osd.4"]["weight"]) == (2.5, 4.0)
+    assert found["h3"]["weight"] == 6.5
+    edits.write_text("remove-item osd.0\nremove osd.1\nmove 'osd.2\n")
+    assert cli.run(["place", str(every_step), "--edits", str(edits), "--tree"]) == 2
+    said = capsys.readouterr().err
+    assert f'"remove": {edits}, line 2: this is no edit of a map; did you mean' in said
+    assert f"{edits}, line 3: this is no line of words" in said
+    assert cli.run(["place", str(every_step), "--edits", str(edits), "-o", str(edits)]) == 2
 
 
 @pytest.mark.parametrize("name", ["\x1b[31mred", "right\u202eleft", "new\nline"])

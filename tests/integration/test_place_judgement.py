@@ -177,7 +177,8 @@ def test_a_code_s_losses_need_to_be_told(flat: Path) -> None:
 def test_affected_groups_are_those_that_hold_the_part(report: Path, tmp_path: Path) -> None:
     if not hasattr(simulate, "affected_groups"):
         pytest.skip("this core has no inverse for groups")
-    rows = answer(report, "--affected", "--fail", "osd.12", "--fail", "host=cloud3-1359")
+    found = answer(report, "--affected", "--fail", "osd.12", "--fail", "host=cloud3-1359")
+    rows = found["groups"]
     cluster = read_report(report)
     failed = {12, *(osd.id for osd in cluster.osds if osd.host == "cloud3-1359")}
     hit = [
@@ -186,11 +187,39 @@ def test_affected_groups_are_those_that_hold_the_part(report: Path, tmp_path: Pa
         if failed & set(devices)
     ]
     assert [row["pgid"] for row in rows] == hit
-    assert all(not failed & {*row["survivors"], *row["homes"]} for row in rows)
+    names = {f"osd.{number}" for number in failed}
+    assert all(not names & {*row["survivors"], *row["homes"]} for row in rows)
+    # What hosts get, and what OSDs get, is what the groups hold, a copy for each home.
+    amount = sum(row["bytes"] * len(row["homes"]) for row in rows)
+    for level, most in (("hosts", "cloud3-"), ("osds", "osd.")):
+        parts = found["homes"][level]
+        assert sum(part["bytes"] for part in parts) == amount > 0
+        assert [part["bytes"] for part in parts] == sorted(
+            (p["bytes"] for p in parts), reverse=True
+        )
+        assert all(part["name"].startswith(most) for part in parts)
     table = tmp_path / "affected.csv"
     answer(report, "--affected", "--fail", "osd.12", "-o", table)
     with_osd = [row for row in group_up_sets(cluster, 3).tolist() if 12 in row]
-    assert table.read_text().count("\n") == 1 + len(with_osd)
+    lines = table.read_text().splitlines()
+    assert len(lines) == 1 + len(with_osd)
+    first = next(
+        number for number, row in enumerate(group_up_sets(cluster, 3).tolist()) if 12 in row
+    )
+    assert lines[1].startswith(f'"3.{first:x}","cephstor3",')
+
+
+def test_reweighting_an_osd_moves_its_groups_as_taking_it_out_does(report: Path) -> None:
+    # Rule: `ceph osd reweight 12 0` takes it out. What it held goes where its failure would have
+    # it go, and --compare counts the same moves.
+    groups = answer(report, "--groups", "-w", "12", "0")
+    assert not any(12 in group["up"] for group in groups)
+    lost = answer(report, "--affected", "--fail", "osd.12")
+    homes = {row["pgid"]: row["homes"] for row in lost["groups"]}
+    up = {group["pgid"]: group["up"] for group in groups}
+    assert all({int(name[4:]) for name in names} <= {*up[pgid]} for pgid, names in homes.items())
+    (moves,) = answer("--compare", report, report, "-w", "osd.12", "0")
+    assert moves["moved"] == sum(row["bytes"] for row in lost["groups"])
 
 
 @pytest.mark.skipif(

@@ -1,4 +1,4 @@
-"""Measure the low-order table of straw2's logarithm (`LL` in `src/crush/choosing/ln.rs`) with `crushtool`.
+"""Measure the low-order table of straw2's logarithm (`LL` of `choosing/ln.rs`) with `crushtool`.
 
 `crushtool --test` is asked which of two items of a straw2 bucket wins. Both draw by known hashes,
 so the answer compares `distance(u1) // weight1` with `distance(u2) // weight2`. The second item's

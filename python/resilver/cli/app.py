@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from resilver.cli.calibrate import calibrate
+from resilver.cli.command import command
 from resilver.cli.import_app import app as import_app
 from resilver.cli.options import (
     Cluster,
@@ -23,7 +24,8 @@ from resilver.cli.options import (
     Verbose,
     Workers,
 )
-from resilver.cli.place import options
+from resilver.cli.place.perform import place
+from resilver.cli.place.words import PlaceCommand
 from resilver.cli.population_app import app as population_app
 from resilver.cli.redundancy_app import redundancy
 from resilver.cli.topology_app import topology
@@ -45,6 +47,7 @@ app.add_typer(population_app, name="population")
 app.add_typer(calibrate, name="calibrate")
 app.command()(topology)
 app.command()(redundancy)
+command(app, cls=PlaceCommand)(place)
 
 
 def _version(wanted: bool) -> None:
@@ -289,74 +292,3 @@ def schema(
     from resilver.cli.schema import schema as perform
 
     perform(output, as_json=as_json)
-
-
-@app.command(cls=options.PlaceCommand)
-def place(
-    context: typer.Context,
-    words: options.Words = None,
-    crush: options.Crush = None,
-    pg_dump: options.PgDump = None,
-    osd_df: options.OsdDf = None,
-    settings: options.StudySettings = None,
-    groups: options.Groups = False,
-    object_name: options.ObjectName = None,
-    pool: options.Pool = None,
-    affected: options.Affected = False,
-    fail: options.Fail = None,
-    test: options.Test = False,
-    rule: options.RuleName = None,
-    min_rule: options.MinRule = None,
-    max_rule: options.MaxRule = None,
-    copies: options.Copies = None,
-    min_copies: options.MinCopies = None,
-    max_copies: options.MaxCopies = None,
-    x: options.X = None,
-    first: options.First = None,
-    last: options.Last = None,
-    pool_id: options.PoolId = None,
-    weights: options.Weights = None,
-    mappings: options.Mappings = False,
-    statistics: options.Statistics = False,
-    utilization: options.Utilization = False,
-    utilization_all: options.UtilizationAll = False,
-    bad_mappings: options.BadMappings = False,
-    quality: options.QualityFlag = False,
-    fatal: options.Fatal = None,
-    compare: options.Compare = False,
-    seed: options.Seed = 1,
-    build: options.Build = None,
-    add_item: options.AddItem = None,
-    update_item: options.UpdateItem = None,
-    remove_item: options.RemoveItem = None,
-    move: options.Move = None,
-    reweight_item: options.ReweightItem = None,
-    reweight: options.Reweight = False,
-    location: options.Location = None,
-    output: options.Output = None,
-    file_format: options.Format = None,
-    decompile: options.Decompile = False,
-    dump: options.Dump = False,
-    tree: options.Tree = False,
-    as_json: Json = False,
-) -> None:
-    """Say where things go, how good that is, and what a change would move.
-
-    Examples:
-
-    resilver place report.json --groups --pool rbd
-
-    resilver place map.bin --rule 0 --num-rep 3 --min-x 0 --max-x 9 --show-mappings
-
-    resilver place report.json --quality
-
-    resilver place --compare before.bin after.bin --rule 0
-
-    resilver place --build 64 host straw2 4 root straw2 0 -o map.bin
-    """
-    from resilver.cli.place import PlaceRequest
-    from resilver.cli.place import place as perform
-
-    code = perform(PlaceRequest.of(context.params), as_json=as_json)
-    if code:
-        raise typer.Exit(code)

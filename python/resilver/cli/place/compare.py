@@ -12,8 +12,8 @@ from rich import box
 from rich.table import Table
 
 from resilver.cli.console import output, print_json
+from resilver.cli.place.options import Inputs, Judging
 from resilver.cli.place.placements import Placement, placements
-from resilver.cli.place.request import PlaceRequest
 from resilver.cli.place.source import ClusterSource, MapSource, Source, StudySource
 from resilver.cli.place.structure import MapLevel
 from resilver.errors import ConfigError
@@ -26,14 +26,16 @@ _PARTS_SHOWN = 5
 
 
 def print_comparison(
-    before: Source, after: Source, request: PlaceRequest, *, as_json: bool
+    before: Source, after: Source, inputs: Inputs, judging: Judging, *, as_json: bool
 ) -> None:
     """Say what moves from one source to another.
 
     Args:
         before: A map, a cluster or a study.
         after: The same, changed. With a cluster before and a map after, that cluster under the map.
-        request: The pool, or the rule and its inputs.
+        inputs: The rule and its inputs, where one is compared. Without one, reweights are those
+            of the groups after.
+        judging: The pool.
         as_json: Print JSON, a list of one object a pool or rule.
 
     Raises:
@@ -44,10 +46,13 @@ def print_comparison(
             "--compare: a study and a real map have nothing in common; compare two studies, or two "
             "maps or clusters"
         )
-    if request.rule is None:
+    as_it_is = inputs
+    if inputs.rule is None:
         before, after = _with_map(before, after), _with_map(after, before)
-    firsts = {one.key: one for one in placements(before, request)}
-    seconds = {one.key: one for one in placements(after, request)}
+        if isinstance(before, ClusterSource):
+            as_it_is = replace(inputs, weights=())
+    firsts = {one.key: one for one in placements(before, as_it_is, judging)}
+    seconds = {one.key: one for one in placements(after, inputs, judging)}
     common = [key for key in firsts if key in seconds]
     if not common:
         raise ConfigError(

@@ -3,27 +3,111 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from resilver.cli.console import say
-from resilver.cli.place.request import MapFormat, PlaceRequest
+from resilver.cli.console import print_json, say
+from resilver.cli.place.inputs import number
+from resilver.cli.place.options import WORDS, Editing, MapFormat, Reading
 from resilver.cli.place.source import MapSource, open_map
 from resilver.cli.saving import save_whole
-from resilver.errors import ConfigError, PlacementError, name_remedy
+from resilver.errors import ConfigError, PlacementError, Problem, name_remedy
 
 if TYPE_CHECKING:
     from resilver.simulate import CrushMap
 
 _BUCKET_KINDS = ("uniform", "list", "tree", "straw", "straw2", "vring")
-
 _FORMATS = {".txt": MapFormat.text, ".text": MapFormat.text, ".json": MapFormat.json}
+_PLACED = ("--add-item", "--update-item", "--move")
+_ID_MAX = 2**31
 
 
-def edited(request: PlaceRequest) -> MapSource:
-    """The map of the request, built or read, with its edits made in the order in which they stand.
+@dataclass
+class Edit:
+    """One edit: its option, what that was given, and where the item goes, a name by its type."""
+
+    option: str
+    words: tuple[str, ...]
+    location: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """As it was written."""
+        return " ".join([self.option, *self.words])
+
+    def made(self, crush: CrushMap) -> CrushMap:
+        """The map after the edit.
+
+        Raises:
+            ConfigError: A number is none.
+            PlacementError: The edit cannot be made.
+        """
+        match self.option, self.words:
+            case "--add-item" | "--update-item", (id, weight, name):
+                made = crush.with_item if self.option == "--add-item" else crush.with_item_updated
+                device = self._id(id)
+                return made(name, number(weight, self.option), self.location, id=device)
+            case "--remove-item", (name,):
+                return crush.without_item(name)
+            case "--reweight-item", (name, weight):
+                return crush.reweighted(name, number(weight, self.option))
+            case _, (name, *_):
+                return crush.moved(name, self.location)
+        raise AssertionError(self.option)
+
+    def _id(self, text: str) -> int:
+        if text.isascii() and text.isdecimal() and int(text) < _ID_MAX:
+            return int(text)
+        raise ConfigError(f'{self.text}: "{text}" is not a number of a device; write one, as 16')
+
+
+def edits_of(editing: Editing) -> tuple[list[Edit], list[Problem]]:
+    """The edits in the order in which they stand, each with the places that are its own.
+
+    A ``--loc`` belongs to the edit before it, or to the first one where it stands before all.
 
     Args:
-        request: A file or --build, and the edits.
+        editing: The options.
+
+    Returns:
+        The edits, and what is wrong with them.
+    """
+    edits: list[Edit] = []
+    problems = []
+    first: dict[str, str] = {}
+    for option, words in editing.tokens:
+        count = len(WORDS[option])
+        if len(words) != count:
+            remedy = " ".join(["write", option, *WORDS[option]])
+            key = " ".join([option, *words])
+            problems.append(Problem(f"it takes {count} words", remedy, key))
+        elif option != "--loc":
+            edits.append(Edit(option, words))
+        else:
+            placed = [edit for edit in edits if edit.option in _PLACED]
+            (placed[-1].location if placed else first)[words[0]] = words[1]
+    if problems:
+        return edits, problems
+    placed = [edit for edit in edits if edit.option in _PLACED]
+    if first and not placed:
+        remedy = "add --add-item, --update-item or --move, whose place it is"
+        problems.append(Problem("it means nothing by itself", remedy, "--loc"))
+    elif first:
+        placed[0].location = {**first, **placed[0].location}
+    problems += [
+        Problem("it does not say where the item goes", "write --loc TYPE NAME behind it", edit.text)
+        for edit in placed
+        if not edit.location
+    ]
+    return edits, problems
+
+
+def edited(reading: Reading, editing: Editing) -> MapSource:
+    """The map of a file or of --build, with its edits made in the order in which they stand.
+
+    Args:
+        reading: The file, or the layers.
+        editing: What is built and changed.
 
     Returns:
         The map.
@@ -32,24 +116,19 @@ def edited(request: PlaceRequest) -> MapSource:
         ConfigError: The file cannot be used, or the layers are no layers.
         PlacementError: An edit cannot be made.
     """
-    if request.build is None:
-        source = open_map(request.files[0], request)
+    if editing.build is None:
+        source = open_map(reading.words[0], reading)
     else:
-        source = MapSource("--build", _built(request.build, request.words))
-    if not request.changes:
-        return source
+        source = MapSource("--build", _built(editing.build, reading.words))
+    crush = source.crush
     try:
-        return MapSource(source.label, _changed(source.crush, request))
+        for edit in edits_of(editing)[0]:
+            crush = edit.made(crush)
+        if editing.reweight:
+            crush = crush.recomputed()
     except PlacementError as error:
         raise PlacementError(f"{source.label}: {error}") from None
-
-
-def _changed(crush: CrushMap, request: PlaceRequest) -> CrushMap:
-    for edit in request.map_edits[0]:
-        crush = edit.made(crush)
-    if request.reweight:
-        crush = crush.recomputed()
-    return crush
+    return source if crush is source.crush else MapSource(source.label, crush)
 
 
 def _built(devices: int, words: tuple[str, ...]) -> CrushMap:
@@ -74,43 +153,38 @@ def _built(devices: int, words: tuple[str, ...]) -> CrushMap:
     return CrushMap.build(devices, layers)
 
 
-def write(source: MapSource, request: PlaceRequest, *, as_json: bool) -> None:
+def write(source: MapSource, editing: Editing, *, as_json: bool) -> None:
     """Print or write a map, as far as that was asked for.
 
     Args:
         source: The map.
-        request: What to print, and the file and its form.
-        as_json: Say what was written as JSON.
+        editing: What to print, and the file and its form.
+        as_json: Say what was written, and print the tree, as JSON.
 
     Raises:
         ConfigError: The file cannot be written.
     """
+    crush, output = source.crush, editing.output
     form = MapFormat.binary
-    if request.output is not None:
-        form = request.file_format or _FORMATS.get(request.output.suffix.lower(), form)
-        save_whole(request.output, _content(source.crush, form))
-    if request.tree and as_json:
-        from resilver.cli.console import print_json
-        from resilver.cli.place.tree import tree_rows
+    if output is not None:
+        form = editing.file_format or _FORMATS.get(output.suffix.lower(), form)
+        save_whole(output, _content(crush, form))
+    if editing.tree:
+        from resilver.cli.place.tree import tree_lines, tree_rows
 
-        print_json(tree_rows(source.crush.to_json()))
-    elif request.tree:
-        from resilver.cli.place.tree import tree_lines
-
-        sys.stdout.write("".join(f"{line}\n" for line in tree_lines(source.crush.to_json())))
-    if request.dump:
+        if as_json:
+            print_json(tree_rows(crush.to_json()))
+        else:
+            sys.stdout.write("".join(f"{line}\n" for line in tree_lines(crush.to_json())))
+    if editing.dump:
         # crushtool ends its dump with an empty line.
-        sys.stdout.write(_terminated(source.crush.to_json()) + "\n")
-    if request.decompile:
-        sys.stdout.write(_terminated(source.crush.to_text()))
-    if request.output is None:
-        return
-    if as_json:
-        from resilver.cli.console import print_json
-
-        print_json({"map": str(request.output), "format": form.value})
-    else:
-        say(f"{form.value} map written to {request.output}")
+        sys.stdout.write(_terminated(crush.to_json()) + "\n")
+    if editing.decompile:
+        sys.stdout.write(_terminated(crush.to_text()))
+    if output is not None and as_json and not editing.tree:
+        print_json({"map": str(output), "format": form.value})
+    elif output is not None:
+        say(f"{form.value} map written to {output}")
 
 
 def _terminated(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.cli.console import print_json
 from resilver.cli.place.inputs import NONE, bracketed
-from resilver.cli.place.request import PlaceRequest
+from resilver.cli.place.options import Judging
 from resilver.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from resilver.importers import ClusterReport, PoolInfo
 
 
-def print_groups(source: ClusterSource, request: PlaceRequest, *, as_json: bool) -> None:
+def print_groups(source: ClusterSource, judging: Judging, *, as_json: bool) -> None:
     """Print where every group is.
 
     Args:
         source: The cluster.
-        request: The pool, if one alone is wanted.
+        judging: The pool, if one alone is wanted.
         as_json: Print JSON instead of text.
 
     Raises:
         ConfigError: There is no such pool.
     """
-    pools = source.pools(request.pool)
+    pools = source.pools(judging.pool)
     rows = [row for pool in pools for row in _groups(source.report, pool)]
     if as_json:
         print_json(rows)
@@ -67,12 +67,12 @@ def _in_words(row: dict[str, Any]) -> str:
     return text
 
 
-def print_object(source: ClusterSource, request: PlaceRequest, *, as_json: bool) -> None:
+def print_object(source: ClusterSource, judging: Judging, *, as_json: bool) -> None:
     """Print where one object is.
 
     Args:
         source: The cluster.
-        request: The object's name and its pool.
+        judging: The object's name and its pool.
         as_json: Print JSON instead of text.
 
     Raises:
@@ -80,11 +80,11 @@ def print_object(source: ClusterSource, request: PlaceRequest, *, as_json: bool)
     """
     from resilver.simulate import object_group
 
-    if request.pool is None:
+    if judging.pool is None:
         names = ", ".join(pool.name for pool in source.report.pools)
         raise ConfigError(f"--object needs --pool POOL; this report has the pools {names}")
-    name = request.object_name or ""
-    pool = source.pools(request.pool)[0]
+    name = judging.object_name or ""
+    pool = source.pools(judging.pool)[0]
     rows = list(_groups(source.report, pool))
     row = rows[object_group(pool, name)]
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.cli.console import say
-from resilver.cli.place.edits import number
-from resilver.cli.place.request import PlaceRequest, pairs
+from resilver.cli.place.options import SEPARATOR, Inputs
 from resilver.errors import ConfigError, name_remedy
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ _COPIES = 3
 _WEIGHT_ONE = 0x10000
 
 
-def rules_of(source: MapSource, request: PlaceRequest) -> list[tuple[int, Rule | None]]:
+def rules_of(source: MapSource, inputs: Inputs) -> list[tuple[int, Rule | None]]:
     """The rules to go through, with None for a number below the highest that no rule has.
 
     Args:
         source: The map.
-        request: The rule, or a range of numbers; all of them otherwise.
+        inputs: The rule, or a range of numbers; all of them otherwise.
 
     Returns:
         Rules by number, rising.
@@ -45,16 +45,16 @@ def rules_of(source: MapSource, request: PlaceRequest) -> list[tuple[int, Rule |
     """
     rules = source.structure.rules
     highest = max(rules, default=-1)
-    if request.rule is not None:
-        found = _rule_number(source, request.rule, strict=not request.test)
+    if inputs.rule is not None:
+        found = _rule_number(source, inputs.rule, strict=not inputs.test)
         if found < 0:
             # As crushtool reads it: no rule chosen, so all of them.
             return [(each, rules.get(each)) for each in range(highest + 1)]
         return [(found, rules.get(found))] if found <= highest else []
     first, last = 0, highest
-    if request.min_rule is not None and request.max_rule is not None:
-        first, last = request.min_rule, min(request.max_rule, highest)
-    elif request.min_rule is not None or request.max_rule is not None:
+    if inputs.min_rule is not None and inputs.max_rule is not None:
+        first, last = inputs.min_rule, min(inputs.max_rule, highest)
+    elif inputs.min_rule is not None or inputs.max_rule is not None:
         say("note: as in crushtool, --min-rule and --max-rule choose rules only together")
     return [(each, rules.get(each)) for each in range(first, last + 1)]
 
@@ -72,11 +72,11 @@ def _rule_number(source: MapSource, wanted: str, *, strict: bool) -> int:
     )
 
 
-def range_of(request: PlaceRequest) -> tuple[int, int]:
+def range_of(inputs: Inputs) -> tuple[int, int]:
     """The first and the last input.
 
     Args:
-        request: What was given. With a --show option, crushtool's reading: of --min-x and --max-x
+        inputs: What was given. With a --show option, crushtool's reading: of --min-x and --max-x
             one alone counts for nothing.
 
     Returns:
@@ -85,19 +85,19 @@ def range_of(request: PlaceRequest) -> tuple[int, int]:
     Raises:
         ConfigError: They are no inputs, or the first is after the last.
     """
-    if request.x is not None:
-        first = last = request.x
-    elif (request.shows or request.test) and (request.first is None or request.last is None):
-        if request.first is not None or request.last is not None:
+    if inputs.x is not None:
+        first = last = inputs.x
+    elif inputs.as_crushtool and (inputs.first is None or inputs.last is None):
+        if inputs.first is not None or inputs.last is not None:
             say(
                 f"note: inputs 0 to {_LAST_INPUT}, as crushtool takes them where only one of "
                 "--min-x and --max-x is given; give both"
             )
         first, last = 0, _LAST_INPUT
     else:
-        first = request.first or 0
-        last = _LAST_INPUT if request.last is None else request.last
-    empty = first > last and not request.test
+        first = inputs.first or 0
+        last = _LAST_INPUT if inputs.last is None else inputs.last
+    empty = first > last and not inputs.test
     if empty or not 0 <= first <= _INPUT_MAX or not 0 <= last <= _INPUT_MAX:
         raise ConfigError(
             f"--min-x = {first}, --max-x = {last}: inputs go from 0 to {_INPUT_MAX}, the first not "
@@ -106,12 +106,12 @@ def range_of(request: PlaceRequest) -> tuple[int, int]:
     return first, last
 
 
-def copies_of(rule: Rule, request: PlaceRequest) -> tuple[int, int]:
+def copies_of(rule: Rule, inputs: Inputs) -> tuple[int, int]:
     """From how many copies to how many a rule is tried.
 
     Args:
         rule: The rule.
-        request: --num-rep, or --min-rep and --max-rep; else the rule's own sizes with a --show
+        inputs: --num-rep, or --min-rep and --max-rep; else the rule's own sizes with a --show
             option, and 3 without.
 
     Returns:
@@ -120,13 +120,13 @@ def copies_of(rule: Rule, request: PlaceRequest) -> tuple[int, int]:
     Raises:
         ConfigError: Nothing says it.
     """
-    if request.copies is not None:
-        return request.copies, request.copies
-    if request.min_copies is not None and request.max_copies is not None:
-        return request.min_copies, request.max_copies
-    if request.min_copies is not None or request.max_copies is not None:
+    if inputs.copies is not None:
+        return inputs.copies, inputs.copies
+    if inputs.min_copies is not None and inputs.max_copies is not None:
+        return inputs.min_copies, inputs.max_copies
+    if inputs.min_copies is not None or inputs.max_copies is not None:
         raise ConfigError("--min-rep and --max-rep choose together; give both, or --num-rep N")
-    if not (request.shows or request.test):
+    if not inputs.as_crushtool:
         return _COPIES, _COPIES
     if rule.min_size is None or rule.max_size is None:
         raise ConfigError(
@@ -136,13 +136,13 @@ def copies_of(rule: Rule, request: PlaceRequest) -> tuple[int, int]:
 
 
 def reweights_of(
-    source: MapSource, request: PlaceRequest, known: Sequence[int] = ()
+    source: MapSource, inputs: Inputs, known: Sequence[int] = ()
 ) -> npt.NDArray[np.uint32]:
     """The reweight of each device: one where it is in a bucket, unless --weight says otherwise.
 
     Args:
         source: The map.
-        request: The --weight options.
+        inputs: The --weight options.
         known: A cluster's own reweights, 16.16 fixed point, which --weight overrides.
 
     Returns:
@@ -154,11 +154,15 @@ def reweights_of(
     weights = np.where(source.structure.present, _WEIGHT_ONE, 0).astype(np.uint32)
     weights[: len(known)] = known[: len(weights)]
     names = {name: index for index, name in enumerate(source.structure.device_names())}
-    for device, text in pairs(request.weights, "--weight", "OSD W"):
+    for given in inputs.weights:
+        device, separator, text = given.partition(SEPARATOR)
+        if not separator:
+            rule = "it takes two words"
+            raise ConfigError(f"--weight = {device}: {rule}; write --weight OSD W")
         index = int(device) if device.isdecimal() and device.isascii() else names.get(device, -1)
         value = np.float32(number(text, f"--weight {device}"))
         if not 0 <= index < len(weights):
-            if request.test and device.isdecimal():
+            if inputs.test and device.isdecimal():
                 continue
             raise ConfigError(
                 f'--weight = "{device}": {source.label!r} has no such device; '
@@ -168,6 +172,28 @@ def reweights_of(
         fixed = int(np.float64(value * np.float32(_WEIGHT_ONE)))
         weights[index] = min(max(fixed, 0), _WEIGHT_ONE)
     return weights
+
+
+def number(text: str, option: str) -> float:
+    """A finite number.
+
+    Args:
+        text: What was given.
+        option: The option's name, for the message.
+
+    Returns:
+        The number.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ConfigError(f'{option} = "{text}": a weight is a finite number; write one, as 0.5')
+    return value
 
 
 def mixed(inputs: npt.NDArray[np.uint32], pool_id: int) -> npt.NDArray[np.uint32]:

@@ -1,105 +1,229 @@
-"""One request, from its file to what is printed."""
+"""`resilver place`, from its options to what is printed."""
 
 from __future__ import annotations
 
-from resilver.cli.place.request import Mode, PlaceRequest
-from resilver.cli.saving import keep_inputs
-from resilver.errors import ConfigError, PlacementError, ResilverError
+from enum import StrEnum
+
+from resilver.cli.options import Json
+from resilver.cli.place.options import Editing, Inputs, Judging, Reading
+from resilver.errors import ConfigError, PlacementError, Problem
 
 
-def place(request: PlaceRequest, *, as_json: bool) -> int:
-    """Print or write what was asked for.
+class Mode(StrEnum):
+    """What `place` does."""
 
-    Args:
-        request: What to do.
-        as_json: Print JSON instead of text.
+    groups = "groups"
+    object = "object"
+    tester = "tester"
+    quality = "quality"
+    compare = "compare"
+    affected = "affected"
+    write = "write"
 
-    Returns:
-        The exit code: 0, or with --test what crushtool would end with.
 
-    Raises:
-        ConfigError: A file is none of the known kinds, lacks what was asked for, or the options do
-            not go together.
-        PlacementError: A map cannot be used as asked.
+def place(
+    reading: Reading,
+    inputs: Inputs,
+    judging: Judging,
+    editing: Editing,
+    as_json: Json = False,
+) -> int:
+    """Say where things go, how good that is, and what a change would move.
+
+    Examples:
+
+    resilver place report.json --groups --pool rbd
+
+    resilver place map.bin --rule 0 --num-rep 3 --min-x 0 --max-x 9 --show-mappings
+
+    resilver place report.json --quality
+
+    resilver place --compare before.bin after.bin --rule 0
+
+    resilver place --build 64 host straw2 4 root straw2 0 -o map.bin
     """
-    mode = request.mode
-    request.check()
-    inputs = (*request.files, request.crush, request.pg_dump, request.osd_df)
-    keep_inputs(request.output, inputs)
-    if not request.test:
-        return _perform(mode, request, as_json=as_json)
-    try:
-        return _perform(mode, request, as_json=as_json)
-    except (ConfigError, PlacementError) as error:
-        # crushtool ends with 1 where this command ends with 2.
-        return _failed_as_crushtool(error)
-
-
-def _failed_as_crushtool(error: ResilverError) -> int:
     from resilver.cli.console import EXIT_FAILED, report_error
+    from resilver.cli.saving import keep_inputs
 
-    report_error(error)
-    return EXIT_FAILED
-
-
-def _perform(mode: Mode, request: PlaceRequest, *, as_json: bool) -> int:
-    if mode is Mode.compare:
-        return _compare(request, as_json=as_json)
-    if request.edits or mode is Mode.write:
-        return _on_map(mode, request, as_json=as_json)
-    path = request.files[0]
-    if mode is Mode.groups or mode is Mode.object:
-        from resilver.cli.place.groups import print_groups, print_object
-        from resilver.cli.place.source import open_cluster
-
-        option = "--groups" if mode is Mode.groups else "--object"
-        source = open_cluster(path, request, option)
-        printing = print_groups if mode is Mode.groups else print_object
-        printing(source, request, as_json=as_json)
-    elif mode is Mode.quality:
-        from resilver.cli.place.quality import print_quality
-        from resilver.cli.place.source import open_source
-
-        print_quality(open_source(path, request), request, as_json=as_json)
-    elif mode is Mode.affected:
-        from resilver.cli.place.affected import print_affected
-        from resilver.cli.place.source import open_source
-
-        print_affected(open_source(path, request), request, as_json=as_json)
-    else:
-        return _on_map(mode, request, as_json=as_json)
-    return 0
+    mode = _mode(reading, inputs, judging, editing)
+    _check(mode, reading, inputs, judging, editing)
+    read = (*reading.paths, reading.crush, reading.pg_dump, reading.osd_df, *editing.edit_files)
+    keep_inputs(editing.output, () if editing.build is not None else read)
+    try:
+        return _perform(mode, reading, inputs, judging, editing, as_json=as_json)
+    except (ConfigError, PlacementError) as error:
+        if not inputs.test:
+            raise
+        # crushtool ends with 1 where this command ends with 2.
+        report_error(error)
+        return EXIT_FAILED
 
 
-def _compare(request: PlaceRequest, *, as_json: bool) -> int:
-    from resilver.cli.place.compare import print_comparison
-    from resilver.cli.place.crushtool_compare import compare_as_crushtool
-    from resilver.cli.place.source import open_map, open_source
-
-    before, after = request.files
-    if request.test:
-        return compare_as_crushtool(open_map(before, request), open_map(after, request), request)
-    print_comparison(
-        open_source(before, request), open_source(after, request), request, as_json=as_json
-    )
-    return 0
-
-
-def _on_map(mode: Mode, request: PlaceRequest, *, as_json: bool) -> int:
-    """Build or read a map, change it, then show, judge or write it, in crushtool's order."""
-    from resilver.cli.place import edit, tester
+def _perform(
+    mode: Mode,
+    reading: Reading,
+    inputs: Inputs,
+    judging: Judging,
+    editing: Editing,
+    *,
+    as_json: bool,
+) -> int:
+    from resilver.cli.place import edit, source, tester
     from resilver.cli.place.quality import print_quality
 
-    source = edit.edited(request)
-    if mode is Mode.tester:
-        show = tester.show if request.shows or request.test else tester.count
-        show(source, request, as_json=as_json)
-    elif mode is Mode.quality:
-        print_quality(source, request, as_json=as_json)
-    elif mode is not Mode.write:
-        raise ConfigError(
-            f"--{mode} looks at a cluster or a study, and an edited map is neither; write the map "
-            "with -o FILE, then compare or place with that file"
-        )
-    edit.write(source, request, as_json=as_json)
+    on_map = editing.changes or mode in (Mode.tester, Mode.write)
+    if mode is Mode.compare:
+        return _compare(reading, inputs, judging, as_json=as_json)
+    if mode in (Mode.groups, Mode.object) and not on_map:
+        from resilver.cli.place.groups import print_groups, print_object
+
+        cluster = source.open_cluster(reading, f"--{mode}").reweighted(inputs)
+        printing = print_groups if mode is Mode.groups else print_object
+        printing(cluster, judging, as_json=as_json)
+    elif mode is Mode.affected and not on_map:
+        from resilver.cli.place.affected import print_affected
+
+        found = source.reweighted(source.open_source(reading.words[0], reading), inputs)
+        print_affected(found, judging, editing.output, as_json=as_json)
+    elif mode is Mode.quality and not on_map:
+        found = source.open_source(reading.words[0], reading)
+        print_quality(found, inputs, judging, as_json=as_json)
+    else:
+        made = edit.edited(reading, editing)
+        if mode is Mode.tester:
+            show = tester.show if inputs.as_crushtool else tester.count
+            show(made, inputs, as_json=as_json)
+        elif mode is Mode.quality:
+            print_quality(made, inputs, judging, as_json=as_json)
+        elif mode is not Mode.write:
+            raise ConfigError(
+                f"--{mode} looks at a cluster or a study, and an edited map is neither; write the "
+                "map with -o FILE, then compare or place with that file"
+            )
+        edit.write(made, editing, as_json=as_json)
     return 0
+
+
+def _compare(reading: Reading, inputs: Inputs, judging: Judging, *, as_json: bool) -> int:
+    from resilver.cli.place.compare import print_comparison
+    from resilver.cli.place.source import open_map, open_source
+    from resilver.cli.place.tester import compare_as_crushtool
+
+    # One of the two may be the cluster that dumps complete, and the other not.
+    before, after = reading.words
+    if inputs.test:
+        first, second = (open_map(path, reading, alone=False) for path in (before, after))
+        return compare_as_crushtool(first, second, inputs)
+    one, other = (open_source(path, reading, alone=False) for path in (before, after))
+    print_comparison(one, other, inputs, judging, as_json=as_json)
+    return 0
+
+
+def _mode(reading: Reading, inputs: Inputs, judging: Judging, editing: Editing) -> Mode:
+    """What to do; refused where two things are asked for at once, or none."""
+    wanted = {
+        Mode.groups: judging.groups,
+        Mode.object: judging.object_name is not None,
+        Mode.quality: judging.quality,
+        Mode.compare: judging.compare,
+        Mode.affected: judging.affected,
+    }
+    chosen = [mode for mode, given in wanted.items() if given]
+    if inputs.shows and not (inputs.test and chosen == [Mode.compare]):
+        chosen.append(Mode.tester)
+    if not chosen and (editing.views or (editing.output is not None and inputs.rule is None)):
+        return Mode.write
+    if not chosen and (inputs.test or inputs.rule is not None):
+        chosen.append(Mode.tester)
+    if not chosen and editing.changes:
+        raise ConfigError(
+            "an edited map goes nowhere yet; write it with -o FILE, print it with --decompile, "
+            "--dump or --tree, or judge it with --quality or a --show option"
+        )
+    selects_rule = inputs.rule is not None and chosen[0:1] in ([Mode.groups], [Mode.object])
+    if len(chosen) != 1 or selects_rule:
+        example = reading.words[0] if reading.words and editing.build is None else "MAP"
+        raise ConfigError(
+            "place needs exactly one of --groups, --object NAME, --rule RULE (with --show-... "
+            "options or without), --quality, --compare and --affected; for example "
+            f"`resilver place {example} --rule 0 --num-rep 3 --show-mappings`"
+        )
+    return chosen[0]
+
+
+def _check(
+    mode: Mode, reading: Reading, inputs: Inputs, judging: Judging, editing: Editing
+) -> None:
+    """Hold together what only makes sense with something else, and tell all that does not."""
+    from resilver.cli.place.edit import edits_of
+
+    needs = [
+        (judging.fail and not judging.affected, "--fail", "add --affected"),
+        (judging.affected and not judging.fail, "--affected", "add --fail osd.12, or host=NAME"),
+        (
+            editing.file_format is not None and editing.output is None,
+            "--format",
+            "add -o FILE, or use --decompile (text) or --dump (JSON) for stdout",
+        ),
+        (judging.fatal is not None and not judging.quality, "--fatal", "add --quality"),
+    ]
+    # crushtool lets the last of these win; options here have no order.
+    either = [
+        (inputs.rule, "--rule", (inputs.min_rule, inputs.max_rule), "--min-rule and --max-rule"),
+        (inputs.x, "--x", (inputs.first, inputs.last), "--min-x and --max-x"),
+        (
+            inputs.copies,
+            "--num-rep",
+            (inputs.min_copies, inputs.max_copies),
+            "--min-rep, --max-rep",
+        ),
+    ]
+    problems = [
+        Problem(f"it stands in place of {range_}", "give one or the other", option)
+        for one, option, both, range_ in either
+        if one is not None and any(end is not None for end in both)
+    ]
+    problems += [
+        Problem("it means nothing by itself", what, name) for no, name, what in needs if no
+    ]
+    problems += edits_of(editing)[1]
+    problems += _ignored(mode, inputs, judging, editing)
+    count = 2 if mode is Mode.compare else 1
+    if editing.build is None and len(reading.words) != count:
+        rule, remedy = "--compare takes two files", "`resilver place --compare BEFORE AFTER`"
+        if count == 1:
+            rule = "place takes one FILE"
+            remedy = "name a map, a report, a dump or a study, or use --build"
+        problems.append(Problem(f"{rule}, and {len(reading.words)} are given", remedy))
+    if problems:
+        raise ConfigError(problems)
+
+
+def _ignored(mode: Mode, inputs: Inputs, judging: Judging, editing: Editing) -> list[Problem]:
+    """Options that what is asked for would pass over in silence."""
+    option = f"--{mode}" if mode is not Mode.tester else "--rule"
+    named = mode in (Mode.groups, Mode.object, Mode.affected)
+    on_map = editing.changes or mode in (Mode.tester, Mode.write)
+    of_map = (
+        ("--tree", editing.tree),
+        ("--dump", editing.dump),
+        ("--decompile", editing.decompile),
+        ("-o", editing.output is not None and mode is not Mode.affected),
+    )
+    of_rule = (
+        ("--num-rep", inputs.copies),
+        ("--x", inputs.x),
+        ("--min-x", inputs.first),
+        ("--max-x", inputs.last),
+        ("--pool-id", inputs.pool_id),
+    )
+    found = [
+        (name, "print or write the map by itself") for name, given in of_map if given and not on_map
+    ]
+    found += [
+        (name, "it is an input of --rule") for name, given in of_rule if given is not None and named
+    ]
+    if judging.pool is not None and (inputs.rule is not None or mode in (Mode.tester, Mode.write)):
+        found.append(("--pool", "a rule's inputs are of no pool; --pool-id mixes its number in"))
+        option = "--rule" if inputs.rule is not None else option
+    return [Problem(f"{option} passes over it", remedy, name) for name, remedy in found]

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from resilver.cli.place.inputs import copies_of, mixed, reweights_of, rules_of
-from resilver.cli.place.request import PlaceRequest
-from resilver.cli.place.source import ClusterSource, MapSource, Source, StudySource
+from resilver.cli.place.inputs import copies_of, mixed, range_of, reweights_of, rules_of
+from resilver.cli.place.options import Inputs, Judging
+from resilver.cli.place.source import (
+    ClusterSource,
+    MapSource,
+    Source,
+    StudySource,
+    reweighted,
+)
 from resilver.cli.place.structure import MapLevel, Rule
 from resilver.errors import ConfigError
 from resilver.spec.tree import Level, Tree, plural
@@ -69,12 +75,13 @@ class Placement:
     fatal: int | None = None
 
 
-def placements(source: Source, request: PlaceRequest) -> list[Placement]:
+def placements(source: Source, inputs: Inputs, judging: Judging) -> list[Placement]:
     """Everything to judge in a source.
 
     Args:
         source: A map, a cluster or a study.
-        request: The pool, or the rule with its inputs and copies, or the seed of objects.
+        inputs: The rule with its inputs and copies; the reweights of a cluster's devices.
+        judging: The pool, and the seed of objects.
 
     Returns:
         A placement a pool of a cluster (of a rule, with --rule) or of a study; one a rule of a map.
@@ -82,19 +89,16 @@ def placements(source: Source, request: PlaceRequest) -> list[Placement]:
     Raises:
         ConfigError: There is no such pool, rule or device.
     """
+    source = source if inputs.rule is not None else reweighted(source, inputs)
     if isinstance(source, StudySource):
-        return [_of_study(system, request, name) for name, system in _pools_of(source, request)]
-    if isinstance(source, ClusterSource) and request.rule is None:
-        if request.weights:
-            raise ConfigError(
-                "--weight: a cluster's groups have the cluster's own reweights; add --rule RULE to "
-                "place inputs with others"
-            )
-        return [_of_pool(source, pool) for pool in source.pools(request.pool)]
-    rules = [rule for _, rule in rules_of(source, request) if rule is not None]
+        named = zip(source.pools(judging.pool), _names(source, judging.pool), strict=True)
+        return [_of_study(system, name, inputs, judging.seed) for system, name in named]
+    if isinstance(source, ClusterSource) and inputs.rule is None:
+        return [_of_pool(source, pool) for pool in source.pools(judging.pool)]
+    rules = [rule for _, rule in rules_of(source, inputs) if rule is not None]
     if not rules:
         raise ConfigError(f"{source.label!r} has no rules, so nothing is placed; add a rule to it")
-    return [_of_rule(source, rule, request) for rule in rules]
+    return [_of_rule(source, rule, inputs) for rule in rules]
 
 
 def _of_pool(source: ClusterSource, pool: PoolInfo) -> Placement:
@@ -141,16 +145,16 @@ def _piece_bytes(report: ClusterReport, pool: PoolInfo) -> npt.NDArray[np.float6
     return of_group if of_group.any() else None
 
 
-def _of_rule(source: MapSource, rule: Rule, request: PlaceRequest) -> Placement:
-    low, high = copies_of(rule, request)
+def _of_rule(source: MapSource, rule: Rule, asked: Inputs) -> Placement:
+    low, high = copies_of(rule, asked)
     if low != high:
         raise ConfigError("a judgement is of one number of copies; give --num-rep N")
     known = source.report.reweights if isinstance(source, ClusterSource) else ()
-    structure, weights = source.structure, reweights_of(source, request, known)
+    structure, weights = source.structure, reweights_of(source, asked, known)
     effective = structure.device_weights(rule) * weights / _WEIGHT_ONE
-    first, last = _inputs(request, int(np.count_nonzero(effective)), high)
+    first, last = _inputs(asked, int(np.count_nonzero(effective)), high)
     inputs = np.arange(first, last + 1, dtype=np.uint32)
-    placed = inputs if request.pool_id is None else mixed(inputs, request.pool_id)
+    placed = inputs if asked.pool_id is None else mixed(inputs, asked.pool_id)
 
     def after(device: int, rows: npt.NDArray[np.int64]) -> Sets:
         without = weights.copy()
@@ -187,35 +191,30 @@ def _mapped(
     return sets
 
 
-def _inputs(request: PlaceRequest, devices: int, copies: int) -> tuple[int, int]:
+def _inputs(asked: Inputs, devices: int, copies: int) -> tuple[int, int]:
     """The inputs asked for; else from 0 on so many that a device holds some hundred copies."""
-    if request.x is not None or request.first is not None or request.last is not None:
-        from resilver.cli.place.inputs import range_of
-
-        return range_of(request)
+    if asked.x is not None or asked.first is not None or asked.last is not None:
+        return range_of(asked)
     count = _INPUTS_MIN
     while count * copies < _COPIES_A_DEVICE * devices and count < _INPUTS_MAX:
         count *= 2
     return 0, count - 1
 
 
-def _pools_of(source: StudySource, request: PlaceRequest) -> list[tuple[str, System]]:
-    """The pools of a study that were asked for, by name; of one that names none, without."""
-    pools = source.pools(request.pool)
-    if not source.system.pools:
-        return [("", system) for system in pools]
-    return [(source.system.pools[system.pool_number - 1].name, system) for system in pools]
+def _names(source: StudySource, wanted: str | None) -> list[str]:
+    """The names of the pools of a study that were asked for; of one that names none, empty."""
+    names = [name for name in source.system.pool_names if wanted in (None, name)]
+    return names if source.system.pools else [""] * len(names)
 
 
-def _of_study(system: System, request: PlaceRequest, name: str) -> Placement:
+def _of_study(system: System, name: str, asked: Inputs, seed: int) -> Placement:
     from resilver.simulate import group_sets_of, place_objects, redundancy
 
-    seed = request.seed
     servers, copies = system.server_count, system.copies or 1
     tree = system.cluster.tree or Tree((Level("server", servers),), "server")
     only = system.placement.only_class if system.placement else None
     groups = system.placement_group_count
-    first, last = _inputs(request, servers, copies)
+    first, last = _inputs(asked, servers, copies)
 
     def sets(failed: tuple[int, ...]) -> Sets:
         if groups is not None:

@@ -12,8 +12,8 @@ from rich import box
 from rich.table import Table
 
 from resilver.cli.console import output, print_json
+from resilver.cli.place.options import Inputs, Judging
 from resilver.cli.place.placements import Placement, placements
-from resilver.cli.place.request import PlaceRequest
 from resilver.judgement import Balance, Quality, quality, rebuild_targets, replica_sets
 
 if TYPE_CHECKING:
@@ -44,20 +44,21 @@ class Targets:
     parallelism_median: float
 
 
-def print_quality(source: Source, request: PlaceRequest, *, as_json: bool) -> None:
+def print_quality(source: Source, inputs: Inputs, judging: Judging, *, as_json: bool) -> None:
     """Judge every placement of a source.
 
     Args:
         source: A map, a cluster or a study.
-        request: The pool, or the rule and its inputs.
+        inputs: The rule and its inputs, where one is judged; the reweights.
+        judging: The pool.
         as_json: Print JSON, a list of one object a placement.
 
     Raises:
         ConfigError: There is no such pool or rule, or --fatal exceeds the copies.
     """
     rows = []
-    for placement in placements(source, request):
-        judged, targets = _judged(placement, request.fatal)
+    for placement in placements(source, inputs, judging):
+        judged, targets = _judged(placement, judging.fatal)
         if as_json:
             rows.append(_json(placement, judged, targets))
         else:

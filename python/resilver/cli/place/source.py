@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from resilver.cli.loading import load_study
-from resilver.cli.place.request import PlaceRequest
+from resilver.cli.place.options import Inputs, Reading
 from resilver.cli.place.structure import MapStructure
-from resilver.errors import ConfigError
+from resilver.errors import ConfigError, name_remedy
 
 if TYPE_CHECKING:
     from resilver.importers import ClusterReport, PoolInfo
@@ -56,22 +56,35 @@ class ClusterSource(MapSource):
     report: ClusterReport
 
     def pools(self, wanted: str | None) -> list[PoolInfo]:
-        """The pools asked for, by number.
-
-        Args:
-            wanted: A pool's name or number; all of them when None.
+        """The pools asked for, by number, of which `wanted` is a name or number; None is all.
 
         Raises:
             ConfigError: There is no such pool.
         """
-        from resilver.errors import name_remedy
-
         pools = sorted(self.report.pools, key=lambda pool: pool.id)
         found = [pool for pool in pools if wanted in (None, pool.name, str(pool.id))]
-        if wanted is not None and not found:
-            remedy = name_remedy(wanted, [pool.name for pool in pools], "pools")
-            raise ConfigError(f'--pool = "{wanted}": the report has no such pool; {remedy}')
+        _check_pool(found, wanted, [pool.name for pool in pools], "report")
         return found
+
+    def reweighted(self, inputs: Inputs) -> ClusterSource:
+        """The cluster after the ``ceph osd reweight`` that each --weight stands for.
+
+        Raises:
+            ConfigError: A device is unknown, or a weight is no number.
+        """
+        from resilver.cli.place.inputs import reweights_of
+
+        if not inputs.weights:
+            return self
+        weights = reweights_of(self, inputs, self.report.reweights).tolist()
+        # An OSD of no weight is out, as the monitors hold it.
+        osds = tuple(
+            replace(osd, reweight=weights[osd.id], in_cluster=weights[osd.id] > 0)
+            if osd.id < len(weights) and weights[osd.id] != self.report.reweights[osd.id]
+            else osd
+            for osd in self.report.osds
+        )
+        return replace(self, report=replace(self.report, osds=osds))
 
 
 @dataclass(frozen=True)
@@ -87,33 +100,46 @@ class StudySource:
     system: System
 
     def pools(self, wanted: str | None) -> list[System]:
-        """The system as each of the pools asked for has it.
-
-        Args:
-            wanted: A pool's name; all of them when None.
+        """The system as each pool asked for has it, of which `wanted` is a name; None is all.
 
         Raises:
             ConfigError: There is no such pool.
         """
-        from resilver.errors import name_remedy
-
         named = list(zip(self.system.pool_names, self.system.of_pools, strict=True))
         found = [system for name, system in named if wanted in (None, name)]
-        if not found:
-            remedy = name_remedy(str(wanted), [name for name, _ in named], "pools")
-            raise ConfigError(f'--pool = "{wanted}": the study has no such pool; {remedy}')
+        _check_pool(found, wanted, [name for name, _ in named], "study")
         return found
+
+
+def _check_pool(found: Sequence[object], wanted: str | None, names: list[str], what: str) -> None:
+    if wanted is not None and not found:
+        remedy = name_remedy(wanted, names, "pools")
+        raise ConfigError(f'--pool = "{wanted}": the {what} has no such pool; {remedy}')
 
 
 Source = MapSource | StudySource
 
 
-def open_source(path: Path, request: PlaceRequest) -> Source:
+def reweighted(source: Source, inputs: Inputs) -> Source:
+    """A cluster with the reweights of --weight; maps as they are, whose inputs have their own.
+
+    Raises:
+        ConfigError: A device is unknown, a weight is no number, or a study has none.
+    """
+    if isinstance(source, ClusterSource):
+        return source.reweighted(inputs)
+    if inputs.weights and isinstance(source, StudySource):
+        raise ConfigError("--weight: a study's devices have no reweights; leave it out")
+    return source
+
+
+def open_source(path: Path | str, reading: Reading, *, alone: bool = True) -> Source:
     """Read a file of any kind, told by its content.
 
     Args:
         path: The file.
-        request: The other files that complete a cluster, and the settings of a study.
+        reading: The other files that complete a cluster, and the settings of a study.
+        alone: Whether it is the only file, whose cluster those others complete.
 
     Returns:
         What is in it.
@@ -124,11 +150,12 @@ def open_source(path: Path, request: PlaceRequest) -> Source:
     """
     from resilver.importers.text import CRUSH_MAGIC, decode, parse_json, read_bytes
 
+    path = Path(path)
     if path.suffix.lower() == ".toml":
-        return _study(path, request)
-    if request.settings:
+        return _study(path, reading, alone)
+    if reading.settings:
         raise ConfigError(
-            f"--set {request.settings[0]}: it changes a key of a study, and {str(path)!r} is none; "
+            f"--set {reading.settings[0]}: it changes a key of a study, and {str(path)!r} is none; "
             "leave it out, or name a STUDY.toml"
         )
     data = read_bytes(path)
@@ -137,10 +164,10 @@ def open_source(path: Path, request: PlaceRequest) -> Source:
     if data.startswith(_GZIP_MAGIC):
         raise ConfigError(f"{str(path)!r} is compressed with gzip; unpack it first with `gunzip`")
     if data.startswith(CRUSH_MAGIC):
-        return _map(path, request)
+        return _map(path, reading, alone)
     # Text has no zero bytes, and an encoded osdmap has hundreds.
     if b"\0" in data[:4096]:
-        return _cluster(path, request)
+        return _cluster(path, reading)
     try:
         text = decode(data, path)
     except ConfigError:
@@ -148,13 +175,13 @@ def open_source(path: Path, request: PlaceRequest) -> Source:
             f"{str(path)!r} is neither text nor a binary form that is known; give {_KINDS}"
         ) from None
     if not text.lstrip().startswith(("{", "[")):
-        return _map(path, request)
+        return _map(path, reading, alone)
     document = parse_json(text, path)
     keys = set(document) if isinstance(document, dict) else set()
     if {"osdmap", "crushmap"} <= keys or {"pools", "osds"} <= keys:
-        return _cluster(path, request)
+        return _cluster(path, reading)
     if {"buckets", "rules"} <= keys or "crushmap" in keys or "trees" in keys:
-        return _map(path, request)
+        return _map(path, reading, alone)
     raise ConfigError(
         f"{str(path)!r} is JSON, but neither a `ceph report` (osdmap, crushmap) nor a "
         "`ceph osd crush dump` (buckets, rules) nor a `ceph osd dump` (pools, osds); give one of "
@@ -162,20 +189,13 @@ def open_source(path: Path, request: PlaceRequest) -> Source:
     )
 
 
-def open_map(path: Path, request: PlaceRequest) -> MapSource:
+def open_map(path: Path | str, reading: Reading, *, alone: bool = True) -> MapSource:
     """Read a file that must hold a CRUSH map, as a map's own file or a cluster's.
-
-    Args:
-        path: The file.
-        request: The options, for the message and the other files.
-
-    Returns:
-        The map.
 
     Raises:
         ConfigError: A study was given, or the file cannot be used.
     """
-    source = open_source(path, request)
+    source = open_source(path, reading, alone=alone)
     if isinstance(source, StudySource):
         raise ConfigError(
             f"{str(path)!r} is a study, which has no CRUSH rules of its own; use --quality, "
@@ -184,65 +204,55 @@ def open_map(path: Path, request: PlaceRequest) -> MapSource:
     return source
 
 
-def open_cluster(path: Path, request: PlaceRequest, option: str) -> ClusterSource:
-    """Read a file that must describe a real cluster.
-
-    Args:
-        path: The file.
-        request: The options, for the other files.
-        option: What needs a cluster, for the message.
-
-    Returns:
-        The cluster.
+def open_cluster(reading: Reading, option: str) -> ClusterSource:
+    """Read the file that must describe a real cluster, which `option` needs.
 
     Raises:
         ConfigError: The file is of another kind, or cannot be used.
     """
-    source = open_source(path, request)
+    path = reading.words[0]
+    source = open_source(path, reading)
     if isinstance(source, ClusterSource):
         return source
     kind = "a study" if isinstance(source, StudySource) else "a CRUSH map"
     raise ConfigError(
-        f"{option}: {str(path)!r} is {kind} and has no pools; "
+        f"{option}: {path!r} is {kind} and has no pools; "
         "give the JSON that `ceph report` prints, or ask for --rule RULE"
     )
 
 
-def _map(path: Path, request: PlaceRequest) -> MapSource:
+def _map(path: Path, reading: Reading, alone: bool) -> MapSource:
     from resilver.simulate import CrushMap
 
-    _without_dumps(path, request, "a CRUSH map")
+    _without_dumps(path, reading, "a CRUSH map", alone)
     return MapSource(path.name, CrushMap.read(path))
 
 
-def _cluster(path: Path, request: PlaceRequest) -> ClusterSource:
+def _cluster(path: Path, reading: Reading) -> ClusterSource:
     from resilver.importers import read_cluster
     from resilver.simulate import CrushMap
 
-    report = read_cluster(path, crush=request.crush, pg_dump=request.pg_dump, osd_df=request.osd_df)
+    report = read_cluster(path, crush=reading.crush, pg_dump=reading.pg_dump, osd_df=reading.osd_df)
     return ClusterSource(path.name, CrushMap.from_json(report.crushmap), report)
 
 
-def _without_dumps(path: Path, request: PlaceRequest, kind: str) -> None:
+def _without_dumps(path: Path, reading: Reading, kind: str, alone: bool) -> None:
     """Refuse what completes a cluster beside a file that is none."""
-    # One of two files that are compared may be the cluster.
-    if request.compare:
-        return
-    given = {"--crush": request.crush, "--pg-dump": request.pg_dump, "--osd-df": request.osd_df}
+    given = {"--crush": reading.crush, "--pg-dump": reading.pg_dump, "--osd-df": reading.osd_df}
     for option, other in given.items():
-        if other is not None:
+        if other is not None and alone:
             raise ConfigError(
                 f"{option} = '{other}': it completes a cluster, and {str(path)!r} is {kind}; leave "
                 "it out, or give a `ceph osd dump`, a `ceph report` or a binary osdmap"
             )
 
 
-def _study(path: Path, request: PlaceRequest) -> Source:
+def _study(path: Path, reading: Reading, alone: bool) -> Source:
     """A study's system; where its cluster is a real one, that cluster."""
     from resilver.simulate import CrushMap
 
-    _without_dumps(path, request, "a study")
-    system = _system(path, request.settings)
+    _without_dumps(path, reading, "a study", alone)
+    system = _system(path, reading.settings)
     if system.report is None:
         return StudySource(path.name, system)
     return ClusterSource(path.name, CrushMap.from_json(system.report.crushmap), system.report)

@@ -1,0 +1,162 @@
+"""Commands whose options are declared once, as fields of dataclasses: name, type, default, help."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 failed or the answer is no, 2 bad usage or input, 3 a sweep left "
+    "incomplete, 130 interrupted. Errors are lines on stderr, with --json too."
+)
+
+_Perform = TypeVar("_Perform", bound=Callable[..., int | None])
+
+
+def option(*names: str, text: str, default: Any = None, **more: Any) -> Any:
+    """A field of a dataclass that is an option of a command.
+
+    Args:
+        names: Its names, as they are typed.
+        text: Its help.
+        default: Its value where it is not given; a tuple may stand several times.
+        more: What `typer.Option` takes.
+    """
+    more.setdefault("show_default", False)
+    info = typer.Option(*names, help=text, **more)
+    return dataclasses.field(default=default, metadata={"info": info, "names": names, **more})
+
+
+def argument(metavar: str, *, text: str, default: Any = None) -> Any:
+    """A field of a dataclass that is an argument of a command, as `option` is one for an option."""
+    info = typer.Argument(metavar=metavar, help=text, show_default=False)
+    return dataclasses.field(default=default, metadata={"info": info})
+
+
+def _plain(params: list[Any]) -> list[Any]:
+    """Parameters without the type that the library writes beside flags and arguments."""
+    for param in params:
+        if isinstance(param, TyperArgument):
+            setattr(param, "display_type_rich", lambda ctx: "")  # noqa: B010
+        elif param.is_flag and param.metavar is None:
+            param.metavar = ""
+    return params
+
+
+class Command(TyperCommand):
+    """A command whose help names what is typed, and its exit codes."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.epilog = self.epilog or EXIT_CODES
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters, as `_plain` has them."""
+        return _plain(super().get_params(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words of the usage line; those that must be there without braces."""
+        pieces = super().collect_usage_pieces(ctx)
+        pieces = [piece.replace("...]...", "]...") for piece in pieces]
+        return [piece.replace("{", "").replace("}", "") for piece in pieces]
+
+
+class Group(TyperGroup):
+    """Commands under one name, with such help."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters, as `_plain` has them."""
+        return _plain(super().get_params(ctx))
+
+
+def group(text: str, **more: Any) -> typer.Typer:
+    """Commands under one name.
+
+    Args:
+        text: Their help.
+        more: What `typer.Typer` takes.
+    """
+    more = {"no_args_is_help": True, "rich_markup_mode": "rich", **more}
+    made = typer.Typer(cls=Group, help=text, epilog=EXIT_CODES, **more)
+
+    @made.callback()
+    def root() -> None:
+        """Keep a single command below its group's name."""
+
+    return made
+
+
+def command(
+    app: typer.Typer, panel: str | None = None, *, cls: type[Command] = Command
+) -> Callable[[_Perform], _Perform]:
+    """Make a function a command of its name, with its docstring for help.
+
+    Args:
+        app: The commands that it joins.
+        panel: The heading of `--help` that it stands under.
+        cls: How its words are read.
+
+    Returns:
+        A decorator. A parameter of the function that is a dataclass brings that class's fields as
+        options and arguments, and gets an instance of it; any other is an option itself, as Typer
+        has it. What the function returns is the exit code; None is 0.
+    """
+
+    def register(perform: _Perform) -> _Perform:
+        hints = get_type_hints(perform, include_extras=True)
+        kinds: dict[str, Any] = {}
+        params: list[inspect.Parameter] = []
+        for name, param in inspect.signature(perform).parameters.items():
+            if dataclasses.is_dataclass(hints[name]):
+                kinds[name] = hints[name]
+                params += _params_of(kinds[name])
+            else:
+                params.append(param.replace(annotation=hints[name], kind=param.KEYWORD_ONLY))
+
+        def run(**given: Any) -> None:
+            values = {name: _made(kind, given) for name, kind in kinds.items()}
+            if code := perform(**given, **values):
+                raise typer.Exit(code)
+
+        run.__name__, run.__doc__, run.__annotations__ = perform.__name__, perform.__doc__, {}
+        setattr(run, "__signature__", inspect.Signature(params))  # noqa: B010
+        app.command(cls=cls, rich_help_panel=panel)(run)
+        return perform
+
+    return register
+
+
+def _params_of(kind: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(kind)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            # What may stand several times is a list to the library, and None where it is not given.
+            default=None if get_origin(hints[field.name]) is tuple else field.default,
+            annotation=Annotated[_parsed(hints[field.name]), field.metadata["info"]],
+        )
+        for field in dataclasses.fields(kind)
+        if "info" in field.metadata
+    ]
+
+
+def _parsed(hint: Any) -> Any:
+    return list[get_args(hint)[0]] | None if get_origin(hint) is tuple else hint  # type: ignore[misc]
+
+
+def _made(kind: Any, given: dict[str, Any]) -> Any:
+    """An instance of a dataclass of options, whose values leave `given`."""
+    values = {}
+    for field in dataclasses.fields(kind):
+        if "info" not in field.metadata:
+            continue
+        value = given.pop(field.name)
+        is_list = isinstance(field.default, tuple)
+        values[field.name] = tuple(value or ()) if is_list else value
+    return kind(**values)
