@@ -68,7 +68,6 @@ def test_the_study_of_these_tests_is_valid() -> None:
         ({"placement": {"algorithm": "ring"}}, 'algorithm = "ring": where nothing is stored'),
         ({"placement__group_size": 5}, "placement.group_size = 5: groups hold equally many"),
         ({"placement__group_size": 4}, r'redundancy.code = "rs 4\+2": this needs 6 servers in a'),
-        ({"cluster__fabric": {}}, "cluster.fabric.routers = 0: clients enter by routers"),
         # 24 ports, each with 65,535 stripes of 6 strips of 16 packets under way.
         (
             {"traffic__streams__window": 65535, "redundancy__strip": "64 KiB"},

@@ -99,10 +99,6 @@ def test_bad_traffic_and_silent_faults_are_refused(tmp_path: Path, text: str, sa
     ("text", "says"),
     [
         (
-            "[cluster]\nservers = 8\n" + CLOSED,
-            "cluster.fabric.routers = 0: clients enter by routers.*add cluster.fabric.routers = 8",
-        ),
-        (
             TORUS.replace(" routers 4", "") + CLOSED,
             'cluster.fabric.topology = "torus 4x4": clients enter by routers',
         ),

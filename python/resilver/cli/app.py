@@ -122,6 +122,15 @@ def run(
             "--sensitivity", help="Run again with each assumption 20 % lower and 20 % higher."
         ),
     ] = False,
+    each: Annotated[
+        str | None,
+        typer.Option(
+            "--each",
+            metavar="LEVEL",
+            help="Fail each part of a level in turn, such as osd or host, and rank them.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -136,6 +145,8 @@ def run(
 
     resilver run study.toml --sensitivity
 
+    resilver run study.toml --each osd -o runs/each-osd
+
     resilver run study.toml --cluster tcp://node1:8786
 
     resilver run study.toml --cluster slurm --cluster-config cluster.toml
@@ -145,7 +156,7 @@ def run(
 
     perform(
         study,
-        settings or [],
+        [*(settings or []), *([f"study.each={each}"] if each is not None else [])],
         output,
         Where(workers, cluster, cluster_config, split),
         sensitivity=sensitivity,

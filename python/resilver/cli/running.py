@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from resilver.cli.console import print_json, say
 from resilver.cli.loading import load_study
 from resilver.cli.progress import StudyDisplay
-from resilver.cli.summary import print_summary
+from resilver.cli.summary import print_summary, records
 from resilver.study import Results, execute
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def run(
     finally:
         choice.close()
     if as_json:
-        records = results.to_records()
-        print_json({"runs": records, **_beside(results)} if sensitivity else records)
+        rows = records(results)
+        print_json({"runs": rows, **_beside(results)} if sensitivity else rows)
     elif not quiet:
         print_summary(results, next_command=f"resilver report {shown(folder)}")
 

@@ -22,8 +22,16 @@ if TYPE_CHECKING:
 
 # A sweep of more points than this is better read on the page or in the tables.
 _POINTS_SHOWN = 40
+# Of parts that fail in turn the worst are asked for.
+_RANKS_SHOWN = 15
 _SPREAD_COLUMNS_MAX = 2
 _SWEPT_WIDTH_MAX = 36
+_ROUTERS = (
+    "The study says no cluster.fabric.routers: clients enter by one for each network port of a "
+    "host, so that entering limits nobody."
+)
+# What the table of key figures needs.
+_FIGURES_WIDTH = 72
 # Blanks beside a column.
 _GAP = 3
 # What a narrow terminal does without first.
@@ -54,21 +62,22 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
         _print_wrapped(console, lost, style="bold red")
     if has_traffic(largest(points)):
         _print_wrapped(console, traffic_sentence(results, largest(points)), style="bold")
+        if results.study["cluster"]["fabric"].get("routers") == 0:
+            _print_wrapped(console, _ROUTERS, style="dim")
     console.print()
     if results.swept_keys:
-        console.print(_points_table(results, points[:_POINTS_SHOWN], console.width))
-        if len(points) > _POINTS_SHOWN:
-            hidden = len(points) - _POINTS_SHOWN
-            console.print(f"  and {hidden} more points, all in {results.folder}/runs.parquet")
+        rows = ranked(results, points)
+        most = _POINTS_SHOWN if rows is points else _RANKS_SHOWN
+        _print_points(console, results, rows[:most])
+        if len(rows) > most:
+            text = f"and {len(rows) - most} more, all in {results.folder}/runs.parquet"
+            if rows is not points:
+                seconds = rows[-1].median["rebuild_seconds"] or 0.0
+                text += f"; the quickest: {rows[-1].label}, {format_duration(seconds)}"
+            console.print(f"  {text}", soft_wrap=True)
         console.print()
         console.print(Text(f"Key figures at {largest(points).label}", style="bold"))
-    figures = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    figures.add_column(style="dim")
-    figures.add_column(style="bold")
-    figures.add_column()
-    for figure in key_figures(results):
-        figures.add_row(figure.label, figure.text, figure.detail)
-    console.print(figures)
+    _print_figures(console, key_figures(results))
     if table := pools_table(results, largest(points)):
         console.print()
         console.print(_pools(table, console.width))
@@ -136,41 +145,116 @@ def _print_wrapped(console: Console, text: str, style: str = "") -> None:
         console.print(Text(line, style=style), soft_wrap=True)
 
 
-def _points_table(results: Results, points: list[Any], width: int) -> Table:
-    """A row a swept point; of its figures as many as the terminal is wide enough for."""
+def _print_points(console: Console, results: Results, points: list[Any]) -> None:
+    """A row a swept point, with as many figures as the terminal is wide enough for.
+
+    The swept values are always whole; where no figure fits beside them, a paragraph a point.
+    """
     from resilver.report.source import format_swept
 
     columns = _point_columns(points)
+    headings = [heading for heading, _, _ in columns]
     swept = [[format_swept(key, value) for key, value in point.swept.items()] for point in points]
     figures = [
         [_median_and_quartiles(point.rows, name, words) for _, name, words in columns]
         for point in points
     ]
-    names = short_names(results.swept_keys)
-    longest = [max(len(cell) for cell in cells) for cells in zip(names, *swept, strict=True)]
-    # What is swept may take half of the width, and more lines than one.
-    room = width - sum(min(one, _SWEPT_WIDTH_MAX) + _GAP for one in longest) - len("runs") - _GAP
+    names = _key_names(results)
+    keys = [_key_width(cells) for cells in zip(names, *swept, strict=True)]
+    widths = [
+        _GAP + max(len(heading), *(len(row[place][0]) for row in figures))
+        for place, heading in enumerate(headings)
+    ]
+    fixed = sum(one + _GAP for one in keys)
+    runs_width = len("runs") + _GAP
+    needed = fixed + sum(widths) + runs_width
+    room = console.width - fixed
     shown = []
     for place in sorted(range(len(columns)), key=lambda place: columns[place][1] in _LAST):
-        needed = _GAP + max(len(columns[place][0]), *(len(row[place][0]) for row in figures))
-        if needed <= room:
+        if widths[place] <= room:
             shown.append(place)
-            room -= needed
+            room -= widths[place]
+    # The first figure is what the study is about.
+    if 0 not in shown:
+        _print_turned(console, names, swept, headings, figures)
+        return
     shown.sort()
     # The quartiles of more than two figures would not fit.
-    spread = width >= 100 and len(columns) <= _SPREAD_COLUMNS_MAX
+    spread = console.width >= 100 and len(columns) <= _SPREAD_COLUMNS_MAX
+    with_runs = room >= runs_width
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for heading, most in zip(names, longest, strict=True):
-        table.add_column(heading, justify="right", min_width=min(most, _SWEPT_WIDTH_MAX))
-    table.add_column("runs", justify="right")
+    for heading, width in zip(names, keys, strict=True):
+        table.add_column(heading, justify="right", min_width=width)
+    if with_runs:
+        table.add_column("runs", justify="right")
     for place in shown:
-        table.add_column(columns[place][0], justify="right", no_wrap=True)
+        table.add_column(headings[place], justify="right", no_wrap=True)
         if spread:
             table.add_column("quartiles", style="dim", justify="right")
     for point, cells, row in zip(points, swept, figures, strict=True):
         pairs = (row[place][: 2 if spread else 1] for place in shown)
-        table.add_row(*cells, str(len(point.rows)), *(cell for pair in pairs for cell in pair))
-    return table
+        runs = [str(len(point.rows))] if with_runs else []
+        table.add_row(*cells, *runs, *(cell for pair in pairs for cell in pair))
+    console.print(table)
+    hidden = [heading for place, heading in enumerate(headings) if place not in shown]
+    hidden += [] if with_runs else ["runs"]
+    if hidden:
+        all_of_it = f"--json has all, and so has a terminal of {needed} columns"
+        _print_wrapped(console, f"Without {', '.join(hidden)}: {all_of_it}.", style="dim")
+
+
+def _key_width(cells: Sequence[str]) -> int:
+    """The least width of a swept column: long values take more lines, and no word is broken."""
+    longest_word = max(len(word) for cell in cells for word in cell.split() or [""])
+    return min(max(map(len, cells)), max(_SWEPT_WIDTH_MAX, longest_word))
+
+
+def _print_turned(
+    console: Console,
+    names: list[str],
+    swept: list[list[str]],
+    headings: list[str],
+    figures: list[list[tuple[str, str]]],
+) -> None:
+    """A paragraph a swept point, a line a figure: for terminals too narrow for a table."""
+    width = max(map(len, headings))
+    for cells, row in zip(swept, figures, strict=True):
+        label = ", ".join(f"{key} = {value}" for key, value in zip(names, cells, strict=True))
+        _print_wrapped(console, label, style="bold")
+        for heading, (text, _) in zip(headings, row, strict=True):
+            console.print(f"  {heading:<{width}}  {text}", soft_wrap=True)
+
+
+def _key_names(results: Results) -> list[str]:
+    """What heads the swept columns; parts that fail in turn are headed by their level."""
+    level = results.study["study"].get("each")
+    names = short_names(results.swept_keys)
+    return [level if level and key == "faults" else name
+            for key, name in zip(results.swept_keys, names, strict=True)]  # fmt: skip
+
+
+def ranked(results: Results, points: list[Any]) -> list[Any]:
+    """Swept points in their order; where parts fail in turn, the slowest rebuild first.
+
+    Args:
+        results: The results of the study.
+        points: Its points.
+    """
+    if not results.study["study"].get("each"):
+        return points
+    return sorted(points, key=lambda point: -(point.median["rebuild_seconds"] or 0.0))
+
+
+def records(results: Results) -> list[dict[str, Any]]:
+    """The runs for ``--json``; where parts fail in turn, the slowest rebuild first.
+
+    Args:
+        results: The results of the study.
+    """
+    found = results.to_records()
+    if results.study["study"].get("each"):
+        found.sort(key=lambda row: -(row["rebuild_seconds"] or 0.0))
+    return found
 
 
 def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
@@ -243,24 +327,39 @@ def _median_and_quartiles(rows: Any, column: str, words: Any) -> tuple[str, str]
     return words(float(middle)), spread
 
 
+def _print_figures(console: Console, figures: Sequence[Any]) -> None:
+    """A row a key figure; in a narrow terminal a line, broken where it must be."""
+    if console.width < _FIGURES_WIDTH:
+        for figure in figures:
+            text = ", ".join(filter(None, (figure.text, figure.detail)))
+            _print_wrapped(console, f"{figure.label}: {text}")
+        return
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column(style="bold")
+    table.add_column()
+    for figure in figures:
+        table.add_row(figure.label, figure.text, figure.detail)
+    console.print(table)
+
+
 def _print_whereabouts(console: Console, results: Results, next_command: str | None) -> None:
-    lines = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    # A long path must not squeeze the headings.
-    lines.add_column(style="dim", no_wrap=True, min_width=7)
-    lines.add_column(no_wrap=True, overflow="ignore")
+    lines = []
     cost = results.runs["wall_seconds"].to_pylist()
     memory = [value for value in results.runs["peak_rss_bytes"].to_pylist() if value]
     seconds = [value for value in cost if value is not None]
     if seconds:
         longest = f"longest run {format_duration(max(seconds))}"
         peak = f", {format_bytes(max(memory))} of memory" if memory else ""
-        lines.add_row("Cost", f"{format_duration(sum(seconds))} of simulation, {longest}{peak}")
+        lines.append(("Cost", f"{format_duration(sum(seconds))} of simulation, {longest}{peak}"))
         if phases := _phases(results):
-            lines.add_row("Phases", phases)
-    lines.add_row("Results", f"{results.folder}")
+            lines.append(("Phases", phases))
+    lines.append(("Results", f"{results.folder}"))
     if next_command:
-        lines.add_row("Next", next_command)
-    console.print(lines, soft_wrap=True)
+        lines.append(("Next", next_command))
+    for heading, text in lines:
+        # Never broken or cut, so that paths and commands can be copied.
+        console.print(Text.assemble((f"{heading:<9}", "dim"), text), soft_wrap=True)
 
 
 def _phases(results: Results) -> str:

@@ -209,3 +209,7 @@ class Ensemble(Section):
     """Dotted keys with a list of values each; every combination is run. Keys that change together
     stand in one, with commas between, and each of their values is a list.
     """
+    each: str | None = Field(default=None, strict=True, examples=["osd"])
+    """A level, such as ``osd`` or ``host``, whose parts fail one by one: a system for each, in
+    which that part stands in the first fault.
+    """

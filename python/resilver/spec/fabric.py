@@ -60,7 +60,9 @@ class Fabric(Section):
     routers: Annotated[int | None, Only("loggp", default=0)] = Field(
         default=None, strict=True, ge=0, le=ROUTERS_MAX, examples=[8]
     )
-    """How many endpoints there are beside the servers, where clients enter."""
+    """How many endpoints there are beside the servers, where clients enter; 0 is one for each port
+    of a host where there are clients.
+    """
     topology: Annotated[
         TopologySpec | None,
         PlainValidator(_topology_or_none),

@@ -124,6 +124,33 @@ def ceph_members(report: ClusterReport, level: str) -> dict[str, tuple[int, ...]
     }
 
 
+def each_part(cluster: Cluster, level: str) -> dict[str, tuple[int, ...]]:
+    """The parts of a level that can fail one by one: each once, by its first name.
+
+    Args:
+        cluster: The cluster.
+        level: Such as ``osd``, ``host`` or ``rack``.
+
+    Returns:
+        The names with the numbers of the devices in them; of a real cluster's OSDs those that are
+        in, since the others hold nothing; none where the cluster has no such level.
+    """
+    report = cluster.ceph.report if cluster.ceph is not None else None
+    if report is not None and level == "osd":
+        return {osd.name: (osd.id,) for osd in report.osds if osd.in_cluster}
+    tree = cluster.tree
+    if tree is not None and tree.carrier_of(plural(level)) is not None:
+        return {}
+    return part_names(cluster, level)
+
+
+def levels_of(cluster: Cluster) -> tuple[str, ...]:
+    """The levels that parts of a cluster may have, the widest last."""
+    if cluster.ceph is not None:
+        return ("osd", "host", "rack", "row")
+    return tuple(reversed(cluster.tree.names)) if cluster.tree is not None else ()
+
+
 def number_of(name: str, prefix: str, count: int) -> int | None:
     """The number in a name such as ``server.3``, if there is such a member.
 

@@ -8,6 +8,7 @@ from collections.abc import Set
 from resilver.errors import Problem, name_remedy, show
 from resilver.importers.trace import RequestTrace
 from resilver.spec.cluster import Cluster
+from resilver.spec.fabric import ROUTERS_MAX
 from resilver.spec.failing import number_of
 from resilver.spec.faults import HORIZON_SECONDS, Fault
 from resilver.spec.traffic import Traffic
@@ -36,21 +37,18 @@ def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -
     """
     problems = []
     fabric = cluster.fabric
-    if fabric.router_count == 0:
-        topology = fabric.topology
+    topology = fabric.topology
+    # LogGP gets as many as it needs; of a topology they are nodes, which somebody has to place.
+    if topology is not None and topology.routers == 0:
         rule = "clients enter by routers, and the fabric has none"
-        key = "cluster.fabric.routers"
-        remedy = "add cluster.fabric.routers = 8"
-        if topology is not None:
-            key, graph = "cluster.fabric.topology", topology.graph
-            example = "torus 16x16x16 routers 128"
-            if topology.kind == "leaf_spine":
-                example = "leaf spine 24x24 hosts 24 entries 24"
-            remedy = f'give the topology routers, such as "{example}"'
-            if graph is not None:
-                remedy = "mark nodes with kind = router in the file, or name them in routers"
-        value = show(topology.label) if topology is not None else "0"
-        problems.append(Problem(rule, remedy, key=key, value=value))
+        example = "torus 16x16x16 routers 128"
+        if topology.kind == "leaf_spine":
+            example = "leaf spine 24x24 hosts 24 entries 24"
+        remedy = f'give the topology routers, such as "{example}"'
+        if topology.graph is not None:
+            remedy = "mark nodes with kind = router in the file, or name them in routers"
+        value = show(topology.label)
+        problems.append(Problem(rule, remedy, key="cluster.fabric.topology", value=value))
     if traffic.duration is None and not has_rebuild:
         rule = "no rebuild ends this traffic, so that it needs a duration"
         problems.append(Problem(rule, 'such as duration = "10 s"', key="traffic.duration"))
@@ -61,6 +59,27 @@ def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -
     if traffic.arrivals is not None and traffic.arrivals.trace is not None:
         problems += _trace_problems(cluster, traffic.arrivals.trace)
     return problems
+
+
+def with_routers(cluster: Cluster) -> Cluster:
+    """A cluster by whose fabric clients can enter.
+
+    Args:
+        cluster: The cluster.
+
+    Returns:
+        The cluster; where LogGP has no routers it gets one for each network port of a host, so that
+        together they take and give no less than the hosts do.
+    """
+    fabric = cluster.fabric
+    if fabric.topology is not None or fabric.router_count:
+        return cluster
+    if cluster.ceph is not None:
+        hosts = len({osd.host or osd.name for osd in cluster.ceph.report.osds})
+    else:
+        hosts = cluster.machine_count
+    routers = min(max(hosts, 1) * cluster.port_count, ROUTERS_MAX)
+    return cluster.model_copy(update={"fabric": fabric.model_copy(update={"routers": routers})})
 
 
 def packets_of(cluster: Cluster, size: float) -> int:

@@ -26,6 +26,7 @@ from resilver.spec.sweep import (
     put,
     read_section,
     swept_keys,
+    with_each,
 )
 from resilver.spec.system import System
 from resilver.spec.tables import to_plain
@@ -53,6 +54,8 @@ class Study(Sections):
 
     study: Ensemble = Field(default_factory=Ensemble)
     """Which systems and seeds to run."""
+    # The ensemble with what `each` sweeps written out.
+    _ensemble: Ensemble = PrivateAttr(default_factory=Ensemble)
     _points: tuple[Point, ...] = PrivateAttr(default=())
     # The canonical JSON of each point's system, which keys and comparisons are made from.
     _texts: tuple[str, ...] = PrivateAttr(default=())
@@ -61,7 +64,8 @@ class Study(Sections):
     def _expand(self, info: ValidationInfo) -> Self:
         base = base_folder(info)
         sections = {name: value for name, value in self.given().items() if name != "study"}
-        self._points = expand(sections, self.study, base)
+        self._ensemble = with_each(sections, self.study)
+        self._points = expand(sections, self._ensemble, base)
         self._texts = tuple(canonical_system(point.system) for point in self._points)
         systems: dict[str, Point] = {}
         for point, text in zip(self._points, self._texts, strict=True):
@@ -132,7 +136,7 @@ class Study(Sections):
         except ConfigError as error:
             problems += error.problems
         sections = _sections(table, ensemble, base, problems)
-        if not (isinstance(written, dict) and written.get("sweep")):
+        if not (isinstance(written, dict) and (written.get("sweep") or written.get("each"))):
             problems += cross_problems(set(table), sections)
         if problems:
             raise ConfigError(problems)
@@ -151,7 +155,7 @@ class Study(Sections):
             digest.update(text.encode() + b"\n")
         sweep = {
             key: list(dict.fromkeys(point.swept[key] for point in self._points))
-            for key in swept_keys(self.study)
+            for key in swept_keys(self._ensemble)
         }
         ensemble = {
             "title": self.study.title,
@@ -159,6 +163,8 @@ class Study(Sections):
             "sweep": sweep,
             "systems_sha256": digest.hexdigest(),
         }
+        if self.study.each is not None:
+            ensemble["each"] = self.study.each
         return {**system.resolved(), "study": ensemble}
 
     def to_toml(self, keep: Callable[[Path], str] = str) -> str:
@@ -190,6 +196,8 @@ class Study(Sections):
         counted = seeds == tuple(range(1, len(seeds) + 1))
         ensemble: dict[str, Any] = {"title": self.study.title} if self.study.title else {}
         ensemble["seeds"] = len(seeds) if counted else list(seeds)
+        if self.study.each is not None:
+            ensemble["each"] = self.study.each
         if self.study.sweep:
             ensemble["sweep"] = to_plain(self.study.sweep)
         return write_toml(_with_files({**tables, "study": ensemble}, keep))

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.spec.ensemble import RUNS_MAX, Ensemble, keys_of, values_of
+from resilver.spec.failing import each_part, levels_of
 from resilver.spec.faults import fault_words
 from resilver.spec.section import Section
 from resilver.spec.sections import Sections
@@ -37,6 +38,9 @@ class Point:
     swept: Mapping[str, Scalar]
     system: System
 
+
+# What a cluster is made of; its rates may be swept beside `each`.
+_CLUSTER_KEYS = ("cluster.ceph", "cluster.servers", "cluster.racks", "cluster.rows", "cluster.part")
 
 LISTS = ("faults", "pools")
 """The sections that are lists of tables."""
@@ -92,6 +96,43 @@ def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple
     if problems:
         raise ConfigError(problems)
     return tuple(_with_one_type(_told_apart(points), keys))
+
+
+def with_each(sections: Mapping[str, Any], ensemble: Ensemble) -> Ensemble:
+    """An ensemble that sweeps the faults where it fails each part of a level.
+
+    Args:
+        sections: The sections that were given, as models.
+        ensemble: The ensemble, perhaps with `each`.
+
+    Returns:
+        The ensemble; with `each` its sweep has ``faults`` first: for every part of the level the
+        study's own faults, of which the first, at its time, is of that part. Without faults the
+        part fails at the beginning.
+
+    Raises:
+        ConfigError: The cluster has no such level, or the sweep changes the cluster or the faults.
+    """
+    if ensemble.each is None:
+        return ensemble
+    key, value = "study.each", show(ensemble.each)
+    for swept in swept_keys(ensemble):
+        if swept.split(".")[0] == "faults" or swept.startswith(_CLUSTER_KEYS):
+            rule = f'it fails the parts of one cluster, and the sweep changes "{swept}"'
+            raise ConfigError(Problem(rule, "keep one of the two", key=key, value=value))
+    cluster = sections["cluster"]
+    # What carries others has no devices in it that its failure alone would take.
+    names = [name for name, inside in each_part(cluster, ensemble.each).items() if inside]
+    if not names:
+        known = [level for level in levels_of(cluster) if each_part(cluster, level)]
+        rule = "the cluster has no parts of this level"
+        raise ConfigError(Problem(rule, name_remedy(ensemble.each, known), key=key, value=value))
+    first, *others = sections.get("faults") or ({},)
+    given = first.given() if isinstance(first, Section) else {}
+    kept = {name: one for name, one in given.items() if name not in ("fail", "part", "corrupt")}
+    turns = [[{**kept, "part": {ensemble.each: [name]}}, *others] for name in names]
+    sweep = {"faults": tuple(turns), **ensemble.sweep}
+    return ensemble.model_copy(update={"sweep": sweep})
 
 
 def swept_keys(ensemble: Ensemble) -> list[str]:

@@ -14,6 +14,7 @@ from resilver.spec.check import cross_problems, default_failure_domain, holders
 from resilver.spec.code import ErasureCode
 from resilver.spec.device import Device, DeviceTable
 from resilver.spec.sections import Sections
+from resilver.spec.serving import with_routers
 from resilver.spec.streams import Streams
 
 
@@ -27,6 +28,9 @@ class System(Sections):
         problems = cross_problems(self.model_fields_set, self.sections())
         if problems:
             raise ConfigError(problems)
+        if self.traffic is not None or any(pool.traffic is not None for pool in self.pools):
+            # A frozen model is still being made here.
+            self.__dict__["cluster"] = with_routers(self.cluster)
         return self
 
     @property

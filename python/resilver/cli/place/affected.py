@@ -149,7 +149,7 @@ def _received(
 def _of_study(
     source: StudySource, judging: Judging
 ) -> tuple[pa.Table, dict[str, Any], str, list[_Homes]]:
-    from resilver.describe import devices
+    from resilver.core_input import devices
     from resilver.simulate import affected
 
     pools = source.pools(judging.pool)

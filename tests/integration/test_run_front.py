@@ -1,0 +1,149 @@
+"""What `resilver run` answers: parts failed in turn, narrow terminals, clients without routers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from resilver import Study, cli
+
+PARTS = """\
+[[cluster.parts]]
+level = "host"
+count = 3
+[[cluster.parts]]
+level = "osd"
+in = "host"
+count = 2
+device = { service = "5 ms" }
+[population]
+file_size = "4 MiB"
+bytes_per_server = "64 MiB"
+[redundancy]
+replicas = 2
+[[faults]]
+at = "2 s"
+part = { osd = ["osd.5"] }
+[study]
+"""
+SWEPT = """\
+[cluster]
+servers = 12
+device = { service = "1 ms" }
+[population]
+file_size = "4 MiB"
+bytes_per_server = "64 MiB"
+[traffic]
+outstanding = 8
+request_size = "64 KiB"
+timeout = "1 s"
+[[faults]]
+at = "0.1 s"
+fail = { servers = 1 }
+[study.sweep]
+"redundancy.code" = ["copies 3", "rs 4+2"]
+"recovery.bandwidth" = ["50 MB/s", "100 MB/s"]
+"""
+
+
+def run(folder: Path, text: str, *words: str) -> int:
+    """Write the study and run it; its run folder is `runs`."""
+    (folder / "study.toml").write_text(text)
+    return cli.run(["run", str(folder / "study.toml"), "-o", str(folder / "runs"), *words])
+
+
+@pytest.mark.parametrize(("level", "parts"), [("osd", 6), ("host", 3)])
+def test_each_part_of_a_level_fails_and_the_slowest_comes_first(
+    level: str, parts: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Rule: a run for each part, at the time of the study's own fault and instead of it.
+    assert run(tmp_path, PARTS, "--each", level, "--json", "-q", "--workers", "1") == 0
+    rows = json.loads(capsys.readouterr().out)
+    names = {f"{level}.{number} at 2 s" for number in range(parts)}
+    assert {row["faults"] for row in rows} == names and len(rows) == parts
+    times = [row["rebuild_seconds"] for row in rows]
+    assert times == sorted(times, reverse=True) and times[-1] > 0
+    assert run(tmp_path, PARTS, "--each", level, "--workers", "1") == 0
+    lines = capsys.readouterr().out.splitlines()
+    first = next(rank for rank, line in enumerate(lines) if line.split()[:1] == [level])
+    shown = [" ".join(line.split()[:4]) for line in lines[first + 2 : first + 2 + parts]]
+    assert shown == [row["faults"] for row in rows]
+
+
+def test_a_study_that_says_each_is_the_same_as_the_option(tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(PARTS + 'each = "host"\n')
+    said = Study.load(study)
+    study.write_text(PARTS)
+    asked = Study.load(study, ["study.each=host"])
+    assert [one.key for one in said.runs()] == [one.key for one in asked.runs()]
+    study.write_text(said.to_toml())
+    assert [one.key for one in Study.load(study).runs()] == [one.key for one in said.runs()]
+    # Without a fault of its own a part fails at the beginning, told as any failure is.
+    study.write_text(PARTS.replace('[[faults]]\nat = "2 s"\npart = { osd = ["osd.5"] }\n', ""))
+    (first, *_) = Study.load(study, ["study.each=osd"]).runs()
+    assert (first.swept["faults"], first.system.faults[0].starts_rebuild) == ("osd.0", True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (["study.each=hosd"], 'study.each = "hosd": the cluster has no parts of this level; did'),
+        (["study.each=rack"], "the cluster has no parts of this level; valid"),
+        (
+            ["study.each=osd", 'study.sweep={"cluster.parts.0.count" = [3, 4]}'],
+            'it fails the parts of one cluster, and the sweep changes "cluster.parts.0.count"',
+        ),
+        (["study.each=osd", 'study.sweep={"faults.0.at" = ["1 s"]}'], 'changes "faults.0.at"'),
+    ],
+)
+def test_what_cannot_fail_in_turn_is_told(
+    settings: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [word for setting in settings for word in ("--set", setting)]
+    assert run(tmp_path, PARTS, *words) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_swept_values_are_whole_however_narrow_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rule: other columns go, and are named; where none is left, the table is turned."""
+    assert run(tmp_path, SWEPT, "--workers", "1", "-q") == 0
+    told = {}
+    for width in (200, 80, 60, 40):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert run(tmp_path, SWEPT) == 0
+        out = told[width] = capsys.readouterr().out
+        # What can be copied is never broken: the lines after the figures.
+        lines = out[: out.index("\nCost ")].splitlines()
+        assert max(map(len, lines)) <= width
+        for code in ("copies 3", "rs 4+2"):
+            for rate in ("50 MB/s", "100 MB/s"):
+                assert any(code in line and rate in line for line in lines), (width, code, rate)
+    assert "Without" not in told[200] and "runs" in told[200]
+    assert "Without" in told[60] and "columns" in told[60]
+    assert "rebuild time" in told[40] and "Without" in told[40]
+    monkeypatch.setenv("COLUMNS", "30")
+    assert run(tmp_path, SWEPT) == 0
+    turned = " ".join(capsys.readouterr().out.split())
+    assert turned.count("code = copies 3, bandwidth = 50 MB/s rebuild time ") == 1
+
+
+def test_clients_enter_by_as_many_routers_as_hosts_have_ports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Rule: without a word of routers there are twelve for twelve servers, and the summary says so.
+    (tmp_path / "study.toml").write_text(SWEPT)
+    system = Study.load(tmp_path / "study.toml").runs()[0].system
+    assert system.cluster.fabric.router_count == 12
+    assert run(tmp_path, SWEPT, "--workers", "1") == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "clients enter by one for each network port of a host" in words
+    stated = SWEPT.replace("servers = 12", "servers = 12\nfabric = { routers = 3 }")
+    (tmp_path / "study.toml").write_text(stated)
+    assert Study.load(tmp_path / "study.toml").runs()[0].system.cluster.fabric.routers == 3
