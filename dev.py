@@ -171,7 +171,10 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
     if steps.keep_going:
         cargo.append("--no-fail-fast")
     start = time.monotonic()
-    env = prepare(("dev", "docs"))
+    # Cargo has a lock for each profile, so the tests are compiled while the core is linked.
+    is_wanted = not selected and (not steps.only or "cargo" in steps.only)
+    beside = [*cargo, "--no-run"] if is_wanted else []
+    env = prepare(("dev", "docs"), beside=beside)
     steps.rows.append(("prepare", time.monotonic() - start, "ok"))
     if not selected:
         lint_steps(steps, env)

@@ -7,6 +7,7 @@ only.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import hashlib
@@ -248,8 +249,13 @@ def build_core(env: dict[str, str]) -> None:
     write_stamp(CORE_STAMP, {"inputs": inputs})
 
 
-def prepare(extras: Sequence[str] = (), core: bool = True) -> dict[str, str]:
+def prepare(
+    extras: Sequence[str] = (), core: bool = True, beside: Sequence[str] = ()
+) -> dict[str, str]:
     """Bring the checkout up to date: environment, packages and (unless told not to) the core.
+
+    The command `beside` runs while the core is built, much of which keeps one processor busy. It
+    only prepares: nobody hears of how it ends, and it ends with dev.py at the latest.
 
     Returns the environment to start tools in.
     """
@@ -258,6 +264,10 @@ def prepare(extras: Sequence[str] = (), core: bool = True) -> dict[str, str]:
         if core:
             check_rust(env)
         install(make_environment(env), extras, env)
+        if beside:
+            quiet = subprocess.DEVNULL
+            started = subprocess.Popen(beside, env=env, cwd=ROOT, stdout=quiet, stderr=quiet)
+            atexit.register(started.terminate)
         if core:
             build_core(env)
     return env

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,9 +199,9 @@ class _Variations:
         ensemble = {"title": "What each assumption is worth", "seeds": [self.base.seed]}
         return {**self.system.resolved(), "study": {**ensemble, "sensitivity": turned}}
 
-    def to_toml(self) -> str:
-        """The study that the system is of."""
-        return self.study.to_toml()
+    def to_toml(self, keep: Callable[[Path], str] = str) -> str:
+        """The study that the system is of, files named by `keep`."""
+        return self.study.to_toml(keep)
 
     def assumptions(self) -> list[Any]:
         """What the study rests on."""
