@@ -120,10 +120,6 @@ def arrivals_of(value: object, info: ValidationInfo) -> Arrivals | None:
 
     Args:
         value: A table with ``poisson``, ``pareto`` and ``shape``, or ``trace``; or `Arrivals`.
-        info: The validation it is part of, for the folder of relative paths.
-
-    Returns:
-        The arrivals, or None for None.
 
     Raises:
         ConfigError: It is none of these.
@@ -202,9 +198,6 @@ def targets_of(value: object) -> RequestTargets:
     Args:
         value: ``uniform``, a table with ``zipf``, or one with ``hot_servers`` and ``hot_requests``;
             or `RequestTargets`.
-
-    Returns:
-        The targets.
 
     Raises:
         ConfigError: It is none of these.

@@ -106,7 +106,6 @@ def attachment_problems(attachment: Attachment, servers: int) -> list[Problem]:
     """Which rules an attachment breaks.
 
     Args:
-        attachment: The attachment.
         servers: How many servers there are to attach.
 
     Returns:
@@ -145,7 +144,6 @@ def attachment_of(cluster: Cluster, placement: Placement | None) -> Attachment |
     """How a cluster's servers hang at the first-level switches of its network.
 
     Args:
-        cluster: The cluster.
         placement: Where data goes, whose groups of servers a distributed attachment deals out.
 
     Returns:
@@ -165,15 +163,7 @@ def attachment_of(cluster: Cluster, placement: Placement | None) -> Attachment |
 
 
 def port_problems(cluster: Cluster, placement: Placement | None) -> list[Problem]:
-    """What is wrong with the ports of servers and the places they take.
-
-    Args:
-        cluster: The cluster.
-        placement: Where data goes, or None.
-
-    Returns:
-        The problems, with full keys.
-    """
+    """What is wrong with the ports of servers and the places they take."""
     if cluster.port_count == 1 and cluster.attachment == "local":
         return []
     is_dealt = cluster.attachment == "distributed"

@@ -58,10 +58,6 @@ def ceph_of(value: object, info: ValidationInfo) -> CephCluster | None:
 
     Args:
         value: The path of a report, a table of files, a `CephCluster`, or None.
-        info: The validation it is part of, for the folder of relative paths.
-
-    Returns:
-        The cluster, or None for None.
 
     Raises:
         ConfigError: A file cannot be used, or one is missing.

@@ -1,4 +1,8 @@
-"""What must hold between the sections of one system."""
+"""What must hold between the sections of one system.
+
+Every check, here and in the modules that this one calls, gives its problems with full keys. Faults
+come with their places in the study file, and a section that is not there, or not valid, is None.
+"""
 
 from __future__ import annotations
 
@@ -45,15 +49,7 @@ COPYSET_PLACES_MAX = 2**27
 
 
 def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem]:
-    """What is wrong between sections that are valid each on its own.
-
-    Args:
-        given: The names of the sections that the user wrote.
-        sections: The sections by name; None, or no entry, where there is none or it is not valid.
-
-    Returns:
-        The problems, with full keys.
-    """
+    """What is wrong between sections that are valid each on its own."""
     cluster: Cluster | None = sections.get("cluster")
     if cluster is None or sections.get("pools"):
         return [] if cluster is None else _pool_problems(cluster, given, sections)

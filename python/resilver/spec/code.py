@@ -113,9 +113,6 @@ def code_of(value: object) -> ErasureCode | None:
     Args:
         value: Text such as ``rs 8+3``, an `ErasureCode`, or None.
 
-    Returns:
-        The code, or None for None.
-
     Raises:
         ConfigError: It is no code, or one that cannot be.
 

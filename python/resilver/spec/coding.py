@@ -63,9 +63,6 @@ class CodingSpeed:
     def problems(self, code: ErasureCode) -> list[Problem]:
         """What is wrong where a table does not have a code.
 
-        Args:
-            code: The code.
-
         Returns:
             The problem, with the key ``coding``.
         """
@@ -82,10 +79,6 @@ def coding_of(value: object, info: ValidationInfo) -> CodingSpeed:
 
     Args:
         value: ``none``, a rate, a name of the catalog, ``{ file = ... }``, or `CodingSpeed`.
-        info: The validation it is part of, for the folder of relative paths.
-
-    Returns:
-        The speed.
 
     Raises:
         ConfigError: It is none of these.

@@ -21,9 +21,6 @@ def groups_of(value: object) -> int | tuple[int, ...]:
     Args:
         value: A whole number from 1, or a list of group numbers from 0.
 
-    Returns:
-        The number, or the numbers.
-
     Raises:
         ConfigError: It is neither, or a number stands twice.
     """

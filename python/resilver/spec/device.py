@@ -177,7 +177,6 @@ def device_or_classes(value: object, info: ValidationInfo) -> Device | DeviceCla
 
     Args:
         value: As for `device_of`, or a table of such values by class.
-        info: As for `device_of`.
 
     Raises:
         ConfigError: There is no such device, or its table has problems.
@@ -204,10 +203,6 @@ def device_of(value: object, info: ValidationInfo) -> Device:
     Args:
         value: A catalog name, ``{ file = "disk.toml" }``, ``{ fio = "disk.json" }`` (or a list of
             fio's files), ``{ service = "22 ms" }``, an inline table or a `Device`.
-        info: The validation it is part of, for the folder of relative paths.
-
-    Returns:
-        The device.
 
     Raises:
         ConfigError: There is no such device, or its table has problems.
@@ -294,9 +289,6 @@ def fitted_table(fit: DiskFit, report: FioReport, method: str = "recipe") -> Dev
         fit: The figures.
         report: The measurements.
         method: How they were fitted, for the table's own account of its source.
-
-    Returns:
-        The table.
 
     Raises:
         ConfigError: A figure is outside what the simulator takes.

@@ -22,9 +22,6 @@ def seeds_of(value: object) -> tuple[int, ...]:
     Args:
         value: n for the seeds 1 to n, or a list of seeds.
 
-    Returns:
-        The seeds.
-
     Raises:
         ConfigError: It is neither, or a seed stands twice.
     """
@@ -55,7 +52,6 @@ def sweep_of(value: object, info: ValidationInfo) -> dict[str, tuple[Any, ...]]:
 
     Args:
         value: A table of dotted keys, each with a list of values.
-        info: The validation it is part of, for the folder of relative paths.
 
     Returns:
         The same, with tuples for lists and absolute paths for files.

@@ -15,15 +15,7 @@ from resilver.spec.tree import plural
 
 
 def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
-    """What is wrong with what faults name, as far as the cluster's parts go.
-
-    Args:
-        cluster: The cluster.
-        faults: The faults, with their places in the study file.
-
-    Returns:
-        The problems, with full keys.
-    """
+    """What is wrong with what faults name, as far as the cluster's parts go."""
     problems: list[Problem] = []
     for index, fault in faults:
         broken = fault.broken
@@ -55,15 +47,7 @@ def fault_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Pr
 
 
 def kind_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
-    """Faults of what neither a study file nor the cluster has a word for.
-
-    Args:
-        cluster: The cluster.
-        faults: The faults, with their places in the study file.
-
-    Returns:
-        The problems, with full keys.
-    """
+    """Faults of what neither a study file nor the cluster has a word for."""
     problems = []
     tree = cluster.tree if cluster.parts else None
     levels = [plural(name) for name in tree.names] if tree is not None else []
@@ -84,7 +68,6 @@ def part_names(cluster: Cluster, level: str) -> dict[str, tuple[int, ...]]:
     """The names of a level of parts, each with the numbers of the devices in it.
 
     Args:
-        cluster: The cluster.
         level: Such as ``osd``, ``host`` or ``rack``, or ``disk`` for that of the devices.
 
     Returns:
@@ -108,7 +91,6 @@ def ceph_members(report: ClusterReport, level: str) -> dict[str, tuple[int, ...]
     """The names of a level of a real cluster, each with the numbers of its OSDs.
 
     Args:
-        report: The cluster.
         level: ``osd``, ``host``, ``rack`` or ``row``.
 
     Returns:
@@ -155,7 +137,6 @@ def number_of(name: str, prefix: str, count: int) -> int | None:
     """The number in a name such as ``server.3``, if there is such a member.
 
     Args:
-        name: The name.
         prefix: What stands before the number, such as ``server``.
         count: How many members there are.
     """

@@ -35,9 +35,6 @@ def targets_of(value: object) -> int | tuple[str, ...] | None:
     Args:
         value: A whole number from 1, or a list of names, or None.
 
-    Returns:
-        The number, or the names.
-
     Raises:
         ConfigError: It is neither, or a name stands twice.
     """
@@ -306,9 +303,6 @@ class Fault(Section):
 
 def fault_words(faults: tuple[Fault, ...]) -> str:
     """Faults in words, as a sweep over them is to be read.
-
-    Args:
-        faults: The faults of a system.
 
     Returns:
         Such as ``none``, ``4 disks`` or ``8 links + 1 switch at 600 s for 30 s``.

@@ -19,12 +19,8 @@ def group_problems(
 
     Args:
         placement: The placement; others than in groups have no problem here.
-        servers: How many servers there are.
         domains: How many failure domains they make, or None where there are none of that type.
         pieces: Pieces of an object: copies, or those of a code.
-
-    Returns:
-        The problems, with full keys.
     """
     size = placement.group_size
     if placement.algorithm != "groups" or size is None:
@@ -59,12 +55,8 @@ def set_problems(
     """What is wrong with sets that hold data.
 
     Args:
-        cluster: The cluster.
         placement: The placement; others than on sets have no problem here.
         redundancy: How many pieces an object has, where that is valid.
-
-    Returns:
-        The problems, with full keys.
     """
     if placement.algorithm != "sets" or placement.level is None:
         return []

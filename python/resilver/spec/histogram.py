@@ -61,10 +61,6 @@ def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
         value: A catalog name, ``{ file = "sizes.txt" }``, ``{ scan = "/data" }``, which measures
             the files below a folder, ``{ bins = [[min, max, count], ...] }``, a `Histogram`, or
             what `resilver.import_sizes` measured.
-        info: The validation it is part of, for the folder of relative paths.
-
-    Returns:
-        The histogram, or None for None.
 
     Raises:
         ConfigError: There is no such histogram, or it has problems.
@@ -100,9 +96,6 @@ def bins_of(rows: object) -> tuple[Bin, ...]:
 
     Args:
         rows: ``[[min, max, count], ...]``, sizes with their units and rising.
-
-    Returns:
-        The bins.
 
     Raises:
         ConfigError: With every row that is no bin.

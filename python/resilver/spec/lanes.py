@@ -78,9 +78,6 @@ class Lanes(Section):
     def problems(self, *, bursts: bool) -> list[Problem]:
         """What is wrong with the shares, beside streams that have bursts or have none.
 
-        Args:
-            bursts: Whether there are bursts.
-
         Returns:
             The problems, with keys below ``lanes``.
         """
@@ -99,9 +96,6 @@ class Lanes(Section):
 
     def shares_with(self, *, bursts: bool) -> tuple[float, ...]:
         """The guaranteed share of each class, in the order of `CLASSES`.
-
-        Args:
-            bursts: Whether there are bursts.
 
         Returns:
             The shares, whose sum is 1; of strict priority all alike, where they have no effect.
@@ -122,11 +116,7 @@ class Lanes(Section):
         return tuple(CLASSES.index(name) for name in self.classes or CLASSES)
 
     def content(self, *, bursts: bool) -> dict[str, Any]:
-        """What affects results, JSON-able.
-
-        Args:
-            bursts: Whether there are bursts.
-        """
+        """What affects results, JSON-able."""
         return {
             "shares": list(self.shares_with(bursts=bursts)),
             "order": self.order,

@@ -59,10 +59,6 @@ def table_of(value: object, info: ValidationInfo) -> LogGpTable:
     Args:
         value: A catalog name, ``{ netgauge = "file.dat" }``, ``{ rows = [[size, L, g, G], ...] }``
             or a `LogGpTable`.
-        info: The validation it is part of, for the folder of relative paths.
-
-    Returns:
-        The table.
 
     Raises:
         ConfigError: There is no such table, or the file is not one.

@@ -34,12 +34,7 @@ class Objects:
     stripe_width: int | Literal["servers // copies"] | None = None
 
     def width(self, servers: int, copies: int) -> int:
-        """Over how many objects a file is striped, where it is.
-
-        Args:
-            servers: How many servers there are.
-            copies: Copies of each object.
-        """
+        """Over how many objects a file is striped, where it is."""
         if isinstance(self.stripe_width, int):
             return self.stripe_width
         return max(1, servers // copies)
@@ -73,9 +68,6 @@ def objects_of(value: object) -> Objects | None:
     Args:
         value: ``"whole"``, ``{ chunk = "64 MiB" }``, ``{ stripe_unit = "4 MiB", stripe_width = 341
             }`` or `Objects`.
-
-    Returns:
-        The cut, or None for None.
 
     Raises:
         ConfigError: It is none of these.

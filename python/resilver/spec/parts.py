@@ -122,9 +122,6 @@ class PartLevel(Section):
 def part_problems(parts: tuple[PartLevel, ...]) -> list[Problem]:
     """What is wrong with the levels of a cluster.
 
-    Args:
-        parts: The levels as declared.
-
     Returns:
         The problems, with keys below ``cluster``.
     """

@@ -85,7 +85,6 @@ def sides_of(parts: Sequence[PartLevel], tree: Tree) -> tuple[Side, ...]:
     """The levels beside the tree, of parts that have no problems.
 
     Args:
-        parts: The levels as declared.
         tree: The tree of those that contain the devices.
     """
     made = []
@@ -119,10 +118,6 @@ def port_level_of(parts: Sequence[PartLevel], chain: Sequence[str]) -> str:
     """The level that has the network ports where none says so.
 
     It is what contains the devices or, where other parts carry these, what contains the carriers.
-
-    Args:
-        parts: The levels as declared.
-        chain: The levels that contain the devices, from the devices up.
     """
     above = [chain.index(part.within) for part in parts if is_side(part) and part.within in chain]
     return chain[max([min(1, len(chain) - 1), *above])]
@@ -164,7 +159,6 @@ def relation_problems(
 
     Args:
         parts: The levels as declared, whose names and containers have no problems.
-        chain: The levels that contain the devices, from the devices up.
         tree: The tree of these, where it has no problems.
     """
     problems: list[Problem] = []

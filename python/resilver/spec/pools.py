@@ -54,11 +54,7 @@ def pool_list_problems(pools: Sequence[Pool], *, has_traffic: bool) -> list[Prob
     """What is wrong with pools beside each other.
 
     Args:
-        pools: The pools.
         has_traffic: Whether the study has clients of all pools besides.
-
-    Returns:
-        The problems, with full keys.
     """
     problems: list[Problem] = []
     names = [pool.name for pool in pools]

@@ -28,12 +28,7 @@ def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -
     """What is wrong between traffic and the cluster that it goes to.
 
     Args:
-        cluster: The cluster.
-        traffic: The traffic.
         has_rebuild: Whether a fault starts a rebuild, whose end can end the traffic.
-
-    Returns:
-        The problems, with full keys.
     """
     problems = []
     fabric = cluster.fabric
@@ -83,12 +78,7 @@ def with_routers(cluster: Cluster) -> Cluster:
 
 
 def packets_of(cluster: Cluster, size: float) -> int:
-    """Packets of a message; one on a fabric without packets.
-
-    Args:
-        cluster: The cluster.
-        size: The message's bytes.
-    """
+    """Packets of a message; one on a fabric without packets."""
     packet = cluster.fabric.packet_size
     return max(1, math.ceil(size / packet)) if packet else 1
 
@@ -120,10 +110,6 @@ def late_fault_problems(traffic: Traffic, faults: list[tuple[int, Fault]]) -> li
 
     Args:
         traffic: Traffic, beside which nothing is rebuilt.
-        faults: The faults, with their places in the study file.
-
-    Returns:
-        The problems, with full keys.
     """
     if traffic.duration is None:
         return []
@@ -142,10 +128,6 @@ def late_fault_problems(traffic: Traffic, faults: list[tuple[int, Fault]]) -> li
 
 def target_numbers(cluster: Cluster, trace: RequestTrace) -> list[int | None]:
     """The device of each request of a trace.
-
-    Args:
-        cluster: The cluster.
-        trace: The trace.
 
     Returns:
         Its number, -1 where it is to be drawn, None where there is no such server.
@@ -185,12 +167,7 @@ def nothing_stored_problems(
     """What is wrong with a study that has traffic alone.
 
     Args:
-        given: The names of the sections that the user wrote.
-        faults: The faults, with their places in the study file.
         is_striped: Whether there are streams, whose groups and code those sections then say.
-
-    Returns:
-        The problems, with full keys.
     """
     problems = [
         Problem(

@@ -32,15 +32,7 @@ BURSTS_MAX = 1_000_000
 
 
 def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem]:
-    """What is wrong between streams or soft errors and the rest of a study.
-
-    Args:
-        given: The names of the sections that the user wrote.
-        sections: The sections by name; None, or no entry, where there is none or it is not valid.
-
-    Returns:
-        The problems, with full keys.
-    """
+    """What is wrong between streams or soft errors and the rest of a study."""
     cluster: Cluster = sections["cluster"]
     traffic: Traffic | None = sections.get("traffic")
     # Sections that were written and are not valid have problems of their own already.
@@ -79,13 +71,8 @@ def stored_stripe_problems(
     """What is wrong with streams over objects of so many packets that memory would not hold them.
 
     Args:
-        cluster: The cluster.
-        traffic: The traffic.
         piece: Bytes of a piece of the largest object, which is a stripe.
         pieces: How many pieces an object has.
-
-    Returns:
-        The problems, with full keys.
     """
     packets = pieces * packets_of(cluster, piece)
     if traffic.streams is None or packets <= PACKETS_MAX:
@@ -97,14 +84,7 @@ def stored_stripe_problems(
 
 
 def lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
-    """What is wrong between lanes and the rest of a study.
-
-    Args:
-        sections: The sections by name; None, or no entry, where there is none or it is not valid.
-
-    Returns:
-        The problems, with full keys.
-    """
+    """What is wrong between lanes and the rest of a study."""
     lanes: Lanes | None = sections.get("lanes")
     cluster: Cluster = sections["cluster"]
     traffic: Traffic | None = sections.get("traffic")
@@ -138,11 +118,7 @@ def _endless_rebuild_problems(faults: Iterable[Fault]) -> list[Problem]:
 
 
 def has_end(faults: list[tuple[int, Fault]]) -> bool:
-    """Whether a rebuild comes to an end by itself, which can be that of the traffic.
-
-    Args:
-        faults: The faults, with their places in the study file.
-    """
+    """Whether a rebuild comes to an end by itself, which can be that of the traffic."""
     return any(fault.starts_rebuild or fault.corrupt is not None for _, fault in faults)
 
 

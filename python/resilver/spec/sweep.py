@@ -64,7 +64,6 @@ def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple
 
     Args:
         sections: The sections that were given, as models.
-        ensemble: The sweep and the seeds.
         base: The folder that relative paths in swept values are relative to.
 
     Returns:
@@ -142,9 +141,6 @@ def swept_keys(ensemble: Ensemble) -> list[str]:
 
 def check_keys(ensemble: Ensemble) -> None:
     """Refuse a sweep with keys that do not exist, or with more runs than a study may have.
-
-    Args:
-        ensemble: The sweep and the seeds.
 
     Raises:
         ConfigError: With every such key.
@@ -256,7 +252,6 @@ def put(table: Any, path: list[str], value: Any, key: str) -> Any:
         table: The table, in which values may be validated already.
         path: The parts of the key below the table; none replaces the whole.
         value: The value.
-        key: The whole key, for the message.
 
     Returns:
         The changed copy.

@@ -19,15 +19,7 @@ def is_taken_over(cluster: Cluster, fault: Fault) -> bool:
 
 
 def carrier_problems(cluster: Cluster, faults: list[tuple[int, Fault]]) -> list[Problem]:
-    """What is wrong with faults of parts whose partners take over, where nothing is stored.
-
-    Args:
-        cluster: The cluster.
-        faults: The faults, with their places in the study file.
-
-    Returns:
-        The problems, with full keys.
-    """
+    """What is wrong with faults of parts whose partners take over, where nothing is stored."""
     taken_over = [one for one in faults if is_taken_over(cluster, one[1])]
     named: dict[str, int] = {}
     for index, fault in taken_over:

@@ -57,9 +57,6 @@ def write_value(value: Any) -> str:
 
     Args:
         value: Text, a number, a boolean, a list or a dictionary.
-
-    Returns:
-        The TOML.
     """
     if isinstance(value, bool):
         return "true" if value else "false"

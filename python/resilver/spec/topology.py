@@ -120,10 +120,6 @@ def topology_of(value: object, info: ValidationInfo) -> TopologySpec:
 
     Args:
         value: Text, ``{ graph = "file", hosts = [...], routers = [...] }`` or a `TopologySpec`.
-        info: The validation it is part of, for the folder of relative paths.
-
-    Returns:
-        The topology.
 
     Raises:
         ConfigError: It means none.
@@ -155,9 +151,6 @@ def topology_of(value: object, info: ValidationInfo) -> TopologySpec:
 
 def graph_topology(graph: GraphFile) -> TopologySpec:
     """The topology of a graph.
-
-    Args:
-        graph: The graph, as a file has it.
 
     Returns:
         The topology; node n of it is the graph's node n, and link i the graph's link i.

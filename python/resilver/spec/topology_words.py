@@ -58,12 +58,8 @@ class Words:
         """The whole number of an option.
 
         Args:
-            option: The option.
             default: Its value where the text does not have it; None where it must.
             least: The smallest value.
-
-        Returns:
-            The number.
 
         Raises:
             ConfigError: The option is missing, no whole number, or too small.
@@ -93,9 +89,6 @@ class Words:
             least: The smallest number.
             count: How many there must be, or None for any number of them.
 
-        Returns:
-            The numbers.
-
         Raises:
             ConfigError: One is no whole number or too small, or there are more or fewer.
         """
@@ -123,9 +116,6 @@ def take_apart(text: str, grammars: Sequence[Grammar]) -> Words:
     Args:
         text: One line, such as ``torus 16x16x16 routers 128``.
         grammars: The kinds there are.
-
-    Returns:
-        Its words.
 
     Raises:
         ConfigError: The kind or a word is unknown, or a value is missing.
