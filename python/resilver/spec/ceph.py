@@ -11,7 +11,8 @@ from pydantic import ValidationInfo
 
 from resilver.errors import ConfigError, PlacementError, Problem, show
 from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, PoolInfo, read_cluster
-from resilver.spec.section import FilePath, file_path, unknown_key
+from resilver.spec.problems import unknown_key
+from resilver.spec.section import FilePath, file_path
 
 _SOURCES = ("report", "osd_dump", "osdmap")
 """What has the OSD map: a `ceph report`, a `ceph osd dump`, or a binary map."""

@@ -10,7 +10,7 @@ from resilver.errors import Problem, name_remedy, show
 from resilver.importers.ceph import ClusterReport
 from resilver.spec.cluster import Cluster
 from resilver.spec.faults import NETWORK_LEVELS, UNTOLD_LEVELS, Broken, Failing, Fault
-from resilver.spec.section import unknown_key
+from resilver.spec.problems import unknown_key
 from resilver.spec.tree import plural
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, PlainValidator, WithJsonSchema, WrapValidator, model_validator
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.spec.section import unknown_key
+from resilver.spec.problems import unknown_key
+from resilver.spec.section import Section
 from resilver.units import Bytes
 
 WIDTH_BY_SERVERS = "servers // copies"
@@ -16,22 +19,64 @@ FILE_OBJECTS_MAX = 2**28
 """The most objects of a file: an object's identifier numbers it within its file by 28 bits."""
 
 
-@dataclass(frozen=True)
-class Objects:
-    """How a file is cut into objects; exactly one of the three ways.
+def _above_zero(value: object, handler: Callable[[object], Bytes]) -> Bytes:
+    size = handler(value)
+    if size == 0:
+        raise ConfigError(Problem("the size must be above zero", value=show(value)))
+    return size
 
-    Attributes:
-        chunk_bytes: Cut into chunks of this size, the last one shorter; None otherwise.
-        stripe_unit_bytes: Dealt round robin in units of this size over `stripe_width` objects; None
-            otherwise.
-        stripe_width: How many objects, or ``servers // copies``; None unless striped.
 
-    With all three None, a file is one object.
-    """
+def _width_of(value: object) -> object:
+    is_number = isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31
+    if value is None or value == WIDTH_BY_SERVERS or is_number:
+        return value
+    rule = f'a stripe width is a whole number of objects or "{WIDTH_BY_SERVERS}"'
+    raise ConfigError(Problem(rule, value=show(value)))
 
-    chunk_bytes: Bytes | None = None
-    stripe_unit_bytes: Bytes | None = None
-    stripe_width: int | Literal["servers // copies"] | None = None
+
+_Piece = Annotated[Bytes, WrapValidator(_above_zero)]
+
+
+class Objects(Section):
+    """How a file is cut into objects: into chunks, into stripes, or kept whole."""
+
+    chunk_bytes: _Piece | None = Field(default=None, alias="chunk", examples=["64 MiB"])
+    """The size of a chunk; the last one of a file is shorter."""
+    stripe_unit_bytes: _Piece | None = Field(default=None, alias="stripe_unit", examples=["4 MiB"])
+    """Files are dealt round robin, in units of this size, over as many objects as its width."""
+    stripe_width: Annotated[
+        int | Literal["servers // copies"] | None,
+        PlainValidator(_width_of),
+        WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"const": WIDTH_BY_SERVERS}]}),
+    ] = Field(default=None, examples=[341])
+    """Over how many objects; ``servers // copies`` for one on each server that a copy has."""
+
+    word: ClassVar[str] = "whole"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_way(cls, data: Any) -> Any:
+        if data == {} or isinstance(data, Objects):
+            return data
+        ways = (
+            'write "whole", { chunk = "64 MiB" } '
+            'or { stripe_unit = "4 MiB", stripe_width = "servers // copies" }'
+        )
+        if not isinstance(data, dict):
+            rule = "files are kept whole, chunked or striped"
+            raise ConfigError(Problem(rule, ways, value=show(data)))
+        known = list(cls.names())
+        problems = [
+            unknown_key(str(key), known, show(item))
+            for key, item in data.items()
+            if key not in known
+        ]
+        if not problems and set(data) not in ({"chunk"}, {"stripe_unit", "stripe_width"}):
+            rule = "files are chunked or striped, and a stripe has a unit and a width"
+            problems = [Problem(rule, ways)]
+        if problems:
+            raise ConfigError(problems)
+        return data
 
     def width(self, servers: int, copies: int) -> int:
         """Over how many objects a file is striped, where it is."""
@@ -60,85 +105,3 @@ class Objects:
             return file_bytes
         rounds, rest = divmod(file_bytes, self.stripe_unit_bytes * width)
         return rounds * self.stripe_unit_bytes + min(rest, self.stripe_unit_bytes)
-
-
-def objects_of(value: object) -> Objects | None:
-    """The cut that a study file's ``objects`` means.
-
-    Args:
-        value: ``"whole"``, ``{ chunk = "64 MiB" }``, ``{ stripe_unit = "4 MiB", stripe_width = 341
-            }`` or `Objects`.
-
-    Raises:
-        ConfigError: It is none of these.
-    """
-    if value is None or isinstance(value, Objects):
-        return value
-    if value == "whole":
-        return Objects()
-    ways = (
-        'write "whole", { chunk = "64 MiB" } '
-        'or { stripe_unit = "4 MiB", stripe_width = "servers // copies" }'
-    )
-    if not isinstance(value, dict) or not value:
-        raise ConfigError(
-            Problem("files are kept whole, chunked or striped", ways, value=show(value))
-        )
-    known = ["chunk", "stripe_unit", "stripe_width"]
-    problems = [
-        unknown_key(str(key), known, show(item)) for key, item in value.items() if key not in known
-    ]
-    if problems:
-        raise ConfigError(problems)
-    if set(value) == {"chunk"}:
-        return Objects(chunk_bytes=_positive(value["chunk"], "chunk"))
-    if set(value) != {"stripe_unit", "stripe_width"}:
-        raise ConfigError(
-            Problem("files are chunked or striped, and a stripe has a unit and a width", ways)
-        )
-    width = value["stripe_width"]
-    if width != WIDTH_BY_SERVERS and (
-        isinstance(width, bool) or not isinstance(width, int) or not 1 <= width < 2**31
-    ):
-        rule = f'a stripe width is a whole number of objects or "{WIDTH_BY_SERVERS}"'
-        raise ConfigError(Problem(rule, key="stripe_width", value=show(width)))
-    return Objects(
-        stripe_unit_bytes=_positive(value["stripe_unit"], "stripe_unit"), stripe_width=width
-    )
-
-
-def _positive(value: object, key: str) -> Bytes:
-    try:
-        size = Bytes.parse(value)
-    except ConfigError as error:
-        raise ConfigError(problem.under(key) for problem in error.problems) from None
-    if size == 0:
-        raise ConfigError(Problem("the size must be above zero", key=key, value=show(value)))
-    return size
-
-
-OBJECTS_SCHEMA: dict[str, Any] = {
-    "description": "How files are cut. Default: the catalog population's way, else 64 MiB chunks.",
-    "examples": [{"chunk": "64 MiB"}, "whole"],
-    "anyOf": [
-        {"const": "whole"},
-        {
-            "type": "object",
-            "properties": {"chunk": {"type": "string"}},
-            "required": ["chunk"],
-            "additionalProperties": False,
-        },
-        {
-            "type": "object",
-            "properties": {
-                "stripe_unit": {"type": "string"},
-                "stripe_width": {
-                    "anyOf": [{"type": "integer", "minimum": 1}, {"const": WIDTH_BY_SERVERS}]
-                },
-            },
-            "required": ["stripe_unit", "stripe_width"],
-            "additionalProperties": False,
-        },
-    ],
-}
-"""How a study file's ``objects`` looks, as a JSON schema."""

@@ -12,7 +12,7 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.importers.sizes import Bin
 from resilver.importers.sizes.tally import FILE_BYTES_MAX
 from resilver.spec.histogram import HISTOGRAM_SCHEMA, Histogram, bins_of, histogram_of
-from resilver.spec.objects import FILE_OBJECTS_MAX, OBJECTS_SCHEMA, Objects, objects_of
+from resilver.spec.objects import FILE_OBJECTS_MAX, Objects
 from resilver.spec.section import Section
 from resilver.units import BYTES_MAX, VOLUME_MAX, Bytes, exact_bytes, format_bytes
 
@@ -39,9 +39,7 @@ class Population(Section):
     """
     file_size: Bytes | None = Field(default=None, examples=["1 TiB"])
     """Instead of a histogram: every file has this size."""
-    objects: Annotated[
-        Objects | None, PlainValidator(objects_of), WithJsonSchema(OBJECTS_SCHEMA)
-    ] = None
+    objects: Objects | None = Field(default=None, examples=[{"chunk": "64 MiB"}, "whole"])
     """How a file is cut into objects. Default: the catalog population's own, otherwise 64 MiB
     chunks.
     """
@@ -188,8 +186,8 @@ class Population(Section):
             entry = catalog.load("populations", label)
             # A file that happens to share a catalog name has other bins, and the plain default.
             if self.histogram is not None and bins_of(entry.content["bins"]) == self.histogram.bins:
-                return objects_of(entry.content["objects"]) or Objects()
-        return Objects(chunk_bytes=CHUNK_DEFAULT)
+                return Objects.model_validate(entry.content["objects"])
+        return Objects(chunk=CHUNK_DEFAULT)
 
     @property
     def bins(self) -> tuple[Bin, ...]:

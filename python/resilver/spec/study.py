@@ -15,8 +15,9 @@ from resilver.spec.assumptions import Assumption, assumptions_of
 from resilver.spec.chance import chances
 from resilver.spec.check import cross_problems
 from resilver.spec.ensemble import Ensemble, values_of, without
+from resilver.spec.problems import unknown_key
 from resilver.spec.run import Run, canonical_system, run_key
-from resilver.spec.section import FilePath, Section, base_folder, unknown_key
+from resilver.spec.section import FilePath, Section, base_folder
 from resilver.spec.sections import Sections
 from resilver.spec.sweep import (
     Point,

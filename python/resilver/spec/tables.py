@@ -8,20 +8,18 @@ from pydantic import BaseModel
 
 from resilver import catalog
 from resilver.importers.netgauge import LogGpTable
-from resilver.spec.arrivals import Arrivals, RequestTargets
+from resilver.importers.trace import RequestTrace
 from resilver.spec.ceph import CephCluster
 from resilver.spec.code import ErasureCode
 from resilver.spec.coding import CodingSpeed
 from resilver.spec.device import Device, DeviceClasses, DeviceService, DeviceTable
 from resilver.spec.histogram import Histogram
-from resilver.spec.objects import Objects
 from resilver.spec.osd_devices import OsdDevices
-from resilver.spec.section import FilePath, written
+from resilver.spec.section import FilePath, Section, written
 from resilver.spec.topology import TopologySpec
 from resilver.units import (
     exact_bytes,
     exact_duration,
-    exact_frequency,
 )
 
 
@@ -43,6 +41,10 @@ def to_plain(value: Any) -> Any:
         return None
     if isinstance(value, DeviceClasses):
         return {name: _device(device) for name, device in value.by_class}
+    if isinstance(value, RequestTrace):
+        return FilePath(value.path)
+    if isinstance(value, Section) and value.word and not value.given():
+        return value.word
     if isinstance(value, BaseModel):
         fields = type(value).model_fields.items()
         # A key that is a word of Python's, such as `in`, goes by another name there.
@@ -58,14 +60,8 @@ def to_plain(value: Any) -> Any:
         return _loggp(value)
     if isinstance(value, Histogram):
         return _histogram(value)
-    if isinstance(value, Objects):
-        return _objects(value)
     if isinstance(value, TopologySpec):
         return _topology(value)
-    if isinstance(value, Arrivals):
-        return _arrivals(value)
-    if isinstance(value, RequestTargets):
-        return _targets(value)
     if isinstance(value, ErasureCode):
         return value.label
     if isinstance(value, CodingSpeed):
@@ -125,14 +121,6 @@ def _histogram(histogram: Histogram) -> Any:
     }
 
 
-def _objects(cut: Objects) -> Any:
-    if cut.chunk_bytes is not None:
-        return {"chunk": exact_bytes(cut.chunk_bytes)}
-    if cut.stripe_unit_bytes is not None:
-        return {"stripe_unit": exact_bytes(cut.stripe_unit_bytes), "stripe_width": cut.stripe_width}
-    return "whole"
-
-
 def _topology(topology: TopologySpec) -> Any:
     graph = topology.graph
     if graph is None:
@@ -141,19 +129,3 @@ def _topology(topology: TopologySpec) -> Any:
     names = {"hosts": graph.hosts, "routers": graph.routers}
     chosen = {key: [graph.names[node] for node in nodes] for key, nodes in names.items()}
     return {"graph": FilePath(graph.path), **{key: some for key, some in chosen.items() if some}}
-
-
-def _arrivals(arrivals: Arrivals) -> Any:
-    if arrivals.trace is not None:
-        return {"trace": FilePath(arrivals.trace.path)}
-    if arrivals.poisson is not None:
-        return {"poisson": exact_frequency(arrivals.poisson)}
-    return {"pareto": exact_frequency(arrivals.pareto or 0.0), "shape": arrivals.shape}
-
-
-def _targets(targets: RequestTargets) -> Any:
-    if targets.zipf is not None:
-        return {"zipf": targets.zipf}
-    if targets.hot_servers is not None:
-        return {"hot_servers": targets.hot_servers, "hot_requests": targets.hot_requests}
-    return "uniform"

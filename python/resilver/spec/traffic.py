@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.spec.arrivals import (
-    ARRIVALS_SCHEMA,
-    TARGETS_SCHEMA,
-    Arrivals,
-    RequestTargets,
-    arrivals_of,
-    targets_of,
-)
+from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.section import Count, Section, Share
 from resilver.spec.streams import Streams
 from resilver.units import Bytes, Seconds, exact_bytes, exact_duration
@@ -41,9 +34,7 @@ class Traffic(Section):
     """A closed loop: how many requests are outstanding in all, dealt over the routers; each that
     completes is followed by another.
     """
-    arrivals: Annotated[
-        Arrivals | None, PlainValidator(arrivals_of), WithJsonSchema(ARRIVALS_SCHEMA)
-    ] = Field(default=None, examples=[{"poisson": "1000 /s"}])
+    arrivals: Arrivals | None = Field(default=None, examples=[{"poisson": "1000 /s"}])
     """Instead of it, requests that come whether or not others are done: ``{ poisson = "1000 /s"
     }``, ``{ pareto = "1000 /s", shape = 1.5 }`` or ``{ trace = "requests.csv" }``.
     """
@@ -59,9 +50,7 @@ class Traffic(Section):
     """How much a request reads or writes. Default: 512 KiB. A trace says it itself."""
     control_message: Bytes = Field(default=Bytes(64), examples=["64 B"])
     """The size of a read's request and of a write's acknowledgement."""
-    targets: Annotated[
-        RequestTargets, PlainValidator(targets_of), WithJsonSchema(TARGETS_SCHEMA)
-    ] = Field(default="uniform", examples=["uniform"])  # type: ignore[assignment]
+    targets: RequestTargets = Field(default=RequestTargets(), examples=["uniform"])
     """Which servers requests go to, by the first piece of the object: ``uniform``, ``{ zipf = 0.99
     }`` or ``{ hot_servers = 0.1, hot_requests = 0.9 }``.
     """
