@@ -30,16 +30,7 @@ MARK = re.compile(r"^<!-- entries: (\w+) -->$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Entry:
-    """One key, option or column.
-
-    Attributes:
-        name: What it is called.
-        value: What it holds, with its unit.
-        range: Which values it may have.
-        default: What it is where nothing is said.
-        example: How it is written.
-        sentence: What it means.
-    """
+    """One key, option or column: what it holds with its unit, which values, and what it means."""
 
     name: str
     value: str
