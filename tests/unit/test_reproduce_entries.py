@@ -19,80 +19,26 @@ from resilver.reproduce.measured import measured
 from resilver.reproduce.tables import Tables, table_of
 from tests.unit.study_shelf import invented
 
-# The figures and tables of the paper that have numbers: 1 and 4 are drawings.
+# The figures and tables of each paper that have numbers: its others are drawings.
 FIGURES = {
-    "Figure 2": ["populations"],
-    "Figure 3": ["populations"],
-    "Figure 5": ["network-curve"],
-    "Figure 6": ["disk-curves"],
-    "Figure 7": ["one-pair"],
-    "Figure 8": ["rebuild-flat-groups"],
-    "Figure 9": ["rebuild-flat-groups"],
-    "Figure 10": ["rebuild-flat-groups"],
-    "Figure 11": ["rebuild-racks"],
-    "Figure 12": ["rebuild-flat-objects"],
-    "Figure 13": ["placement-rates"],
-    "Figure 14": ["rebuild-ring", "rebuild-vring"],
-    "Figure 15": ["placement-rates"],
-    "Figure 16": ["populations"],
-    "Figure 17": ["rebuild-ring-striped"],
-    "Table I": ["disk-curves"],
-    "Table II": ["rebuild-flat-groups"],
-}
-# Those of the network study: 1 to 6 are drawings.
-NETWORK_FIGURES = {
-    "Table 1": ["network-topologies"],
-    **{f"Figure {number}": ["network-load"] for number in range(7, 12)},
-    **{f"Figure {number}": ["network-faults"] for number in range(12, 27) if number != 17},
-    "Figure 17": ["network-timeouts"],
-}
-# Those of the burst-buffer study.
-BURST_FIGURES = {
-    "Figure 1": ["burst-buffer-sweep"],
-    "Table 1": ["burst-buffer-tables"],
-    "Table 2": ["burst-buffer-tables"],
+    "rebuild-scaling": [f"Figure {n}" for n in (2, 3, *range(5, 18))] + ["Table I", "Table II"],
+    "network-failures": [f"Figure {n}" for n in range(7, 27)] + ["Table 1"],
+    "burst-buffer": ["Figure 1", "Table 1", "Table 2"],
 }
 
 
-def test_the_list_maps_every_figure_and_table_of_the_paper() -> None:
-    found: dict[str, dict[str, list[str]]] = {}
-    for name in names():
-        if entry(name).kind != "collection":
-            for figure in entry(name).figures:
-                of_source = found.setdefault(entry(name).source, {})
-                of_source.setdefault(figure, []).append(name)
-    assert found == {
-        "Carns et al. (2016)": FIGURES,
-        "Gonsiorowski et al. (2017)": BURST_FIGURES,
-        "Mehech (2007)": NETWORK_FIGURES,
-    }
-    rest = [name for name in names() if not entry(name).figures]
-    assert rest == [
-        "coded-rebuild-questions",
-        "rebuild-on-networks",
-        "burst-buffer-switch-runs",
-        "burst-buffer-switches",
-        "coded-clients-alone",
-        "coded-rebuild",
-        "coded-rebuild-objects",
-        "coded-rebuild-under-load",
-        "coded-rebuild-without-lanes",
-        "flagship",
-        "growth",
-        "rebuild-on-leaf-spine",
-        "rebuild-on-loggp",
-        "rebuild-on-torus",
-        "ten-thousand",
-    ]
-
-
-def test_the_whole_page_has_every_figure() -> None:
-    whole = entry("rebuild-scaling")
-    assert names()[0] == "burst-buffer" and whole.name in names()[:5]
-    assert set(entry("burst-buffer").figures) == set(BURST_FIGURES)
-    assert set(whole.figures) == set(FIGURES)
-    assert set(entry("network-failures").figures) == set(NETWORK_FIGURES)
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_paper_has_every_figure_and_each_has_an_entry(name: str) -> None:
+    whole = entry(name)
+    assert set(whole.figures) == set(FIGURES[name])
+    for figure in whole.figures:
+        assert select(whole, figure).members
     assert whole.expected_seconds == sum(entry(name).expected_seconds for name in whole.members)
+
+
+def test_collections_come_first_and_what_has_no_figures_last() -> None:
+    kinds = [(entry(name).kind != "collection", not entry(name).figures) for name in names()]
+    assert kinds == sorted(kinds) and names()[0] == "burst-buffer"
 
 
 def tables_of(name: str, folder: Path) -> Tables:

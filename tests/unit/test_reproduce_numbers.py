@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from resilver.cli import run as command
-from resilver.reproduce.words import deviation_words, number_words
 from tests.unit.study_shelf import Shelf, shelf
 
 __all__ = ["shelf"]
@@ -33,18 +32,20 @@ class Asked:
     """Asks the command for the numbers of an entry."""
 
     def __init__(self, shelf: Shelf, capfd: pytest.CaptureFixture[str]) -> None:
-        self.shelf, self.capfd = shelf, capfd
-        self.code, self.err, self.record = 0, "", {}  # type: ignore[var-annotated]
+        self.shelf, self.capfd, self.code, self.err = shelf, capfd, 0, ""
 
-    def __call__(self, runs: str, *numbers: dict[str, Any], **more: str) -> dict[str, Any]:
+    def __call__(self, runs: str, number: dict[str, Any]) -> dict[str, Any]:
         name = f"entry-{len(list(self.shelf.folder.iterdir()))}"
-        given = [{"key": "k", "what": "W", **number} for number in numbers]
-        self.shelf.put(name, runs, given, **more)
+        self.shelf.put(name, runs, [{"key": "k", "what": "W", **number}])
+        first: dict[str, Any] = self.record(name)["comparisons"][0]
+        return first
+
+    def record(self, name: str) -> dict[str, Any]:
+        """What the command says of an entry."""
         self.code = command(["reproduce", name, "--json", "-q"])
         out, self.err = self.capfd.readouterr()
-        self.record = json.loads(out)
-        first: dict[str, Any] = self.record["comparisons"][0]
-        return first
+        made: dict[str, Any] = json.loads(out)
+        return made
 
     def number(self, runs: str, select: str, **more: Any) -> float | None:
         """One number of an entry."""
@@ -142,6 +143,13 @@ def test_a_rank_correlation_is_that_of_lists(ask: Asked) -> None:
     assert found == pytest.approx(4.5 / (4.5 * 5.0) ** 0.5)
 
 
+def test_a_query_that_does_not_fit_the_runs_is_told(ask: Asked, shelf: Shelf) -> None:
+    shelf.put("e", "SELECT 'soon' AS rate", [{**RATE, "where": "rate > 1"}])
+    assert command(["reproduce", "e", "-q"]) == 2
+    err = ask.capfd.readouterr().err
+    assert "a query does not fit the runs: Binder Error" in err and "Traceback" not in err
+
+
 def test_a_conclusion_is_judged_by_its_numbers(ask: Asked, shelf: Shelf) -> None:
     lines = [
         {**RATE, "key": "good", "low": 1},
@@ -156,18 +164,10 @@ def test_a_conclusion_is_judged_by_its_numbers(ask: Asked, shelf: Shelf) -> None
         for keys in rests
     )
     shelf.put("all", "SELECT 1", pictures=said, kind='"collection"', members='["e"]')
-    assert command(["reproduce", "all", "--json", "-q"]) == 0
-    record = json.loads(ask.capfd.readouterr().out)
+    record = ask.record("all")
     verdicts = [one["verdict"] for one in record["conclusions"]]
     assert verdicts == ["holds", "holds in part", "does not hold", "not run"]
     assert record["conclusions"][1]["numbers"] == {"e/good": 50.0, "e/bad": 50.0}
-
-
-def test_numbers_in_words() -> None:
-    assert number_words(0.000012, "") == "1.2e-05"
-    assert number_words(12.5, "us") == "12.5 µs"
-    assert deviation_words(-0.0001) == "0.0 %"
-    assert deviation_words(1.0) == "+100.0 %"
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.columns import TABLE_NAMES
+from resilver.errors import ConfigError, Problem, show
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
 
 Row = Mapping[str, Any]
 """A row by the names of its columns."""
@@ -65,7 +67,7 @@ class Tables:
             self._add(folder)
         self._connection.execute("SET search_path = 'main,results'")
         for text in views:
-            self._connection.execute(text)
+            self._execute(text)
 
     def _add(self, folder: Path) -> None:
         """The other tables of a run folder, of these runs alone."""
@@ -78,6 +80,16 @@ class Tables:
                     "SEMI JOIN results.runs USING (run)"
                 )
 
+    def _execute(self, text: str) -> DuckDBPyConnection:
+        import duckdb
+
+        try:
+            return self._connection.execute(text)
+        except duckdb.Error as error:
+            rule = f"a query does not fit the runs: {str(error).splitlines()[0]}"
+            remedy = "leave out the setting that changes their columns"
+            raise ConfigError(Problem(rule, remedy, value=show(text))) from error
+
     def ask(self, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Do a query.
 
@@ -87,11 +99,14 @@ class Tables:
         Returns:
             The names of its columns, and its rows.
 
+        Raises:
+            ConfigError: It does not fit the tables, as of a study that was changed.
+
         >>> import pyarrow as pa
         >>> Tables(pa.table({"seed": [1, 2], "rate": [3.0, 5.0]})).ask("FROM runs SELECT max(rate)")
         (['max(rate)'], [(5.0,)])
         """
-        made = self._connection.execute(query)
+        made = self._execute(query)
         return [column[0] for column in made.description], made.fetchall()
 
 
