@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +75,8 @@ class Tables:
         for name in TABLE_NAMES:
             path = folder / f"{name}.parquet"
             if name != "runs" and path.exists():
-                quoted = str(path).replace("'", "''")
-                self._connection.execute(
+                quoted = escape(str(path)).replace("'", "''")
+                self._execute(
                     f"CREATE VIEW results.{name} AS FROM read_parquet('{quoted}') "
                     "SEMI JOIN results.runs USING (run)"
                 )
