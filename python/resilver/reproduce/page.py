@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from operator import attrgetter
 from pathlib import Path
 
 from resilver.report.document import Document, write_page
@@ -281,12 +282,9 @@ def _table(comparisons: Iterable[Comparison]) -> Table:
         Column("verdict", "verdict", "text"),
         Column("query", "query over the runs, in SI units", "text"),
     )
-    rows = [
-        (c.entry, c.key, c.figure, c.what, c.unit, c.paper, c.ours, *band, c.verdict, c.query)
-        for c in comparisons
-        for band in ((c.low, c.high),)
-    ]
-    return Table(columns, rows)
+    names = ("paper" if column.name == "published" else column.name for column in columns)
+    values = attrgetter(*names)
+    return Table(columns, [values(one) for one in comparisons])
 
 
 def _provenance(made: Reproduction) -> Iterable[str]:
