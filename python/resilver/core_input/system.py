@@ -153,37 +153,25 @@ def _placement(system: System, map_number: int) -> dict[str, Any]:
 
 
 def _layout(system: System, placement: Placement) -> dict[str, Any]:
-    """A layout's name with what it needs beside the failure domains."""
-    needs: dict[str, Any]
-    match placement.algorithm:
-        case "multi_ring":
-            needs = {"rings": system.ring_count, "points": placement.ring_points}
-        case "xor":
-            needs = {"points": placement.ring_points}
-        case "declustered":
-            groups = placement.parity_groups
-            needs = {"groups": None if groups == "auto" else groups}
-        case "copysets":
-            needs = {"scatter_width": placement.scatter_width}
-        case "groups":
-            dedicated = {"dedicated": placement.spares or 0}
-            spare = placement.spare if placement.spare == "distributed" else dedicated
-            needs = {"group_size": placement.group_size, "spare": spare}
-        case "sets":
-            tree, level = system.cluster.tree, placement.level or ""
-            side = tree.side(level) if tree is not None else None
-            if tree is None or side is None:
-                needs = {"sets": [], "pool_of": []}
-            else:
-                hand = tree.devices // (side.scopes * side.hands)
-                needs = {
-                    "sets": [list(tree.members(level, number)) for number in range(side.count)],
-                    # The spares of a part that members are dealt over are its own members'.
-                    "pool_of": [device // hand for device in range(tree.devices)],
-                }
-        case _:
-            needs = {}
-    return {placement.algorithm: needs}
+    """A layout's name with its keys, which are those of the study file."""
+    if placement.algorithm == "sets":
+        return {"sets": _sets(system, placement.level or "")}
+    own = placement.own_keys()
+    return {placement.algorithm: {key: None if own[key] == "auto" else own[key] for key in own}}
+
+
+def _sets(system: System, level: str) -> dict[str, Any]:
+    """The members of the sets of a level, and whose spares each device is."""
+    tree = system.cluster.tree
+    side = tree.side(level) if tree is not None else None
+    if tree is None or side is None:
+        return {"sets": [], "pool_of": []}
+    hand = tree.devices // (side.scopes * side.hands)
+    return {
+        "sets": [list(tree.members(level, number)) for number in range(side.count)],
+        # The spares of a part that members are dealt over are its own members'.
+        "pool_of": [device // hand for device in range(tree.devices)],
+    }
 
 
 def pool_json(pool: PoolInfo) -> dict[str, Any]:

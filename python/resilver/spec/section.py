@@ -214,6 +214,15 @@ class Section(_SectionBase):
             if name in self.model_fields_set
         }
 
+    def own_keys(self) -> dict[str, Any]:
+        """The keys that only the kind of this section has, with their values."""
+        kind = getattr(self, self.kind_key)
+        return {
+            key: getattr(self, name)
+            for key, name in self.names().items()
+            if any(kind in one.kinds and not one.elsewhere for one in self._kinds_of(name))
+        }
+
     @classmethod
     def from_table(cls, table: object, base: Path, key: str = "") -> Self:
         """Validate a table as read from TOML.

@@ -138,14 +138,14 @@ fn members_of(domains: &Domains) -> Result<Vec<Vec<DeviceId>>, MapError> {
 #[serde(deny_unknown_fields)]
 pub struct DeclusteredKeys {
     /// How many at least; `None` for as few as balance.
-    groups: Option<u64>,
+    parity_groups: Option<u64>,
 }
 
 impl Build for DeclusteredKeys {
     type Layout = Declustered;
 
     fn build(self, over: Over<'_>) -> Result<Declustered, MapError> {
-        Declustered::new(over.domains, over.pieces, self.groups)
+        Declustered::new(over.domains, over.pieces, self.parity_groups)
     }
 }
 

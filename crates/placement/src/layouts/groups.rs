@@ -26,8 +26,7 @@ pub const GROUP_SIZE_MAX: usize = 1024;
 const SMALL: usize = 64;
 
 /// Where the pieces of a failed member go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spare {
     /// To other members that hold none of the object's pieces.
     Distributed,
@@ -200,14 +199,28 @@ pub struct GroupsKeys {
     /// Devices of each.
     group_size: usize,
     /// Where the pieces of a failed member go.
-    spare: Spare,
+    spare: SpareKind,
+    /// How many members stand by, where spares are dedicated.
+    spares: Option<usize>,
+}
+
+/// Where the pieces of a failed member go, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SpareKind {
+    Distributed,
+    Dedicated,
 }
 
 impl Build for GroupsKeys {
     type Layout = Groups;
 
     fn build(self, over: Over<'_>) -> Result<Groups, MapError> {
-        Groups::new(over.domains, self.group_size, over.pieces, self.spare, over.failing)
+        let spare = match self.spare {
+            SpareKind::Distributed => Spare::Distributed,
+            SpareKind::Dedicated => Spare::Dedicated(self.spares.unwrap_or(0)),
+        };
+        Groups::new(over.domains, self.group_size, over.pieces, spare, over.failing)
     }
 }
 

@@ -63,18 +63,18 @@ impl MultiRing {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MultiRingKeys {
-    /// How many.
-    rings: u32,
+    /// How many; `None` for one a piece.
+    rings: Option<u32>,
     /// Points a device.
-    points: u32,
+    ring_points: u32,
 }
 
 impl Build for MultiRingKeys {
     type Layout = MultiRing;
 
     fn build(self, over: Over<'_>) -> Result<MultiRing, MapError> {
-        let points = vec![self.points; over.domains.devices()];
-        Ok(MultiRing::new(over.domains, &points, self.rings))
+        let points = vec![self.ring_points; over.domains.devices()];
+        Ok(MultiRing::new(over.domains, &points, self.rings.unwrap_or(over.pieces as u32)))
     }
 }
 

@@ -143,14 +143,14 @@ impl Nearest<'_> {
 #[serde(deny_unknown_fields)]
 pub struct XorKeys {
     /// Identifiers a device.
-    points: u32,
+    ring_points: u32,
 }
 
 impl Build for XorKeys {
     type Layout = Xor;
 
     fn build(self, over: Over<'_>) -> Result<Xor, MapError> {
-        Ok(Xor::new(over.domains, self.points))
+        Ok(Xor::new(over.domains, self.ring_points))
     }
 }
 
