@@ -10,7 +10,7 @@ import pytest
 
 from resilver.errors import ConfigError
 from resilver.estimate import estimate
-from resilver.estimate_streams import analytic_rates
+from resilver.estimate.streams import analytic_rates
 from resilver.simulate import RunResult, simulate, validate_runs
 from resilver.spec import Study
 from resilver.spec.lanes import CLASSES

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from resilver.estimate import estimate
-from resilver.estimate_streams import (
+from resilver.estimate.streams import (
     analytic_rates,
     server_bandwidth,
     stream_bytes_per_second,

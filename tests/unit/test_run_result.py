@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from resilver.columns import SHARD_SCHEMAS, TABLE_NAMES
-from resilver.estimate_streams import analytic_rates
+from resilver.estimate.streams import analytic_rates
 from resilver.simulate import simulate
 from resilver.simulate.network import topology_of
 from resilver.simulate.result import _analytic, _rebuilds_in_place, result_of

@@ -11,7 +11,7 @@ import pytest
 from resilver.core_input import faults_json
 from resilver.errors import ConfigError
 from resilver.estimate import estimate
-from resilver.estimate_streams import analytic_rates
+from resilver.estimate.streams import analytic_rates
 from resilver.simulate import simulate
 from resilver.spec import Fault, Study
 from resilver.spec.faults import fault_words

@@ -96,7 +96,9 @@ def check(study: StudyFile, settings: Settings = None, as_json: Json = False) ->
     """
     from resilver.cli.check import check as perform
 
-    perform(study, settings or [], as_json=as_json)
+    code = perform(study, settings or [], as_json=as_json)
+    if code:
+        raise typer.Exit(code)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,8 +13,9 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from resilver.cli.console import output, print_json
+from resilver.cli.console import EXIT_FAILED, output, print_json
 from resilver.cli.loading import load_study
+from resilver.study.machine import machine_memory, memory_problems
 from resilver.units import format_bytes, format_duration
 
 if TYPE_CHECKING:
@@ -43,13 +45,16 @@ _OF_REBUILD = ("objects", "replicas_to_move", "bytes_to_move", "buffers", "place
 _OF_SOME = ("requests", "packet_hops", "rebuilding_seconds", "serving_seconds")
 
 
-def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
+def check(study_file: Path, settings: list[str], *, as_json: bool) -> int:
     """Validate, resolve and estimate.
 
     Args:
         study_file: the study file.
         settings: overrides as KEY=VALUE.
         as_json: print JSON instead of text.
+
+    Returns:
+        The exit code: 1 if a run needs more memory than this machine has, else 0.
     """
     from resilver.simulate import validate_runs
 
@@ -57,6 +62,7 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
     runs = study.runs()
     validate_runs(runs)
     points = estimates(runs)
+    refused = memory_problems([one["memory_bytes"] for one in points], _names(points))
     if as_json:
         print_json(
             {
@@ -65,10 +71,11 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
                 "estimate": points,
                 "assumptions": [one.record() for one in study.assumptions()],
                 "chances": list(study.chances()),
-                "notes": notes(study),
+                "notes": [*notes(study), *crowding_notes(points)],
+                "problems": [str(problem) for problem in refused],
             }
         )
-        return
+        return EXIT_FAILED if refused else 0
     console = output()
     syntax = Syntax(study.to_toml(), "toml", theme="ansi_dark", background_color="default")
     console.print(syntax if console.is_terminal else Text(study.to_toml()), soft_wrap=True)
@@ -78,10 +85,44 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> None:
     console.print()
     console.print(_assumptions(study))
     console.print()
-    for note in notes(study):
+    for note in [*notes(study), *crowding_notes(points)]:
         for line in textwrap.wrap(f"Note: {note}", width=min(console.width, 100)):
             console.print(Text(line), soft_wrap=True)
-    console.print(Text(_total(points, len({run.key for run in runs}))), soft_wrap=True)
+    for problem in refused:
+        for line in textwrap.wrap(f"Too large: {problem}", width=min(console.width, 100)):
+            console.print(Text(line, style="bold red"), soft_wrap=True)
+    total = _total(points, len({run.key for run in runs}), is_too_large=bool(refused))
+    console.print(Text(total), soft_wrap=True)
+    return EXIT_FAILED if refused else 0
+
+
+def _names(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What tells the systems of a sweep apart, in words; empty for the only one."""
+    from resilver.report.source import format_swept
+
+    return [
+        ", ".join(f"{key} = {format_swept(key, value)}" for key, value in point["swept"].items())
+        for point in points
+    ]
+
+
+def crowding_notes(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """That runs at once need more memory than is free, where one alone has enough.
+
+    Args:
+        points: the estimates, as `estimates` gives them.
+    """
+    memory = machine_memory()
+    need = max(point["memory_bytes"] for point in points)
+    at_once = min(os.cpu_count() or 1, sum(point["runs"] for point in points))
+    if memory is None or need > memory.total_bytes or at_once * need <= memory.available_bytes:
+        return []
+    fitting = max(int(memory.available_bytes // need), 1)
+    free = format_bytes(memory.available_bytes)
+    return [
+        f"{at_once} {'run' if at_once == 1 else 'runs at once'} of {format_bytes(need)} need more "
+        f"memory than the {free} that are free; use --workers {fitting}."
+    ]
 
 
 def _assumptions(study: Study) -> Table:
@@ -246,9 +287,10 @@ def _counted(value: float) -> str:
     return f"{value / 1e3:.0f},000"
 
 
-def _total(points: Sequence[Mapping[str, Any]], runs: int) -> str:
+def _total(points: Sequence[Mapping[str, Any]], runs: int, *, is_too_large: bool) -> str:
     seconds = sum(point.get("seconds", 0.0) * point["runs"] for point in points)
-    text = f"The study is valid: {runs} {'run' if runs == 1 else 'runs'}"
+    but = ", but too large for this machine" if is_too_large else ""
+    text = f"The study is valid{but}: {runs} {'run' if runs == 1 else 'runs'}"
     if seconds:
         text += f", about {format_duration(seconds)} of one processor"
     return text + "."

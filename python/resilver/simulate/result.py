@@ -14,7 +14,7 @@ from resilver import _core, core_input
 from resilver.columns import TABLE_NAMES, table_of
 from resilver.core_input import ports_of
 from resilver.errors import SimulationError
-from resilver.estimate_streams import analytic_rates
+from resilver.estimate.streams import analytic_rates
 from resilver.simulate.network import node_names, node_places, topology_of
 from resilver.spec import System
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from resilver import _core, core_input
 from resilver.core_input import faults_json, levels
 from resilver.errors import ConfigError, Interrupted, PlacementError
-from resilver.estimate_traffic import crowding_problems
+from resilver.estimate.traffic import crowding_problems
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap

@@ -24,6 +24,7 @@ from resilver.study.feeding import Course, Feed
 from resilver.study.folder import RunFolder, open_run_folder
 from resilver.study.heartbeat import Heartbeat
 from resilver.study.interrupt import InterruptWatch
+from resilver.study.machine import refuse_too_large
 from resilver.study.meter import Expected, Meter
 from resilver.study.perform import Delivery, RunTask, perform
 from resilver.study.pool import UnexpectedFailure, WorkerDied
@@ -85,8 +86,8 @@ def execute(
         The results.
 
     Raises:
-        ConfigError: the folder cannot take the results, or the executor cannot be had; nothing has
-            been run.
+        ConfigError: the folder cannot take the results, the executor cannot be had, or a run needs
+            more memory than this machine, which is to perform it, has; nothing has been run.
         PlacementError: a real cluster's CRUSH map cannot be used; nothing has been run.
         Interrupted: Ctrl-C; finished runs are kept.
         Incomplete: some runs failed; the others are kept.
@@ -102,6 +103,8 @@ def execute(
         from resilver.simulate import validate_runs
 
         validate_runs(runs)
+        if choice is None or not choice.several_machines:
+            refuse_too_large(runs)
     path = Path(folder)
     line = list(command) if command is not None else [Path(sys.argv[0]).name, *sys.argv[1:]]
     with open_run_folder(path, study, runs, line) as run_folder:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resilver.errors import Problem
-from resilver.estimate_streams import (
+from resilver.estimate.streams import (
     packets_of_stripes,
     port_seconds,
     stream_bytes_per_second,
@@ -110,15 +110,21 @@ def network_bytes(network: Network) -> float:
     return network.links * _BYTES_PER_LINK
 
 
-def hops_of_buffers(system: System, network: Network, buffers: float) -> float:
+def hops_of_buffers(
+    system: System, network: Network, buffers: float, bytes_to_move: float
+) -> float:
     """How often a packet of a rebuild is sent over a link: a request, and a buffer's data.
 
     Args:
         system: The system.
         network: Its network.
         buffers: How many buffers are pulled.
+        bytes_to_move: What they hold together; the last of an object may be far from full.
     """
-    packets = 1 + packets_of(system.cluster, int(system.recovery.pipeline_buffer))
+    if not buffers:
+        return 0.0
+    mean = max(round(bytes_to_move / buffers), 1)
+    packets = 1 + packets_of(system.cluster, mean)
     return buffers * packets * network.hops_between_servers
 
 
@@ -141,7 +147,12 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     data = packets_of(system.cluster, traffic.request_bytes)
     pace = _requests_per_second(system, traffic, network, data)
     duration = traffic.duration
-    lasts = _rebuild_seconds(system, bytes_to_move) if duration is None else float(duration)
+    if duration is None:
+        # Clients go on until what failed last is rebuilt.
+        lasts = _rebuild_seconds(system, bytes_to_move)
+        lasts += max((float(fault.at) for fault in system.faults), default=0.0)
+    else:
+        lasts = float(duration)
     lasts += traffic.warm_up_seconds
     requests = pace.asked * lasts
     # Of an open loop, what comes faster than it is done waits.
@@ -151,7 +162,8 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     work = _work(system, traffic)
     # What waits has not been carried.
     packet_hops = min(pace.asked, pace.most) * lasts * (data + 1) * hops * work.carried
-    messages = 0.0 if network is not None else 2 * requests * work.pieces * _EVENTS_PER_MESSAGE
+    # Of a request and its answer, one event each beside those of the request.
+    messages = 0.0 if network is not None else 2 * requests * work.pieces
     return Served(
         requests,
         packet_hops,
@@ -176,6 +188,7 @@ def _streamed(
         lasts += float(traffic.duration)
     elif bytes_to_move:
         lasts += _rebuild_seconds(system, bytes_to_move)
+        lasts += max((float(fault.at) for fault in system.faults), default=0.0)
     # What is rebuilt in place, and has an end, is waited for. Without a share of its own it gets
     # what clients leave, which is taken for a hundredth.
     rebuild = max(rates.rebuild, (rates.read + rates.write) / 100, 1.0)

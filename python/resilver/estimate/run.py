@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
-from resilver.estimate_population import population_of
-from resilver.estimate_traffic import hops_of_buffers, network_bytes, network_of, served
+from resilver.estimate.population import population_of
+from resilver.estimate.traffic import hops_of_buffers, network_bytes, network_of, served
 from resilver.spec import System
 
 # Processor time of one thread, measured over whole runs of the studies that ship on two cores of an
 # AMD EPYC: events and replicas of 64 servers, chunked and striped, told apart by least squares; the
-# rest from scans of 64 and of 1,024 servers. Good to a factor of two there and elsewhere.
+# rest from scans of 64 and of 1,024 servers. A core that others use as well takes about twice as
+# long, so what is told lies between the two, within a factor of two of both.
+_SHARED = 1.5
 _SECONDS_PER_EVENT = 2.0e-8
 _SECONDS_PER_REPLICA = 4.1e-7
 # A packet's hop over a link, and what a request of a client takes beside its packets.
-_SECONDS_PER_PACKET_HOP = 1.0e-7
+_SECONDS_PER_PACKET_HOP = 7.0e-8
 _SECONDS_PER_REQUEST = 1.0e-6
 # A buffer is asked for, read, sent and written: its events are the same wherever it goes.
 _EVENTS_PER_BUFFER = 7
@@ -36,12 +39,16 @@ _SECONDS_PER_OBJECT_PLACED = {
     "sets": 1.2e-8,
 }
 _BIDS_PER_SECOND = 1.9e9
-_DRAWS_PER_SECOND = 8.0e8
+_DRAWS_PER_SECOND = 1.1e9
+# To place a group, and to look which of its devices failed; and an object, beside its draws.
+_SECONDS_PER_GROUP = 4.5e-7
+_SECONDS_PER_OBJECT_DRAWN = 2.0e-7
+_BYTES_PER_GROUP_AND_COPY = 4
 # In one flat bucket a screen settles most objects; an affected one is placed several times. A
 # bucket that is a ring of virtual nodes looks its copies up.
-_SECONDS_PER_OBJECT_SCREENED = 6.0e-8
+_SECONDS_PER_OBJECT_SCREENED = 8.0e-8
 # The pieces of a code make further attempts in rounds, which are looked at one by one.
-_SECONDS_PER_PIECE_SCREENED = 7.0e-8
+_SECONDS_PER_PIECE_SCREENED = 1.0e-7
 _SECONDS_PER_OBJECT_LOOKED_UP = 1.6e-7
 _SECONDS_PER_OBJECT_PLACED_AGAIN = 3.0e-6
 _DEVICES_SCREENED = 32
@@ -84,7 +91,8 @@ def estimate(system: System) -> dict[str, Any]:
     )
     moving, moving_bytes = _moving(system, buffers, replicas, moved)
     placing = 0.0 if system.is_traffic_only else _placing_seconds(system, objects, devices, copies)
-    seconds = (
+    groups = 0.0 if system.is_traffic_only else float(system.placement_group_count or 0)
+    seconds = _SHARED * (
         _SECONDS_TO_START
         + files * _SECONDS_PER_FILE
         + placing
@@ -101,10 +109,11 @@ def estimate(system: System) -> dict[str, Any]:
         "packet_hops": moving["packet_hops"],
         "events": moving["events"],
         "seconds": seconds,
-        "rebuilding_seconds": moving["seconds"] if phase == "rebuilding" else None,
-        "serving_seconds": moving["seconds"] if phase == "serving" else None,
+        "rebuilding_seconds": _SHARED * moving["seconds"] if phase == "rebuilding" else None,
+        "serving_seconds": _SHARED * moving["seconds"] if phase == "serving" else None,
         "memory_bytes": round(
             _BYTES_TO_START
+            + groups * copies * _BYTES_PER_GROUP_AND_COPY
             + replicas * _BYTES_PER_PULL
             + held * _BYTES_PER_BUFFER_HELD
             + moving_bytes
@@ -119,7 +128,7 @@ def _summed(pools: list[dict[str, Any]]) -> dict[str, Any]:
         known = [pool[name] for pool in pools if pool[name] is not None]
         summed[name] = sum(known) if known else None
     more = len(pools) - 1
-    summed["seconds"] -= more * _SECONDS_TO_START
+    summed["seconds"] -= more * _SHARED * _SECONDS_TO_START
     summed["memory_bytes"] -= round(more * _BYTES_TO_START)
     return summed
 
@@ -134,7 +143,7 @@ def _moving(
     clients = served(system, network, moved)
     hops = memory = 0.0
     if network is not None:
-        hops = hops_of_buffers(system, network, buffers)
+        hops = hops_of_buffers(system, network, buffers, moved)
         memory += network_bytes(network)
     if clients is not None:
         hops += clients.packet_hops
@@ -191,10 +200,10 @@ def _placing_seconds(system: System, objects: float, devices: int, copies: float
     """Time to place the groups and to look through the objects."""
     groups = system.placement_group_count
     algorithm = _algorithm(system)
-    draws = copies * devices if algorithm == "crush" else copies
+    draws = copies * _choices(system, devices) if algorithm == "crush" else copies
     if groups is not None:
         looking = 0.0 if system.report is not None else objects * _SECONDS_PER_OBJECT_PASSED
-        return groups * draws / _DRAWS_PER_SECOND + looking
+        return groups * (_SECONDS_PER_GROUP + draws / _DRAWS_PER_SECOND) + looking
     if algorithm == "ring":
         return objects * _SECONDS_PER_OBJECT_PASSED
     if algorithm == "rendezvous":
@@ -204,13 +213,23 @@ def _placing_seconds(system: System, objects: float, devices: int, copies: float
         return objects * _SECONDS_PER_OBJECT_PLACED[algorithm]
     if system.placement is not None and system.placement.bucket == "vring":
         return objects * _SECONDS_PER_OBJECT_LOOKED_UP
-    placing = objects * draws / _DRAWS_PER_SECOND
+    placing = objects * (_SECONDS_PER_OBJECT_DRAWN + draws / _DRAWS_PER_SECOND)
     is_flat = system.cluster.tree is not None and len(system.cluster.tree.levels) == 1
     if is_flat and devices >= _DEVICES_SCREENED:
         if system.code is not None:
             return min(placing, objects * copies * _SECONDS_PER_PIECE_SCREENED)
         return min(placing, objects * _SECONDS_PER_OBJECT_SCREENED)
     return placing
+
+
+def _choices(system: System, devices: int) -> float:
+    """Among how many items CRUSH draws for a copy: those of one bucket of each level."""
+    if system.report is not None:
+        hosts = max(len({osd.host for osd in system.report.osds}), 1)
+        return hosts + devices / hosts
+    tree = system.cluster.tree
+    counts = [level.count for level in tree.levels] if tree is not None else [devices]
+    return sum(here / above for above, here in pairwise([1, *counts]))
 
 
 def _finding_seconds(system: System) -> float:

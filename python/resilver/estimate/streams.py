@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from resilver.analytic import Rates, code_figures, payload_rate, server_rates
-from resilver.estimate_population import population_of
+from resilver.estimate.population import population_of
 from resilver.spec import ErasureCode, System
 from resilver.spec.serving import packets_of
 

@@ -1,0 +1,5 @@
+"""What a run of a system will cost, before it is run: counts, time and memory."""
+
+from resilver.estimate.run import estimate
+
+__all__ = ["estimate"]

@@ -1,0 +1,70 @@
+"""What `check` expects of a run is what the run then does, within a factor of two."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from tests.integration.test_command import command
+
+LEAVES = 'fabric = { model = "switched", topology = "leaf spine 4x2 hosts 6 entries 2", '
+LEAVES += 'link_rate = "10 Gb/s" }'
+SMALL = '[population]\nfile_size = "3 MiB"\nfiles = 4000\n'
+STUDIES = {
+    "objects far smaller than a buffer over switches": (
+        f"[cluster]\nservers = 24\n{LEAVES}\n{SMALL}"
+        '[[faults]]\nfail = { servers = ["server.3"] }\n'
+    ),
+    "clients before the first fault over switches": (
+        f"[cluster]\nservers = 24\n{LEAVES}\n{SMALL}"
+        '[traffic]\noutstanding = 48\ntimeout = "1 s"\n'
+        '[[faults]]\nat = "2 s"\nfail = { servers = ["server.3"] }\n'
+    ),
+    "clients before the first fault over LogGP": (
+        f"[cluster]\nservers = 24\nfabric = {{ routers = 4 }}\n{SMALL}"
+        '[traffic]\noutstanding = 48\ntimeout = "1 s"\n'
+        '[[faults]]\nat = "2 s"\nfail = { servers = ["server.3"] }\n'
+    ),
+    "groups by the million": (
+        f"[cluster]\nservers = 24\n{SMALL}[placement]\nplacement_groups = 2000000\n"
+        '[[faults]]\nfail = { servers = ["server.3"] }\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("text", STUDIES.values(), ids=STUDIES)
+def test_counts_and_memory_are_within_a_factor_of_two(text: str, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(text)
+    checked = command("check", "study.toml", "--json", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    (expected,) = json.loads(checked.stdout)["estimate"]
+    done = command("run", "study.toml", "-o", "run", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    pairs = [
+        (expected["events"], row["events"]),
+        (expected["bytes_to_move"], row["rebuilt_bytes"]),
+        (expected["memory_bytes"], row["peak_rss_bytes"]),
+    ]
+    if expected["requests"] is not None:
+        pairs.append((expected["requests"], row["requests_completed"]))
+    for told, happened in pairs:
+        assert 0.5 <= told / happened <= 2.0, (told, happened)
+
+
+def test_placing_groups_is_told(tmp_path: Path) -> None:
+    # 2 x 10^6 groups of three copies, each among 24 servers, take 2 x 10^6 x (0.45 us and 72 draws
+    # at 1.1 x 10^9 a second), 1.03 s, on a core of one's own, half as long again on a shared one.
+    (tmp_path / "study.toml").write_text(STUDIES["groups by the million"])
+    settings = [[], ["--set", "placement.placement_groups=1024"]]
+    seconds = [
+        json.loads(command("check", "study.toml", "--json", *more, cwd=tmp_path).stdout)[
+            "estimate"
+        ][0]["seconds"]
+        for more in settings
+    ]
+    assert seconds[0] - seconds[1] == pytest.approx(1.5 * 1.03, rel=0.02)
