@@ -98,6 +98,8 @@ def _entry(
     forms = _variants(schema)
     values = list(dict.fromkeys(text for form in forms if (text := _value(form, models))))
     ranges = list(dict.fromkeys(text for form in forms if (text := _range(form))))
+    if any(map(_unit, forms)):
+        ranges.append("zero or more" if {"enum": [0, "0"]} in forms else "above zero")
     is_required = name in table.get("required", ())
     default = "required" if is_required else _default(schema)
     return Entry(
@@ -150,7 +152,7 @@ def _range(form: dict[str, Any]) -> str:
     text = " ".join(f"{word} {limit:,}" for word, limit in limits if limit is not None)
     items = form.get("items")
     inside = _range(items) if isinstance(items, dict) else ""
-    return text or inside or ("zero or more" if _unit(form) else "")
+    return text or inside
 
 
 def _default(schema: dict[str, Any]) -> str:

@@ -62,6 +62,7 @@ def test_what_is_declared_is_what_the_entry_says() -> None:
     assert (ports.value, ports.range, ports.default) == ("a whole number", "from 1 to 8", "`1`")
     buffer = said["recovery.pipeline_buffer"]
     assert buffer.default == '`"16 MiB"`' and buffer.value.startswith("a size")
+    assert buffer.range == "above zero" and said["faults.N.at"].range == "zero or more"
     points = said["placement.ring_points"]
     assert (
         points.default == "1024" and "Only with `ring` or `multi_ring` or `xor`" in points.sentence

@@ -33,9 +33,9 @@ def test_a_service_is_a_rate_or_a_table() -> None:
     table = {"rate": "17 GB/s", "per_request": "5 us"}
     both = Cluster(parts=parts(controller={"service": table})).parts[1].service
     assert rate is not None and both is not None
-    assert rate.described() == {"rate": 17e9, "per_request": 0.0}
-    assert both.described() == {"rate": 17e9, "per_request": 5e-6}
-    assert PartService(per_request="5 us").described()["rate"] is None
+    assert rate.model_dump(mode="json") == {"rate": 17e9, "per_request": 0.0}
+    assert both.model_dump(mode="json") == {"rate": 17e9, "per_request": 5e-6}
+    assert PartService(per_request="5 us").model_dump(mode="json")["rate"] is None
 
 
 def test_ports_are_of_what_contains_the_carriers() -> None:

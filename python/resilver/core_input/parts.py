@@ -27,7 +27,7 @@ def levels(cluster: Cluster) -> list[dict[str, Any]]:
             "count": part.count or 0,
             "class": part.device_class,
             "ports": tree.ports if tree is not None and part.level == tree.port_level else 0,
-            "service": None if part.service is None else part.service.described(),
+            "service": None if part.service is None else part.service.model_dump(mode="json"),
             "carries": part.carries,
             "partner": bool(part.partner),
             "of": None

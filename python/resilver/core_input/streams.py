@@ -60,7 +60,7 @@ def streams_json(system: System, entries: Sequence[int]) -> dict[str, Any] | Non
         "rate": streams.rate,
         "read_share": traffic.read_share,
         "control": traffic.control_message,
-        "bursts": streams.content()["bursts"],
+        "bursts": streams.model_dump(mode="json")["bursts"],
         "warm_up": traffic.warm_up_seconds,
         "duration": traffic.duration,
     }

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.trace import RequestTrace, read_trace
 from resilver.spec.problems import unknown_key
-from resilver.spec.section import Section, file_path, one_key
+from resilver.spec.section import AboveZero, Section, file_path, one_key
 from resilver.units import PerSecond
 
 _WAYS = 'write { poisson = "1000 /s" }, { pareto = "1000 /s", shape = 1.5 } or { trace = "file" }'
@@ -22,6 +22,7 @@ a million requests come at 2.1 times the rate that is asked for, and at 1.001 at
 _SHAPE_MAX = 1e6
 _SHAPE_RULE = f"a Pareto distribution has a mean above 1, and one that shows from {SHAPE_MIN} on"
 
+_Rate = Annotated[PerSecond | None, AboveZero('such as "1000 /s"')]
 _ShareOf = Annotated[
     float | None,
     PlainValidator(lambda value: _number(value)),
@@ -55,9 +56,9 @@ def _shape_of(value: object) -> float | None:
 class Arrivals(Section):
     """When requests arrive, whatever becomes of those before: by a rate, or as a trace says."""
 
-    poisson: PerSecond | None = Field(default=None, examples=["1000 /s"])
+    poisson: _Rate = Field(default=None, examples=["1000 /s"])
     """So many a second, independently of each other."""
-    pareto: PerSecond | None = Field(default=None, examples=["1000 /s"])
+    pareto: _Rate = Field(default=None, examples=["1000 /s"])
     """So many a second, the times between them Pareto distributed, with a shape."""
     shape: Annotated[
         float | None,
@@ -86,14 +87,6 @@ class Arrivals(Section):
         if "shape" not in data and kind == "pareto":
             raise ConfigError(Problem(_SHAPE_RULE, "such as shape = 1.5", key="shape"))
         return data
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        for key in ("poisson", "pareto"):
-            if getattr(self, key) == 0:
-                rule, remedy = "the rate must be above zero", 'such as "1000 /s"'
-                raise ConfigError(Problem(rule, remedy, key=key, value=show("0 /s")))
-        return self
 
     @property
     def label(self) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, PlainValidator, WithJsonSchema, WrapValidator, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.problems import unknown_key
-from resilver.spec.section import Section
+from resilver.spec.section import AboveZero, Section
 from resilver.units import Bytes
 
 WIDTH_BY_SERVERS = "servers // copies"
@@ -17,13 +16,6 @@ WIDTH_BY_SERVERS = "servers // copies"
 
 FILE_OBJECTS_MAX = 2**28
 """The most objects of a file: an object's identifier numbers it within its file by 28 bits."""
-
-
-def _above_zero(value: object, handler: Callable[[object], Bytes]) -> Bytes:
-    size = handler(value)
-    if size == 0:
-        raise ConfigError(Problem("the size must be above zero", value=show(value)))
-    return size
 
 
 def _width_of(value: object) -> object:
@@ -34,15 +26,15 @@ def _width_of(value: object) -> object:
     raise ConfigError(Problem(rule, value=show(value)))
 
 
-_Piece = Annotated[Bytes, WrapValidator(_above_zero)]
+_Piece = Annotated[Bytes | None, AboveZero()]
 
 
 class Objects(Section):
     """How a file is cut into objects: into chunks, into stripes, or kept whole."""
 
-    chunk_bytes: _Piece | None = Field(default=None, alias="chunk", examples=["64 MiB"])
+    chunk_bytes: _Piece = Field(default=None, alias="chunk", examples=["64 MiB"])
     """The size of a chunk; the last one of a file is shorter."""
-    stripe_unit_bytes: _Piece | None = Field(default=None, alias="stripe_unit", examples=["4 MiB"])
+    stripe_unit_bytes: _Piece = Field(default=None, alias="stripe_unit", examples=["4 MiB"])
     """Files are dealt round robin, in units of this size, over as many objects as its width."""
     stripe_width: Annotated[
         int | Literal["servers // copies"] | None,

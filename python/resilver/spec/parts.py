@@ -115,7 +115,11 @@ class PartLevel(Section):
             "queue": self.queue,
             # Left out where they say nothing, so that runs without them keep their keys.
             **{key: value for key in _RELATIONS if (value := getattr(self, key)) is not None},
-            **({"service": self.service.described()} if self.service is not None else {}),
+            **(
+                {"service": self.service.model_dump(mode="json")}
+                if self.service is not None
+                else {}
+            ),
         }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import Field, WithJsonSchema, model_validator
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.spec.section import Section
+from resilver.spec.section import AboveZero, Section
 from resilver.spec.tree import Side, Tree
 from resilver.units import BytesPerSecond, Seconds, exact_rate
 
@@ -25,7 +25,9 @@ class PartService(Section):
     In a study file a rate alone says it: ``service = "17 GB/s"``.
     """
 
-    rate: BytesPerSecond | None = Field(default=None, examples=["17 GB/s"])
+    rate: Annotated[BytesPerSecond | None, AboveZero('such as "17 GB/s"')] = Field(
+        default=None, examples=["17 GB/s"]
+    )
     """How fast bytes pass. Default: they take no time."""
     per_request: Seconds = Field(default=Seconds(0), examples=["5 us"])
     """The time of each request beside its bytes."""
@@ -38,22 +40,12 @@ class PartService(Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.rate is not None and self.rate <= 0:
-            rule, remedy = "the rate must be above zero", 'such as "17 GB/s"'
-            raise ConfigError(Problem(rule, remedy, key="rate", value=show("0 B/s")))
         if not 0 <= self.per_request <= PER_REQUEST_MAX:
             rule, remedy = "a request passes within an hour", 'such as "5 us"'
             raise ConfigError(Problem(rule, remedy, key="per_request"))
         if self.rate is None and not self.per_request:
             raise ConfigError(Problem("it takes no time", 'say how much, such as "17 GB/s"'))
         return self
-
-    def described(self) -> dict[str, Any]:
-        """The same in the core's words."""
-        return {
-            "rate": None if self.rate is None else float(self.rate),
-            "per_request": float(self.per_request),
-        }
 
 
 ServiceOfParts = Annotated[

@@ -13,7 +13,7 @@ from resilver.importers.sizes import Bin
 from resilver.importers.sizes.tally import FILE_BYTES_MAX
 from resilver.spec.histogram import HISTOGRAM_SCHEMA, Histogram, bins_of, histogram_of
 from resilver.spec.objects import FILE_OBJECTS_MAX, Objects
-from resilver.spec.section import Section
+from resilver.spec.section import AboveZero, Section
 from resilver.units import BYTES_MAX, VOLUME_MAX, Bytes, exact_bytes, format_bytes
 
 CHUNK_DEFAULT = Bytes(64 * 2**20)
@@ -37,7 +37,7 @@ class Population(Section):
     """A catalog name, ``{ file = ... }``, ``{ scan = folder }`` or ``{ bins = [[min, max, count],
     ...] }``.
     """
-    file_size: Bytes | None = Field(default=None, examples=["1 TiB"])
+    file_size: Annotated[Bytes | None, AboveZero()] = Field(default=None, examples=["1 TiB"])
     """Instead of a histogram: every file has this size."""
     objects: Objects | None = Field(default=None, examples=[{"chunk": "64 MiB"}, "whole"])
     """How a file is cut into objects. Default: the catalog population's own, otherwise 64 MiB
@@ -63,8 +63,6 @@ class Population(Section):
                     'such as file_size = "1 TiB"',
                 )
             )
-        if self.file_size == 0:
-            problems.append(Problem("the size must be above zero", key="file_size", value="0"))
         volumes = [
             name
             for name in ("bytes_per_server", "bytes", "files")

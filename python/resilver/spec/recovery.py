@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import math
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.spec.section import Count, Flag, Section
+from resilver.spec.section import AboveZero, Count, Flag, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds, exact_bytes
+
+_Size = Annotated[Bytes, AboveZero()]
+_NO_LIMIT = 'write such as "100 MiB/s", or leave it out for no limit'
 
 
 class Recovery(Section):
     """The pull protocol."""
 
-    pipeline_buffer: Bytes = Field(default=Bytes(16 * 2**20), examples=["16 MiB"])
+    pipeline_buffer: _Size = Field(default=Bytes(16 * 2**20), examples=["16 MiB"])
     """How much one request pulls."""
     pipelining: Flag = Field(default=True, examples=[True])
     """Whether a destination has several buffers outstanding, up to `receive_memory`; otherwise one.
     """
-    receive_memory: Bytes = Field(default=Bytes(2**30), examples=["1 GiB"])
+    receive_memory: _Size = Field(default=Bytes(2**30), examples=["1 GiB"])
     """The most a destination has requested and not yet written."""
-    send_memory: Bytes = Field(default=Bytes(2**30), examples=["1 GiB"])
+    send_memory: _Size = Field(default=Bytes(2**30), examples=["1 GiB"])
     """The most a source is reading or sending; further requests wait in order."""
     source: Literal["primary", "random", "least_loaded"] = "primary"
     """Which survivor is asked: the first, any at random, or the one with the least still to send.
@@ -31,10 +33,12 @@ class Recovery(Section):
     """In which order a destination pulls its objects: as the population has them, the smallest or
     the largest first, or those with the fewest copies left first (``risk``).
     """
-    bandwidth: BytesPerSecond | None = Field(default=None, examples=["100 MiB/s"])
+    bandwidth: Annotated[BytesPerSecond | None, AboveZero(_NO_LIMIT)] = Field(
+        default=None, examples=["100 MiB/s"]
+    )
     """The most a server asks for a second; None where only memory holds it back. Default: no limit.
     """
-    control_message: Bytes = Field(default=Bytes(64), examples=["64 B"])
+    control_message: _Size = Field(default=Bytes(64), examples=["64 B"])
     """The size of a pull request on the wire."""
     retry_after: Seconds = Field(default=Seconds(1), examples=["1 s"])
     """How long a destination waits before it asks again for a buffer whose request or data a fabric
@@ -45,18 +49,10 @@ class Recovery(Section):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        problems = [
-            Problem(
-                "the size must be above zero",
-                key=name,
-                value=show(exact_bytes(getattr(self, name))),
-            )
-            for name in ("pipeline_buffer", "receive_memory", "send_memory", "control_message")
-            if getattr(self, name) == 0
-        ]
+        problems = []
         for name in ("receive_memory", "send_memory"):
             memory = getattr(self, name)
-            if 0 < memory < self.pipeline_buffer:
+            if memory < self.pipeline_buffer:
                 problems.append(
                     Problem(
                         f"a {exact_bytes(self.pipeline_buffer)} pipeline buffer does not fit",
@@ -65,12 +61,6 @@ class Recovery(Section):
                         value=show(exact_bytes(memory)),
                     )
                 )
-        if self.bandwidth is not None and not 0 < self.bandwidth < math.inf:
-            rule = "the rate must be above zero and finite"
-            remedy = 'write such as "100 MiB/s", or leave it out for no limit'
-            problems.append(
-                Problem(rule, remedy, key="bandwidth", value=show(f"{self.bandwidth:g} B/s"))
-            )
         if problems:
             raise ConfigError(problems)
         return self

@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.code import CODE_SCHEMA, ErasureCode, code_of
 from resilver.spec.coding import CODING_SCHEMA, CodingSpeed, coding_of
-from resilver.spec.section import Count, Section
+from resilver.spec.section import AboveZero, Count, Section
 from resilver.units import Bytes, exact_bytes
 
 _REPLICAS = 3
@@ -34,7 +34,9 @@ class Redundancy(Section):
     ``copies 3``. An object is cut into data pieces of equal size, and parity pieces are made from
     them.
     """
-    strip: Bytes | None = Field(default=None, examples=["64 KiB"])
+    strip: Annotated[Bytes | None, AboveZero('such as "64 KiB"')] = Field(
+        default=None, examples=["64 KiB"]
+    )
     """One device's part of a stripe, which streams over groups read and write. Of objects that are
     placed, a stripe is an object.
     """
@@ -57,9 +59,6 @@ class Redundancy(Section):
             rule = "a code says how many pieces there are"
             remedy = f'remove it, or write code = "copies {self.replicas}"'
             problems.append(Problem(rule, remedy, key="replicas", value=show(self.replicas)))
-        if self.strip == 0:
-            rule, value = "the size must be above zero", show(exact_bytes(0))
-            problems.append(Problem(rule, 'such as "64 KiB"', key="strip", value=value))
         if self.code is None:
             given = {
                 "strip": show(exact_bytes(self.strip)) if self.strip else None,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -14,13 +15,14 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     ModelWrapValidatorHandler,
     ValidationError,
     ValidationInfo,
     model_validator,
 )
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, core_schema
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.problems import problems_of, unknown_key
@@ -43,6 +45,45 @@ Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 
 Flag = Annotated[bool, Field(strict=True)]
 """True or false, and no word or number for it."""
+
+
+class AboveZero:
+    """In the annotation of a quantity that must not be zero, nor endless.
+
+    Args:
+        remedy: What to write instead, such as ``such as "64 KiB"``.
+    """
+
+    def __init__(self, remedy: str = "") -> None:
+        self.remedy = remedy
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        def read(value: object, inner: Callable[[object], Any]) -> Any:
+            quantity = inner(value)
+            if quantity is None or 0 < quantity < math.inf:
+                return quantity
+            what = {Bytes: "size", Seconds: "time"}.get(type(quantity), "rate")
+            rule = f"the {what} must be {'finite' if quantity else 'above zero'}"
+            raise ConfigError(Problem(rule, self.remedy, value=show(written(value))))
+
+        return core_schema.no_info_wrap_validator_function(read, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        made: dict[str, Any] = _without_zero(handler(schema))
+        return made
+
+
+def _without_zero(schema: Any) -> Any:
+    """A schema of quantities without the zero that needs no unit."""
+    if isinstance(schema, list):
+        return [_without_zero(one) for one in schema if one != {"enum": [0, "0"]}]
+    if isinstance(schema, dict):
+        return {key: _without_zero(item) for key, item in schema.items()}
+    return schema
 
 
 class Only:

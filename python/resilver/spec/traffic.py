@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.arrivals import Arrivals, RequestTargets
-from resilver.spec.section import Count, Section, Share
+from resilver.spec.section import AboveZero, Count, Section, Share
 from resilver.spec.streams import Streams
 from resilver.units import Bytes, Seconds, exact_bytes, exact_duration
 
@@ -22,6 +22,10 @@ _WAYS = ("outstanding", "arrivals", "streams")
 _INTERVAL = Seconds(0)
 _READS = 0.5
 _REQUEST_SIZE = Bytes(512 * 1024)
+
+
+_SIZE = AboveZero('such as "64 B"')
+_TIME = AboveZero('such as "10 s"')
 
 
 class Traffic(Section):
@@ -46,21 +50,21 @@ class Traffic(Section):
     """
     reads: Share | None = Field(default=None, examples=[0.5])
     """The share of requests, or of stripes, that are read. Default: 0.5. A trace says it itself."""
-    request_size: Bytes | None = Field(default=None, examples=["512 KiB"])
+    request_size: Annotated[Bytes | None, _SIZE] = Field(default=None, examples=["512 KiB"])
     """How much a request reads or writes. Default: 512 KiB. A trace says it itself."""
-    control_message: Bytes = Field(default=Bytes(64), examples=["64 B"])
+    control_message: Annotated[Bytes, _SIZE] = Field(default=Bytes(64), examples=["64 B"])
     """The size of a read's request and of a write's acknowledgement."""
     targets: RequestTargets = Field(default=RequestTargets(), examples=["uniform"])
     """Which servers requests go to, by the first piece of the object: ``uniform``, ``{ zipf = 0.99
     }`` or ``{ hot_servers = 0.1, hot_requests = 0.9 }``.
     """
-    timeout: Seconds | None = Field(default=None, examples=["1 s"])
+    timeout: Annotated[Seconds | None, _TIME] = Field(default=None, examples=["1 s"])
     """After what time a request is lost and tried elsewhere. Default: never, so that one to a disk
     that failed with nobody told hangs.
     """
     warm_up: Seconds | None = Field(default=None, examples=["44 ms"])
     """How long before statistics start. Default: twice the interval."""
-    duration: Seconds | None = Field(default=None, examples=["10 s"])
+    duration: Annotated[Seconds | None, _TIME] = Field(default=None, examples=["10 s"])
     """How long statistics last. Default: until the rebuild is over."""
 
     @model_validator(mode="after")
@@ -84,12 +88,6 @@ class Traffic(Section):
                 for name in ("reads", "request_size")
                 if getattr(self, name) is not None
             ]
-        for name in ("request_size", "control_message"):
-            if getattr(self, name) == 0:
-                problems.append(_not_zero(name, exact_bytes(0), "64 B"))
-        for name in ("timeout", "duration"):
-            if getattr(self, name) == 0:
-                problems.append(_not_zero(name, "0 s", "10 s"))
         if not problems and self.reads is not None and math.isnan(self.reads):
             problems.append(Problem("a share is a number from 0 to 1", key="reads", value="nan"))
         if problems:
@@ -150,7 +148,7 @@ class Traffic(Section):
         """What affects results, JSON-able: in bytes and seconds; a trace by its hash."""
         if self.streams is not None:
             return {
-                "streams": self.streams.content(),
+                "streams": self.streams.model_dump(mode="json"),
                 "reads": self.read_share,
                 "control_message": int(self.control_message),
                 "warm_up": self.warm_up_seconds,
@@ -168,10 +166,3 @@ class Traffic(Section):
             "warm_up": self.warm_up_seconds,
             "duration": self.duration,
         }
-
-
-def _not_zero(name: str, value: str, example: str) -> Problem:
-    what = "time" if value.endswith(" s") else "size"
-    return Problem(
-        f"the {what} must be above zero", f'such as "{example}"', key=name, value=show(value)
-    )
