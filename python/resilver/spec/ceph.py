@@ -12,7 +12,7 @@ from pydantic import ValidationInfo
 from resilver.errors import ConfigError, PlacementError, Problem, show
 from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, PoolInfo, read_cluster
 from resilver.spec.problems import unknown_key
-from resilver.spec.section import FilePath, file_path
+from resilver.spec.section import TEXT, FilePath, either, file_path
 
 _SOURCES = ("report", "osd_dump", "osdmap")
 """What has the OSD map: a `ceph report`, a `ceph osd dump`, or a binary map."""
@@ -20,17 +20,7 @@ _SOURCES = ("report", "osd_dump", "osdmap")
 _BESIDE = ("crush", "pg_dump", "osd_df")
 """What may stand beside it."""
 
-CEPH_SCHEMA: dict[str, Any] = {
-    "description": "The file of a real cluster's `ceph report`, or a table of its dumps.",
-    "anyOf": [
-        {"type": "string"},
-        {
-            "type": "object",
-            "properties": {name: {"type": "string"} for name in (*_SOURCES, *_BESIDE)},
-            "additionalProperties": False,
-        },
-    ],
-}
+CEPH_SCHEMA = either({f"{name}?": TEXT for name in (*_SOURCES, *_BESIDE)})
 """The JSON schema of the key ``ceph``."""
 
 

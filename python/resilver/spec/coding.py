@@ -12,22 +12,10 @@ from resilver import catalog
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.text import name_of, read_toml
 from resilver.spec.code import ErasureCode, code_of
-from resilver.spec.section import file_path, one_key
+from resilver.spec.section import TEXT, either, file_path, one_key
 from resilver.units import BytesPerSecond, exact_rate
 
-CODING_SCHEMA = {
-    "description": "How fast a server encodes or decodes: a rate, a name of the catalog or a file.",
-    "examples": ["none", "5 GB/s"],
-    "anyOf": [
-        {"type": "string"},
-        {
-            "type": "object",
-            "properties": {"file": {"type": "string"}},
-            "required": ["file"],
-            "additionalProperties": False,
-        },
-    ],
-}
+CODING_SCHEMA = either({"file": TEXT})
 """What an editor is told of coding speeds."""
 
 _WAYS = 'write "none", a rate such as "5 GB/s", a name of the catalog or { file = "coding.toml" }'

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationInfo
 
@@ -21,7 +20,7 @@ from resilver.importers.sizes import (
     scan_tree,
 )
 from resilver.importers.text import name_of
-from resilver.spec.section import file_path, one_key
+from resilver.spec.section import TEXT, either, file_path, one_key
 from resilver.units import BYTES_MAX, Bytes
 
 
@@ -141,34 +140,11 @@ def _bin(row: object) -> Bin:
     return Bin(Bytes.parse(row[0]), Bytes.parse(row[1]), count)
 
 
-HISTOGRAM_SCHEMA: dict[str, Any] = {
-    "description": "The sizes of files: a name of the catalog, a file, a folder, or bins.",
-    "examples": ["genomes1000"],
-    "anyOf": [
-        {"type": "string", "examples": catalog.list("populations")},
-        {
-            "type": "object",
-            "properties": {"file": {"type": "string"}},
-            "required": ["file"],
-            "additionalProperties": False,
-        },
-        {
-            "type": "object",
-            "properties": {"scan": {"type": "string"}},
-            "required": ["scan"],
-            "additionalProperties": False,
-        },
-        {
-            "type": "object",
-            "properties": {
-                "bins": {
-                    "type": "array",
-                    "minItems": 1,
-                    "items": {"type": "array", "minItems": 3, "maxItems": 3},
-                }
-            },
-            "required": ["bins"],
-            "additionalProperties": False,
-        },
-    ],
+_BINS = {
+    "type": "array",
+    "minItems": 1,
+    "items": {"type": "array", "minItems": 3, "maxItems": 3},
 }
+HISTOGRAM_SCHEMA = either(
+    {"file": TEXT}, {"scan": TEXT}, {"bins": _BINS}, names=catalog.list("populations")
+)

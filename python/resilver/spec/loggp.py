@@ -20,34 +20,15 @@ from resilver.importers.netgauge import (
     parse_netgauge,
     read_netgauge,
 )
-from resilver.spec.section import file_path, one_key
+from resilver.spec.section import TEXT, either, file_path, one_key
 from resilver.units import Bytes, Seconds
 
-LOGGP_SCHEMA = {
-    "description": "LogGP parameters by message size: a catalog name, a file or rows.",
-    "examples": ["qdr-infiniband"],
-    "anyOf": [
-        {"type": "string", "examples": catalog.list("networks")},
-        {
-            "type": "object",
-            "properties": {"netgauge": {"type": "string"}},
-            "required": ["netgauge"],
-            "additionalProperties": False,
-        },
-        {
-            "type": "object",
-            "properties": {
-                "rows": {
-                    "type": "array",
-                    "minItems": 1,
-                    "items": {"type": "array", "minItems": 4, "maxItems": 4},
-                }
-            },
-            "required": ["rows"],
-            "additionalProperties": False,
-        },
-    ],
+_ROWS = {
+    "type": "array",
+    "minItems": 1,
+    "items": {"type": "array", "minItems": 4, "maxItems": 4},
 }
+LOGGP_SCHEMA = either({"netgauge": TEXT}, {"rows": _ROWS}, names=catalog.list("networks"))
 """What an editor is told of a LogGP table."""
 
 _ROW = 'such as [["4 KiB", "6.78 us", "1.07 us", "0.000324 us"]], the last being a time a byte'

@@ -33,7 +33,7 @@ class Population(Section):
 
     histogram: Annotated[
         Histogram | None, PlainValidator(histogram_of), WithJsonSchema(HISTOGRAM_SCHEMA)
-    ] = None
+    ] = Field(default=None, examples=["genomes1000"])
     """A catalog name, ``{ file = ... }``, ``{ scan = folder }`` or ``{ bins = [[min, max, count],
     ...] }``.
     """

@@ -308,6 +308,27 @@ class FilePath(str):
     """The path of a file where a study is written down, so that a run folder can keep the file."""
 
 
+TEXT: dict[str, Any] = {"type": "string"}
+"""Any text, in a JSON schema."""
+
+
+def either(*tables: dict[str, Any], names: list[str] | None = None) -> dict[str, Any]:
+    """The JSON schema of a value that is text or one of some tables.
+
+    Args:
+        tables: The schema of each key of each table. A table needs its keys, but for those with a
+            question mark.
+        names: Texts to suggest.
+    """
+    forms: list[dict[str, Any]] = [{**TEXT, **({"examples": names} if names else {})}]
+    for table in tables:
+        needed = [key for key in table if not key.endswith("?")]
+        keys = {key.removesuffix("?"): schema for key, schema in table.items()}
+        form = {"type": "object", "properties": keys, "additionalProperties": False}
+        forms.append({**form, "required": needed} if needed else form)
+    return {"anyOf": forms}
+
+
 def base_folder(info: ValidationInfo) -> Path:
     """The folder of relative paths: the study file's, or the working folder in Python."""
     context = info.context

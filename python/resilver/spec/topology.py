@@ -11,27 +11,15 @@ from pydantic import ValidationInfo
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.graph import GraphFile, read_graph
-from resilver.spec.section import base_folder, file_path
+from resilver.spec.section import TEXT, base_folder, either, file_path
 from resilver.spec.topology_kinds import KINDS
 from resilver.spec.topology_words import TEXT_LENGTH_MAX, Words, take_apart
 
-TOPOLOGY_SCHEMA: dict[str, Any] = {
-    "description": "What is joined to what: a line of text, or a file with a graph.",
-    "examples": [kind.grammar.example for kind in KINDS],
-    "anyOf": [
-        {"type": "string", "examples": [kind.grammar.example for kind in KINDS]},
-        {
-            "type": "object",
-            "properties": {
-                "graph": {"type": "string"},
-                "hosts": {"type": "array", "items": {"type": "string"}},
-                "routers": {"type": "array", "items": {"type": "string"}},
-            },
-            "required": ["graph"],
-            "additionalProperties": False,
-        },
-    ],
-}
+_NAMES = {"type": "array", "items": TEXT}
+TOPOLOGY_SCHEMA = either(
+    {"graph": TEXT, "hosts?": _NAMES, "routers?": _NAMES},
+    names=[kind.grammar.example for kind in KINDS],
+)
 """The JSON schema of a study file's ``topology``."""
 
 
