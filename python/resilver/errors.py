@@ -12,6 +12,7 @@ from typing import Any
 _VALUE_WIDTH = 72
 _PROBLEMS_SHOWN = 20
 _NUMBERED_MIN = 4
+_ITEMS_SHOWN = 12
 
 
 class ResilverError(Exception):
@@ -120,7 +121,8 @@ def _show(value: Any) -> str:
         inside = ", ".join(f"{key} = {_show(item)}" for key, item in list(value.items())[:8])
         return f"{{ {inside} }}" if inside else "{}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_show(item) for item in value[:12]) + "]"
+        more = ["..."] if len(value) > _ITEMS_SHOWN else []
+        return "[" + ", ".join([*map(_show, value[:_ITEMS_SHOWN]), *more]) + "]"
     return f"a {type(value).__name__}"
 
 

@@ -65,7 +65,7 @@ def test_what_fails_is_summed_as_the_library_counts_it(
     assert pq.read_table(table).num_rows == counted.affected_objects
     words = place(tmp_path, "--affected", *fails)
     assert f"{counted.unrecoverable_objects:,} objects (" in words
-    assert words.endswith("cannot be decoded any more\n")
+    assert words.splitlines()[0].endswith("cannot be decoded any more")
 
 
 def test_pieces_to_rebuild_are_parts_of_objects(tmp_path: Path) -> None:
@@ -75,6 +75,10 @@ def test_pieces_to_rebuild_are_parts_of_objects(tmp_path: Path) -> None:
     sums = json.loads(place(tmp_path, "--affected", "--fail", "server.7", "--json"))
     assert sums["bytes_to_rebuild"] == sums["objects"] * 625_000 > 0
     assert sums["objects_unrecoverable"] == 0
+    # Every lost piece has a new home, which gets it.
+    homes = sums["homes"]["servers"]
+    assert sum(home["bytes"] for home in homes) == sums["bytes_to_rebuild"]
+    assert sum(home["pieces"] for home in homes) == sums["pieces_lost"]
 
 
 def test_groups_of_a_study_are_judged(tmp_path: Path) -> None:

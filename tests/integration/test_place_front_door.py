@@ -160,6 +160,7 @@ def test_edits_are_made_in_their_order_each_at_its_own_place(
         (["--reweight-item", "osd.0", "much"], '"much": a weight is a finite number'),
         (["--reweight-item", "osd.0"], "--reweight-item osd.0: it takes 2 words"),
         (["--remove-item", "osd.0", "--remove-item", "osd.0"], "item = osd.0: an edit is of"),
+        (["--reweight-item", "osd.99", "1"], "correct the name; there are 3, osd.0 to osd.2"),
     ],
 )  # fmt: skip
 def test_edits_that_cannot_be_made_are_told(

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
-from resilver import Study, cli
+from resilver import Results, Study, cli
 
 PARTS = """\
 [[cluster.parts]]
@@ -147,3 +147,17 @@ def test_clients_enter_by_as_many_routers_as_hosts_have_ports(
     stated = SWEPT.replace("servers = 12", "servers = 12\nfabric = { routers = 3 }")
     (tmp_path / "study.toml").write_text(stated)
     assert Study.load(tmp_path / "study.toml").runs()[0].system.cluster.fabric.routers == 3
+
+
+def test_a_notebook_shows_a_table_of_systems_and_the_study_folded(tmp_path: Path) -> None:
+    # Rule: a row a system under one of headings, swept values in their words, names escaped.
+    text = SWEPT.replace("[study.sweep]", '[study]\ntitle = "<b>"\n[study.sweep]')
+    assert run(tmp_path, text, "--workers", "1", "-q") == 0
+    results = Results.open(tmp_path / "runs")
+    shown = results._repr_html_()
+    assert repr(results) == f"<Results {str(tmp_path / 'runs')!r}: 4 runs>"
+    assert shown.count("<tr>") == 5 and shown.count("<svg") == 4
+    assert "<td>copies 3</td><td>50 MB/s</td>" in shown
+    study = Study.load(tmp_path / "study.toml")
+    assert repr(study) == "<Study '<b>': 4 systems x 1 seed>"
+    assert "<b>" not in study._repr_html_() and "&lt;b&gt;" in study._repr_html_()

@@ -242,3 +242,17 @@ def test_large_networks_take_seconds() -> None:
     # 64^3 / 4 hosts; each on one link, as many up from edge switches and up from middle ones.
     assert (tree.hosts, tree.links) == (65536, 3 * 65536)
     assert time.monotonic() - begun < 60
+
+
+def test_topologies_are_compared_by_their_oversubscription(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # By hand: a leaf of 20 hosts with a link to each of 5 spines has 4 links down for one up; two
+    # levels of switches with as many ports up as down have 1 : 1 each; a torus has no levels.
+    monkeypatch.setenv("COLUMNS", "80")
+    texts = ["leaf spine 10x5 hosts 20 entries 2", "fat tree levels 3 ports 4", "torus 4x4"]
+    assert cli.run(["topology", *texts]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in lines if line.strip()[:1].isdigit()]
+    assert [row[-1] for row in rows if len(row) > 8] == ["4:1", "1:1", "-"]
+    assert max(map(len, lines)) <= 80

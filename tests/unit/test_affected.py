@@ -108,7 +108,7 @@ def test_racks_and_servers_go_by_their_names() -> None:
     [
         (["server.12"], "there are 12, server.0 to server.11"),
         (["sever.1"], 'did you mean "server.1"?'),
-        (["rack=foo"], "no rack has a device that could fail; name one of server"),
+        (["rack=foo"], "the cluster has no racks; name one of server"),
         (["disk"], "names are such as"),
         ([12], "the numbers are from 0 to 11"),
         ([-1], "the numbers are from 0 to 11"),

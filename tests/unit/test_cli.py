@@ -61,6 +61,33 @@ def test_help_names_every_command() -> None:
         assert name.split()[0] in done.stdout
 
 
+def test_help_is_grouped_by_what_a_person_wants() -> None:
+    """Rule: Simulate, Judge, Read, in this order, each with its commands and no other's."""
+    words = command("--help").stdout
+    groups = {}
+    for heading, following in (("Simulate", "Judge"), ("Judge", "Read"), ("Read", "Exit codes")):
+        part = words[words.index(f"─ {heading} ─") : words.index(following)]
+        named = (line[2:] for line in part.splitlines() if line[:1] == "│" and line[2:3].isalpha())
+        groups[heading] = {line.split()[0] for line in named}
+    assert groups == {
+        "Simulate": {"demo", "check", "run", "status", "report", "reproduce"},
+        "Judge": {"place", "redundancy", "topology"},
+        "Read": {"import", "calibrate", "population", "schema"},
+    }
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "calibrate coding", "population show", "import sizes"])
+def test_help_says_what_is_typed_and_how_a_command_ends(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run([*name.split(), "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "Exit codes: 0 done, 1 failed" in text and "130 interrupted" in " ".join(text.split())
+    assert not any(noise in text for noise in ("<bool>", "<path>"))
+    usage = next(line for line in text.splitlines() if "Usage:" in line)
+    assert not any(noise in usage for noise in ("{", "...]"))
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_and_takes_json(
     name: str, capsys: pytest.CaptureFixture[str]

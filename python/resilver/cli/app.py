@@ -7,47 +7,44 @@ from typing import Annotated, Literal
 
 import typer
 
-from resilver.cli.calibrate import calibrate
-from resilver.cli.command import command
-from resilver.cli.import_app import app as import_app
+from resilver.cli.calibrate.coding import coding
+from resilver.cli.calibrate.disk import disk
+from resilver.cli.calibrate.network import network
+from resilver.cli.command import EXIT_CODES, Group, command, group
+from resilver.cli.importing import sizes
 from resilver.cli.options import (
-    Cluster,
-    ClusterConfig,
     FigureFormat,
     Figures,
     Format,
     Json,
     Quiet,
     Settings,
-    Split,
     StudyFile,
     Verbose,
-    Workers,
+    Where,
 )
 from resilver.cli.place.perform import place
 from resilver.cli.place.words import PlaceCommand
-from resilver.cli.population_app import app as population_app
-from resilver.cli.redundancy_app import redundancy
-from resilver.cli.topology_app import topology
+from resilver.cli.population import show
+from resilver.cli.redundancy import redundancy
+from resilver.cli.schema import schema
+from resilver.cli.topology import topology
+
+SIMULATE, JUDGE, READ = "Simulate", "Judge", "Read"
 
 app = typer.Typer(
     name="resilver",
+    cls=Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EXIT_CODES,
     help=(
         "Predict how a storage system heals: who loses what when parts of it fail, and how long "
         "the rebuild takes.\n\nStart with [bold]resilver demo[/bold]."
     ),
 )
-
-app.add_typer(import_app, name="import")
-app.add_typer(population_app, name="population")
-app.add_typer(calibrate, name="calibrate")
-app.command()(topology)
-app.command()(redundancy)
-command(app, cls=PlaceCommand)(place)
 
 
 def _version(wanted: bool) -> None:
@@ -62,19 +59,26 @@ def _version(wanted: bool) -> None:
 def _root(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version", "-V", callback=_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     pass
 
 
-@app.command()
+@command(app, SIMULATE)
 def demo(
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="Run folder; by default runs/demo."),
     ] = None,
-    workers: Workers = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", metavar="N", min=1, help="Processes; by default one a processor."
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -88,7 +92,7 @@ def demo(
     perform(output, workers, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
-@app.command()
+@command(app, SIMULATE)
 def check(study: StudyFile, settings: Settings = None, as_json: Json = False) -> None:
     """Validate a study, print it with every default filled in, and estimate what it costs.
 
@@ -101,7 +105,7 @@ def check(study: StudyFile, settings: Settings = None, as_json: Json = False) ->
         raise typer.Exit(code)
 
 
-@app.command()
+@command(app, SIMULATE)
 def run(
     study: StudyFile,
     settings: Settings = None,
@@ -114,10 +118,8 @@ def run(
             help="Run folder; by default runs/ and the study's name.",
         ),
     ] = None,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    cluster_config: ClusterConfig = None,
-    split: Split = None,
+    *,
+    where: Where,
     sensitivity: Annotated[
         bool,
         typer.Option(
@@ -153,14 +155,13 @@ def run(
 
     resilver run study.toml --cluster slurm --cluster-config cluster.toml
     """
-    from resilver.cli.running import Where
     from resilver.cli.running import run as perform
 
     perform(
         study,
         [*(settings or []), *([f"study.each={each}"] if each is not None else [])],
         output,
-        Where(workers, cluster, cluster_config, split),
+        where,
         sensitivity=sensitivity,
         as_json=as_json,
         quiet=quiet,
@@ -168,12 +169,12 @@ def run(
     )
 
 
-@app.command()
+@command(app, SIMULATE)
 def status(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on until it ends.")] = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Say how far the sweep of a run folder is: done, failed, left, its rate and its time left.
 
     It reads the folder only, and so works from another terminal, while a batch job runs, or over a
@@ -183,12 +184,10 @@ def status(
     """
     from resilver.cli.status import status as perform
 
-    code = perform(folder, watch=watch, as_json=as_json)
-    if code:
-        raise typer.Exit(code)
+    return perform(folder, watch=watch, as_json=as_json)
 
 
-@app.command()
+@command(app, SIMULATE)
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
     output: Annotated[
@@ -204,7 +203,7 @@ def report(
         typer.Option("--watch", "-w", help="Write the page again as runs of a sweep finish."),
     ] = False,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Write one offline page with the key figures and charts of a run folder.
 
     Example: resilver report runs/demo -o demo.html --figures figures --format svg
@@ -212,12 +211,10 @@ def report(
     from resilver.cli.report import report as perform
 
     name: Literal["png", "svg"] = "svg" if figure_format is FigureFormat.svg else "png"
-    code = perform(folder, output, figures, name, watch=watch, as_json=as_json)
-    if code:
-        raise typer.Exit(code)
+    return perform(folder, output, figures, name, watch=watch, as_json=as_json)
 
 
-@app.command()
+@command(app, SIMULATE)
 def reproduce(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="What to reproduce; see --list.")
@@ -243,16 +240,14 @@ def reproduce(
         ),
     ] = None,
     settings: Settings = None,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    cluster_config: ClusterConfig = None,
-    split: Split = None,
+    *,
+    where: Where,
     figures: Figures = None,
     figure_format: Format = FigureFormat.png,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
-) -> None:
+) -> int:
     """Make the figures of a published study again, with ours beside the published numbers.
 
     Exits with 1 if a number lies outside of its band. Ctrl-C keeps finished runs; the same command
@@ -270,38 +265,27 @@ def reproduce(
     """
     from resilver.cli.reproduce import Request, list_entries
     from resilver.cli.reproduce import reproduce as perform
-    from resilver.cli.running import Where
 
     if listing:
         list_entries(as_json=as_json)
-        return
-    request = Request(
-        name,
-        figure,
-        output,
-        seeds,
-        tuple(settings or ()),
-        Where(workers, cluster, cluster_config, split),
-        figures,
-        figure_format.value,
-    )
-    code = perform(request, as_json=as_json, quiet=quiet, verbose=verbose)
-    if code:
-        raise typer.Exit(code)
+        return 0
+    chosen = tuple(settings or ())
+    request = Request(name, figure, output, seeds, chosen, where, figures, figure_format.value)
+    return perform(request, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
-@app.command()
-def schema(
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write it there instead of stdout."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Print the JSON schema of study files, for completion and checks in an editor.
+command(app, JUDGE, cls=PlaceCommand)(place)
+for judging in (redundancy, topology):
+    command(app, JUDGE)(judging)
 
-    Example: resilver schema -o study.schema.json
-    """
-    from resilver.cli.schema import schema as perform
-
-    perform(output, as_json=as_json)
+_import = group("Turn what was measured elsewhere into the inputs of studies.")
+_calibrate = group("Fit the models of disks, networks and coding to measurements.")
+_population = group("What systems store: files and objects by size.")
+app.add_typer(_import, name="import", rich_help_panel=READ)
+app.add_typer(_calibrate, name="calibrate", rich_help_panel=READ)
+app.add_typer(_population, name="population", rich_help_panel=READ)
+command(_import)(sizes)
+for calibrating in (disk, network, coding):
+    command(_calibrate)(calibrating)
+command(_population)(show)
+command(app, READ)(schema)

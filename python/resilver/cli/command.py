@@ -32,8 +32,8 @@ def option(*names: str, text: str, default: Any = None, **more: Any) -> Any:
     return dataclasses.field(default=default, metadata={"info": info, "names": names, **more})
 
 
-def argument(metavar: str, *, text: str, default: Any = None) -> Any:
-    """A field of a dataclass that is an argument of a command, as `option` is one for an option."""
+def argument(metavar: str, *, text: str, default: Any = dataclasses.MISSING) -> Any:
+    """A field of a dataclass that is an argument of a command; without a default it is required."""
     info = typer.Argument(metavar=metavar, help=text, show_default=False)
     return dataclasses.field(default=default, metadata={"info": info})
 
@@ -137,13 +137,19 @@ def _params_of(kind: Any) -> list[inspect.Parameter]:
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            # What may stand several times is a list to the library, and None where it is not given.
-            default=None if get_origin(hints[field.name]) is tuple else field.default,
+            # What may stand several times is a list to the library; none given is None.
+            default=_default(field),
             annotation=Annotated[_parsed(hints[field.name]), field.metadata["info"]],
         )
         for field in dataclasses.fields(kind)
         if "info" in field.metadata
     ]
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default is dataclasses.MISSING:
+        return inspect.Parameter.empty
+    return field.default or None if isinstance(field.default, tuple) else field.default
 
 
 def _parsed(hint: Any) -> Any:
@@ -157,6 +163,6 @@ def _made(kind: Any, given: dict[str, Any]) -> Any:
         if "info" not in field.metadata:
             continue
         value = given.pop(field.name)
-        is_list = isinstance(field.default, tuple)
-        values[field.name] = tuple(value or ()) if is_list else value
+        is_many = isinstance(value, list) or isinstance(field.default, tuple)
+        values[field.name] = tuple(value or ()) if is_many else value
     return kind(**values)

@@ -6,21 +6,24 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from resilver.cli.command import argument, option
 from resilver.cli.console import messages, print_json, say
+from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import keep_inputs, save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.units import format_bytes
 
 if TYPE_CHECKING:
     from resilver.importers.sizes import Bin, MeasuredSizes
-    from resilver.importers.sizes.formats import Format
     from resilver.importers.sizes.tree import WalkProgress
 
 _WITHIN = 0.01
@@ -38,73 +41,125 @@ _WORDS = {
 }
 
 
-def import_sizes(
-    listings: list[Path],
-    scan: Path | None,
-    output: Path | None,
-    *,
-    format: Format | None,
-    field: int | None,
-    columns: str | None,
-    bins: int,
-    plain_edges: bool,
-    one_file_system: bool,
-    hard_links: Literal["once", "each"],
-    threads: int,
-    quiet: bool,
-    as_json: bool,
-) -> None:
-    """Measure file sizes and write them as a histogram.
+class SizeFormat(StrEnum):
+    """Formats of listings of files."""
 
-    Args:
-        listings: Listings, ``-`` for stdin; none with `scan`.
-        scan: The folder whose tree is measured.
-        output: The file to write; stdout if there is none.
-        format: The format of the listings; told from their beginnings by default.
-        field: Which word of a line is the size.
-        columns: The names of CSV's columns.
-        bins: Bins a power of two of sizes.
-        plain_edges: Leave bins their plain edges, which does not keep the volume.
-        one_file_system: Stay on the folder's file system.
-        hard_links: Whether a file of several names counts once or by each.
-        threads: How many threads read folders.
-        quiet: No progress and no summary.
-        as_json: Print what was measured as JSON on stdout.
+    sizes = "sizes"
+    gpfs = "gpfs"
+    csv = "csv"
+    s3_ls = "s3-ls"
+    histogram = "histogram"
 
-    Raises:
-        ConfigError: There is not one kind of source, it cannot be read, or the file not be written.
+
+class HardLinks(StrEnum):
+    """How files of several names count."""
+
+    once = "once"
+    each = "each"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Where sizes come from, how they are read, and what is made of them."""
+
+    listings: tuple[Path, ...] = argument(
+        "LISTING", text="Listings of one format, gzipped or not; - is stdin.", default=()
+    )
+    scan: Path | None = option(
+        "--scan", metavar="DIR", text="Measure the files below a folder instead."
+    )
+    output: Path | None = option(
+        "--output", "-o", metavar="FILE", text="The histogram to write; by default stdout."
+    )
+    format: SizeFormat | None = option(
+        "--format",
+        text="Format of the listings, by default told from their beginning: sizes (find "
+        "-printf '%s %p\\n'), gpfs (mmapplypolicy), csv (S3 inventory), s3-ls, histogram.",
+    )
+    field: int | None = option(
+        "--field", metavar="N", min=1, max=1000, text="Which word of a line is the size."
+    )
+    columns: str | None = option(
+        "--columns",
+        metavar="NAMES",
+        text="CSV's columns, such as 'Bucket, Key, Size' (fileSchema of an S3 inventory).",
+    )
+    bins: int = option(
+        "--bins",
+        metavar="N",
+        text="Bins a power of two of sizes, 1 to 64.",
+        default=1,
+        show_default=True,
+    )
+    plain_edges: bool = option(
+        "--plain-edges",
+        text="Leave bins their plain edges; by default they are narrowed to keep the volume.",
+        default=False,
+    )
+    one_file_system: bool = option(
+        "--one-file-system", "-x", text="Stay on the file system of the folder.", default=False
+    )
+    hard_links: HardLinks = option(
+        "--hard-links",
+        text="How files of several names count.",
+        default=HardLinks.once,
+        show_default=True,
+    )
+    threads: int = option(
+        "--threads",
+        metavar="N",
+        min=1,
+        max=256,
+        text="Folders read at once.",
+        default=8,
+        show_default=True,
+    )
+
+
+def sizes(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Make a histogram of file sizes from a live tree or from listings of files.
+
+    Examples:
+
+    resilver import sizes --scan . -o sizes.txt
+
+    find . -type f -printf '%s\\n' | resilver import sizes - -o sizes.txt
+
+    resilver import sizes inventory/*.csv.gz --columns 'Bucket, Key, Size' -o sizes.txt
     """
     from resilver import importers
+    from resilver.importers.sizes.formats import known_format
 
-    source = _source(listings, scan)
-    keep_inputs(output, listings)
+    source = _source(asked.listings, asked.scan)
+    keep_inputs(asked.output, asked.listings)
     start = time.monotonic()
-    with _walk_display(quiet=quiet or scan is None) as show_progress:
+    with _walk_display(quiet=quiet or asked.scan is None) as show_progress:
         measured = importers.import_sizes(
             source,
-            format=format,
-            field=field,
-            columns=columns,
-            one_file_system=one_file_system,
-            hard_links=hard_links,
-            threads=threads,
+            format=known_format(None if asked.format is None else asked.format.value),
+            field=asked.field,
+            columns=asked.columns,
+            one_file_system=asked.one_file_system,
+            hard_links="each" if asked.hard_links is HardLinks.each else "once",
+            threads=asked.threads,
             progress=show_progress,
         )
     seconds = time.monotonic() - start
-    chosen = measured.bins(bins, keep_volume=not plain_edges)
-    if output is not None:
-        save_whole(output, measured.text(chosen))
+    chosen = measured.bins(asked.bins, keep_volume=not asked.plain_edges)
+    if asked.output is not None:
+        save_whole(asked.output, measured.text(chosen))
     if as_json:
-        print_json(_as_json(measured, chosen, bins, output, seconds))
-    elif output is None:
+        print_json(_as_json(measured, chosen, asked.bins, asked.output, seconds))
+    elif asked.output is None:
         sys.stdout.write(measured.text(chosen))
     if not quiet:
-        _summarise(measured, chosen, bins, seconds)
-        if output is not None:
-            say(f'wrote {output}; use it as population.histogram = {{ file = "{output}" }}')
+        _summarise(measured, chosen, asked.bins, seconds)
+        if asked.output is not None:
+            use = f'use it as population.histogram = {{ file = "{asked.output}" }}'
+            say(f"wrote {asked.output}; {use}")
 
 
-def _source(listings: list[Path], scan: Path | None) -> Any:
+def _source(listings: tuple[Path, ...], scan: Path | None) -> Any:
     if (scan is None) == (not listings):
         given = "both are given" if listings else "neither is given"
         raise ConfigError(
@@ -118,7 +173,7 @@ def _source(listings: list[Path], scan: Path | None) -> Any:
             rule = "there is no such folder" if not scan.exists() else "this is not a folder"
             raise ConfigError(Problem(rule, "check the path", "--scan", f'"{scan}"'))
         return scan
-    if listings == [Path("-")]:
+    if listings == (Path("-"),):
         return sys.stdin.buffer
     if Path("-") in listings:
         raise ConfigError(Problem("stdin is read alone", "leave out -, or the other listings"))
@@ -126,7 +181,7 @@ def _source(listings: list[Path], scan: Path | None) -> Any:
         if path.is_dir():
             rule, remedy = "this is a folder, not a listing", f"measure it with --scan {path}"
             raise ConfigError(Problem(rule, remedy, place=str(path)))
-    return listings
+    return list(listings)
 
 
 def _as_json(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from resilver.cli.command import option
 
 
 class FigureFormat(StrEnum):
@@ -28,49 +31,34 @@ Settings = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no summary.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="One line for each run that ends.")]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        metavar="N",
-        min=1,
-        help="Parallel processes; by default one a processor.",
-        show_default=False,
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where the runs of a study are performed."""
+
+    workers: int | None = option(
+        "--workers", metavar="N", min=1, text="Parallel processes; by default one a processor."
+    )
+    cluster: str | None = option(
         "--cluster",
         metavar="WHERE",
-        help=(
-            "Run on a cluster: the address or scheduler file of a running Dask scheduler, "
-            "slurm, pbs or lsf, or allocation in a task of srun."
-        ),
-        show_default=False,
-    ),
-]
-ClusterConfig = Annotated[
-    Path | None,
-    typer.Option(
+        text="Run on a cluster: the address or scheduler file of a running Dask scheduler, slurm, "
+        "pbs or lsf, or allocation in a task of srun.",
+    )
+    cluster_config: Path | None = option(
         "--cluster-config",
         metavar="FILE",
-        help="What to ask slurm, pbs or lsf for: cores, memory, walltime and so on, as TOML.",
-        show_default=False,
-    ),
-]
-Split = Annotated[
-    int | None,
-    typer.Option(
+        text="What to ask slurm, pbs or lsf for: cores, memory, walltime and so on, as TOML.",
+    )
+    split: int | None = option(
         "--split",
         metavar="N",
-        help=(
-            "Scan each run's population in N parts at once; by default long runs are split where "
-            "a cluster has workers to spare."
-        ),
-        show_default=False,
-    ),
-]
+        text="Scan each run's population in N parts at once; by default long runs are split where "
+        "a cluster has workers to spare.",
+    )
+
+
 Figures = Annotated[
     Path | None,
     typer.Option("--figures", metavar="DIR", help="Write the charts as files there too."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from resilver import catalog
+from resilver.cli.command import argument, option
 from resilver.cli.console import messages, output, print_json, say
 from resilver.cli.loading import load_study
+from resilver.cli.options import Json, Quiet
 from resilver.errors import ConfigError, Problem, name_remedy
 from resilver.units import VOLUME_MAX, Bytes, exact_bytes, format_bytes
 
@@ -45,49 +47,65 @@ class _Shown:
     volume: str | int | None
 
 
-def show(
-    names: list[str],
-    settings: list[str],
-    volume: str | None,
-    seed: int,
-    picture: Path | None,
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Draw populations and show them.
+@dataclass(frozen=True)
+class Asked:
+    """Which populations are drawn, and how."""
 
-    Args:
-        names: Names of the catalog, study files, and histograms, listings or folders of files.
-        settings: Overrides as KEY=VALUE of the study around each.
-        volume: The volume to draw of each; by default a study's own.
-        seed: The seed of the run whose files are drawn.
-        picture: The .png or .svg file to draw them into.
-        as_json: Print JSON instead of tables.
-        quiet: No progress and no messages.
+    names: tuple[str, ...] = argument(
+        "NAME|FILE|STUDY.toml",
+        text="Populations of the catalog, histograms, listings, folders, or studies.",
+    )
+    settings: tuple[str, ...] = option(
+        "--set",
+        metavar="KEY=VALUE",
+        text="Override one key of the study around each population, for example "
+        "--set cluster.servers=64. Repeatable.",
+        default=(),
+    )
+    volume: str | None = option(
+        "--bytes",
+        metavar="SIZE",
+        text="Draw this volume, such as '1 PiB'. By default a study's own, and otherwise about 16 "
+        "million files.",
+    )
+    seed: int = option(
+        "--seed",
+        metavar="N",
+        min=0,
+        text="The seed that files are drawn by.",
+        default=1,
+        show_default=True,
+    )
+    picture: Path | None = option(
+        "--output", "-o", metavar="FILE", text="Draw them into a .png or .svg file."
+    )
 
-    Raises:
-        ConfigError: There is no such population, or the picture cannot be written.
+
+def show(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Draw populations and show their files and objects by count and by volume.
+
+    Example: resilver population show genomes1000 mira -o populations.png
     """
-    if picture is not None and picture.suffix.lower() not in (".png", ".svg"):
+    if asked.picture is not None and asked.picture.suffix.lower() not in (".png", ".svg"):
         rule = "a picture is drawn into a .png or .svg file"
-        raise ConfigError(Problem(rule, "end its name so", "--output", f'"{picture}"'))
-    if len(names) > _SHOWN_MAX:
+        raise ConfigError(Problem(rule, "end its name so", "--output", f'"{asked.picture}"'))
+    if len(asked.names) > _SHOWN_MAX:
         rule = (
-            f"{len(names)} populations are named, and at most {_SHOWN_MAX} are shown side by side"
+            f"{len(asked.names)} populations are named, and at most {_SHOWN_MAX} are shown side by "
+            "side"
         )
         raise ConfigError(Problem(rule, "name fewer"))
-    if volume is not None:
+    if asked.volume is not None:
         try:
-            Bytes.parse(volume)
+            Bytes.parse(asked.volume)
         except ConfigError as error:
             raise ConfigError(problem.under("--bytes") for problem in error.problems) from None
-    shown = [_find(name, settings, volume) for name in names]
-    drawn = [_draw(item, seed, quiet=quiet) for item in shown]
-    if picture is not None:
+    shown = [_find(name, asked.settings, asked.volume) for name in asked.names]
+    drawn = [_draw(item, asked.seed, quiet=quiet) for item in shown]
+    if asked.picture is not None:
         from resilver.report.population import write_population_figure
 
-        write_population_figure(drawn, picture)
+        write_population_figure(drawn, asked.picture)
     if as_json:
         print_json([_as_json(sizes) for sizes in drawn])
     else:
@@ -95,11 +113,11 @@ def show(
         console.print(_totals(drawn))
         for sizes in drawn:
             console.print(_classes(sizes))
-    if picture is not None and not quiet:
-        say(f"wrote {picture}")
+    if asked.picture is not None and not quiet:
+        say(f"wrote {asked.picture}")
 
 
-def _find(name: str, settings: list[str], volume: str | None) -> _Shown:
+def _find(name: str, settings: Sequence[str], volume: str | None) -> _Shown:
     """The population of the catalog, of a study, or with the sizes of a file or folder."""
     from resilver.importers import import_sizes
     from resilver.spec import Study

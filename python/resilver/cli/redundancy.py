@@ -5,37 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 
 from resilver.cli.console import output, print_json
+from resilver.cli.options import Json
 from resilver.cli.redundancy_losses import Asked, losses_of, print_losses
 from resilver.errors import ConfigError, Problem, show
-from resilver.simulate import Code, CodeTree, RepairStep, Survivable, code_tree
+
+if TYPE_CHECKING:
+    from resilver.simulate import Code, CodeTree, Survivable
 
 _EXAMPLE = 'resilver redundancy "rs 8+3" "lrc 8+5 local 4"'
 
 _LOSS_ROWS_MAX = 14
 
 
-def show_codes(texts: Sequence[str], lost: str | None, asked: Asked, *, as_json: bool) -> None:
-    """Print what codes cost and survive, a column each.
+def redundancy(asked: Asked, as_json: Json = False) -> None:
+    """Say what codes cost, what they survive, and what reads, writes and rebuilds move.
 
-    Args:
-        texts: The codes as written; words of one code that came apart are joined.
-        lost: Numbers of lost pieces with commas between them, or None.
-        asked: The bursts and enclosures that may be lost.
-        as_json: Print JSON: an object, or a list where there are several.
+    Examples:
 
-    Raises:
-        ConfigError: A text is no code, a number no piece, or a burst out of range.
+      resilver redundancy "rs 8+3" "lrc 8+5 local 4"
+
+      resilver redundancy "lrc 8+5 local 4" --lost 0,3,12
+
+      resilver redundancy "rs 17+3 over rs 8+2" --lost 0,1,2 --bursts 40
+
+      resilver redundancy "rs 8+2" --across 5 --rebuilding 2
     """
-    if not texts:
+    if not asked.texts:
         raise ConfigError(Problem("no code is named", f"write {_EXAMPLE}"))
-    trees = _trees(texts)
-    numbers = None if lost is None else _numbers(lost)
+    trees = _trees(asked.texts)
+    numbers = None if asked.lost is None else _numbers(asked.lost)
     without = [] if numbers is None else [_lost_json(tree, numbers) for tree in trees]
     losses = [losses_of(tree, asked) for tree in trees]
     if as_json:
@@ -57,6 +61,8 @@ def show_codes(texts: Sequence[str], lost: str | None, asked: Asked, *, as_json:
 
 def _trees(texts: Sequence[str]) -> list[CodeTree]:
     """The codes; a text without quotes comes as its words, and is put together again."""
+    from resilver.simulate import code_tree
+
     try:
         return [code_tree(text) for text in texts]
     except ConfigError:
@@ -271,8 +277,9 @@ def _plan_lines(tree: CodeTree, found: dict[str, Any]) -> list[str]:
         for level, groups in enumerate(found["dead_groups"], 1)
         if groups
     ]
-    for step in (RepairStep(**one) for one in found["repairs"] or ()):
-        lines.append(f"  {step.piece}: made anew at level {step.level} of {_listed(step.gathered)}")
+    for step in found["repairs"] or ():
+        gathered = _listed(step["gathered"])
+        lines.append(f"  {step['piece']}: made anew at level {step['level']} of {gathered}")
     for level, gathered in enumerate(found["gathered_by_level"] or ()):
         is_lowest = level + 1 == len(tree.levels)
         where = "within its groups" if is_lowest else f"across groups of level {level + 1}"

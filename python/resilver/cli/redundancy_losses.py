@@ -3,32 +3,55 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 
+from resilver.cli.command import argument, option
 from resilver.cli.console import output
 from resilver.errors import ConfigError, Problem, show
-from resilver.judgement import burst_losses, enclosure_loss_probability
-from resilver.simulate import CodeTree
+
+if TYPE_CHECKING:
+    from resilver.simulate import CodeTree
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Which losses of several groups are asked about.
+    """What is asked about codes."""
 
-    Attributes:
-        bursts: The most failures of random devices, or None.
-        groups: How many groups there are, or None for one, or for those that rebuild.
-        across: Over how many enclosures each group is dealt, or None.
-        rebuilding: How many groups lack a piece when an enclosure is lost, or None.
-    """
-
-    bursts: int | None = None
-    groups: int | None = None
-    across: int | None = None
-    rebuilding: int | None = None
+    texts: tuple[str, ...] = argument(
+        "CODE",
+        text='Codes: "rs 8+3", "lrc 8+5 local 4", "copies 3", "product rs 4+2 x rs 3+1", or one '
+        'over another: "rs 17+3 over rs 8+2"; several are compared.',
+        default=(),
+    )
+    lost: str | None = option(
+        "--lost",
+        metavar="PIECES",
+        text="Pieces that are lost, such as 0,3,12: whether the data survive, and what repairs "
+        "gather.",
+    )
+    bursts: int | None = option(
+        "--bursts",
+        metavar="FAILURES",
+        text="How likely data are lost when 1, 2, ... FAILURES random devices fail at once.",
+    )
+    groups: int | None = option(
+        "--groups",
+        metavar="COUNT",
+        text="How many groups of devices they fall on, each with a stripe's pieces; by default 1.",
+    )
+    across: int | None = option(
+        "--across",
+        metavar="ENCLOSURES",
+        text="How likely one lost enclosure loses data, each group dealt over so many.",
+    )
+    rebuilding: int | None = option(
+        "--rebuilding",
+        metavar="COUNT",
+        text="How many groups lack a random piece at that time; by default none.",
+    )
 
 
 def losses_of(tree: CodeTree, asked: Asked) -> dict[str, Any]:
@@ -44,6 +67,8 @@ def losses_of(tree: CodeTree, asked: Asked) -> dict[str, Any]:
     Raises:
         ConfigError: A number is out of range, or asks about nothing.
     """
+    from resilver.judgement import burst_losses, enclosure_loss_probability
+
     found: dict[str, Any] = {}
     _check(asked)
     try:

@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.cli.console import print_json, say
 from resilver.cli.loading import load_study
+from resilver.cli.options import Where as Where
 from resilver.cli.progress import StudyDisplay
 from resilver.cli.summary import print_summary, records
 from resilver.study import Results, execute
 
 if TYPE_CHECKING:
     from resilver.spec import Study
-
-
-@dataclass(frozen=True)
-class Where:
-    """Where the runs are performed, as the options say.
-
-    Attributes:
-        workers: parallel processes of this machine; by default one a processor.
-        cluster: the cluster instead of this machine.
-        cluster_config: what to ask a batch system for.
-        split: into how many parts to split the scan of each run's population.
-    """
-
-    workers: int | None = None
-    cluster: str | None = None
-    cluster_config: Path | None = None
-    split: int | None = None
 
 
 def run(

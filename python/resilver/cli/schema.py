@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from resilver.cli.console import print_json, say
+from resilver.cli.options import Json
 from resilver.errors import ConfigError
 
 
-def schema(output: Path | None, *, as_json: bool) -> None:
-    """Print or write the schema.
+def schema(
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write it there instead of stdout."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print the JSON schema of study files, for completion and checks in an editor.
 
-    Args:
-        output: the file to write; stdout if there is none.
-        as_json: with an output file, print its path as JSON.
-
-    Raises:
-        ConfigError: the file cannot be written.
+    Example: resilver schema -o study.schema.json
     """
     from resilver.spec import Study
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json, say
+from resilver.cli.options import Json
 from resilver.cli.saving import check_writable, keep_inputs, save_whole
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.simulate import Topology, topology
-from resilver.spec.topology import TopologySpec, parse_topology
-from resilver.spec.topology_kinds import KINDS, oversubscription
+
+if TYPE_CHECKING:
+    from resilver.simulate import Topology
+    from resilver.spec.topology import TopologySpec
 
 FORMATS = (".png", ".svg", ".pdf")
 """What a picture's name may end in."""
@@ -28,63 +32,65 @@ SKETCH_LINKS_MAX = 120
 _RADICES_SHOWN = 4
 
 
-def list_topologies(*, as_json: bool) -> None:
-    """Print the kinds of topology, how each is written, and an example.
+@dataclass(frozen=True)
+class Asked:
+    """What is asked about networks."""
 
-    Args:
-        as_json: Print JSON, a list of one object a kind.
-    """
-    graph = (
-        "graph",
-        "graph <file>",
-        "graph network.graphml",
-        "any network, from an edge list, GraphML or JSON",
+    texts: tuple[str, ...] = argument(
+        "TEXT",
+        text='Topologies, such as "torus 16x16x16" or "graph network.graphml"; several are '
+        "compared.",
+        default=(),
     )
-    rows = [
-        (kind.grammar.name, kind.grammar.form, kind.grammar.example, kind.about) for kind in KINDS
-    ]
-    rows.append(graph)
-    if as_json:
-        keys = ("kind", "form", "example", "about")
-        print_json([dict(zip(keys, row, strict=True)) for row in rows])
-        return
-    console = output()
-    for name, form, example, about in rows:
-        console.print(Text.assemble((name, "bold"), f": {about}"), soft_wrap=True)
-        console.print(Text(f"  {form}"), soft_wrap=True)
-        console.print(Text(f'  resilver topology "{example}"', style="dim"), soft_wrap=True)
+    routers: int | None = option(
+        "--routers",
+        metavar="N",
+        min=0,
+        text="Routers, where clients enter, instead of what each text says.",
+    )
+    seed: int = option(
+        "--seed",
+        metavar="N",
+        min=0,
+        text="Draws the routers' places.",
+        default=1,
+        show_default=True,
+    )
+    picture: Path | None = option(
+        "--output",
+        "-o",
+        metavar="PICTURE.png",
+        text="Draw the topology into this file, which ends in .png, .svg or .pdf.",
+    )
+    list_kinds: bool = option(
+        "--list", text="List the kinds of topology and how each is written.", default=False
+    )
 
 
-def show_topologies(
-    texts: Sequence[str],
-    routers: int | None,
-    seed: int,
-    picture: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Print one topology's measures, or those of several beside each other.
+def topology(asked: Asked, as_json: Json = False) -> None:
+    """Build a network's topology: what there is, how far it is across, and what it costs.
 
-    Args:
-        texts: The topologies as written; words of one text that came apart are joined.
-        routers: How many routers there are, or None for what each text says.
-        seed: Draws the routers' places.
-        picture: Where to draw it, or None.
-        as_json: Print JSON: an object, or a list where there are several.
+    Examples:
 
-    Raises:
-        ConfigError: A text is no topology, it cannot be built, or the picture cannot be written.
+      resilver topology "torus 16x16x16 routers 128" -o torus.png
+
+      resilver topology "fat tree levels 3 ports 16" "dragonfly 33x8 hosts 4 global links 4"
     """
-    if not texts:
-        example = KINDS[0].grammar.example
+    from resilver import simulate
+
+    if asked.list_kinds:
+        _list_kinds(as_json=as_json)
+        return
+    if not asked.texts:
         rule = "no topology is named"
-        remedy = f'write resilver topology "{example}"; --list shows the kinds'
+        remedy = 'write resilver topology "torus 16x16x16"; --list shows the kinds'
         raise ConfigError(Problem(rule, remedy))
-    specs = _specs(texts, routers)
+    specs = _specs(asked.texts, asked.routers)
+    picture = asked.picture
     if picture is not None:
         _check_picture(picture, len(specs))
-        keep_inputs(picture, (word for text in texts for word in text.split()))
-    built = [topology(spec, seed=seed) for spec in specs]
+        keep_inputs(picture, (word for text in asked.texts for word in text.split()))
+    built = [simulate.topology(spec, seed=asked.seed) for spec in specs]
     if picture is not None:
         # Before the text, whose reader may leave before its end.
         _draw(built[0], picture)
@@ -99,8 +105,30 @@ def show_topologies(
         say(f"wrote {picture}")
 
 
+def _list_kinds(*, as_json: bool) -> None:
+    """Print the kinds of topology, how each is written, and an example."""
+    from resilver.spec.topology_kinds import KINDS
+
+    rows = [
+        (kind.grammar.name, kind.grammar.form, kind.grammar.example, kind.about) for kind in KINDS
+    ]
+    about = "any network, from an edge list, GraphML or JSON"
+    rows.append(("graph", "graph <file>", "graph network.graphml", about))
+    if as_json:
+        keys = ("kind", "form", "example", "about")
+        print_json([dict(zip(keys, row, strict=True)) for row in rows])
+        return
+    console = output()
+    for name, form, example, about in rows:
+        console.print(Text.assemble((name, "bold"), f": {about}"), soft_wrap=True)
+        console.print(Text(f"  {form}"), soft_wrap=True)
+        console.print(Text(f'  resilver topology "{example}"', style="dim"), soft_wrap=True)
+
+
 def _specs(texts: Sequence[str], routers: int | None) -> list[TopologySpec]:
     """The topologies; a text without quotes comes as its words, and is put together again."""
+    from resilver.spec.topology import parse_topology
+
     try:
         return [parse_topology(text, routers=routers) for text in texts]
     except ConfigError:
@@ -146,7 +174,7 @@ def _json(one: Topology) -> dict[str, Any]:
             {"kind": kind, "ports": ports, "nodes": count}
             for (kind, ports), count in _radices(one).items()
         ],
-        "oversubscription": oversubscription(one.spec.content()),
+        "oversubscription": _oversubscription(one),
     }
 
 
@@ -219,25 +247,35 @@ def _costs(one: Topology) -> list[tuple[str, str, str]]:
         rest = sum(count for _, count in here[_RADICES_SHOWN:])
         if rest:
             rows.append((f"{plural} of fewer ports", f"{rest:,}", ""))
-    ratios = oversubscription(one.spec.content())
-    if ratios:
-        shown = ", ".join(f"{ratio:.3g} : 1" for ratio in ratios)
-        rows.append(("oversubscription", shown, "links down to links up, from the hosts up"))
+    if ratios := _ratios(one):
+        rows.append(("oversubscription", ratios, "links down to links up, from the hosts up"))
     return rows
+
+
+def _oversubscription(one: Topology) -> list[float] | None:
+    from resilver.spec.topology_kinds import oversubscription
+
+    return oversubscription(one.spec.content())
+
+
+def _ratios(one: Topology) -> str:
+    """Links down to links up, level by level from the hosts up; empty where there are no levels."""
+    return ", ".join(f"{ratio:.3g} : 1" for ratio in _oversubscription(one) or ())
 
 
 _HEADINGS = (
     "hosts",
-    "routers",
-    "switches",
+    "rou-\nters",
+    "swit-\nches",
     "links",
     "diam-\neter",
     "mean\nhops",
     "router\nhops",
     "bisec-\ntion",
     "links\na host",
+    "over-\nsub.",
 )
-_NUMBERS_WIDTH = 76
+_NUMBERS_WIDTH = 80
 """The room that the columns of numbers take for networks of a million links."""
 
 
@@ -265,6 +303,8 @@ def _print_several(built: Sequence[Topology]) -> None:
             "" if mean is None else f"{mean:.3f}",
             f"{'' if one.bisection_is_exact else '≤ '}{one.bisection_links:,}",
             f"{one.links / one.hosts:.2f}",
+            # A level a line: with the others beside each other there would be no room.
+            _ratios(one).replace(", ", "\n").replace(" ", "") or "-",
         )
     output().print(table)
     if not all(one.bisection_is_exact for one in built):

@@ -261,10 +261,14 @@ def _unknown(one: object, known: set[int], names: dict[str, tuple[int, ...]]) ->
     if not isinstance(one, str):
         limits = f"from {min(known)} to {max(known)}" if known else "none"
         return f"failed = {one!r}: no device has this number; the numbers are {limits}"
-    level, equals, _ = one.partition("=")
-    if equals and not any(name.startswith(f"{level}=") for name in names):
+    level, equals, wanted = one.partition("=")
+    if equals:
+        inside = [name.partition("=")[2] for name in names if name.startswith(f"{level}=")]
+        if inside:
+            remedy = name_remedy(wanted, inside, plural(level))
+            return f"failed = '{one}': there is no such {level}; {remedy}"
         levels = sorted({name.partition("=")[0] for name in names if "=" in name})
-        rule = f"no {level} has a device that could fail"
+        rule = f"the cluster has no {plural(level)}"
         return f"failed = '{one}': {rule}; name one of {', '.join(levels)}"
     plain = [name for name in names if "=" not in name]
     stems = sorted({re.sub(r"[0-9]+$", "N", name) for name in plain})[:4]

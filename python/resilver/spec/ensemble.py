@@ -30,7 +30,10 @@ def seeds_of(value: object) -> tuple[int, ...]:
             rule = f"at least 1 and at most {RUNS_MAX:,} seeds are needed"
             raise ConfigError(Problem(rule, "such as seeds = 15", value=show(value)))
         return tuple(range(1, value + 1))
-    if not isinstance(value, list | tuple) or not value or len(value) > RUNS_MAX:
+    if isinstance(value, list | tuple) and len(value) > RUNS_MAX:
+        rule = f"{len(value):,} seeds are given, and a study has at most {RUNS_MAX:,}"
+        raise ConfigError(Problem(rule, "give fewer"))
+    if not isinstance(value, list | tuple) or not value:
         rule = f"seeds are a number from 1 to {RUNS_MAX:,}, or a list of seeds"
         raise ConfigError(Problem(rule, "write seeds = 15 or seeds = [1, 2, 3]", value=show(value)))
     seen: set[int] = set()

@@ -170,6 +170,9 @@ def _no_level(cluster: Cluster, broken: Broken, key: str) -> Problem:
         if broken.level in ("host", "rack", "row"):
             remedy = "use osds" if broken.level == "host" else "use osds or hosts"
             return Problem(f"the report's map has no {kind}", remedy, key=key, value=value)
+        if broken.level in ("osd", "disk"):
+            rule, remedy = "the report has no OSDs", "give the report of a cluster that has some"
+            return Problem(rule, remedy, key=key, value=value)
         rule, remedy = "a real cluster's servers are its OSDs", "use osds, hosts, racks or rows"
         return Problem(rule, remedy, key=key, value=value)
     if cluster.parts and cluster.tree is not None:

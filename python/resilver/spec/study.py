@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, Self
 
@@ -202,6 +203,18 @@ class Study(Sections):
         if self.study.sweep:
             ensemble["sweep"] = to_plain(self.study.sweep)
         return write_toml(_with_files({**tables, "study": ensemble}, keep))
+
+    def __repr__(self) -> str:
+        """Its title, and how many systems and seeds it runs."""
+        title = f" {self.study.title!r}" if self.study.title else ""
+        systems, seeds = len(self._points), len(self.study.seeds)
+        words = f"{systems:,} system{'s'[: systems > 1]} x {seeds:,} seed{'s'[: seeds > 1]}"
+        return f"<Study{title}: {words}>"
+
+    def _repr_html_(self) -> str:
+        """The study file, folded, as a notebook shows it."""
+        title = f"<summary>{escape(repr(self))}</summary>"
+        return f"<details>{title}<pre>{escape(self.to_toml())}</pre></details>"
 
     def runs(self) -> list[Run]:
         """Every run of the study: the systems in sweep order, and for each its seeds in order."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from resilver.columns import TABLES_ADDED_IN
-from resilver.errors import ConfigError
+from resilver.errors import ConfigError, name_remedy
 from resilver.spec import RESULTS_SCHEMA_VERSION
 from resilver.study.provenance import read_provenance, refuse_other_folders
 from resilver.study.tables import (
@@ -177,6 +177,18 @@ class Results(StudyTables):
                 table = table.append_column(field, pa.nulls(table.num_rows, field.type))
         return with_costs(table, self.provenance["runs"])
 
+    def __repr__(self) -> str:
+        """The folder and how many runs it has."""
+        count = len(self.provenance["runs"])
+        state = "" if self.complete else f" of {len(set(self.provenance['run_keys']))}"
+        return f"<Results {str(self.folder)!r}: {count}{state} runs>"
+
+    def _repr_html_(self) -> str:
+        """A row a system, as a notebook shows it."""
+        from resilver.report.notebook import results_html
+
+        return results_html(self)
+
     def to_pandas(self, name: str) -> pd.DataFrame:
         """One table as a pandas data frame.
 
@@ -191,7 +203,7 @@ class Results(StudyTables):
             ConfigError: there is no such table, or pandas is not installed.
         """
         if name not in TABLE_NAMES:
-            raise ConfigError(f"table {name!r} does not exist; choose one of {TABLE_NAMES}")
+            raise ConfigError(f"there is no table {name!r}; {name_remedy(name, TABLE_NAMES)}")
         try:
             return getattr(self, name).to_pandas()
         except ImportError as error:

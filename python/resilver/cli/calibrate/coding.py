@@ -10,7 +10,9 @@ from rich import box
 from rich.table import Table
 
 from resilver.cli.calibrate.output import Bar, check_places, option_bytes, tell_written
+from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json
+from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import save_whole
 from resilver.units import exact_bytes
 
@@ -22,31 +24,31 @@ _GIGABYTE = 1e9
 
 @dataclass(frozen=True)
 class CodingRequest:
-    """What the command was asked.
+    """Which codes are measured, and where their rates go."""
 
-    Attributes:
-        codes: The codes as written.
-        output: Where the rates go, or None.
-        strip: One device's part of a stripe, with its unit.
-        library: The file of ISA-L, or None for what the system finds.
-    """
+    codes: tuple[str, ...] = argument(
+        "CODE", text='Such as "rs 8+3" or "lrc 8+5 local 4".', default=()
+    )
+    output: Path | None = option(
+        "--output",
+        "-o",
+        metavar="FILE.toml",
+        text='Write the rates there, for redundancy.coding = { file = "FILE.toml" }.',
+    )
+    strip: str = option(
+        "--strip", text="One device's part of a stripe.", default="64 KiB", show_default=True
+    )
+    library: Path | None = option(
+        "--library", metavar="FILE", text="Intel's ISA-L; by default what the system finds."
+    )
 
-    codes: list[str]
-    output: Path | None
-    strip: str
-    library: Path | None
 
+def coding(asked: CodingRequest, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Measure how fast one core encodes and decodes, with Intel's ISA-L (Debian: libisal2).
 
-def calibrate_coding(asked: CodingRequest, *, as_json: bool, quiet: bool) -> None:
-    """Measure, print, and write what was asked for.
+    Rates are of user data. Decoding is measured with every number of losses that a code survives.
 
-    Args:
-        asked: The command's arguments.
-        as_json: Print JSON instead of a table.
-        quiet: No progress and no messages.
-
-    Raises:
-        ConfigError: A code, an argument or the library is of no use.
+    Example: resilver calibrate coding "rs 8+3" "lrc 8+5 local 4" -o coding.toml
     """
     from resilver import calibration
     from resilver.simulate import redundancy

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
 
-from resilver.cli.calibrate.output import check_places, option_bytes, tell_written
+from resilver.cli.calibrate.output import (
+    FIGURE,
+    check_places,
+    measuring,
+    option_bytes,
+    tell_written,
+)
+from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json
+from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.units import exact_bytes
@@ -28,46 +37,68 @@ _TITLES = {
 _MEGABYTE = 1e6
 
 
+class Fit(StrEnum):
+    """Ways to fit a disk."""
+
+    recipe = "recipe"
+    line = "line"
+
+
 @dataclass(frozen=True)
 class DiskRequest:
-    """What the command was asked.
+    """Which measurements of a disk are fitted, or made, and what comes of them."""
 
-    Attributes:
-        files: fio's output.
-        output: Where the table goes, or None.
-        figure: Where the picture goes, or None.
-        method: How to fit.
-        run: What to measure instead of reading files, or None.
-        seconds: How long each measurement takes.
-        size: How much of the disk to use, with its unit.
-        largest: The largest request to measure, with its unit.
-        overwrite: Whether what is there may be destroyed.
-        save: Where what fio measured is kept, or None.
-    """
+    files: tuple[Path, ...] = argument(
+        "FIO.json", text="What fio wrote with --output-format=json.", default=()
+    )
+    output: Path | None = option(
+        "--output",
+        "-o",
+        metavar="FILE.toml",
+        text='Write the table there, for cluster.device = { file = "FILE.toml" }.',
+    )
+    figure: Path | None = FIGURE
+    fit: Fit = option(
+        "--fit",
+        text="recipe: largest rate, median latencies. line: least squares on bandwidths.",
+        default=Fit.recipe,
+        show_default=True,
+    )
+    run: Path | None = measuring(
+        "--run",
+        metavar="DEVICE_OR_FILE",
+        text="Measure with fio instead: a file to make (removed after), or a block device.",
+    )
+    seconds: float = measuring(
+        "--seconds",
+        min=0.1,
+        max=86400,
+        text="For each job: four patterns by 12 sizes are 48.",
+        default=60.0,
+        show_default=True,
+    )
+    size: str = measuring(
+        "--size", text="How much of the disk to use.", default="4 GiB", show_default=True
+    )
+    largest: str = measuring(
+        "--largest", text="The largest size to measure.", default="8 MiB", show_default=True
+    )
+    overwrite: bool = measuring(
+        "--overwrite", text="Destroy what an existing file or a block device holds.", default=False
+    )
+    save: Path | None = measuring("--save", metavar="FIO.json", text="Keep what fio measured.")
 
-    files: list[Path]
-    output: Path | None
-    figure: Path | None
-    method: Literal["recipe", "line"]
-    run: Path | None
-    seconds: float
-    size: str
-    largest: str
-    overwrite: bool
-    save: Path | None
 
+def disk(asked: DiskRequest, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Fit the service-time table of a disk to what fio measured.
 
-def calibrate_disk(asked: DiskRequest, *, as_json: bool, quiet: bool) -> None:
-    """Fit, print, and write what was asked for.
+    fio must have run rw=read, write, randread and randwrite at equal sizes, with one iodepth.
 
-    Args:
-        asked: The command's arguments.
-        as_json: Print JSON instead of tables.
-        quiet: No progress and no messages.
+    Examples:
 
-    Raises:
-        ConfigError: The arguments, a file or a measurement is of no use.
-        Interrupted: Ctrl-C, while measuring.
+    resilver calibrate disk disk.json -o disk.toml --figure disk.png
+
+    resilver calibrate disk --run /mnt/data/probe --seconds 10 --size "8 GiB" -o disk.toml
     """
     check_places(asked.figure, asked.output, asked.save)
     found = _calibration(asked, quiet)
@@ -96,8 +127,10 @@ def _calibration(asked: DiskRequest, quiet: bool) -> DiskCalibration:
     if (asked.run is None) == (not asked.files):
         rule = "either files of fio's or --run is needed, and not both"
         raise ConfigError(Problem(rule, "name the files, or what to measure"))
-    report = read_fio(asked.files) if asked.run is None else _measured(asked, asked.run, quiet)
-    return calibrate_report(report, asked.method)
+    report = (
+        read_fio(list(asked.files)) if asked.run is None else _measured(asked, asked.run, quiet)
+    )
+    return calibrate_report(report, asked.fit.value)
 
 
 def _measured(asked: DiskRequest, target: Path, quiet: bool) -> FioReport:

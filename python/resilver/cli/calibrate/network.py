@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Table
 
-from resilver.cli.calibrate.output import check_places, option_bytes, tell_written
+from resilver.cli.calibrate.output import (
+    FIGURE,
+    check_places,
+    measuring,
+    option_bytes,
+    tell_written,
+)
+from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json, say
+from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import save_whole
 from resilver.errors import ConfigError, Problem
 from resilver.units import exact_bytes
@@ -23,40 +31,49 @@ _MEBIBYTE = 2**20
 
 @dataclass(frozen=True)
 class NetworkRequest:
-    """What the command was asked.
+    """Which table of a network is judged, or measured, and what comes of it."""
 
-    Attributes:
-        file: netgauge's table, or None.
-        measured: Point-to-point measurements, or None.
-        output: Where the usable rows go, or None.
-        figure: Where the picture goes, or None.
-        run: The address to measure to instead of reading a table, or None.
-        serve: The address to serve such a measurement at, or None.
-        save: Where the ping-pong times of `run` go, or None.
-        largest: The largest message of `run`, with its unit.
-    """
+    file: Path | None = argument(
+        "NETGAUGE.dat", text="What netgauge's LogGP pattern wrote.", default=None
+    )
+    measured: Path | None = option(
+        "--measured",
+        metavar="FILE",
+        text='Point-to-point times or rates, under a line such as "# size time(us)".',
+    )
+    output: Path | None = option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        text="Write the usable rows there: .dat as netgauge's, .toml for a study file.",
+    )
+    figure: Path | None = FIGURE
+    run: str | None = measuring(
+        "--run",
+        metavar="HOST:PORT",
+        text='Measure over TCP instead: against --serve there, or "loopback".',
+    )
+    serve: str | None = measuring(
+        "--serve", metavar="ADDRESS:PORT", text="Be the other end of --run, until Ctrl-C."
+    )
+    save: Path | None = measuring(
+        "--save",
+        metavar="FILE",
+        text="Keep the ping-pong times of --run, in the form that --measured reads.",
+    )
+    largest: str = measuring(
+        "--largest", text="The largest size to measure.", default="64 MiB", show_default=True
+    )
 
-    file: Path | None
-    measured: Path | None
-    output: Path | None
-    figure: Path | None
-    run: str | None
-    serve: str | None
-    save: Path | None
-    largest: str
 
+def network(asked: NetworkRequest, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Say what bandwidth a measured LogGP table gives, and how far that is from measurements.
 
-def calibrate_network(asked: NetworkRequest, *, as_json: bool, quiet: bool) -> None:
-    """Calibrate, print, and write what was asked for.
+    Examples:
 
-    Args:
-        asked: The command's arguments.
-        as_json: Print JSON instead of tables.
-        quiet: No progress and no messages.
+    resilver calibrate network netgauge.dat --measured mpptest.txt --figure network.png
 
-    Raises:
-        ConfigError: The arguments or a file are of no use.
-        Interrupted: Ctrl-C, while measuring or serving.
+    resilver calibrate network --run loopback -o loopback.dat
     """
     _check(asked)
     if asked.serve is not None:
@@ -105,11 +122,11 @@ def _check(asked: NetworkRequest) -> None:
 
 
 def _calibration(asked: NetworkRequest, quiet: bool) -> NetworkCalibration:
-    from resilver.calibration import network
+    from resilver import calibration
 
     if asked.run is None:
         assert asked.file is not None
-        return network.calibrate_network(asked.file, asked.measured)
+        return calibration.network.calibrate_network(asked.file, asked.measured)
     from resilver.calibration.loggp_fit import table_of, write_times
     from resilver.calibration.tcp_probe import measure
     from resilver.cli.calibrate.output import Bar
@@ -119,7 +136,7 @@ def _calibration(asked: NetworkRequest, quiet: bool) -> NetworkCalibration:
         rounds = measure(asked.run, bar, largest)
     if asked.save is not None:
         save_whole(asked.save, write_times(rounds))
-    return network.calibrate_table(*table_of(rounds, f"TCP to {asked.run}"))
+    return calibration.network.calibrate_table(*table_of(rounds, f"TCP to {asked.run}"))
 
 
 def _text(found: NetworkCalibration, path: Path) -> str:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from resilver.cli.command import option
 from resilver.cli.console import messages, say
 from resilver.cli.saving import check_writable
 from resilver.errors import ConfigError
 from resilver.units import Bytes
+
+FIGURE = option(
+    "--figure",
+    metavar="FILE",
+    text="Draw measured against modelled bandwidth there (.png or .svg).",
+)
+"""The option of what is measured beside what is modelled."""
+
+measuring = partial(option, rich_help_panel="Measuring")
+"""An option of a measurement."""
 
 
 def check_places(figure: Path | None, *others: Path | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from resilver.cli.console import output, print_json, say
 from resilver.cli.place.options import Judging
 from resilver.cli.place.source import ClusterSource, Source, StudySource
 from resilver.errors import ConfigError
+from resilver.spec.tree import Level, Tree, plural
 from resilver.units import format_bytes
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def print_affected(source: Source, judging: Judging, path: Path | None, *, as_js
     if path is not None:
         _save(table, path)
     if as_json:
-        received = {f"{one.level}s": one.rows for one in homes}
+        received = {plural(one.level): one.rows for one in homes}
         more = {"groups": groups} if isinstance(source, ClusterSource) else {}
         print_json({"failed": list(judging.fail), **sums, "homes": received, **more})
         return
@@ -110,117 +111,88 @@ def print_affected(source: Source, judging: Judging, path: Path | None, *, as_js
 
 
 def _received(
-    homes: pa.ListArray,
-    piece_bytes: npt.NDArray[np.int64],
-    parts: Sequence[tuple[str, dict[int, str]]],
+    homes: pa.ChunkedArray,
+    piece_bytes: npt.NDArray[np.float64],
+    gone: npt.NDArray[np.bool_],
+    parts: Mapping[str, Mapping[int, str]],
 ) -> list[_Homes]:
     """Sums by part of what new homes get.
 
     Args:
         homes: By row, the numbers of the devices that take a lost piece over.
-        piece_bytes: By row, the bytes of a piece; -1 where nobody knows.
-        parts: For each level its name, and the name of each device's part of it by number.
-
-    Returns:
-        The sums, a level each.
+        piece_bytes: By row, the bytes of a piece; NaN where nobody knows.
+        gone: By row, whether too little is left to make anything anew.
+        parts: By level, the name of each device's part of it by number.
     """
-    flat = homes.combine_chunks().flatten().to_numpy() if len(homes) else np.zeros(0, np.int64)
-    lengths = np.diff(homes.combine_chunks().offsets.to_numpy()) if len(homes) else []
-    each = np.repeat(piece_bytes, lengths)
+    import pyarrow as pa
+
+    kept = homes.filter(pa.array(~gone)).combine_chunks()
+    flat = kept.flatten().to_numpy()
+    each = np.repeat(piece_bytes[~gone], np.diff(kept.offsets.to_numpy()))
+    counts, amounts = np.bincount(flat), np.bincount(flat, weights=each)
     found = []
-    for level, names in parts:
-        rows: list[dict[str, Any]]
-        sums: dict[str, list[int]] = {}
-        for device in np.unique(flat).tolist():
-            here = each[flat == device]
-            one = sums.setdefault(names[device], [0, 0, 0])
-            one[0] += int(here.sum())
-            one[1] += len(here)
-            one[2] += int(np.count_nonzero(here < 0))
-        rows = [
-            {"name": name, "bytes": None if unknown else amount, "pieces": count}
-            for name, (amount, count, unknown) in sums.items()
+    for level, names in parts.items():
+        sums: dict[str, list[float]] = {}
+        for device in np.flatnonzero(counts).tolist():
+            one = sums.setdefault(names[device], [0.0, 0])
+            one[0] += amounts[device]
+            one[1] += counts[device]
+        rows: list[dict[str, Any]] = [
+            {"name": name, "bytes": None if np.isnan(amount) else int(amount), "pieces": int(count)}
+            for name, (amount, count) in sums.items()
         ]
         rows.sort(key=lambda row: (-(row["bytes"] or 0), -row["pieces"]))
         found.append(_Homes(level, rows))
     return found
 
 
-def _of_study(
-    source: StudySource, judging: Judging
-) -> tuple[pa.Table, dict[str, Any], str, list[_Homes]]:
-    from resilver.core_input import devices
-    from resilver.simulate import affected
+_Found = tuple["pa.Table", dict[str, Any], str, list[_Homes]]
+"""The table, its sums, a sentence of them, and who takes over what."""
+
+
+def _of_study(source: StudySource, judging: Judging) -> _Found:
+    import pyarrow.compute as pc
+
+    from resilver.simulate import affected, unrecoverable
 
     pools = source.pools(judging.pool)
     if len(pools) > 1:
         names = ", ".join(source.system.pool_names)
         raise ConfigError(f"--affected: the study has the pools {names}; choose with --pool POOL")
-    system = pools[0]
+    system, fail = pools[0], list(judging.fail)
     with _naming_the_option():
-        table = affected(system, list(judging.fail), seed=judging.seed)
-    sizes = table["size_bytes"].to_numpy()
+        table = affected(system, fail, seed=judging.seed)
+    sizes, lost = table["size_bytes"].to_numpy(), table["lost"].to_numpy()
+    pieces, key, end = "copies", "without_survivor", "have no copy left"
     if system.code is None:
-        sums, words = _sums_of_copies(table)
+        gone, piece_bytes = pc.list_value_length(table["survivors"]).to_numpy() == 0, sizes
     else:
+        pieces, key, end = "pieces", "unrecoverable", "cannot be decoded any more"
+        gone = unrecoverable(system, table["object"].to_numpy(), fail, seed=judging.seed)
         # A piece is an object's size over the data pieces, rounded up.
-        sizes = -(-sizes // system.code.data)
-        sums, words = _sums_of_pieces(StudySource(source.label, system), judging, table, sizes)
-    known = devices(system)
-    level = system.cluster.tree.device_level if system.cluster.tree else "server"
-    parts = [(level, {one.number: one.name for one in known})]
-    if any(one.host != one.name for one in known):
-        parts.insert(0, ("host", {one.number: one.host for one in known}))
-    return table, sums, words, _received(table["homes"], sizes, parts)
-
-
-def _sums_of_copies(table: pa.Table) -> tuple[dict[str, int], str]:
-    """What lost copies come to, and a sentence of it."""
-    import pyarrow.compute as pc
-
-    sizes, lost = table["size_bytes"].to_numpy(), table["lost"].to_numpy()
-    left = pc.list_value_length(table["survivors"]).to_numpy()
+        piece_bytes = -(-sizes // system.code.data)
     sums = {
         "objects": table.num_rows,
         "bytes": int(sizes.sum()),
-        "copies_lost": int(lost.sum()),
-        "bytes_to_rebuild": int((sizes * lost)[left > 0].sum()),
-        "objects_without_survivor": int(np.count_nonzero(left == 0)),
-        "bytes_without_survivor": int(sizes[left == 0].sum()),
-    }
-    words = (
-        f"{sums['objects']:,} objects ({format_bytes(sums['bytes'])}) lose "
-        f"{sums['copies_lost']:,} copies; {format_bytes(sums['bytes_to_rebuild'])} to rebuild; "
-        f"{sums['objects_without_survivor']:,} objects "
-        f"({format_bytes(sums['bytes_without_survivor'])}) have no copy left"
-    )
-    return sums, words
-
-
-def _sums_of_pieces(
-    source: StudySource, judging: Judging, table: pa.Table, piece_bytes: npt.NDArray[np.int64]
-) -> tuple[dict[str, int], str]:
-    """What lost pieces of a code come to, and a sentence of it."""
-    from resilver.simulate import unrecoverable
-
-    sizes, lost = table["size_bytes"].to_numpy(), table["lost"].to_numpy()
-    objects = table["object"].to_numpy()
-    gone = unrecoverable(source.system, objects, list(judging.fail), seed=judging.seed)
-    sums = {
-        "objects": table.num_rows,
-        "bytes": int(sizes.sum()),
-        "pieces_lost": int(lost.sum()),
+        f"{pieces}_lost": int(lost.sum()),
         "bytes_to_rebuild": int((piece_bytes * lost)[~gone].sum()),
-        "objects_unrecoverable": int(np.count_nonzero(gone)),
-        "bytes_unrecoverable": int(sizes[gone].sum()),
+        f"objects_{key}": int(np.count_nonzero(gone)),
+        f"bytes_{key}": int(sizes[gone].sum()),
     }
     words = (
         f"{sums['objects']:,} objects ({format_bytes(sums['bytes'])}) lose "
-        f"{sums['pieces_lost']:,} pieces; {format_bytes(sums['bytes_to_rebuild'])} to rebuild; "
-        f"{sums['objects_unrecoverable']:,} objects "
-        f"({format_bytes(sums['bytes_unrecoverable'])}) cannot be decoded any more"
+        f"{sums[f'{pieces}_lost']:,} {pieces}; {format_bytes(sums['bytes_to_rebuild'])} to "
+        f"rebuild; {sums[f'objects_{key}']:,} objects ({format_bytes(sums[f'bytes_{key}'])}) {end}"
     )
-    return sums, words
+    # Only a real cluster has no tree, and that is a cluster here.
+    tree = system.cluster.tree or Tree((Level("server", system.server_count),), "server")
+    numbers = range(tree.devices)
+    parts = {tree.device_level: {one: tree.name(tree.device_level, one) for one in numbers}}
+    hosts = {one: tree.part_above(tree.port_level, one) for one in numbers}
+    if hosts != parts[tree.device_level]:
+        parts = {tree.port_level: hosts, **parts}
+    homes = _received(table["homes"], piece_bytes.astype(float), gone, parts)
+    return table, sums, words, homes
 
 
 @contextmanager
@@ -235,9 +207,7 @@ def _naming_the_option() -> Iterator[None]:
         raise ConfigError(f"--fail{text.removeprefix('failed')}") from None
 
 
-def _of_cluster(
-    source: ClusterSource, judging: Judging
-) -> tuple[pa.Table, dict[str, Any], str, list[_Homes]]:
+def _of_cluster(source: ClusterSource, judging: Judging) -> _Found:
     import pyarrow as pa
 
     from resilver.simulate import affected_groups
@@ -246,33 +216,31 @@ def _of_cluster(
     with _naming_the_option():
         found = affected_groups(source.report, list(judging.fail))
     rows = [row for row in found.to_pylist() if row["pool"] in pools]
-    data = {id: _data_pieces(pool) for id, pool in pools.items()}
-    gone = [len(row["survivors"]) < (data[row["pool"]] or 1) for row in rows]
+    data = [_data_pieces(pools[row["pool"]]) for row in rows]
+    gone = np.array([len(row["survivors"]) < (k or 1) for row, k in zip(rows, data, strict=True)])
     piece_bytes = np.array(
-        [-(-row["bytes"] // k) if (k := data[row["pool"]]) else -1 for row in rows], dtype=np.int64
+        [-(-row["bytes"] // k) if k else np.nan for row, k in zip(rows, data, strict=True)]
     )
     osds = {osd.id: osd for osd in source.report.osds}
-    parts = [
-        ("host", {id: osd.host or osd.name for id, osd in osds.items()}),
-        ("osd", {id: osd.name for id, osd in osds.items()}),
-    ]
+    parts = {
+        "host": {id: osd.host or osd.name for id, osd in osds.items()},
+        "osd": {id: osd.name for id, osd in osds.items()},
+    }
     homes = pa.chunked_array([pa.array([row["homes"] for row in rows], pa.list_(pa.int32()))])
-    received = _received(homes, piece_bytes, parts)
+    received = _received(homes, piece_bytes, gone.astype(bool), parts)
     sums = {
         "placement_groups": len(rows),
         "bytes": sum(row["bytes"] for row in rows),
         "copies_lost": sum(row["lost"] for row in rows),
-        "placement_groups_without_data": sum(gone),
+        "placement_groups_without_data": int(gone.sum()),
     }
-    table = pa.Table.from_pylist(
-        [_group_row(row, pools[row["pool"]], osds) for row in rows], _group_schema()
-    )
+    named = [_group_row(row, pools[row["pool"]], osds) for row in rows]
     words = (
         f"{', '.join(dict.fromkeys(judging.fail))}: {len(rows):,} placement groups "
         f"({format_bytes(sums['bytes'])}) lose {sums['copies_lost']:,} copies or pieces; "
-        f"{sum(gone):,} have too few left to rebuild from"
+        f"{sums['placement_groups_without_data']:,} have too few left to rebuild from"
     )
-    return table, sums, words, received
+    return pa.Table.from_pylist(named, _group_schema()), sums, words, received
 
 
 def _data_pieces(pool: PoolInfo) -> int | None:

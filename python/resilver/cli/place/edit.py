@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -121,14 +122,26 @@ def edited(reading: Reading, editing: Editing) -> MapSource:
     else:
         source = MapSource("--build", _built(editing.build, reading.words))
     crush = source.crush
-    try:
-        for edit in edits_of(editing)[0]:
+    for edit in edits_of(editing)[0]:
+        try:
             crush = edit.made(crush)
-        if editing.reweight:
-            crush = crush.recomputed()
-    except PlacementError as error:
-        raise PlacementError(f"{source.label}: {error}") from None
+        except PlacementError as error:
+            remedy = _known_names(crush, edit)
+            raise PlacementError(f"{source.label}: {error}{remedy}") from None
+    if editing.reweight:
+        crush = crush.recomputed()
     return source if crush is source.crush else MapSource(source.label, crush)
+
+
+def _known_names(crush: CrushMap, edit: Edit) -> str:
+    """What the item of an edit may have been meant to be, where the map has none of its name."""
+    if edit.option not in ("--remove-item", "--move", "--reweight-item"):
+        return ""
+    document = json.loads(crush.to_json())
+    names = [one["name"] for one in (*document["devices"], *document["buckets"])]
+    # The shadow trees of device classes are nobody's to edit.
+    names = [name for name in names if "~" not in name]
+    return "" if edit.words[0] in names else f"; {name_remedy(edit.words[0], names)}"
 
 
 def _built(devices: int, words: tuple[str, ...]) -> CrushMap:

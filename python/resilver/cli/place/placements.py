@@ -47,7 +47,7 @@ class Placement:
     Attributes:
         title: What they are, for a heading.
         key: What two placements have in common that can be compared, such as a pool's name.
-        unit: What a set is: group, input or object.
+        unit: What a set is: placement group, input or object.
         sets: A row a set; -1 after a short one, 2147483647 for a hole.
         set_bytes: The bytes of one copy or piece of each, or None.
         by_position: Whether a place in a set has a meaning of its own.
@@ -120,7 +120,7 @@ def _of_pool(source: ClusterSource, pool: PoolInfo) -> Placement:
     return Placement(
         title=f"pool '{pool.name}' ({pool.id}): {pool.pg_num:,} groups of {pool.size}",
         key=pool.name,
-        unit="group",
+        unit="placement group",
         sets=group_up_sets(report, pool.id),
         set_bytes=_piece_bytes(report, pool),
         by_position=pool.kind == "erasure",
@@ -232,7 +232,7 @@ def _of_study(system: System, name: str, asked: Inputs, seed: int) -> Placement:
         title=(f"pool '{name}': " if name else "")
         + f"{algorithm} on {servers:,} {plural(tree.device_level)}: {what} of {copies}",
         key=name or "study",
-        unit="object" if groups is None else "group",
+        unit="object" if groups is None else "placement group",
         sets=sets(()),
         set_bytes=None,
         by_position=code is not None and algorithm == "crush",
