@@ -257,3 +257,12 @@ def test_a_sweep_must_be_settled_first(tmp_path: Path, capsys: pytest.CaptureFix
     study.write_text(STUDY.format(groups=256) + sweep)
     assert cli.run(["place", str(study), "--quality"]) == 2
     assert "choose one with --set cluster.servers=24" in capsys.readouterr().err
+
+
+def test_a_file_is_compared_with_what_edits_make_of_it(report: Path, tmp_path: Path) -> None:
+    # Rule: one command does what writing the edited map and comparing with it does.
+    edit, changed = ("--reweight-item", "osd.12", "1.0"), tmp_path / "changed.json"
+    (by_edit,) = answer("--compare", report, *edit, "-o", changed)
+    (by_file,) = answer("--compare", report, changed)
+    assert by_edit["moved"] == by_file["moved"] > 0
+    assert by_edit["levels"] == by_file["levels"]

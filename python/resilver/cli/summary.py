@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,8 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     console.print()
     if results.swept_keys:
         rows = ranked(results, points)
+        if rows is not points:
+            _tell_limits(results, rows)
         most = _POINTS_SHOWN if rows is points else _RANKS_SHOWN
         _print_points(console, results, rows[:most])
         if len(rows) > most:
@@ -209,6 +212,16 @@ def _key_width(cells: Sequence[str]) -> int:
     return min(max(map(len, cells)), max(_SWEPT_WIDTH_MAX, longest_word))
 
 
+def _tell_limits(results: Results, points: list[Any]) -> None:
+    """Give each run of the points the name of what limited it, where the results say it."""
+    table = getattr(results, "limits", None)
+    found = [] if table is None else [row for row in table.to_pylist() if row["is_limit"]]
+    names = {row["run"]: row["name"] or row["kind"].replace("_", " ") for row in found}
+    for point in points:
+        for row in point.rows:
+            row["limited_by"] = names.get(row["run"])
+
+
 def _print_turned(
     console: Console,
     names: list[str],
@@ -266,6 +279,8 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
     columns: list[tuple[str, str, Any]] = []
     if not all(serves_only(point.rows) for point in points):
         columns.append(("rebuild time", "rebuild_seconds", format_duration))
+        if any(row.get("limited_by") for point in points for row in point.rows):
+            columns.append(("limited by", "limited_by", str))
         columns.append(("rebuild rate", "aggregate_bytes_per_second", format_rate))
     if clients:
         columns += _client_columns(any(_had_faults(point) for point in points))
@@ -322,6 +337,8 @@ def _median_and_quartiles(rows: Any, column: str, words: Any) -> tuple[str, str]
     values = [row[column] for row in rows if row[column] is not None]
     if not values:
         return "-", ""
+    if isinstance(values[0], str):
+        return Counter(values).most_common(1)[0][0], ""
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     spread = f"{words(float(low))} - {words(float(high))}" if len(values) > 1 else ""
     return words(float(middle)), spread

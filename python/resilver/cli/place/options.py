@@ -147,7 +147,9 @@ class Judging:
         text="Members of a set whose loss loses data; by default all of a replica set.",
     )
     compare: bool = _judge(
-        "--compare", text="What moves from the first FILE to the second.", default=False
+        "--compare",
+        text="What moves from the first FILE to the second, or by the edits of one.",
+        default=False,
     )
     seed: int = _judge(
         "--seed", metavar="N", min=0, text="A study's seed.", default=1, show_default=True

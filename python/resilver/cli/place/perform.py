@@ -73,7 +73,7 @@ def _perform(
 
     on_map = editing.changes or mode in (Mode.tester, Mode.write)
     if mode is Mode.compare:
-        return _compare(reading, inputs, judging, as_json=as_json)
+        return _compare(reading, inputs, judging, editing, as_json=as_json)
     if mode in (Mode.groups, Mode.object) and not on_map:
         from resilver.cli.place.groups import print_groups, print_object
 
@@ -104,18 +104,27 @@ def _perform(
     return 0
 
 
-def _compare(reading: Reading, inputs: Inputs, judging: Judging, *, as_json: bool) -> int:
+def _compare(
+    reading: Reading, inputs: Inputs, judging: Judging, editing: Editing, *, as_json: bool
+) -> int:
+    """Two files, or one and what edits make of its map."""
+    from resilver.cli.place import edit
     from resilver.cli.place.compare import print_comparison
-    from resilver.cli.place.source import open_map, open_source
+    from resilver.cli.place.source import MapSource, open_map, open_source
     from resilver.cli.place.tester import compare_as_crushtool
 
-    # One of the two may be the cluster that dumps complete, and the other not.
-    before, after = reading.words
-    if inputs.test:
-        first, second = (open_map(path, reading, alone=False) for path in (before, after))
-        return compare_as_crushtool(first, second, inputs)
-    one, other = (open_source(path, reading, alone=False) for path in (before, after))
-    print_comparison(one, other, inputs, judging, as_json=as_json)
+    opened = open_map if inputs.test else open_source
+    # One of two may be the cluster that dumps complete, and the other not.
+    alone = len(reading.words) == 1
+    sources = [opened(path, reading, alone=alone) for path in reading.words]
+    if editing.changes:
+        made = edit.edited(reading, editing)
+        sources.append(made)
+        edit.write(made, editing, as_json=False)
+    before, after = sources
+    if isinstance(before, MapSource) and isinstance(after, MapSource) and inputs.test:
+        return compare_as_crushtool(before, after, inputs)
+    print_comparison(before, after, inputs, judging, as_json=as_json)
     return 0
 
 
@@ -188,9 +197,12 @@ def _check(
     ]
     problems += edits_of(editing)[1]
     problems += _ignored(mode, inputs, judging, editing)
-    count = 2 if mode is Mode.compare else 1
+    count = 2 if mode is Mode.compare and not editing.changes else 1
+    if mode is Mode.compare and editing.build is not None:
+        problems.append(Problem("there is nothing before it", "leave --compare out", "--build"))
     if editing.build is None and len(reading.words) != count:
-        rule, remedy = "--compare takes two files", "`resilver place --compare BEFORE AFTER`"
+        rule = "--compare takes two files"
+        remedy = "`resilver place --compare BEFORE AFTER`, or one file and edits of its map"
         if count == 1:
             rule = "place takes one FILE"
             remedy = "name a map, a report, a dump or a study, or use --build"
