@@ -55,7 +55,34 @@ def drawn_study(number: int) -> dict[str, Any]:
         _put_in_parts(beside, study, groups)
     if is_stored:
         _in_pools(random.Random(f"pools {number}"), study, group_size)
+    _returns(random.Random(f"returns {number}"), study["faults"])
     return study
+
+
+MICROSECONDS = {"0 s": 0, "100 us": 100, "1 ms": 1000, "1.9 ms": 1900, "20 ms": 20_000}
+"""When parts fail of which the system is told, but for the latest."""
+
+
+def _returns(draw: random.Random, faults: list[dict[str, Any]]) -> None:
+    """Has parts come back of which the system is told, and some of them go and come back again."""
+    if draw.random() < 0.3:
+        return
+    again: list[dict[str, Any]] = []
+    for fault in faults:
+        (level, parts), *_ = fault.get("fail", {"": None}).items()
+        if level not in ("servers", "hosts") or draw.random() < 0.4:
+            continue
+        at = MICROSECONDS.get(fault["at"], 300_000)
+        spans = []
+        for _ in range(draw.choice((1, 1, 2, 3))):
+            until = at + draw.choice((90, 1100, 19_000, 250_000))
+            spans.append({"at": f"{at} us", "fail": {level: parts}, "until": f"{until} us"})
+            at = until + draw.choice((0, 400, 30_000))
+        if len(spans) > 1 and draw.random() < 0.3:
+            del spans[-1]["until"]
+        fault |= spans[0]
+        again += spans[1:]
+    faults += again
 
 
 def _in_pools(draw: random.Random, study: dict[str, Any], group_size: int) -> None:

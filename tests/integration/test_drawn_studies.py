@@ -74,6 +74,9 @@ def test_drawn_studies_run_and_are_worth_running() -> None:
         "strips_rebuilt",
         "packets_dropped",
         "lent_bytes",
+        "returned_pieces",
+        "returned_objects",
+        "surplus_pieces",
     ):
         assert total(name) > 0, name
     for name in ("failed_parts", "failed_disks", "failed_links", "slow_parts"):

@@ -14,10 +14,10 @@ from resilver.importers.ceph import PoolInfo
 from resilver.simulate import CrushMap
 from resilver.spec import System
 from tests.reference.draws import HALF_WORD, jenkins_of_two
-from tests.reference.losses import OBJECTS_A_FILE, Losses, Subject, fail_in_turn, stages_of
+from tests.reference.losses import OBJECTS_A_FILE, Losses, Span, Subject, fail_in_turn, stages_of
 
 
-def failed_osds(system: System, seed: int) -> dict[int, int]:
+def failed_osds(system: System, seed: int) -> dict[int, list[Span]]:
     """When the OSDs fail that do, in picoseconds: those named, and those drawn of a kind."""
     report = system.report
     assert report is not None
@@ -110,7 +110,7 @@ class UpSets:
 def find_ceph_losses(system: System, seed: int) -> Losses:
     """The population and what failures touch of it: one object of each touched group in turn."""
     stages = [failed for _, failed in stages_of(failed_osds(system, seed))]
-    ever = stages[-1]
+    ever = frozenset().union(*stages)
     losses, up_sets, touched = Losses(), UpSets(system, ever), []
     pools = {pool.id: pool for pool in up_sets.report.pools}
     for index, load in enumerate(system.group_loads):
@@ -127,8 +127,9 @@ def find_ceph_losses(system: System, seed: int) -> Losses:
                 continue
         else:
             losses.affected_groups += 1
-        if not ever.isdisjoint(before) or not set(after[-1]) <= set(before):
-            losses.groups_gained.update(set(after[-1]) - set(before))
+        without = set(up_sets.place(pool, load.number, ever))
+        if not ever.isdisjoint(before) or not without <= set(before):
+            losses.groups_gained.update(without - set(before))
         touched.append((index, load, before, after))
     for turn in range(max((load.objects for _, load, _, _ in touched), default=0)):
         for index, load, before, after in touched:

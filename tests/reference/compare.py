@@ -59,6 +59,9 @@ def assert_equal_metrics(core: RunResult, twin: Outcome, system: System) -> None
         "remapped_objects": len(twin.objects[False]),
         "remapped_pieces": twin.copies[False],
         "remapped_bytes": twin.bytes[False],
+        "returned_pieces": None if twin.returned is None else twin.returned[0],
+        "returned_objects": None if twin.returned is None else twin.returned[1],
+        "surplus_pieces": twin.surplus,
         "events": twin.events,
     }
     assert {name: core.metrics[name] for name in expected} == expected

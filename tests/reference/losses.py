@@ -66,12 +66,37 @@ class Losses:
     subjects: list[Subject] = field(default_factory=list)
 
 
-def stages_of(fails_at: dict[int, int]) -> list[tuple[int, frozenset[int]]]:
-    """The times at which devices fail, each with all that have failed by then."""
+Span = tuple[int, int | None]
+"""From when to when a device is gone, in picoseconds; None where it never comes back."""
+
+
+def stages_of(gone: dict[int, list[Span]]) -> list[tuple[int, frozenset[int]]]:
+    """The times at which devices fail or come back, each with all that are gone from then on.
+
+    At one time devices come back before others fail.
+    """
+    ends = {(end, 0) for spans in gone.values() for _, end in spans if end is not None}
+    begins = {(begin, 1) for spans in gone.values() for begin, _ in spans}
+
+    def is_gone(span: Span, now: int, has_begun: int) -> bool:
+        return span[0] < now + has_begun and (span[1] is None or now < span[1])
+
     return [
-        (time, frozenset(device for device, at in fails_at.items() if at <= time))
-        for time in sorted(set(fails_at.values()))
+        (now, frozenset(one for one in gone if any(is_gone(span, now, rank) for span in gone[one])))
+        for now, rank in sorted(ends | begins)
     ]
+
+
+def joined(spans: list[Span]) -> list[Span]:
+    """Spans in their order, those that meet or overlap as one."""
+    all_spans: list[Span] = []
+    for begin, end in sorted(spans, key=lambda span: span[0]):
+        last = all_spans[-1] if all_spans else None
+        if last is None or (last[1] is not None and last[1] < begin):
+            all_spans.append((begin, end))
+        elif last[1] is not None:
+            all_spans[-1] = (last[0], None if end is None else max(last[1], end))
+    return all_spans
 
 
 NARROW_WIDTH = 2**16
@@ -129,8 +154,8 @@ def object_sizes(system: System, size: int) -> list[int]:
     return [amount for amount in dealt if amount]
 
 
-def failed_servers(system: System, seed: int) -> dict[int, int]:
-    """When the servers fail that do, in picoseconds: those named, and those drawn."""
+def failed_servers(system: System, seed: int) -> dict[int, list[Span]]:
+    """When the servers are gone that fail: those named, and those drawn."""
     servers = system.server_count
     counts = {"servers": servers, "racks": system.cluster.racks, "rows": system.cluster.rows}
     members_of = {
@@ -148,9 +173,9 @@ def failed_servers(system: System, seed: int) -> dict[int, int]:
 
 def fail_in_turn(
     system: System, seed: int, members_of: dict[str, dict[str, tuple[int, ...]]]
-) -> dict[int, int]:
-    """When devices fail, in picoseconds, given the devices of every component by kind and name."""
-    fails_at: dict[int, int] = {}
+) -> dict[int, list[Span]]:
+    """When devices are gone, given the devices of every component by kind and name."""
+    gone: dict[int, list[Span]] = {}
     # What is drawn is drawn among what no fault names, and no earlier draw has taken.
     order = sorted(
         enumerate(system.faults),
@@ -159,16 +184,15 @@ def fail_in_turn(
     for number, fault in order:
         members, targets = members_of[plural(fault.broken.level)], fault.broken.targets
         if isinstance(targets, int):
-            whole = [
-                group for group in sorted(members.values()) if fails_at.keys().isdisjoint(group)
-            ]
+            whole = [group for group in sorted(members.values()) if gone.keys().isdisjoint(group)]
             chosen = choose(seed, number, whole, targets)
         else:
             chosen = [members[name] for name in targets]
-        time = round(Fraction(float(fault.at)) * 10**12)
+        until = fault.broken.until
+        end = None if until is None else round(Fraction(float(until)) * 10**12)
         for device in (device for group in chosen for device in group):
-            fails_at.setdefault(device, time)
-    return fails_at
+            gone.setdefault(device, []).append((round(Fraction(float(fault.at)) * 10**12), end))
+    return {device: joined(spans) for device, spans in gone.items()}
 
 
 def choose(seed: int, fault: int, urn: list[Any], count: int) -> list[Any]:
@@ -305,7 +329,7 @@ def find_losses(system: System, seed: int) -> Losses:
     """
     losses, layout = Losses(), Layout(system, seed)
     stages = [failed for _, failed in stages_of(failed_servers(system, seed))]
-    ever = stages[-1]
+    ever = frozenset().union(*stages)
     for file, file_size in enumerate(file_sizes(system, seed)):
         losses.files += 1
         losses.bytes += file_size

@@ -148,3 +148,7 @@ class Disk:
     def fail(self) -> None:
         """Serve nothing from now on: the time that the queue would have taken is not spent."""
         self.busy -= max(0, self.free - self.clock.now)
+
+    def repair(self) -> None:
+        """Serve again: what was in the queue is not served any more."""
+        self.free = self.clock.now

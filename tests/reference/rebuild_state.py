@@ -21,13 +21,18 @@ class Item:
         stored: The positions that were ever on a device.
         made: Those that were made anew or have moved.
         tasks: The copies that are under way or still to begin, in the order they were asked for.
+        held: By device that is gone: the position of what it holds, and whether that was made.
+        stays: The positions of copies that stay where they are, whatever placement says.
         lost: How many copies were lost.
+        returned: How many of them came back with their devices.
+        surplus: How many copies came back that had been made anew.
         full: How many copies it had; zero once it is lost for good.
         left: How many of them are not missing.
         undersized: How many of those missing have no device to go to.
         is_gone: Whether it is lost for good.
         was_degraded: Whether it lacked a copy when that was last noted.
         was_at_risk: Whether it had one copy left then.
+        was_whole: Whether it had all its copies then.
     """
 
     rank: int
@@ -36,13 +41,18 @@ class Item:
     stored: set[int]
     made: set[int] = field(default_factory=set)
     tasks: list[Task] = field(default_factory=list)
+    held: dict[int, tuple[int, bool]] = field(default_factory=dict)
+    stays: set[int] = field(default_factory=set)
     lost: int = 0
+    returned: int = 0
+    surplus: int = 0
     full: int = 0
     left: int = 0
     undersized: int = 0
     is_gone: bool = False
     was_degraded: bool = False
     was_at_risk: bool = False
+    was_whole: bool = True
 
     @classmethod
     def before(cls, rank: int, subject: Subject) -> Item:
@@ -57,8 +67,14 @@ class Part:
 
     position: int
     source: Device
+    life: int
     is_in_flight: bool = True
     is_unsent: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its source has failed since it was asked."""
+        return self.source.is_down or self.source.life != self.life
 
     @property
     def is_open(self) -> bool:
@@ -80,6 +96,7 @@ class Buffer:
         is_starved: Whether it waits for a stale part to end, as no other source is left.
         has_arrived: Whether its data has come.
         is_done: Whether it is written, or nothing is wanted of it.
+        life: The life of its destination in which it was asked for.
     """
 
     task: Task
@@ -91,6 +108,12 @@ class Buffer:
     is_starved: bool = False
     has_arrived: bool = False
     is_done: bool = False
+    life: int = 0
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its destination has failed since it began to ask for it."""
+        return self.task.destination.is_down or self.task.destination.life != self.life
 
     def stale_positions(self) -> set[int]:
         """The positions of stale parts that are under way."""
@@ -139,6 +162,7 @@ class Device:
         is_waiting: Whether it goes on by itself then.
         finished: When its last byte was written; None before the first.
         is_down: Whether it has failed.
+        life: How often it has.
     """
 
     number: int
@@ -155,11 +179,23 @@ class Device:
     is_waiting: bool = False
     finished: int | None = None
     is_down: bool = False
+    life: int = 0
 
     def next_task(self) -> Task | None:
         """The first task in order of which a buffer was not asked for."""
         unasked = (t for t in self.tasks if not t.is_given_up and t.asked < len(t.buffers))
         return next(unasked, None)
+
+    def fail(self) -> None:
+        """Be gone from now on."""
+        self.is_down = True
+        self.life += 1
+        self.disk.fail()
+
+    def come_back(self) -> None:
+        """Work again, with an empty queue."""
+        self.is_down = False
+        self.disk.repair()
 
     def stop(self) -> None:
         """Forget all that was to be done."""
@@ -185,6 +221,8 @@ class Outcome:
         affected_objects: Objects that lost a copy.
         unrecoverable: Objects and bytes lost for good.
         undersized_copies: Missing copies that have no device to go to.
+        returned: Lost copies that came back, and their objects; None where nothing comes back.
+        surplus: Copies that came back and had been made anew; None likewise.
         begins_at: When the first devices failed.
         rebuilt_at: When the last lost copy was back.
         first_redundant_at: When the first object had all its copies again.
@@ -208,6 +246,8 @@ class Outcome:
     affected_objects: int = 0
     unrecoverable: tuple[int, int] = (0, 0)
     undersized_copies: int = 0
+    returned: tuple[int, int] | None = None
+    surplus: int | None = None
     begins_at: int = 0
     rebuilt_at: int = 0
     first_redundant_at: int | None = None
@@ -243,8 +283,8 @@ class Outcome:
         copies, amount = self.received.get(to, (0, 0))
         self.received[to] = (copies + 1, amount + task.size)
 
-    def note_health(self, now: int, items: Iterable[Item], is_all: bool = True) -> None:
-        """Note which objects lack a copy from now on; not all of them where one was rebuilt."""
+    def note_health(self, now: int, items: Iterable[Item]) -> None:
+        """Note which of these objects lack a copy from now on."""
         for item in items:
             is_degraded = item.left < item.full
             is_at_risk = is_degraded and item.left <= 1
@@ -253,13 +293,15 @@ class Outcome:
             self.at_risk_area += (item.was_at_risk - is_at_risk) * now
             self._degraded += is_degraded - item.was_degraded
             self._at_risk += is_at_risk - item.was_at_risk
-            if item.was_degraded and not is_degraded and not is_all:
+            is_whole = item.full > 0 and not is_degraded
+            if is_whole and not item.was_whole:
                 self.last_redundant_at = now
                 if self.first_redundant_at is None:
                     self.first_redundant_at = now
             item.was_degraded, item.was_at_risk = is_degraded, is_at_risk
+            item.was_whole = is_whole
 
-    def count_losses(self, items: list[Item], failed: frozenset[int]) -> None:
+    def count_losses(self, items: list[Item]) -> None:
         """Add up, at the end, what was lost, and what still lacks a copy."""
         self.degraded_area += self._degraded * self.ended_at
         self.at_risk_area += self._at_risk * self.ended_at
@@ -267,3 +309,7 @@ class Outcome:
         gone = [item.subject.size for item in items if item.is_gone]
         self.unrecoverable = (len(gone), sum(gone))
         self.undersized_copies = sum(item.undersized for item in items if not item.is_gone)
+        if self.returned is not None:
+            returned = [item.returned for item in items if item.returned]
+            self.returned = (sum(returned), len(returned))
+            self.surplus = sum(item.surplus for item in items)

@@ -13,8 +13,9 @@ from fractions import Fraction
 from resilver.spec import System
 from tests.reference.ceph_losses import failed_osds, find_ceph_losses
 from tests.reference.draws import Stream
-from tests.reference.losses import Losses, failed_servers, find_losses, stages_of
+from tests.reference.losses import Losses, Span, failed_servers, find_losses, stages_of
 from tests.reference.machines import PICOSECONDS, Clock, Disk, Network
+from tests.reference.rebuild_places import give_back, homes_of, lose_copies, stay
 from tests.reference.rebuild_state import Buffer, Device, Item, Outcome, Part, Task
 
 
@@ -22,7 +23,12 @@ class Rebuild:
     """Every new home gathers its copies: request, read, send, write, buffer by buffer."""
 
     def __init__(
-        self, system: System, seed: int, losses: Losses, fails_at: dict[int, int], hosts: list[int]
+        self,
+        system: System,
+        seed: int,
+        losses: Losses,
+        gone: dict[int, list[Span]],
+        hosts: list[int],
     ) -> None:
         self.recovery, self.seed = system.recovery, seed
         self.clock, seen = Clock(), Counter[str]()
@@ -32,8 +38,10 @@ class Rebuild:
             for number, host in enumerate(hosts)
         ]
         self.items = [Item.before(rank, one) for rank, one in enumerate(losses.subjects)]
-        self.stages = stages_of(fails_at)
-        self.outcome = Outcome(losses, set(fails_at), self.devices, self.network.busy, seen=seen)
+        self.stages = stages_of(gone)
+        self.outcome = Outcome(losses, set(gone), self.devices, self.network.busy, seen=seen)
+        if any(end is not None for spans in gone.values() for _, end in spans):
+            self.outcome.returned = (0, 0)
 
     def run(self) -> Outcome:
         """Rebuild everything."""
@@ -46,17 +54,20 @@ class Rebuild:
             self.fail(0)
         self.clock.run()
         outcome.ended_at, outcome.events = self.clock.now, self.clock.executed
-        outcome.count_losses(self.items, self.stages[-1][1])
+        outcome.count_losses(self.items)
         return outcome
 
     def fail(self, stage: int) -> None:
-        """Devices fail, and every object's copies follow the placement without them."""
-        down = [device for device in self.devices if device.number in self.stages[stage][1]]
-        for device in (device for device in down if not device.is_down):
-            device.is_down = True
-            device.disk.fail()
+        """Devices fail or come back, and every object's copies follow the placement."""
+        gone = self.stages[stage][1]
+        down = [one for one in self.devices if one.number in gone and not one.is_down]
+        returning = [one for one in self.devices if one.number not in gone and one.is_down]
+        for device in down:
+            device.fail()
+        for device in returning:
+            device.come_back()
         for item in self.items:
-            self.reconsider(item, stage)
+            self.reconsider(item, stage, None if down else returning)
             for task in item.tasks:
                 lost = task.source is not None and task.source.is_down and task.is_under_way
                 self.outcome.seen["copy that lost its source"] += lost
@@ -71,7 +82,7 @@ class Rebuild:
             device.stop()
         for buffer in under_way:
             part = buffer.wanted
-            if part is not None and not buffer.has_arrived and part.source.is_down:
+            if part is not None and not buffer.has_arrived and part.is_lost:
                 arrived = [other.number for other in buffer.task.buffers if other.has_arrived]
                 seen = self.outcome.seen
                 seen["source changed in the middle"] += bool(arrived)
@@ -96,18 +107,20 @@ class Rebuild:
             if not buffer.is_done
         ]
 
-    def reconsider(self, item: Item, stage: int) -> None:
-        """What a failure means for one object: copies that are wanted, go on, or are not wanted."""
-        for position, device in enumerate(item.places):
-            if device is not None and self.devices[device].is_down:
-                item.places[position] = None
-                item.lost += 1
+    def reconsider(self, item: Item, stage: int, returning: list[Device] | None) -> None:
+        """What a stage means for one object: copies that are wanted, go on, or are not wanted."""
+        lose_copies(item, self.devices)
         under_way = [task for task in item.tasks if task.is_under_way]
+        if returning is not None:
+            back = give_back(item, returning)
+            stay(item, item.subject.after[stage], under_way, back)
+            if back:
+                self.outcome.rebuilt_at = self.clock.now
         missing = [n for n, device in enumerate(item.places) if device is None]
         wants: dict[int, int] = {}
         is_gone = len(missing) == len(item.places)
         if not is_gone:
-            wants = self.wants(item, item.subject.after[stage], missing, under_way)
+            wants = homes_of(item, item.subject.after[stage], missing, under_way)
         self.outcome.seen["object lost for good"] += is_gone and item.lost > 0 and not item.is_gone
         item.is_gone = is_gone and item.lost > 0
         owed = [n for n in missing if n in item.stored]
@@ -128,28 +141,6 @@ class Rebuild:
                 self.outcome.note_buffers(task.buffers)
                 item.tasks.append(task)
                 self.devices[home].tasks.append(task)
-
-    def wants(
-        self, item: Item, after: list[int], missing: list[int], under_way: list[Task]
-    ) -> dict[int, int]:
-        """The home of each copy that is to come.
-
-        Copies stay where they are; devices that the set gains take missing ones, then those of
-        devices that leave it. What is under way goes on while its home is in the set.
-        """
-        places, wants = item.places, dict[int, int]()
-        homes = [device for device in after if device not in places]
-        settled = {n for n, device in enumerate(places) if device is not None and device in after}
-        for task in under_way:
-            home = task.destination.number
-            if home in homes and task.position not in settled:
-                homes.remove(home)
-                wants[task.position] = home
-        leaving = [n for n in range(len(places)) if n not in missing and n not in settled]
-        for position in [*missing, *leaving]:
-            if position not in wants and homes:
-                wants[position] = homes.pop(0)
-        return wants
 
     def void(self, buffer: Buffer) -> None:
         """Nothing is wanted of a buffer that has not come."""
@@ -244,6 +235,7 @@ class Rebuild:
             destination.receive_held += buffer.size
             destination.outstanding += 1
             task.asked += 1
+            buffer.life = destination.life
             self.request(buffer, task.plan)
 
     def wake_later(self, destination: Device) -> None:
@@ -263,7 +255,7 @@ class Rebuild:
         device = buffer.task.item.places[position]
         assert device is not None
         source, destination = self.devices[device], buffer.task.destination
-        part = Part(position, source)
+        part = Part(position, source, source.life)
         buffer.wanted = part
         source.asked += buffer.size
 
@@ -272,9 +264,9 @@ class Rebuild:
             self.read_what_fits(source)
 
         def is_lost() -> bool:
-            if not (source.is_down or destination.is_down):
+            if not (part.is_lost or buffer.is_lost):
                 return False
-            if not source.is_down:
+            if not part.is_lost:
                 source.asked -= buffer.size
             self.part_ended(buffer, part)
             return True
@@ -306,18 +298,18 @@ class Rebuild:
 
         def sent() -> None:
             self.part_ended(buffer, part, is_sent=True)
-            if not source.is_down:
+            if not part.is_lost:
                 source.send_held -= buffer.size
                 source.asked -= buffer.size
                 self.read_what_fits(source)
 
         def is_lost() -> bool:
-            if not (source.is_down or destination.is_down):
+            if not (part.is_lost or buffer.is_lost):
                 return False
             self.part_ended(buffer, part)
             return True
 
-        if source.is_down:
+        if part.is_lost:
             part.is_unsent = False
             source.disk.bytes["read"] -= buffer.size
             self.part_ended(buffer, part)
@@ -347,7 +339,7 @@ class Rebuild:
         self.outcome.transfer(part.source, destination, int(buffer.number == 0), buffer.size)
 
         def written() -> None:
-            if destination.is_down:
+            if buffer.is_lost:
                 destination.disk.bytes["write"] -= buffer.size
                 return
             destination.receive_held -= buffer.size
@@ -374,7 +366,7 @@ class Rebuild:
         if task.replaces_lost:
             item.left += 1
             self.outcome.rebuilt_at = self.clock.now
-            self.outcome.note_health(self.clock.now, [item], is_all=False)
+            self.outcome.note_health(self.clock.now, [item])
 
 
 def rebuild(system: System, seed: int) -> Outcome:
@@ -387,11 +379,11 @@ def rebuild(system: System, seed: int) -> Outcome:
     """
     report = system.report
     if report is None:
-        losses, fails_at = find_losses(system, seed), failed_servers(system, seed)
-        return Rebuild(system, seed, losses, fails_at, list(range(system.server_count))).run()
+        losses, gone = find_losses(system, seed), failed_servers(system, seed)
+        return Rebuild(system, seed, losses, gone, list(range(system.server_count))).run()
     # Endpoints are numbered as OSDs first name their hosts; numbers without an OSD have no traffic.
     hosts = {osd.id: osd.host or osd.name for osd in report.osds}
     names = list(dict.fromkeys(hosts.values()))
     endpoints = [names.index(hosts.get(number, names[0])) for number in range(max(hosts) + 1)]
-    losses, fails_at = find_ceph_losses(system, seed), failed_osds(system, seed)
-    return Rebuild(system, seed, losses, fails_at, endpoints).run()
+    losses, gone = find_ceph_losses(system, seed), failed_osds(system, seed)
+    return Rebuild(system, seed, losses, gone, endpoints).run()

@@ -24,6 +24,11 @@ def at(milliseconds: int, **fail: Any) -> dict[str, Any]:
     return {"at": f"{milliseconds} ms", "fail": fail}
 
 
+def gone(since: int, until: int, **fail: Any) -> dict[str, Any]:
+    """A fault that is over at another time of the run."""
+    return {**at(since, **fail), "until": f"{until} ms"}
+
+
 # Faults in sequence: what the case is about must occur in it.
 GOES_ON = {"copy that lost its source"}
 IN_THE_MIDDLE = {*GOES_ON, "source changed in the middle"}
@@ -115,6 +120,39 @@ SEQUENCES: dict[str, tuple[dict[str, Any], set[str]]] = {
         ),
         {*IN_THE_MIDDLE, "arrived ahead of one asked again"},
     ),
+    "back-during-the-rebuild": (
+        described(8, population=LARGE, faults=[gone(0, 120, servers=1)]),
+        NOT_WANTED,
+    ),
+    "back-while-another-is-rebuilt": (
+        described(
+            9,
+            population=LARGE,
+            faults=[gone(0, 150, servers=1), at(60, servers=1), gone(90, 400, servers=1)],
+            recovery={**TIGHT, "source": "least_loaded"},
+        ),
+        {*GOES_ON, *NOT_WANTED},
+    ),
+    "gone-and-back-again-and-again": (
+        described(
+            8,
+            population=LARGE,
+            faults=[
+                *(gone(n, n + 70, servers=["server.3"]) for n in (0, 80, 160, 230, 320)),
+                at(200, servers=1),
+                gone(260, 261, servers=1),
+            ],
+        ),
+        {*GOES_ON, *NOT_WANTED},
+    ),
+    "back-with-what-was-lost-for-good": (
+        described(
+            6,
+            redundancy={"replicas": 2},
+            faults=[gone(0, 700, servers=1), gone(5, 300, servers=1), at(9, servers=1)],
+        ),
+        {"object lost for good"},
+    ),
     "after-the-rebuild": (
         described(7, faults=[at(0, servers=1), at(60_000, servers=1)]),
         PLAIN,
@@ -133,14 +171,27 @@ def test_faults_in_sequence_equal_the_twin_to_the_picosecond(name: str) -> None:
 
 @st.composite
 def sequences(draw: st.DrawFn) -> dict[str, Any]:
-    """Any small system in which servers fail up to four times, at times close together or apart."""
+    """Any small system in which servers fail up to four times, close together or apart.
+
+    Some come back, and one may go and come back several times.
+    """
     description = draw(descriptions())
     servers = description["cluster"]["servers"]
     most = st.integers(0, draw(st.sampled_from([30, 300, 10_000])))
     counts = draw(st.lists(st.integers(1, 2), min_size=1, max_size=4))
-    while sum(counts) >= servers:
+    while sum(counts) + 1 >= servers:
         counts.pop()
-    description["faults"] = [at(draw(most), servers=count) for count in counts]
+    faults = []
+    for count in counts:
+        since, lasts = draw(most), draw(st.sampled_from([0, 0, 1, 50, 300]))
+        fails = {"servers": count}
+        faults.append(gone(since, since + lasts, **fails) if lasts else at(since, **fails))
+    until = 0
+    for _ in range(draw(st.sampled_from([0, 0, 1, 4])) if servers > 1 else 0):
+        since = until + draw(st.integers(0, 60))
+        until = since + draw(st.integers(1, 120))
+        faults.append(gone(since, until, servers=["server.0"]))
+    description["faults"] = faults or [at(draw(most), servers=["server.0"])]
     return description
 
 
@@ -153,19 +204,25 @@ def test_any_sequence_of_faults_equals_the_twin(description: dict[str, Any]) -> 
 
 @pytest.mark.parametrize("osds_as_domains", [True, False])
 @pytest.mark.parametrize("source", ["primary", "least_loaded"])
+@pytest.mark.parametrize("comes_back", [False, True])
 def test_a_real_cluster_s_faults_in_sequence_equal_the_twin(
-    tmp_path: Path, osds_as_domains: bool, source: str
+    tmp_path: Path, osds_as_domains: bool, source: str, comes_back: bool
 ) -> None:
     """Upmap entries lead groups to and away from OSDs that fail while others are rebuilt."""
     (tmp_path / "report.json").write_text(
         json.dumps(report(osds_as_domains, EXCEPTIONS)), encoding="utf-8"
     )
+    first = gone(0, 300, osds=["osd.4"]) if comes_back else at(0, osds=["osd.4"])
     description = {
         "cluster": {"ceph": "report.json"},
-        "faults": [at(0, osds=["osd.4"]), at(200, hosts=["a"]), at(400, osds=1)],
+        "faults": [first, at(200, hosts=["a"]), at(400, osds=1)],
         "recovery": {**TIGHT, "source": source, "order": "risk"},
         "study": {"seeds": [3]},
     }
     run = Study.from_dict(description, base=tmp_path).runs()[0]
     twin = assert_equal_runs(run.system, run.seed)
-    assert twin.copies[True] > 20 and twin.seen["copy that lost its source"]
+    assert twin.copies[True] > 20
+    if comes_back:
+        assert twin.returned is not None and twin.returned[0] + (twin.surplus or 0) > 0
+    else:
+        assert twin.seen["copy that lost its source"]

@@ -29,7 +29,7 @@ pub struct DeviceOutcome {
     pub finished_at: Option<SimTime>,
     /// What its disk did; what was in its queue when it failed is not part of it, but for the number of requests.
     pub disk: DeviceUse,
-    /// Requests to its disk until it failed; zero where it failed with the first or not at all.
+    /// Requests to its disk until it failed; zero where it did not, or is back.
     pub requests_before_failure: u64,
 }
 
@@ -116,7 +116,7 @@ pub struct PoolOutcome {
     pub rebuilt_pieces: u64,
     /// Their data.
     pub rebuilt_bytes: Bytes,
-    /// When the last of them was; when the first device failed, where none was.
+    /// When the last lost piece was there again; when the first device failed, where none was.
     pub rebuilt_at: SimTime,
 }
 
@@ -145,13 +145,19 @@ pub struct Outcome {
     pub moved_bytes: Bytes,
     /// What was moved in vain.
     pub wasted: Wasted,
+    /// Lost pieces that came back with their devices before they were made anew.
+    pub returned_pieces: u64,
+    /// The objects of these pieces.
+    pub returned_objects: u64,
+    /// Pieces that came back with their devices and had been made anew elsewhere, where they stay.
+    pub surplus_pieces: u64,
     /// Pieces in place of lost ones that were given up because their sources or their destinations could not be reached.
     pub unreachable_pieces: u64,
     /// Pieces that were to move though they were not lost, given up likewise.
     pub unreachable_moves: u64,
     /// When the first devices failed.
     pub begins_at: SimTime,
-    /// When the last lost piece was complete; when the first devices failed, where none was.
+    /// When the last lost piece was there again, made anew or back with its device; when the first devices failed, where none was.
     pub rebuilt_at: SimTime,
     /// When half of the data in place of lost pieces was written; `None` where none was.
     pub half_rebuilt_at: Option<SimTime>,

@@ -5,7 +5,7 @@ use resilver_fabric::{Fabric, InterfaceUse, Message, NetworkUse, Notice};
 use resilver_kernel::queue::QueueKind;
 use resilver_kernel::{Model, Schedule};
 use resilver_parts::Parts;
-use resilver_units::{Bytes, EndpointId, SimTime};
+use resilver_units::{Bytes, EndpointId, SimDuration, SimTime};
 
 use crate::SystemError;
 use crate::actors::Workload;
@@ -32,14 +32,24 @@ pub struct Plant<F, D> {
     pub ports: Ports,
     /// What lies between devices and ports and takes time, where anything does.
     pub(crate) ways: Option<Box<Ways>>,
+    /// What has taken each device away.
+    pub(crate) outages: Vec<Outage>,
     /// What was handed to the fabric so far.
     pub sent: Bytes,
+}
+
+/// How many faults hold that have taken a device away, and the time that was counted of its queue before and is not served.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outage {
+    pub faults: u32,
+    pub unserved: SimDuration,
 }
 
 impl<F, D> Plant<F, D> {
     /// A fabric with the devices behind it, and the endpoint of each.
     pub fn new(fabric: F, disks: Vec<D>, endpoint_of: Vec<EndpointId>) -> Self {
-        Plant { ports: Ports::new(&endpoint_of, &[]), fabric, disks, endpoint_of, ways: None, sent: Bytes::ZERO }
+        let (ports, outages) = (Ports::new(&endpoint_of, &[]), vec![Outage::default(); disks.len()]);
+        Plant { ports, fabric, disks, endpoint_of, ways: None, outages, sent: Bytes::ZERO }
     }
 
     /// The same devices with several endpoints each, where `ports_of` names them.
@@ -162,14 +172,12 @@ impl<F: Network, D: Device> Storage<F, D> {
                 at => schedule.at(at, event),
             }
         }
-        let failing = self.recovery.failing_at_start();
-        if !failing.is_empty() {
-            self.note_fault(SimTime::ZERO);
+        if self.recovery.begins_at() == SimTime::ZERO {
+            self.take_out(0, schedule);
         }
         let mut site = Site { plant: &mut self.plant, schedule };
         self.recovery.start(&mut site);
         if let Some(workload) = &mut self.workload {
-            workload.lose_devices(&failing, 0, &mut site);
             workload.start(&mut site);
         }
     }
@@ -310,7 +318,7 @@ impl<F: Network, D: Device> Storage<F, D> {
                 }
             }
             StorageEvent::Network(change) => self.change(change, schedule),
-            StorageEvent::Fail(stage) => self.fail_devices(stage, schedule),
+            StorageEvent::Fail(stage) => self.learn(stage, schedule),
             StorageEvent::Way(event) => {
                 if let Some(over) = (Site { plant: &mut self.plant, schedule }).execute_way(event) {
                     self.execute_own(over, schedule);

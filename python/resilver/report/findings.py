@@ -173,6 +173,11 @@ def nothing_rebuilt(point: SystemRuns) -> str | None:
             f"Nothing was rebuilt (seed {seed}): {failed} took every copy of "
             f"{plural(lost, 'object')} along, so no survivor could send them."
         )
+    if number(row, "returned_pieces"):
+        return (
+            f"Nothing was rebuilt (seed {seed}): {failed} came back before any of what it held "
+            "was made anew."
+        )
     if undersized := number(row, "undersized_replicas"):
         return (
             f"Nothing was rebuilt (seed {seed}): {plural(undersized, 'lost replica')} found no "

@@ -77,9 +77,10 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
     for name, label in (
         ("unreachable_objects", "Out of the network's reach"),
         ("undersized_replicas", "Replicas without a new home"),
+        ("returned_pieces", "Came back with their parts"),
         ("remapped_bytes", "Moved though not lost"),
     ):
-        unit = "B" if name.endswith("_bytes") else "objects"
+        unit = {"_bytes": "B", "pieces": "replicas"}.get(name[-6:], "objects")
         figure = _median(point, name, label, unit)
         if figure is not None and any(number(row, name) for row in point.rows):
             figures.append(figure)

@@ -248,9 +248,6 @@ class Fault(Section):
         ends_at = self.at + end if key == "repair_after" else end
         if self.corrupt is not None:
             rule, remedy = "soft errors are rebuilt in place, and nothing comes back", "remove it"
-        elif self.starts_rebuild:
-            rule = "what the system is told of is rebuilt elsewhere, and does not come back"
-            remedy = "remove it, or write told = false"
         elif ends_at <= self.at:
             rule, remedy = "it ends later than it begins", "write a later time"
         elif ends_at >= HORIZON_SECONDS:

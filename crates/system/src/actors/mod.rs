@@ -156,6 +156,15 @@ impl Workload {
         self.ask_elsewhere(devices, site);
     }
 
+    /// Devices that were known to have failed are back, where `stage` of the failures places what they held.
+    ///
+    /// Of what was rebuilt so far, which is this share, each piece stays where it is.
+    pub(crate) fn regain_devices(&mut self, devices: &[DeviceId], stage: u32, share: f64) {
+        self.objects.settle(devices, &self.is_out, share);
+        self.objects.stage = stage as usize;
+        devices.iter().for_each(|device| self.is_out[device.index()] = false);
+    }
+
     /// A device that answered no request works again.
     pub(crate) fn repair_device(&mut self, device: DeviceId) {
         self.liveness.repair(device);

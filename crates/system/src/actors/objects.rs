@@ -150,6 +150,30 @@ impl Objects {
         self.sizes.iter().map(|size| size.get() as f64).sum::<f64>() / self.sizes.len() as f64
     }
 
+    /// Devices of which all know that they failed are about to be back: of the share that is rebuilt, each of their pieces is at its new
+    /// home from now on.
+    ///
+    /// Where placement gives that home to another of an object's pieces later, this takes the device that is back.
+    pub fn settle(&mut self, devices: &[DeviceId], is_out: &[bool], share: f64) {
+        let Some((present, later)) = self.after.get_mut(self.stage..).and_then(<[_]>::split_first_mut) else { return };
+        let returns = |device: u32| device != NO_DEVICE && devices.contains(&DeviceId::new(device));
+        for (object, _) in self.order.iter().enumerate().filter(|&(_, &order)| order < share) {
+            let row = object * self.pieces..(object + 1) * self.pieces;
+            for place in row.clone() {
+                let (device, home) = (self.before[place], present[place]);
+                if !returns(device) || home == NO_DEVICE || is_out[home as usize] {
+                    continue;
+                }
+                self.before[place] = home;
+                for after in &mut *later {
+                    if let Some(other) = row.clone().find(|&other| other != place && after[other] == home) {
+                        after[other] = after[place];
+                    }
+                }
+            }
+        }
+    }
+
     /// Says at which device each piece is at present: for a write, where it is to be from now on.
     ///
     /// A piece of a device that is out is at its new home if its place in the order of rebuild lies below the share that is

@@ -67,8 +67,8 @@ impl StudyFault {
         if !(0.0..1.0).contains(&health) || until.is_some_and(|until| until <= at) {
             return wrong("health", health.to_string(), "it is from 0 to below 1, until a later time");
         }
-        if is_told && (fault.is_slow() || until.is_some() || ["link", "switch"].contains(&level.as_str())) {
-            return wrong("told", "true".to_owned(), "the system is told of parts that are gone for good");
+        if is_told && (fault.is_slow() || ["link", "switch"].contains(&level.as_str())) {
+            return wrong("told", "true".to_owned(), "the system is told of parts with devices that are gone");
         }
         let (key, level, wanted) = (self.key.clone(), level.clone(), wanted.clone());
         Ok(Some(Ask { index: index as u64, key, fault, level, wanted }))

@@ -4,7 +4,7 @@ use resilver_device::Device;
 use resilver_fabric::{Component, Notice};
 use resilver_kernel::Schedule;
 use resilver_kernel::queue::QueueKind;
-use resilver_units::{DeviceId, EndpointId};
+use resilver_units::{DeviceId, EndpointId, SimTime};
 
 use super::Change;
 use crate::event::{EventOf, StorageEvent};
@@ -95,15 +95,9 @@ impl<F: Network, D: Device> Storage<F, D> {
         for &component in components {
             self.plant.fabric.repair(now, component);
         }
-        // What has failed for good meanwhile does not come back.
-        let comes_back = |device: &DeviceId| !self.recovery.knows_failed(*device);
-        let devices: Vec<DeviceId> = devices.iter().copied().filter(comes_back).collect();
-        for device in devices {
-            self.plant.repair_disk(now, device);
+        for &device in devices {
             self.recovery.regain_device(device);
-            if let Some(workload) = &mut self.workload {
-                workload.repair_device(device);
-            }
+            self.repair_disk(now, device);
         }
         let Plant { fabric, ports, .. } = &mut self.plant;
         ports.learn(|endpoint| fabric.works(endpoint));
@@ -121,22 +115,47 @@ impl<F: Network, D: Device> Storage<F, D> {
         }
     }
 
-    /// Devices fail for good, and the system is told: clients' requests to them are not answered, and recovery begins.
+    /// A fault of a device is over: it works again where no other holds.
+    fn repair_disk(&mut self, now: SimTime, device: DeviceId) {
+        if self.plant.repair_disk(now, device)
+            && let Some(workload) = &mut self.workload
+        {
+            workload.repair_device(device);
+        }
+    }
+
+    /// Devices fail or come back, and the system is told: recovery begins or changes course.
     #[cold]
-    pub(crate) fn fail_devices<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
-        self.note_fault(schedule.now());
-        if self.workload.is_some() {
-            let (now, failing) = (schedule.now(), self.recovery.failing_at(stage));
-            if let Some(workload) = &mut self.workload {
-                workload.lose_devices(&failing, stage, &mut Site { plant: &mut self.plant, schedule });
-            }
-            for &device in failing.iter().filter(|_| stage == 0) {
-                let requests = self.plant.disks[device.index()].usage().requests;
-                self.recovery.begin_without(device, requests);
-                self.plant.fail_disk(now, device);
-            }
+    pub(crate) fn learn<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
+        self.take_out(stage, schedule);
+        let returning = if stage > 0 { self.recovery.returning_at(stage) } else { Vec::new() };
+        let share = self.recovery.share_rebuilt();
+        for &device in &returning {
+            let requests = self.plant.disks[device.index()].usage().requests;
+            self.recovery.end_without(device, requests);
+            self.repair_disk(schedule.now(), device);
         }
         let mut site = Site { plant: &mut self.plant, schedule };
         self.recovery.fail(stage, &mut site);
+        if let Some(workload) = self.workload.as_mut().filter(|_| !returning.is_empty()) {
+            workload.regain_devices(&returning, stage, share);
+        }
+    }
+
+    /// Devices that are known to fail at a stage answer clients and others no more.
+    pub(crate) fn take_out<K: QueueKind>(&mut self, stage: u32, schedule: &mut Schedule<EventOf<F>, K>) {
+        let (now, failing) = (schedule.now(), self.recovery.failing_at(stage));
+        if failing.is_empty() {
+            return;
+        }
+        self.note_fault(now);
+        if let Some(workload) = &mut self.workload {
+            workload.lose_devices(&failing, stage, &mut Site { plant: &mut self.plant, schedule });
+        }
+        for &device in &failing {
+            let requests = self.plant.disks[device.index()].usage().requests;
+            self.recovery.begin_without(device, requests);
+            self.plant.fail_disk(now, device);
+        }
     }
 }

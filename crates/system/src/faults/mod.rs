@@ -8,12 +8,12 @@ mod drawing;
 mod kinds;
 mod naming;
 mod periods;
+mod stages;
 
 use std::collections::BTreeMap;
 
 use resilver_fabric::topology::Topology;
 use resilver_kernel::Pace;
-use resilver_placement::inverse::FailedSet;
 use resilver_units::{DeviceId, SimTime};
 use thiserror::Error;
 
@@ -21,6 +21,7 @@ use crate::config::SystemConfig;
 
 pub use drawing::choose_failed;
 pub use naming::{Ask, LevelNames, Named, Names, PartsOfLevel, Wanted, named_faults};
+use stages::{Span, span_of};
 
 /// Parts of a system that go to a health together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +32,7 @@ pub struct Fault {
     pub until: Option<SimTime>,
     /// The share of its speed that each works at from then on, below 1; 0 is gone. Of several at a time the worst holds.
     pub health: f64,
-    /// Whether the system is told, and makes what was there anew elsewhere: of devices that are gone for good.
+    /// Whether the system is told, and makes what was there anew elsewhere: of devices that are gone.
     pub is_told: bool,
     /// Devices. Of those that are gone, nobody else: what contains them goes on.
     pub devices: Vec<DeviceId>,
@@ -93,41 +94,6 @@ pub(crate) fn changes_of(faults: &[Fault]) -> Vec<Change> {
 }
 
 impl SystemConfig {
-    /// The devices that are gone and of which the system is told, each with the earliest time of it.
-    pub(crate) fn failing(&self) -> BTreeMap<DeviceId, SimTime> {
-        let mut failing = BTreeMap::new();
-        for fault in self.faults.iter().filter(|fault| fault.is_told) {
-            for &device in &fault.devices {
-                let at = failing.entry(device).or_insert(fault.at);
-                *at = fault.at.min(*at);
-            }
-        }
-        failing
-    }
-
-    /// All devices that ever fail so.
-    pub fn failed(&self) -> FailedSet {
-        FailedSet::new(self.endpoint_of.len(), &self.failing().into_keys().collect::<Vec<_>>())
-    }
-
-    /// The points of time at which devices fail, rising, each with all devices that have failed by then.
-    ///
-    /// There is at least one: nothing fails at time zero where nothing fails at all.
-    pub(crate) fn stages(&self) -> Vec<(SimTime, FailedSet)> {
-        let failing = self.failing();
-        let mut times: Vec<SimTime> = failing.values().copied().collect();
-        times.sort_unstable();
-        times.dedup();
-        if times.is_empty() {
-            times.push(SimTime::ZERO);
-        }
-        let failed_by = |time: SimTime| {
-            let devices = failing.iter().filter(|&(_, &at)| at <= time).map(|(&device, _)| device);
-            FailedSet::new(self.endpoint_of.len(), &devices.collect::<Vec<_>>())
-        };
-        times.into_iter().map(|time| (time, failed_by(time))).collect()
-    }
-
     /// The faults that nobody is told of: those in which something is gone, then the slow ones, each in the order of time.
     ///
     /// When devices are slow only clients have to know, as they are measured apart from then on.

@@ -11,7 +11,8 @@ use resilver_units::{DeviceId, EndpointId, SimTime};
 use serde::Deserialize;
 
 use super::kinds::{Class, Kind};
-use super::{Fault, FaultError, choose_failed};
+use super::stages::most_at_once;
+use super::{Fault, FaultError, Span, choose_failed, span_of};
 
 /// Which parts of a level a fault is of.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -97,8 +98,8 @@ struct Taking<'a> {
     kinds: BTreeMap<&'a str, Kind<'a>>,
     /// The parts of each fault.
     parts: Vec<Vec<u32>>,
-    /// What is gone and told, and what is gone besides.
-    told: BTreeSet<(Class, u32)>,
+    /// When what is gone and told is, and what is gone besides.
+    told: BTreeMap<(Class, u32), Vec<Span>>,
     untold: BTreeSet<(Class, u32)>,
     problems: Vec<FaultError>,
 }
@@ -113,7 +114,7 @@ pub fn named_faults(asks: &[Ask], names: &Names<'_>, seed: u64) -> Result<Vec<Na
         asks,
         kinds: BTreeMap::new(),
         parts: vec![Vec::new(); asks.len()],
-        told: BTreeSet::new(),
+        told: BTreeMap::new(),
         untold: BTreeSet::new(),
         problems: Vec::new(),
     };
@@ -132,7 +133,8 @@ pub fn named_faults(asks: &[Ask], names: &Names<'_>, seed: u64) -> Result<Vec<Na
         taking.take_all();
     }
     let (devices, called) = &names.devices;
-    let failed = taking.told.iter().filter(|&&(class, _)| class == Class::Device).count() as u32;
+    let of_devices = taking.told.iter().filter(|&(&(class, _), _)| class == Class::Device);
+    let failed = most_at_once(of_devices.map(|(_, spans)| spans.as_slice()));
     if taking.problems.is_empty() && failed > 0 && failed >= *devices {
         taking.problems.push(FaultError {
             key: "faults".to_owned(),
@@ -145,6 +147,11 @@ pub fn named_faults(asks: &[Ask], names: &Names<'_>, seed: u64) -> Result<Vec<Na
 }
 
 impl Taking<'_> {
+    /// A told fault takes parts away.
+    fn tell(told: &mut BTreeMap<(Class, u32), Vec<Span>>, fault: &Fault, members: impl Iterator<Item = (Class, u32)>) {
+        members.for_each(|member| told.entry(member).or_default().push(span_of(fault)));
+    }
+
     fn take_all(&mut self) {
         let in_time = |of: fn(&Fault) -> bool| {
             let mut order: Vec<usize> = (0..self.asks.len()).filter(|&at| of(&self.asks[at].fault)).collect();
@@ -182,7 +189,11 @@ impl Taking<'_> {
                     continue;
                 };
                 let members: Vec<(Class, u32)> = kind.members(part).into_iter().map(|one| (kind.class, one)).collect();
-                if ask.fault.is_told && !members.is_empty() && members.iter().all(|member| self.told.contains(member)) {
+                let is_gone = |member: &(Class, u32)| {
+                    let spans = self.told.get(member).map_or(&[][..], Vec::as_slice);
+                    spans.iter().any(|&(_, until)| until > ask.fault.at)
+                };
+                if ask.fault.is_told && !members.is_empty() && members.iter().all(is_gone) {
                     let rule = format!("it has failed by then: other faults name all that is in \"{name}\"");
                     self.problems.push(error(rule, "name each once", Vec::new()));
                 }
@@ -198,7 +209,7 @@ impl Taking<'_> {
                     parts.push(part);
                 }
                 if ask.fault.is_told {
-                    self.told.extend(members);
+                    Self::tell(&mut self.told, &ask.fault, members.into_iter());
                 } else if !ask.fault.is_slow() {
                     self.untold.extend(members);
                 }
@@ -215,7 +226,7 @@ impl Taking<'_> {
             let (told, untold) = (&self.told, &self.untold);
             // Several faults may slow one device down, while what is gone is gone once.
             let is_taken = |one: (Class, u32)| {
-                told.contains(&one)
+                told.contains_key(&one)
                     || !ask.fault.is_told && (!is_slow || one.0 != Class::Device) && untold.contains(&one)
             };
             let left = kind.left(is_taken);
@@ -243,7 +254,7 @@ impl Taking<'_> {
                 .collect();
             let members = chosen.iter().flat_map(|&part| kind.members(part)).map(|member| (kind.class, member));
             if ask.fault.is_told {
-                self.told.extend(members);
+                Self::tell(&mut self.told, &ask.fault, members);
             } else if !is_slow {
                 self.untold.extend(members);
             }

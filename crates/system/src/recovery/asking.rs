@@ -167,7 +167,12 @@ impl Recovery {
         receiver.gathers_held += 1;
         self.tally.planned += held;
         self.timeline.add(now, held.get() as i64);
-        self.gathers.open(gather)
+        let slot = self.gathers.open(gather);
+        let passed = self.stages_passed();
+        if let Some(returns) = &mut self.returns {
+            returns.opened(slot, passed);
+        }
+        slot
     }
 
     /// A destination has asked for all of a task and turns to the next one.

@@ -1,17 +1,18 @@
-//! Devices fail while lost pieces of others are being made anew.
+//! Devices fail, or come back, while lost pieces are being made anew.
 
 use rayon::prelude::*;
 use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::queue::QueueKind;
 use resilver_redundancy::Pieces;
-use resilver_units::{Bytes, DeviceId, SimDuration};
+use resilver_units::{Bytes, DeviceId};
 
 use super::asking::Receiver;
-use super::gathers::{Gather, Phase, pieces_of};
+use super::gathers::{Gather, Leg, Phase, pieces_of};
 use super::homes::HomesScratch;
 use super::needs::{Needs, Standing, Want};
 use super::places::{LOST, NOBODY, device_at, device_or_nobody, is_there, stored_in};
+use super::returns::refusing;
 use super::tasks::{Task, buffers_of};
 use super::work::{Copies, Losses, PART_OBJECTS, copies_of};
 use super::{Recovery, Sender};
@@ -25,6 +26,8 @@ use crate::storage::Site;
 pub(super) struct History {
     pub lost: u16,
     pub rebuilt: u16,
+    /// Lost pieces that came back.
+    pub returned: u16,
     pub moved: u16,
 }
 
@@ -36,24 +39,18 @@ impl History {
     }
 }
 
-/// What was in a device's queue when it failed.
+/// What recovery had in a device's queue when it failed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unserved {
-    pub picoseconds: u64,
     pub read: Bytes,
     pub written: Bytes,
-    /// Requests queued until then.
-    pub requests: u64,
 }
 
 impl Unserved {
     /// Takes what a failed device did not serve from what its disk was asked for.
     pub fn take_from(&self, outcome: &mut DeviceOutcome) {
-        let busy = outcome.disk.busy.picoseconds() - self.picoseconds;
-        outcome.disk.busy = SimDuration::from_picoseconds(busy);
         outcome.disk.bytes_read -= self.read;
         outcome.disk.bytes_written -= self.written;
-        outcome.requests_before_failure = self.requests;
     }
 }
 
@@ -66,18 +63,14 @@ struct Decision {
     kinds: Vec<(u32, bool)>,
     new: Vec<Task>,
     copies: Vec<Copies>,
+    /// Where devices come back: the pieces of each object that stay where they are.
+    stays: Vec<u64>,
     /// By pool.
     losses: Vec<Losses>,
 }
 
 impl Recovery {
-    /// Whether a device has failed by now, having served before.
-    #[inline]
-    pub(super) fn has_failed(&self, device: u32) -> bool {
-        self.has_later() && self.failed.contains(DeviceId::new(device))
-    }
-
-    /// Devices fail: at the first stage recovery begins, at later ones it changes course.
+    /// Devices fail or come back: at the first stage recovery begins, at later ones it changes course.
     #[cold]
     pub(crate) fn fail<F: Fabric, D: Device, K: QueueKind>(&mut self, stage: u32, site: &mut Site<'_, F, D, K>) {
         if stage == 0 {
@@ -87,16 +80,12 @@ impl Recovery {
         if self.problem.is_some() {
             return;
         }
-        let newly_failed = self.failing_at(stage);
+        let (newly_failed, returning) = (self.failing_at(stage), self.returning_at(stage));
+        self.shelve(&newly_failed);
         self.failed = self.failures[stage as usize].1.clone();
-        let now = site.schedule.now();
-        for &device in &newly_failed {
-            let requests = site.plant.disks[device.index()].usage().requests;
-            let picoseconds = site.plant.fail_disk(now, device).picoseconds();
-            self.unserved.insert(device, Unserved { picoseconds, requests, ..Unserved::default() });
-        }
         self.take_places();
-        let decisions = self.decide(stage as usize + 1);
+        self.give_back(site.schedule.now(), &returning);
+        let decisions = self.decide(stage as usize + 1, newly_failed.is_empty());
         if !self.apply(decisions, site) {
             self.problem = Some(SystemError::TooManyTasks);
             return;
@@ -110,6 +99,10 @@ impl Recovery {
                 self.settle(leg.slot, site);
             }
             self.senders[device.index()] = Sender::default();
+        }
+        let passed = self.stages_passed();
+        if let Some(returns) = &mut self.returns {
+            returns.failed(&newly_failed, passed);
         }
         self.replan_gathers(site);
         self.put_in_order();
@@ -134,8 +127,8 @@ impl Recovery {
         });
     }
 
-    /// What the failure asks for, in the order of the population; all threads work on it.
-    fn decide(&self, stage: usize) -> Vec<Decision> {
+    /// What the stage asks for, in the order of the population; all threads work on it. `only_returns` says whether no device fails.
+    fn decide(&self, stage: usize, only_returns: bool) -> Vec<Decision> {
         let is_under_way = |(_, task): &(u32, &Task)| task.buffers_left > 0 && !task.is_given_up;
         let mut under_way: Vec<(u32, u32)> =
             (0..).zip(&self.work.tasks).filter(is_under_way).map(|(index, task)| (task.subject, index)).collect();
@@ -155,7 +148,7 @@ impl Recovery {
                     let start = under_way.partition_point(|&(other, _)| other < subject);
                     let count = under_way[start..].iter().take_while(|&&(other, _)| other == subject).count();
                     let own = &under_way[start..start + count];
-                    self.decide_one((subject, affected.size), own, after, &mut needs, &mut decision);
+                    self.decide_one((subject, affected.size, only_returns), own, after, &mut needs, &mut decision);
                 }
                 decision
             })
@@ -164,7 +157,7 @@ impl Recovery {
 
     fn decide_one(
         &self,
-        (subject, size): (u32, Bytes),
+        (subject, size, only_returns): (u32, Bytes, bool),
         own: &[(u32, u32)],
         after: &[u32],
         needs: &mut Needs,
@@ -175,9 +168,20 @@ impl Recovery {
         let (row, pool) = (self.row(subject), self.work.pool(subject));
         let places: Vec<u32> = row.iter().map(|&place| device_or_nobody(place)).collect();
         let stored: Pieces = stored_in(row);
-        let standing = Standing { places: &places, stored, after, under_way: &under_way };
+        let mut stays = Pieces::new();
+        if let Some(returns) = &self.returns {
+            let kept = pieces_of(returns.stays[subject as usize]);
+            stays = Pieces::of(kept.iter().filter(|&position| places[position as usize] != NOBODY));
+            if only_returns {
+                let back = pieces_of(returns.back[subject as usize]);
+                let refusing = refusing(pool.keeps_positions, (&places, after), &under_way, back);
+                stays = pieces_of(stays.bits() | refusing.bits());
+            }
+            decision.stays.push(stays.bits());
+        }
+        let standing = Standing { places: &places, stored, after, under_way: &under_way, stays };
         needs.find(&pool.code, pool.keeps_positions, standing);
-        let History { lost, rebuilt, moved } = self.histories[subject as usize];
+        let History { lost, rebuilt, returned, moved } = self.histories[subject as usize];
         let is_lost = lost > 0 && !needs.is_survivable;
         let to_rebuild = needs.wants.iter().filter(|want| want.is_rebuild).count() as u64;
         decision.losses[self.work.number_of_pool(subject)].add(Losses {
@@ -186,7 +190,7 @@ impl Recovery {
             pieces_to_rebuild: u64::from(rebuilt) + to_rebuild,
             unrecoverable_objects: u64::from(is_lost),
             unrecoverable_bytes: if is_lost { size } else { Bytes::ZERO },
-            unrecoverable_pieces: if is_lost { u64::from(lost - rebuilt) } else { 0 },
+            unrecoverable_pieces: if is_lost { u64::from(lost - rebuilt - returned) } else { 0 },
             undersized_pieces: u64::from(needs.undersized),
             moved_pieces: u64::from(moved) + needs.wants.len() as u64 - to_rebuild,
         });
@@ -211,7 +215,7 @@ impl Recovery {
         decisions: Vec<Decision>,
         site: &mut Site<'_, F, D, K>,
     ) -> bool {
-        let mut copies = Vec::with_capacity(self.work.objects.len());
+        let (mut copies, mut stays) = (Vec::with_capacity(self.work.objects.len()), Vec::new());
         self.work.losses = Losses::default();
         self.work.losses_of.fill(Losses::default());
         // What was out of reach is wanted still, and is tried anew.
@@ -233,12 +237,16 @@ impl Recovery {
                 }
             }
             copies.append(&mut decision.copies);
+            stays.append(&mut decision.stays);
             for (losses, decided) in self.work.losses_of.iter_mut().zip(decision.losses) {
                 losses.add(decided);
                 self.work.losses.add(decided);
             }
         }
-        self.health.fail(site.schedule.now(), copies);
+        if let Some(returns) = &mut self.returns {
+            returns.stays = stays;
+        }
+        self.health.change(site.schedule.now(), copies);
         true
     }
 
@@ -250,7 +258,12 @@ impl Recovery {
     ) {
         for slot in self.gathers.slots() {
             let gather = self.gathers.get(slot);
-            if gather.phase() == Phase::Writing && newly_failed.contains(&DeviceId::new(gather.destination)) {
+            // What a device was writing when it failed before is not written already.
+            let is_left = |destination| self.returns.as_ref().is_some_and(|of| of.is_stale_buffer(slot, destination));
+            if gather.phase() == Phase::Writing
+                && newly_failed.contains(&DeviceId::new(gather.destination))
+                && !is_left(gather.destination)
+            {
                 let held = gather.held();
                 self.tally.planned -= held;
                 self.timeline.add(site.schedule.now(), -(held.get() as i64));
@@ -276,7 +289,9 @@ impl Recovery {
             let gather = self.gathers.get(slot);
             let awaited = pieces_of(gather.wanted & !gather.arrived);
             if gather.is_gathering()
-                && awaited.iter().any(|position| self.has_failed(self.gathers.device(slot, position)))
+                && awaited
+                    .iter()
+                    .any(|position| self.has_lost_source(Leg { slot, position }, self.gathers.device(slot, position)))
             {
                 let task = self.work.tasks[gather.task() as usize];
                 gathers.push((gather.destination, task.subject, task.position, gather.number(), slot));

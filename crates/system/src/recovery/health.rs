@@ -63,8 +63,13 @@ impl Health {
         self.copies[subject as usize]
     }
 
-    /// Devices have failed, and objects have these pieces.
-    pub fn fail(&mut self, now: SimTime, copies: Vec<Copies>) {
+    /// Devices have failed or come back, and objects have these pieces.
+    pub fn change(&mut self, now: SimTime, copies: Vec<Copies>) {
+        let is_whole = |copies: &Copies| copies.full > 0 && !copies.is_degraded();
+        if self.copies.iter().zip(&copies).any(|(before, after)| is_whole(after) && !is_whole(before)) {
+            self.first_redundant_at.get_or_insert(now);
+            self.last_redundant_at = Some(now);
+        }
         self.copies = copies;
         self.count(now);
     }

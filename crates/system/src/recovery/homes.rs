@@ -63,7 +63,7 @@ impl Homes {
         asked.sort_unstable_by_key(|group| group.get());
         asked.dedup();
         let stages = algorithms(config, pool);
-        let failed = config.stages().pop().map(|(_, failed)| failed).unwrap_or_default();
+        let failed = config.failed();
         let row = |(scratch, positions): &mut (PlaceScratch, Vec<Option<DeviceId>>), group: GroupId| {
             positions.clear();
             stages.iter().for_each(|algorithm| algorithm.place_group_positions(group, scratch, positions));

@@ -19,6 +19,8 @@ pub(super) struct Tally {
     pub decoded: Bytes,
     /// Data of pieces that were copied from another device.
     pub copied: Bytes,
+    /// Requests, not bytes, that devices were given while they were known to have failed.
+    pub served_after_failure: u64,
 }
 
 /// What all devices did, in bytes.
@@ -30,22 +32,18 @@ struct Totals {
     completed: u64,
     /// What the transfers add up to.
     transferred: u64,
-    /// Requests, not bytes, that failed devices served after their failure.
-    served_after_failure: u64,
 }
 
 impl Totals {
     fn of(outcome: &Outcome) -> Self {
         let devices = &outcome.devices;
         let total = |amount: fn(&DeviceOutcome) -> u64| devices.iter().map(amount).sum::<u64>();
-        let served_after = |d: &DeviceOutcome| d.disk.requests - d.requests_before_failure;
         Totals {
             read: total(|d| d.disk.bytes_read.get()),
             sent: total(|d| d.sent_bytes.get()),
             written: total(|d| d.disk.bytes_written.get()),
             completed: total(|d| d.rebuilt_bytes.get() + d.remapped_bytes.get()),
             transferred: outcome.transfers.iter().map(|t| t.bytes.get()).sum(),
-            served_after_failure: devices.iter().filter(|d| d.is_failed).map(served_after).sum(),
         }
     }
 }
@@ -56,7 +54,7 @@ impl Totals {
 /// The first law that is broken.
 pub(super) fn check(outcome: &Outcome, tally: &Tally, asked: (Bytes, Bytes)) -> Result<(), ConservationError> {
     let (losses, wasted) = (outcome.losses, outcome.wasted);
-    let Totals { read, sent, written, completed, transferred, served_after_failure } = Totals::of(outcome);
+    let Totals { read, sent, written, completed, transferred } = Totals::of(outcome);
     let received = tally.received.get();
     hold([
         ("every byte read is sent or wasted, or read for clients", read, sent + wasted.read.get() + asked.0.get()),
@@ -90,14 +88,15 @@ pub(super) fn check(outcome: &Outcome, tally: &Tally, asked: (Bytes, Bytes)) -> 
             outcome.moved_pieces + outcome.unreachable_moves,
         ),
         (
-            "lost pieces are rebuilt, out of reach, unrecoverable or undersized",
+            "lost pieces are rebuilt, come back, are out of reach, unrecoverable or undersized",
             losses.lost_pieces,
             outcome.rebuilt_pieces
+                + outcome.returned_pieces
                 + outcome.unreachable_pieces
                 + losses.unrecoverable_pieces
                 + losses.undersized_pieces,
         ),
-        ("no failed device serves", 0, served_after_failure),
+        ("no failed device serves", 0, tally.served_after_failure),
         ("every buffer of memory was given back", 0, outcome.memory_held_at_end.get()),
     ])
 }

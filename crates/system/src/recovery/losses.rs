@@ -86,7 +86,7 @@ impl Recovery {
             self.wasted.sent += bytes;
         } else {
             let source = self.gathers.device(leg.slot, leg.position);
-            if !self.has_failed(source) {
+            if !self.has_lost_source(leg, source) {
                 self.senders[source as usize].bytes_asked -= bytes;
             }
         }
@@ -146,7 +146,7 @@ impl Recovery {
         let gather = self.gathers.get_mut(leg.slot);
         gather.unsent &= !leg.bit();
         gather.in_flight &= !leg.bit();
-        if self.has_failed(source) {
+        if self.has_lost_source(leg, source) {
             self.unserved.entry(DeviceId::new(source)).or_default().read += bytes;
             self.settle(leg.slot, site);
             return;
@@ -172,7 +172,8 @@ impl Recovery {
         let shunned = self.shunned(gather.task());
         // A source that failed answers no more, but a message of its may still be under way under the piece's number.
         let awaited = pieces_of(gather.wanted & !gather.arrived);
-        let gone = awaited.iter().filter(|&position| self.has_failed(self.gathers.device(slot, position)));
+        let is_gone = |position: u32| self.has_lost_source(Leg { slot, position }, self.gathers.device(slot, position));
+        let gone = awaited.iter().filter(|&position| is_gone(position));
         let gone = gone.fold(0, |set, position| set | 1u64 << position);
         let coming = gather.in_flight & gather.wanted & !gone;
         let busy = gather.stale() | (gather.in_flight | gather.unsent) & gone;
@@ -338,13 +339,14 @@ impl Recovery {
         let source = self.gathers.device(leg.slot, leg.position);
         let gather = self.gathers.get_mut(leg.slot);
         let (bytes, destination) = (gather.bytes, gather.destination);
-        if !self.has_failed(source) && !self.has_failed(destination) {
+        let has_lost_source = self.has_lost_source(leg, source);
+        if !has_lost_source && !self.has_lost_destination(leg.slot, destination) {
             return false;
         }
         self.gathers.get_mut(leg.slot).in_flight &= !leg.bit();
         if kind != REQUEST {
             self.wasted.sent += bytes;
-        } else if !self.has_failed(source) {
+        } else if !has_lost_source {
             self.senders[source as usize].bytes_asked -= bytes;
         }
         self.settle(leg.slot, site);

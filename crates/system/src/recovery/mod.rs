@@ -20,6 +20,8 @@ mod plan;
 mod policy;
 mod pools;
 mod protocol;
+mod returns;
+mod stages;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -29,8 +31,6 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use resilver_device::Device;
-use resilver_fabric::Fabric;
-use resilver_kernel::queue::QueueKind;
 use resilver_kernel::stats::Timeline;
 use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::Code;
@@ -40,10 +40,9 @@ use crate::SystemError;
 use crate::choice::{ObjectOrder, SourceChoice};
 use crate::config::SystemConfig;
 use crate::curve::Curve;
-use crate::event::{EventOf, StorageEvent};
-use crate::outcome::{Coded, DeviceOutcome, Level, Outcome, Wasted};
+use crate::outcome::{Coded, DeviceOutcome, Level, Outcome, Transfer, Wasted};
 use crate::scan::AffectedObject;
-use crate::storage::{Plant, Site};
+use crate::storage::Plant;
 
 use asking::Receiver;
 use failure::{History, Unserved};
@@ -57,6 +56,7 @@ pub use policy::{RecoveryPolicy, RetryPolicy};
 pub use pools::PoolCode;
 pub(crate) use pools::PoolCodes;
 use pools::Rebuilt;
+use returns::Returns;
 use tasks::{Task, piece_bytes};
 use transfers::TransferLog;
 pub(crate) use work::Copies;
@@ -104,13 +104,17 @@ pub struct Recovery {
     health: Health,
     curve: Curve,
     transfers: TransferLog,
-    /// When devices fail, and all that have failed by then.
+    /// When devices fail or come back, and all that are gone from then on.
     failures: Vec<(SimTime, FailedSet)>,
     failures_left: usize,
-    /// The devices that have failed so far.
+    /// At how many of them, behind all others, devices only come back.
+    returns_at_end: usize,
+    /// The devices that are known to have failed.
     failed: FailedSet,
-    /// Of devices that failed later than the first: what their queues held, which is not served any more.
+    /// Of devices that failed: what recovery had in their queues, which is not served any more.
     unserved: BTreeMap<DeviceId, Unserved>,
+    /// What is known of devices that come back, where any do.
+    returns: Option<Box<Returns>>,
     /// What is known of sources where messages may be lost.
     lost_messages: Option<Box<LostMessages>>,
     tally: Tally,
@@ -157,8 +161,8 @@ impl Recovery {
         made.expect("nothing needs no room")
     }
 
-    /// The recovery of this work; `failures` are the points of time at which devices fail, rising, each with all that have
-    /// failed by then, and one at least.
+    /// The recovery of this work; `failures` are the points of time at which devices fail or come back, rising, each with all that
+    /// are gone from then on, and one at least.
     ///
     /// # Errors
     /// When a buffer is empty, does not fit into a memory pool, or a piece has too many of them.
@@ -171,8 +175,8 @@ impl Recovery {
         policy.check(&work)?;
         let devices = work.starts.len() - 1;
         let mut outcomes = vec![DeviceOutcome::default(); devices];
-        let (_, all_failed) = failures.last().expect("there is one point of time at least");
-        all_failed.devices().for_each(|device| outcomes[device.index()].is_failed = true);
+        let ever_failed = failures.iter().flat_map(|(_, failed)| failed.devices());
+        ever_failed.for_each(|device| outcomes[device.index()].is_failed = true);
         let stride = work.pools.iter().map(PoolCode::width).max().unwrap_or(1);
         let health = Health::new(std::mem::take(&mut work.copies), &work);
         Ok(Recovery {
@@ -191,8 +195,10 @@ impl Recovery {
             curve: Curve::default(),
             transfers: TransferLog::new(devices),
             failures_left: failures.len(),
+            returns_at_end: Returns::at_end(&failures),
             failed: failures[0].1.clone(),
             unserved: BTreeMap::new(),
+            returns: Returns::of(&failures, devices, work.objects.len(), stride).map(Box::new),
             lost_messages: None,
             tally: Tally::default(),
             wasted: Wasted::default(),
@@ -238,65 +244,6 @@ impl Recovery {
         device_or_nobody(self.work.places[subject as usize * self.stride + position as usize])
     }
 
-    /// Whether devices fail at several times.
-    #[inline]
-    fn has_later(&self) -> bool {
-        self.failures.len() > 1
-    }
-
-    /// When the first devices fail.
-    pub(crate) fn begins_at(&self) -> SimTime {
-        self.failures[0].0
-    }
-
-    /// Lets every destination ask for its first buffers, once the first devices have failed.
-    pub(crate) fn start<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
-        // Failures come before all that happens at their time.
-        for (stage, &(time, _)) in (0..).zip(&self.failures) {
-            if stage > 0 || time > SimTime::ZERO {
-                site.schedule.at(time, EventOf::new(StorageEvent::Fail(stage)));
-            }
-        }
-        if self.begins_at() == SimTime::ZERO {
-            self.begin(site);
-        }
-    }
-
-    fn begin<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
-        self.failures_left -= 1;
-        self.health.count(site.schedule.now());
-        for device in 0..self.receivers.len() as u32 {
-            self.ask(device, site);
-        }
-    }
-
-    /// The devices that the failure of a stage adds.
-    pub(crate) fn failing_at(&self, stage: u32) -> Vec<DeviceId> {
-        let is_new = |device: &DeviceId| stage == 0 || !self.failed.contains(*device);
-        self.failures[stage as usize].1.devices().filter(is_new).collect()
-    }
-
-    /// The devices that fail at time zero.
-    pub(crate) fn failing_at_start(&self) -> Vec<DeviceId> {
-        if self.begins_at() == SimTime::ZERO { self.failing_at(0) } else { Vec::new() }
-    }
-
-    /// A device fails at the first failure, and has served so many requests of others before.
-    pub(crate) fn begin_without(&mut self, device: DeviceId, requests: u64) {
-        self.devices[device.index()].requests_before_failure = requests;
-    }
-
-    /// Whether the system knows by now that a device has failed for good.
-    pub(crate) fn knows_failed(&self, device: DeviceId) -> bool {
-        self.failures_left < self.failures.len() && self.failed.contains(device)
-    }
-
-    /// Whether nothing is left to be done, now or after a failure to come.
-    #[inline]
-    pub(crate) fn is_over(&self) -> bool {
-        self.open_tasks == 0 && self.failures_left == 0 && self.gathers.open_count() == 0
-    }
-
     /// Why the run cannot go on, if it cannot.
     pub(crate) fn problem(&self) -> Option<SystemError> {
         self.problem.clone()
@@ -317,21 +264,12 @@ impl Recovery {
         self.work.losses
     }
 
-    /// How many of the lost pieces that the failures so far ask for are there again, from 0 to 1; 1 where all is done.
-    pub(crate) fn share_rebuilt(&self) -> f64 {
-        match self.work.losses.pieces_to_rebuild {
-            0 => 1.0,
-            _ if self.failures_left == 0 && self.open_tasks == 0 => 1.0,
-            all => self.rebuilt_pieces as f64 / all as f64,
-        }
-    }
-
     /// What the run has to tell, held to the conservation laws; `asked` is what others read from disks and wrote.
     ///
     /// # Errors
     /// When a law is broken, which is a bug.
     pub(crate) fn finish<F, D: Device>(
-        self,
+        mut self,
         plant: &Plant<F, D>,
         asked: (Bytes, Bytes),
         ended_at: SimTime,
@@ -346,23 +284,8 @@ impl Recovery {
         if self.unreachable_pieces + self.unreachable_moves == 0 {
             laws::check_places(&self.work.places, self.stride)?;
         }
-        let mut devices = self.devices;
-        for (number, (device, disk)) in devices.iter_mut().zip(&plant.disks).enumerate() {
-            device.disk = disk.usage();
-            // What is on its way to a device was asked of it.
-            device.disk.bytes_written += plant.ways.as_ref().map_or(Bytes::ZERO, |ways| ways.unwritten(number));
-        }
-        for (device, receiver) in devices.iter_mut().zip(&self.receivers) {
-            device.finished_at = receiver.finished_at;
-        }
-        let transfers = self.transfers.finish();
-        for transfer in &transfers {
-            devices[transfer.source.index()].sent_pieces += transfer.pieces;
-            devices[transfer.destination.index()].received_bytes += transfer.bytes;
-        }
-        for (device, unserved) in &self.unserved {
-            unserved.take_from(&mut devices[device.index()]);
-        }
+        let transfers = std::mem::replace(&mut self.transfers, TransferLog::new(0)).finish();
+        let devices = self.device_outcomes(plant, &transfers);
         let coded = Coded { gathered_bytes: self.tally.gathered, decoded_bytes: self.tally.decoded };
         let outcome = Outcome {
             losses: self.work.losses,
@@ -376,6 +299,9 @@ impl Recovery {
             remapped_bytes: self.moved_bytes,
             moved_bytes: wanted_bytes,
             wasted: self.wasted,
+            returned_pieces: self.returned_pieces(),
+            returned_objects: self.histories.iter().filter(|history| history.returned > 0).count() as u64,
+            surplus_pieces: self.returns.as_ref().map_or(0, |returns| returns.surplus),
             unreachable_pieces: self.unreachable_pieces,
             unreachable_moves: self.unreachable_moves,
             begins_at: self.failures[0].0,
@@ -393,5 +319,28 @@ impl Recovery {
         };
         laws::check(&outcome, &self.tally, asked)?;
         Ok(outcome)
+    }
+
+    /// What each device did.
+    fn device_outcomes<F, D: Device>(&mut self, plant: &Plant<F, D>, transfers: &[Transfer]) -> Vec<DeviceOutcome> {
+        let mut devices = std::mem::take(&mut self.devices);
+        for (number, (device, disk)) in devices.iter_mut().zip(&plant.disks).enumerate() {
+            device.disk = disk.usage();
+            device.disk.busy = device.disk.busy - plant.outages[number].unserved;
+            // What is on its way to a device was asked of it.
+            device.disk.bytes_written += plant.ways.as_ref().map_or(Bytes::ZERO, |ways| ways.unwritten(number));
+            device.finished_at = self.receivers[number].finished_at;
+            if self.failed.contains(DeviceId::new(number as u32)) {
+                self.tally.served_after_failure += device.disk.requests - device.requests_before_failure;
+            }
+        }
+        for transfer in transfers {
+            devices[transfer.source.index()].sent_pieces += transfer.pieces;
+            devices[transfer.destination.index()].received_bytes += transfer.bytes;
+        }
+        for (device, unserved) in &self.unserved {
+            unserved.take_from(&mut devices[device.index()]);
+        }
+        devices
     }
 }

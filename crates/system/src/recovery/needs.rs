@@ -26,6 +26,8 @@ pub(super) struct Standing<'a> {
     pub after: &'a [u32],
     /// Positions and destinations of pieces that are on their way.
     pub under_way: &'a [(u8, u32)],
+    /// Pieces that stay where they are, whatever placement says.
+    pub stays: Pieces,
 }
 
 /// What an object asks for.
@@ -71,9 +73,12 @@ impl Needs {
     }
 
     /// Every piece goes where its position says, but not beside another that stays there for want of a place of its own.
-    fn by_position(&mut self, Standing { places, stored, after, .. }: Standing<'_>) {
+    fn by_position(&mut self, Standing { places, stored, after, stays: staying, .. }: Standing<'_>) {
         self.homes.clear();
         self.homes.extend_from_slice(after);
+        if !staying.is_empty() {
+            self.make_room(places, after, staying);
+        }
         // A piece without a home stays where it is, and may so take the home of another, which then stays as well.
         let stays = |homes: &[u32], device: u32| (0..places.len()).any(|p| places[p] == device && homes[p] == NOBODY);
         while let Some(blocked) = (0..places.len()).find(|&position| {
@@ -92,11 +97,28 @@ impl Needs {
         self.homes = homes;
     }
 
+    /// A piece that stays is at home; one whose home that is goes to the home of that which stays.
+    fn make_room(&mut self, places: &[u32], after: &[u32], staying: Pieces) {
+        for (position, home) in (0..).zip(&mut self.homes) {
+            if staying.contains(position) {
+                *home = places[position as usize];
+                continue;
+            }
+            // Each home is one position's, so that none is met twice on the way.
+            for _ in 0..staying.len() {
+                let holder = staying.iter().find(|&other| *home != NOBODY && places[other as usize] == *home);
+                *home = holder.map_or(*home, |other| after[other as usize]);
+            }
+        }
+    }
+
     /// Pieces stay where they are; devices that the set gains take missing ones, then those of devices that leave it.
-    fn by_rank(&mut self, Standing { places, stored, after, under_way }: Standing<'_>) {
+    fn by_rank(&mut self, Standing { places, stored, after, under_way, stays }: Standing<'_>) {
         self.homes.clear();
         self.homes.extend(after.iter().filter(|&&device| device != NOBODY && !places.contains(&device)));
-        let is_settled = |position: usize| places[position] != NOBODY && after.contains(&places[position]);
+        let is_settled = |position: usize| {
+            stays.contains(position as u32) || places[position] != NOBODY && after.contains(&places[position])
+        };
         for &(position, destination) in under_way {
             if let Some(home) = self.homes.iter().position(|&home| home == destination)
                 && !is_settled(usize::from(position))
@@ -133,7 +155,7 @@ mod tests {
         let code = Code::reed_solomon(2, 2).unwrap();
         let mut needs = Needs::default();
         let stored = Pieces::of(0..places.len() as u32);
-        needs.find(&code, keeps, Standing { places, stored, after, under_way });
+        needs.find(&code, keeps, Standing { places, stored, after, under_way, stays: Pieces::new() });
         assert!(needs.is_survivable);
         (needs.wants.iter().map(|want| (want.position, want.destination, want.is_rebuild)).collect(), needs.undersized)
     }
@@ -170,11 +192,32 @@ mod tests {
     }
 
     #[test]
+    fn a_piece_that_stays_lends_its_home_to_the_one_whose_home_it_is_at() {
+        let code = Code::reed_solomon(2, 2).unwrap();
+        let mut needs = Needs::default();
+        let mut find = |keeps, places: &[u32], after: &[u32], stays: &[u32]| {
+            let (stored, stays) = (Pieces::of(0..4), Pieces::of(stays.iter().copied()));
+            needs.find(&code, keeps, Standing { places, stored, after, under_way: &[], stays });
+            assert_eq!(needs.undersized, 0);
+            needs.wants.iter().map(|want| (want.position, want.destination, want.is_rebuild)).collect::<Vec<_>>()
+        };
+        for keeps in [true, false] {
+            // Position 0 was made at 8 while 1 was gone, and stays there: nothing moves.
+            assert_eq!(find(keeps, &[8, 5, 2, 3], &[1, 5, 2, 3], &[0]), []);
+            // Then 5 fails, and 8 is where position 1 is to go: it goes to 1 in its stead.
+            assert_eq!(find(keeps, &[8, NO, 2, 3], &[1, 8, 2, 3], &[0]), [(1, 1, true)]);
+            // So it does over two that stay: position 2 is at 9, where 3 belongs, and belongs where 0 is.
+            assert_eq!(find(keeps, &[8, 5, 9, NO], &[1, 5, 8, 9], &[0, 2]), [(3, 1, true)]);
+        }
+    }
+
+    #[test]
     fn a_piece_that_never_was_is_made_without_being_owed() {
         let code = Code::reed_solomon(2, 2).unwrap();
         let mut needs = Needs::default();
         let stored = Pieces::of(0..3);
-        let standing = Standing { places: &[4, 5, NO, NO], stored, after: &[4, 5, 6, 7], under_way: &[] };
+        let stays = Pieces::new();
+        let standing = Standing { places: &[4, 5, NO, NO], stored, after: &[4, 5, 6, 7], under_way: &[], stays };
         needs.find(&code, false, standing);
         let kinds: Vec<bool> = needs.wants.iter().map(|want| want.is_rebuild).collect();
         assert_eq!(kinds, [true, false]);

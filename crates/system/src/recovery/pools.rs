@@ -65,7 +65,8 @@ impl PoolCode {
 pub(super) struct Rebuilt {
     pieces: u64,
     bytes: Bytes,
-    last_at: SimTime,
+    /// When the last piece was there again, made anew or back with its device.
+    pub last_at: SimTime,
 }
 
 impl Rebuilt {

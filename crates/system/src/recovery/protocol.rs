@@ -27,6 +27,10 @@ impl Recovery {
     /// Asks a source for its part, which is in flight from then on.
     pub(super) fn request<F: Fabric, D: Device, K: QueueKind>(&mut self, leg: Leg, site: &mut Site<'_, F, D, K>) {
         let source = self.gathers.device(leg.slot, leg.position);
+        let passed = self.stages_passed();
+        if let Some(returns) = &mut self.returns {
+            returns.asked(leg, passed);
+        }
         let gather = self.gathers.get_mut(leg.slot);
         gather.in_flight |= leg.bit();
         self.senders[source as usize].bytes_asked += gather.bytes;
@@ -111,7 +115,7 @@ impl Recovery {
             let gather = self.gathers.get(leg.slot);
             (gather.bytes, gather.wants(leg.position))
         };
-        if !is_wanted || self.has_failed(source) || self.is_dead(source) {
+        if !is_wanted || self.has_lost_source(leg, source) || self.is_dead(source) {
             self.discard_read(leg, (source, bytes), site);
             return;
         }
@@ -127,8 +131,9 @@ impl Recovery {
         let gather = self.gathers.get_mut(leg.slot);
         let bytes = gather.bytes;
         gather.unsent &= !leg.bit();
+        let has_lost_source = self.has_lost_source(leg, source);
         self.settle(leg.slot, site);
-        if self.has_failed(source) {
+        if has_lost_source {
             return;
         }
         let sender = &mut self.senders[source as usize];
@@ -217,7 +222,7 @@ impl Recovery {
         gather.set_phase(Phase::Done);
         let gather = *gather;
         let (bytes, task, destination) = (gather.bytes, gather.task(), gather.destination);
-        if self.has_failed(destination) {
+        if self.has_lost_destination(slot, destination) {
             self.lose_write(&gather);
             self.settle(slot, site);
             return;

@@ -164,3 +164,82 @@ fn failures_in_the_midst_of_a_rebuild_lose_what_is_not_there_by_then() {
         assert!(partly >= 2, "{code}: {partly}");
     }
 }
+
+/// The system with servers that are gone from one time to another, in picoseconds.
+fn with_outages(code: &str, outages: &[(u64, Option<u64>, u32)]) -> SystemConfig {
+    let at = SimTime::from_picoseconds;
+    let fault = |&(begin, end, server): &(u64, Option<u64>, u32)| Fault {
+        until: end.map(at),
+        ..Fault::told(at(begin), vec![DeviceId::new(server)])
+    };
+    SystemConfig { faults: outages.iter().map(fault).collect(), ..system(code, 300, (1 << 20, 1 << 21), &[]) }
+}
+
+#[test]
+fn what_is_not_rebuilt_when_its_server_is_back_is_whole_again_and_the_rest_stays() {
+    for code in ["rs 4+2", "copies 3"] {
+        let alone = with_outages(code, &[(0, None, 0)]);
+        for time in [0, 1, 40, 90, 150, 5000].map(|count| count * MILLISECOND + 1) {
+            // Just before, so many pieces are rebuilt of all; without a failure after it, the run is the same until then.
+            let (mut storage, mut schedule) = begin(&alone);
+            run(&mut storage, &mut schedule, Limit::until(SimTime::from_picoseconds(time - 1))).unwrap();
+            let recovery = storage.recovery();
+            let (rebuilt, lost) = (recovery.rebuilt_pieces, recovery.work.losses.lost_pieces);
+            let mut expected = recovery.work.places.clone();
+            let (mut storage, mut schedule) = begin(&with_outages(code, &[(0, Some(time), 0)]));
+            run(&mut storage, &mut schedule, Limit::until(SimTime::from_picoseconds(time))).unwrap();
+            let recovery = storage.recovery();
+            assert!(recovery.is_whole() && recovery.open_tasks == 0, "{code} at {time} ps");
+            // What was lost is at server 0 again, and nothing else is elsewhere than it was.
+            expected.iter_mut().filter(|place| **place == super::places::LOST).for_each(|place| *place = 0);
+            assert_eq!(recovery.work.places, expected);
+            run(&mut storage, &mut schedule, Limit::none()).unwrap();
+            let outcome = storage.finish(schedule.now()).unwrap();
+            assert_eq!(
+                (outcome.returned_pieces, outcome.surplus_pieces),
+                (lost - rebuilt, rebuilt),
+                "{code} at {time} ps"
+            );
+            assert_eq!(outcome.returned_objects, outcome.returned_pieces);
+            assert_eq!((outcome.rebuilt_pieces, outcome.moved_pieces), (rebuilt, 0));
+            let is_early = rebuilt < lost;
+            assert_eq!(outcome.rebuilt_at == SimTime::from_picoseconds(time), is_early);
+        }
+    }
+}
+
+#[test]
+fn servers_may_go_and_come_back_any_number_of_times() {
+    // The laws are held at the end of each run: of what is counted, and that no two pieces of an object are on one server.
+    let mut seen = (0, 0, 0);
+    for number in 0..24u64 {
+        let mut draws = resilver_kernel::Stream::new(number, 0, resilver_kernel::Purpose::named("outages"));
+        let mut outages = Vec::new();
+        for server in 0..draws.below(8) as u32 {
+            let mut time = draws.below(60) * MILLISECOND;
+            for _ in 0..=draws.below(3) {
+                let end = time + 1 + draws.below(90) * MILLISECOND;
+                let stays_away = draws.below(5) == 0;
+                outages.push((time, (!stays_away).then_some(end), server));
+                if stays_away {
+                    break;
+                }
+                // At times it is gone again at the moment in which it is back.
+                time = end + draws.below(3) * 7 * MILLISECOND;
+            }
+        }
+        for code in ["rs 4+2", "lrc 8+5 local 4", "copies 3"] {
+            let (mut storage, mut schedule) = begin(&with_outages(code, &outages));
+            run(&mut storage, &mut schedule, Limit::none()).unwrap();
+            let outcome = storage.finish(schedule.now()).unwrap();
+            let gone = outages.iter().filter(|(_, end, _)| end.is_none()).count();
+            if gone <= 2 {
+                assert_eq!(outcome.losses.unrecoverable_objects, 0, "{code} {outages:?}");
+            }
+            seen.0 += outcome.returned_pieces;
+            seen.1 += outcome.surplus_pieces;
+            seen.2 += outcome.wasted.written.get();
+        }
+    }
+    assert!(seen.0 > 1000 && seen.1 > 100 && seen.2 > 0, "{seen:?}");
+}

@@ -293,7 +293,11 @@ impl Builder<'_> {
             let stored = Pieces::of((0..width as u32).filter(|&position| before[position as usize] != NOBODY));
             let has_failed = |place: u32| place != NOBODY && self.failed.contains(DeviceId::new(place));
             before.iter_mut().filter(|place| has_failed(**place)).for_each(|place| *place = NOBODY);
-            needs.find(&pool.code, pool.keeps_positions, Standing { places: before, stored, after, under_way: &[] });
+            needs.find(
+                &pool.code,
+                pool.keeps_positions,
+                Standing { places: before, stored, after, under_way: &[], stays: Pieces::new() },
+            );
             part.add((subject, number), (affected.size, pool, self.buffer), stored, &needs);
             let is_lost = |position: usize| stored.contains(position as u32);
             let row = before.iter().enumerate();

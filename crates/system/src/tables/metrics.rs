@@ -28,6 +28,7 @@ pub fn metrics(report: &Report, faults: &[Named]) -> Metrics {
     tell(&mut found, "placement_groups", groups.map(|groups| u64::from(groups.groups)));
     tell(&mut found, "placement_groups_affected", groups.map(|groups| u64::from(groups.affected)));
     of_recovery(&mut found, &report.outcome);
+    of_returns(&mut found, &report.outcome, faults);
     of_faults(&mut found, faults);
     of_clients(&mut found, report.clients.as_ref());
     of_network(&mut found, report.network.as_ref());
@@ -57,6 +58,18 @@ fn of_recovery(found: &mut Metrics, outcome: &Outcome) {
     tell(found, "rebuild_p99_seconds", outcome.nearly_rebuilt_at.map(after_failure));
     tell(found, "first_redundant_seconds", outcome.first_redundant_at.map(after_failure));
     tell(found, "last_redundant_seconds", outcome.last_redundant_at.map(after_failure));
+}
+
+/// What came back, where anything that the system is told of does.
+fn of_returns(found: &mut Metrics, outcome: &Outcome, faults: &[Named]) {
+    let comes_back = faults.iter().any(|Named { fault, .. }| fault.is_told && fault.until.is_some());
+    for (name, count) in [
+        ("returned_objects", outcome.returned_objects),
+        ("returned_pieces", outcome.returned_pieces),
+        ("surplus_pieces", outcome.surplus_pieces),
+    ] {
+        tell(found, name, comes_back.then_some(count));
+    }
 }
 
 /// What broke, by name: what nobody was told of, each once and in the order of its numbers, and what was slow.

@@ -274,20 +274,32 @@ impl Ways {
 }
 
 impl<F, D: Device> Plant<F, D> {
-    /// A device fails; returns what was counted of it until now and will not be served.
-    pub(crate) fn fail_disk(&mut self, now: SimTime, device: DeviceId) -> SimDuration {
+    /// One more fault has taken a device away.
+    pub(crate) fn fail_disk(&mut self, now: SimTime, device: DeviceId) {
+        let outage = &mut self.outages[device.index()];
+        outage.faults += 1;
+        if outage.faults > 1 {
+            return;
+        }
+        outage.unserved = self.disks[device.index()].fail(now);
         if let Some(ways) = &mut self.ways {
             ways.set_down(device, true);
         }
-        self.disks[device.index()].fail(now)
     }
 
-    /// A device works again.
-    pub(crate) fn repair_disk(&mut self, now: SimTime, device: DeviceId) {
+    /// A fault that has taken a device away is over; returns whether the device works again, as no other holds.
+    pub(crate) fn repair_disk(&mut self, now: SimTime, device: DeviceId) -> bool {
+        let outage = &mut self.outages[device.index()];
+        outage.faults -= 1;
+        if outage.faults > 0 {
+            return false;
+        }
+        outage.unserved = SimDuration::ZERO;
+        self.disks[device.index()].repair(now);
         if let Some(ways) = &mut self.ways {
             ways.set_down(device, false);
         }
-        self.disks[device.index()].repair(now);
+        true
     }
 }
 

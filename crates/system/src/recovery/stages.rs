@@ -1,0 +1,117 @@
+//! The points of time at which other devices than before are known to have failed.
+
+use resilver_device::Device;
+use resilver_fabric::Fabric;
+use resilver_kernel::queue::QueueKind;
+use resilver_units::{DeviceId, SimTime};
+
+use super::Recovery;
+use super::gathers::Leg;
+use crate::event::{EventOf, StorageEvent};
+use crate::storage::Site;
+
+impl Recovery {
+    /// Whether other devices are ever known to have failed than those of the first time.
+    #[inline]
+    pub(super) fn has_later(&self) -> bool {
+        self.failures.len() > 1
+    }
+
+    /// When the first devices fail.
+    pub(crate) fn begins_at(&self) -> SimTime {
+        self.failures[0].0
+    }
+
+    /// Lets every destination ask for its first buffers, once the first devices have failed.
+    pub(crate) fn start<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+        // Failures come before all that happens at their time.
+        for (stage, &(time, _)) in (0..).zip(&self.failures) {
+            if stage > 0 || time > SimTime::ZERO {
+                site.schedule.at(time, EventOf::new(StorageEvent::Fail(stage)));
+            }
+        }
+        if self.begins_at() == SimTime::ZERO {
+            self.begin(site);
+        }
+    }
+
+    pub(super) fn begin<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
+        self.failures_left -= 1;
+        let failing = self.failing_at(0);
+        self.shelve(&failing);
+        self.health.count(site.schedule.now());
+        for device in 0..self.receivers.len() as u32 {
+            self.ask(device, site);
+        }
+    }
+
+    /// The devices that fail at a stage, which has not come yet.
+    pub(crate) fn failing_at(&self, stage: u32) -> Vec<DeviceId> {
+        let is_new = |device: &DeviceId| stage == 0 || !self.failed.contains(*device);
+        self.failures[stage as usize].1.devices().filter(is_new).collect()
+    }
+
+    /// The devices that come back at a stage, which has not come yet.
+    pub(crate) fn returning_at(&self, stage: u32) -> Vec<DeviceId> {
+        let failed = &self.failures[stage as usize].1;
+        self.failed.devices().filter(|&device| !failed.contains(device)).collect()
+    }
+
+    /// A device fails, and was given so many requests before.
+    pub(crate) fn begin_without(&mut self, device: DeviceId, requests: u64) {
+        self.devices[device.index()].requests_before_failure = requests;
+    }
+
+    /// A device that failed comes back, and was given so many requests before.
+    pub(crate) fn end_without(&mut self, device: DeviceId, requests: u64) {
+        let before = std::mem::take(&mut self.devices[device.index()].requests_before_failure);
+        self.tally.served_after_failure += requests - before;
+    }
+
+    /// How many stages have come.
+    #[inline]
+    pub(super) fn stages_passed(&self) -> u32 {
+        (self.failures.len() - self.failures_left) as u32
+    }
+
+    /// Whether nothing is left to be done, now or after a failure to come.
+    ///
+    /// Parts that come back change something only where pieces are missing.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.open_tasks == 0
+            && self.gathers.open_count() == 0
+            && (self.failures_left == 0 || self.failures_left <= self.returns_at_end && self.is_whole())
+    }
+
+    /// Whether each piece that was lost is there again.
+    #[cold]
+    pub(super) fn is_whole(&self) -> bool {
+        self.work.losses.lost_pieces == self.rebuilt_pieces + self.returned_pieces()
+    }
+
+    /// How many of the lost pieces that the failures so far ask for are there again, from 0 to 1; 1 where all is done.
+    pub(crate) fn share_rebuilt(&self) -> f64 {
+        match self.work.losses.pieces_to_rebuild {
+            0 => 1.0,
+            _ if self.failures_left == 0 && self.open_tasks == 0 => 1.0,
+            all => self.rebuilt_pieces as f64 / all as f64,
+        }
+    }
+
+    /// Whether a device has failed since a part was asked of it.
+    #[inline]
+    pub(super) fn has_lost_source(&self, leg: Leg, source: u32) -> bool {
+        self.has_later()
+            && (self.failed.contains(DeviceId::new(source))
+                || self.returns.as_ref().is_some_and(|returns| returns.is_stale_leg(leg, source)))
+    }
+
+    /// Whether a device has failed since it began to ask for a buffer.
+    #[inline]
+    pub(super) fn has_lost_destination(&self, slot: u32, destination: u32) -> bool {
+        self.has_later()
+            && (self.failed.contains(DeviceId::new(destination))
+                || self.returns.as_ref().is_some_and(|returns| returns.is_stale_buffer(slot, destination)))
+    }
+}

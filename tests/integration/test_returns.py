@@ -1,0 +1,125 @@
+"""Parts of which the system is told that they are gone, and that come back with what they held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from resilver.simulate import RunResult, simulate, validate_runs
+from resilver.spec import Study
+from tests.integration.test_command import command
+
+COUNTS = ("rebuilt_pieces", "returned_pieces", "surplus_pieces", "unreachable_pieces")
+
+
+def run(faults: list[dict[str, Any]], folder: Path | None = None, **sections: Any) -> RunResult:
+    """Files of 1 MiB in two copies on six servers; `sections` takes the place of any of this."""
+    study = {
+        "cluster": {"servers": 6, "device": {"service": "1 ms"}},
+        "population": {"file_size": "1 MiB", "files": 300},
+        "redundancy": {"replicas": 2},
+        "placement": {"algorithm": "rendezvous"},
+        "recovery": {"pipeline_buffer": "256 KiB", "receive_memory": "1 MiB"},
+        "faults": faults,
+    }
+    made = Study.from_dict({**study, **sections}, folder)
+    validate_runs(made.runs())
+    return simulate(made.runs()[0].system, 1)
+
+
+def counts(found: RunResult) -> tuple[Any, ...]:
+    return tuple(found.metrics[name] for name in COUNTS)
+
+
+def test_what_comes_back_is_whole_again_or_not_needed() -> None:
+    away = run([{"part": {"server": ["server.2"]}}]).metrics
+    lost, seconds = away["rebuilt_pieces"], float(away["rebuild_seconds"] or 0)
+    assert isinstance(lost, int) and lost > 50 and away["returned_pieces"] is None
+    seen = []
+    for share in (0.0, 0.3, 0.6, 0.9, 1.5):
+        until = max(share * seconds, 1e-9)
+        found = run([{"part": {"server": ["server.2"]}, "until": f"{until} s"}])
+        rebuilt, returned, surplus, unreachable = counts(found)
+        # Each lost piece is made anew or comes back, and the server brings one of each.
+        assert (rebuilt + returned, rebuilt, unreachable) == (lost, surplus, 0), share
+        assert found.metrics["returned_objects"] == returned
+        assert found.metrics["remapped_pieces"] == 0
+        whole = float(found.metrics["last_redundant_seconds"] or 0)
+        assert whole == pytest.approx(until if returned else seconds)
+        assert whole == found.metrics["rebuild_seconds"]
+        seen.append(rebuilt)
+    assert seen[0] == 0 < seen[1] < seen[2] < seen[3] < seen[4] == lost
+
+
+def test_objects_of_which_all_copies_were_gone_are_there_again() -> None:
+    # Half of the servers go, and with them both copies of about a fifth of the objects.
+    gone = ["server.0", "server.1", "server.2"]
+    away = run([{"part": {"server": gone}}]).metrics
+    assert int(away["unrecoverable_objects"] or 0) > 30
+    back = run([{"part": {"server": gone[:2]}, "until": "1 h"}, {"part": {"server": gone[2:]}}])
+    # Those with a copy on the third were made anew as soon as the other copy was back.
+    assert back.metrics["unrecoverable_objects"] == back.metrics["undersized_replicas"] == 0
+    assert int(back.metrics["returned_pieces"] or 0) > 60
+    assert float(back.metrics["rebuild_seconds"] or 0) > 3600
+
+
+def test_a_server_may_go_and_come_back_again_and_again() -> None:
+    faults = [
+        {"at": f"{at} ms", "part": {"server": ["server.2"]}, "until": f"{at + 60} ms"}
+        for at in (0, 100, 160, 300)
+    ]
+    found = run([*faults, {"at": "120 ms", "part": {"server": ["server.4"]}}])
+    rebuilt, returned, surplus, _ = counts(found)
+    assert returned > 100 and surplus > 0 and rebuilt > 0
+    assert found.metrics["unrecoverable_objects"] == 0
+    named = {"part": {"server": ["server.2"]}, "at": "10 ms", "until": "20 ms"}
+    with pytest.raises(Exception, match="it has failed by then"):
+        run([faults[0], named])
+
+
+def test_clients_ask_a_device_again_from_its_return_on(tmp_path: Path) -> None:
+    rows = "".join(f"{at},read,4096,server.2\n" for at in (1, 5, 9, 15, 20))
+    (tmp_path / "trace.csv").write_text(f"seconds,kind,size,target\n{rows}")
+    fault = {"at": "4 s", "part": {"server": ["server.2"]}, "until": "14 s"}
+    # A rebuild of a byte a second makes nothing anew meanwhile.
+    found = run(
+        [fault],
+        tmp_path,
+        recovery={"pipeline_buffer": "256 KiB", "bandwidth": "1 B/s"},
+        cluster={"servers": 6, "device": {"service": "1 ms"}, "fabric": {"routers": 1}},
+        traffic={"arrivals": {"trace": "trace.csv"}, "timeout": "1 s", "duration": "30 s"},
+    )
+    reads = {row["name"]: row["requests_read"] for row in found.servers.to_pylist()}
+    # Those of 5 s and 9 s are read from the other copy, and none is lost.
+    assert reads.pop("server.2") == 3 and sum(reads.values()) == 2
+    metrics = found.metrics
+    assert (metrics["requests_completed"], metrics["requests_lost"]) == (5, 0)
+    assert metrics["degraded_reads"] == 2
+    counted = [metrics[f"{period}_requests_completed"] for period in ("before", "during", "after")]
+    assert (counted, metrics["during_seconds"]) == ([1, 2, 2], 10.0)
+
+
+STUDY = """
+[cluster]
+servers = 8
+device = "cheetah-15k"
+[population]
+file_size = "1 MiB"
+files = 200
+[[faults]]
+part = { server = 1 }
+until = "10 ms"
+"""
+
+
+def test_a_study_says_what_came_back(tmp_path: Path) -> None:
+    (tmp_path / "back.toml").write_text(STUDY)
+    checked = command("check", "back.toml", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    told = command("run", "back.toml", "-o", "run", cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "Came back with their parts" in told.stdout
