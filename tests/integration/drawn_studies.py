@@ -70,11 +70,11 @@ def _returns(draw: random.Random, faults: list[dict[str, Any]]) -> None:
     again: list[dict[str, Any]] = []
     for fault in faults:
         (level, parts), *_ = fault.get("fail", {"": None}).items()
-        if level not in ("servers", "hosts") or draw.random() < 0.4:
+        if level not in ("servers", "hosts", "controllers") or draw.random() < 0.4:
             continue
         at = MICROSECONDS.get(fault["at"], 300_000)
         spans = []
-        for _ in range(draw.choice((1, 1, 2, 3))):
+        for _ in range(1 if level == "controllers" else draw.choice((1, 1, 2, 3))):
             until = at + draw.choice((90, 1100, 19_000, 250_000))
             spans.append({"at": f"{at} us", "fail": {level: parts}, "until": f"{until} us"})
             at = until + draw.choice((0, 400, 30_000))

@@ -103,6 +103,63 @@ def test_clients_ask_a_device_again_from_its_return_on(tmp_path: Path) -> None:
     assert (counted, metrics["during_seconds"]) == ([1, 2, 2], 10.0)
 
 
+UNIT = [
+    {"level": "unit", "count": 1},
+    {
+        "level": "controller",
+        "in": "unit",
+        "count": 2,
+        "carries": "drive",
+        "service": "100 MB/s",
+        "partner": True,
+    },
+    {"level": "drive", "in": "unit", "count": 40, "device": {"service": "1 ms"}},
+]
+
+
+def test_a_controller_that_is_back_has_its_load_again() -> None:
+    study = {
+        "cluster": {"parts": UNIT, "fabric": {"routers": 8}},
+        "traffic": {
+            "outstanding": 64,
+            "reads": 1.0,
+            "request_size": "1 MB",
+            "warm_up": "5 s",
+            "duration": "20 s",
+        },
+    }
+    fault = {"at": "10 s", "part": {"controller": ["controller.0"]}, "until": "20 s"}
+    made = Study.from_dict({**study, "faults": [fault]})
+    validate_runs(made.runs())
+    found = simulate(made.runs()[0].system, 1)
+    busy = {row["name"]: row["busy_fraction"] for row in found.parts.to_pylist()}
+    # Clients keep both full: one serves for 10 of the 20 s from 5 s on, the other all the time.
+    assert busy["controller.0"] == pytest.approx(0.5, abs=0.02)
+    assert busy["controller.1"] == pytest.approx(1.0, abs=0.02)
+    rates = [
+        float(found.metrics[f"{one}_throughput_bytes_per_second"] or 0)
+        for one in ("before", "during", "after")
+    ]
+    assert rates == pytest.approx([200e6, 100e6, 200e6], rel=0.04)
+
+
+def test_what_a_controller_without_a_partner_carries_comes_back_with_it() -> None:
+    alone = [UNIT[0], {**UNIT[1], "partner": False}, UNIT[2]]
+    sections: dict[str, Any] = {
+        "cluster": {"parts": alone},
+        "placement": {"algorithm": "rendezvous", "failure_domain": "drive"},
+    }
+    fault = {"part": {"controller": ["controller.0"]}, "until": "1 ms"}
+    back = run([fault], **sections)
+    rebuilt, returned, surplus, _ = counts(back)
+    # Half of the 600 copies were behind it, of some objects both.
+    assert 240 < rebuilt + returned < 360 and rebuilt == surplus < 20
+    assert back.metrics["unrecoverable_objects"] == 0
+    both = [fault, {**fault, "part": {"controller": ["controller.1"]}, "at": "500 us"}]
+    with pytest.raises(Exception, match="no device is left"):
+        run(both, **sections)
+
+
 STUDY = """
 [cluster]
 servers = 8

@@ -157,9 +157,8 @@ def _carrier_problem(cluster: Cluster, fault: Fault, broken: Broken) -> tuple[st
             return None
         rule = f"{level} parts take no time, so none is slow; what they carry may be"
         return rule, "give the level a service, or make the devices slow"
-    if not broken.is_told or fault.until is not None:
-        rule = f"the system knows when {level} parts go, and they do not come back"
-        return rule, "leave out told and until"
+    if not broken.is_told:
+        return f"the system knows when {level} parts go", "leave out told"
     return None
 
 

@@ -21,7 +21,7 @@ use crate::config::SystemConfig;
 
 pub use drawing::choose_failed;
 pub use naming::{Ask, LevelNames, Named, Names, PartsOfLevel, Wanted, named_faults};
-use stages::{Span, span_of};
+pub(crate) use stages::{Span, common, merged, span_of};
 
 /// Parts of a system that go to a health together.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -29,6 +29,12 @@ pub(crate) fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     all
 }
 
+/// What is in spans of both.
+pub(crate) fn common(one: &[Span], other: &[Span]) -> Vec<Span> {
+    let both = |&(at, until): &Span| other.iter().map(move |&(begin, end)| (at.max(begin), until.min(end)));
+    one.iter().flat_map(both).filter(|(at, until)| at < until).collect()
+}
+
 /// The most devices that are gone at a time, of which each is in its spans.
 pub(super) fn most_at_once<'a>(gone: impl Iterator<Item = &'a [Span]> + Clone) -> u32 {
     let mut times: Vec<SimTime> = gone.clone().flatten().map(|&(at, _)| at).collect();
@@ -89,6 +95,8 @@ mod tests {
     fn spans_that_meet_are_one() {
         let spans = |all: &[(u64, u64)]| all.iter().map(|&(begin, end)| (at(begin), at(end))).collect::<Vec<Span>>();
         assert_eq!(merged(spans(&[(5, 9), (1, 3), (3, 4), (6, 7)])), spans(&[(1, 4), (5, 9)]));
+        assert_eq!(common(&spans(&[(1, 4), (6, 9)]), &spans(&[(3, 7)])), spans(&[(3, 4), (6, 7)]));
+        assert_eq!(common(&spans(&[(1, 4)]), &spans(&[(4, 7)])), []);
         // At 6 the first and the third are gone, and at 4 the second and the third: never all three.
         let gone = [spans(&[(1, 3), (5, 9)]), spans(&[(3, 5)]), spans(&[(2, 8)])];
         assert_eq!(most_at_once(gone.iter().map(Vec::as_slice)), 2);

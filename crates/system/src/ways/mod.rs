@@ -2,11 +2,13 @@
 //!
 //! Such a part serves one request at a time, in the order in which they come to it, and hands on what it has taken in whole.
 //! What is read passes from the device upwards, what is written from the port downwards. A part that is gone is passed by its
-//! partner, which what waited at it joins. A system whose parts have no service has no ways, and pays one test a request.
+//! partner, which what waited at it joins, until it is back. A system whose parts have no service has no ways, and pays one test a request.
 
 mod station;
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeMap;
 
 use resilver_device::{Device, Direction, Io, Pace, Queued};
 use resilver_fabric::Fabric;
@@ -16,7 +18,7 @@ use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use crate::checker::{ConservationError, hold};
 use crate::event::{EventOf, StorageEvent};
-use crate::faults::{Fault, paces};
+use crate::faults::{Fault, Span, merged, paces, span_of};
 use crate::storage::{Plant, Site};
 
 pub use station::PartUse;
@@ -27,7 +29,7 @@ const NOBODY: u32 = u32::MAX;
 /// Bits of a passage's place in an event, and of how often the passage was put elsewhere.
 const PLACE_BITS: u32 = 32;
 const TURN_BITS: u32 = 26;
-/// Marks the event of a part that goes.
+/// Marks the event of a part that goes or comes back.
 const GOES: u64 = 1 << (PLACE_BITS + TURN_BITS);
 
 /// A request on its way.
@@ -68,7 +70,8 @@ pub(crate) struct Ways {
     /// The stations of each device's way, from the device up, one device behind another, and where each begins.
     of_devices: Vec<u32>,
     first: Vec<u32>,
-    gone: Vec<(SimTime, u32)>,
+    /// When which stations go, and come back: at one time those that come back first.
+    changes: Vec<(SimTime, bool, u32)>,
     /// Whether each device has failed.
     is_down: Vec<bool>,
     /// What is written to each device and has not come to it.
@@ -111,17 +114,24 @@ impl Ways {
                 slow.pace = Pace::default().with_health(&health);
             }
         }
-        let going = faults.iter().filter(|fault| !fault.is_slow());
-        let numbered = going.flat_map(|fault| fault.parts.iter().map(|&part| (fault.at, number_of[part as usize])));
-        let mut gone: Vec<(SimTime, u32)> = numbered.filter(|&(_, number)| number != NOBODY).collect();
-        gone.sort_unstable();
+        let mut gone: BTreeMap<u32, Vec<Span>> = BTreeMap::new();
+        for fault in faults.iter().filter(|fault| !fault.is_slow()) {
+            let numbers = fault.parts.iter().map(|&part| number_of[part as usize]).filter(|&number| number != NOBODY);
+            numbers.for_each(|number| gone.entry(number).or_default().push(span_of(fault)));
+        }
+        let ends = |(number, spans): (u32, Vec<Span>)| {
+            merged(spans).into_iter().flat_map(move |(at, until)| [(at, true, number), (until, false, number)])
+        };
+        let mut changes: Vec<(SimTime, bool, u32)> = gone.into_iter().flat_map(ends).collect();
+        changes.retain(|&(at, ..)| at < SimTime::MAX);
+        changes.sort_unstable();
         let devices = parts.devices().len();
         Some(Ways {
             stations,
             number_of,
             of_devices,
             first,
-            gone,
+            changes,
             is_down: vec![false; devices],
             unwritten: vec![Bytes::ZERO; devices],
             passages: Vec::new(),
@@ -131,9 +141,9 @@ impl Ways {
         })
     }
 
-    /// When parts go, by the number of their event.
+    /// When parts go or come back, by the number of their event.
     pub fn events(&self) -> impl Iterator<Item = (SimTime, u64)> + '_ {
-        (0..).zip(&self.gone).map(|(index, &(at, _))| (at, GOES | index))
+        (0..).zip(&self.changes).map(|(index, &(at, ..))| (at, GOES | index))
     }
 
     /// Whether a device has failed from now on.
@@ -249,10 +259,12 @@ impl Ways {
         Next::Passes(station.take(now, io.bytes))
     }
 
-    /// A part goes: who takes over for whom is found anew. Returns the requests that were at it, in their order.
-    fn lose(&mut self, now: SimTime, index: usize) -> Vec<u32> {
-        let number = self.gone[index].1;
-        self.parts.set_health(self.stations[number as usize].part, 0.0);
+    /// A part goes or comes back: who takes over for whom is found anew. Returns the requests that were at it, in their order.
+    ///
+    /// What its partner has taken in meanwhile, the partner serves.
+    fn change(&mut self, now: SimTime, index: usize) -> Vec<u32> {
+        let (_, goes, number) = self.changes[index];
+        self.parts.set_health(self.stations[number as usize].part, if goes { 0.0 } else { 1.0 });
         for other in 0..self.stations.len() {
             let stand_in = self.parts.stand_in(self.stations[other].part);
             self.stations[other].stand_in = stand_in.map_or(NOBODY, |part| self.number_of[part.index()]);
@@ -343,7 +355,7 @@ impl<F: Fabric, D: Device, K: QueueKind> Site<'_, F, D, K> {
     pub fn execute_way(&mut self, event: u64) -> Option<EventOf<F>> {
         let ways = self.plant.ways.as_mut()?;
         if event & GOES != 0 {
-            for place in ways.lose(self.schedule.now(), (event % GOES) as usize) {
+            for place in ways.change(self.schedule.now(), (event % GOES) as usize) {
                 // What nobody takes over is lost with its device, whose failure is an event of this time.
                 if let Some(over) = self.go(place) {
                     self.schedule.at(self.schedule.now(), over);

@@ -11,7 +11,7 @@ fn io(direction: Direction) -> Io {
     Io { object: ObjectId::new(0), offset: 0, bytes: Bytes::new(100), direction, lane: 0 }
 }
 
-/// A unit of two controllers, which take 10 ps a request and carry a drive each; the first goes at 15 ps.
+/// A unit of two controllers, which take 10 ps a request and carry a drive each; the first is gone from 15 to 50 ps.
 fn ways(has_partner: bool) -> Ways {
     let time = SimDuration::from_picoseconds(10);
     let service = resilver_parts::PartService { time, rate: None };
@@ -23,7 +23,7 @@ fn ways(has_partner: bool) -> Ways {
     ];
     let parts = Parts::new(&levels).unwrap();
     let first = parts.find("controller.0").unwrap();
-    let fault = Fault { at: at(15), parts: vec![first.index() as u32], ..Fault::default() };
+    let fault = Fault { at: at(15), until: Some(at(50)), parts: vec![first.index() as u32], ..Fault::default() };
     Ways::of(&parts, &[fault]).unwrap()
 }
 
@@ -47,7 +47,7 @@ fn what_waits_at_a_part_that_goes_joins_its_partner_s_queue_in_its_order() {
     ways.pass(writes[3]);
     assert!(matches!(ways.go(at(10), writes[3]), Next::Device));
     // The second was being served and begins anew; the third waits behind it.
-    assert_eq!(ways.lose(at(15), 0), [writes[1], writes[2]]);
+    assert_eq!(ways.change(at(15), 0), [writes[1], writes[2]]);
     assert_eq!(passes(&mut ways, 15, &writes[1..3]), [25, 35]);
     assert_eq!(ways.place_of(old), None);
     assert_eq!(ways.place_of(ways.event(writes[1])), Some(writes[1]));
@@ -63,6 +63,18 @@ fn what_waits_at_a_part_that_goes_joins_its_partner_s_queue_in_its_order() {
     let told: Vec<(&str, u64, u64)> =
         uses.iter().map(|one| (one.name.as_str(), one.requests, one.busy.picoseconds())).collect();
     assert_eq!(told, [("controller.0", 1, 15), ("controller.1", 4, 40)]);
+    // What comes while it is gone goes to the partner and stays there; what comes once it is back is served by the part itself.
+    let meanwhile = ways.enter(0, io(Direction::Write), 10);
+    assert_eq!(passes(&mut ways, 49, &[meanwhile]), [59]);
+    assert!(ways.change(at(50), 1).is_empty());
+    let (back, other) = (ways.enter(0, io(Direction::Write), 11), ways.enter(1, io(Direction::Write), 12));
+    assert_eq!(passes(&mut ways, 50, &[back, other]), [60, 69]);
+    for place in [meanwhile, back, other] {
+        ways.pass(place);
+        assert!(matches!(ways.go(at(69), place), Next::Device));
+    }
+    let uses = ways.uses(at(69), SimDuration::from_picoseconds(69)).unwrap();
+    assert_eq!(uses.iter().map(|one| one.requests).collect::<Vec<u64>>(), [2, 6]);
 }
 
 #[test]
@@ -70,7 +82,7 @@ fn without_a_partner_what_waits_is_over_with_its_device() {
     let mut ways = ways(false);
     let write = ways.enter(0, io(Direction::Write), 7);
     passes(&mut ways, 12, &[write]);
-    assert_eq!(ways.lose(at(15), 0), [write]);
+    assert_eq!(ways.change(at(15), 0), [write]);
     assert!(matches!(ways.go(at(15), write), Next::Over));
     assert_eq!(ways.leave(write).event, 7);
 }
