@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,53 @@ def test_clients_ask_a_device_again_from_its_return_on(tmp_path: Path) -> None:
     assert metrics["degraded_reads"] == 2
     counted = [metrics[f"{period}_requests_completed"] for period in ("before", "during", "after")]
     assert (counted, metrics["during_seconds"]) == ([1, 2, 2], 10.0)
+
+
+def ring(folder: Path) -> dict[str, Any]:
+    """A network of six hosts in a ring, which pass packets on for each other."""
+    names = [f"h{number}" for number in range(6)]
+    links = [{"source": one, "target": other} for one, other in pairwise([*names, names[0]])]
+    graph = {"nodes": [{"id": name, "kind": "host"} for name in names], "links": links}
+    (folder / "ring.json").write_text(json.dumps(graph), encoding="utf-8")
+    return network({"graph": "ring.json"})
+
+
+def network(topology: Any) -> dict[str, Any]:
+    """A cluster of as many servers as a topology has hosts."""
+    fabric = {"model": "switched", "topology": topology, "link_rate": "1 Gb/s"}
+    return {"cluster": {"device": {"service": "1 ms"}, "fabric": fabric}}
+
+
+def passed(found: RunResult, host: str) -> int:
+    """Data on the links of a host."""
+    rows = [row for row in found.links.to_pylist() if host in (row["from_name"], row["to_name"])]
+    return sum(row["forward_bytes"] + row["backward_bytes"] for row in rows)
+
+
+def test_a_told_host_passes_no_packets_and_a_dead_disk_leaves_it_passing_them() -> None:
+    torus = network("torus 3x4")
+    host = run([{"part": {"server": ["server.5"]}}], **torus)
+    disk = run([{"part": {"disk": ["server.5"]}, "told": True}], **torus)
+    # The same pieces are made anew: there are other ways round one host of a torus.
+    assert counts(host) == counts(disk) and counts(host)[0] > 0 == counts(host)[3]
+    assert passed(host, "host.5") == 0 < passed(disk, "host.5")
+    # Once it is back it passes them on again, for the rebuild of another.
+    gone = {"part": {"server": ["server.5"]}, "until": "1 ms"}
+    back = run([gone, {"at": "2 ms", "part": {"server": ["server.6"]}}], **torus)
+    assert passed(back, "host.5") > 0
+    assert counts(back)[1] > 0 == counts(back)[3]
+
+
+def test_what_lies_between_two_told_hosts_is_out_of_reach(tmp_path: Path) -> None:
+    faults = [{"part": {"server": ["server.1", "server.4"]}}]
+    cut = run(faults, tmp_path, **ring(tmp_path))
+    # server.2 and server.3 are cut off from server.5 and server.0.
+    assert counts(cut)[3] > 0
+    sent = cut.transfers.to_pylist()
+    sides = {(row["source"] in (2, 3), row["destination"] in (2, 3)) for row in sent}
+    assert sides <= {(True, True), (False, False)}
+    disks = [{"part": {"disk": ["server.1", "server.4"]}, "told": True}]
+    assert counts(run(disks, tmp_path, **ring(tmp_path)))[3] == 0
 
 
 UNIT = [

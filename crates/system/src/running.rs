@@ -185,7 +185,7 @@ where
         .with_ports(&config.ports_of)
         .with_ways(config.devices.passing.as_ref(), &config.faults);
     let workload = Workload::of(config, plant.ports.sides())?;
-    let faults = config.untold(workload.is_some());
+    let faults = config.breaking(workload.is_some());
     let mut storage = Storage::serving(plant, recovery, workload, faults);
     let mut schedule = Schedule::new();
     storage.start(&mut schedule);

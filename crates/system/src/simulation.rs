@@ -262,7 +262,7 @@ impl Simulation {
         // A system of no groups has none to tell of.
         let groups = groups.filter(|groups| groups.groups > 0);
         let bytes = work.bytes();
-        let may_lose = matches!(config.fabric, FabricConfig::Switched { .. }) || !config.untold(false).is_empty();
+        let may_lose = matches!(config.fabric, FabricConfig::Switched { .. }) || !config.breaking(false).is_empty();
         let mut recovery = Recovery::of_system(config, work)?;
         if may_lose {
             recovery = recovery.with_retry(config.retry);

@@ -119,12 +119,12 @@ pub struct Storage<F, D> {
     pub(crate) recovery: Recovery,
     /// What clients and others ask of the system, where anything is.
     pub(crate) workload: Option<Box<Workload>>,
-    /// What breaks with nobody told.
+    /// What breaks with nobody told, and nodes that break.
     pub(crate) faults: Vec<Fault>,
     pub(crate) changes: Vec<Change>,
     /// How many of them have come.
     pub(crate) changes_done: usize,
-    /// How many of them have taken each device away.
+    /// How many of those that nobody is told of have taken each device away.
     pub(crate) gone: Vec<u32>,
     /// Whether clients are served beside faults that are not over.
     pub(crate) is_faulty: bool,
@@ -138,7 +138,7 @@ impl<F: Network, D: Device> Storage<F, D> {
         Storage::serving(plant, recovery, None, Vec::new())
     }
 
-    /// A system with this recovery to do, a workload beside it, and faults that nobody is told of.
+    /// A system with this recovery to do, a workload beside it, and faults that messages and devices meet.
     ///
     /// With a workload, the run is over when both the recovery and its time are.
     pub fn serving(plant: Plant<F, D>, recovery: Recovery, workload: Option<Workload>, faults: Vec<Fault>) -> Self {
@@ -158,10 +158,15 @@ impl<F: Network, D: Device> Storage<F, D> {
 
     /// Begins all that begins by itself: faults come before all else at their time.
     pub fn start<K: QueueKind>(&mut self, schedule: &mut Schedule<EventOf<F>, K>) {
-        for index in 0..self.changes.len() {
-            match self.changes[index].at {
-                SimTime::ZERO => self.change(index as u32, schedule),
-                at => schedule.at(at, EventOf::new(StorageEvent::Network(index as u32))),
+        // Who is told that a part is gone does not send it anything more, and does so again only when its ports work.
+        let is_after =
+            |change: &Change| self.faults[change.fault].is_told && !change.is_end && change.at > SimTime::ZERO;
+        let (after, before): (Vec<u32>, Vec<u32>) =
+            (0..self.changes.len() as u32).partition(|&index| is_after(&self.changes[index as usize]));
+        for index in before {
+            match self.changes[index as usize].at {
+                SimTime::ZERO => self.change(index, schedule),
+                at => schedule.at(at, EventOf::new(StorageEvent::Network(index))),
             }
         }
         let goes: Vec<(SimTime, u64)> = self.plant.ways.iter().flat_map(|ways| ways.events()).collect();
@@ -177,6 +182,9 @@ impl<F: Network, D: Device> Storage<F, D> {
         }
         let mut site = Site { plant: &mut self.plant, schedule };
         self.recovery.start(&mut site);
+        for index in after {
+            site.schedule.at(self.changes[index as usize].at, EventOf::new(StorageEvent::Network(index)));
+        }
         if let Some(workload) = &mut self.workload {
             workload.start(&mut site);
         }

@@ -12,11 +12,11 @@ use crate::network::Network;
 use crate::storage::{Plant, Site, Storage};
 
 impl<F: Network, D: Device> Storage<F, D> {
-    /// A fault of which nobody is told begins or ends.
+    /// A fault begins or ends; of one that the system is told of, this is what it does to the network.
     #[cold]
     pub(crate) fn change<K: QueueKind>(&mut self, change: u32, schedule: &mut Schedule<EventOf<F>, K>) {
         let Change { fault, is_end, .. } = self.changes[change as usize];
-        self.changes_done = change as usize + 1;
+        self.changes_done = self.changes_done.max(change as usize + 1);
         if !is_end {
             self.note_fault(schedule.now());
         }
@@ -35,6 +35,8 @@ impl<F: Network, D: Device> Storage<F, D> {
         let mut devices: Vec<DeviceId> =
             numbers.filter(|&device| ports.of(device).iter().all(|&endpoint| is_in_node(endpoint))).collect();
         devices.extend(&fault.devices);
+        // What is known of devices, recovery begins with.
+        devices.retain(|_| !fault.is_told);
         devices.sort_unstable();
         devices.dedup();
         // What several faults have taken away is there again when the last of them ends.

@@ -36,7 +36,7 @@ pub struct Fault {
     pub is_told: bool,
     /// Devices. Of those that are gone, nobody else: what contains them goes on.
     pub devices: Vec<DeviceId>,
-    /// Nodes, by their numbers in the topology: with all their links, their devices and the clients at them.
+    /// Nodes, by their numbers in the topology: with all their links and the clients at them, and where nobody is told, the devices.
     pub nodes: Vec<u32>,
     /// Links, by their numbers in the topology.
     pub links: Vec<u32>,
@@ -74,7 +74,7 @@ pub struct FaultError {
     pub known: Vec<String>,
 }
 
-/// The beginning or the end of a fault of which nobody is told.
+/// The beginning or the end of a fault that messages and devices meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub at: SimTime,
@@ -94,14 +94,16 @@ pub(crate) fn changes_of(faults: &[Fault]) -> Vec<Change> {
 }
 
 impl SystemConfig {
-    /// The faults that nobody is told of: those in which something is gone, then the slow ones, each in the order of time.
+    /// The faults that messages and devices meet, beside what the system knows of devices: those that nobody is told of, and those
+    /// of nodes. First those in which something is gone, then the slow ones, each in the order of time.
     ///
     /// When devices are slow only clients have to know, as they are measured apart from then on.
-    pub(crate) fn untold(&self, has_clients: bool) -> Vec<Fault> {
-        let matters = |fault: &&Fault| !fault.is_told && (has_clients || !fault.is_slow());
-        let mut untold: Vec<Fault> = self.faults.iter().filter(matters).cloned().collect();
-        untold.sort_by_key(|fault| (fault.is_slow(), fault.at));
-        untold
+    pub(crate) fn breaking(&self, has_clients: bool) -> Vec<Fault> {
+        let is_met = |fault: &Fault| !fault.is_told || !fault.nodes.is_empty();
+        let matters = |fault: &&Fault| is_met(fault) && (has_clients || !fault.is_slow());
+        let mut breaking: Vec<Fault> = self.faults.iter().filter(matters).cloned().collect();
+        breaking.sort_by_key(|fault| (fault.is_slow(), fault.at));
+        breaking
     }
 
     /// How fast each device is over time, of those that are ever slow.

@@ -280,10 +280,8 @@ impl Taking<'_> {
                 // Which devices go with it, others say.
                 Class::Carrier => {}
                 Class::Device => {
-                    // A machine that is gone passes nothing on; one that is taken out or slow does.
-                    if let Some(topology) =
-                        names.topology.filter(|_| kind.has_ports && !fault.is_told && !fault.is_slow())
-                    {
+                    // A machine that is gone passes nothing on, whoever is told; one that is slow does.
+                    if let Some(topology) = names.topology.filter(|_| kind.has_ports && !fault.is_slow()) {
                         let ends = members.iter().filter_map(|device| names.endpoints_of.get(device)).flatten();
                         fault.nodes = ends.map(|&endpoint| topology.node_of(endpoint)).collect();
                         fault.nodes.sort_unstable();
