@@ -55,7 +55,7 @@ def drawn_study(number: int) -> dict[str, Any]:
         _put_in_parts(beside, study, groups)
     if is_stored:
         _in_pools(random.Random(f"pools {number}"), study, group_size)
-    _returns(random.Random(f"returns {number}"), study["faults"])
+    _returns(random.Random(f"returns {number}"), study["faults"], is_stored)
     return study
 
 
@@ -63,8 +63,15 @@ MICROSECONDS = {"0 s": 0, "100 us": 100, "1 ms": 1000, "1.9 ms": 1900, "20 ms": 
 """When parts fail of which the system is told, but for the latest."""
 
 
-def _returns(draw: random.Random, faults: list[dict[str, Any]]) -> None:
-    """Has parts come back of which the system is told, and some of them go and come back again."""
+def _returns(draw: random.Random, faults: list[dict[str, Any]], is_stored: bool) -> None:
+    """Has parts come back of which the system is told, and some of them go and come back again.
+
+    Beside them disks are gone whose hosts go on forwarding.
+    """
+    if is_stored and draw.random() < 0.2:
+        since = draw.choice((0, 500, 2500))
+        disk = {"at": f"{since} us", "part": {"disk": 1}, "told": True}
+        faults.append({**disk, "until": f"{since + draw.choice((300, 40_000))} us"})
     if draw.random() < 0.3:
         return
     again: list[dict[str, Any]] = []
