@@ -96,6 +96,8 @@ def demo(
 def check(study: StudyFile, settings: Settings = None, as_json: Json = False) -> None:
     """Validate a study, print it with every default filled in, and estimate what it costs.
 
+    Exits with 1 if a run needs more memory than this machine has.
+
     Example: resilver check study.toml --set cluster.servers=128
     """
     from resilver.cli.check import check as perform
