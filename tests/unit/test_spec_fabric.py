@@ -49,6 +49,11 @@ def test_a_fabric_of_switches_has_the_defaults_that_it_promises(tmp_path: Path) 
         ),
         ({"model": "switched", "routers": 4}, 'no meaning with model = "switched"; .* use loggp'),
         ({"model": "switch"}, 'model = "switch": .*did you mean "switched"'),
+        # A slip in the model is told, and not that its keys have no meaning with it.
+        (
+            {"model": "switch", "topology": "torus 4x4", "link_rate": "1 Gb/s"},
+            r'^(cluster\.fabric\.)?model = "switch": [^\n]*did you mean "switched"[^\n]*$',
+        ),
         ({"model": 3}, "model = 3: "),
         ({"model": "switched"}, "topology: switches need a topology"),
         ({"model": "switched"}, "link_rate: switches need the rate of their links"),

@@ -166,17 +166,20 @@ class Section(_SectionBase):
         Raises:
             ConfigError: A key that is given has no meaning with the section's kind.
         """
-        written = given.get(cls.kind_key) if cls.kind_key else None
-        kind = cls.model_fields[cls.kind_key].default if cls.kind_key and not written else written
+        if not cls.kind_key:
+            return {}
+        kinds, named = cls.model_fields[cls.kind_key], given.get(cls.kind_key)
+        kind = kinds.default if named is None else named
         defaults, problems = {}, []
-        for key, name in cls.names().items() if isinstance(kind, str) else ():
+        # A kind that there is not has a problem of its own.
+        for key, name in cls.names().items() if kind in get_args(kinds.annotation) else ():
             for only in cls._kinds_of(name):
                 if kind in only.kinds and only.default is not None:
                     defaults[key] = only.default
                 elif key in given and not (kind in only.kinds or only.elsewhere):
                     rule = f'this key has no meaning with {cls.kind_key} = "{kind}"'
                     remedy = f"remove it, or use {' or '.join(only.kinds)}"
-                    if written is None and len(only.kinds) == 1:
+                    if named is None and len(only.kinds) == 1:
                         remedy = f'add {cls.kind_key} = "{only.kinds[0]}", or remove it'
                     problems.append(Problem(rule, remedy, key=key, value=show(given[key])))
         if problems:
@@ -191,7 +194,7 @@ class Section(_SectionBase):
         whenever resilver starts, which took 0.2 s; only schema and reference page need them.
         """
         found: dict[str, str] = {}
-        for base in (one for one in reversed(cls.__mro__) if issubclass(one, BaseModel)):
+        for base in (one for one in reversed(cls.__mro__) if issubclass(one, Section)):
             (tree,) = ast.parse(dedent(inspect.getsource(base))).body
             body = tree.body if isinstance(tree, ast.ClassDef) else []
             for before, after in pairwise(body):
