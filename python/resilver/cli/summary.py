@@ -66,8 +66,10 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
         if results.study["cluster"]["fabric"].get("routers") == 0:
             _print_wrapped(console, _ROUTERS, style="dim")
     console.print()
+    # Of parts that fail in turn the worst is looked at, else the largest system.
+    rows = ranked(results, points)
+    key = largest(points) if rows is points else rows[0]
     if results.swept_keys:
-        rows = ranked(results, points)
         if rows is not points:
             _tell_limits(results, rows)
         most = _POINTS_SHOWN if rows is points else _RANKS_SHOWN
@@ -79,8 +81,8 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
                 text += f"; the quickest: {rows[-1].label}, {format_duration(seconds)}"
             console.print(f"  {text}", soft_wrap=True)
         console.print()
-        console.print(Text(f"Key figures at {largest(points).label}", style="bold"))
-    _print_figures(console, key_figures(results))
+        console.print(Text(f"Key figures at {key.label}", style="bold"))
+    _print_figures(console, key_figures(results, key))
     if table := pools_table(results, largest(points)):
         console.print()
         console.print(_pools(table, console.width))
@@ -200,7 +202,8 @@ def _print_points(console: Console, results: Results, points: list[Any]) -> None
         table.add_row(*cells, *runs, *(cell for pair in pairs for cell in pair))
     console.print(table)
     hidden = [heading for place, heading in enumerate(headings) if place not in shown]
-    hidden += [] if with_runs else ["runs"]
+    # Equally many of all points are the seeds, which the sentence above counts.
+    hidden += ["runs"] if not with_runs and len({len(point.rows) for point in points}) > 1 else []
     if hidden:
         all_of_it = f"--json has all, and so has a terminal of {needed} columns"
         _print_wrapped(console, f"Without {', '.join(hidden)}: {all_of_it}.", style="dim")
@@ -348,8 +351,8 @@ def _print_figures(console: Console, figures: Sequence[Any]) -> None:
     """A row a key figure; in a narrow terminal a line, broken where it must be."""
     if console.width < _FIGURES_WIDTH:
         for figure in figures:
-            text = ", ".join(filter(None, (figure.text, figure.detail)))
-            _print_wrapped(console, f"{figure.label}: {text}")
+            detail = f" ({figure.detail})" if figure.detail else ""
+            _print_wrapped(console, f"{figure.label}: {figure.text}{detail}")
         return
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
