@@ -20,6 +20,7 @@ TABLE_NAMES = (
     "stripe_groups",
     "pools",
     "parts",
+    "limits",
 )
 
 TABLES_ADDED_IN: Mapping[str, int] = {
@@ -28,6 +29,7 @@ TABLES_ADDED_IN: Mapping[str, int] = {
     "stripe_groups": 4,
     "pools": 6,
     "parts": 6,
+    "limits": 7,
 }
 """The version of the results that first had a table; in folders of before, it has no rows."""
 
@@ -319,6 +321,27 @@ _PARTS = pa.schema(
         ("busy_fraction", _REAL),
     ]
 )
+# A row a part that the device waited for which made the last lost piece; the limit comes first.
+_LIMITS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("destination", _TEXT),
+        ("window_seconds", _REAL),
+        ("kind", _TEXT),
+        ("level", _TEXT),
+        ("name", _TEXT),
+        ("parts", _COUNT),
+        ("busy_fraction", _REAL),
+        ("waited_fraction", _REAL),
+        ("waited_seconds", _REAL),
+        ("buffer_seconds", _REAL),
+        ("buffers", _REAL),
+        ("destinations", _COUNT),
+        ("rebuild_fraction", _REAL),
+        ("lane_share", _REAL),
+        ("is_limit", pa.bool_()),
+    ]
+)
 _RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])
 
 # A shard's tables depend on the run's key alone, so a shard holds no swept column: the same run may
@@ -336,6 +359,7 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
     "stripe_groups": _STRIPE_GROUPS,
     "pools": _POOLS,
     "parts": _PARTS,
+    "limits": _LIMITS,
 }
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from resilver import errors
-from resilver.columns import SHARD_SCHEMAS
+from resilver.columns import SHARD_SCHEMAS, table_of
 from resilver.study.progress import RunState
 
 _OF_TRAFFIC = (
@@ -184,7 +184,25 @@ def output(seed: int) -> Any:
         transfers=transfers,
         timeline=timeline,
         **_network(),
+        limits=_limits(),
     )
+
+
+def _limits() -> pa.Table:
+    """What a run's last device waited for."""
+    limits = {
+        "destination": ["server.1"] * 2,
+        "window_seconds": [0.5] * 2,
+        "kind": ["reading", "receive_memory"],
+        "name": ["server.0", None],
+        "parts": [1, 1],
+        "busy_fraction": [1.0, None],
+        "waited_fraction": [0.75, 0.5],
+        "buffers": [3.0, 4.0],
+        "destinations": [2, None],
+        "is_limit": [True, False],
+    }
+    return table_of("limits", limits, 2)
 
 
 def _network() -> dict[str, pa.Table]:

@@ -13,7 +13,7 @@ pub use switched::{
     SwitchedEvent, SwitchedParameters,
 };
 
-use resilver_units::{Bytes, EndpointId, SimTime};
+use resilver_units::{Bytes, EndpointId, SimDuration, SimTime};
 
 /// A message handed to the fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +57,15 @@ pub enum Component {
     Link(u32),
     /// A node with all its links, by its number in the topology.
     Node(u32),
+}
+
+/// What a port did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortUse {
+    /// Time in which it was sending or receiving.
+    pub busy: SimDuration,
+    /// Data that it passed, or is to pass of what has come to it.
+    pub bytes: Bytes,
 }
 
 /// A network that carries messages between endpoints.
@@ -114,6 +123,17 @@ pub trait Fabric {
     fn repair(&mut self, now: SimTime, component: Component) {
         let _ = (now, component);
     }
+
+    /// What each port did from the start of the run to `now`, whenever statistics began: of interfaces the send and the receive
+    /// side of each endpoint in turn, of links each channel.
+    fn ports(&self, now: SimTime) -> Vec<PortUse>;
+
+    /// Whether its ports are channels of links, two a link; they are interfaces where they are not.
+    fn has_links(&self) -> bool;
+
+    /// The ports of [`Fabric::ports`] that a message between two endpoints may pass, those that it leaves its sender by first
+    /// with how many these are; none where it crosses no network.
+    fn ways(&self, from: EndpointId, to: EndpointId) -> (Vec<u32>, usize);
 
     /// Statistics begin anew: what happened before `now` is left out of them, and what is under way is shared out.
     fn begin_statistics(&mut self, now: SimTime) {

@@ -11,7 +11,7 @@ use resilver_units::{Bytes, EndpointId, SimDuration, SimTime};
 
 use crate::loggp_lanes::{Base, LanedInterfaces};
 use crate::loggp_table::MessageCost;
-use crate::{Fabric, FabricEvent, LogGpTable, Message, Notice};
+use crate::{Fabric, FabricEvent, LogGpTable, Message, Notice, PortUse};
 
 /// The fabric's own events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,6 +229,30 @@ impl Fabric for LogGp {
                 None
             }
         }
+    }
+
+    fn ports(&self, now: SimTime) -> Vec<PortUse> {
+        let ahead = |idle_from: SimTime| idle_from.max(now).since(now);
+        let sides = |(endpoint, interface): (u32, &Interface)| {
+            let free_at = match &self.laned {
+                None => [interface.send_idle_from, interface.receive_idle_from],
+                Some(laned) => laned.free_at(EndpointId::new(endpoint)),
+            };
+            let usage = &interface.usage;
+            [
+                PortUse { busy: usage.send_busy - ahead(free_at[0]), bytes: usage.bytes_sent },
+                PortUse { busy: usage.receive_busy - ahead(free_at[1]), bytes: usage.bytes_received },
+            ]
+        };
+        (0..).zip(&self.interfaces).flat_map(sides).collect()
+    }
+
+    fn has_links(&self) -> bool {
+        false
+    }
+
+    fn ways(&self, from: EndpointId, to: EndpointId) -> (Vec<u32>, usize) {
+        if from == to { (Vec::new(), 0) } else { (vec![2 * from.get(), 2 * to.get() + 1], 1) }
     }
 
     fn begin_statistics(&mut self, now: SimTime) {

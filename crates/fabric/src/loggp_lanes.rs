@@ -175,6 +175,11 @@ impl LanedInterfaces {
         }
     }
 
+    /// When either side of an interface is done with what it serves; what waits is not counted yet.
+    pub fn free_at(&self, endpoint: EndpointId) -> [SimTime; 2] {
+        [Side::Send, Side::Receive].map(|side| self.ports.busy_until(port(endpoint, side)))
+    }
+
     pub fn begin_statistics(&mut self, now: SimTime) {
         self.ports.begin_statistics(now);
     }

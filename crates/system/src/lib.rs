@@ -17,6 +17,7 @@ mod group_contents;
 mod groups;
 mod handle;
 mod lanes;
+mod limits;
 mod liveness;
 mod measures;
 mod network;
@@ -54,6 +55,7 @@ pub use class::TrafficClass;
 pub use event::EventOf;
 pub use group_contents::GroupContents;
 pub use lanes::{LaneReport, LanesConfig};
+pub use limits::{Limit, LimitKind, Limits};
 pub use measures::{
     Bar, ClientOutcome, Counts, Delays, Period, PeriodOutcome, PieceCounts, Rates, ServerOutcome, StreamOutcome,
     StripeGroup, TrafficInterval,

@@ -13,6 +13,7 @@ use crate::SystemError;
 use crate::config::{Contents, FabricConfig, PlaceScratch, SystemConfig};
 use crate::groups::place_in_parallel;
 use crate::lanes::LaneReport;
+use crate::limits::Limits;
 use crate::measures::{ClientOutcome, StreamOutcome};
 use crate::outcome::Outcome;
 use crate::recovery::Recovery;
@@ -76,6 +77,8 @@ pub struct Report {
     pub lanes: LaneReport,
     /// What each part did that requests pass on their way, where there are such parts.
     pub parts: Vec<PartUse>,
+    /// What limited the rebuild.
+    pub limits: Limits,
     /// Data handed to the fabric by all parts of the system, control messages included.
     pub network_bytes: Bytes,
     /// What the groups went through, where there are any.
@@ -276,7 +279,7 @@ impl Simulation {
         let Running { run, populations, groups, .. } = running;
         let population = populations.iter().fold(RangeTotals::default(), |sum, &pool| sum.and(pool));
         let (
-            Conclusion { mut outcome, clients, streams, interfaces, network, lanes, parts, network_bytes },
+            Conclusion { mut outcome, clients, streams, interfaces, network, lanes, parts, limits, network_bytes },
             mut digest,
             events,
         ) = run.conclude()?;
@@ -309,6 +312,7 @@ impl Simulation {
             network_bytes,
             lanes,
             parts,
+            limits,
             groups,
             digest,
             events,

@@ -12,6 +12,7 @@ use crate::actors::Workload;
 use crate::event::{EventOf, Owner, StorageEvent};
 use crate::faults::{Change, Fault, changes_of};
 use crate::lanes::LaneReport;
+use crate::limits::Limits;
 use crate::measures::{ClientOutcome, Period, StreamOutcome};
 use crate::network::{Network, check_network};
 use crate::outcome::Outcome;
@@ -109,6 +110,8 @@ pub struct Conclusion {
     pub lanes: LaneReport,
     /// What each part did that requests pass on their way, where there are such parts.
     pub parts: Vec<PartUse>,
+    /// What limited the rebuild.
+    pub limits: Limits,
     /// Data handed to the fabric by all parts of the system, control messages included.
     pub network_bytes: Bytes,
 }
@@ -237,12 +240,14 @@ impl<F: Network, D: Device> Storage<F, D> {
         let parts = ways.as_ref().map_or(Ok(Vec::new()), |ways| ways.uses(ended_at, window))?;
         let links = network.as_ref().map_or(&[][..], |network| &network.lanes);
         let asked = workload.as_ref().map(|workload| workload.asked()).unwrap_or_default();
+        let limits = self.recovery.limits(&self.plant, ended_at);
         let outcome = self.recovery.finish(&self.plant, asked, ended_at)?;
         Ok(Conclusion {
             lanes: LaneReport::of(&self.plant, links, ended_at),
             interfaces: fabric.interfaces(),
             parts,
             outcome,
+            limits,
             network_bytes: self.plant.sent,
             clients: served,
             streams: streamed,

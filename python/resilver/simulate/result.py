@@ -15,6 +15,7 @@ from resilver.columns import TABLE_NAMES, table_of
 from resilver.core_input import ports_of
 from resilver.errors import SimulationError
 from resilver.estimate.streams import analytic_rates
+from resilver.simulate.limits import named_limits
 from resilver.simulate.network import node_names, node_places, topology_of
 from resilver.spec import System
 
@@ -77,6 +78,7 @@ class RunResult:
         stripe_groups: A row a group that streams go over; none without such streams.
         pools: A row a pool; none where nothing is stored.
         parts: A row a part with a service, which requests pass; none without such parts.
+        limits: A row a part that was waited for by the device which made the last lost piece.
     """
 
     metrics: dict[str, int | float | str | None]
@@ -91,6 +93,7 @@ class RunResult:
     stripe_groups: pa.Table
     pools: pa.Table
     parts: pa.Table
+    limits: pa.Table
 
 
 @dataclass(frozen=True)
@@ -158,13 +161,18 @@ def result_of(
         core["links"] = _with_ends(links, system, topology)
     core["pools"] = None if system.is_traffic_only else _named(core["pools"], system.pool_names)
     core["parts"] = _with_shares(core["parts"], window)
+    nodes = node_names(system, topology) if topology is not None else []
+    limits = named_limits(core["limits"], devices, ports, nodes)
     if system.is_traffic_only:
         # What is rebuilt in place moves nothing, but it takes its time.
         in_place = told["rebuild_seconds"] if _rebuilds_in_place(system) else None
         told |= dict.fromkeys(_OF_A_REBUILD) | {"rebuild_seconds": in_place}
         columns |= dict.fromkeys(_OF_A_REBUILD_BY_SERVER)
         core |= dict.fromkeys(_TABLES_OF_A_REBUILD)
-    tables = {name: table_of(name, core[name]) for name in TABLE_NAMES[2:]}
+        limits = None
+    rows = len(limits["kind"]) if limits is not None else 0
+    tables = {name: table_of(name, core[name]) for name in TABLE_NAMES[2:] if name != "limits"}
+    tables["limits"] = table_of("limits", limits, rows)
     return RunResult(told, table_of("servers", columns, len(devices)), **tables)
 
 

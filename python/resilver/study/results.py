@@ -93,6 +93,11 @@ class StudyTables:
         """A row a run and part that requests pass between devices and ports; none without such."""
         return self._read("parts")
 
+    @cached_property
+    def limits(self) -> pa.Table:
+        """A row a run and part that the device waited for which made the last lost piece."""
+        return self._read("limits")
+
     def _read(self, name: str) -> pa.Table:
         raise NotImplementedError
 
@@ -194,7 +199,7 @@ class Results(StudyTables):
 
         Args:
             name: "runs", "servers", "transfers", "timeline", "links", "distributions", "traffic",
-                "lanes", "lending", "stripe_groups", "pools" or "parts".
+                "lanes", "lending", "stripe_groups", "pools", "parts" or "limits".
 
         Returns:
             The data frame.

@@ -45,6 +45,8 @@ _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     # In the order of the study.
     "pools": (),
     "parts": ("level", "part"),
+    # The limit first, and what took most before what took less.
+    "limits": (),
 }
 
 # Rows gathered before a row group is written: large enough to compress well, small enough that a

@@ -32,12 +32,12 @@ use std::sync::Arc;
 
 use resilver_kernel::lanes::LanePorts;
 use resilver_kernel::{Pace, prefetch};
-use resilver_units::{SimDuration, SimTime, TimePerByte};
+use resilver_units::{Bytes, EndpointId, SimDuration, SimTime, TimePerByte};
 
 use self::packet::{HOP_LIMIT, LANE_LIMIT, NEVER, NONE, Packet, Packets, Transit, Transits};
 use self::report::{Baseline, Counters};
 use crate::topology::Topology;
-use crate::{Component, Fabric, Message, Notice};
+use crate::{Component, Fabric, Message, Notice, PortUse};
 
 /// How many channels lie between those that are fetched, so that each cache line of 64 B is met.
 const LINES_AHEAD: usize = 2;
@@ -175,6 +175,7 @@ impl Switched {
             baseline: Baseline {
                 counters: Counters::default(),
                 busy: vec![0; channels as usize],
+                bytes: vec![0; channels as usize],
                 since: SimTime::ZERO,
             },
             topology,
@@ -326,6 +327,22 @@ impl Fabric for Switched {
 
     fn repair(&mut self, now: SimTime, component: Component) {
         self.mend_component(now, component);
+    }
+
+    fn ports(&self, now: SimTime) -> Vec<PortUse> {
+        let port = |(channel, line): (usize, &Line)| PortUse {
+            busy: SimDuration::from_picoseconds(self.busy_until(channel, now)),
+            bytes: Bytes::new(self.baseline.bytes[channel] + line.bytes),
+        };
+        self.lines.iter().enumerate().map(port).collect()
+    }
+
+    fn has_links(&self) -> bool {
+        true
+    }
+
+    fn ways(&self, from: EndpointId, to: EndpointId) -> (Vec<u32>, usize) {
+        self.ways_between(self.topology.node_of(from), self.topology.node_of(to))
     }
 
     fn begin_statistics(&mut self, now: SimTime) {

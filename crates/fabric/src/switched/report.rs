@@ -106,6 +106,8 @@ pub(super) struct Baseline {
     pub counters: Counters,
     /// Picoseconds that each channel had been sending.
     pub busy: Vec<u64>,
+    /// Bytes that each channel had passed.
+    pub bytes: Vec<u64>,
     pub since: SimTime,
 }
 
@@ -113,7 +115,7 @@ impl Switched {
     /// Picoseconds that a channel has been sending up to `now`.
     ///
     /// It sends without a pause until it is free, so what lies ahead of `now` is all that is not done.
-    fn busy_until(&self, channel: usize, now: SimTime) -> u64 {
+    pub(super) fn busy_until(&self, channel: usize, now: SimTime) -> u64 {
         let line = self.lines[channel];
         if line.is_failed() { line.busy } else { line.busy - line.free_at.saturating_sub(now.picoseconds()) }
     }
@@ -122,6 +124,7 @@ impl Switched {
         self.baseline.since = now;
         self.baseline.counters = self.counters;
         self.baseline.busy = (0..self.lines.len()).map(|channel| self.busy_until(channel, now)).collect();
+        self.baseline.bytes.iter_mut().zip(&self.lines).for_each(|(sum, line)| *sum += line.bytes);
         self.hops.clear();
         if let Some(ports) = &mut self.ports {
             ports.begin_statistics(now);

@@ -36,6 +36,36 @@ impl Best {
 }
 
 impl Switched {
+    /// The channels of all shortest ways between two nodes, or of the one way of deterministic routing, those from the first
+    /// node first with how many these are.
+    pub(super) fn ways_between(&self, from: u32, to: u32) -> (Vec<u32>, usize) {
+        let (mut channels, mut nodes, mut first) = (Vec::new(), vec![from], 0);
+        let mut seen = vec![false; self.topology.nodes() as usize];
+        let mut next = 0;
+        while let Some(&node) = nodes.get(next) {
+            next += 1;
+            if node == to {
+                continue;
+            }
+            let mut take = |channel| {
+                channels.push(channel);
+                let peer = self.topology.peer(channel);
+                if !std::mem::replace(&mut seen[peer as usize], true) {
+                    nodes.push(peer);
+                }
+            };
+            if self.is_deterministic {
+                take(self.topology.deterministic(node, to));
+            } else {
+                self.topology.shortest(node, to, take);
+            }
+            if node == from {
+                first = channels.len();
+            }
+        }
+        (channels, first)
+    }
+
     /// The channel by which packet `id` goes on from `node`, which it came to; `None` if there is none.
     #[inline]
     pub(super) fn next_channel(&mut self, now: SimTime, id: u32, node: u32) -> Option<u32> {

@@ -5,7 +5,7 @@ use resilver_fabric::Fabric;
 use resilver_kernel::prefetch;
 use resilver_kernel::queue::QueueKind;
 use resilver_redundancy::Pieces;
-use resilver_units::{Bytes, ObjectId, SimTime};
+use resilver_units::{Bytes, ObjectId, SimDuration, SimTime};
 
 use super::Recovery;
 use super::gathers::{Gather, Leg, RecoveryEvent};
@@ -72,8 +72,14 @@ pub(super) struct Receiver {
     pub plan: Plan,
     /// When it may ask again without passing its bandwidth.
     pub next_at: SimTime,
-    /// When it has decoded all that has come.
+    /// When it has decoded all that has come, and how long it has decoded in all by then.
     pub decoder_idle_from: SimTime,
+    pub decoding: SimDuration,
+    /// Since when it asks for nothing lest it pass its bandwidth, and how long it did before.
+    pub paced_since: SimTime,
+    pub paced: SimDuration,
+    /// When it had asked for all that it is to get.
+    pub asked_at: SimTime,
 }
 
 impl Receiver {
@@ -93,6 +99,10 @@ impl Receiver {
             next_at: SimTime::ZERO,
             is_waiting: false,
             decoder_idle_from: SimTime::ZERO,
+            decoding: SimDuration::ZERO,
+            paced_since: SimTime::ZERO,
+            paced: SimDuration::ZERO,
+            asked_at: SimTime::ZERO,
         }
     }
 }
@@ -132,7 +142,7 @@ impl Recovery {
             let slot = self.open(destination, (task, number), bytes, site.schedule.now());
             let is_last = offset + bytes.get() == size;
             if is_last {
-                self.pass(destination);
+                self.pass(destination, site.schedule.now());
             }
             self.request_all(destination, slot, site);
             if is_last {
@@ -172,14 +182,18 @@ impl Recovery {
         if let Some(returns) = &mut self.returns {
             returns.opened(slot, passed);
         }
+        self.waits.open(slot, now);
         slot
     }
 
     /// A destination has asked for all of a task and turns to the next one.
     #[inline]
-    fn pass(&mut self, destination: u32) {
+    fn pass(&mut self, destination: u32, now: SimTime) {
         let receiver = &mut self.receivers[destination as usize];
         receiver.place += 1;
+        if receiver.place == receiver.end {
+            receiver.asked_at = now;
+        }
         let coming = receiver.place + TASKS_AHEAD;
         if coming < receiver.end {
             let subject = self.work.tasks[self.task_at(coming) as usize].subject as usize;
@@ -217,6 +231,7 @@ impl Recovery {
         if now < receiver.next_at {
             if !receiver.is_waiting {
                 receiver.is_waiting = true;
+                receiver.paced_since = now;
                 site.schedule.at(receiver.next_at, EventOf::new(event(RecoveryEvent::Wake(destination))));
             }
             return false;

@@ -83,6 +83,9 @@ impl Recovery {
         let (newly_failed, returning) = (self.failing_at(stage), self.returning_at(stage));
         self.shelve(&newly_failed);
         self.failed = self.failures[stage as usize].1.clone();
+        if self.open_tasks == 0 {
+            self.begin_waits(site);
+        }
         self.take_places();
         self.give_back(site.schedule.now(), &returning);
         let decisions = self.decide(stage as usize + 1, newly_failed.is_empty());

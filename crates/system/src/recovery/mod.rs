@@ -13,6 +13,7 @@ mod gathers;
 mod health;
 mod homes;
 mod laws;
+mod limits;
 mod losses;
 mod needs;
 mod places;
@@ -26,6 +27,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod transfers;
+pub(crate) mod waits;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -59,6 +61,7 @@ use pools::Rebuilt;
 use returns::Returns;
 use tasks::{Task, piece_bytes};
 use transfers::TransferLog;
+use waits::Waits;
 pub(crate) use work::Copies;
 pub use work::{Losses, RecoveryWork};
 
@@ -104,6 +107,7 @@ pub struct Recovery {
     health: Health,
     curve: Curve,
     transfers: TransferLog,
+    waits: Waits,
     /// When devices fail or come back, and all that are gone from then on.
     failures: Vec<(SimTime, FailedSet)>,
     failures_left: usize,
@@ -194,6 +198,7 @@ impl Recovery {
             health,
             curve: Curve::default(),
             transfers: TransferLog::new(devices),
+            waits: Waits::new(stride, &policy, &work),
             failures_left: failures.len(),
             returns_at_end: Returns::at_end(&failures),
             failed: failures[0].1.clone(),

@@ -9,6 +9,7 @@ use super::Recovery;
 use super::gathers::{Gather, Leg, Phase, RecoveryEvent};
 use super::places::made_at;
 use super::tasks::Restores;
+use super::waits::Mark;
 use crate::class::TrafficClass;
 use crate::event::{DATA, EventOf, REQUEST, StorageEvent};
 use crate::ports::Ports;
@@ -34,6 +35,7 @@ impl Recovery {
         let gather = self.gathers.get_mut(leg.slot);
         gather.in_flight |= leg.bit();
         self.senders[source as usize].bytes_asked += gather.bytes;
+        self.waits.mark(leg, Mark::Asked, site.schedule.now());
         let message = self.message_of(leg.token(REQUEST), &site.plant.ports);
         site.send(message);
     }
@@ -66,6 +68,7 @@ impl Recovery {
             self.leg_lost(leg, site);
             return;
         }
+        self.waits.mark(leg, Mark::Came, site.schedule.now());
         let waiting = &mut self.senders[source as usize].waiting;
         waiting.push_back(leg);
         // Who waits already does so for memory, of which there is no more by now, unless nothing is wanted of it any more.
@@ -96,6 +99,7 @@ impl Recovery {
             sender.waiting.pop_front();
             sender.bytes_held += bytes;
             gather.unsent |= leg.bit();
+            self.waits.mark(leg, Mark::Reads, site.schedule.now());
             let io = self.io(leg.slot, Direction::Read);
             site.submit(DeviceId::new(source), io, event(RecoveryEvent::ReadDone(leg)));
         }
@@ -120,6 +124,7 @@ impl Recovery {
             return;
         }
         self.devices[source as usize].sent_bytes += bytes;
+        self.waits.mark(leg, Mark::Sends, site.schedule.now());
         let message = self.message_of(leg.token(DATA), &site.plant.ports);
         if let Some(sent) = site.send(message) {
             site.schedule.at(sent, EventOf::new(event(RecoveryEvent::SendDone(leg))));
@@ -132,6 +137,7 @@ impl Recovery {
         let bytes = gather.bytes;
         gather.unsent &= !leg.bit();
         let has_lost_source = self.has_lost_source(leg, source);
+        self.waits.mark(leg, Mark::Left, site.schedule.now());
         self.settle(leg.slot, site);
         if has_lost_source {
             return;
@@ -157,6 +163,9 @@ impl Recovery {
         let is_complete = gather.arrived == gather.wanted;
         self.tally.received += bytes;
         self.transfers.add(source, destination, bytes, number == 0);
+        if is_complete {
+            self.waits.whole(leg, source, site.schedule.now());
+        }
         if is_complete && self.is_given_up(task) {
             self.let_go(leg.slot, site);
         } else if is_complete {
@@ -173,7 +182,9 @@ impl Recovery {
         let subject = self.work.tasks[gather.task() as usize].subject;
         let Some(rate) = self.work.pool(subject).coding else { return self.write(slot, site) };
         let (held, receiver) = (gather.held(), &mut self.receivers[gather.destination as usize]);
-        receiver.decoder_idle_from = receiver.decoder_idle_from.max(now) + rate.time_for(held);
+        let time = rate.time_for(held);
+        receiver.decoder_idle_from = receiver.decoder_idle_from.max(now) + time;
+        receiver.decoding += time;
         site.schedule.at(receiver.decoder_idle_from, EventOf::new(event(RecoveryEvent::Decoded(slot))));
         let gather = self.gathers.get_mut(slot);
         gather.set_phase(Phase::Decoding);
@@ -211,6 +222,7 @@ impl Recovery {
         let io = self.io(slot, Direction::Write);
         let gather = self.gathers.get_mut(slot);
         gather.set_phase(Phase::Writing);
+        self.waits.write(slot, site.schedule.now());
         let destination = DeviceId::new(gather.destination);
         let task = self.gathers.get(slot).task();
         site.submit(destination, io, event(RecoveryEvent::WriteDone(slot, task)));
@@ -239,16 +251,18 @@ impl Recovery {
             self.tally.copied += bytes;
         }
         self.timeline.add(now, -(gather.held().get() as i64));
+        self.waits.done(slot, destination, bytes, now);
         self.settle(slot, site);
         if self.is_given_up(task) {
             self.wasted.written += bytes;
-        } else {
-            self.buffer_done((task, self.is_last(&gather)), bytes, now);
+        } else if self.buffer_done((task, self.is_last(&gather)), bytes, now) && self.is_made_whole() {
+            self.waits.stop(now, site.plant, &self.devices);
         }
         self.ask(destination, site);
     }
 
-    fn buffer_done(&mut self, (number, is_last): (u32, bool), bytes: Bytes, now: SimTime) {
+    /// A buffer of a task is written; says whether a lost piece is complete by it.
+    fn buffer_done(&mut self, (number, is_last): (u32, bool), bytes: Bytes, now: SimTime) -> bool {
         let task = &mut self.work.tasks[number as usize];
         task.buffers_left -= 1;
         task.last_is_written |= is_last;
@@ -260,6 +274,13 @@ impl Recovery {
         if is_complete {
             self.task_done(number, now);
         }
+        is_complete && is_rebuild
+    }
+
+    /// Whether all lost pieces are made that are not given up.
+    #[inline]
+    fn is_made_whole(&self) -> bool {
+        self.rebuilt_pieces + self.unreachable_pieces >= self.work.losses.pieces_to_rebuild
     }
 
     fn task_done(&mut self, number: u32, now: SimTime) {
@@ -278,6 +299,7 @@ impl Recovery {
             self.rebuilt_pieces += 1;
             self.rebuilt_bytes += size;
             self.rebuilt_at = now;
+            self.waits.last = task.destination;
             if let Some(&pool) = self.work.pool_of.get(subject) {
                 self.rebuilt_of[usize::from(pool)].add(size, now);
             }
@@ -333,7 +355,9 @@ impl Recovery {
             RecoveryEvent::Decoded(slot) => self.decoded(slot, site),
             RecoveryEvent::WriteDone(slot, _) => self.write_done(slot, site),
             RecoveryEvent::Wake(destination) => {
-                self.receivers[destination as usize].is_waiting = false;
+                let (now, receiver) = (site.schedule.now(), &mut self.receivers[destination as usize]);
+                receiver.is_waiting = false;
+                receiver.paced += now.since(receiver.paced_since);
                 self.ask(destination, site);
             }
         }

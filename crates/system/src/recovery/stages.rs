@@ -40,6 +40,7 @@ impl Recovery {
         let failing = self.failing_at(0);
         self.shelve(&failing);
         self.health.count(site.schedule.now());
+        self.begin_waits(site);
         for device in 0..self.receivers.len() as u32 {
             self.ask(device, site);
         }

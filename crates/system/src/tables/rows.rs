@@ -6,6 +6,7 @@ use resilver_fabric::topology::Topology;
 use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_units::Bytes;
 
+use super::limits::limits;
 use super::metrics::of_periods;
 use super::{Metrics, Table, tell};
 use crate::TrafficClass;
@@ -35,6 +36,7 @@ pub fn tables(simulation: &Simulation) -> Vec<Table> {
         stripe_groups(report),
         parts(report),
         pools(report, &simulation.traffic_pools()),
+        limits(report, simulation.lanes(), simulation.topology()),
     ]
 }
 

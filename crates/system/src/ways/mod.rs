@@ -11,7 +11,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use resilver_device::{Device, Direction, Io, Pace, Queued};
-use resilver_fabric::Fabric;
+use resilver_fabric::{Fabric, PortUse};
 use resilver_kernel::queue::QueueKind;
 use resilver_parts::{PartId, Parts};
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
@@ -186,6 +186,23 @@ impl Ways {
         }
         uses.sort_unstable_by_key(|&(part, _)| part);
         Ok(uses.into_iter().map(|(_, of_part)| of_part).collect())
+    }
+
+    /// What each station did by now, whenever statistics began, in the order of their numbers.
+    pub fn uses_so_far(&self, now: SimTime) -> Vec<PortUse> {
+        let so_far = |station: &Station| PortUse { busy: station.busy_until(now), bytes: station.passed.1 };
+        self.stations.iter().map(so_far).collect()
+    }
+
+    /// The stations that what is read from or written to a device passes.
+    pub fn of_device(&self, device: u32) -> &[u32] {
+        &self.of_devices[self.first[device as usize] as usize..self.first[device as usize + 1] as usize]
+    }
+
+    /// The level and the name of a station's part.
+    pub fn named(&self, station: u32) -> (String, String) {
+        let part = self.stations[station as usize].part;
+        (self.parts.level(part).to_owned(), self.parts.name(part))
     }
 
     /// How many parts lie on a device's way.
