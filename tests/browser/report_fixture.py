@@ -40,6 +40,7 @@ class MemoryResults:
         default_factory=lambda: SHARD_SCHEMAS["stripe_groups"].empty_table()
     )
     pools: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["pools"].empty_table())
+    limits: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["limits"].empty_table())
 
 
 def results(

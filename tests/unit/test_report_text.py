@@ -58,15 +58,13 @@ def test_the_servers_finding_names_the_busiest_and_counts_the_idle() -> None:
     )
 
 
-def test_the_finish_finding_tells_load_from_waiting() -> None:
-    # b has most bytes, 10 GiB; the median of those that rebuild is (2 + 10) / 2 = 6.
+def test_the_finish_finding_says_who_is_last_and_when_half_are_done() -> None:
+    # Two rebuild, until 40 and 90 s; why b is last is not to be read from bytes.
     assert findings.finish_finding(servers()) == (
-        "b finishes last, at 1 min 30 s: it rebuilds the most, 1.7 times the median server"
+        "b finishes last, at 1 min 30 s; half of them are done at 1 min 5 s"
     )
-    late = servers(finish_seconds=np.array([120.0, 90.0, np.nan]))
-    assert findings.finish_finding(late).endswith(
-        "though others rebuild more: it waits for its sources"
-    )
+    alone = servers(finish_seconds=np.array([np.nan, 90.0, np.nan]))
+    assert findings.finish_finding(alone).endswith("it is the only server that rebuilds")
 
 
 def test_the_timeline_finding_gives_the_half_and_the_tail() -> None:

@@ -31,6 +31,8 @@ def demo(
     results = perform(study, folder, workers=workers, quiet=quiet, verbose=verbose)
     page = write_html(results, folder / "report.html")
     if as_json:
-        print_json(results.to_records())
+        from resilver.report.limit import run_records
+
+        print_json(run_records(results, results.to_records()))
     elif not quiet:
         print_summary(results, next_command=f"open {page} in a browser")

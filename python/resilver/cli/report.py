@@ -43,6 +43,7 @@ def report(
         ConfigError: the folder is not a complete run folder, or a file cannot be written.
     """
     from resilver.report import write_figures, write_html
+    from resilver.report.limit import limit_records
 
     page_path = output if output is not None else folder / "report.html"
     if figures is not None:
@@ -62,7 +63,8 @@ def report(
             f"{str(place)!r} cannot be written: {error.strerror or error}; choose another place"
         ) from error
     if as_json:
-        print_json({"report": str(page), "figures": [str(path) for path in written]})
+        paths = [str(path) for path in written]
+        print_json({"report": str(page), "figures": paths, "limits": limit_records(results)})
         return 0
     if not watch:
         print(page)

@@ -55,7 +55,9 @@ def run(
     finally:
         choice.close()
     if as_json:
-        rows = records(results)
+        from resilver.report.limit import run_records
+
+        rows = run_records(results, records(results))
         print_json({"runs": rows, **_beside(results)} if sensitivity else rows)
     elif not quiet:
         print_summary(results, next_command=f"resilver report {shown(folder)}")

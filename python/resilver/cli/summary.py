@@ -47,6 +47,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
         next_command: what the reader may want to type next.
     """
     from resilver.report.findings import losses, nothing_rebuilt
+    from resilver.report.limit import limit_sentence
     from resilver.report.pools import pools_table
     from resilver.report.sensitivity import sensitivity_finding
     from resilver.report.sentence import describe
@@ -59,6 +60,8 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     points = systems(results)
     console.print()
     _print_wrapped(console, describe(results, largest(points)))
+    if limit := limit_sentence(results, largest(points)):
+        _print_wrapped(console, limit, style="bold")
     if lost := losses(largest(points)):
         _print_wrapped(console, lost, style="bold red")
     if has_traffic(largest(points)):

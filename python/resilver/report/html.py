@@ -11,6 +11,7 @@ from resilver.report import charts
 from resilver.report.assumptions import spread_note
 from resilver.report.document import Document, Shown, write_page
 from resilver.report.findings import losses, nothing_rebuilt
+from resilver.report.limit import limit_sentence
 from resilver.report.network import named_tables
 from resilver.report.pools import pools_table
 from resilver.report.provenance import provenance_html
@@ -142,6 +143,8 @@ def _body(
     if standing is not None:
         yield standing.html()
     yield f'<p class="lead">{escape(describe(results, point))}</p>'
+    if limit := limit_sentence(results, point):
+        yield f'<p class="lead"><strong>{escape(limit)}</strong></p>'
     if lost := losses(point):
         yield f'<p class="lead"><strong>{escape(lost)}</strong></p>'
     if has_traffic(point):

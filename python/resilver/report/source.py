@@ -73,6 +73,11 @@ class ResultsLike(Protocol):
         ...
 
     @property
+    def limits(self) -> pa.Table:
+        """One row a run and part that the device waited for which made the last lost piece."""
+        ...
+
+    @property
     def study(self) -> dict[str, Any]:
         """The study as resolved."""
         ...

@@ -165,7 +165,7 @@ def _groups(point: SystemRuns) -> KeyFigure | None:
 
 
 def _spread(results: ResultsLike, point: SystemRuns) -> KeyFigure | None:
-    """The busiest server's share of the work against the mean, in the median run."""
+    """What the server rebuilds that rebuilds most, against the mean, in the median run."""
     if nothing_rebuilt(point) is not None:
         return None
     chart = server_chart(results, point)
@@ -174,8 +174,8 @@ def _spread(results: ResultsLike, point: SystemRuns) -> KeyFigure | None:
         return None
     words, _, _ = against(ratio, "|").partition(" |")
     if words == "equal to":
-        return KeyFigure("Busiest server", ratio, "1", "even", "all rebuild equally much")
+        return KeyFigure("Most for one server", ratio, "1", "even", "all rebuild equally much")
     detail = "the mean server's bytes"
     if words.endswith(" above"):
         words, detail = f"+{words.removesuffix(' above')}", f"over {detail}"
-    return KeyFigure("Busiest server", ratio, "1", words, detail)
+    return KeyFigure("Most for one server", ratio, "1", words, detail)

@@ -1,0 +1,336 @@
+"""What limits a rebuild, of systems made to have one bottleneck each, by the whole command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from tests.integration.test_command import command
+
+# Each of twelve servers serves 250 requests a second, far fewer than its network brings it, so that
+# where nothing else is changed, the disk of the server that gets most is busy all the time.
+STUDY = """
+[cluster]
+servers = 12
+device = { service = "4 ms" }
+fabric = { model = "loggp", table = "qdr-infiniband", routers = 12 }
+[population]
+file_size = "8 MiB"
+bytes_per_server = "512 MiB"
+[placement]
+algorithm = "crush"
+placement_groups = 512
+[redundancy]
+replicas = 3
+[recovery]
+pipeline_buffer = "1 MiB"
+receive_memory = "32 MiB"
+source = "random"
+[[faults]]
+fail = { servers = ["server.4"] }
+[study]
+seeds = 1
+"""
+FAST = 'cluster.device={ service = "0.01 ms" }'
+
+
+def run_of(folder: Path, *changes: str, study: str = STUDY) -> tuple[dict[str, Any], Any]:
+    """The one run of the study with these keys changed, and the rows of its table of limits."""
+    from resilver.study import Results
+
+    (folder / "study.toml").write_text(study, encoding="utf-8")
+    flags = [word for change in changes for word in ("--set", change)]
+    out = f"out-{len(list(folder.iterdir()))}"
+    done = command("run", "study.toml", "-o", out, "--json", *flags, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    return row, Results.open(folder / out).limits.to_pylist()
+
+
+def limit_of(limits: list[dict[str, Any]]) -> dict[str, Any]:
+    """The one row that is the limit, which comes first."""
+    assert [row["is_limit"] for row in limits] == [True] + [False] * (len(limits) - 1)
+    return limits[0]
+
+
+def test_its_own_disk(tmp_path: Path) -> None:
+    row, limits = run_of(tmp_path)
+    limit = limit_of(limits)
+    assert (limit["kind"], limit["name"]) == ("writing", limit["destination"])
+    assert limit["busy_fraction"] > 0.95 and limit["waited_fraction"] > 0.5
+    assert limit["window_seconds"] == pytest.approx(row["rebuild_seconds"], abs=1e-11)
+    assert row["limit"] == f"{limit['name']}'s own disk"
+    # Nothing is waited for longer than there was time.
+    assert all(0 <= one["waited_fraction"] <= 1 for one in limits)
+    of_parts = [one["waited_fraction"] for one in limits if one["kind"] != "receive_memory"]
+    assert sum(of_parts) <= 1 + 1e-9
+
+
+def test_a_slow_disk(tmp_path: Path) -> None:
+    slow = 'faults=[{ fail = { servers = ["server.4"] } }, '
+    slow += '{ part = { servers = ["server.7"] }, health = 0.05 }]'
+    row, limits = run_of(tmp_path, slow)
+    limit = limit_of(limits)
+    # Whoever ends last, its own work or its sources' lies at the one disk of a twentieth the speed.
+    assert limit["kind"] in ("reading", "writing") and limit["name"] == "server.7"
+    assert limit["busy_fraction"] > 0.99 and "server.7's" in row["limit_sentence"]
+
+
+def test_the_port_of_a_host(tmp_path: Path) -> None:
+    # What one of three hosts lost goes from each of the two that are left to the other: from eight
+    # disks that take 10 us a buffer by one port that takes some 0.3 ms.
+    study = """
+[[cluster.parts]]
+level = "host"
+count = 3
+[[cluster.parts]]
+level = "osd"
+in = "host"
+count = 8
+device = { service = "0.01 ms" }
+[cluster.fabric]
+model = "loggp"
+table = "qdr-infiniband"
+[population]
+file_size = "8 MiB"
+files = 600
+[placement]
+algorithm = "crush"
+placement_groups = 512
+[redundancy]
+replicas = 2
+[recovery]
+pipeline_buffer = "1 MiB"
+receive_memory = "32 MiB"
+[[faults]]
+fail = { hosts = ["host.1"] }
+[study]
+seeds = 1
+"""
+    row, limits = run_of(tmp_path, study=study)
+    limit = limit_of(limits)
+    assert limit["kind"] in ("sending", "receiving") and limit["name"] in ("host.0", "host.2")
+    assert limit["busy_fraction"] > 0.9 and limit["destinations"] >= 4
+    assert re.search(r"limited by host\.[02]'s port, \d+ % busy", row["limit_sentence"])
+
+
+@pytest.mark.parametrize("topology", ["leaf spine 4x1 hosts 6", "leaf spine 4x2 hosts 6"])
+def test_the_network_between_racks(tmp_path: Path, topology: str) -> None:
+    # Six servers of a rack share one or two uplinks of the rate of each one's own link, and all
+    # copies of an object lie in different racks, so that every byte of the rebuild takes one.
+    spines = int(topology.split("x")[1][0])
+    row, limits = run_of(
+        tmp_path,
+        "cluster.servers=24",
+        "cluster.racks=4",
+        'cluster.device={ service = "0.2 ms" }',
+        f'cluster.fabric={{ model = "switched", topology = "{topology}", link_rate = "10 Gb/s" }}',
+        'placement.failure_domain="rack"',
+    )
+    limit = limit_of(limits)
+    assert limit["kind"] == "link" and limit["busy_fraction"] > 0.85
+    if limit["name"] is not None:
+        # Leaves are switches 0 to 3, and spines those behind them: no link of a server.
+        ends = limit["name"].split(" to ")
+        assert len(ends) == 2 and any(end in ends for end in (f"switch.{4 + n}" for n in range(2)))
+        assert "limited by the link switch." in row["limit_sentence"]
+    else:
+        assert limit["parts"] > 1 and spines > 1
+
+
+def test_the_bandwidth_of_recovery(tmp_path: Path) -> None:
+    row, limits = run_of(tmp_path, 'recovery.bandwidth="20 MB/s"')
+    limit = limit_of(limits)
+    assert (limit["kind"], limit["name"]) == ("bandwidth", None)
+    assert limit["waited_fraction"] > 0.95 and "recovery.bandwidth" in row["limit_sentence"]
+
+
+def test_the_memory_of_a_destination(tmp_path: Path) -> None:
+    # One buffer at a time takes a read, a message and a write: 4 ms, 0.3 ms and 4 ms, and waits for
+    # others' in between. No disk can be busy all the time of it.
+    row, limits = run_of(tmp_path, 'recovery.receive_memory="1 MiB"')
+    limit = limit_of(limits)
+    assert limit["kind"] == "receive_memory" and limit["buffers"] == pytest.approx(1.0, rel=0.02)
+    assert 0.008 < limit["buffer_seconds"] < 0.016 and limit["waited_fraction"] > 0.9
+    assert row["limit_sentence"].startswith("nothing is busy all the time: each buffer of server.")
+    assert "recovery.receive_memory allows 1.0 under way" in row["limit_sentence"]
+    # Truly so: more memory is faster, until a disk is busy all the time.
+    more, _ = run_of(tmp_path, 'recovery.receive_memory="4 MiB"')
+    assert more["rebuild_seconds"] < 0.85 * row["rebuild_seconds"]
+    _, unpipelined = run_of(tmp_path, "recovery.pipelining=false")
+    assert limit_of(unpipelined)["kind"] == "pipelining"
+
+
+def test_the_memory_of_a_source(tmp_path: Path) -> None:
+    # A source reads and sends one buffer at a time, 1 ms and 0.9 ms: neither is busy all the time.
+    network = "leaf spine 3x4 hosts 4"
+    row, limits = run_of(
+        tmp_path,
+        'recovery.send_memory="1 MiB"',
+        'cluster.device={ service = "1 ms" }',
+        f'cluster.fabric={{ model = "switched", topology = "{network}", link_rate = "10 Gb/s" }}',
+    )
+    limit = limit_of(limits)
+    assert limit["kind"] == "send_memory" and limit["busy_fraction"] is None
+    assert limit["waited_fraction"] > 0.5 and "send memor" in row["limit_sentence"]
+
+
+def test_computation(tmp_path: Path) -> None:
+    row, limits = run_of(tmp_path, 'redundancy={ code = "rs 4+2", coding = "60 MB/s" }')
+    limit = limit_of(limits)
+    assert (limit["kind"], limit["name"]) == ("coding", limit["destination"])
+    assert limit["busy_fraction"] > 0.95 and limit["waited_fraction"] > 0.8
+    assert f"limited by {limit['name']}'s computation" in row["limit_sentence"]
+
+
+def test_lost_messages(tmp_path: Path) -> None:
+    # A leaf is gone from 200 ms to 1 s; what it lost is asked for again 3 s later.
+    faults = 'faults=[{ fail = { servers = ["server.4"] } }, '
+    faults += '{ at = "200 ms", fail = { switches = ["switch.0"] }, until = "1 s" }]'
+    network = "leaf spine 3x2 hosts 4"
+    row, limits = run_of(
+        tmp_path,
+        faults,
+        'recovery.retry_after="3 s"',
+        "recovery.attempts=5",
+        'cluster.device={ service = "1 ms" }',
+        f'cluster.fabric={{ model = "switched", topology = "{network}", link_rate = "10 Gb/s" }}',
+    )
+    assert row["rebuild_seconds"] > 3 and limit_of(limits)["kind"] == "loss"
+
+
+CLIENTS = 'traffic={ outstanding = 200, request_size = "1 MiB", reads = 1.0, duration = "%s" }'
+
+
+def test_clients_and_lanes(tmp_path: Path) -> None:
+    # Clients keep all disks busy; without lanes each is served in its turn.
+    row, limits = run_of(tmp_path, CLIENTS % "4 s")
+    limit = limit_of(limits)
+    assert limit["kind"] in ("reading", "writing") and limit["busy_fraction"] > 0.99
+    assert limit["rebuild_fraction"] < 0.6 and limit["lane_share"] is None
+    assert "of which the rebuild has" in row["limit_sentence"]
+    laned, limits = run_of(tmp_path, CLIENTS % "4 s", "lanes={ clients = 0.9, devices = true }")
+    limit = limit_of(limits)
+    # Of a disk that is always busy, recovery has its tenth while clients fill the rest.
+    assert limit["lane_share"] == pytest.approx(0.1)
+    assert 0.08 < limit["rebuild_fraction"] < 0.2
+    assert laned["rebuild_seconds"] > 2 * row["rebuild_seconds"]
+    assert "limited by the rebuild's lane at server." in laned["limit_sentence"]
+
+
+def test_the_lane_of_a_port(tmp_path: Path) -> None:
+    row, limits = run_of(tmp_path, CLIENTS % "500 ms", "lanes={ clients = 0.95 }", FAST)
+    limit = limit_of(limits)
+    assert limit["kind"] in ("sending", "receiving")
+    assert limit["lane_share"] == pytest.approx(0.05)
+    assert "the rebuild's lane at server." in row["limit_sentence"]
+
+
+CONTROLLERS = """
+[[cluster.parts]]
+level = "unit"
+count = 4
+[[cluster.parts]]
+level = "controller"
+in = "unit"
+count = 1
+service = { rate = "200 MB/s" }
+[[cluster.parts]]
+level = "osd"
+in = "controller"
+count = 6
+device = { service = "1 ms" }
+[population]
+file_size = "4 MiB"
+files = 1000
+[placement]
+algorithm = "crush"
+placement_groups = 256
+[redundancy]
+replicas = 2
+[recovery]
+pipeline_buffer = "1 MiB"
+receive_memory = "16 MiB"
+[[faults]]
+fail = { osds = ["osd.3"] }
+[study]
+seeds = 1
+"""
+
+
+def test_a_controller_in_the_way(tmp_path: Path) -> None:
+    # Six disks of 1 GB/s each lie behind a controller of 200 MB/s.
+    row, limits = run_of(tmp_path, study=CONTROLLERS)
+    limit = limit_of(limits)
+    assert limit["level"] == "controller" and limit["name"].startswith("controller.")
+    assert limit["busy_fraction"] > 0.9 and "limited by controller." in row["limit_sentence"]
+
+
+@pytest.fixture(scope="module")
+def ceph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the report of a cluster of 88 OSDs, and a study of osd.12 by the guide."""
+    data = os.environ.get("RESILVER_SHARED_DATA")
+    if not data:
+        pytest.skip("RESILVER_SHARED_DATA names no folder of real clusters")
+    folder = tmp_path_factory.mktemp("ceph")
+    shutil.copy(Path(data) / "ceph" / "ceph-report-jewel-88osd.json", folder / "report.json")
+    return folder
+
+
+OSD_12 = """
+[cluster]
+ceph = "report.json"
+device = "jbod10-sata"
+fabric = { model = "loggp", table = "qdr-infiniband" }
+[[faults]]
+fail = { osds = ["osd.12"] }
+[study]
+seeds = 1
+"""
+
+
+def test_one_source_of_a_real_cluster(ceph: Path) -> None:
+    row, limits = run_of(ceph, study=OSD_12)
+    limit = limit_of(limits)
+    # Eight OSDs end 25 s after all others: those that read from osd.87 (table `transfers`).
+    assert (limit["kind"], limit["name"], limit["destinations"]) == ("reading", "osd.87", 8)
+    assert limit["busy_fraction"] > 0.999
+    assert row["limit_sentence"].startswith(
+        "limited by osd.87's disk, 100 % busy reading for 8 OSDs: "
+    )
+    spread, limits = run_of(ceph, 'recovery.source="least_loaded"', study=OSD_12)
+    assert spread["rebuild_seconds"] < 0.55 * row["rebuild_seconds"]
+    assert limit_of(limits)["name"] != "osd.87"
+
+
+def test_the_page_and_the_terminal_name_it(ceph: Path) -> None:
+    (ceph / "study.toml").write_text(OSD_12, encoding="utf-8")
+    done = command("run", "study.toml", "-o", "told", cwd=ceph)
+    words = " ".join(done.stdout.split())
+    assert "Limited by osd.87's disk, 100 % busy reading for 8 OSDs" in words
+    done = command("report", "told", "-o", "told.html", "--json", cwd=ceph)
+    (limit,) = json.loads(done.stdout)["limits"]
+    assert limit["limit"] == "osd.87's disk" and "8 OSDs" in limit["limit_sentence"]
+    page = (ceph / "told.html").read_text(encoding="utf-8")
+    assert "Limited by osd.87&#x27;s disk, 100 % busy" in page
+    assert "rebuilds the most" not in page and "Busiest server" not in page
+
+
+def test_several_seeds_say_in_how_many_runs(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    drawn = "faults=[{ fail = { servers = 1 } }]"
+    done = command("run", "study.toml", "--set", drawn, "--set", "study.seeds=4", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    words = " ".join(done.stdout.split())
+    # Which server is the last depends on which one failed, and so does the disk that it waits for.
+    known = r"Limited by server\.\d+'s own disk, .*\(in (\d) of 4 runs, and in (\d) by another"
+    found = re.search(known, words)
+    assert found is not None and 2 <= sum(map(int, found.groups())) <= 4, words
