@@ -1,0 +1,4 @@
+//! The tests of the crate from outside, in one binary: the core is compiled into it once.
+
+mod lanes;
+mod run;

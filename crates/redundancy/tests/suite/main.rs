@@ -1,0 +1,5 @@
+//! The tests of the crate from outside, in one binary: the core is compiled into it once.
+
+mod codes;
+mod products;
+mod trees;

@@ -1,0 +1,16 @@
+//! The tests of the crate from outside, in one binary: the core is compiled into it once.
+
+mod common;
+
+mod affected;
+mod clients;
+mod closed_forms;
+mod coded;
+mod described;
+mod failures;
+mod lanes;
+mod recovery;
+mod simulation;
+mod stored_requests;
+mod streams;
+mod streams_and_faults;
