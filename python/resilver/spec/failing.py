@@ -114,16 +114,15 @@ def each_part(cluster: Cluster, level: str) -> dict[str, tuple[int, ...]]:
         level: Such as ``osd``, ``host`` or ``rack``.
 
     Returns:
-        The names with the numbers of the devices in them; of a real cluster's OSDs those that are
-        in, since the others hold nothing; none where the cluster has no such level.
+        The names with the numbers of the devices in them. Of a real cluster those that hold
+        something: OSDs that are in, and buckets with OSDs. None where there is no such level.
     """
     report = cluster.ceph.report if cluster.ceph is not None else None
     if report is not None and level == "osd":
         return {osd.name: (osd.id,) for osd in report.osds if osd.in_cluster}
-    tree = cluster.tree
-    if tree is not None and tree.carrier_of(plural(level)) is not None:
-        return {}
-    return part_names(cluster, level)
+    found = part_names(cluster, level)
+    # A bucket of a real map may be empty.
+    return found if report is None else {name: inside for name, inside in found.items() if inside}
 
 
 def levels_of(cluster: Cluster) -> tuple[str, ...]:

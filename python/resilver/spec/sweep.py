@@ -120,12 +120,13 @@ def with_each(sections: Mapping[str, Any], ensemble: Ensemble) -> Ensemble:
             rule = f'it fails the parts of one cluster, and the sweep changes "{swept}"'
             raise ConfigError(Problem(rule, "keep one of the two", key=key, value=value))
     cluster = sections["cluster"]
-    # What carries others has no devices in it that its failure alone would take.
-    names = [name for name, inside in each_part(cluster, ensemble.each).items() if inside]
+    names = list(each_part(cluster, ensemble.each))
     if not names:
         known = [level for level in levels_of(cluster) if each_part(cluster, level)]
         rule = "the cluster has no parts of this level"
-        raise ConfigError(Problem(rule, name_remedy(ensemble.each, known), key=key, value=value))
+        raise ConfigError(
+            Problem(rule, name_remedy(ensemble.each, known, "levels"), key=key, value=value)
+        )
     first, *others = sections.get("faults") or ({},)
     given = first.given() if isinstance(first, Section) else {}
     kept = {name: one for name, one in given.items() if name not in ("fail", "part", "corrupt")}
