@@ -78,7 +78,6 @@ def child_environment() -> dict[str, str]:
     # maturin calls pip too, which would name every package that is there already.
     env["PIP_QUIET"] = "1"
     env["PYO3_PYTHON"] = str(BIN / "python")
-    env["MPLCONFIGDIR"] = str(BUILD / "matplotlib")
     return env
 
 

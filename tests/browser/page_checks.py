@@ -1,65 +1,109 @@
 """What a browser says of a report page: expressions whose values tests judge."""
+# ruff: noqa: E501
 
-# Visible charts, and for each the size of the marks that its traces consist of.
-CHARTS = """[...document.querySelectorAll('.js-plotly-plot')]
-  .filter((plot) => plot.offsetParent !== null)
-  .map((plot) => {
-    const marks = [...plot.querySelectorAll('.plot .trace, .barlayer .trace, .shapelayer path')];
-    const boxes = marks.map((mark) => mark.getBoundingClientRect());
-    const drawn = boxes.filter((box) => box.width > 0 && box.height > 0);
-    const area = plot.getBoundingClientRect();
-    return {
-      id: plot.id, traces: plot.data.length, marks: marks.length, drawn: drawn.length,
-      width: area.width, height: area.height,
-    };
-  })"""
-
-# Pairs of texts of one chart whose boxes overlap by more than two pixels each way. Labels around
-# the circle are turned, and their upright boxes overlap where the letters do not.
-OVERLAPS = """[...document.querySelectorAll('.js-plotly-plot')]
-  .filter((plot) => plot.offsetParent !== null && !plot.id.startsWith('transfers'))
-  .flatMap((plot) => {
-    const texts = [...plot.querySelectorAll('.main-svg text')].filter((text) => text.textContent);
-    const boxes = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
+# What Vega drew in a chart: every item with its kind of mark, colour, text and box in the picture.
+_ITEMS = """
+  const items = (view) => {
     const found = [];
-    boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
+    const visit = (node, x, y) => {
+      if (node.marktype === "group") {
+        for (const group of node.items)
+          for (const child of group.items) visit(child, x + (group.x || 0), y + (group.y || 0));
+        return;
+      }
+      for (const item of node.items || []) {
+        const { x1, y1, x2, y2 } = item.bounds;
+        found.push({ mark: node.marktype, role: node.role, item, text: [].concat(item.text ?? []).join(" "),
+          left: x1 + x, top: y1 + y, right: x2 + x, bottom: y2 + y });
+      }
+    };
+    const [dx, dy] = view.origin();
+    visit(view.scenegraph().root, dx, dy);
+    return found;
+  };
+  const plots = [...document.querySelectorAll(".plot")].filter((plot) => plot.view && !plot.closest("details:not([open]), [hidden]"));
+"""
+
+# Visible charts, and how many marks of data each consists of.
+CHARTS = f"""(() => {{{_ITEMS}
+  return plots.map((plot) => {{
+    const area = plot.querySelector("canvas").getBoundingClientRect();
+    const marks = items(plot.view).filter(({{ role }}) => role === "mark");
+    return {{ id: plot.id, marks: marks.length, width: area.width, height: area.height }};
+  }});
+}})()"""
+
+# Pairs of level texts of one chart whose boxes overlap by more than two pixels each way. A name on
+# a map lies on a rim of its own letters, which is no other text.
+OVERLAPS = f"""(() => {{{_ITEMS}
+  return plots.flatMap((plot) => {{
+    const texts = items(plot.view).filter(({{ mark, text, item }}) => mark === "text" && text && !item.angle
+      && item.fontSize > 0 && item.opacity !== 0);
+    const found = [];
+    texts.forEach((p, i) => texts.slice(i + 1).forEach((q) => {{
       const across = Math.min(p.right, q.right) - Math.max(p.left, q.left);
       const down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
-      if (across > 2 && down > 2) found.push([plot.id, a, b]);
-    }));
+      if (across > 2 && down > 2 && p.text !== q.text) found.push([plot.id, p.text, q.text]);
+    }}));
     return found;
-  })"""
+  }});
+}})()"""
 
-# Texts that leave their chart, where they would be cut.
-OUTSIDE = """[...document.querySelectorAll('.js-plotly-plot')]
-  .filter((plot) => plot.offsetParent !== null)
-  .flatMap((plot) => {
-    const area = plot.getBoundingClientRect();
-    return [...plot.querySelectorAll('.main-svg text')].filter((text) => {
-      const box = text.getBoundingClientRect();
-      return box.width > 0 && (box.left < area.left - 1 || box.right > area.right + 1
-        || box.top < area.top - 1 || box.bottom > area.bottom + 1);
-    }).map((text) => [plot.id, text.textContent]);
-  })"""
+# Charts that are wider than their room, where they would be cut, and texts that leave their chart.
+OUTSIDE = f"""(() => {{{_ITEMS}
+  return plots.flatMap((plot) => {{
+    const canvas = plot.querySelector("canvas");
+    const wide = canvas.clientWidth > plot.clientWidth ? [[plot.id, canvas.clientWidth, plot.clientWidth]] : [];
+    const texts = items(plot.view).filter(({{ mark, text, item }}) => mark === "text" && text && item.fontSize > 0
+      && item.opacity !== 0);
+    const cut = texts.filter((box) => box.left < -3 || box.top < -3 || box.right > canvas.clientWidth + 3
+      || box.bottom > canvas.clientHeight + 3);
+    return [...wide, ...cut.map(({{ text, left, right, top }}) => [plot.id, text, left, right, top])];
+  }});
+}})()"""
 
-# The least contrast (WCAG 2, relative luminance) of page text and chart text on the page's ground.
-CONTRAST = """(() => {
-  const channels = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
-  const luminance = (colour) => {
-    const [r, g, b] = channels(colour).map((value) => {
+# The least contrast (WCAG 2, relative luminance) on the page's ground: of the page's text, of the
+# charts' text, and of what they draw data with.
+CONTRAST = f"""(() => {{{_ITEMS}
+  const probe = document.createElement("canvas").getContext("2d");
+  const channels = (colour) => {{
+    probe.fillStyle = "#000";
+    probe.fillStyle = colour;
+    const hex = probe.fillStyle;
+    return hex.startsWith("#") ? [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16))
+      : hex.match(/[\\d.]+/g).slice(0, 3).map(Number);
+  }};
+  const luminance = (colour) => {{
+    const [r, g, b] = channels(colour).map((value) => {{
       const share = value / 255;
       return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-    });
+    }});
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
+  }};
   const ground = luminance(getComputedStyle(document.body).backgroundColor);
-  const contrast = (colour) => {
+  const contrast = (colour) => {{
     const ink = luminance(colour);
     return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
-  };
-  const page = [...document.querySelectorAll('h1, h3, p, figcaption, .tile *, a, summary, td, dt')]
+  }};
+  const page = [...document.querySelectorAll("h1, h3, p, figcaption, .tile *, a, summary, td, dt, pre")]
     .map((part) => contrast(getComputedStyle(part).color));
-  const chart = [...document.querySelectorAll('.main-svg text')]
-    .map((text) => contrast(getComputedStyle(text).fill));
-  return [Math.min(...page), Math.min(...chart)];
+  const drawn = plots.flatMap((plot) => items(plot.view));
+  const shown = (colour) => colour && colour !== "transparent";
+  // A text drawn twice has a rim in the colour of the ground, which is no text.
+  const text = drawn.filter(({{ mark, item, text }}) => mark === "text" && text && !item.strokeWidth)
+    .map(({{ item }}) => contrast(item.fill));
+  const marks = drawn.filter(({{ mark, role }}) => mark !== "text" && role === "mark");
+  // What is paler than half, such as the shade of a warm-up, is ground and not data.
+  const data = marks.filter(({{ item }}) => (item.opacity ?? 1) > 0.5).flatMap(({{ item }}) => [
+    ...(shown(item.stroke) && item.strokeWidth !== 0 && item.opacity !== 0 ? [item.stroke] : []),
+    ...(shown(item.fill) && !item.stroke && item.opacity !== 0 && (item.fillOpacity ?? 1) > 0.9 ? [item.fill] : []),
+  ]).map(contrast);
+  return [Math.min(...page), Math.min(...text), Math.min(...data)];
+}})()"""
+
+# All folded parts of the page, unfolded; true once their charts are drawn.
+UNFOLD = """(() => {
+  for (const part of document.querySelectorAll("details.expert")) part.open = true;
+  return [...document.querySelectorAll(".plot")].filter((plot) => !plot.closest("details:not([open]), [hidden]"))
+    .every((plot) => plot.view && Number(plot.dataset.width) === plot.clientWidth);
 })()"""

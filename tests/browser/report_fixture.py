@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from resilver.spec import Study
+from resilver.spec.sweep import Point
 from resilver.study.tables import SHARD_SCHEMAS
 
 OBJECT_BYTES = 64 * 2**20
@@ -21,7 +23,7 @@ STREAM_BYTES_PER_SECOND = 0.4 * 2**30
 
 @dataclass
 class MemoryResults:
-    """The tables of a study, held in memory."""
+    """The tables of a study, held in memory; its study as a study file has it."""
 
     runs: pa.Table
     servers: pa.Table
@@ -41,6 +43,19 @@ class MemoryResults:
     )
     pools: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["pools"].empty_table())
     limits: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["limits"].empty_table())
+    limits: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["limits"].empty_table())
+
+    @property
+    def title(self) -> str:
+        return str(self.study["study"].get("title", ""))
+
+    @property
+    def systems(self) -> tuple[Point, ...]:
+        return Study.from_dict(self.study).points
+
+    @property
+    def study_file(self) -> str:
+        return Study.from_dict(self.study).to_toml()
 
 
 def results(
@@ -52,6 +67,7 @@ def results(
     objects_per_group: int = 1800,
     extra_swept: dict[str, list[Any]] | None = None,
     prefix: str = "server.",
+    faults: tuple[dict[str, Any], ...] = ({"fail": {"servers": 1}},),
 ) -> MemoryResults:
     """A study of one or several sizes.
 
@@ -62,8 +78,9 @@ def results(
         pairs: Transfers of a system without groups; by default every pair of survivors.
         per_host: Servers on a host.
         objects_per_group: Mean objects of a transfer; 0 for an empty system.
-        extra_swept: A second swept key with its values.
+        extra_swept: A second swept key with its values, as a study file has them.
         prefix: How servers are named.
+        faults: The study's faults, as a study file has them.
     """
     swept: dict[str, list[Any]] = {}
     if len(servers) > 1:
@@ -72,34 +89,33 @@ def results(
     tables: dict[str, list[dict[str, Any]]] = {
         "runs": [], "servers": [], "transfers": [], "timeline": [],
     }  # fmt: skip
-    others = [(key, value) for key, values in (extra_swept or {}).items() for value in values]
+    study: dict[str, Any] = {
+        "cluster": {"servers": servers[-1], "device": "jbod10-sata"},
+        "population": {
+            "histogram": "genomes1000", "objects": {"chunk": "64 MiB"},
+            "bytes_per_server": "20 TiB",
+        },
+        "placement": {
+            "algorithm": "crush", "bucket": "straw",
+            "placement_groups": "auto" if groups else "none",
+        },
+        "redundancy": {"replicas": 3},
+        "faults": [dict(fault) for fault in faults],
+        "study": {"seeds": seeds, "sweep": swept},
+    }  # fmt: skip
+    if "population.file_size" in swept:
+        del study["population"]["histogram"]
+    points = iter(Study.from_dict(study).points)
     for size in servers:
-        for other in others or [None]:
+        for rank in range(max(1, *map(len, (extra_swept or {"": [0]}).values()))):
+            values = dict(next(points).swept)
             for seed in range(1, seeds + 1):
-                rank = others.index(other) if other else 0
                 random = np.random.default_rng([size, seed, rank])
-                values = {"cluster.servers": size} if len(servers) > 1 else {}
-                values |= dict([other]) if other else {}
                 flows = _flows(random, size, groups, pairs, objects_per_group)
                 names = [f"{prefix}{index}" for index in range(size)]
                 hosts = [f"host{index // per_host}" for index in range(size)]
                 _add_run(tables, f"{size:06d}{rank:02d}{seed:04d}".ljust(32, "f"), values, seed,
                          names, hosts, flows, groups)  # fmt: skip
-    study = {
-        "cluster": {"servers": servers[-1], "device": {"label": "jbod10-sata"}},
-        "population": {
-            "histogram": {"label": "genomes1000", "bins": [[0, 4096, 1]]},
-            "objects": {"chunk": 64 * 2**20, "stripe_unit": None, "stripe_width": None},
-            "bytes_per_server": 20 * 2**40,
-        },
-        "placement": {
-            "algorithm": "crush", "bucket": "straw", "failure_domain": "server",
-            "placement_groups": "auto" if groups else "none",
-        },
-        "redundancy": {"replicas": 3},
-        "faults": [{"at": 0.0, "fail": {"servers": 1}}],
-        "study": {"seeds": list(range(1, seeds + 1)), "sweep": swept},
-    }  # fmt: skip
     provenance = {
         "resilver_version": "0.1.0", "schema_version": 2, "python": "3.11.7", "platform": "Linux",
         "host": "example", "command": ["resilver", "run", "study.toml"],

@@ -35,14 +35,14 @@ def test_a_page_that_waits_becomes_the_page_of_the_runs_and_then_the_final_one(
 ) -> None:
     made, path = results(servers=(16, 64), seeds=3), tmp_path / "page.html"
     page.events.clear()
-    write_page(render_waiting(made.study, standing(0)), path, "report")
+    write_page(render_waiting(made, standing(0)), path, "report")
     page.open(path, 1366, 768)
     # The page comes again every second, and in between it says nothing.
     page.wait(says("0 of 6 runs so far"))
     # The file changes, and the open page follows without being asked.
     write_html(made, path, standing(4))
     page.wait(says("4 of 6 runs so far, about 1 min 0 s left"))
-    page.wait(f"{DRAWN} && document.querySelectorAll('.js-plotly-plot').length > 3")
+    page.wait(f"{DRAWN} && document.querySelectorAll('.plot canvas').length > 3")
     write_html(made, path)
     page.wait(f"{DRAWN} && !document.querySelector('.standing')")
     assert page.complaints() == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chromium import Page
-from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
+from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS, UNFOLD
 from report_fixture import results
 
-from resilver.report import NAMES, write_html
+from resilver.report import charts, write_html
+from resilver.spec import Study
 
 pytestmark = pytest.mark.browser
 
@@ -25,6 +27,7 @@ CASES: dict[str, dict[str, Any]] = {
     "hosts of a real cluster": {"servers": (88,), "per_host": 8, "prefix": "osd.", "seeds": 1},
     "two keys": {"servers": (16, 64), "extra_swept": {"placement.bucket": ["straw", "straw2"]}},
 }
+OF_RUN = (*charts.OF_REBUILD, "busy")
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +40,14 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-def opened(page: Page, path: Path, width: int = 1366, scheme: str = "light") -> Page:
+def opened(
+    page: Page, path: Path, width: int = 1440, scheme: str = "light", *, unfolded: bool = True
+) -> Page:
     """The page, opened afresh with nothing on its record."""
     page.events.clear()
-    page.open(path, width, 768, scheme)
+    page.open(path, width, 900, scheme)
+    if unfolded:
+        page.wait(UNFOLD)
     return page
 
 
@@ -50,10 +57,16 @@ def test_every_chart_is_drawn_without_a_complaint_or_a_request(
 ) -> None:
     opened(page, reports[case])
     seen = page.evaluate(CHARTS)
-    assert [chart["id"].partition("-")[0] for chart in seen] == list(NAMES)
+    sizes = CASES[case].get("servers", (64,))
+    rank = page.evaluate("document.querySelector('[data-system]:not([hidden])').dataset.system")
+    # One seed of one system has no spread to draw; several systems are in one chart over time.
+    study = [] if case == "hosts of a real cluster" else ["rebuild-time", "rate"]
+    study += ["together"] if len(sizes) > 1 else []
+    wanted = {*study, *(f"{name}-{rank}" for name in OF_RUN)}
+    assert {chart["id"] for chart in seen} == wanted
     for chart in seen:
-        assert chart["marks"] >= 1 and chart["drawn"] >= 1, chart
-        assert chart["width"] > 300 and chart["height"] > 150, chart
+        assert chart["marks"] >= 1, chart
+        assert chart["width"] > 300 and chart["height"] > 100, chart
     assert page.complaints() == []
     # The page itself and its icon, which is an empty data address, are all that is ever asked for.
     asked = [url for url in page.requests() if not url.startswith("data:")]
@@ -61,9 +74,9 @@ def test_every_chart_is_drawn_without_a_complaint_or_a_request(
     assert page.evaluate("performance.getEntriesByType('resource').length") == 0
 
 
-@pytest.mark.parametrize("width", [1366, 1920])
+@pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("case", CASES)
-def test_nothing_overlaps_or_leaves_the_screen(
+def test_nothing_overlaps_is_cut_or_leaves_the_screen(
     page: Page, reports: dict[str, Path], case: str, width: int
 ) -> None:
     opened(page, reports[case], width)
@@ -72,34 +85,72 @@ def test_nothing_overlaps_or_leaves_the_screen(
     assert page.evaluate(OUTSIDE) == []
 
 
-def test_a_narrow_screen_scrolls_inside_charts_and_not_sideways(
-    page: Page, reports: dict[str, Path]
-) -> None:
-    opened(page, reports["sweep"], 400)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_is_legible_in_both_colour_schemes(
+def test_text_and_data_are_legible_in_both_colour_schemes(
     page: Page, reports: dict[str, Path], scheme: str
 ) -> None:
-    opened(page, reports["one system"], scheme=scheme)
-    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
-    # WCAG 2 asks for a contrast of 4.5 for text (AA).
-    assert min(page.evaluate(CONTRAST)) >= 4.5
+    for case in ("one system", "sweep"):
+        opened(page, reports[case], scheme=scheme)
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+        # WCAG 2 asks for a contrast of 4.5 for text (AA); here data have as much.
+        assert min(page.evaluate(CONTRAST)) >= 4.5
 
 
-def test_choosing_a_system_shows_its_charts(page: Page, reports: dict[str, Path]) -> None:
+def test_the_first_screen_has_the_answer_what_is_at_risk_and_the_assumptions(
+    page: Page, reports: dict[str, Path]
+) -> None:
+    opened(page, reports["sweep"], unfolded=False)
+    text = page.evaluate(
+        "[...document.querySelectorAll('h1, h2, .lead, #systems td, #assumptions p')]"
+        ".filter((part) => part.offsetParent && part.getBoundingClientRect().top < 900)"
+        ".map((part) => part.textContent).join(' ')"
+    )
+    assert "What if server.0 fails?" in text and "All data is whole again" in text
+    assert "one replica left" in text and "jbod10-sata devices" in text
+    assert "qdr-infiniband" in text
+    # A row a system in the table below the answer.
+    assert page.evaluate("document.querySelectorAll('#systems tbody tr').length") == 3
+
+
+def test_charts_for_experts_are_folded_and_drawn_when_they_are_opened(
+    page: Page, reports: dict[str, Path]
+) -> None:
+    opened(page, reports["one system"], unfolded=False)
+    shown = [chart["id"] for chart in page.evaluate(CHARTS)]
+    assert shown == ["rebuild-time", "timeline-0", "degraded-0"]
+    # A link of the contents or to a table opens what it leads into.
+    page.evaluate("document.querySelector('a[href=\"#table-transfers-0\"]').click()")
+    page.wait("Boolean(document.getElementById('transfers-0').view)")
+    anchors = page.evaluate(
+        "[...document.querySelectorAll('nav a')].map((a) => a.getAttribute('href'))"
+    )
+    assert len(anchors) >= 6
+    assert page.evaluate(f"{anchors}.every((id) => document.querySelector(id))") is True
+
+
+def test_choosing_a_system_shows_its_answer_its_figures_and_its_charts(
+    page: Page, reports: dict[str, Path]
+) -> None:
     opened(page, reports["sweep"])
     assert page.evaluate("document.getElementById('system').value") == "2"
+    answer = (
+        "[...document.querySelectorAll('.answer')].find((part) => part.offsetParent).textContent"
+    )
+    tiles = (
+        "[...document.querySelectorAll('.tile strong')].filter((part) => part.offsetParent)"
+        ".map((part) => part.textContent).join()"
+    )
+    before = page.evaluate(answer), page.evaluate(tiles)
     page.evaluate(
         "(() => { const choice = document.getElementById('system'); choice.value = '0';"
         " choice.dispatchEvent(new Event('change')); })()"
     )
-    page.wait("document.querySelectorAll('#servers-0 .barlayer .point').length === 3")
-    shown = [chart["id"] for chart in page.evaluate(CHARTS)]
-    assert shown == ["rate", *(f"{name}-0" for name in NAMES[1:])]
+    page.wait(UNFOLD)
+    shown = {chart["id"] for chart in page.evaluate(CHARTS)}
+    assert shown == {"rebuild-time", "rate", "together", *(f"{name}-0" for name in OF_RUN)}
+    after = page.evaluate(answer), page.evaluate(tiles)
+    assert after[0] != before[0] and after[1] != before[1]
     assert page.complaints() == []
 
 
@@ -107,7 +158,7 @@ def test_every_chart_has_a_text_and_a_table_with_a_csv(
     page: Page, reports: dict[str, Path]
 ) -> None:
     opened(page, reports["sweep"])
-    for name in ["rate", *(f"{name}-2" for name in NAMES[1:])]:
+    for name in ["rate", "together", *(f"{name}-2" for name in OF_RUN)]:
         label = page.evaluate(f"document.getElementById('{name}').getAttribute('aria-label')")
         assert len(label) > 60
         # Following the link opens the table, which is closed at first.
@@ -122,18 +173,40 @@ def test_every_chart_has_a_text_and_a_table_with_a_csv(
         "document.querySelector('button[data-csv=\"servers-2\"]').click()"
     )
     lines = page.evaluate("saved.text()").splitlines()
-    assert lines[0].startswith("name,rebuilt_objects,rebuilt_bytes,placement_groups_gained")
+    assert lines[0].startswith("name,rebuilt_pieces,rebuilt_bytes,placement_groups_gained")
     assert len(lines) == 1024
     assert page.complaints() == []
 
 
-def test_no_button_sends_a_chart_away(page: Page, reports: dict[str, Path]) -> None:
-    # Plotly's default buttons include one that uploads the chart to its maker's cloud.
+def test_a_chart_and_the_study_can_be_saved(page: Page, reports: dict[str, Path]) -> None:
     opened(page, reports["one system"])
-    titles = page.evaluate(
-        "[...document.querySelectorAll('.modebar-btn')].map((button) => button.dataset.title)"
+    page.evaluate(
+        "window.saved = null; URL.createObjectURL = (blob) => { saved = blob; return '#'; };"
+        "document.querySelector('button[data-of=\"timeline-0\"]').click()"
     )
-    assert set(titles) == {"Download plot", "Zoom", "Pan", "Reset axes"}
+    page.wait("saved !== null")
+    assert page.evaluate("saved.text()").startswith("<svg")
+    page.evaluate("saved = null; document.querySelector('button[data-save]').click()")
+    text = page.evaluate("saved.text()")
+    # What the page carries is the study that it reports on.
+    assert (
+        Study.from_dict(tomllib.loads(text)).resolved()
+        == Study.from_dict(results().study).resolved()
+    )
+
+
+def test_no_code_is_made_from_text_and_no_other_script_runs(
+    page: Page, reports: dict[str, Path]
+) -> None:
+    opened(page, reports["one system"])
+    policy = page.evaluate("document.querySelector('meta[http-equiv]').content")
+    assert "default-src 'none'" in policy and "unsafe-eval" not in policy
+    assert "unsafe-inline" not in policy.partition("script-src")[2].partition(";")[0]
+    page.evaluate(
+        "(() => { const one = document.createElement('script'); one.textContent = 'window.ran = 1';"
+        " document.body.append(one); })()"
+    )
+    assert page.evaluate("window.ran") is None
 
 
 def test_the_page_says_everything_without_scripts(page: Page, reports: dict[str, Path]) -> None:
@@ -147,18 +220,27 @@ def test_the_page_says_everything_without_scripts(page: Page, reports: dict[str,
     finally:
         page.call("Emulation.setScriptExecutionDisabled", value=False)
     assert "Charts need JavaScript" in text
-    assert "finishes last, at" in text and "Rebuild time" in text
+    assert "finishes last, after" in text and "Rebuild time" in text
     assert "Download CSV" not in text
 
 
 def test_print_is_black_on_white_and_fits_the_paper(page: Page, reports: dict[str, Path]) -> None:
-    opened(page, reports["one system"], scheme="dark")
+    opened(page, reports["one system"], scheme="dark", unfolded=False)
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    page.wait("document.getElementById('rate')._fullLayout.width === 680")
+    page.wait("document.getElementById('timeline-0').dataset.width === '680'")
     page.call("Emulation.setEmulatedMedia", media="print", features=[])
-    fill = "getComputedStyle(document.querySelector('#rate .main-svg text')).fill"
-    page.wait(f"{fill} === 'rgb(0, 0, 0)'")
+    # On the dark ground the title of an axis would be near-white.
+    config = "document.getElementById('timeline-0').view._runtime"
+    assert page.evaluate(f"Boolean({config})")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.wait(f"{CONTRAST}[1] >= 4.5")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     page.call("Emulation.setEmulatedMedia", media="", features=[])
     assert page.complaints() == []
+
+
+def test_the_page_is_small_and_drawn_at_once(page: Page, reports: dict[str, Path]) -> None:
+    assert reports["one system"].stat().st_size <= 1_500_000
+    opened(page, reports["one system"], unfolded=False)
+    # A second is the goal on a quiet machine; this one may be busy with other tests.
+    assert page.evaluate("performance.now()") < 10_000

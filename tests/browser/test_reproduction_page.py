@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 CHARTS_EXPECTED = [
     "rebuild-rate",
     "flat-groups",
-    "transfers",
+    "slowest-chord",
     "slowest-servers",
     "slowest-finish",
     "racks",
@@ -62,13 +62,13 @@ def test_every_picture_is_drawn_without_a_complaint_or_a_request(page: Page, mad
     seen = page.evaluate(CHARTS)
     assert [chart["id"] for chart in seen] == CHARTS_EXPECTED
     for chart in seen:
-        assert chart["marks"] >= 1 and chart["drawn"] >= 1, chart
+        assert chart["marks"] >= 1, chart
     assert page.complaints() == []
     asked = [url for url in page.requests() if not url.startswith("data:")]
     assert asked == [made.resolve().as_uri()]
 
 
-@pytest.mark.parametrize("width", [1366, 1920])
+@pytest.mark.parametrize("width", [390, 1440])
 def test_nothing_overlaps_or_leaves_the_screen(page: Page, made: Path, width: int) -> None:
     opened(page, made, width)
     assert page.evaluate(OVERLAPS) == []

@@ -11,12 +11,16 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chromium import Page
-from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
+from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS, UNFOLD
 from traffic_fixture import beside_rebuild, traffic_results
 
-from resilver.report import NAMES, SWEPT_NAMES, TRAFFIC_NAMES, write_html
+from resilver.report import charts, write_html
+from resilver.report.metrics import TRAFFIC_METRICS
+from resilver.report.style import FAILED
 
 pytestmark = pytest.mark.browser
+
+CLIENTS = ("course", "delays", "hops", "channels", "busy", "network")
 
 CASES: dict[str, dict[str, Any]] = {
     "failed links": {"side": 16, "routers": 8, "loads": (800,), "faults": ("3 links",)},
@@ -41,61 +45,62 @@ def test_every_chart_is_drawn_without_a_complaint_or_a_request(
 ) -> None:
     page.events.clear()
     page.open(reports[case], 1366, 768)
+    page.wait(UNFOLD)
     seen = page.evaluate(CHARTS)
     # These runs tell no goodput of a period, so its charts are left out.
-    known = [name for name in SWEPT_NAMES if not name.startswith("goodput-")]
+    known = [one.name for one in TRAFFIC_METRICS if not one.name.startswith("goodput-")]
     swept = known if case == "sweep" else []
     # The last system of a sweep is the one shown: 3 loads times 3 cases of faults give rank 8.
     rank = 8 if case == "sweep" else 0
-    wanted = [*swept, *(f"{name}-{rank}" for name in TRAFFIC_NAMES)]
-    assert [chart["id"] for chart in seen] == wanted
+    # Of one system several seeds have no chart of their own where nothing is rebuilt.
+    assert {chart["id"] for chart in seen} == {*swept, *(f"{name}-{rank}" for name in CLIENTS)}
     for chart in seen:
-        assert chart["marks"] >= 1 and chart["drawn"] >= 1, chart
+        assert chart["marks"] >= 1, chart
     assert page.complaints() == []
     asked = [url for url in page.requests() if not url.startswith("data:")]
     assert asked == [reports[case].resolve().as_uri()]
 
 
-@pytest.mark.parametrize("width", [1366, 1920])
+@pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_overlaps_or_leaves_the_screen(
     page: Page, reports: dict[str, Path], case: str, width: int
 ) -> None:
     page.open(reports[case], width, 768)
+    page.wait(UNFOLD)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(OVERLAPS) == []
     assert page.evaluate(OUTSIDE) == []
 
 
-def test_the_map_lies_under_its_marks_and_fills_the_chart(
+def test_the_map_fills_the_chart_and_marks_what_failed(
     page: Page, reports: dict[str, Path]
 ) -> None:
     page.open(reports["failed links"], 1366, 768)
-    picture = page.evaluate(
-        "(() => { const box = document.querySelector('#network-0 .imagelayer image')"
-        ".getBoundingClientRect(); return [box.width, box.height]; })()"
-    )
-    # The chart is 620 pixels high and more than 1,000 wide; legend, scale and margins take a part.
-    assert picture[0] > 700 and picture[1] > 400
-    failed = "[...document.querySelectorAll('#network-0')][0].data[1]"
-    assert page.evaluate(f"{failed}.name") == "failed links"
-    assert page.evaluate(f"{failed}.x.length") == 3
+    page.wait(UNFOLD)
+    (drawn,) = [one for one in page.evaluate(CHARTS) if one["id"] == "network-0"]
+    # The column of the page is 1,132 pixels wide, and the torus as high as it is wide.
+    assert drawn["width"] > 1000 and drawn["height"] > 1000
+    data = "document.getElementById('network-0').view.scenegraph().toJSON()"
+    # Three links failed, each crossed out at both of its ends or in its middle.
+    assert page.evaluate(data).count(f'"fill":"{FAILED}"') >= 3
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_is_legible_in_both_colour_schemes(
+def test_text_and_data_are_legible_in_both_colour_schemes(
     page: Page, reports: dict[str, Path], scheme: str
 ) -> None:
     page.open(reports["failed disks"], 1366, 768, scheme)
-    # WCAG 2 asks for a contrast of 4.5 for text (AA).
+    page.wait(UNFOLD)
+    # WCAG 2 asks for a contrast of 4.5 for text (AA); here data have as much.
     assert min(page.evaluate(CONTRAST)) >= 4.5
 
 
-def test_what_is_named_stands_open_below_the_charts(page: Page, reports: dict[str, Path]) -> None:
+def test_what_is_named_stands_below_the_charts(page: Page, reports: dict[str, Path]) -> None:
     page.open(reports["failed disks"], 1366, 768)
     for name in ("nodes", "fates", "losses"):
         table = f"document.getElementById('table-{name}-0')"
-        assert page.evaluate(f"{table}.open") is True
+        assert page.evaluate(f"{table}.open") is False
         assert page.evaluate(f"{table}.querySelectorAll('tbody tr').length") >= 2
     states = page.evaluate(
         "[...document.querySelectorAll('#table-losses-0 tbody tr')].map((row) => "
@@ -105,18 +110,12 @@ def test_what_is_named_stands_open_below_the_charts(page: Page, reports: dict[st
     assert states == ["failed", "failed"]
 
 
-def test_a_narrow_screen_scrolls_inside_charts_and_not_sideways(
-    page: Page, reports: dict[str, Path]
-) -> None:
-    page.open(reports["sweep"], 400, 768)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 400
-
-
 def test_beside_a_rebuild_the_page_shows_both(page: Page, tmp_path: Path) -> None:
     path = write_html(beside_rebuild(faults=("2 links",)), tmp_path / "both.html")
     page.events.clear()
     page.open(path, 1366, 768)
-    wanted = [NAMES[0], *(f"{name}-0" for name in (*NAMES[1:], *TRAFFIC_NAMES))]
-    assert [chart["id"] for chart in page.evaluate(CHARTS)] == wanted
+    page.wait(UNFOLD)
+    wanted = {"rebuild-time", "rate", *(f"{name}-0" for name in (*charts.OF_REBUILD, *CLIENTS))}
+    assert {chart["id"] for chart in page.evaluate(CHARTS)} == wanted
     assert page.evaluate(OVERLAPS) == [] and page.evaluate(OUTSIDE) == []
     assert page.complaints() == []

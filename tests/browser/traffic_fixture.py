@@ -14,6 +14,7 @@ import pyarrow as pa
 from report_fixture import MemoryResults
 from report_fixture import results as rebuild_results
 
+from resilver.spec import Study
 from resilver.study.tables import METRICS, PHASE_COSTS, SHARD_SCHEMAS
 
 REQUEST_BYTES = 512 * 2**10
@@ -48,37 +49,39 @@ def traffic_results(
     tables: dict[str, list[dict[str, Any]]] = {
         name: [] for name in ("runs", "servers", "links", "distributions", "traffic")
     }
-    swept: dict[str, list[Any]] = {}
+    sweep: dict[str, list[Any]] = {}
     if len(loads) > 1:
-        swept["traffic.outstanding"] = list(loads)
+        sweep["traffic.outstanding"] = list(loads)
     if len(faults) > 1:
-        swept["faults"] = [_words(fault, fault_seconds) for fault in faults]
-    for load in loads:
-        for fault in faults:
-            for seed in range(1, seeds + 1):
-                values = {"traffic.outstanding": load, "faults": _words(fault, fault_seconds)}
-                run = f"{load:06d}{faults.index(fault):02d}{seed:04d}".ljust(32, "a")
-                chosen = {key: values[key] for key in swept}
-                network = _Network(side, routers, np.random.default_rng([side, load, seed]))
-                _add_run(tables, run, chosen, seed, network, load, fault, duration, fault_seconds)
+        sweep["faults"] = [_faults(fault, fault_seconds) for fault in faults]
     study = {
         "cluster": {
             "servers": side * side - routers,
-            "device": {"label": "cheetah-15k", "read_service": 0.022, "write_service": 0.022},
+            "device": "cheetah-15k",
             "fabric": {
-                "model": "switched",
-                "topology": {"label": f"torus {side}x{side} routers {routers}", "kind": "torus"},
-                "link_rate": 125e6, "packet_size": 65536, "routing": "adaptive",
+                "model": "switched", "topology": f"torus {side}x{side} routers {routers}",
+                "link_rate": "1 Gb/s", "packet_size": "64 KiB", "routing": "adaptive",
             },
         },
         "traffic": {
-            "outstanding": loads[0], "arrivals": None, "interval": 0.022, "reads": 0.5,
-            "request_size": REQUEST_BYTES, "targets": {"kind": "uniform"}, "timeout": 0.4,
-            "warm_up": WARM_UP_SECONDS, "duration": duration,
+            "outstanding": loads[0], "interval": "22 ms", "reads": 0.5,
+            "request_size": "512 KiB", "timeout": "0.4 s",
+            "warm_up": f"{WARM_UP_SECONDS} s", "duration": f"{duration} s",
         },
         "faults": _faults(faults[0], fault_seconds),
-        "study": {"seeds": list(range(1, seeds + 1)), "sweep": swept},
+        "study": {"seeds": seeds, "sweep": sweep},
     }  # fmt: skip
+    points = iter(Study.from_dict(study).points)
+    swept: dict[str, list[Any]] = {key: [] for key in sweep}
+    for load in loads:
+        for fault in faults:
+            chosen = dict(next(points).swept)
+            for key, value in chosen.items():
+                swept[key].append(value)
+            for seed in range(1, seeds + 1):
+                run = f"{load:06d}{faults.index(fault):02d}{seed:04d}".ljust(32, "a")
+                network = _Network(side, routers, np.random.default_rng([side, load, seed]))
+                _add_run(tables, run, chosen, seed, network, load, fault, duration, fault_seconds)
     made = {
         name: pa.Table.from_pylist(rows, schema=_schema(name, swept))
         for name, rows in tables.items()
@@ -88,15 +91,12 @@ def traffic_results(
     return MemoryResults(**made, **empty, study=study, provenance=provenance)
 
 
-def _words(fault: str, at: float) -> str:
-    return fault if fault == "none" else f"{fault} at {1000 * at:g} ms"
-
-
 def _faults(fault: str, at: float) -> list[dict[str, Any]]:
+    """Faults as a study file has them, of words such as "2 disks"."""
     if fault == "none":
         return []
     count, kind = fault.split()
-    return [{"at": at, "fail": {kind: int(count)}, "repair_after": None}]
+    return [{"at": f"{at} s", "fail": {kind: int(count)}}]
 
 
 def _schema(name: str, swept: dict[str, list[Any]]) -> pa.Schema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import math
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,17 +21,15 @@ from report_fixture import MemoryResults, results
 
 from resilver.errors import ConfigError
 from resilver.report import charts, findings
-from resilver.report.charts_data import (
-    TIMELINE_INTERVALS_MAX,
-    TimelineChart,
-    box_summary,
-    rate_chart,
-    server_chart,
-    timeline_chart,
-)
-from resilver.report.chord import ARCS_MAX, RIBBONS_MAX, Flows, chord, flows
-from resilver.report.scales import byte_scale, integer_step, log_ticks, time_scale
+from resilver.report.arrays import TIMELINE_INTERVALS_MAX, merged_intervals
+from resilver.report.chord import chord
+from resilver.report.flows import ARCS_MAX, RIBBONS_MAX, Flows, flows
+from resilver.report.metrics import REBUILD_TIME
+from resilver.report.scales import byte_scale, log_ticks, time_scale
+from resilver.report.servers import servers
 from resilver.report.source import largest, systems
+from resilver.report.sweep import Box, sweep
+from resilver.report.timeline import seconds_until, timeline
 
 
 def replaced(of: MemoryResults, table: str, **columns: Any) -> MemoryResults:
@@ -47,7 +46,7 @@ def test_a_box_has_the_quartiles_and_whiskers_of_tukey() -> None:
     # Of 1..8 and 100, linear interpolation puts the quartiles at ranks 2, 4 and 6: 3, 5, 7. The
     # reach is 1.5 * (7 - 3) = 6, so whiskers end at the last values in [-3, 13]: 1 and 8.
     values = [100.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
-    box = box_summary(4.0, "4", [(value, seed) for seed, value in enumerate(values, 1)])
+    box = Box.of(4.0, "4", [(value, seed) for seed, value in enumerate(values, 1)])
     assert (box.q1, box.median, box.q3, box.low, box.high) == (3.0, 5.0, 7.0, 1.0, 8.0)
     assert list(box.values) == sorted(values)
     assert box.seeds == (9, 8, 7, 6, 5, 4, 3, 2, 1)
@@ -64,8 +63,8 @@ def test_the_run_that_stands_for_a_system_has_the_median_rebuild_time() -> None:
 
 def test_the_ideal_line_is_proportional_to_servers_from_the_smallest_median() -> None:
     made = results(servers=(4, 8, 32), seeds=3)
-    chart = rate_chart(systems(made))
-    base = chart.series[0].boxes[0].median
+    chart = sweep(systems(made))
+    base = chart.boxes[0].median
     assert chart.ideal is not None
     assert list(chart.ideal[0]) == [4.0, 8.0, 32.0]
     # 8 servers are twice and 32 are eight times the smallest system.
@@ -73,35 +72,35 @@ def test_the_ideal_line_is_proportional_to_servers_from_the_smallest_median() ->
 
 
 def test_a_sweep_of_words_has_no_ideal_and_stands_at_ranks() -> None:
-    chart = rate_chart(systems(results(extra_swept={"recovery.source": ["random", "primary"]})))
+    chart = sweep(systems(results(extra_swept={"recovery.source": ["random", "primary"]})))
     assert chart.ideal is None and not chart.numeric
-    assert [(box.x, box.label) for box in chart.series[0].boxes] == [
+    assert [(box.x, box.label) for box in chart.boxes] == [
         (0.0, "random"), (1.0, "primary"),
     ]  # fmt: skip
 
 
 def test_servers_are_the_axis_and_other_keys_the_series() -> None:
     made = results(servers=(8, 16), seeds=2, extra_swept={"placement.bucket": ["straw", "straw2"]})
-    chart = rate_chart(systems(made))
+    chart = sweep(systems(made))
     assert chart.key == "cluster.servers"
-    names = [series.name for series in chart.series]
+    names = [name for name, _ in chart.series]
     assert names == ["placement.bucket = straw", "placement.bucket = straw2"]
-    assert all([box.x for box in series.boxes] == [8.0, 16.0] for series in chart.series)
+    assert all([box.x for box in boxes] == [8.0, 16.0] for _, boxes in chart.series)
 
 
 def test_a_run_without_a_rate_is_counted_and_left_out() -> None:
     made = results(seeds=3)
     rates = made.runs["aggregate_bytes_per_second"].to_pylist()
     made = replaced(made, "runs", aggregate_bytes_per_second=[None, *rates[1:]])
-    chart = rate_chart(systems(made))
+    chart = sweep(systems(made))
     assert chart.missing == 1
-    assert chart.series[0].boxes[0].values.size == 2
+    assert chart.boxes[0].values.size == 2
 
 
-def test_failed_servers_are_in_no_chart() -> None:
+def test_failed_servers_are_in_no_chart_of_what_is_rebuilt() -> None:
     made = results()
-    chart = server_chart(made, largest(systems(made)))
-    assert len(chart.names) == 63 and "server.0" not in chart.names
+    names = [row[0] for row in charts.chart(made, "servers").table.rows]
+    assert len(names) == 63 and "server.0" not in names
 
 
 def test_all_charts_of_one_run_add_up_to_its_metrics() -> None:
@@ -110,51 +109,71 @@ def test_all_charts_of_one_run_add_up_to_its_metrics() -> None:
     made = results(servers=(300,), groups=None, pairs=900, seeds=1)
     point = largest(systems(made))
     total = point.median["rebuilt_bytes"]
-    assert server_chart(made, point).rebuilt_bytes.sum() == total
-    assert timeline_chart(made, point).rebuilt_bytes.sum() == total
+    assert servers(made, point).bytes.sum() == total
+    course = timeline(made, point)
+    assert course is not None and sum(row[2] for row in course.table.rows) == total
     assert flows(made, point).matrix.sum() == total
 
 
-def test_a_long_timeline_is_merged_without_losing_bytes_or_time() -> None:
-    made = results(seeds=1)
+def test_long_courses_are_merged_without_losing_bytes_or_time() -> None:
     count = 4 * TIMELINE_INTERVALS_MAX + 1
-    rows = [
-        {
-            "run": made.runs["run"][0].as_py(), "start_seconds": 2.0 * at, "duration_seconds": 2.0,
-            "in_flight_bytes": float(at), "rebuilt_bytes": at,
-        }
-        for at in range(count)
-    ]  # fmt: skip
-    made.timeline = made.timeline.from_pylist(rows, schema=made.timeline.schema)
-    chart = timeline_chart(made, systems(made)[0])
-    assert chart.start_seconds.size <= TIMELINE_INTERVALS_MAX
-    assert chart.duration_seconds.sum() == 2.0 * count
-    assert chart.rebuilt_bytes.sum() == count * (count - 1) // 2
-    # The time mean of bytes in flight is unchanged: the mean of 0 .. count - 1.
-    area = (chart.in_flight_bytes * chart.duration_seconds).sum()
-    assert area / chart.duration_seconds.sum() == pytest.approx((count - 1) / 2)
+    numbers = np.arange(count, dtype=float)
+    start, duration, (mean,), (total,) = merged_intervals(
+        2.0 * numbers, np.full(count, 2.0), [numbers], [numbers]
+    )
+    assert start.size <= TIMELINE_INTERVALS_MAX and duration.sum() == 2.0 * count
+    # Sums and the time mean are those of 0 .. count - 1.
+    assert total.sum() == count * (count - 1) // 2
+    assert (mean * duration).sum() / duration.sum() == pytest.approx((count - 1) / 2)
 
 
 def test_shares_of_a_rebuild_are_interpolated_within_an_interval() -> None:
     # 30 bytes in 0..10 s, then 10 bytes in 10..20 s. Half of 40 is reached at 20/30 of the first
     # interval, nine tenths (36) at 6/10 of the second.
-    chart = TimelineChart(
-        np.array([0.0, 10.0]), np.array([10.0, 10.0]), np.zeros(2), np.array([30.0, 10.0])
-    )
-    assert chart.seconds_until(0.5) == pytest.approx(20.0 / 3.0)
-    assert chart.seconds_until(0.9) == pytest.approx(16.0)
+    course = np.array([0.0, 10.0]), np.array([10.0, 10.0]), np.array([30.0, 10.0])
+    assert seconds_until(0.5, *course) == pytest.approx(20.0 / 3.0)
+    assert seconds_until(0.9, *course) == pytest.approx(16.0)
 
 
 def test_a_rebuild_ends_with_its_last_byte_and_not_with_the_run() -> None:
     # 10 bytes in 2..3 s and 10 in 4..5 s; what failures made useless is still under way till 9 s.
-    written = np.array([0.0, 10.0, 0.0, 10.0, 0.0])
-    chart = TimelineChart(
+    course = (
         np.array([0.0, 2.0, 3.0, 4.0, 5.0]),
         np.array([2.0, 1.0, 1.0, 1.0, 4.0]),
-        np.zeros(5),
-        written,
+        np.array([0.0, 10.0, 0.0, 10.0, 0.0]),
     )
-    assert [chart.seconds_until(share) for share in (0.5, 0.75, 1.0)] == [3.0, 4.5, 5.0]
+    assert [seconds_until(share, *course) for share in (0.5, 0.75, 1.0)] == [3.0, 4.5, 5.0]
+
+
+def test_rebuild_times_over_a_decade_stand_on_a_logarithmic_axis() -> None:
+    # Times of 10 and 100 s are a decade apart, those of 10 and 99 s are not.
+    for longest, is_logarithmic in ((100.0, True), (99.0, False)):
+        made = results(servers=(8, 64), seeds=1)
+        made = replaced(made, "runs", rebuild_seconds=[10.0, longest])
+        data = sweep(systems(made), REBUILD_TIME)
+        assert data.logarithmic == is_logarithmic
+        drawn = charts.chart(made, "rebuild-time")
+        scale = drawn.make()["encoding"]["y"]["scale"]
+        assert (scale.get("type") == "log") == is_logarithmic
+        assert drawn.heading.startswith("Rebuild time is longest, 1 min 40 s" if is_logarithmic else
+                                        "Rebuild time is longest, 1 min 39 s")  # fmt: skip
+
+
+def test_every_system_of_a_sweep_is_in_one_chart_over_time() -> None:
+    made = results(servers=(8, 16, 64), seeds=2)
+    one = charts.chart(made, "together")
+    assert [row[0] for row in one.table.rows] == [f"servers = {n}" for n in (8, 16, 64)]
+    ends = [point.median["rebuild_seconds"] for point in systems(made)]
+    column = [at.name for at in one.table.columns].index("rebuild_seconds")
+    assert [row[column] for row in one.table.rows] == pytest.approx(ends)
+    assert {row["kind"] for row in one.make()["data"]["values"]} == {
+        f"servers = {n}" for n in (8, 16, 64)
+    }
+
+
+def test_one_run_has_no_box_of_one_dot() -> None:
+    made = results(seeds=1)
+    assert charts.of_study(made, systems(made)) == []
 
 
 @pytest.mark.parametrize(
@@ -189,21 +208,22 @@ def test_a_chord_diagram_fills_the_circle_in_proportion(flow_list: list[Any]) ->
     matrix = np.zeros((8, 8))
     for source, destination, count in flow_list:
         matrix[source, destination] += count
-    diagram = chord(Flows(tuple("abcdefgh"), matrix, 1, "server", len(flow_list)))
+    arcs, ribbons = chord(Flows(tuple("abcdefgh"), matrix, 1, "server", len(flow_list)))
     if not flow_list:
-        assert diagram.arcs == () and diagram.ribbons == ()
+        assert arcs == [] and ribbons == []
         return
     # Arcs do not overlap and stay within one turn; each is as wide as its share of sent plus
     # received bytes, of which the whole diagram has twice the total.
-    ends = [angle for arc in diagram.arcs for angle in (arc.start, arc.turn, arc.end)]
+    ends = [angle for arc in arcs for angle in (arc.start, arc.turn, arc.end)]
     assert ends == sorted(ends) and ends[0] >= 0.0 and ends[-1] <= 2.0 * math.pi + 1e-9
-    drawn = sum(arc.end - arc.start for arc in diagram.arcs)
-    for arc in diagram.arcs:
+    drawn = sum(arc.end - arc.start for arc in arcs)
+    for arc in arcs:
         own = (matrix[arc.index].sum() + matrix[:, arc.index].sum()) / (2.0 * matrix.sum())
         assert arc.end - arc.start == pytest.approx(own * drawn, abs=1e-9)
-    assert sum(ribbon.bytes for ribbon in diagram.ribbons) == matrix.sum()
-    for ribbon in diagram.ribbons:
-        assert all(math.hypot(x, y) < 1.0 for _, points in ribbon.outline for x, y in points)
+    assert sum(ribbon.bytes for ribbon in ribbons) == matrix.sum()
+    for ribbon in ribbons:
+        points = re.findall(r"(-?[\d.]+),(-?[\d.]+)", re.sub(r"A\S+ 0 \d \d ", " ", ribbon.path))
+        assert points and all(math.hypot(float(x), float(y)) < 1.0 for x, y in points)
 
 
 def test_axes_have_units_in_which_numbers_are_readable() -> None:
@@ -211,23 +231,23 @@ def test_axes_have_units_in_which_numbers_are_readable() -> None:
     assert (time_scale(7200.0).unit, time_scale(7199.0).unit, time_scale(1e-9).unit) == (
         "h", "min", "µs",
     )  # fmt: skip
-    # The least of 1, 2, 5, 10, ... with at most 8 steps: 8 -> 1, 9 -> 2, 17 -> 5, 41 -> 10.
-    assert [integer_step(top) for top in (8, 9, 17, 41, 81, 161)] == [1, 2, 5, 10, 20, 50]
     ticks = log_ticks(0.9, 30.0)
     assert ticks[0] <= 0.9 and ticks[-1] >= 30.0 and 20.0 in ticks
 
 
 def test_an_unknown_chart_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match=r"'pie' is not a chart; choose one of rate, servers"):
+    with pytest.raises(
+        ConfigError, match=r"figure = 'pie': there is no such chart; valid charts: "
+    ):
         charts.chart(results(seeds=1), "pie")
 
 
 def test_an_empty_system_has_a_reason_instead_of_charts() -> None:
     made = results(objects_per_group=0)
     point = systems(made)[0]
-    assert charts.of_system(made, point) == [] and charts.of_study([point]) == []
+    assert charts.of_system(made, point) == [] and charts.of_study(made, [point]) == []
     assert "stores no objects" in str(findings.nothing_rebuilt(point))
-    for name in charts.NAMES:
+    for name in ("timeline", "rate", "network"):
         with pytest.raises(ConfigError, match="cannot be drawn"):
             charts.chart(made, name)
 

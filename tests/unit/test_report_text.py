@@ -10,7 +10,6 @@ import os
 import re
 import subprocess
 import sys
-from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -23,72 +22,100 @@ from report_fixture import MemoryResults, results
 
 from resilver.errors import ConfigError
 from resilver.report import charts, figure, findings, key_figures, summary, write_html
-from resilver.report.charts_data import ServerChart, TimelineChart
-from resilver.report.faults import fault_moments
+from resilver.report.document import Document
+from resilver.report.faults import fault_seconds
 from resilver.report.html import SYSTEMS_MAX, render
 from resilver.report.provenance import seed_ranges, study_digest
-from resilver.report.sentence import describe, with_swept
+from resilver.report.sentence import describe
+from resilver.report.servers import Servers, by_server, finishing
 from resilver.report.source import largest, systems
-from resilver.report.tables import ROWS_CARRIED_MAX, Column, Table, to_csv, to_html
+from resilver.report.tables import ROWS_CARRIED_MAX, Column, Table, to_csv
 from resilver.report.words import against
 from resilver.units import format_duration
 
 GIB = 2**30
 
 
-def servers(**changes: object) -> ServerChart:
-    """Three survivors, of which c rebuilds nothing."""
+def servers(**changes: object) -> Servers:
+    """Three survivors, of which c rebuilds nothing, and d, which failed."""
+    nothing = np.zeros(4)
     values: dict[str, object] = {
-        "names": ("a", "b", "c"),
-        "rebuilt_objects": np.array([2.0, 10.0, 0.0]),
-        "rebuilt_bytes": np.array([2.0, 10.0, 0.0]) * GIB,
-        "groups": np.array([1.0, 5.0, 0.0]),
-        "finish_seconds": np.array([40.0, 90.0, np.nan]),
-        "device_share": np.array([0.2, 0.9, 0.1]),
-        "link_share": np.array([0.05, 0.25, 0.0]),
+        "names": ("a", "b", "c", "d"),
+        "holder": "server",
+        "classes": ("",) * 4,
+        "failed": np.array([False, False, False, True]),
+        "pieces": np.array([2.0, 10.0, 0.0, 0.0]),
+        "bytes": np.array([2.0, 10.0, 0.0, 0.0]) * GIB,
+        "groups": np.array([1.0, 5.0, 0.0, 0.0]),
+        "finish_seconds": np.array([40.0, 90.0, np.nan, np.nan]),
+        "device_share": np.array([0.2, 0.9, 0.1, 0.0]),
+        "link_share": np.array([0.05, 0.25, 0.0, 0.0]),
+        "share_of": "rebuild",
+        "completed": nothing,
+        "lost": nothing,
+        "backlog": nothing,
     }
-    return ServerChart(**(values | changes))  # type: ignore[arg-type]
+    return Servers(**(values | changes))  # type: ignore[arg-type]
 
 
 def test_the_servers_finding_names_the_busiest_and_counts_the_idle() -> None:
     # The mean of 2, 10 and 0 is 4, and 10 is 2.5 times that.
-    assert findings.servers_finding(servers()) == (
-        "b rebuilds 10 replicas, 2.5 times the mean of 4, from 5 groups; "
+    (point,) = systems(results(seeds=1))
+    assert by_server(servers(), point).heading == (
+        "b rebuilds 10 replicas, 2.5 times the mean of 4, from 5 placement groups; "
         "1 of 3 survivors rebuild nothing"
     )
 
 
+def test_a_coded_system_has_pieces_and_not_replicas() -> None:
+    made = results(seeds=1)
+    made.study["redundancy"] = {"code": "rs 8+3"}
+    (point,) = systems(made)
+    assert "b rebuilds 10 pieces" in by_server(servers(), point).heading
+    assert "rs 8+3, each piece on another server" in describe(made, point)
+    labels = [figure.label for figure in key_figures(made)]
+    assert "Pieces rebuilt" in labels and "Replicas rebuilt" not in labels
+    # Three copies under the name of a code are replicas.
+    made.study["redundancy"] = {"code": "copies 3"}
+    assert systems(made)[0].piece == "replica"
+
+
 def test_the_finish_finding_says_who_is_last_and_when_half_are_done() -> None:
     # Two rebuild, until 40 and 90 s; why b is last is not to be read from bytes.
-    assert findings.finish_finding(servers()) == (
-        "b finishes last, at 1 min 30 s; half of them are done at 1 min 5 s"
+    (point,) = systems(results(seeds=1))
+    made = finishing(servers(), point)
+    assert made is not None and made.heading == (
+        "b finishes last, after 1 min 30 s; half of them are done after 1 min 5 s"
     )
-    alone = servers(finish_seconds=np.array([np.nan, 90.0, np.nan]))
-    assert findings.finish_finding(alone).endswith("it is the only server that rebuilds")
 
 
-def test_the_timeline_finding_gives_the_half_and_the_tail() -> None:
-    # 90 bytes in 0..60 s and 10 in 60..120 s: half is reached at 50/90 of a minute, 33.3 s, and
-    # the last tenth takes the second minute, half of the two.
-    chart = TimelineChart(
-        np.array([0.0, 60.0]), np.array([60.0, 60.0]), np.zeros(2), np.array([90.0, 10.0])
-    )
-    assert findings.timeline_finding(chart) == (
-        "Half of the data is back after 33.3 s; the last tenth takes 50 % of the 2 min 0 s"
-    )
+def test_devices_of_two_classes_are_told_apart_in_every_chart_of_devices() -> None:
+    (point,) = systems(results(seeds=1))
+    data = servers(classes=("hdd", "ssd", "hdd", "ssd"))
+    for made in (by_server(data, point), finishing(data, point)):
+        assert made is not None
+        text = json.dumps(made.make())
+        assert '"hdd"' in text and '"ssd"' in text
+
+
+def test_times_count_from_the_first_fault_as_the_rebuild_time_does() -> None:
+    made = results(seeds=1, faults=({"at": "5 s", "fail": {"servers": 1}},))
+    (point,) = systems(made)
+    last = charts.chart(made, "finish").table.rows[0][4]
+    table = made.servers.to_pylist()
+    finish = max(row["finish_seconds"] or 0.0 for row in table)
+    assert last == pytest.approx(finish - 5.0) and point.first_fault_seconds == 5.0
 
 
 def test_the_rate_finding_gives_the_share_of_ideal() -> None:
     made = results(servers=(8, 64), seeds=3)
-    points = systems(made)
-    (chart,) = charts.of_study(points)
     rows = made.runs.to_pylist()
     small, large = (
         sorted(row["aggregate_bytes_per_second"] for row in rows if row["servers"] == size)[1]
         for size in (8, 64)
     )
     share = large / (8 * small)
-    assert chart.heading == (
+    assert charts.chart(made, "rate").heading == (
         f"Rebuild rate grows to {large / GIB:.1f} GiB/s at 64 servers, {100 * share:.0f} % of ideal"
     )
 
@@ -108,29 +135,33 @@ def test_the_sentence_says_what_the_system_is_and_what_breaks() -> None:
     assert text == (
         "64 servers with jbod10-sata devices, CRUSH with straw buckets, 4,096 placement groups, "
         "3 replicas, each on another server. Files sized as in genomes1000 in objects of 64 MiB, "
-        "20 TiB per server before replication. Lost at time zero: 1 server at random. "
+        "20 TiB per server before redundancy. Network: qdr-infiniband, LogGP. "
+        "Lost at time zero: 1 server at random. "
         "Swept: cluster.servers over 16, 64 (4 runs, 2 seeds)."
     )
 
 
-def test_the_sentence_of_a_real_cluster_names_its_file_and_its_lost_osds() -> None:
+def test_the_sentence_of_a_real_cluster_names_its_file_its_device_and_its_lost_osds(
+    shared_data: Path,
+) -> None:
     made = results(seeds=1, servers=(88,))
+    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     made.study = {
-        "cluster": {"ceph": {"label": "report.json"}, "servers": None}, "population": None,
-        "placement": None, "redundancy": None,
-        "faults": [{"at": 0.0, "fail": {"osds": ["osd.12"]}}],
-        "study": {"title": ""},
-    }  # fmt: skip
-    text = describe(made, systems(made)[0])
-    assert text.startswith("The cluster of report.json, 88 OSDs, its own CRUSH map")
-    assert "Lost at time zero: osd.12." in text
+        "cluster": {"ceph": str(report), "device": "jbod10-sata"},
+        "faults": [{"fail": {"osds": ["osd.12"]}}],
+        "study": {"seeds": 1},
+    }
+    (point,) = systems(made)
+    text = describe(made, point)
+    assert text.startswith(
+        "The cluster of ceph-report-jewel-88osd.json, 88 OSDs with jbod10-sata devices, its own "
+        "CRUSH map"
+    )
+    assert "Lost at time zero: osd.12." in text and point.holder == "OSD"
 
 
 def test_the_sentence_has_the_swept_size_and_not_the_one_that_the_sweep_began_with() -> None:
-    made = results(seeds=1, extra_swept={"population.file_size": [2**30, 2**40]})
-    made.study["population"]["histogram"] = {
-        "label": "one size", "bins": [[2**30, 2**30 + 1, 1]],
-    }  # fmt: skip
+    made = results(seeds=1, extra_swept={"population.file_size": ["1 GiB", "1 TiB"]})
     small, large = systems(made)
     assert "Files of 1 GiB each in objects of 64 MiB" in describe(made, small)
     assert "Files of 1 TiB each in objects of 64 MiB" in describe(made, large)
@@ -140,9 +171,8 @@ def test_the_sentence_has_the_swept_size_and_not_the_one_that_the_sweep_began_wi
     ("values", "first", "last"),
     [
         ([1, 3], "1 server at random", "3 servers at random"),
-        # Lists of names stand as TOML in a column, and so do numbers beside them.
-        (['["server.5"]', '["server.5", "server.7"]'], "server.5", "server.5, server.7"),
-        (["2", '["server.7"]'], "2 servers at random", "server.7"),
+        ([["server.5"], ["server.5", "server.7"]], "server.5", "server.5, server.7"),
+        ([2, ["server.7"]], "2 servers at random", "server.7"),
     ],
 )
 def test_the_sentence_has_the_swept_fault(values: list[object], first: str, last: str) -> None:
@@ -151,14 +181,24 @@ def test_the_sentence_has_the_swept_fault(values: list[object], first: str, last
         assert f"Lost at time zero: {lost}." in describe(made, point)
 
 
-def test_swept_values_go_into_a_copy_at_keys_and_positions() -> None:
-    study = {"a": {"b": 1, "c": 2}, "faults": [{"fail": {"servers": 1}}, {"fail": {"racks": 1}}]}
-    swept = {"a.b": 5, "new.key": 6, "faults.1.fail.racks": 7, "faults.9.fail.racks": 8}
-    assert with_swept(study, swept) == {
-        "a": {"b": 5, "c": 2}, "new": {"key": 6},
-        "faults": [{"fail": {"servers": 1}}, {"fail": {"racks": 7}}],
-    }  # fmt: skip
-    assert study["a"] == {"b": 1, "c": 2} and study["faults"][1] == {"fail": {"racks": 1}}
+def test_a_folder_whose_inputs_are_gone_still_says_what_its_tables_say() -> None:
+    made = results(seeds=1)
+    made.study["cluster"]["device"] = {"file": "/nowhere/hdd.toml"}
+
+    class Moved(MemoryResults):
+        systems = ()
+
+    gone = Moved(**vars(made))
+    text = describe(gone, systems(gone)[0])
+    assert text == "64 servers. Lost: server.0. 1 run, 1 seed."
+    page = render_without_study(gone)
+    assert "All data is whole again" in page
+
+
+def render_without_study(made: MemoryResults) -> str:
+    """The page of results whose study cannot be read."""
+    type(made).study_file = ""  # type: ignore[method-assign,assignment]
+    return render(made)
 
 
 def test_key_figures_are_medians_with_their_range() -> None:
@@ -228,33 +268,35 @@ def test_the_first_and_the_last_object_to_be_whole_again_are_key_figures() -> No
 
 def test_faults_in_sequence_are_told_in_their_order() -> None:
     made = results(seeds=1)
+    made.study["cluster"]["racks"] = 8
     made.study["faults"] = [
-        {"at": 600.0, "fail": {"servers": 2}},
-        {"at": 0.0, "fail": {"servers": ["server.3"]}},
-        {"at": 600.0, "fail": {"racks": 1}},
+        {"at": "600 s", "fail": {"servers": 2}},
+        {"at": "0 s", "fail": {"servers": ["server.3"]}},
+        {"at": "600 s", "fail": {"racks": 1}},
     ]
     text = describe(made, systems(made)[0])
     assert "Lost at time zero: server.3. Lost at 10 min 0 s: 2 servers at random, 1 rack" in text
 
 
 def test_a_swept_moment_is_the_one_of_the_system() -> None:
-    made = results(seeds=1, extra_swept={"faults.1.at": [60.0, 3600.0]})
-    made.study["faults"].append({"at": 60.0, "fail": {"servers": 1}})
+    both = ({"fail": {"servers": 1}}, {"at": "60 s", "fail": {"servers": 1}})
+    made = results(seeds=1, faults=both, extra_swept={"faults.1.at": ["60 s", "1 h"]})
     for point, seconds in zip(systems(made), (60.0, 3600.0), strict=True):
-        assert [moment.seconds for moment in fault_moments(made, point)] == [0.0, seconds]
+        assert fault_seconds(point) == (0.0, seconds)
 
 
 def test_a_figure_in_a_notebook_is_titled_with_its_finding() -> None:
-    made = results(seeds=2)
-    title = figure(made, "finish").layout.title.text
-    assert "finishes last, at" in unescape(title.replace("<br>", " "))
+    shown = figure(results(seeds=2), "finish")._repr_mimebundle_()
+    title = shown["application/vnd.vegalite.v6+json"]["title"]["text"]
+    assert "finishes last, after" in " ".join(title)
+    assert shown["image/png"].startswith(b"\x89PNG")
 
 
 def test_a_table_is_bounded_on_the_page_and_in_its_csv() -> None:
     rows = [(f"s{at}", at) for at in range(ROWS_CARRIED_MAX + 5)]
     table = Table((Column("name", "server", "text"), Column("bytes", "data", "bytes")), rows)
-    assert to_html(table, "x").count("<tr>") == 1 + 40
-    assert f"of {ROWS_CARRIED_MAX + 5:,} rows" in to_html(table, "x")
+    shown = Document().details("x", "x", table)
+    assert shown.count("<tr>") == 1 + 40 and f"of {ROWS_CARRIED_MAX + 5:,} rows" in shown
     assert len(to_csv(table).splitlines()) == 1 + ROWS_CARRIED_MAX
 
 
@@ -270,9 +312,8 @@ def test_names_from_a_file_cannot_become_markup() -> None:
     # name may end the script element that holds the figures.
     page = render(results(seeds=1, prefix="</script><img src=x onerror=alert(1)>"))
     assert "<img src=x" not in page
-    for name in ("figures", "csv"):
-        found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page)
-        assert found is not None and json.loads(found[1])
+    found = re.search(r'<script type="application/json" id="page">(.*?)</script>', page)
+    assert found is not None and json.loads(found[1])["charts"]
 
 
 def test_equal_results_make_equal_pages() -> None:
@@ -295,13 +336,24 @@ def test_a_page_of_many_servers_and_pairs_stays_below_ten_megabytes() -> None:
 def test_an_empty_system_has_a_page_that_says_why() -> None:
     page = render(results(objects_per_group=0))
     assert "the system stores no objects" in page
-    assert "No run rebuilt anything" in page
 
 
 def test_a_page_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot be written .* choose another file with -o"):
         write_html(results(seeds=1), tmp_path / "absent" / "report.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_page_names_no_folder_and_no_host_and_holds_its_study() -> None:
+    made = results(seeds=1)
+    made.provenance |= {
+        "host": "secret-host", "platform": "Linux-on-secret-host",
+        "command": ["/home/me/bin/resilver", "run", "/home/me/plans/study.toml", "-o", "/data/r"],
+    }  # fmt: skip
+    page = render(made)
+    assert "secret-host" not in page and "/home/me" not in page and "/data/r" not in page
+    assert "resilver run study.toml -o r" in page
+    assert "bytes_per_server = &#34;20 TiB&#34;" in page
 
 
 def test_seeds_read_as_ranges() -> None:

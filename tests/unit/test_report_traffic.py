@@ -6,6 +6,7 @@ import io
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,80 +20,93 @@ from traffic_fixture import beside_rebuild, traffic_results
 
 from resilver.cli import summary as cli_summary
 from resilver.errors import ConfigError
-from resilver.report import SWEPT_NAMES, TRAFFIC_NAMES, charts, figure, key_figures, write_figures
-from resilver.report.charts_data import TIMELINE_INTERVALS_MAX, rate_chart
-from resilver.report.distributions import (
-    ChannelsBusy,
-    Delays,
-    Histogram,
-    Hops,
-    by_ratios,
-    channels_finding,
-    delays_finding,
-    histogram,
-    hops_finding,
-)
-from resilver.report.faults import moments_of, repair_moments
+from resilver.report import charts, figure, key_figures
+from resilver.report.arrays import TIMELINE_INTERVALS_MAX
+from resilver.report.chart import Chart
+from resilver.report.clients import course
+from resilver.report.distributions import Histogram, by_ratios, channels, delays, histogram, hops
 from resilver.report.html import render
 from resilver.report.metrics import TRAFFIC_METRICS
 from resilver.report.network import fates_table, link_map, links_table, losses_table, nodes_table
-from resilver.report.rate_layout import rate_layout
-from resilver.report.sentence import describe
+from resilver.report.sentence import describe, fabric_words, traffic_words
 from resilver.report.source import largest, systems
-from resilver.report.static import draw
-from resilver.report.traffic import TrafficCourse, course_finding, traffic_course
+from resilver.report.sweep import sweep
 from resilver.report.traffic_sentence import losses_sentence, traffic_sentence
-from resilver.report.traffic_words import fabric_sentence, traffic_clause
 from resilver.report.words import listed, plural
+from resilver.spec import Cluster, Traffic
 
 MIB = 2**20
+CLIENTS = ("course", "delays", "hops", "channels", "busy", "network")
 
 
 def bins(low: list[float], high: list[float], count: list[float]) -> Histogram:
     return Histogram(np.array(low), np.array(high), np.array(count))
 
 
-def course(rates: list[float], **changes: object) -> TrafficCourse:
-    """Intervals of one second that read so many MiB each."""
+def course_of(rates: list[float], warm_up: str = "0 s", **metrics: float) -> Chart:
+    """The course of intervals of one second that read so many MiB each, a fault at 0.5 s."""
+    made = traffic_results(seeds=1, faults=("2 disks",))
+    made.study["traffic"]["warm_up"] = warm_up
+    rows = made.runs.to_pylist()
+    made.runs = pa.Table.from_pylist([row | metrics for row in rows], schema=made.runs.schema)
     size = len(rates)
-    zeros = np.zeros(size)
-    values: dict[str, object] = {
-        "start_seconds": np.arange(size, dtype=float), "duration_seconds": np.ones(size),
-        "completed": np.array(rates), "lost": zeros, "read_bytes": MIB * np.array(rates),
-        "write_bytes": zeros, "mean_delay_seconds": zeros, "packets_dropped": zeros,
-        "backlog": zeros,
-    }  # fmt: skip
-    return TrafficCourse(**(values | changes))  # type: ignore[arg-type]
+    intervals = [
+        {
+            "run": rows[0]["run"], "start_seconds": float(at), "duration_seconds": 1.0,
+            "requests_completed": int(rate), "requests_lost": 0, "read_bytes": int(MIB * rate),
+            "write_bytes": 0, "mean_delay_seconds": 0.0, "packets_dropped": 0,
+            "write_backlog_requests": 0,
+        }
+        for at, rate in zip(range(size), rates, strict=True)
+    ]  # fmt: skip
+    made.traffic = pa.Table.from_pylist(intervals, schema=made.traffic.schema)
+    found = course(made, systems(made)[0])
+    assert found is not None
+    return found
 
 
 def test_the_course_says_what_a_fault_costs() -> None:
-    # The run says what clients got before the fault at 3 s, and until all was recovered at 4 s.
-    rates = {"before_bytes_per_second": 10 * MIB, "during_bytes_per_second": 8 * MIB}
-    made = course([2.0, 10.0, 10.0, 8.0, 12.0], warm_up_seconds=1.0, fault_seconds=(3.0,), **rates)
-    assert course_finding(made) == (
+    metrics = {
+        "before_throughput_bytes_per_second": 10.0 * MIB,
+        "during_throughput_bytes_per_second": 8.0 * MIB,
+    }
+    made = course_of([2.0, 10.0, 10.0, 8.0, 12.0], "1 s", **metrics)
+    assert made.heading == (
         "Goodput falls by 20 % during the faults and their recovery, from 10.0 MiB/s to 8.0 MiB/s"
     )
-    # A fault within the warm-up has no time before it to compare with.
-    early = course([2.0, 10.0, 10.0, 10.0], warm_up_seconds=1.0, fault_seconds=(0.5,))
-    assert course_finding(early).startswith("Clients get 10.0 MiB/s once the system is warm")
+    assert "A dashed line marks the fault, at 500 ms." in made.description
+    # Where nothing was measured before the faults there is nothing to compare with.
+    early = course_of([2.0, 10.0, 10.0, 10.0], "1 s")
+    assert early.heading.startswith("Clients get 10.0 MiB/s once the system is warm")
 
 
 def test_the_course_says_so_where_nothing_completes() -> None:
-    assert course_finding(course([0.0, 0.0])) == "No request completes after the warm-up"
-    assert course_finding(course([5.0, 5.0], warm_up_seconds=9.0)).startswith("No request")
+    assert course_of([0.0, 0.0]).heading == "No request completes after the warm-up"
+    assert course_of([5.0, 5.0], "9 s").heading.startswith("No request")
+
+
+def columns_of(made: Chart) -> dict[str, list[Any]]:
+    """The table of a chart by column."""
+    names = [column.name for column in made.table.columns]
+    return dict(zip(names, map(list, zip(*made.table.rows, strict=True)), strict=True))
 
 
 def test_the_course_adds_up_to_the_requests_of_its_run() -> None:
     made = traffic_results(seeds=1, faults=("2 disks",))
     (point,) = systems(made)
-    data = traffic_course(made, point)
-    assert data is not None
-    assert data.completed.sum() == point.median["requests_completed"]
-    assert data.lost.sum() == point.median["requests_lost"] > 0
-    total = data.read_bytes.sum() + data.write_bytes.sum()
+    found = columns_of(charts.chart(made, "course"))
+    assert sum(found["requests_completed"]) == point.median["requests_completed"]
+    assert sum(found["requests_lost"]) == point.median["requests_lost"] > 0
+    rates = (found[f"{kind}_bytes_per_second"] for kind in ("read", "write"))
+    total = sum(map(sum, zip(found["duration_seconds"], strict=True)), 0.0)
+    bytes_moved = sum(
+        seconds * rate
+        for column in rates
+        for seconds, rate in zip(found["duration_seconds"], column, strict=True)
+    )
     # The fixture's statistics last 1 s, so its goodput is the sum of the bytes.
-    assert total == pytest.approx(point.median["throughput_bytes_per_second"])
-    assert (data.warm_up_seconds, data.fault_seconds) == (0.044, (0.5,))
+    assert total > 1.0
+    assert bytes_moved == pytest.approx(point.median["throughput_bytes_per_second"])
 
 
 def test_merged_intervals_keep_the_mean_delay_of_all_requests() -> None:
@@ -108,17 +122,19 @@ def test_merged_intervals_keep_the_mean_delay_of_all_requests() -> None:
         "write_backlog_requests": [4] * rows,
     }  # fmt: skip
     made.traffic = pa.table(table)
-    data = traffic_course(made, point)
-    assert data is not None and data.start_seconds.size <= TIMELINE_INTERVALS_MAX
-    assert data.mean_delay_seconds == pytest.approx(2.5)
-    assert data.completed.sum() == 2 * rows and data.backlog == pytest.approx(4.0)
+    found = columns_of(charts.chart(made, "course"))
+    assert len(found["start_seconds"]) <= TIMELINE_INTERVALS_MAX
+    assert found["mean_delay_seconds"] == pytest.approx([2.5] * len(found["start_seconds"]))
+    assert sum(found["requests_completed"]) == 2 * rows
+    assert set(found["write_backlog_requests"]) == {4.0}
 
 
 def test_a_study_without_clients_has_no_course_and_no_map() -> None:
     made = results(seeds=1)
     (point,) = systems(made)
-    assert traffic_course(made, point) is None and link_map(made, point) is None
-    assert [one.name for one in charts.of_system(made, point)] == list(charts.NAMES[1:])
+    assert course(made, point) is None and link_map(made, point) is None
+    names = [one.name for one in charts.of_system(made, point)]
+    assert names == [*charts.OF_REBUILD, "busy"]
     with pytest.raises(ConfigError, match="cannot be drawn"):
         figure(made, "network")
 
@@ -141,22 +157,32 @@ def test_shares_by_ratios_are_flat_over_bins_left_out() -> None:
 
 
 def test_findings_of_histograms() -> None:
-    # 100 reads spread evenly from 0 to 1 s: half take at most 0.5 s, one in 100 more than 0.99 s.
-    reads = bins([0.0], [1.0], [100.0])
-    made = Delays(reads, bins([], [], []))
-    assert delays_finding(made) == (
-        "Half of the reads take at most 500 ms, 1 in 100 more than 990 ms"
+    made = traffic_results(seeds=1)
+    (point,) = systems(made)
+    run = point.median["run"]
+    rows = [
+        # 100 reads spread evenly from 0 to 1 s: half take at most 0.5 s, 1 in 100 more than 0.99 s.
+        ("read_delay_seconds", 0.0, 1.0, 100),
+        # (3 * 1 + 1 * 2) / 4 hops.
+        ("hops", 1.0, 2.0, 3),
+        ("hops", 2.0, 3.0, 1),
+        # Eight idle-ish channels below 10 % and two between 90 and 100 %: two in ten above half;
+        # the median lies at 5/8 of the first bin, the busiest tenth in the second's upper half.
+        ("channel_busy_fraction", 0.0, 0.1, 8),
+        ("channel_busy_fraction", 0.9, 1.0, 2),
+    ]
+    names = ("quantity", "low", "high", "count")
+    made.distributions = pa.Table.from_pylist(
+        [{"run": run, **dict(zip(names, row, strict=True))} for row in rows],
+        schema=made.distributions.schema,
     )
-    # (3 * 1 + 1 * 2) / 4 hops.
-    hops = Hops(bins([1.0, 2.0], [2.0, 3.0], [3.0, 1.0]))
-    assert hops_finding(hops) == "A packet takes 1.25 hops on average, the farthest 2 hops"
-    # Eight idle-ish channels below 10 % and two between 90 and 100 %: two in ten above half; the
-    # median lies at 5/8 of the first bin, and the busiest tenth is the upper half of the second.
-    busy = ChannelsBusy(bins([0.0, 0.9], [0.1, 1.0], [8.0, 2.0]))
-    assert channels_finding(busy) == (
+    found = [make(made, point) for make in (delays, hops, channels)]
+    assert [one.heading for one in found if one is not None] == [
+        "Half of the reads take at most 500 ms, 1 in 100 more than 990 ms",
+        "A packet takes 1.25 hops on average, the farthest 2 hops",
         "20 % of the channels are busy more than half of the time; the median one 6.2 %, "
-        "the busiest tenth more than 95 %"
-    )
+        "the busiest tenth more than 95 %",
+    ]
 
 
 def test_histograms_of_a_run_are_its_own() -> None:
@@ -236,7 +262,7 @@ def test_fates_add_up_and_leave_out_what_did_not_happen() -> None:
 def test_the_study_in_words() -> None:
     made = traffic_results(faults=("2 links",))
     assert describe(made, largest(systems(made))) == (
-        "60 servers with cheetah-15k devices. Network: torus 8x8 routers 4; links of 1 Gb/s, "
+        "60 servers with cheetah-15k devices. Network: torus 8x8 routers 4, links of 1 Gb/s, "
         "packets of up to 64 KiB, adaptive routing. Clients keep 400 requests of 512 KiB "
         "outstanding, half of them reads, each given up after 0.4 s. Lost at 500 ms: 2 links at "
         "random. 3 runs, 3 seeds."
@@ -246,59 +272,59 @@ def test_the_study_in_words() -> None:
 @pytest.mark.parametrize(
     ("traffic", "words"),
     [
-        ({}, ""),
-        ({"arrivals": {"poisson": 1000.0}, "request_size": 4096, "reads": 1.0},
-         "Clients issue 1,000 requests of 4 KiB a second at random moments, all of them reads."),
-        ({"arrivals": {"trace": {"label": "day.csv", "requests": 12}}},
-         "Clients issue the 12 requests of day.csv."),
-        ({"outstanding": 8, "targets": {"hot_servers": 0.1, "hot_requests": 0.9}},
-         "Clients keep 8 requests outstanding, 90 % of them to 10 % of the servers."),
-        ({"outstanding": 8, "targets": {"zipf": 0.99}},
-         "Clients keep 8 requests outstanding, servers by Zipf's law with exponent 0.99."),
+        (
+            {"arrivals": {"poisson": "1000/s"}, "request_size": "4 KiB", "reads": 1.0},
+            "Clients issue 1,000 requests of 4 KiB a second at random moments, all of them reads",
+        ),
+        (
+            {"outstanding": 8, "targets": {"hot_servers": 0.1, "hot_requests": 0.9}},
+            "Clients keep 8 requests of 512 KiB outstanding, half of them reads, 90 % of them to "
+            "10 % of the servers",
+        ),
+        (
+            {"outstanding": 8, "targets": {"zipf": 0.99}},
+            "Clients keep 8 requests of 512 KiB outstanding, half of them reads, servers by Zipf's "
+            "law with exponent 0.99",
+        ),
     ],
-)  # fmt: skip
-def test_clients_in_words(traffic: dict[str, object], words: str) -> None:
-    assert traffic_clause(traffic) == words
+)
+def test_clients_in_words(traffic: dict[str, Any], words: str) -> None:
+    assert traffic_words(Traffic(**{"request_size": "512 KiB", "reads": 0.5, **traffic})) == words
 
 
-def test_a_network_that_is_not_switched_has_no_sentence() -> None:
-    assert fabric_sentence({"fabric": {"model": "loggp"}}) == ""
-    assert fabric_sentence({}) == ""
-
-
-def test_faults_of_a_sweep_are_read_back_from_their_words() -> None:
-    study = {"faults": "8 links + 1 switch at 10 min for 30 s"}
-    assert [(one.seconds, one.lost) for one in moments_of(study)] == [
-        (0.0, ("8 links",)), (600.0, ("1 switch",)),
-    ]  # fmt: skip
-    assert repair_moments(study) == (630.0,)
-    assert moments_of({"faults": "none"}) == ()
-    told = {"faults": [{"at": 1.0, "fail": {"switches": 2}, "repair_after": 2.0}]}
-    assert moments_of(told)[0].lost == ("2 switches at random",)
-    assert repair_moments(told) == (3.0,)
+def test_a_network_of_a_table_is_told_by_its_name() -> None:
+    assert fabric_words(Cluster(servers=4)) == "Network: qdr-infiniband, LogGP"
 
 
 def test_a_sweep_shows_every_metric_that_is_not_zero_everywhere() -> None:
     made = traffic_results(loads=(100, 200), faults=("none", "2 disks"), seeds=2)
     points = systems(made)
     # These runs do not tell what clients got during their faults.
-    known = [name for name in SWEPT_NAMES if not name.startswith("goodput-")]
-    assert [one.name for one in charts.of_study(points)] == known
+    metrics = [one for one in TRAFFIC_METRICS if not one.name.startswith("goodput-")]
+    known = [one.name for one in metrics]
+    assert [one.name for one in charts.of_study(made, points)] == known
     without = traffic_results(loads=(100, 200), seeds=2)
-    names = [one.name for one in charts.of_study(systems(without))]
+    names = [one.name for one in charts.of_study(without, systems(without))]
     assert names == [name for name in known if name != "lost"]
     # Runs without a loss count as zeros where others have losses.
     lost = next(metric for metric in TRAFFIC_METRICS if metric.name == "lost")
-    chart = rate_chart(points, lost)
-    assert chart.missing == 0 and sum(len(one.boxes) for one in chart.series) == 4
+    chart = sweep(points, lost)
+    assert chart.missing == 0 and len(chart.boxes) == 4
+
+
+def test_a_sweep_over_two_keys_names_its_highest_and_its_lowest() -> None:
+    made = traffic_results(seeds=1, loads=(100, 400), faults=("none", "2 disks"))
+    heading = charts.chart(made, "goodput").heading
+    assert heading.count(" with faults = ") + heading.count(" with traffic.outstanding = ") == 2
+    assert "is highest, " in heading and ", and lowest, " in heading
 
 
 def test_shares_and_delays_have_axes_of_their_units() -> None:
     points = systems(traffic_results(loads=(100, 200), seeds=2))
-    layouts = {one.name: rate_layout(rate_chart(points, one)) for one in TRAFFIC_METRICS}
-    assert (layouts["queued"].scale.unit, layouts["queued"].scale.divisor) == ("%", 0.01)
-    assert layouts["mean-delay"].scale.unit == "ms"
-    assert not any(layout.logarithmic for layout in layouts.values())
+    data = {one.name: sweep(points, one) for one in TRAFFIC_METRICS if one.name[:8] != "goodput-"}
+    assert (data["queued"].scale.unit, data["queued"].scale.divisor) == ("%", 0.01)
+    assert data["mean-delay"].scale.unit == "ms"
+    assert not any(one.logarithmic for one in data.values() if one.boxes)
 
 
 def test_the_run_of_median_goodput_stands_for_a_system() -> None:
@@ -317,7 +343,7 @@ def test_key_figures_are_those_of_clients() -> None:
 
 def test_the_page_of_clients_alone_speaks_of_no_rebuild() -> None:
     page = render(traffic_results(seeds=1))
-    body = page[page.index("<main>") : page.index("</main>")]
+    body = page[page.index("<main ") : page.index("</main>")]
     assert "One run in detail" in body and "ebuild" not in body
 
 
@@ -329,38 +355,9 @@ def test_beside_a_rebuild_clients_have_a_sentence_and_figures_of_their_own() -> 
     labels = [one.label for one in key_figures(made)]
     assert labels.index("Rebuild time") < labels.index("Goodput during the faults")
     names = [one.name for one in charts.of_system(made, point)]
-    assert names == [*charts.NAMES[1:], *TRAFFIC_NAMES]
-
-
-@pytest.mark.parametrize("format", ["png", "svg"])
-def test_every_chart_becomes_a_file_and_equal_results_equal_bytes(
-    tmp_path: Path, format: str
-) -> None:
-    made = traffic_results(seeds=1, faults=("2 links",))
-    first = write_figures(made, tmp_path / "a", format=format)  # type: ignore[arg-type]
-    second = write_figures(made, tmp_path / "b", format=format)  # type: ignore[arg-type]
-    assert [path.name for path in first] == [f"{name}.{format}" for name in TRAFFIC_NAMES]
-    for one, other in zip(first, second, strict=True):
-        assert one.read_bytes() == other.read_bytes()
-
-
-def test_no_text_leaves_the_picture() -> None:
-    made = traffic_results(loads=(100, 200), faults=("none", "2 disks"), seeds=2)
-    points = systems(made)
-    for chart in [*charts.of_study(points), *charts.of_system(made, points[-1])]:
-        picture = draw(chart)
-        picture.draw_without_rendering()
-        frame = picture.bbox
-        texts = [*picture.texts, picture._suptitle]
-        for axes in picture.axes:
-            texts += [*axes.texts, axes.xaxis.label, axes.yaxis.label]
-        for text in texts:
-            if text is None or not text.get_visible() or not text.get_text():
-                continue
-            box = text.get_window_extent()
-            where = f"{chart.name}: {text.get_text()!r}"
-            assert box.x0 >= frame.x0 - 1 and box.x1 <= frame.x1 + 1, where
-            assert box.y0 >= frame.y0 - 1 and box.y1 <= frame.y1 + 1, where
+    assert names == [*charts.OF_REBUILD, *CLIENTS]
+    # The rebuild's chart of busy devices and that of the clients' are one.
+    assert names.count("busy") == 1
 
 
 def test_words() -> None:
@@ -373,7 +370,10 @@ def summary_of(made: MemoryResults, monkeypatch: pytest.MonkeyPatch, width: int)
     console = Console(width=width, file=io.StringIO(), color_system=None)
     monkeypatch.setattr(cli_summary, "output", lambda: console)
     keys = [name for name in made.study["study"]["sweep"]]
-    shown = SimpleNamespace(**vars(made), folder=Path("runs/net"), swept_keys=keys)
+    typed = {name: getattr(made, name) for name in ("systems", "title", "study_file")}
+    shown = SimpleNamespace(
+        **vars(made), **typed, folder=Path("runs/net"), swept_keys=keys, sensitivity=[]
+    )
     cli_summary.print_summary(shown)  # type: ignore[arg-type]
     return console.file.getvalue()  # type: ignore[attr-defined]
 

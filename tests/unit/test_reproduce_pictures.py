@@ -9,14 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from matplotlib.figure import Figure as StaticFigure
 
 from resilver.report.style import GREY
-from resilver.reproduce.bars import bars, bars_figure, bars_static, bars_table, bars_words
+from resilver.reproduce.bars import bars, bars_drawn, bars_table, bars_words
 from resilver.reproduce.compare import compare
-from resilver.reproduce.cumulative import cumulative, cumulative_figure, cumulative_table
-from resilver.reproduce.curves import curve, curve_figure, curve_static, curve_table
-from resilver.reproduce.histograms import histogram, histogram_figure, histogram_table
+from resilver.reproduce.cumulative import cumulative, cumulative_drawn, cumulative_table
+from resilver.reproduce.curves import curve, curve_drawn, curve_table
+from resilver.reproduce.histograms import histogram, histogram_drawn, histogram_table
 from resilver.reproduce.published import Axis, PictureSpec, Published
 from resilver.reproduce.tables import Tables
 
@@ -55,9 +54,10 @@ def test_a_line_goes_through_the_medians_in_the_units_of_the_axis() -> None:
     ]
     assert made.published == ((8.0, 7.0),)
     assert made.spec.y.label == "placement rate (thousand/s)"
-    figure = curve_figure(made)
-    assert [trace.name for trace in figure.data] == ["straw", "ring", "the paper"]
-    assert list(figure.data[0].x) == [2.0, 3.0]
+    line, _, stars = curve_drawn(made)["layer"]
+    drawn = [(row["kind"], row["x"], row["y"]) for row in line["data"]["values"]]
+    assert drawn == [("straw", 2.0, 9.0), ("straw", 3.0, 4.0), ("ring", 2.0, 1.0)]
+    assert [(row["x"], row["y"]) for row in stars["data"]["values"]] == [(3.0, 7.0)]
     assert [column.name for column in curve_table(made).columns][1] == "items"
     assert len(curve_table(made).rows) == 3
     assert curve(CURVE, tables("bucket items rate", ("straw", 4, None)), {}) is None
@@ -71,12 +71,12 @@ def test_a_formula_is_a_grey_line_without_marks_beside_the_simulated_ones() -> N
     assert made is not None
     formula = made.lines[-1]
     assert (formula.name, formula.xs, formula.ys) == ("by formula", (4.0, 8.0), (8.0, 7.0))
-    drawn = curve_figure(made).data[-1]
-    assert (drawn.name, drawn.mode, drawn.line.color) == ("by formula", "lines", GREY)
-    static = StaticFigure()
-    curve_static(static, made)
-    lines = {line.get_label(): line for line in static.axes[0].lines}
-    assert lines["by formula"].get_marker() == "" and lines["ring"].get_marker() != ""
+    line, points = curve_drawn(made)["layer"]
+    scale = line["encoding"]["color"]["scale"]
+    assert dict(zip(scale["domain"], scale["range"], strict=True))["by formula"] == GREY
+    assert points["transform"] == [{"filter": "!datum.told"}]
+    told = {row["kind"]: row["told"] for row in points["data"]["values"]}
+    assert told == {"straw": False, "ring": False, "by formula": True}
 
 
 def test_an_axis_of_shares_is_marked_by_tenths_and_a_single_line_is_ours() -> None:
@@ -108,25 +108,24 @@ def test_bars_are_medians_with_the_range_of_their_runs() -> None:
     first = made.bars[0]
     assert (first.median, first.least, first.most, first.runs) == (11.0, 10.0, 12.0, 2)
     assert "Most: 11 (A, none); least: 4 (C, none)" in bars_words(made)
-    figure = bars_figure(made)
-    # Two series share 0.84 of a group, a half of it on each side of its middle.
-    assert list(figure.data[0].x) == pytest.approx([-0.21, 0.79, 1.79])
+    drawn = bars_drawn(made)["data"]["values"]
+    # Two series share 0.84 of a group; the first begins half of that left of its middle.
+    assert [row["x"] for row in drawn if row["kind"] == "none"] == pytest.approx(
+        [-0.42, 0.58, 1.58]
+    )
     assert [column.name for column in bars_table(made).columns][:2] == ["topology", "faults"]
     assert len(bars_table(made).rows) == 5
 
 
-@pytest.mark.parametrize(("rates", "reach"), [([9.0], None), ([9.0, 7.0], (1.0,))])
-def test_bars_of_single_runs_have_no_whiskers(
-    rates: list[float], reach: tuple[float] | None
-) -> None:
-    # The median of 7 and 9 is 8, 1 from either.
+@pytest.mark.parametrize(("rates", "reach"), [([9.0], 0.0), ([9.0, 7.0], 2.0)])
+def test_bars_of_single_runs_have_no_whiskers(rates: list[float], reach: float) -> None:
     spec = replace(BARS, query="SELECT topology, rate FROM runs")
     made = bars(spec, tables("topology rate", *(("A", rate) for rate in rates)))
     assert made is not None and not made.has_series
-    assert bars_figure(made).data[0].error_y.array == reach
-    static = StaticFigure()
-    bars_static(static, made)
-    assert len(static.axes[0].lines) == (0 if reach is None else 2)
+    drawn = bars_drawn(made)
+    assert len(drawn["layer"]) == (2 if reach else 1)
+    (row,) = drawn["data"]["values"]
+    assert row["high"] - row["low"] == reach
 
 
 def test_a_cumulative_line_puts_the_runs_of_a_series_together() -> None:
@@ -139,7 +138,9 @@ def test_a_cumulative_line_puts_the_runs_of_a_series_together() -> None:
     # One of eight is at most 10 ms, all are at most 20 ms; half are at 20 ms.
     assert list(line.xs) == [10.0, 20.0] and list(line.shares) == [0.125, 1.0]
     assert line.median == 20.0 and line.count == 8
-    assert len(cumulative_figure(made).data) == 1 and len(cumulative_table(made).rows) == 2
+    assert (
+        len(cumulative_drawn(made)["data"]["values"]) == 2 and len(cumulative_table(made).rows) == 2
+    )
     assert cumulative(replace(spec, query="FROM runs WHERE false"), tables("a b c", *rows)) is None
 
 
@@ -153,5 +154,6 @@ def test_bins_are_shares_of_the_number_and_of_the_volume() -> None:
     assert panel.exponents == (10, 20) and panel.counts == (75.0, 25.0)
     assert panel.volumes == pytest.approx((100 * 3 / 1027, 100 * 1024 / 1027))
     assert math.fsum(panel.volumes) == pytest.approx(100.0) and made.counted == "files"
-    assert len(histogram_figure(made).data) == 2 and len(histogram_table(made).rows) == 2
+    (view,) = histogram_drawn(made)["vconcat"]
+    assert len(view["data"]["values"]) == 4 and len(histogram_table(made).rows) == 2
     assert histogram(spec, tables("population least files volume", rows[1])) is None

@@ -41,7 +41,7 @@ ARROWS: dict[str, set[str]] = {
 
 # Imported only inside the function that needs them: `import resilver` and `resilver --help` stay
 # quick.
-HEAVY = {"matplotlib", "plotly", "pandas", "duckdb", "dask", "dask_jobqueue", "distributed"}
+HEAVY = {"vl_convert", "jinja2", "pandas", "duckdb", "dask", "dask_jobqueue", "distributed"}
 
 
 @cache

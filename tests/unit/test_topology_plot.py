@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import re
+import json
+from typing import Any
 
 import numpy as np
 import pytest
 
 from resilver.cli.topology_sketch import COLUMNS, sketch
+from resilver.report.graph import graph_spec
 from resilver.report.topology_lines import ARC_PIECES, STUB_LENGTH, lines_of
-from resilver.report.topology_plot import draw_topology, picture_bytes, topology_html
+from resilver.report.vega import drawn
 
 
 def torus(side: int) -> tuple[np.ndarray, np.ndarray]:
@@ -74,49 +75,60 @@ def test_parallel_links_lie_side_by_side() -> None:
     assert heights[0] == -heights[2] < 0
 
 
+def layers_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(spec.get("vconcat", [spec])[0]["layer"])
+
+
 def test_a_drawing_names_the_busiest_links_and_what_failed() -> None:
     """The list below the picture has the links of the highest load that work, in order."""
     places, ends = torus(4)
-    kinds = np.array(["host"] * 15 + ["router"])
     load = np.linspace(0.1, 0.41, 32)
     names = [f"n{node}" for node in range(16)]
-    figure = draw_topology(
-        places, ends, kinds, load=load, failed=[31], failed_nodes=[0], title="A ring", labels=names
-    )
-    words = [text.get_text() for text in figure.texts]
-    listed = next(text for text in words if text.startswith("the busiest links"))
+    kinds = ["host"] * 15 + ["router"]
+    spec = graph_spec(places, ends, kinds, load=load, failed=[31], failed_nodes=[0], labels=names)
+    words = [row["text"] for row in spec["vconcat"][1]["data"]["values"]]
     # Link 31, from n15 down to n3, has failed; 30 is n14 to n2, at 10 % + 30 of 31 steps of 1 %.
-    assert listed.splitlines()[1] == "1  n14 – n2: 40 %"
-    assert len(listed.splitlines()) == 6
-    legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert legend == ["15 hosts", "1 router", "failed"]
+    assert words[0] == "1   n14 – n2: 40 %" and len(words) == 5
+    texts = json.dumps(layers_of(spec), ensure_ascii=False)
+    assert '"15 hosts", "1 router"' in texts and "n15 – n3: failed" in texts
+    assert "n0 failed" in texts
 
 
-@pytest.mark.parametrize("format", ["png", "svg", "pdf"])
+def test_each_link_is_drawn_once_however_many_share_a_path() -> None:
+    """A 5 x 5 torus has 40 links within the grid, and two stubs for each of the other 10."""
+    places, ends = torus(5)
+    for load in (None, np.linspace(0.0, 1.0, 50)):
+        spec = graph_spec(places, ends, ["host"] * 25, load=load)
+        paths = "".join(row["p"] for row in layers_of(spec)[0]["data"]["values"])
+        assert paths.count("M") == 60
+
+
+def test_names_that_would_cover_each_other_stay_under_the_pointer() -> None:
+    """Two leaves a hundredth of the width apart have no room for two names of six letters."""
+    places = [(0.5, 1.0), (0.0, 0.0), (0.01, 0.0), (1.0, 0.0)]
+    names = ("switch", "host.0", "host.1", "host.2")
+    kinds = ["switch", "host", "host", "host"]
+    spec = graph_spec(places, [(0, 1), (0, 2), (0, 3)], kinds, labels=names)
+    marks, *_, shown = layers_of(spec)[1:]
+    assert [row["text"] for row in marks["data"]["values"]] == [
+        "host.0",
+        "host.1",
+        "host.2",
+        "switch",
+    ]
+    rows = shown["data"]["values"]
+    assert [row["text"] for row in rows] == ["switch", "host.0", "host.2"]
+    # All links of a leaf lead up, so that its name stands below it.
+    assert [row["d"] > 0 for row in rows] == [False, True, True]
+
+
+@pytest.mark.parametrize("format", ["png", "svg"])
 def test_equal_drawings_are_equal_files(format: str) -> None:
     """Nothing of the time or the version stands in a file."""
     places, ends = torus(3)
-    kinds = np.array(["host"] * 9)
-    one, other = (
-        picture_bytes(draw_topology(places, ends, kinds, title="T"), format) for _ in range(2)
-    )
+    one, other = (drawn(graph_spec(places, ends, ["host"] * 9), format, "T") for _ in range(2))
     assert one == other
     assert len(one) > 1000
-
-
-def test_a_page_takes_lines_where_they_are_few() -> None:
-    """An SVG of a few links and the pixels of many are inlined; the text beside is escaped."""
-    for side, kind in ((3, "svg+xml"), (45, "png")):
-        places, ends = torus(side)
-        figure = draw_topology(places, ends, np.array(["host"] * len(places)))
-        found = re.fullmatch(
-            r'<img src="data:image/([a-z+]+);base64,([^"]+)" alt="([^"]*)" style="[^"]*">',
-            topology_html(figure, 'a "ring" & more'),
-        )
-        assert found is not None
-        assert found[1] == kind
-        assert base64.b64decode(found[2])
-        assert found[3] == "a &quot;ring&quot; &amp; more"
 
 
 def test_a_sketch_is_as_wide_as_its_room() -> None:

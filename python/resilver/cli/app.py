@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -200,6 +200,17 @@ def report(
     ] = None,
     figures: Figures = None,
     figure_format: Format = FigureFormat.png,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--chart", metavar="NAME", help="Of the charts only this one; repeatable."),
+    ] = None,
+    every: Annotated[
+        bool,
+        typer.Option("--every-system", help="Charts of one run for each system of a sweep."),
+    ] = False,
+    width: Annotated[
+        int, typer.Option("--width", metavar="PX", min=300, max=4000, help="Width of a chart.")
+    ] = 760,
     watch: Annotated[
         bool,
         typer.Option("--watch", "-w", help="Write the page again as runs of a sweep finish."),
@@ -208,12 +219,17 @@ def report(
 ) -> int:
     """Write one offline page with the key figures and charts of a run folder.
 
-    Example: resilver report runs/demo -o demo.html --figures figures --format svg
+    Examples:
+
+    resilver report runs/demo -o demo.html
+
+    resilver report runs/demo --figures figures --chart timeline --format pdf
     """
+    from resilver.cli.report import Wanted
     from resilver.cli.report import report as perform
 
-    name: Literal["png", "svg"] = "svg" if figure_format is FigureFormat.svg else "png"
-    return perform(folder, output, figures, name, watch=watch, as_json=as_json)
+    wanted = Wanted(figures, figure_format.value, tuple(names or ()), every, width)
+    return perform(folder, output, wanted, watch=watch, as_json=as_json)
 
 
 @command(app, SIMULATE)

@@ -17,6 +17,7 @@ class FigureFormat(StrEnum):
 
     png = "png"
     svg = "svg"
+    pdf = "pdf"
 
 
 StudyFile = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.")]

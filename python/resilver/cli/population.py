@@ -77,7 +77,7 @@ class Asked:
         show_default=True,
     )
     picture: Path | None = option(
-        "--output", "-o", metavar="FILE", text="Draw them into a .png or .svg file."
+        "--output", "-o", metavar="FILE", text="Draw them into a .png, .svg or .pdf file."
     )
 
 
@@ -86,8 +86,8 @@ def show(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
 
     Example: resilver population show genomes1000 mira -o populations.png
     """
-    if asked.picture is not None and asked.picture.suffix.lower() not in (".png", ".svg"):
-        rule = "a picture is drawn into a .png or .svg file"
+    if asked.picture is not None and asked.picture.suffix.lower() not in (".png", ".svg", ".pdf"):
+        rule = "a picture is drawn into a .png, .svg or .pdf file"
         raise ConfigError(Problem(rule, "end its name so", "--output", f'"{asked.picture}"'))
     if len(asked.names) > _SHOWN_MAX:
         rule = (

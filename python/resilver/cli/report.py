@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from pyarrow import ArrowInvalid
 
@@ -17,11 +17,29 @@ _SECONDS_BETWEEN_PAGES = 5.0
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Which charts are written as files, and how.
+
+    Args:
+        folder: where they go; None for none.
+        format: "png", "svg" or "pdf".
+        names: which; all by default.
+        every: for every system of a sweep.
+        width: in pixels.
+    """
+
+    folder: Path | None = None
+    format: str = "png"
+    names: tuple[str, ...] = ()
+    every: bool = False
+    width: int = 760
+
+
 def report(
     folder: Path,
     output: Path | None,
-    figures: Path | None,
-    figure_format: Literal["png", "svg"],
+    wanted: Wanted,
     *,
     watch: bool,
     as_json: bool,
@@ -31,8 +49,7 @@ def report(
     Args:
         folder: the run folder.
         output: the page; by default report.html in the run folder.
-        figures: a folder for the charts as files.
-        figure_format: "png" or "svg".
+        wanted: which charts are written as files.
         watch: while the sweep is under way, write the page again as runs finish.
         as_json: print the written paths as JSON.
 
@@ -46,8 +63,9 @@ def report(
     from resilver.report.limit import limit_records
 
     page_path = output if output is not None else folder / "report.html"
-    if figures is not None:
-        make_folder(figures, "--figures", "--figures DIR")
+    _check(page_path, wanted)
+    if wanted.folder is not None:
+        make_folder(wanted.folder, "--figures", "--figures DIR")
     if watch and not follow(folder, page_path, as_json=as_json):
         return EXIT_INCOMPLETE
     results = Results.open(folder)
@@ -55,8 +73,15 @@ def report(
         page_path.parent.mkdir(parents=True, exist_ok=True)
         page = write_html(results, page_path)
         written: list[Path] = []
-        if figures is not None:
-            written = write_figures(results, figures, format=figure_format)
+        if wanted.folder is not None:
+            written = write_figures(
+                results,
+                wanted.folder,
+                format=wanted.format,
+                names=wanted.names,
+                every=wanted.every,
+                width=wanted.width,
+            )
     except OSError as error:
         place = error.filename or page_path
         raise ConfigError(
@@ -75,6 +100,19 @@ def report(
     else:
         say(f"open {page} in a browser; it needs no network")
     return 0
+
+
+def _check(page: Path, wanted: Wanted) -> None:
+    """Refuse what would not be what its name says, before anything is written."""
+    from resilver.report.vega import FORMATS
+
+    ending = page.suffix.lower().removeprefix(".")
+    if ending in FORMATS:
+        rule = f"the page is HTML; write -o {page.with_suffix('.html').name}, or for the charts as "
+        raise ConfigError(f'-o "{page.name}": {rule}files --figures DIR --format {ending}')
+    if wanted.folder is None and (wanted.names or wanted.every):
+        option = "--chart" if wanted.names else "--every-system"
+        raise ConfigError(f"{option} is of charts as files; add --figures DIR")
 
 
 def follow(folder: Path, page: Path, *, as_json: bool) -> bool:

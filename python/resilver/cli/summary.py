@@ -46,6 +46,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
         results: finished results.
         next_command: what the reader may want to type next.
     """
+    from resilver.report.clients import has_traffic
     from resilver.report.findings import losses, nothing_rebuilt
     from resilver.report.limit import limit_sentence
     from resilver.report.pools import pools_table
@@ -53,7 +54,6 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     from resilver.report.sentence import describe
     from resilver.report.source import largest, serves_only, systems
     from resilver.report.summary import key_figures
-    from resilver.report.traffic import has_traffic
     from resilver.report.traffic_sentence import traffic_sentence
 
     console = output()
@@ -278,8 +278,8 @@ def records(results: Results) -> list[dict[str, Any]]:
 
 def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
     """What a row of a swept point states: heading, column and words; of a rebuild, of clients."""
+    from resilver.report.clients import has_traffic
     from resilver.report.source import serves_only
-    from resilver.report.traffic import has_traffic
 
     clients = any(has_traffic(point) for point in points)
     columns: list[tuple[str, str, Any]] = []

@@ -312,9 +312,9 @@ def _print_several(built: Sequence[Topology]) -> None:
 
 
 def _draw(one: Topology, picture: Path) -> None:
-    from resilver.report.topology_plot import draw_topology, picture_bytes
+    from resilver.report.graph import graph_spec
+    from resilver.report.vega import drawn
 
-    figure = draw_topology(
-        one.positions, one.ends, one.kinds, title=one.spec.label, labels=one.node_names
-    )
-    save_whole(picture, picture_bytes(figure, picture.suffix.lower().lstrip(".")))
+    kinds = [str(kind) for kind in one.kinds]
+    spec = graph_spec(one.positions, one.ends, kinds, labels=one.node_names)
+    save_whole(picture, drawn(spec, picture.suffix.lower().lstrip("."), one.spec.label))

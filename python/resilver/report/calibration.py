@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from resilver.errors import ConfigError, Problem
-from resilver.report.static import COLUMN_INCHES, FORMATS, PAGE_INCHES, STYLE
-from resilver.report.style import BLUE, SERIES_MARKS_STATIC, VERMILLION
+from resilver.report.scales import log_ticks
+from resilver.report.style import BLUE, DASHES, MARKS, VERMILLION
+from resilver.report.vega import Spec, check_format, colours, rows, write_picture
+from resilver.report.vega import number as axis
 from resilver.units import exact_bytes
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from resilver.calibration import DiskCalibration, NetworkCalibration
 
-_CHARACTERS_PER_INCH = 14
 _MEGABYTE = 1e6
 _MEBIBYTE = 2**20
 _PANELS = (
     ("reads", (("read", "sequential"), ("randread", "random"))),
     ("writes", (("write", "sequential"), ("randwrite", "random"))),
 )
+
+Line = tuple[str, bool, Sequence[int], Sequence[float]]
+"""A line of a panel: its name, whether the model says so, sizes, and bandwidths."""
 
 
 def check_figure_path(path: Path) -> None:
@@ -34,11 +33,9 @@ def check_figure_path(path: Path) -> None:
         path: Where the figure is to go.
 
     Raises:
-        ConfigError: Its name ends in neither .png nor .svg.
+        ConfigError: Its name ends in none of the formats.
     """
-    if path.suffix.lower().removeprefix(".") not in FORMATS:
-        rule = "a figure is a file that ends in .png or .svg"
-        raise ConfigError(Problem(rule, "name it so", key="--figure", value=f'"{path}"'))
+    check_format(path, "--figure")
 
 
 def write_disk_figure(calibration: DiskCalibration, path: Path) -> None:
@@ -46,7 +43,7 @@ def write_disk_figure(calibration: DiskCalibration, path: Path) -> None:
 
     Args:
         calibration: What was measured and fitted.
-        path: The file, .png or .svg.
+        path: The file, .png, .svg or .pdf.
 
     Raises:
         ConfigError: The format is unknown, or the file cannot be written.
@@ -57,28 +54,18 @@ def write_disk_figure(calibration: DiskCalibration, path: Path) -> None:
         f"The model's root-mean-square error: {100 * min(errors):.2g} to {100 * max(errors):.2g} % "
         f"of the mean bandwidth ({depth} request{'s' * (depth > 1)} outstanding)"
     )
-
-    def panels(figure: Figure) -> None:
-        axes = figure.subplots(1, 2, sharey=True)
-        for ax, (name, modes) in zip(axes, _PANELS, strict=True):
-            for (mode, words), colour, mark in zip(
-                modes, (BLUE, VERMILLION), SERIES_MARKS_STATIC, strict=False
-            ):
-                points = [point for point in calibration.points if point.mode == mode]
-                sizes = [point.request_bytes for point in points]
-                solid = [point.measured_bytes_per_second / _MEGABYTE for point in points]
-                dashed = [point.modelled_bytes_per_second / _MEGABYTE for point in points]
-                ax.plot(sizes, solid, color=colour, marker=mark, markersize=3, label=words)
-                ax.plot(sizes, dashed, color=colour, linestyle="--", label=f"{words}, model")
-            ax.set_title(name, loc="left")
-            ax.set_yscale("log")
-            _sizes_axis(ax, sorted({point.request_bytes for point in calibration.points}))
-            ax.set_xlabel("request size")
-        axes[0].set_ylabel("bandwidth (MB/s)")
-        axes[1].legend(loc="lower right")
-        _plain_numbers(axes[0])
-
-    _write(panels, title, (PAGE_INCHES, 2.8), path)
+    views = []
+    for name, modes in _PANELS:
+        lines: list[Line] = []
+        for mode, words in modes:
+            points = [point for point in calibration.points if point.mode == mode]
+            sizes = [point.request_bytes for point in points]
+            solid = [point.measured_bytes_per_second / _MEGABYTE for point in points]
+            dashed = [point.modelled_bytes_per_second / _MEGABYTE for point in points]
+            lines += [(words, False, sizes, solid), (words, True, sizes, dashed)]
+        view = _panel(lines, "request size", "bandwidth (MB/s)", log=True)
+        views.append(view | {"title": {"text": name, "fontSize": 12}})
+    write_picture({"hconcat": views}, path, title, "--figure", 900)
 
 
 def write_network_figure(calibration: NetworkCalibration, path: Path) -> None:
@@ -86,7 +73,7 @@ def write_network_figure(calibration: NetworkCalibration, path: Path) -> None:
 
     Args:
         calibration: The table and what was measured.
-        path: The file, .png or .svg.
+        path: The file, .png, .svg or .pdf.
 
     Raises:
         ConfigError: The format is unknown, or the file cannot be written.
@@ -104,63 +91,60 @@ def write_network_figure(calibration: NetworkCalibration, path: Path) -> None:
             f"{error.bytes_per_second / _MEBIBYTE:,.1f} MiB/s, "
             f"{100 * error.fraction:.2g} % of the mean bandwidth"
         )
-
-    def panel(figure: Figure) -> None:
-        ax = figure.subplots()
-        sizes = [point.message_bytes for point in points]
-        measured = [point.measured_bytes_per_second for point in points]
-        solid = [rate / _MEBIBYTE for rate in measured if rate is not None]
-        if solid:
-            ax.plot(sizes, solid, color=BLUE, marker="o", markersize=3, label="measured")
-        dashed = [point.modelled_bytes_per_second / _MEBIBYTE for point in points]
-        ax.plot(sizes, dashed, color=VERMILLION, linestyle="--", label="model")
-        ax.set_ylim(bottom=0)
-        ax.yaxis.set_major_formatter("{x:,.0f}")
-        _sizes_axis(ax, sizes)
-        ax.set_xlabel("message size")
-        ax.set_ylabel("bandwidth (MiB/s)")
-        ax.legend(loc="upper left")
-
-    _write(panel, title, (COLUMN_INCHES, 2.7), path)
+    known = [
+        (point.message_bytes, point.measured_bytes_per_second / _MEBIBYTE)
+        for point in points
+        if point.measured_bytes_per_second is not None
+    ]
+    modelled = [point.modelled_bytes_per_second / _MEBIBYTE for point in points]
+    lines: list[Line] = [("bandwidth", True, [point.message_bytes for point in points], modelled)]
+    if known:
+        sizes, rates = zip(*known, strict=True)
+        lines.insert(0, ("bandwidth", False, sizes, rates))
+    view = _panel(lines, "message size", "bandwidth (MiB/s)", log=False)
+    write_picture(view, path, title, "--figure", 560)
 
 
-def _sizes_axis(ax: Axes, sizes: Sequence[int]) -> None:
-    """A logarithmic axis of sizes, ticked at up to seven powers of two."""
-    low = min(sizes).bit_length() - 1
-    high = max((max(sizes) - 1).bit_length(), low + 1)
-    step = -(-(high - low) // 6)
-    powers = range(low, high + 1, step)
-    ax.set_xscale("log", base=2)
-    ax.set_xticks([2**power for power in powers], [exact_bytes(2**power) for power in powers])
-    ax.set_xticks([], minor=True)
-
-
-def _plain_numbers(ax: Axes) -> None:
-    """1,000 and not 10^3 on a logarithmic axis, with 2 and 5 of each decade where there is room."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    low, high = ax.get_ylim()
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,)))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    ax.yaxis.set_minor_locator(NullLocator())
-
-
-def _write(
-    draw: Callable[[Figure], None], title: str, inches: tuple[float, float], path: Path
-) -> None:
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    check_figure_path(path)
-    format = path.suffix.lower().removeprefix(".")
-    metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=inches, layout="constrained")
-        lines = "\n".join(wrap(title, round(inches[0] * _CHARACTERS_PER_INCH)))
-        figure.suptitle(lines, x=0.02, ha="left", fontsize=8, fontweight="bold")
-        draw(figure)
-        try:
-            figure.savefig(path, format=format, dpi=300, metadata=metadata)
-        except OSError as error:
-            rule = f"the figure cannot be written: {error.strerror or error}"
-            raise ConfigError(Problem(rule, "choose another place", place=str(path))) from error
+def _panel(lines: Sequence[Line], across: str, upwards: str, *, log: bool) -> Spec:
+    """Measured points joined, the model dashed, over sizes in powers of two."""
+    names = list(dict.fromkeys(name for name, _, _, _ in lines))
+    found = [
+        (name, "model" if is_model else "measured", size, rate)
+        for name, is_model, sizes, rates in lines
+        for size, rate in zip(sizes, rates, strict=True)
+    ]
+    kinds, ways, xs, ys = zip(*found, strict=True)
+    data = rows(kind=kinds, way=ways, x=xs, y=ys)
+    first = min(xs).bit_length() - 1
+    last = max((max(xs) - 1).bit_length(), first + 1)
+    powers = range(first, last + 1, -(-(last - first) // 6))
+    ticks = {float(2**power): exact_bytes(2**power) for power in powers}
+    named = colours(names, (BLUE, VERMILLION), legend=len(names) > 1) | {"field": "kind"}
+    dashes = {"domain": ["measured", "model"], "range": DASHES[:2]}
+    marks = {"domain": names, "range": list(MARKS[: len(names)])}
+    heights = axis("y", upwards)
+    if log:
+        low, high = min(ys), max(ys)
+        ends = (low / 1.2, high * 1.2)
+        heights = axis("y", upwards, ends=ends, log=10, ticks=log_ticks(low, high))
+    line = {"type": "line", "strokeWidth": 1.75}
+    dash = {"field": "way", "type": "nominal", "scale": dashes}
+    shape = {"field": "kind", "type": "nominal", "scale": marks, "legend": None}
+    point = {"type": "point", "filled": True, "size": 26}
+    return {
+        "height": 230,
+        "data": data,
+        "encoding": {
+            "x": axis("x", across, ends=(float(min(xs)), float(max(xs))), log=2, ticks=ticks),
+            "y": heights,
+            "color": named,
+        },
+        "layer": [
+            {"mark": line, "encoding": {"strokeDash": dash}},
+            {
+                "transform": [{"filter": "datum.way === 'measured'"}],
+                "mark": point,
+                "encoding": {"shape": shape},
+            },
+        ],
+    }

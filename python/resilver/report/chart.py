@@ -1,44 +1,47 @@
-"""One chart of a report: its finding, its words, its numbers, and how it is drawn."""
+"""One chart of a report: its finding, its words, its table, and the specification that draws it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from resilver.report.tables import Table
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-    from plotly.graph_objects import Figure
+from resilver.report.vega import WIDTH, Spec, drawn, finished
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """One chart, not drawn yet.
+    """One chart.
 
     Args:
         name: What it is called in addresses and file names: letters and hyphens.
         heading: What to see in it, as a sentence without its full stop.
         description: What is drawn, for the caption and for those who cannot see it.
-        data: The numbers.
-        draw: Makes the Plotly figure.
+        make: Makes its specification, by the conventions of `resilver.report.vega`.
         table: The same numbers in rows.
-        table_title: What the table holds; empty for a chart that the page has a title for.
-        static: Draws it into an empty matplotlib figure; None for a chart that the module of
-            static charts knows by the type of its numbers.
-        inches: Width and height of the static figure, where `static` is given.
-        whole: Instead of `static`, makes the static figure with its title, where it is a figure
-            that is drawn elsewhere as well.
+        table_title: What the table holds.
+        is_for_experts: Whether a page folds it.
     """
 
     name: str
     heading: str
     description: str
-    data: object
-    draw: Callable[[], Figure]
+    make: Callable[[], Spec] = field(repr=False)
     table: Table
-    table_title: str = ""
-    static: Callable[[matplotlib.figure.Figure], None] | None = None
-    inches: tuple[float, float] = (3.5, 2.5)
-    whole: Callable[[], matplotlib.figure.Figure] | None = None
+    table_title: str
+    is_for_experts: bool = False
+
+    def drawn(self, format: str, width: int = WIDTH) -> bytes:
+        """The chart as a file's bytes, titled with its finding.
+
+        Args:
+            format: "png", "svg" or "pdf".
+            width: Its width in pixels.
+        """
+        return drawn(self.make(), format, self.heading, width)
+
+    def _repr_mimebundle_(self, **_: Any) -> Mapping[str, Any]:
+        """How a notebook shows it."""
+        made = finished(self.make(), self.heading)
+        return {"application/vnd.vegalite.v6+json": made, "image/png": self.drawn("png")}

@@ -6,9 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resilver.report.charts_data import Floats, column, rows_of_run
+from resilver.report.arrays import Floats, column, rows_of_run
+from resilver.report.chart import Chart
+from resilver.report.scales import log_ticks, time_scale
 from resilver.report.source import ResultsLike, SystemRuns
-from resilver.report.tables import Column, Table
+from resilver.report.style import BLUE, DASHES, GREEN, ORANGE, VERMILLION
+from resilver.report.tables import table
+from resilver.report.vega import UPRIGHT, Spec, colours, lines_up, rows, tip
+from resilver.report.vega import number as axis
 from resilver.report.words import percent, plural
 from resilver.units import format_duration
 
@@ -71,39 +76,6 @@ class Histogram:
         return float((self.share * part).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class Delays:
-    """How long the requests of one run took.
-
-    Args:
-        reads: Delays of the reads, in seconds.
-        writes: Delays of the writes, in seconds.
-    """
-
-    reads: Histogram
-    writes: Histogram
-
-    @property
-    def kinds(self) -> list[tuple[str, Histogram]]:
-        """Those of the two that happened, by name."""
-        both = (("reads", self.reads), ("writes", self.writes))
-        return [(name, one) for name, one in both if one.total]
-
-
-@dataclass(frozen=True, eq=False)
-class Hops:
-    """How many channels the delivered packets of one run crossed."""
-
-    histogram: Histogram
-
-
-@dataclass(frozen=True, eq=False)
-class ChannelsBusy:
-    """What share of the time the channels of one run were sending."""
-
-    histogram: Histogram
-
-
 def histogram(results: ResultsLike, point: SystemRuns, quantity: str) -> Histogram:
     """One histogram of the system's median run, empty where it has none.
 
@@ -143,109 +115,186 @@ def by_ratios(one: Histogram, edges: Floats) -> Floats:
     return np.diff(np.interp(np.log(edges), at, reached))
 
 
-def delays_finding(data: Delays) -> str:
-    """How long reads and writes take: the middle one, and 1 in 100.
+_TAIL = 0.0005
+"""Of delays, the share at either end that gets no room: one early request would take half of it."""
+_QUANTILES = ((0.5, "half"), (0.99, "99 %"))
+
+
+def delays(results: ResultsLike, point: SystemRuns) -> Chart | None:
+    """How long reads and writes take; None where no request completed.
 
     Args:
-        data: The histograms, at least one of them with something in it.
+        results: The study's results.
+        point: The system.
     """
-    words = [
+    found = [
+        (kind, histogram(results, point, f"{kind}_delay_seconds")) for kind in ("read", "write")
+    ]
+    kinds = [(f"{kind}s", one) for kind, one in found if one.total]
+    if not kinds:
+        return None
+    words = "; ".join(
         f"half of the {name} take at most {format_duration(one.quantile(0.5))}, 1 in 100 more than "
         f"{format_duration(one.quantile(0.99))}"
-        for name, one in data.kinds
-    ]
-    text = "; ".join(words)
-    return text[0].upper() + text[1:]
-
-
-def hops_finding(data: Hops) -> str:
-    """The mean number of hops and the most.
-
-    Args:
-        data: The histogram.
-    """
-    one = data.histogram
-    most = int(one.low[np.flatnonzero(one.count)[-1]])
-    # A bin of whole numbers may be given by its value alone or up to the next one.
-    mean = float((one.low * one.count).sum()) / one.total
-    return f"A packet takes {mean:,.2f} hops on average, the farthest {plural(most, 'hop')}"
-
-
-def channels_finding(data: ChannelsBusy) -> str:
-    """How busy the middle channel and the busiest tenth are, and how many are half busy.
-
-    Args:
-        data: The histogram.
-    """
-    one = data.histogram
-    above = one.share_above(0.5)
-    many = f"{percent(above)} of the channels are" if above else "No channel is"
-    return (
-        f"{many} busy more than half of the time; the "
-        f"median one {percent(one.quantile(0.5))}, the busiest tenth more than "
-        f"{percent(one.quantile(0.9))}"
+        for name, one in kinds
     )
-
-
-def delays_table(data: Delays) -> Table:
-    """One row a bin that holds a read or a write.
-
-    Args:
-        data: The histograms.
-    """
-    columns = (
-        Column("kind", "requests", "text"),
-        Column("low_seconds", "from", "seconds"),
-        Column("high_seconds", "to", "seconds"),
-        Column("requests", "requests", "count"),
-        Column("share", "share", "share"),
-    )
-    rows = [
+    bins = [
         (name, float(low), float(high), int(count), float(share))
-        for name, one in data.kinds
+        for name, one in kinds
         for low, high, count, share in zip(one.low, one.high, one.count, one.share, strict=True)
         if count
     ]
-    return Table(columns, rows)
-
-
-def hops_table(data: Hops) -> Table:
-    """One row a number of hops.
-
-    Args:
-        data: The histogram.
-    """
-    columns = (
-        Column("hops", "hops", "count"),
-        Column("packets", "packets delivered", "count"),
-        Column("share", "share", "share"),
+    kind, low, high, count, share = zip(*bins, strict=True)
+    return Chart(
+        "delays",
+        words[0].upper() + words[1:],
+        "From the first issue of a request to its completion, attempts that were lost included: "
+        "the share of the reads and of the writes that took so long, each of the two adding up to "
+        "100 %. Half of the requests lie left of the dashed line and 99 % left of the dotted one.",
+        lambda: _delays_spec(kinds),
+        table(
+            ("kind", "requests", "text", kind),
+            ("low_seconds", "from", "seconds", low),
+            ("high_seconds", "to", "seconds", high),
+            ("requests", "requests", "count", count),
+            ("share", "share", "share", share),
+        ),
+        "requests by delay",
     )
-    one = data.histogram
-    rows = [
-        (int(low), int(count), float(share))
-        for low, count, share in zip(one.low, one.count, one.share, strict=True)
-        if count
-    ]
-    return Table(columns, rows)
 
 
-def channels_table(data: ChannelsBusy) -> Table:
-    """One row a bin of busy shares.
-
-    Args:
-        data: The histogram.
-    """
-    columns = (
-        Column("low_share", "busy from", "share"),
-        Column("high_share", "to", "share"),
-        Column("channels", "channels", "count"),
-        Column("at_most", "as busy or less", "share"),
-    )
-    one = data.histogram
-    rows = [
-        (float(low), float(high), int(count), float(below))
-        for low, high, count, below in zip(
-            one.low, one.high, one.count, np.cumsum(one.share), strict=True
+def _delays_spec(kinds: list[tuple[str, Histogram]]) -> Spec:
+    """Histograms over a logarithmic axis, with the middle and the 99th percentile."""
+    low = min(max(one.quantile(_TAIL), 1e-12) for _, one in kinds) / 1.15
+    high = max(one.quantile(1.0 - _TAIL) for _, one in kinds) * 1.15
+    high = max(high, low * 1.5)
+    time = time_scale(high / 2.0)
+    edges = np.geomspace(low, high, BINS_DRAWN + 1)
+    names = [name for name, _ in kinds]
+    named = colours(names, [{"reads": BLUE, "writes": ORANGE}[name] for name in names])
+    layers: list[Spec] = []
+    for name, one in kinds:
+        shares = 100.0 * by_ratios(one, edges)
+        data = rows(x=edges / time.divisor, y=np.append(shares, shares[-1:]))
+        line = {"interpolate": "step-after", "strokeWidth": 1.5}
+        layers.append(
+            {
+                "data": data,
+                "mark": {"type": "area", "line": line, "fillOpacity": 0.22, **line, "clip": True},
+                "encoding": {"y": {"field": "y"}, "color": named | {"datum": name}},
+            }
         )
-    ]
-    return Table(columns, rows)
+        for rank, (share, words) in enumerate(_QUANTILES, 1):
+            at = one.quantile(share)
+            text = f"{words} of {name} below {format_duration(at)}"
+            mark = {"type": "rule", "strokeDash": DASHES[rank], "strokeWidth": 1.75}
+            encoding = {"x": {"field": "x"}, **UPRIGHT, "color": named | {"datum": name}}
+            encoding["tooltip"] = {"field": "text", "type": "nominal"}
+            place = rows(x=[at / time.divisor], text=[text])
+            layers.append({"data": place, "mark": mark, "encoding": encoding})
+    ticks = [t for t in log_ticks(low / time.divisor, high / time.divisor)]
+    inside = [t for t in ticks if low <= t * time.divisor <= high]
+    ends = (low / time.divisor, high / time.divisor)
+    given = inside if len(inside) > 1 else None
+    across = axis("x", f"delay ({time.unit}), logarithmic", ends=ends, log=10, ticks=given)
+    upwards = axis("y", "share of the requests (%)")
+    return {"height": 290, "encoding": {"x": across, "y": upwards}, "layer": layers}
+
+
+def hops(results: ResultsLike, point: SystemRuns) -> Chart | None:
+    """How far packets go; None where nobody counts.
+
+    Args:
+        results: The study's results.
+        point: The system.
+    """
+    one = histogram(results, point, "hops")
+    if not one.total:
+        return None
+    seen = one.count > 0.0
+    values, counts, shares = one.low[seen], one.count[seen], one.share[seen]
+    # A bin of whole numbers may be given by its value alone or up to the next one.
+    mean = float((one.low * one.count).sum()) / one.total
+
+    def make() -> Spec:
+        ends = (float(values.min()) - 0.7, float(values.max()) + 0.7)
+        count = ends[1] - ends[0]
+        return {
+            "height": 230,
+            "data": rows(x=values, y=100.0 * shares),
+            "mark": {"type": "bar", "color": BLUE, "width": {"expr": f"0.8 * width / {count:.3g}"}},
+            "encoding": {
+                "x": axis("x", "hops of a delivered packet", ends=ends, form=",d", tickMinStep=1),
+                "y": axis("y", "share of the packets (%)"),
+                "tooltip": tip(("x", "hops"), ("y", "share (%)")),
+            },
+        }
+
+    return Chart(
+        "hops",
+        f"A packet takes {mean:,.2f} hops on average, the farthest "
+        f"{plural(int(values[-1]), 'hop')}",
+        "A hop is one channel crossed: from a router over two switches to a disk there are three.",
+        make,
+        table(
+            ("hops", "hops", "count", values),
+            ("packets", "packets delivered", "count", counts),
+            ("share", "share", "share", shares),
+        ),
+        "packets by number of hops",
+        is_for_experts=True,
+    )
+
+
+def channels(results: ResultsLike, point: SystemRuns) -> Chart | None:
+    """How busy the channels are; None where the network has none that are told apart.
+
+    Args:
+        results: The study's results.
+        point: The system.
+    """
+    one = histogram(results, point, "channel_busy_fraction")
+    if not one.total:
+        return None
+    above = one.share_above(0.5)
+    many = f"{percent(above)} of the channels are" if above else "No channel is"
+
+    def make() -> Spec:
+        xs = 100.0 * np.append(one.low[:1], one.high)
+        ys = 100.0 * np.append(0.0, np.cumsum(one.share))
+        last = float(xs[np.flatnonzero(one.count)[-1] + 1])
+        line = {"type": "line", "color": GREEN, "strokeWidth": 2.25, "clip": True, "point": False}
+        dots = {"type": "point", "opacity": 0, "size": 60, "clip": True}
+        read = tip(("x", "busy at most (%)"), ("y", "channels (%)"))
+        encoding = {
+            "x": axis("x", "busy share of the time (%)", ends=(0.0, min(102.0, 1.05 * last))),
+            "y": axis("y", "channels as busy or less (%)", ends=(0.0, 102.0)),
+        }
+        layers = [
+            {"data": rows(x=xs, y=ys), "mark": line, "encoding": {"y": {"field": "y"}}},
+            {
+                "data": rows(x=xs, y=ys),
+                "mark": dots,
+                "encoding": {"y": {"field": "y"}, "tooltip": read},
+            },
+        ]
+        mean = lines_up([100.0 * one.mean], VERMILLION)
+        return {"height": 260, "encoding": encoding, "layer": [*layers, *mean]}
+
+    return Chart(
+        "channels",
+        f"{many} busy more than half of the time; the median one {percent(one.quantile(0.5))}, the "
+        f"busiest tenth more than {percent(one.quantile(0.9))}",
+        "A channel is one direction of a link. The curve says which share of all channels is busy "
+        "so much of the time or less; where it is steep, many are equally busy. The dashed line is "
+        "their mean.",
+        make,
+        table(
+            ("low_share", "busy from", "share", one.low),
+            ("high_share", "to", "share", one.high),
+            ("channels", "channels", "count", one.count),
+            ("at_most", "as busy or less", "share", np.cumsum(one.share)),
+        ),
+        "channels by busy share",
+        is_for_experts=True,
+    )

@@ -2,89 +2,93 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
-from html import escape
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from resilver.errors import ConfigError
+from resilver.report.chart import Chart
 from resilver.report.standing import Standing
-from resilver.report.tables import Table, to_csv, to_html
+from resilver.report.style import CONFIG, DARK
+from resilver.report.tables import Table, cell_text, to_csv
+from resilver.report.vega import GAP, NARROW, ROOM
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+    import jinja2
 
-# The browser itself then refuses whatever a page without network must not do. Plotly sets inline
-# styles, and makes its pictures for download as data and blob addresses.
+# The browser itself then refuses whatever a page without network must not do: no script but the
+# page's own two, by their hashes, and no code made from text. Vega sets inline styles.
 _POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "img-src data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; "
+    "connect-src 'none'; base-uri 'none'; form-action 'none'"
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """One chart of a page, not drawn yet.
+@cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("resilver.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    made.filters["words"] = cell_text
+    return made
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A template of this package, filled in.
 
     Args:
-        name: What it is called in the page's addresses: letters, digits and hyphens.
-        heading: What to see in it, as a sentence without its full stop.
-        description: What is drawn, for the caption and for those who cannot see it.
-        draw: Makes the Plotly figure.
-        table: The same numbers in rows.
+        template: Its name.
+        values: What it names.
     """
-
-    name: str
-    heading: str
-    description: str
-    draw: Callable[[], Figure]
-    table: Table
+    return _environment().get_template(template).render(**values)
 
 
 class Document:
-    """What the parts of a page leave for its end: the figures and the CSVs, by id."""
+    """What the parts of a page leave for its end: the charts and the CSVs, by id."""
 
     def __init__(self) -> None:
-        self.figures: dict[str, Any] = {}
+        self.charts: dict[str, Any] = {}
         self.csv: dict[str, str] = {}
+        self._parts: Any = _environment().get_template("parts.html").module
 
-    def details(self, name: str, title: str, table: Table, rows_max: int | None = None) -> str:
-        """A table that opens on demand, with its CSV."""
-        self.csv[name] = to_csv(table)
-        rows = to_html(table, title) if rows_max is None else to_html(table, title, rows_max)
-        return (
-            f'<details id="table-{name}"><summary>Table: {escape(title)}</summary>'
-            f'<p class="bar js-only"><button type="button" data-csv="{name}">Download CSV</button>'
-            f"</p>{rows}</details>"
-        )
-
-    def figure(self, made: Shown, table_title: str, suffix: str = "") -> str:
-        """One chart with its finding, its words and its table.
+    def add_table(self, name: str, table: Table) -> None:
+        """Carry a table's CSV.
 
         Args:
-            made: The chart.
-            table_title: What its table holds.
-            suffix: What tells it from another chart of the same name on the page.
+            name: What it is called on the page.
+            table: The table.
         """
-        name = f"{made.name}{suffix}"
-        drawn = json.loads(made.draw().to_json())
-        self.figures[name] = {"data": drawn["data"], "layout": drawn["layout"]}
-        height = int(drawn["layout"]["height"])
-        narrowest = drawn["layout"].get("meta", {}).get("narrowest")
-        room = f";min-width:{int(narrowest)}px" if narrowest else ""
-        label = escape(f"{made.heading}. {made.description}", quote=True)
-        return (
-            f'<figure aria-labelledby="heading-{name}">'
-            f'<h3 id="heading-{name}">{escape(made.heading)}</h3>'
-            f"<figcaption>{escape(made.description)} "
-            f'<a href="#table-{name}">Its table</a> follows.</figcaption>'
-            f'<div class="chart chart-{made.name} js-only"><div class="plot" id="{name}" '
-            f'role="img" aria-label="{label}" style="min-height:{height}px{room}"></div></div>'
-            f"{self.details(name, table_title, made.table)}</figure>"
-        )
+        self.csv[name] = to_csv(table)
+
+    def add_chart(self, name: str, chart: Chart) -> None:
+        """Carry a chart and its table's CSV.
+
+        Args:
+            name: What it is called on the page.
+            chart: The chart.
+        """
+        self.charts[name] = chart.make()
+        self.add_table(name, chart.table)
+
+    def details(self, name: str, title: str, table: Table, rows_max: int = 40) -> str:
+        """A table that opens on demand, with its CSV."""
+        self.add_table(name, table)
+        return str(self._parts.details(name, title, table, rows_max))
+
+    def figure(self, chart: Chart) -> str:
+        """One chart with its finding, its words and its table."""
+        self.add_chart(chart.name, chart)
+        return str(self._parts.figure(chart.name, chart))
 
     def assemble(self, title: str, body: str, standing: Standing | None = None) -> str:
         """The whole page.
@@ -94,33 +98,50 @@ class Document:
             body: The HTML between its head and its scripts.
             standing: How far the study is, on a page that follows it.
         """
-        from importlib.resources import files
-
-        from plotly.offline import get_plotlyjs
-
-        own = files("resilver.report")
-        plotly = f"<script>{get_plotlyjs()}</script>\n" if self.figures else ""
-        scripts = (
-            f'<script type="application/json" id="figures">{_json(self.figures)}</script>\n'
-            f'<script type="application/json" id="csv">{_json(self.csv)}</script>\n'
-            f"{plotly}"
-            f"<script>{own.joinpath('page.js').read_text(encoding='utf-8')}</script>"
+        folder = Path(__file__).parent / "templates"
+        own = (folder / "page.js").read_text(encoding="utf-8")
+        scripts = [*([vega_script()] if self.charts else []), own]
+        hashes = (hashlib.sha256(text.encode()).digest() for text in scripts)
+        allowed = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
+        layout = {"narrow": NARROW, "gap": GAP, "room": ROOM}
+        data = {"charts": self.charts, "csv": self.csv, "config": CONFIG, "dark": DARK}
+        return rendered(
+            "page.html",
+            title=title,
+            body=body,
+            policy=_POLICY.format(scripts=allowed),
+            css=(folder / "page.css").read_text(encoding="utf-8"),
+            data=_json(data | {"layout": layout}),
+            scripts=scripts,
+            reload=standing.reload_seconds if standing is not None else None,
         )
-        reload = standing.reload_seconds if standing is not None else None
-        attribute = f' data-reload="{reload}"' if reload else ""
-        # The script keeps the reader's place; a browser without scripts loads the page afresh.
-        refresh = f'<meta http-equiv="refresh" content="{reload}">'
-        without_script = f"<noscript>{refresh}</noscript>\n" if reload else ""
-        return (
-            f'<!DOCTYPE html>\n<html lang="en"{attribute}>\n<head>\n<meta charset="utf-8">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            '<link rel="icon" href="data:,">\n'
-            f"{without_script}"
-            f"<title>{escape(title)}</title>\n"
-            f"<style>\n{own.joinpath('page.css').read_text(encoding='utf-8')}</style>\n</head>\n"
-            f"<body>\n{body}\n{scripts}\n</body>\n</html>\n"
-        )
+
+
+@cache
+def vega_script() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that needs no network.
+
+    Putting it together takes seconds, so it is kept in the user's cache folder, by its version.
+    """
+    import vl_convert
+
+    versions = f"{version('vl-convert-python')}-{vl_convert.get_vega_version()}"
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    kept = root / "resilver" / f"vega-{versions}.js"
+    try:
+        return kept.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        made = str(vl_convert.javascript_bundle("window.vegaEmbed=vegaEmbed;"))
+    made = made.replace("</script", "<\\/script")
+    partial = kept.with_name(f".{kept.name}.{os.getpid()}")
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(made, encoding="utf-8")
+        partial.replace(kept)
+    except OSError:
+        # Without a folder to keep it in, the next page makes it again.
+        partial.unlink(missing_ok=True) if partial.parent.is_dir() else None
+    return made
 
 
 def write_page(text: str, path: str | Path, name: str = "report") -> Path:

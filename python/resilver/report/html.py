@@ -2,76 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from html import escape
+import statistics
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from resilver.report import charts
-from resilver.report.assumptions import spread_note
-from resilver.report.document import Document, Shown, write_page
-from resilver.report.findings import losses, nothing_rebuilt
-from resilver.report.limit import limit_sentence
+from resilver.report.assumptions import assumptions_table, spread_note
+from resilver.report.chart import Chart
+from resilver.report.clients import has_traffic
+from resilver.report.document import Document, rendered, write_page
+from resilver.report.findings import at_risk, nothing_rebuilt, rebuild_sentence, sweep_sentence
+from resilver.report.limit import limit_sentence, system_limit
 from resilver.report.network import named_tables
 from resilver.report.pools import pools_table
-from resilver.report.provenance import provenance_html
+from resilver.report.provenance import portable, provenance
 from resilver.report.runs import runs_table
-from resilver.report.sensitivity import sensitivity_chart
 from resilver.report.sentence import describe
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
 from resilver.report.standing import Standing
 from resilver.report.summary import key_figures
-from resilver.report.traffic import has_traffic
-from resilver.report.traffic_charts import of_traffic
+from resilver.report.tables import Cell, Table, table
 from resilver.report.traffic_sentence import traffic_sentence
-
-if TYPE_CHECKING:
-    from resilver.report.chart import Chart
+from resilver.report.words import listed
 
 SYSTEMS_MAX = 12
-"""Systems whose charts one page carries; each adds up to about 200 KB to it."""
-RUNS_SHOWN_MAX = 200
-
-_TABLE_TITLES = {
-    "servers": "rebuilt replicas by server",
-    "finish": "finishing time by server",
-    "transfers": "transfers by source and destination",
-    "timeline": "rebuild over time",
-    "degraded": "objects short of copies over time",
-    "busy": "busy shares by server",
-}
-
-
-def chart_html(page: Document, made: Chart, suffix: str = "") -> str:
-    """One chart of a run folder on a page, with its table.
-
-    Args:
-        page: The page.
-        made: The chart.
-        suffix: What tells it from the same chart of another system.
-    """
-    shown = Shown(made.name, made.heading, made.description, made.draw, made.table)
-    return page.figure(shown, made.table_title or _TABLE_TITLES[made.name], suffix)
-
-
-def traffic_html(
-    page: Document, results: ResultsLike, point: SystemRuns, suffix: str
-) -> Iterable[str]:
-    """What clients got of one system and what its network did: charts, then what is named.
-
-    Args:
-        page: The page.
-        results: The study's results.
-        point: The system.
-        suffix: What tells its charts from those of another system.
-    """
-    for made in of_traffic(results, point):
-        yield chart_html(page, made, suffix)
-    for name, title, table in named_tables(results, point):
-        shown = page.details(f"{name}{suffix}", title[0].lower() + title[1:], table)
-        # A few rows that are read with the charts need not be asked for.
-        opened = shown.replace("<details ", "<details open ", 1)
-        yield f'<div class="named"><h3>{escape(title)}</h3>{opened}</div>'
+"""Systems whose charts one page carries; each adds up to about 100 KB to it."""
 
 
 def write_html(results: ResultsLike, path: str | Path, standing: Standing | None = None) -> Path:
@@ -103,144 +59,182 @@ def render(results: ResultsLike, standing: Standing | None = None) -> str:
         ConfigError: There is no finished run.
     """
     points = systems(results)
+    chosen = largest(points)
     page = Document()
-    body = "\n".join(_body(page, results, points, largest(points), standing))
-    return page.assemble(title_of(results.study), body, standing)
+    shown = systems_shown(points)
+    rebuilds = not all(serves_only(one.rows) for one in points)
+    of_study = [(one.name, one) for one in charts.of_study(results, points)]
+    for name, chart in of_study:
+        page.add_chart(name, chart)
+    runs = runs_table(results)
+    page.add_table("runs", runs)
+    study_file = portable(results.study_file)
+    title = title_of(results, chosen)
+    of_systems = [
+        _system(page, results, one, rank, is_chosen=one is chosen) for rank, one in enumerate(shown)
+    ]
+    contents = [
+        ("systems", "Side by side" if len(shown) > 1 else "In short"),
+        ("assumptions", "Assumptions"),
+        *([("study", "Over the sweep" if chosen.swept else "Over the seeds")] if of_study else []),
+        ("detail", "One rebuild" if rebuilds else "One run"),
+        ("runs", "Every run"),
+        *([("file", "Run it yourself")] if study_file else []),
+        ("provenance", "Provenance"),
+    ]
+    hidden = f"{len(shown)} of {len(points):,} systems are on this page; the tables in the run "
+    body = rendered(
+        "report.html",
+        title=title,
+        standing=standing,
+        systems=of_systems,
+        across=sweep_sentence(points) if rebuilds else "",
+        contents=contents,
+        overview=overview(results, points),
+        study_charts=of_study,
+        is_swept=bool(chosen.swept),
+        what="rebuild" if rebuilds else "run",
+        median_of="rebuild time" if rebuilds else "goodput",
+        hidden_systems=f"{hidden}folder have all." if len(shown) < len(points) else "",
+        runs=runs,
+        study_file=study_file,
+        how_to_run=_how_to_run(study_file, results),
+        provenance=provenance(results),
+    )
+    return page.assemble(title, body, standing)
 
 
-def render_waiting(study: dict[str, Any], standing: Standing) -> str:
+def render_waiting(results: ResultsLike, standing: Standing) -> str:
     """The page of a study of which no run is finished.
 
     Args:
-        study: The study as resolved.
+        results: The study's results, without runs.
         standing: How far it is.
     """
-    title = title_of(study)
-    body = f"<main><header><h1>{escape(title)}</h1>{standing.html()}</header></main>"
-    return Document().assemble(title, body, standing)
+    page = Document()
+    title = results.title or _QUESTION
+    text = rendered("waiting.html", title=title, standing=standing)
+    return page.assemble(title, text, standing)
 
 
-def title_of(study: dict[str, Any]) -> str:
-    """The study's own title, or what any study is about.
+_QUESTION = "How the system heals"
+
+
+def title_of(results: ResultsLike, point: SystemRuns) -> str:
+    """The study's own title, or the question that it answers.
 
     Args:
-        study: The study as resolved.
+        results: The study's results.
+        point: The system that stands for it.
     """
-    section = study.get("study")
-    title = section.get("title") if isinstance(section, dict) else None
-    return str(title) if title else "How the system heals"
+    if results.title:
+        return results.title
+    named = [str(point.median[key]) for key in _FAILED if point.median.get(key)]
+    one = listed(named)
+    return f"What if {one} fail{'' if ',' in one or ' and ' in one else 's'}?" if one else _QUESTION
 
 
-def _body(
-    page: Document,
-    results: ResultsLike,
-    points: list[SystemRuns],
-    point: SystemRuns,
-    standing: Standing | None,
-) -> Iterable[str]:
-    """The page from its title to its foot."""
-    yield f"<main><header><h1>{escape(title_of(results.study))}</h1>"
-    if standing is not None:
-        yield standing.html()
-    yield f'<p class="lead">{escape(describe(results, point))}</p>'
-    if limit := limit_sentence(results, point):
-        yield f'<p class="lead"><strong>{escape(limit)}</strong></p>'
-    if lost := losses(point):
-        yield f'<p class="lead"><strong>{escape(lost)}</strong></p>'
-    if has_traffic(point):
-        yield f'<p class="lead"><strong>{escape(traffic_sentence(results, point))}</strong></p>'
-    yield "</header>"
-    if point.swept:
-        size = ", the largest system" if len({one.devices for one in points}) > 1 else ""
-        yield f"<p>The figures below are for {escape(point.label)}{size}.</p>"
-    yield _tiles(results, point)
-    if table := pools_table(results, point):
-        shown = page.details("pools", "pools", table).replace("<details ", "<details open ", 1)
-        yield f'<section><h2>Pools</h2><div class="named">{shown}</div></section>'
-    yield "<noscript><p>Charts need JavaScript. The tables hold the same numbers.</p></noscript>"
-    if (tornado := sensitivity_chart(results)) is not None:
-        yield f"<section><h2>What it depends on</h2>{chart_html(page, tornado)}</section>"
-    yield from _whole_study(page, points)
-    yield from _systems(page, results, points, point)
-    yield "<section><h2>Every run</h2>"
-    yield page.details("runs", "every run of the study", runs_table(results), RUNS_SHOWN_MAX)
-    yield "</section>"
-    yield provenance_html(results)
-    yield "</main>"
+_FAILED = ("failed_servers", "failed_disks", "failed_links", "failed_switches")
 
 
-def _whole_study(page: Document, points: list[SystemRuns]) -> Iterable[str]:
-    """The charts about the whole study: its rebuild rate, and what clients get over a sweep."""
-    made = charts.of_study(points)
-    if not all(serves_only(one.rows) for one in points):
-        yield "<section><h2>Rebuild rate</h2>"
-        for one in made:
-            if one.name == charts.NAMES[0]:
-                yield chart_html(page, one)
-        if not any(number(row, "rebuilt_bytes") for one in points for row in one.rows):
-            yield "<p>No run rebuilt anything, so there is no rate.</p>"
-        yield "</section>"
-    swept = [one for one in made if one.name != charts.NAMES[0]]
-    if swept:
-        yield "<section><h2>What clients get over the sweep</h2>"
-        for one in swept:
-            yield chart_html(page, one)
-        yield "</section>"
+def answer(results: ResultsLike, point: SystemRuns) -> list[str]:
+    """The answer for one system: how long, what clients get, and what is at risk.
+
+    Args:
+        results: The study's results.
+        point: The system.
+    """
+    said = [rebuild_sentence(point), limit_sentence(results, point)]
+    said += [traffic_sentence(results, point)] if has_traffic(point) else []
+    said.append(at_risk(results, point)[1])
+    return [text for text in said if text] or ["Nothing fails in this study."]
 
 
-def _tiles(results: ResultsLike, point: SystemRuns) -> str:
-    """The key figures."""
-    tiles = "".join(
-        f'<li class="tile"><span>{escape(figure.label)}</span>'
-        f"<strong>{escape(figure.text)}</strong><small>{escape(figure.detail)}</small></li>"
-        for figure in key_figures(results, point)
+def overview(results: ResultsLike, points: Sequence[SystemRuns]) -> Table:
+    """A row a system: the answer in figures, medians over its seeds.
+
+    Args:
+        results: The study's results.
+        points: The systems.
+    """
+    columns: list[tuple[str, str, str, list[Cell]]] = [
+        ("system", "system", "text", [point.short_label for point in points]),
+        ("runs", "runs", "count", [len(point.rows) for point in points]),
+    ]
+    for name, heading, kind in _OVERVIEW:
+        values: list[Cell] = [_median(point, name) for point in points]
+        if any(value is not None for value in values):
+            columns.append((name, heading, kind, values))
+    risks: list[Cell] = [at_risk(results, point)[0] for point in points]
+    if any(risks):
+        columns.append(("at_risk", "at risk at most", "text", risks))
+    found = [system_limit(results, point) for point in points]
+    if any(found):
+        limits: list[Cell] = [one.limit.what if one is not None else None for one in found]
+        columns.append(("limit", "limited by", "text", limits))
+    return table(*columns)
+
+
+_OVERVIEW = (
+    ("rebuild_seconds", "whole again after", "seconds"),
+    ("rebuilt_bytes", "rebuilt", "bytes"),
+    ("before_throughput_bytes_per_second", "clients before", "rate"),
+    ("during_throughput_bytes_per_second", "clients during", "rate"),
+    ("during_before_throughput_ratio", "of before", "share"),
+    ("during_p99_read_delay_seconds", "99 % of reads within", "seconds"),
+    ("requests_lost", "requests lost", "count"),
+)
+
+
+def _median(point: SystemRuns, name: str) -> float | None:
+    values = [value for row in point.rows if (value := number(row, name)) is not None]
+    return float(statistics.median(values)) if values else None
+
+
+def _system(
+    page: Document, results: ResultsLike, point: SystemRuns, rank: int, *, is_chosen: bool
+) -> dict[str, Any]:
+    """What the page shows of one system."""
+    made: list[tuple[str, Chart]] = []
+    for chart in charts.of_system(results, point):
+        name = f"{chart.name}-{rank}"
+        page.add_chart(name, chart)
+        made.append((name, chart))
+    named = [
+        (f"{name}-{rank}", title, found) for name, title, found in named_tables(results, point)
+    ]
+    pools = pools_table(results, point)
+    for name, _, found in [*named, *([(f"pools-{rank}", "", pools)] if pools else [])]:
+        page.add_table(name, found)
+    rebuilds = not serves_only(point.rows)
+    return {
+        "rank": rank,
+        "label": point.label,
+        "is_chosen": is_chosen,
+        "answer": answer(results, point),
+        "described": describe(results, point),
+        "assumptions": assumptions_table(results),
+        "seed": point.median["seed"],
+        "nothing": (nothing_rebuilt(point) or "") if rebuilds else "",
+        "figures": key_figures(results, point),
+        "spread": spread_note(results, len(point.rows)),
+        "pools": pools,
+        "charts": made,
+        "has_experts": any(chart.is_for_experts for _, chart in made),
+        "named": named,
+    }
+
+
+def _how_to_run(study_file: str, results: ResultsLike) -> str:
+    """How the study on the page becomes results again, and what it needs beside itself."""
+    text = (
+        "Save it as study.toml and type: resilver run study.toml. Equal digests mean equal results"
     )
-    return (
-        f'<ul class="tiles" aria-label="Key figures">{tiles}</ul>'
-        f'<p class="note">{escape(spread_note(results, len(point.rows)))}</p>'
-    )
-
-
-def _systems(
-    page: Document, results: ResultsLike, points: list[SystemRuns], chosen: SystemRuns
-) -> Iterable[str]:
-    """The charts about one run, for each system that the page carries."""
-    kept = systems_shown(points)
-    rebuilds = not all(serves_only(one.rows) for one in points)
-    what = "rebuild" if rebuilds else "run"
-    yield f"<section><h2>One {what} in detail</h2>"
-    if len(kept) > 1:
-        options = "".join(
-            f'<option value="{rank}"{" selected" if one is chosen else ""}>{escape(one.label)}'
-            "</option>"
-            for rank, one in enumerate(kept)
-        )
-        yield (
-            '<p class="choice js-only"><label>System: '
-            f'<select id="system" autocomplete="off">{options}</select></label></p>'
-        )
-    if len(kept) < len(points):
-        yield (
-            f'<p class="note">{len(kept)} of {len(points):,} systems are on this page; the tables '
-            "in the run folder have all.</p>"
-        )
-    for rank, one in enumerate(kept):
-        hidden = "" if one is chosen else " hidden"
-        name = escape(one.label, quote=True)
-        yield f'<div data-system="{rank}" data-name="{name}"{hidden}>'
-        of_what = "rebuild time" if rebuilds else "goodput"
-        yield (
-            f"<p>The run of median {of_what} for {escape(one.label)}: seed "
-            f"{escape(str(one.median['seed']))}.</p>"
-        )
-        if rebuilds and (reason := nothing_rebuilt(one)):
-            nothing = "" if has_traffic(one) else " There is nothing to draw."
-            yield f"<p><strong>{escape(reason)}</strong>{nothing}</p>"
-        for made in charts.of_rebuild(results, one):
-            yield chart_html(page, made, f"-{rank}")
-        yield from traffic_html(page, results, one, f"-{rank}")
-        yield "</div>"
-    yield "</section>"
+    version = results.provenance.get("resilver_version")
+    text += f", with resilver {version}." if version else "."
+    if study_file != results.study_file:
+        text += " The files that it names are looked for beside it; ask whoever sent the page."
+    return text
 
 
 def systems_shown(points: list[SystemRuns]) -> list[SystemRuns]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from resilver.report.charts_data import rows_of_run
+from resilver.report.arrays import rows_of_run
+from resilver.report.chart import Chart
+from resilver.report.scales import byte_scale
 from resilver.report.source import ResultsLike, SystemRuns
-from resilver.report.tables import Column, Table
+from resilver.report.style import BLUE, GREEN, INK, ORANGE, PURPLE
+from resilver.report.tables import Table, table
+from resilver.report.vega import Spec, colours, level, rows
+from resilver.report.vega import number as axis
 from resilver.report.words import listed, percent, size_of
 from resilver.units import format_duration
 
@@ -93,7 +98,7 @@ class LanesChart:
     loans: tuple[Loan, ...]
 
 
-def lanes_chart(results: ResultsLike, point: SystemRuns) -> LanesChart | None:
+def lanes_of(results: ResultsLike, point: SystemRuns) -> LanesChart | None:
     """The lanes of the system's median run.
 
     Args:
@@ -144,12 +149,29 @@ def _lane(row: dict[str, Any], total: int) -> LaneUse:
     )
 
 
-def lanes_finding(made: LanesChart) -> str:
-    """What each class got of the network against its share, and the largest loan.
+def lanes(results: ResultsLike, point: SystemRuns) -> Chart | None:
+    """What each class got of its lane, and who lent to whom; None without lanes.
 
     Args:
-        made: The lanes.
+        results: The study's results.
+        point: The system.
     """
+    made = lanes_of(results, point)
+    if made is None:
+        return None
+    return Chart(
+        "lanes",
+        _finding(made),
+        _text(made),
+        lambda: _spec(made),
+        _table(made),
+        "what each class got",
+        is_for_experts=True,
+    )
+
+
+def _finding(made: LanesChart) -> str:
+    """What each class got of the network against its share, and the largest loan."""
     first = made.lanes[0].part
     got = [
         f"{lane.traffic_class} get {percent(lane.carried_share)} (guaranteed "
@@ -164,20 +186,15 @@ def lanes_finding(made: LanesChart) -> str:
     return f"{text}; {top.lender} lend {size_of(top.lent_bytes)} to {top.borrower}"
 
 
-def lanes_text(made: LanesChart) -> str:
-    """What is drawn, for the caption.
-
-    Args:
-        made: The lanes.
-    """
+def _text(made: LanesChart) -> str:
+    """What is drawn, for the caption."""
     text = (
-        "Left, what each class of traffic carried of all bytes: the full part of a bar by its own "
-        "guaranteed share, the hatched part in what others left unused. The upright mark is the "
+        "What each class of traffic carried of all bytes: the full part of a bar by its own "
+        "guaranteed share, the pale part in what others left unused. The upright mark is the "
         "guaranteed share: a bar ends below it where the class asked for less, or its ports were "
         "not those that were busy."
     )
-    if made.loans:
-        text += " Right, who lent how much to whom."
+    text += " Beside it, who lent how much to whom." if made.loans else ""
     waits = [
         f"{lane.label} {format_duration(lane.mean_wait_seconds)}"
         for lane in made.lanes
@@ -186,38 +203,91 @@ def lanes_text(made: LanesChart) -> str:
     return f"{text} The mean wait for a turn: {listed(waits)}." if waits else text
 
 
-def lanes_table(made: LanesChart) -> Table:
-    """A row a class and part.
-
-    Args:
-        made: The lanes.
-    """
-    columns = (
-        Column("part", "part", "text"),
-        Column("class", "class", "text"),
-        Column("guaranteed_share", "guaranteed", "share"),
-        Column("carried_share", "carried", "share"),
-        Column("bytes", "bytes", "bytes"),
-        Column("borrowed_bytes", "of them borrowed", "bytes"),
-        Column("lent_bytes", "lent to others", "bytes"),
-        Column("busy_seconds", "busy", "seconds"),
-        Column("mean_wait_seconds", "mean wait", "seconds"),
-        Column("units", "packets, messages or requests", "count"),
-    )
-    rows = [
-        (
-            lane.part,
-            lane.traffic_class,
-            lane.guaranteed,
-            lane.carried_share,
-            lane.carried_bytes,
-            lane.borrowed_bytes,
-            lane.lent_bytes,
-            lane.busy_seconds,
-            lane.mean_wait_seconds,
-            lane.units,
-        )
-        for lane in made.lanes
-    ]
+def _table(made: LanesChart) -> Table:
+    """A row a class and part."""
+    lanes = made.lanes
     note = "; ".join(f"{loan.label}: {size_of(loan.lent_bytes)}" for loan in made.loans)
-    return Table(columns, rows, f"Lent: {note}." if note else "")
+    return table(
+        ("part", "part", "text", [lane.part for lane in lanes]),
+        ("class", "class", "text", [lane.traffic_class for lane in lanes]),
+        ("guaranteed_share", "guaranteed", "share", [lane.guaranteed for lane in lanes]),
+        ("carried_share", "carried", "share", [lane.carried_share for lane in lanes]),
+        ("bytes", "bytes", "bytes", [lane.carried_bytes for lane in lanes]),
+        ("borrowed_bytes", "of them borrowed", "bytes", [lane.borrowed_bytes for lane in lanes]),
+        ("lent_bytes", "lent to others", "bytes", [lane.lent_bytes for lane in lanes]),
+        ("busy_seconds", "busy", "seconds", [lane.busy_seconds for lane in lanes]),
+        ("mean_wait_seconds", "mean wait", "seconds", [lane.mean_wait_seconds for lane in lanes]),
+        ("units", "packets, messages or requests", "count", [lane.units for lane in lanes]),
+        note=f"Lent: {note}." if note else "",
+    )
+
+
+_CLASSES = {"clients": BLUE, "rebuilds": ORANGE, "bursts": GREEN}
+_ROOM = (170, 14)
+
+
+def _spec(made: LanesChart) -> Spec:
+    """A bar a class and part, its own share full and what it borrowed pale; and the loans."""
+    lanes = made.lanes
+    own = [100.0 * lane.own_share for lane in lanes]
+    known = {lane.traffic_class: _CLASSES.get(lane.traffic_class, PURPLE) for lane in lanes}
+    named = colours([*known], [*known.values()]) | {"field": "kind"}
+    data = rows(
+        name=[lane.label for lane in lanes],
+        kind=[lane.traffic_class for lane in lanes],
+        own=own,
+        all=[100.0 * lane.carried_share for lane in lanes],
+        told=[100.0 * lane.guaranteed for lane in lanes],
+        text=[
+            f"{lane.label}: carried {percent(lane.carried_share)} of all bytes "
+            f"({size_of(lane.carried_bytes)}), {size_of(lane.borrowed_bytes)} of them borrowed; "
+            f"guaranteed {percent(lane.guaranteed)}"
+            for lane in lanes
+        ],
+    )
+    read = {"field": "text", "type": "nominal"}
+    bar = {"type": "bar", "height": {"band": 0.6}}
+    pale = bar | {"fillOpacity": 0.25, "strokeWidth": 1}
+    tick = {"type": "tick", "thickness": 3, "color": INK, "size": 24}
+    across = axis("own", "of all bytes carried (%)", ends=(0.0, 104.0))
+    view: Spec = {
+        "height": {"step": 34},
+        "room": _ROOM,
+        "data": data,
+        "encoding": {"y": level(""), "x": across},
+        "layer": [
+            {"mark": bar, "encoding": {"color": named, "tooltip": read}},
+            {
+                "mark": pale,
+                "encoding": {
+                    "x2": {"field": "all"},
+                    "color": named,
+                    "stroke": named,
+                    "tooltip": read,
+                },
+            },
+            {"mark": tick, "encoding": {"x": {"field": "told"}, "tooltip": read}},
+        ],
+    }
+    if not made.loans:
+        return view
+    scale = byte_scale(float(made.loans[0].lent_bytes))
+    loans = rows(
+        name=[loan.label.replace(", ", "\n") for loan in made.loans],
+        kind=[loan.borrower for loan in made.loans],
+        x=[loan.lent_bytes / scale.divisor for loan in made.loans],
+        text=[f"{loan.label}: {size_of(loan.lent_bytes)}" for loan in made.loans],
+    )
+    lent: Spec = {
+        "height": {"step": 34},
+        "room": _ROOM,
+        "data": loans,
+        "mark": bar,
+        "encoding": {
+            "y": level("", labelExpr="split(datum.label, '\\n')"),
+            "x": axis("x", f"lent ({scale.unit})"),
+            "color": named,
+            "tooltip": read,
+        },
+    }
+    return {"hconcat": [view, lent]}

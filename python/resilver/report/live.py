@@ -35,7 +35,7 @@ def write_live(results: FinishedRuns, path: str | Path, standing: Standing) -> P
         ConfigError: The file cannot be written.
     """
     if not results.runs.num_rows:
-        return write_page(render_waiting(results.study, standing), path, "report")
+        return write_page(render_waiting(results, standing), path, "report")
     shown = [str(point.median["run"]) for point in systems_shown(systems(results))]
     return write_page(render(results.holding(shown), standing), path, "report")
 

@@ -22,6 +22,7 @@ class Metric:
         kind: "rate", "seconds", "share", "count" or "number"; also how its table shows it.
         source: What it is made of, for the caption.
         zero: Whether 0 is a value; where it is not, a run of 0 has nothing to show.
+        is_for_experts: Whether a page folds its chart.
     """
 
     name: str
@@ -31,6 +32,17 @@ class Metric:
     kind: str
     source: str
     zero: bool = True
+    is_for_experts: bool = False
+
+    @property
+    def most(self) -> str:
+        """What the largest value is called in a finding."""
+        return "longest" if self.kind == "seconds" else "highest"
+
+    @property
+    def least(self) -> str:
+        """What the smallest value is called in a finding."""
+        return "shortest" if self.kind == "seconds" else "lowest"
 
     def words(self, value: float) -> str:
         """A value for people, with its unit."""
@@ -62,6 +74,15 @@ _WORDS: dict[str, Callable[[float], str]] = {
     "number": lambda value: f"{value:,.4g}",
 }
 
+REBUILD_TIME = Metric(
+    "rebuild-time",
+    "rebuild_seconds",
+    "rebuild time",
+    "rebuild time",
+    "seconds",
+    "Rebuild time{over}: from the first fault until the last lost byte is written again.",
+    zero=False,
+)
 REBUILD_RATE = Metric(
     "rate",
     "aggregate_bytes_per_second",
@@ -70,6 +91,7 @@ REBUILD_RATE = Metric(
     "rate",
     "Aggregate rebuild rate{over}: rebuilt bytes over rebuild time.",
     zero=False,
+    is_for_experts=True,
 )
 
 TRAFFIC_METRICS = (
@@ -135,6 +157,7 @@ TRAFFIC_METRICS = (
         "number",
         "Channels that a delivered packet crossed, its mean.",
         zero=False,
+        is_for_experts=True,
     ),
     Metric(
         "queued",
@@ -143,6 +166,7 @@ TRAFFIC_METRICS = (
         "packets that found their channel busy",
         "share",
         "The share of packets, counted at every hop, that found their channel busy.",
+        is_for_experts=True,
     ),
     Metric(
         "link-busy",
@@ -151,6 +175,7 @@ TRAFFIC_METRICS = (
         "mean busy share of channels",
         "share",
         "The share of the time that a channel was sending, the mean of all channels.",
+        is_for_experts=True,
     ),
     Metric(
         "device-busy",
@@ -159,6 +184,7 @@ TRAFFIC_METRICS = (
         "mean busy share of devices",
         "share",
         "The share of the time that a device was serving, the mean of all devices.",
+        is_for_experts=True,
     ),
 )
 """What the page compares over a sweep of studies with traffic, in this order."""

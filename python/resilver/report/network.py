@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from resilver.report.charts_data import Floats, column, rows_of_run
-from resilver.report.source import ResultsLike, SystemRuns, number, with_swept
-from resilver.report.tables import Column, Table
+from resilver.report.arrays import Floats, column, rows_of_run
+from resilver.report.chart import Chart
+from resilver.report.graph import graph_spec
+from resilver.report.source import ResultsLike, SystemRuns, number
+from resilver.report.tables import Table, table
 from resilver.report.traffic_sentence import failed_disks
 from resilver.report.words import percent, plural
 
@@ -98,7 +100,7 @@ def link_map(results: ResultsLike, point: SystemRuns) -> LinkMap | None:
     return LinkMap(
         ends=ends,
         node_names=tuple(names),
-        node_kinds=_kinds(with_swept(results.study, point.swept), nodes, names, ends),
+        node_kinds=_kinds(point, nodes, names, ends),
         positions=positions,
         failed=np.array(table["failed"].to_pylist(), dtype=bool),
         busy_share=both("busy_seconds") / seconds,
@@ -108,25 +110,17 @@ def link_map(results: ResultsLike, point: SystemRuns) -> LinkMap | None:
     )
 
 
-def _kinds(
-    study: dict[str, Any], numbers: Indices, names: list[str], ends: Indices
-) -> tuple[str, ...]:
-    """What each node is: as a graph of one's own says it, else as its name does.
-
-    Args:
-        study: The study with swept values put in.
-        numbers: The number of each node in the topology.
-        names: The name of each node.
-        ends: The two nodes of each link, by index into `names`.
-    """
-    topology = study.get("cluster", {}).get("fabric", {}).get("topology")
-    if isinstance(topology, dict) and "hosts" in topology and "routers" in topology:
-        hosts, routers = set(topology["hosts"]), set(topology["routers"])
+def _kinds(point: SystemRuns, numbers: Indices, names: list[str], ends: Indices) -> tuple[str, ...]:
+    """What each node is: as a graph of one's own says it, else as its name does."""
+    topology = point.system.cluster.fabric.topology if point.system is not None else None
+    graph = topology.graph if topology is not None else None
+    if graph is not None:
+        hosts, routers = set(graph.hosts), set(graph.routers)
         return tuple(
             "router" if at in routers else "host" if at in hosts else "switch"
             for at in map(int, numbers)
         )
-    # Of a swept graph the results hold the name alone; a node with one link is a host there.
+    # Where the graph is not at hand, a node with one link is a host.
     links = np.bincount(ends.ravel(), minlength=len(names))
     return tuple(
         kind
@@ -136,24 +130,44 @@ def _kinds(
     )
 
 
-def network_finding(chart: LinkMap) -> str:
-    """Which link is busiest, how busy the mean one is, and how many are down.
+def network(results: ResultsLike, point: SystemRuns) -> Chart | None:
+    """The topology with how busy its links were; None where no link is told apart, or all idle.
 
     Args:
-        chart: The links.
+        results: The study's results.
+        point: The system.
     """
-    mean = percent(float(chart.busy_share.mean()))
+    chart = link_map(results, point)
+    if chart is None or not chart.packets.any():
+        return None
     hottest = chart.hottest
-    if not hottest.size:
-        return "No link carried anything"
-    top = int(hottest[0])
-    text = (
-        f"The busiest channel, {chart.name(top)}, sends {percent(float(chart.load[top]))} of the "
-        f"time, the mean one {mean}"
-    )
+    heading = "No link carried anything"
+    if hottest.size:
+        top = int(hottest[0])
+        heading = (
+            f"The busiest channel, {chart.name(top)}, sends {percent(float(chart.load[top]))} of "
+            f"the time, the mean one {percent(float(chart.busy_share.mean()))}"
+        )
     if failed := int(chart.failed.sum()):
-        text += f"; {plural(failed, 'link')} {'is' if failed == 1 else 'are'} down"
-    return text
+        heading += f"; {plural(failed, 'link')} {'is' if failed == 1 else 'are'} down"
+    return Chart(
+        "network",
+        heading,
+        "The topology drawn. A link is the wider and warmer the busier its busier direction is; "
+        "numbers mark the busiest ones, which the table names. Of a link that would cover others, "
+        "as around the edge of a torus, only the two ends are drawn.",
+        lambda: graph_spec(
+            chart.positions,
+            chart.ends,
+            chart.node_kinds,
+            load=np.minimum(chart.load, 1.0),
+            failed=np.flatnonzero(chart.failed),
+            labels=chart.node_names,
+        ),
+        links_table(chart),
+        "the busiest links",
+        is_for_experts=True,
+    )
 
 
 def links_table(chart: LinkMap) -> Table:
@@ -162,29 +176,20 @@ def links_table(chart: LinkMap) -> Table:
     Args:
         chart: The links.
     """
-    columns = (
-        Column("link", "channel", "text"),
-        Column("busy_share", "busy", "share"),
-        Column("packets", "packets", "count"),
-        Column("queued_share", "packets that waited", "share"),
-        Column("bytes", "bytes", "bytes"),
-        Column("other_busy_share", "the other direction busy", "share"),
+    at = chart.hottest
+    way = (chart.busy_share[at, 1] > chart.busy_share[at, 0]).astype(np.int64)
+    packets = chart.packets[at, way]
+    waited = np.divide(
+        chart.queued[at, way], packets, out=np.full_like(packets, np.nan), where=packets > 0.0
     )
-    rows = []
-    for link in map(int, chart.hottest):
-        way = int(chart.busy_share[link, 1] > chart.busy_share[link, 0])
-        packets = float(chart.packets[link, way])
-        rows.append(
-            (
-                chart.name(link),
-                float(chart.busy_share[link, way]),
-                int(packets),
-                float(chart.queued[link, way]) / packets if packets else None,
-                int(chart.bytes[link, way]),
-                float(chart.busy_share[link, 1 - way]),
-            )
-        )
-    return Table(columns, rows)
+    return table(
+        ("link", "channel", "text", [chart.name(int(link)) for link in at]),
+        ("busy_share", "busy", "share", chart.busy_share[at, way]),
+        ("packets", "packets", "count", packets),
+        ("queued_share", "packets that waited", "share", waited),
+        ("bytes", "bytes", "bytes", chart.bytes[at, way]),
+        ("other_busy_share", "the other direction busy", "share", chart.busy_share[at, 1 - way]),
+    )
 
 
 def nodes_table(chart: LinkMap) -> Table:
@@ -205,27 +210,15 @@ def nodes_table(chart: LinkMap) -> Table:
     packets, queued, carried = sent(chart.packets), sent(chart.queued), sent(chart.bytes)
     busy, ports = sent(chart.busy_share), sent(np.ones_like(chart.packets))
     order = np.argsort(-packets, kind="stable")[:HOTTEST]
-    columns = (
-        Column("node", "node", "text"),
-        Column("ports", "ports", "count"),
-        Column("busy_share", "ports busy sending, mean", "share"),
-        Column("packets", "packets sent", "count"),
-        Column("queued_share", "packets that waited", "share"),
-        Column("bytes", "bytes sent", "bytes"),
+    at = order[packets[order] > 0.0]
+    return table(
+        ("node", "node", "text", [chart.node_names[node] for node in at]),
+        ("ports", "ports", "count", ports[at]),
+        ("busy_share", "ports busy sending, mean", "share", busy[at] / ports[at]),
+        ("packets", "packets sent", "count", packets[at]),
+        ("queued_share", "packets that waited", "share", queued[at] / packets[at]),
+        ("bytes", "bytes sent", "bytes", carried[at]),
     )
-    rows = [
-        (
-            chart.node_names[node],
-            int(ports[node]),
-            float(busy[node] / ports[node]),
-            int(packets[node]),
-            float(queued[node] / packets[node]),
-            int(carried[node]),
-        )
-        for node in map(int, order)
-        if packets[node] > 0.0
-    ]
-    return Table(columns, rows)
 
 
 _FATES = (
@@ -255,17 +248,16 @@ def fates_table(row: dict[str, Any]) -> Table | None:
     if delivered is None:
         return None
     total = delivered + dropped
-    columns = (
-        Column("fate", "packets", "text"),
-        Column("packets", "how many", "count"),
-        Column("share", "share", "share"),
-    )
-    rows = [
-        (words, int(count), count / total if total else None)
+    found = [
+        (words, count)
         for name, words in _FATES
         if (count := number(row, name)) is not None and (count or name in _ALWAYS)
     ]
-    return Table(columns, rows)
+    return table(
+        ("fate", "packets", "text", [words for words, _ in found]),
+        ("packets", "how many", "count", [count for _, count in found]),
+        ("share", "share", "share", [count / total if total else None for _, count in found]),
+    )
 
 
 def losses_table(results: ResultsLike, point: SystemRuns) -> Table | None:
@@ -278,35 +270,24 @@ def losses_table(results: ResultsLike, point: SystemRuns) -> Table | None:
     Returns:
         At most `HOTTEST` rows; None where nothing was lost.
     """
-    table = rows_of_run(results.servers, point.median["run"])
-    lost, completed = (
-        np.nan_to_num(column(table, name)) for name in ("requests_lost", "requests_completed")
-    )
+    data = rows_of_run(results.servers, point.median["run"])
+    lost = np.nan_to_num(column(data, "requests_lost"))
+    completed = np.nan_to_num(column(data, "requests_completed"))
     order = [int(at) for at in np.argsort(-lost, kind="stable")[:HOTTEST] if lost[at] > 0.0]
     if not order:
         return None
-    names, gone = table["name"].to_pylist(), failed_disks(results, point)
-    columns = (
-        Column("server", "server", "text"),
-        Column("requests_lost", "requests lost", "count"),
-        Column("share", "share of all that are lost", "share"),
-        Column("requests_completed", "requests completed", "count"),
-        Column("state", "state", "text"),
-    )
-    total = float(lost.sum())
-    rows = [
-        (
-            str(names[at]),
-            int(lost[at]),
-            float(lost[at]) / total,
-            int(completed[at]),
-            "failed" if names[at] in gone else "works",
-        )
-        for at in order
-    ]
+    gone = failed_disks(results, point)
+    names = [str(data["name"][at].as_py()) for at in order]
     hidden = int((lost > 0.0).sum()) - len(order)
-    note = f"{hidden:,} more servers have losses; the table `servers` has all." if hidden else ""
-    return Table(columns, rows, note)
+    more = f"{hidden:,} more {point.holder}s have losses; the table `servers` has all."
+    return table(
+        ("server", point.holder, "text", names),
+        ("requests_lost", "requests lost", "count", lost[order]),
+        ("share", "share of all that are lost", "share", lost[order] / lost.sum()),
+        ("requests_completed", "requests completed", "count", completed[order]),
+        ("state", "state", "text", ["failed" if name in gone else "works" for name in names]),
+        note=more if hidden else "",
+    )
 
 
 def named_tables(results: ResultsLike, point: SystemRuns) -> list[tuple[str, str, Table]]:
@@ -323,5 +304,5 @@ def named_tables(results: ResultsLike, point: SystemRuns) -> list[tuple[str, str
     if (links := link_map(results, point)) is not None and links.packets.any():
         made.append(("nodes", "The nodes that send most packets", nodes_table(links)))
     made.append(("fates", "What became of packets", fates_table(point.median)))
-    made.append(("losses", "Requests lost by server", losses_table(results, point)))
+    made.append(("losses", f"Requests lost by {point.holder}", losses_table(results, point)))
     return [(name, title, table) for name, title, table in made if table is not None]

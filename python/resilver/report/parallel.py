@@ -11,7 +11,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from resilver.report.style import DASHES, GREY, MARKS, SERIES
 from resilver.report.tables import Cell, Column, Table
+from resilver.report.vega import UPRIGHT, Spec, colours, letters, rows
+from resilver.report.vega import number as channel
 
 _STEP = 10.0
 _MARGIN = 2.0
@@ -173,6 +176,95 @@ def parallel_words(made: Parallel) -> str:
     if any(place.published is not None for line in made.lines for place in line.places):
         text += " A star is what the paper says, in the colour of its line."
     return text
+
+
+def parallel_spec(made: Parallel) -> Spec:
+    """The axes, a line a quantity through its means, its spread, its runs and the source's stars.
+
+    Args:
+        made: The chart.
+    """
+    names = [line.name for line in made.lines]
+    unit = f" {made.unit}" if made.unit else ""
+    places = [
+        (line.name, rank, place) for rank, line in enumerate(made.lines) for place in line.places
+    ]
+    means = rows(
+        kind=[name for name, _, _ in places],
+        x=[place.axis + made.offset(rank) for _, rank, place in places],
+        y=[place.mean for _, _, place in places],
+        low=[place.least for _, _, place in places],
+        high=[place.most for _, _, place in places],
+        told=[place.published for _, _, place in places],
+        text=[
+            f"{name}, {made.axes[place.axis]}: mean {place.mean:,.4g}{unit}, {place.least:,.4g} to "
+            f"{place.most:,.4g} in {len(place.values):,} runs"
+            + (f"; the paper: {place.published:,.4g}{unit}" if place.published is not None else "")
+            for name, _, place in places
+        ],
+    )
+    layers = [*_frame_layers(made), *_line_layers(made, names, means, places)]
+    labels = {float(at): name.replace(", ", ",\n") for at, name in enumerate(made.axes)}
+    ends = (-0.4, len(made.axes) - 0.6)
+    return {
+        "height": 340,
+        "letters": letters(labels.values()),
+        "encoding": {
+            "x": channel("x", "", ends=ends, ticks=labels, labelOverlap=False),
+            "y": channel("y", made.title, ends=made.limits, zero=False),
+        },
+        "layer": layers,
+    }
+
+
+def _frame_layers(made: Parallel) -> list[Spec]:
+    """An upright line an axis, and the level to compare with."""
+    mark = {"type": "rule", "color": GREY, "strokeWidth": 1.25}
+    axes = rows(x=range(len(made.axes)))
+    layers: list[Spec] = [
+        {"data": axes, "mark": mark, "encoding": {"x": {"field": "x"}, **UPRIGHT}}
+    ]
+    if made.level is not None:
+        dashed = mark | {"strokeDash": DASHES[1]}
+        ends: Spec = {"x": {"value": 0}, "x2": {"value": {"expr": "width"}}}
+        height = {"y": {"field": "y"}}
+        layers.append({"data": rows(y=[made.level]), "mark": dashed, "encoding": ends | height})
+    return layers
+
+
+def _line_layers(
+    made: Parallel, names: list[str], means: Spec, places: list[tuple[str, int, Place]]
+) -> list[Spec]:
+    """The runs as faint dots, and for each line its spread, its means and its stars."""
+    named = colours(names, SERIES) | {"field": "kind"}
+    runs = [
+        (name, place.axis + made.offset(rank) + ASIDE, value)
+        for name, rank, place in places
+        for value in place.values
+    ]
+    kinds, xs, ys = zip(*runs, strict=True)
+    read = {"field": "text", "type": "nominal"}
+    dashes = {"domain": names, "range": [DASHES[at % len(DASHES)] for at in range(len(names))]}
+    marks = {"domain": names, "range": [MARKS[at % len(MARKS)] for at in range(len(names))]}
+    shape = {"field": "kind", "type": "nominal", "scale": marks}
+    dash = {"field": "kind", "type": "nominal", "scale": dashes}
+    layers: list[Spec] = []
+    if made.runs[1] > 1:
+        dot = {"type": "point", "filled": True, "size": 16, "opacity": 0.35}
+        plain = {"y": {"field": "y"}, "color": named}
+        layers.append({"data": rows(kind=kinds, x=xs, y=ys), "mark": dot, "encoding": plain})
+    spread = {"y": {"field": "low"}, "y2": {"field": "high"}, "color": named}
+    line = {"type": "line", "strokeWidth": 2.25}
+    point = {"type": "point", "filled": True, "size": 75, "opacity": 1}
+    star = {"type": "text", "text": "☆", "fontSize": 20}
+    for mark, encoding in (
+        ({"type": "rule", "strokeWidth": 1.5}, spread),
+        (line, {"y": {"field": "y"}, "color": named, "strokeDash": dash}),
+        (point, {"y": {"field": "y"}, "color": named, "shape": shape, "tooltip": read}),
+        (star, {"y": {"field": "told"}, "color": named, "tooltip": read}),
+    ):
+        layers.append({"data": means, "mark": mark, "encoding": encoding})
+    return layers
 
 
 def parallel_table(made: Parallel) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,19 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from resilver.errors import ConfigError
-from resilver.report.static import PAGE_INCHES, STYLE
-from resilver.report.style import BLUE, VERMILLION
+from resilver.report.style import BLUE, INK, VERMILLION
+from resilver.report.vega import Spec, colours, rows, write_picture
+from resilver.report.vega import number as axis
 from resilver.units import exact_bytes, format_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _COLUMNS = ("files", "file_bytes", "objects", "object_bytes")
-_EXPECTED = "expected of the histogram"
-_PANELS_A_ROW = 2
+_KINDS = ("by count", "by volume", "expected of the histogram")
 _LEAST_SHOWN = 0.002
 """The smallest expected share that is marked."""
 
@@ -129,7 +125,7 @@ def write_population_figure(populations: Sequence[PopulationSizes], path: Path) 
 
     Args:
         populations: The populations, at least one.
-        path: The file, ending in .png or .svg.
+        path: The file, ending in .png, .svg or .pdf.
 
     Returns:
         The file.
@@ -137,93 +133,74 @@ def write_population_figure(populations: Sequence[PopulationSizes], path: Path) 
     Raises:
         ConfigError: It cannot be written.
     """
-    import matplotlib as mpl
-
-    kind = path.suffix.lower().removeprefix(".")
-    with mpl.rc_context(STYLE):
-        figure = draw_populations(populations)
-        metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
-        try:
-            figure.savefig(path, format=kind, dpi=300, metadata=metadata)
-        except OSError as error:
-            raise ConfigError(
-                f"{str(path)!r} cannot be written: {error.strerror}; choose another with -o FILE"
-            ) from error
-    return path
+    width = 960 if len(populations) > 1 else 640
+    return write_picture(population_spec(populations), path, "", "-o", width)
 
 
-def draw_populations(populations: Sequence[PopulationSizes]) -> Figure:
-    """Populations side by side as a matplotlib figure.
+def population_spec(populations: Sequence[PopulationSizes]) -> Spec:
+    """Populations side by side, two in a row.
 
     Args:
         populations: The populations, at least one.
     """
-    from matplotlib.figure import Figure
-
-    columns = min(len(populations), _PANELS_A_ROW)
-    blocks = math.ceil(len(populations) / columns)
-    width = PAGE_INCHES if columns > 1 else 0.62 * PAGE_INCHES
-    figure = Figure(figsize=(width, 4.3 * blocks + 0.3), layout="constrained")
-    grid = figure.subplots(2 * blocks, columns, squeeze=False)
     low = min(item.first_class for item in populations)
     high = max(item.first_class + len(item.drawn) for item in populations)
-    for axes in grid.flat:
-        axes.set_visible(False)
-    for index, sizes in enumerate(populations):
-        row, column = 2 * (index // columns), index % columns
-        files, objects = grid[row][column], grid[row + 1][column]
-        for axes in (files, objects):
-            axes.set_visible(True)
-            axes.set_xlim(low - 0.2, max(high, low + 1) + 0.2)
-            _size_axis(axes, low, high)
-        head = f"{sizes.name}: {sizes.file_count:,} files, {format_bytes(sizes.bytes)}"
-        files.set_title(head, loc="left", fontweight="bold")
-        objects.set_title(f"{sizes.object_count:,} objects: {sizes.cut}", loc="left")
-        _bars(files, sizes, 0, expected=True)
-        _bars(objects, sizes, 2, expected=False)
-        files.set_xlabel("file size")
-        objects.set_xlabel("object size")
-        if column == 0:
-            files.set_ylabel("share of all files (%)")
-            objects.set_ylabel("share of all objects (%)")
-    named = dict(zip(*reversed(grid[0][0].get_legend_handles_labels()), strict=True))
-    order = [name for name in ("by count", "by volume", _EXPECTED) if name in named]
-    handles = [named[name] for name in order]
-    figure.legend(handles, order, loc="outside lower center", ncols=len(order))
-    return figure
+    blocks = [
+        {
+            "vconcat": [
+                _panel(
+                    sizes,
+                    0,
+                    f"{sizes.name}: {sizes.file_count:,} files, {format_bytes(sizes.bytes)}",
+                    (low, high),
+                ),
+                _panel(sizes, 2, f"{sizes.object_count:,} objects: {sizes.cut}", (low, high)),
+            ]
+        }
+        for sizes in populations
+    ]
+    rows_of_blocks = [{"hconcat": blocks[at : at + 2]} for at in range(0, len(blocks), 2)]
+    return {"vconcat": rows_of_blocks} if len(blocks) > 1 else blocks[0]
 
 
-def _bars(axes: Axes, sizes: PopulationSizes, column: int, *, expected: bool) -> None:
+def _panel(sizes: PopulationSizes, column: int, title: str, ends: tuple[int, int]) -> Spec:
     """Two bars a class: its share of the count, and its share of the volume."""
+    what = "object" if column else "file"
     middles = sizes.first_class + np.arange(len(sizes.drawn)) + 0.5
-    mean = sizes.expected_mean_file_bytes
-    series = (
-        ("by count", VERMILLION, -0.2, sizes.drawn[:, column], sizes.expected[:, 0]),
-        ("by volume", BLUE, 0.2, sizes.drawn[:, column + 1], sizes.expected[:, 1] / (mean or 1.0)),
-    )
-    for name, colour, aside, values, shares in series:
-        total = int(values.sum())
-        percent = 100.0 * values / total if total else np.zeros(len(values))
-        axes.bar(middles + aside, percent, width=0.4, color=colour, label=name)
-        if expected:
+    mean = sizes.expected_mean_file_bytes or 1.0
+    low, high = ends
+    bars: list[tuple[float, float, float, str]] = []
+    marks: list[tuple[float, float, float, str]] = []
+    for rank, (aside, values, shares) in enumerate(
+        (
+            (-0.2, sizes.drawn[:, column], sizes.expected[:, 0]),
+            (0.2, sizes.drawn[:, column + 1], sizes.expected[:, 1] / mean),
+        )
+    ):
+        percents = 100.0 * values / max(int(values.sum()), 1)
+        for x, y, share in zip(middles + aside, percents, shares, strict=True):
+            if y:
+                bars.append((x - 0.2, x + 0.2, y, _KINDS[rank]))
             # Marks of shares that no bar shows would lie on the axis and hide it.
-            seen = shares > _LEAST_SHOWN
-            axes.plot(
-                (middles + aside)[seen],
-                100.0 * shares[seen],
-                linestyle="",
-                marker="_",
-                markersize=4.5,
-                markeredgewidth=0.9,
-                color="black",
-                label=_EXPECTED if aside > 0 else None,
-            )
-    axes.set_ylim(bottom=0.0)
-
-
-def _size_axis(axes: Axes, low: int, high: int) -> None:
-    """Edges of classes as ticks, in units for people, as many as have room."""
+            if not column and share > _LEAST_SHOWN:
+                marks.append((x - 0.2, x + 0.2, 100.0 * share, _KINDS[2]))
     step = next((step for step in (1, 2, 5) if high - low <= 7 * step), 10)
-    ticks = [k for k in range(low, high + 1) if k % step == 0]
-    axes.set_xticks(ticks, [exact_bytes(2**k) for k in ticks])
-    axes.grid(axis="x", visible=False)
+    ticks = {float(k): exact_bytes(2**k) for k in range(low, high + 1) if k % step == 0}
+    named = colours(_KINDS, (VERMILLION, BLUE, INK)) | {"field": "kind"}
+    across = axis("x", f"{what} size", ends=(low - 0.2, max(high, low + 1) + 0.2), ticks=ticks)
+    layers: list[Spec] = []
+    for found, mark in ((bars, {"type": "bar"}), (marks, {"type": "rule", "strokeWidth": 2})):
+        keys = zip(("x", "x2", "y", "kind"), zip(*found, strict=True), strict=False)
+        encoding = {"x2": {"field": "x2"}, "color": named}
+        layers += (
+            [{"data": rows(**dict(keys)), "mark": mark, "encoding": encoding}] if found else []
+        )
+    if not layers:
+        layers = [{"data": rows(x=[float(low)], y=[0.0]), "mark": "point"}]
+    encoding = {"x": across, "y": axis("y", f"share of all {what}s (%)")}
+    return {
+        "title": {"text": title, "fontSize": 12},
+        "height": 170,
+        "encoding": encoding,
+        "layer": layers,
+    }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from html import escape
+import re
+from pathlib import PurePath
 
 from resilver.report.source import ResultsLike
 
@@ -11,40 +12,56 @@ _RECORDED = (
     ("resilver_version", "resilver"),
     ("schema_version", "Schema of results"),
     ("python", "Python"),
-    ("platform", "Platform"),
-    ("host", "Host"),
     ("started", "Started"),
     ("finished", "Finished"),
     ("command", "Command"),
 )
 
 
-def provenance_html(results: ResultsLike, command: str | None = None) -> str:
-    """The last section of the page: version, seeds, digest, and the command that reproduces it all.
+def provenance(results: ResultsLike, command: str = "") -> dict[str, str]:
+    """Version, seeds, digest and command, by their labels; no path and no host, as pages travel.
 
     Args:
         results: The study's results.
-        command: A command that makes the page again from nothing; by default the study of the run
-            folder does.
+        command: A command that makes the page again from nothing; empty where the study does.
     """
     record = results.provenance
     entries: dict[str, str] = {}
     for key, label in _RECORDED:
         value = record.get(key)
         if isinstance(value, list | tuple):
-            value = " ".join(str(word) for word in value)
+            value = " ".join(without_folders(str(word)) for word in value)
         if isinstance(value, str | int | float) and not isinstance(value, bool):
-            entries.setdefault(label, escape(str(value)))
-    entries["Seeds"] = escape(seed_ranges(results.runs["seed"].to_pylist()))
-    entries["Digest of all runs"] = f"<code>{study_digest(results)}</code>"
-    made = "resilver run study.toml -o again" if command is None else command
-    study = "" if command else "the <code>study.toml</code> of the run folder and "
-    entries["To reproduce"] = (
-        f"<code>{escape(made)}</code> with {study}the same version; equal digests mean equal "
-        "results."
-    )
-    rows = "".join(f"<dt>{escape(label)}</dt><dd>{text}</dd>" for label, text in entries.items())
-    return f"<section><h2>Provenance</h2><dl>{rows}</dl></section>"
+            entries.setdefault(label, str(value))
+    entries["Seeds"] = seed_ranges(results.runs["seed"].to_pylist())
+    entries["Digest of all runs"] = study_digest(results)
+    if command:
+        entries["To reproduce"] = f"{command}; equal digests mean equal results"
+    return entries
+
+
+def without_folders(word: str) -> str:
+    """A word of a command, an absolute path by its last part.
+
+    >>> without_folders("/home/me/study.toml"), without_folders("--set=a.b=1/2")
+    ('study.toml', '--set=a.b=1/2')
+    """
+    return PurePath(word).name if word.startswith(("/", "~")) else word
+
+
+_PATH = re.compile(r'(?<==)(\s*\[?\s*)"(?:/[^"\n]*/)([^"/\n]+)"')
+
+
+def portable(study: str) -> str:
+    """A study file without folders: the files it names are looked for beside it.
+
+    Args:
+        study: The study as TOML.
+
+    >>> portable('ceph = "/home/me/report.json"')
+    'ceph = "report.json"'
+    """
+    return _PATH.sub(r'\1"\2"', study)
 
 
 def seed_ranges(seeds: list[int]) -> str:

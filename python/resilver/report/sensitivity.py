@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from resilver.report.chart import Chart
 from resilver.report.source import ResultsLike
+from resilver.report.style import BLUE, INK, ORANGE
 from resilver.report.tables import Column, Table
+from resilver.report.vega import UPRIGHT, Spec, colours, level, rows
+from resilver.report.vega import number as axis
 from resilver.report.words import percent
 from resilver.units import format_duration, format_rate
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
     from resilver.study.effects import Effect
 
 NAME = "sensitivity"
@@ -106,21 +108,46 @@ def sensitivity_chart(results: ResultsLike) -> Chart | None:
     if table is None:
         return None
 
-    def draw() -> Figure:
-        from resilver.report.tornado_plot import tornado_figure
-
-        return tornado_figure(effects)
-
-    def static(figure: object) -> None:
-        from resilver.report.tornado_plot import tornado_static
-
-        tornado_static(figure, effects)
-
     text = (
         "What the result changes by where one assumption is lower or higher and all others, and "
         "the seed, are as they are; the weightiest first."
     )
-    heading = sensitivity_finding(results)
     title = "what each assumption is worth"
-    inches = (3.5, 0.9 + 0.22 * len(effects))
-    return Chart(NAME, heading, text, effects, draw, table, title, static, inches)
+    heading = sensitivity_finding(results)
+    return Chart(NAME, heading, text, lambda: tornado_spec(effects), table, title)
+
+
+def tornado_spec(effects: Sequence[Effect]) -> Spec:
+    """Two bars an assumption, from the result as it is.
+
+    Args:
+        effects: The effects, the weightiest first.
+    """
+    sides = ("lower", "higher")
+    bars = [
+        (one.assumption, side, 100.0 * change, f"{one.assumption} {value}: {signed(change)}")
+        for one in effects
+        for side, value, change in zip(sides, (one.low, one.high), one.changes, strict=True)
+        if change is not None
+    ]
+    names, kinds, changes, texts = zip(*bars, strict=True)
+    what = "the rebuild time" if effects[0].metric == "rebuild_seconds" else "the goodput"
+    offset = {"field": "kind", "type": "nominal", "sort": list(sides)}
+    zero = {"type": "rule", "color": INK, "strokeWidth": 1}
+    return {
+        "height": {"step": 15},
+        "room": (170, 14),
+        "data": rows(name=names, kind=kinds, x=changes, text=texts),
+        "encoding": {"y": level(""), "x": axis("x", f"change of {what} (%)")},
+        "layer": [
+            {
+                "mark": {"type": "bar"},
+                "encoding": {
+                    "yOffset": offset,
+                    "color": colours(sides, (BLUE, ORANGE)) | {"field": "kind"},
+                    "tooltip": {"field": "text", "type": "nominal"},
+                },
+            },
+            {"data": rows(x=[0.0]), "mark": zero, "encoding": {"x": {"field": "x"}, **UPRIGHT}},
+        ],
+    }

@@ -1,11 +1,9 @@
-"""The study in a sentence or three: what the system is, what breaks, and what is swept."""
+"""The study in a few sentences: what the system is, what breaks, and what is swept."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from resilver.report.assumptions import assumptions_lead, certainty, guessed_devices
-from resilver.report.faults import moments_of, repair_moments, slow_parts, soft_errors
+from resilver.report.faults import fault_sentences
 from resilver.report.source import (
     ResultsLike,
     SystemRuns,
@@ -13,19 +11,22 @@ from resilver.report.source import (
     number,
     serves_only,
     swept_keys,
-    with_swept,
 )
-from resilver.report.traffic_words import device_words, fabric_sentence, traffic_clause
 from resilver.report.words import listed, percent, plural
-from resilver.units import exact_bytes, format_duration
+from resilver.spec.cluster import Cluster
+from resilver.spec.device import DeviceClasses, DeviceTable
+from resilver.spec.lanes import CLASSES
+from resilver.spec.placement import Placement
+from resilver.spec.pools import Pool
+from resilver.spec.population import Population
+from resilver.spec.redundancy import Redundancy
+from resilver.spec.system import System
+from resilver.spec.traffic import Traffic
+from resilver.units import exact_bytes, exact_duration, format_rate
 
 _SWEPT_SHOWN_MAX = 6
-_FAULTS_SHOWN_MAX = 4
 _FAILED = ("failed_servers", "failed_disks", "failed_links", "failed_switches", "failed_parts")
-"""Columns that name what broke, for a study whose own faults say only how many."""
-_NO_FAULTS = "Nothing fails."
-_ONE_SIZE = "one size"
-"""The label of the histogram that `population.file_size` stands for."""
+"""Columns that name what broke, for a system that is not at hand as it was declared."""
 
 
 def describe(results: ResultsLike, point: SystemRuns) -> str:
@@ -36,253 +37,309 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
         point: The system that stands for the study.
 
     Returns:
-        Plain text of two to four short sentences.
+        Plain text of two to six short sentences.
     """
-    study = with_swept(results.study, point.swept)
-    cluster = _section(study, "cluster")
-    parts = [_cluster(cluster, point), guessed_devices(results)]
-    pools = study.get("pools")
-    pools = [pool for pool in pools if isinstance(pool, dict)] if isinstance(pools, list) else []
-    if pools:
-        groups = number(point.median, "placement_groups")
-        parts += [plural(float(len(pools)), "pool"), plural(groups or 0, "placement group")]
-    elif not serves_only(point.rows):
-        parts += [*_placement(study, point), _copies(study)]
-    elif size := _section(study, "placement").get("group_size"):
-        parts += [f"groups of {size}", _copies(study)]
-    sentences = [", ".join(part for part in parts if part) + "."]
-    if rests_on := assumptions_lead(results):
-        sentences.append(rests_on)
-    holder = "device" if cluster.get("parts") else "server"
-    if population := _population(_section(study, "population"), holder):
-        sentences.append(population)
-    sentences += [_pool(pool, holder) for pool in pools]
-    if network := fabric_sentence(cluster):
-        sentences.append(network)
-    if traffic := traffic_clause(_section(study, "traffic")):
-        sentences.append(traffic)
-    # Shares are resolved together: where one is swept, the sweep's own sentence tells them.
-    is_swept = any(key.split(".")[0] == "lanes" for key in point.swept)
-    if not is_swept and (lanes := _lanes(_section(study, "lanes"))):
-        sentences.append(lanes)
-    if shares := _even_shares(cluster.get("ceph")):
-        sentences.append(shares)
-    if clauses := soft_errors(study):
-        sentences.append(f"Soft errors: {'; '.join(clauses)}.")
-    faults = _faults(study, point)
+    system = point.system
+    if system is None:
+        names = listed([str(point.median[key]) for key in _FAILED if point.median.get(key)])
+        lost = f"Lost: {names}." if names else "Nothing fails."
+        return f"{plural(point.devices, point.holder)}. {lost} {sweep_sentence(results)}"
+    first, *rest = system_sentences(system, point)
+    if guessed := guessed_devices(results):
+        first = f"{first.removesuffix('.')}, {guessed}."
+    said = [text for text in (first, assumptions_lead(results), *rest) if text]
+    faults = fault_sentences(point)
     # A system that stores nothing has nothing that ought to fail.
-    if faults != _NO_FAULTS or not serves_only(point.rows):
-        sentences.append(faults)
-    if clauses := slow_parts(study):
-        sentences.append(f"Slow: {'; '.join(clauses)}.")
-    if swept := _sweep(results):
-        sentences.append(swept)
-    return " ".join(sentences)
+    if faults != ["Nothing fails."] or not serves_only(point.rows):
+        said += faults
+    return " ".join([*said, sweep_sentence(results)])
 
 
-def _section(study: dict[str, Any], name: str) -> dict[str, Any]:
-    """A section of the study, empty where it has none."""
-    value = study.get(name)
-    return value if isinstance(value, dict) else {}
+def system_sentences(system: System, point: SystemRuns) -> list[str]:
+    """What exists, what is stored in it, and what its clients do.
+
+    Args:
+        system: The system.
+        point: Its runs, which say how many groups there are.
+    """
+    cluster = system.cluster
+    parts = [cluster_words(cluster)]
+    groups = number(point.median, "placement_groups")
+    grouped = plural(groups, "placement group") if groups else "no placement groups"
+    if system.pools:
+        parts += [plural(len(system.pools), "pool"), grouped]
+    elif not serves_only(point.rows):
+        is_swept = {"placement", "placement.algorithm"} & set(point.swept)
+        how = "its own CRUSH map" if cluster.ceph else _placement(system.placement)
+        parts += [*([] if is_swept else [how]), grouped]
+    elif system.placement is not None and system.placement.group_size:
+        parts.append(f"groups of {system.placement.group_size}")
+    if system.redundancy is not None and not (system.pools or cluster.ceph):
+        parts.append(_redundancy(system.redundancy, system.failure_domains))
+    said = [", ".join(part for part in parts if part) + "."]
+    holder = point.holder
+    if system.population is not None:
+        said.append(f"{population_words(system.population, holder)}.")
+    of_pools = system.of_pools if system.pools else ()
+    said += [_pool(pool, of, holder) for pool, of in zip(system.pools, of_pools, strict=True)]
+    if network := fabric_words(cluster):
+        said.append(f"{network}.")
+    if system.traffic is not None:
+        said.append(f"{traffic_words(system.traffic)}.")
+    # Shares are resolved together: where one is swept, the sweep's own sentence tells them.
+    is_swept_lane = any(key.split(".")[0] == "lanes" for key in point.swept)
+    if system.lanes is not None and not is_swept_lane:
+        said.append(f"Lanes {lanes_words(system)}.")
+    loads = system.group_loads if cluster.ceph else ()
+    if not all(load.measured for load in loads):
+        said.append(
+            f"The report states the bytes of {sum(load.measured for load in loads):,} of "
+            f"{len(loads):,} placement groups; the others hold even shares of what is left of its "
+            "sum."
+        )
+    return said
 
 
-def _name(value: object) -> str:
-    """The name of something given by name, by file or by an inline table."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        for key in ("label", "file", "netgauge"):
-            if isinstance(value.get(key), str):
-                return str(value[key]).replace("\\", "/").rsplit("/", 1)[-1]
-    return ""
+def cluster_words(cluster: Cluster) -> str:
+    """What exists: a real cluster's OSDs, a tree of parts, or servers in racks and rows.
+
+    Args:
+        cluster: The section.
+    """
+    count, device = cluster.server_count, device_words(cluster)
+    if cluster.ceph is not None:
+        return f"The cluster of {cluster.ceph.report.label}, {plural(count, 'OSD')} with {device}"
+    if cluster.parts:
+        return f"{plural(count, 'device')} in a tree of parts, {_levels(cluster)}, with {device}"
+    text = plural(count, "server")
+    text += f" in {plural(cluster.racks, 'rack')}" if cluster.racks else ""
+    text += f" and {plural(cluster.rows, 'row')}" if cluster.rows else ""
+    return f"{text} with {device}"
 
 
-def _size(value: object) -> str:
-    """A size that is resolved to bytes, or still in words."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return exact_bytes(int(value))
-    return str(value)
+def device_words(cluster: Cluster) -> str:
+    """The devices of a cluster by their names, or by how long they take.
+
+    Args:
+        cluster: The section.
+    """
+    device = cluster.device
+    if isinstance(device, DeviceClasses):
+        named = (f"{name} ({one.label or 'a table'})" for name, one in device.by_class)
+        return f"devices of classes {listed([*named])}"
+    if device.label not in ("", "inline"):
+        return f"{device.label} devices"
+    if isinstance(device, DeviceTable):
+        return "devices of a table"
+    read, write = device.read_service, device.write_service
+    if not (read or write):
+        return "devices that take no time"
+    if read == write:
+        return f"devices that take {exact_duration(read)} a request"
+    return f"devices that take {exact_duration(read)} a read and {exact_duration(write)} a write"
 
 
-def _cluster(cluster: dict[str, Any], point: SystemRuns) -> str:
-    """What exists: a real cluster's devices, or synthetic servers in their racks and rows."""
-    count = point.devices or cluster.get("servers") or 0
-    if cluster.get("ceph"):
-        file = _name(cluster["ceph"])
-        return f"The cluster of {file}, {plural(count, 'OSD')}" if file else plural(count, "OSD")
-    parts = cluster.get("parts")
-    if isinstance(parts, list) and parts:
-        return f"{plural(float(count), 'device')} in a tree of parts, {_levels(parts)}"
-    text = plural(float(count), "server")
-    racks, rows = cluster.get("racks"), cluster.get("rows")
-    if racks:
-        text += f" in {plural(racks, 'rack')}"
-    if rows:
-        text += f" and {plural(rows, 'row')}"
-    device = _name(cluster.get("device"))
-    if device:
-        return f"{text} with {device} devices"
-    times = device_words(cluster.get("device"))
-    return f"{text} with {times}" if times else text
+def _levels(cluster: Cluster) -> str:
+    """The levels of a tree of parts, such as ``osd in host in rack``, and the devices' classes."""
+    tree = cluster.tree
+    assert tree is not None
+    names = [level.name for level in reversed(tree.levels)]
+    classes = [f"{part.count} {part.device_class}" for part in cluster.parts if part.device_class]
+    each = f" ({listed(classes)} in each {names[1]})" if classes and len(names) > 1 else ""
+    return f"levels {' in '.join(names)}{each}"
 
 
-def _even_shares(ceph: object) -> str:
-    """What a real cluster's report leaves out, if it does."""
-    if not isinstance(ceph, dict):
-        return ""
-    groups, measured = ceph.get("groups"), ceph.get("groups_measured")
-    if not isinstance(groups, int) or not isinstance(measured, int) or measured == groups:
-        return ""
-    return (
-        f"The report states the bytes of {measured:,} of {groups:,} groups; "
-        "the others hold even shares of what is left of its sum."
-    )
-
-
-_CLASSES = ("clients", "rebuild", "bursts")
 _LAYOUTS = {
+    "ring": "a hash ring",
     "multi_ring": "several hash rings",
     "rendezvous": "rendezvous hashing",
     "xor": "the least distance by exclusive or",
     "modulo": "the hash modulo the servers",
     "jump": "jump consistent hash",
     "declustered": "declustered parity groups",
-    "copysets": "copysets",
     "groups": "fixed groups of servers",
     "sets": "RAID sets",
 }
 
 
-def _placement(study: dict[str, Any], point: SystemRuns) -> list[str]:
-    """How replicas find their places."""
-    placement = _section(study, "placement")
-    groups = number(point.median, "placement_groups")
-    # Where layouts are compared, the sweep's own sentence names them all.
-    swept = {"placement", "placement.algorithm"} & set(point.swept)
-    algorithm = None if swept else placement.get("algorithm")
-    words = []
-    if algorithm == "crush":
-        words.append(f"CRUSH with {placement.get('bucket', 'straw2')} buckets")
-    elif algorithm == "ring":
-        points = placement.get("ring_points")
-        words.append("a hash ring" + (f" of {points:,} points per server" if points else ""))
-    elif isinstance(algorithm, str) and algorithm in _LAYOUTS:
-        words.append(_LAYOUTS[algorithm])
-    elif _section(study, "cluster").get("ceph"):
-        words.append("its own CRUSH map")
-    words.append(plural(groups, "placement group") if groups else "no placement groups")
-    return words
+def _placement(placement: Placement | None) -> str:
+    """How replicas or pieces find their places."""
+    if placement is None:
+        return ""
+    if placement.algorithm == "crush":
+        return f"CRUSH with {placement.bucket or 'straw2'} buckets"
+    words = _LAYOUTS.get(placement.algorithm, placement.algorithm)
+    points = placement.ring_points
+    is_ring = placement.algorithm == "ring" and points
+    return f"{words} of {points:,} points per server" if is_ring else words
 
 
-def _copies(study: dict[str, Any]) -> str:
+def _redundancy(redundancy: Redundancy, domains: tuple[str, ...]) -> str:
     """How many replicas or which code, and in which failure domains."""
-    redundancy = _section(study, "redundancy")
-    replicas, code = redundancy.get("replicas"), redundancy.get("code")
-    if _section(study, "cluster").get("ceph") or not (replicas or code):
-        return ""
-    domain = _section(study, "placement").get("failure_domain")
-    groups = ""
-    if isinstance(domain, list) and domain:
-        groups = "".join(f", each group in a {name} of its own" for name in reversed(domain[:-1]))
-        domain = domain[-1]
-    if code:
-        return f"{code}" + (f", each piece on another {domain}{groups}" if domain else "")
-    return plural(replicas or 0, "replica") + (f", each on another {domain}" if domain else "")
+    groups = "".join(f", each group in a {name} of its own" for name in reversed(domains[:-1]))
+    if redundancy.code is None:
+        where = f", each on another {domains[-1]}" if domains else ""
+        return plural(redundancy.replicas or 0, "replica") + where
+    where = f", each piece on another {domains[-1]}" if domains else ""
+    return f"{redundancy.code}{where}{groups}"
 
 
-def _pool(pool: dict[str, Any], holder: str) -> str:
+def _pool(pool: Pool, system: System, holder: str) -> str:
     """A pool: its devices and its code, what is stored in it, and what its clients do."""
-    only = _section(pool, "placement").get("class")
-    where = f" on {only}" if only else ""
-    stored = _population(_section(pool, "population"), holder).removesuffix(".")
-    clients = traffic_clause(_section(pool, "traffic")).removesuffix(".")
-    words = [_copies(pool), stored[:1].lower() + stored[1:], clients[:1].lower() + clients[1:]]
-    return f"Pool {pool.get('name')}{where}: {'; '.join(word for word in words if word)}."
+    where = f" on {pool.placement.only_class}" if pool.placement.only_class else ""
+    words = [_redundancy(pool.redundancy, system.failure_domains)]
+    words.append(population_words(pool.population, holder))
+    words += [traffic_words(pool.traffic)] if pool.traffic is not None else []
+    return f"Pool {pool.name}{where}: {'; '.join(_lower(text) for text in words)}."
 
 
-def _lanes(lanes: dict[str, Any]) -> str:
-    """What each class of traffic is guaranteed of every port."""
-    shares, order = lanes.get("shares"), lanes.get("priority")
-    if lanes.get("order") == "priority" and isinstance(order, list):
-        return f"Lanes by priority: {', '.join(_CLASSES[number] for number in order)}."
-    if not isinstance(shares, list):
-        return ""
-    parts = [
-        f"{percent(share)} for {name}"
-        for name, share in zip(_CLASSES, shares, strict=True)
-        if share
-    ]
-    return f"Lanes: {', '.join(parts)}."
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
-def _population(population: dict[str, Any], holder: str) -> str:
-    """What is stored; an amount a server is one a device where there is a tree of parts."""
-    if not population:
-        return ""
-    histogram = population.get("histogram")
-    # A swept size stands beside the histogram that the first of its values resolved to.
-    if population.get("file_size") is not None:
-        what = f"Files of {_size(population['file_size'])} each"
-    elif isinstance(histogram, dict) and histogram.get("label") == _ONE_SIZE:
-        what = f"Files of {_size(histogram['bins'][0][0])} each"
-    elif histogram is not None:
-        what = f"Files sized as in {_name(histogram)}" if _name(histogram) else "Files"
-    else:
-        what = "Files"
-    objects = population.get("objects")
-    if isinstance(objects, dict) and objects.get("chunk") is not None:
-        what += f" in objects of {_size(objects['chunk'])}"
-    elif isinstance(objects, dict) and objects.get("stripe_unit") is not None:
-        what += f" striped in units of {_size(objects['stripe_unit'])}"
-    if population.get("bytes_per_server") is not None:
-        amount = f"{_size(population['bytes_per_server'])} per {holder} before replication"
-    elif population.get("bytes") is not None:
-        amount = f"{_size(population['bytes'])} before replication"
-    elif population.get("files") is not None:
-        amount = plural(population["files"], "file")
-    else:
-        amount = ""
-    return what + (f", {amount}." if amount else ".")
+def lanes_words(system: System) -> str:
+    """What each class of traffic is guaranteed of every port.
+
+    Args:
+        system: A system with lanes.
+    """
+    lanes = system.lanes
+    assert lanes is not None
+    if lanes.order == "priority":
+        return f"by priority: {', '.join(CLASSES[at] for at in lanes.priority)}"
+    shares = lanes.shares_with(bursts=system.has_bursts)
+    named = zip(shares, CLASSES, strict=False)
+    return (
+        f"of shares: {', '.join(f'{percent(share)} for {name}' for share, name in named if share)}"
+    )
 
 
-def _faults(study: dict[str, Any], point: SystemRuns) -> str:
-    """What breaks, and when."""
-    moments = moments_of(study)
-    if not moments:
-        names = listed([str(point.median[key]) for key in _FAILED if point.median.get(key)])
-        return f"Lost at time zero: {names}." if names else _NO_FAULTS
-    sentences = []
-    for moment in moments[:_FAULTS_SHOWN_MAX]:
-        when = f"at {format_duration(moment.seconds)}" if moment.seconds else "at time zero"
-        shown = moment.lost[:_SWEPT_SHOWN_MAX]
-        more = (
-            f" and {len(moment.lost) - len(shown):,} more" if len(moment.lost) > len(shown) else ""
-        )
-        sentences.append(f"Lost {when}: {', '.join(shown)}{more}.")
-    if len(moments) > _FAULTS_SHOWN_MAX:
-        sentences.append(f"And so at {len(moments) - _FAULTS_SHOWN_MAX:,} later moments.")
-    if repairs := [format_duration(seconds) for seconds in repair_moments(study)]:
-        later = len(repairs) - _FAULTS_SHOWN_MAX
-        rest = f" and {later:,} later moments" if later > 0 else ""
-        sentences.append(f"Repaired at {', '.join(repairs[:_FAULTS_SHOWN_MAX])}{rest}.")
-    return " ".join(sentences)
+def population_words(population: Population, holder: str) -> str:
+    """What is stored, before redundancy.
+
+    Args:
+        population: The section.
+        holder: What an amount of each is of, such as "server".
+    """
+    what = "Files"
+    if population.file_size is not None:
+        what = f"Files of {exact_bytes(population.file_size)} each"
+    elif population.histogram is not None and population.histogram.label:
+        what = f"Files sized as in {population.histogram.label}"
+    objects = population.objects
+    if objects is not None and objects.chunk_bytes is not None:
+        what += f" in objects of {exact_bytes(objects.chunk_bytes)}"
+    elif objects is not None and objects.stripe_unit_bytes is not None:
+        what += f" striped in units of {exact_bytes(objects.stripe_unit_bytes)}"
+    if population.bytes_per_server is not None:
+        each = exact_bytes(population.bytes_per_server)
+        return f"{what}, {each} per {holder} before redundancy"
+    if population.bytes is not None:
+        return f"{what}, {exact_bytes(population.bytes)} before redundancy"
+    return f"{what}, {plural(population.files, 'file')}" if population.files is not None else what
 
 
-def _levels(parts: list[dict[str, Any]]) -> str:
-    """The levels of a tree of parts, such as ``osd in host in rack``, and the devices' classes."""
-    # What carries others or is made of them stands beside the tree.
-    inside = [part for part in parts if not (part.get("carries") or part.get("of"))]
-    above = {part.get("level"): part.get("in") for part in inside}
-    names = [name for name in above if name not in above.values()]
-    while names and above.get(names[-1]) is not None:
-        names.append(above[names[-1]])
-    classes = [f"{part['count']} {part['class']}" for part in parts if part.get("class")]
-    each = f" ({' and '.join(classes)} in each {names[1]})" if classes and len(names) > 1 else ""
-    return f"levels {' in '.join(map(str, names))}{each}"
+_BIT_UNITS = ((1e12, "Tb/s"), (1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"))
 
 
-def _sweep(results: ResultsLike) -> str:
-    """Which keys are swept over which values, and how many seeds each combination has."""
+def bit_rate(bytes_per_second: float) -> str:
+    """A link's rate as networks state it: decimal units of bits where they are exact.
+
+    >>> bit_rate(125_000_000.0), bit_rate(1.5e9), bit_rate(2.0**30)
+    ('1 Gb/s', '12 Gb/s', '1.0 GiB/s')
+    """
+    bits = 8.0 * bytes_per_second
+    for size, unit in _BIT_UNITS:
+        if bits >= size:
+            short = f"{bits / size:.4g}"
+            return f"{short} {unit}" if float(short) * size == bits else format_rate(bits / 8.0)
+    return format_rate(bytes_per_second)
+
+
+def fabric_words(cluster: Cluster) -> str:
+    """The network: a LogGP table by its name, or a topology with its links; empty without a name.
+
+    Args:
+        cluster: The section that it is a key of.
+    """
+    fabric = cluster.fabric
+    if fabric.topology is None:
+        label = getattr(fabric.table, "label", "")
+        return f"Network: {label}, LogGP" if label not in ("", "inline") else ""
+    parts = [f"Network: {fabric.topology.label}"]
+    # A graph of one's own may say the rate of each link.
+    one = () if fabric.link_rate is None else (fabric.link_rate,)
+    if rates := fabric.link_rates or one:
+        slowest, fastest = bit_rate(float(min(rates))), bit_rate(float(max(rates)))
+        parts.append(f"links of {slowest}" + (f" to {fastest}" if slowest != fastest else ""))
+    if fabric.packet_size is not None:
+        parts.append(f"packets of up to {exact_bytes(fabric.packet_size)}")
+    if fabric.routing is not None:
+        parts.append(f"{fabric.routing} routing")
+    return ", ".join(parts)
+
+
+def traffic_words(traffic: Traffic) -> str:
+    """What clients do.
+
+    Args:
+        traffic: The section.
+    """
+    if traffic.streams is not None:
+        return _streams(traffic)
+    parts = [_arrivals(traffic)]
+    targets = traffic.targets
+    if targets.zipf is not None:
+        parts.append(f"servers by Zipf's law with exponent {targets.zipf:g}")
+    elif targets.hot_servers is not None and targets.hot_requests is not None:
+        hot = f"{percent(targets.hot_requests)} of them to {percent(targets.hot_servers)}"
+        parts.append(f"{hot} of the servers")
+    if traffic.timeout is not None:
+        parts.append(f"each given up after {exact_duration(traffic.timeout)}")
+    return ", ".join(parts)
+
+
+def _streams(traffic: Traffic) -> str:
+    """How clients stream whole stripes, and what bursts there are."""
+    streams = traffic.streams
+    assert streams is not None
+    named = {0.0: "writes", 1.0: "reads"}
+    share = traffic.read_share
+    what = named.get(share, f"reads ({percent(share)}) and writes")
+    text = f"Clients stream {what} of whole stripes"
+    if streams.rate is not None:
+        text += f" at {format_rate(float(streams.rate))} each"
+    text += f", {streams.window:,} under way in each stream"
+    if streams.bursts is not None:
+        every = exact_duration(streams.bursts.every)
+        text += f", and bursts of {exact_bytes(streams.bursts.volume)} every {every}"
+    return text
+
+
+def _arrivals(traffic: Traffic) -> str:
+    """How many requests of which size and kind there are."""
+    arrivals = traffic.arrivals
+    if arrivals is not None and arrivals.trace is not None:
+        trace = arrivals.trace
+        name = trace.label or "a trace"
+        return f"Clients issue the {plural(len(trace.seconds), 'request')} of {name}"
+    share = traffic.read_share
+    named = {0.0: "all of them writes", 0.5: "half of them reads", 1.0: "all of them reads"}
+    kinds = named.get(share, f"{percent(share)} of them reads")
+    what = f"requests of {exact_bytes(traffic.request_bytes)}"
+    if arrivals is not None:
+        how = "at random moments" if arrivals.poisson is not None else "in bursts (Pareto)"
+        rate = arrivals.requests_per_second
+        return f"Clients issue {rate:,.10g} {what} a second {how}, {kinds}"
+    return f"Clients keep {traffic.outstanding:,} {what} outstanding, {kinds}"
+
+
+def sweep_sentence(results: ResultsLike) -> str:
+    """Which keys are swept over which values, and how many seeds each combination has.
+
+    Args:
+        results: The study's results.
+    """
     table = results.runs
     words = []
     for key in swept_keys(results):

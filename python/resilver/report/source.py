@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pydantic import BaseModel
+
 from resilver.errors import ConfigError
-from resilver.units import BYTE_UNITS, exact_rate, shortest_text
+from resilver.spec.sweep import LISTS, Point, section_models
+from resilver.spec.system import System
+from resilver.units import BYTE_UNITS, Bytes, BytesPerSecond, Seconds, exact_rate, shortest_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,8 +83,18 @@ class ResultsLike(Protocol):
         ...
 
     @property
-    def study(self) -> dict[str, Any]:
-        """The study as resolved."""
+    def title(self) -> str:
+        """The study's title; empty where it has none."""
+        ...
+
+    @property
+    def systems(self) -> Sequence[Point]:
+        """The swept systems as the study declares them; none where its inputs are not at hand."""
+        ...
+
+    @property
+    def study_file(self) -> str:
+        """The study as TOML."""
         ...
 
     @property
@@ -100,11 +115,13 @@ class SystemRuns:
         rows: The rows of the table `runs`, one a seed.
         median: The row whose rebuild time is the median (the lower one of two); without a rebuild
             the one whose goodput is.
+        system: The system as the study declares it; None where its inputs are not at hand.
     """
 
     swept: dict[str, Any]
     rows: tuple[Row, ...]
     median: Row
+    system: System | None = None
 
     @property
     def label(self) -> str:
@@ -114,34 +131,99 @@ class SystemRuns:
         return ", ".join(f"{key} = {format_swept(key, value)}" for key, value in self.swept.items())
 
     @property
+    def short_label(self) -> str:
+        """The swept value where one key is swept, by itself where it is a word: `copies 3`."""
+        if len(self.swept) != 1:
+            return self.label
+        ((key, value),) = self.swept.items()
+        text = format_swept(key, value)
+        return text if isinstance(value, str) else f"{key.rpartition('.')[2]} = {text}"
+
+    @property
     def devices(self) -> int:
         """The number of devices of the system, 0 where the results do not say."""
         return int(number(self.median, "servers") or 0)
 
+    @property
+    def holder(self) -> str:
+        """What holds data, in the singular: "server", "OSD" or the level of the devices."""
+        cluster = self.system.cluster if self.system is not None else None
+        if cluster is None or not (cluster.ceph or cluster.parts):
+            return "server"
+        level = cluster.tree.device_level if cluster.tree is not None else "osd"
+        return level.upper() if level in ("osd", "ost") else level
 
-_BYTE_KEYS = frozenset(
-    {
-        "pipeline_buffer",
-        "receive_memory",
-        "send_memory",
-        "control_message",
-        "bytes",
-        "bytes_per_server",
-        "file_size",
-        "chunk",
-        "stripe_unit",
-    }
-)
+    @property
+    def is_coded(self) -> bool:
+        """Whether any of what is stored is cut into pieces by a code."""
+        system = self.system
+        if system is None:
+            return bool(number(self.median, "decoded_bytes"))
+        if system.report is not None:
+            return any(pool.profile is not None for pool in system.report.pools)
+        codes = (pool.code for pool in system.of_pools)
+        return any(code is not None and code.family != "copies" for code in codes)
+
+    @property
+    def piece(self) -> str:
+        """What is lost and rebuilt, in the singular: a replica, or of a coded system a piece."""
+        return "piece" if self.is_coded else "replica"
+
+    @property
+    def last_words(self) -> str:
+        """What an object at risk has left."""
+        return "no piece to spare" if self.is_coded else "one replica left"
+
+    @property
+    def first_fault_seconds(self) -> float:
+        """When the first fault begins, from the beginning of the run; 0 where nobody knows."""
+        faults = self.system.faults if self.system is not None else ()
+        return min((float(fault.at) for fault in faults if not fault.corrupt), default=0.0)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The class of each device, by index; empty where devices have none."""
+        if self.system is None:
+            return ()
+        cluster = self.system.cluster
+        if cluster.ceph is not None:
+            known = dict(cluster.ceph.report.buckets.device_classes)
+            names = tuple(known.get(osd.id, "") for osd in cluster.ceph.report.osds)
+        else:
+            kinds = cluster.device_kinds
+            names = tuple(kinds[kind].device_class or "" for kind in cluster.kind_of)
+        return names if any(names) else ()
 
 
-def is_bytes_key(key: str) -> bool:
-    """Whether the values of a study file's dotted key are sizes in bytes."""
-    return key.rsplit(".", 1)[-1] in _BYTE_KEYS
-
-
-_SECONDS_KEYS = frozenset({"at", "timeout", "interval", "warm_up", "duration", "repair_after"})
 _EXACT_TIMES = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
-_RATE_KEYS = frozenset({"bandwidth"})
+_OBJECT_SIZES = frozenset({"chunk", "stripe_unit"})
+"""Keys of `population.objects`, which is read by a function and not by a model's fields."""
+
+
+@cache
+def unit_of(key: str) -> type[Any]:
+    """The type of the values of a study file's dotted key: `Bytes`, `Seconds`, ... or `object`.
+
+    >>> unit_of("recovery.bandwidth").__name__, unit_of("faults.1.at").__name__
+    ('BytesPerSecond', 'Seconds')
+    """
+    head, *path = key.split(".")
+    found: list[type[Any]] = [section_models().get(head, object)]
+    for part in path[1:] if head in LISTS else path:
+        if part in _OBJECT_SIZES:
+            return Bytes
+        models = [model for model in found if issubclass(model, BaseModel)]
+        fields = [m.model_fields[part].annotation for m in models if part in m.model_fields]
+        found = [kind for annotation in fields for kind in _kinds(annotation)]
+    units = (Bytes, Seconds, BytesPerSecond)
+    return next((unit for unit in units if unit in found), object)
+
+
+def _kinds(annotation: Any) -> Iterator[type[Any]]:
+    if isinstance(annotation, type):
+        yield annotation
+    for part in getattr(annotation, "__args__", ()):
+        yield from _kinds(part)
 
 
 def format_swept(key: str, value: object) -> str:
@@ -152,19 +234,17 @@ def format_swept(key: str, value: object) -> str:
     >>> format_swept("recovery.bandwidth", 50e6), format_swept("cluster.servers", 1024)
     ('50 MB/s', '1,024')
     """
-    last = key.rsplit(".", 1)[-1]
     if isinstance(value, bool) or value is None:
         return str(value).lower()
-    if isinstance(value, int) and is_bytes_key(key):
-        return shortest_text(value, BYTE_UNITS)
-    if isinstance(value, int | float) and last in _SECONDS_KEYS:
-        size, unit = next(pair for pair in _EXACT_TIMES if value % pair[0] == 0 or pair[0] == 1)
-        return f"{value / size:,g} {unit}" if value else "0 s"
-    if isinstance(value, int | float) and last in _RATE_KEYS:
-        return exact_rate(value)
-    if isinstance(value, int | float):
-        return f"{value:,}"
-    return str(value)
+    if not isinstance(value, int | float):
+        return str(value)
+    unit = unit_of(key)
+    if unit is Bytes and value == int(value):
+        return shortest_text(int(value), BYTE_UNITS)
+    if unit is Seconds:
+        size, name = next(pair for pair in _EXACT_TIMES if value % pair[0] == 0 or pair[0] == 1)
+        return f"{value / size:,g} {name}" if value else "0 s"
+    return exact_rate(value) if unit is BytesPerSecond else f"{value:,}"
 
 
 def number(row: Row, column: str) -> float | None:
@@ -196,8 +276,16 @@ def systems(results: ResultsLike) -> list[SystemRuns]:
             "the run folder holds no finished run, and a report needs one; "
             "finish the study with `resilver run`"
         )
+    typed: dict[tuple[object, ...], System] = {
+        tuple(point.swept[key] for key in keys): point.system for point in results.systems
+    }
     return [
-        SystemRuns(dict(zip(keys, values, strict=True)), tuple(rows), _median_row(rows))
+        SystemRuns(
+            dict(zip(keys, values, strict=True)),
+            tuple(rows),
+            _median_row(rows),
+            typed.get(values) or (results.systems[0].system if len(results.systems) == 1 else None),
+        )
         for values, rows in grouped.items()
     ]
 
@@ -233,25 +321,3 @@ def _median_row(rows: list[Row]) -> Row:
         if known:
             return rows[known[(len(known) - 1) // 2][2]]
     return rows[0]
-
-
-def with_swept(study: dict[str, Any], swept: dict[str, Any]) -> dict[str, Any]:
-    """A copy of the study's sections with the swept values put in at their dotted keys."""
-    copy: dict[str, Any] = study
-    for key, value in swept.items():
-        copy = _put(copy, key.split("."), value)
-    return copy
-
-
-def _put(place: object, path: list[str], value: object) -> Any:
-    """A copy of a table or list with a value set at a path of keys and of positions in lists."""
-    if not path:
-        return value
-    head, *rest = path
-    if isinstance(place, list | tuple):
-        items = list(place)
-        if head.isdecimal() and int(head) < len(items):
-            items[int(head)] = _put(items[int(head)], rest, value)
-        return items
-    table = place if isinstance(place, dict) else {}
-    return {**table, head: _put(table.get(head), rest, value)}

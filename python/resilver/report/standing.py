@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
 from resilver.units import format_duration
 
@@ -28,22 +27,27 @@ class Standing:
     seconds_left: float | None = None
     reload_seconds: int | None = None
 
-    def html(self) -> str:
-        """The line below the title."""
+    @property
+    def words(self) -> str:
+        """How far, how much failed, and how long it takes yet."""
         words = f"{self.finished:,} of {self.total:,} runs"
         words += " so far" if self.reload_seconds else "; the sweep has stopped"
         if self.failed:
             words += f", {self.failed:,} failed"
         if self.reload_seconds and self.seconds_left is not None:
             words += f", about {format_duration(max(1, round(self.seconds_left)))} left"
-        share = self.finished / self.total if self.total else 1.0
-        note = f"As of {self.moment}."
+        return words
+
+    @property
+    def share(self) -> float:
+        """The share of the runs that are finished."""
+        return self.finished / self.total if self.total else 1.0
+
+    @property
+    def note(self) -> str:
+        """When this was so, and what comes next."""
         if self.reload_seconds:
-            note += " This page follows the sweep: it loads itself again as runs finish."
+            more = "This page follows the sweep: it loads itself again as runs finish."
         else:
-            note += " Do the rest by running the study again."
-        return (
-            f'<div class="standing" role="status"><p><strong>{escape(words)}</strong></p>'
-            f'<progress max="1" value="{share:.4f}" aria-label="Runs finished"></progress>'
-            f'<p class="note">{escape(note)}</p></div>'
-        )
+            more = "Do the rest by running the study again."
+        return f"As of {self.moment}. {more}"

@@ -7,9 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver.report.charts_data import Floats, column, rows_of_run
+from resilver.report.arrays import Floats, column, rows_of_run
+from resilver.report.chart import Chart
+from resilver.report.scales import rate_scale
 from resilver.report.source import ResultsLike, SystemRuns, number
-from resilver.report.tables import Column, Table
+from resilver.report.style import BLUE, GREEN, INK, ORANGE, VERMILLION
+from resilver.report.tables import Table, table
+from resilver.report.vega import Spec, colours, level, rows
+from resilver.report.vega import number as axis
 from resilver.report.words import against, listed, plural
 from resilver.units import format_rate
 
@@ -71,7 +76,7 @@ class StreamsChart:
     groups: GroupRates | None
 
 
-def streams_chart(results: ResultsLike, point: SystemRuns) -> StreamsChart | None:
+def streams_of(results: ResultsLike, point: SystemRuns) -> StreamsChart | None:
     """The streams of the system's median run.
 
     Args:
@@ -108,12 +113,28 @@ def _groups(results: ResultsLike, run: str) -> GroupRates | None:
     )
 
 
-def streams_finding(made: StreamsChart) -> str:
-    """What each kind got, against the analytic model where it says anything.
+def streams(results: ResultsLike, point: SystemRuns) -> Chart | None:
+    """Rates of streams beside the analytic model, whole and by group; None without streams.
 
     Args:
-        made: The streams.
+        results: The study's results.
+        point: The system.
     """
+    made = streams_of(results, point)
+    if made is None:
+        return None
+    return Chart(
+        "streams",
+        _finding(made),
+        _text(made),
+        lambda: _spec(made),
+        _table(made),
+        "rates of streams",
+    )
+
+
+def _finding(made: StreamsChart) -> str:
+    """What each kind got, against the analytic model where it says anything."""
     parts = []
     for one in made.rates:
         text = f"{NOUNS[one.kind]} get {format_rate(one.bytes_per_second)}"
@@ -125,12 +146,8 @@ def streams_finding(made: StreamsChart) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-def streams_text(made: StreamsChart) -> str:
-    """What is drawn, for the caption.
-
-    Args:
-        made: The streams.
-    """
+def _text(made: StreamsChart) -> str:
+    """What is drawn, for the caption."""
     text = (
         "User data of completed stripe operations a second, and bytes of strips made anew by "
         "rebuilds."
@@ -153,40 +170,119 @@ def streams_text(made: StreamsChart) -> str:
     return text
 
 
-def streams_table(made: StreamsChart) -> Table:
-    """A row a kind, and one a group and kind.
-
-    Args:
-        made: The streams.
-    """
-    columns = (
-        Column("kind", "kind", "text"),
-        Column("group", "group", "text"),
-        Column("bytes_per_second", "simulated", "rate"),
-        Column("analytic_bytes_per_second", "analytic", "rate"),
-        Column("of_analytic", "simulated over analytic", "share"),
-        Column("ports_working", "ports that work", "count"),
-        Column("mean_delay_seconds", "mean delay", "seconds"),
-        Column("state", "state", "text"),
-    )
-    rows: list[tuple[str | float | int | None, ...]] = []
+def _table(made: StreamsChart) -> Table:
+    """A row a kind, and one a group and kind."""
+    found: list[tuple[object, ...]] = []
     for one in made.rates:
         expected = one.analytic_bytes_per_second
         share = one.bytes_per_second / expected if expected else None
-        rows.append((NOUNS[one.kind], "all", one.bytes_per_second, expected, share, None, None, ""))
+        found.append(
+            (NOUNS[one.kind], "all", one.bytes_per_second, expected, share, None, None, "")
+        )
     if (groups := made.groups) is not None:
         for kind, rates in groups.rates.items():
-            for rank in range(groups.group.size):
-                rows.append(
-                    (
-                        NOUNS[kind],
-                        f"{groups.group[rank]:.0f}",
-                        float(rates[rank]),
-                        None,
-                        None,
-                        int(groups.ports_working[rank]),
-                        float(groups.mean_delay_seconds[rank]),
-                        "rebuilds" if groups.rebuilding[rank] else "",
-                    )
+            found += [
+                (
+                    NOUNS[kind],
+                    f"{groups.group[at]:.0f}",
+                    rates[at],
+                    None,
+                    None,
+                    groups.ports_working[at],
+                    groups.mean_delay_seconds[at],
+                    "rebuilds" if groups.rebuilding[at] else "",
                 )
-    return Table(columns, rows)
+                for at in range(groups.group.size)
+            ]
+    kinds, of, got, told, shares, ports, waits, states = zip(*found, strict=True)
+    return table(
+        ("kind", "kind", "text", kinds),
+        ("group", "group", "text", of),
+        ("bytes_per_second", "simulated", "rate", got),
+        ("analytic_bytes_per_second", "analytic", "rate", told),
+        ("of_analytic", "simulated over analytic", "share", shares),
+        ("ports_working", "ports that work", "count", ports),
+        ("mean_delay_seconds", "mean delay", "seconds", waits),
+        ("state", "state", "text", states),
+    )
+
+
+_COLOURS = {"read": BLUE, "write": VERMILLION, "rebuild": ORANGE, "burst": GREEN}
+_MARKS = {"read": "circle", "write": "square", "rebuild": "diamond", "burst": "triangle-up"}
+
+
+def _spec(made: StreamsChart) -> Spec:
+    """Bars beside the analytic marks, and below them the groups, ringed where they rebuild."""
+    rates = made.rates
+    expected = [one.analytic_bytes_per_second for one in rates]
+    scale = rate_scale(max(*(one.bytes_per_second for one in rates), *(e or 0.0 for e in expected)))
+    texts = [
+        f"{NOUNS[one.kind]}: {format_rate(one.bytes_per_second)}"
+        + (f"; analytic {format_rate(told)}" if told else "")
+        for one, told in zip(rates, expected, strict=True)
+    ]
+    data = rows(
+        name=[NOUNS[one.kind] for one in rates],
+        x=[one.bytes_per_second / scale.divisor for one in rates],
+        told=[told / scale.divisor if told else None for told in expected],
+        text=texts,
+    )
+    kinds = [
+        *dict.fromkeys([one.kind for one in rates] + [*(made.groups.rates if made.groups else ())])
+    ]
+    nouns = [NOUNS[kind] for kind in kinds]
+    named = colours(nouns, [_COLOURS[kind] for kind in kinds], legend=made.groups is not None)
+    read = {"field": "text", "type": "nominal"}
+    bar = {"type": "bar", "height": {"band": 0.62}}
+    tick = {"type": "tick", "thickness": 3, "color": INK, "size": 28}
+    bars: Spec = {
+        "height": {"step": 36},
+        "room": (80, 14),
+        "data": data,
+        "encoding": {"y": level(""), "x": axis("x", f"all ({scale.unit})")},
+        "layer": [
+            {"mark": bar, "encoding": {"color": named | {"field": "name"}, "tooltip": read}},
+            {"mark": tick, "encoding": {"x": {"field": "told"}, "tooltip": read}},
+        ],
+    }
+    if made.groups is None:
+        return bars
+    return {"vconcat": [bars, _groups_view(made.groups, kinds, named)]}
+
+
+def _groups_view(groups: GroupRates, kinds: list[str], named: Spec) -> Spec:
+    """A mark a group and kind."""
+    nouns = [NOUNS[kind] for kind in kinds]
+    scale = rate_scale(max(float(values.max()) for values in groups.rates.values()))
+    marks = [
+        (
+            groups.group[at],
+            values[at] / scale.divisor,
+            NOUNS[kind],
+            bool(groups.rebuilding[at]),
+            f"group {groups.group[at]:.0f}{', rebuilding' if groups.rebuilding[at] else ''}: "
+            f"{NOUNS[kind]} {format_rate(float(values[at]))}, {groups.ports_working[at]:.0f} ports "
+            "work",
+        )
+        for kind, values in groups.shown()
+        for at in range(groups.group.size)
+        if not np.isnan(values[at])
+    ]
+    columns = dict(zip(("x", "y", "kind", "ring", "text"), zip(*marks, strict=True), strict=True))
+    shapes = {"domain": nouns, "range": [_MARKS[kind] for kind in kinds]}
+    ends = (float(groups.group.min()) - 0.5, float(groups.group.max()) + 0.5)
+    width = {"condition": {"test": "datum.ring", "value": 2.5}, "value": 0}
+    return {
+        "height": 220,
+        "room": (80, 14),
+        "data": rows(**columns),
+        "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1, "stroke": INK},
+        "encoding": {
+            "x": axis("x", "group", ends=ends, form=",d", tickMinStep=1),
+            "y": axis("y", f"of a group ({scale.unit})"),
+            "color": named | {"field": "kind"},
+            "shape": {"field": "kind", "type": "nominal", "scale": shapes},
+            "strokeWidth": width,
+            "tooltip": {"field": "text", "type": "nominal"},
+        },
+    }

@@ -5,14 +5,11 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-import numpy as np
-
-from resilver.report.charts_data import server_chart
-from resilver.report.findings import largest_over_mean, nothing_rebuilt
+from resilver.report.findings import busiest_words, nothing_rebuilt
+from resilver.report.servers import servers
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
-from resilver.report.traffic import traffic_figures
-from resilver.report.words import against, percent, size_of
-from resilver.units import format_duration, format_rate
+from resilver.report.tables import cell_text
+from resilver.report.words import percent
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,9 @@ class KeyFigure:
     detail: str = ""
 
 
-CODED_FIGURES = (
+_KINDS = {"s": "seconds", "B/s": "rate", "B": "bytes", "share": "share"}
+
+_CODED = (
     ("rebuild_p50_seconds", "Half of the bytes after", "s"),
     ("rebuild_p99_seconds", "99 of 100 bytes after", "s"),
     ("gathered_bytes", "Gathered to decode", "B"),
@@ -42,6 +41,66 @@ CODED_FIGURES = (
     ("network_bytes", "Sent over the network", "B"),
 )
 """What a rebuild moves beside what it makes: column, label and unit."""
+_OF_DECODING = frozenset({"gathered_bytes", "decoded_bytes"})
+
+_CLIENTS = (
+    ("during_throughput_bytes_per_second", "Goodput during the faults", "B/s"),
+    ("before_throughput_bytes_per_second", "Goodput before them", "B/s"),
+    ("during_before_throughput_ratio", "During against before", "share"),
+    ("after_throughput_bytes_per_second", "Goodput after them", "B/s"),
+    ("throughput_bytes_per_second", "Goodput over all", "B/s"),
+    ("analytic_read_bytes_per_second", "Reads by the analytic model", "B/s"),
+    ("analytic_write_bytes_per_second", "Writes by the analytic model", "B/s"),
+    ("rebuild_bytes_per_second", "Strips made anew", "B/s"),
+    ("analytic_rebuild_bytes_per_second", "Strips by the analytic model", "B/s"),
+    ("burst_bytes_per_second", "Bursts written", "B/s"),
+    ("mean_burst_delay_seconds", "Mean time of a burst", "s"),
+    ("during_mean_read_delay_seconds", "Mean read during the faults", "s"),
+    ("during_p99_read_delay_seconds", "1 in 100 reads longer than", "s"),
+    ("during_mean_write_delay_seconds", "Mean write during the faults", "s"),
+    ("during_p99_write_delay_seconds", "1 in 100 writes longer than", "s"),
+    ("mean_delay_seconds", "Mean delay over all", "s"),
+    ("p99_delay_seconds", "1 in 100 of all longer than", "s"),
+    ("requests_completed", "Requests completed", "requests"),
+    ("requests_lost", "Requests lost", "requests"),
+    ("requests_retried", "Asked again elsewhere", "requests"),
+    ("requests_hanging", "Requests that hang", "requests"),
+    ("degraded_reads", "Degraded reads", "requests"),
+    ("lent_bytes", "Lent among lanes", "B"),
+    ("mean_hops", "Mean hops", "hops"),
+    ("packets_queued_fraction", "Packets that waited", "share"),
+    ("link_busy_fraction_max", "Busiest channel", "share"),
+    ("device_busy_fraction", "Devices busy", "share"),
+    ("write_backlog_requests", "Writes waiting at the end", "requests"),
+)
+_ALWAYS = frozenset({"requests_lost", "requests_completed"})
+"""What is stated of clients even where it is zero."""
+_WHOLE = {
+    "Goodput over all": "Goodput",
+    "Mean delay over all": "Mean delay",
+    "1 in 100 of all longer than": "1 in 100 takes longer than",
+}
+"""Other labels where nothing failed while clients were counted: there is one time to speak of."""
+
+
+def client_figures(point: SystemRuns) -> list[KeyFigure]:
+    """The key figures of what clients got; none without clients.
+
+    Args:
+        point: The system.
+    """
+    if not any(number(row, "requests_completed") is not None for row in point.rows):
+        return []
+    has_faults = any(number(row, "during_seconds") for row in point.rows)
+    found = []
+    for name, label, unit in _CLIENTS:
+        if not has_faults and name.startswith(("before_", "during_", "after_")):
+            continue
+        if name in _ALWAYS or any(number(row, name) for row in point.rows):
+            found.append(
+                _median(point, name, label if has_faults else _WHOLE.get(label, label), unit)
+            )
+    return [figure for figure in found if figure is not None]
 
 
 def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[KeyFigure]:
@@ -59,33 +118,34 @@ def key_figures(results: ResultsLike, system: SystemRuns | None = None) -> list[
     """
     point = system or largest(systems(results))
     if serves_only(point.rows):
-        served = [_median(point, *one) for one in traffic_figures(point)]
-        return [figure for figure in served if figure is not None]
+        return client_figures(point)
     figures = [
         _median(point, "rebuild_seconds", "Rebuild time", "s"),
         _lost(point),
         _median(point, "aggregate_bytes_per_second", "Rebuild rate", "B/s"),
         _median(point, "rebuilt_bytes", "Data rebuilt", "B"),
-        _median(point, "rebuilt_pieces", "Replicas rebuilt", "replicas"),
+        _median(point, "rebuilt_pieces", f"{point.piece.capitalize()}s rebuilt", f"{point.piece}s"),
         _redundant(point),
         _groups(point),
         _spread(results, point),
     ]
     figures += [
-        _median(point, *one) for one in CODED_FIGURES if any(number(r, one[0]) for r in point.rows)
+        _median(point, *one)
+        for one in _CODED
+        if any(number(row, one[0]) for row in point.rows)
+        and (point.is_coded or one[0] not in _OF_DECODING)
     ]
     for name, label in (
         ("unreachable_objects", "Out of the network's reach"),
-        ("undersized_replicas", "Replicas without a new home"),
+        ("undersized_replicas", f"{point.piece.capitalize()}s without a new home"),
         ("returned_pieces", "Came back with their parts"),
         ("remapped_bytes", "Moved though not lost"),
     ):
-        unit = {"_bytes": "B", "pieces": "replicas"}.get(name[-6:], "objects")
+        unit = {"_bytes": "B", "pieces": f"{point.piece}s"}.get(name[-6:], "objects")
         figure = _median(point, name, label, unit)
         if figure is not None and any(number(row, name) for row in point.rows):
             figures.append(figure)
-    figures += [_median(point, *one) for one in traffic_figures(point)]
-    return [figure for figure in figures if figure is not None]
+    return [*(figure for figure in figures if figure is not None), *client_figures(point)]
 
 
 def summary(results: ResultsLike) -> list[tuple[str, str]]:
@@ -108,17 +168,7 @@ def summary(results: ResultsLike) -> list[tuple[str, str]]:
 
 def _words(value: float, unit: str) -> str:
     """A number of one of the units of `KeyFigure` for people."""
-    if unit == "s":
-        return format_duration(value)
-    if unit == "B/s":
-        return format_rate(value)
-    if unit == "B":
-        return size_of(value)
-    if unit == "share":
-        return percent(value)
-    if unit == "hops":
-        return f"{value:,.2f}"
-    return f"{value:,.0f}"
+    return f"{value:,.2f}" if unit == "hops" else cell_text(value, _KINDS.get(unit, "count"))
 
 
 def _median(point: SystemRuns, name: str, label: str, unit: str) -> KeyFigure | None:
@@ -155,7 +205,7 @@ def _redundant(point: SystemRuns) -> KeyFigure | None:
 
 def _groups(point: SystemRuns) -> KeyFigure | None:
     """How many placement groups had a replica on what failed, of how many."""
-    figure = _median(point, "placement_groups_affected", "Groups affected", "groups")
+    figure = _median(point, "placement_groups_affected", "Placement groups affected", "groups")
     total = number(point.median, "placement_groups")
     if figure is None or not total:
         return None
@@ -165,17 +215,14 @@ def _groups(point: SystemRuns) -> KeyFigure | None:
 
 
 def _spread(results: ResultsLike, point: SystemRuns) -> KeyFigure | None:
-    """What the server rebuilds that rebuilds most, against the mean, in the median run."""
+    """The busiest device's share of the work against the mean, in the median run."""
     if nothing_rebuilt(point) is not None:
         return None
-    chart = server_chart(results, point)
-    ratio = largest_over_mean(np.nan_to_num(chart.rebuilt_bytes))
-    if not np.isfinite(ratio):
+    data = servers(results, point)
+    alive = data.alive
+    found = busiest_words(tuple(data.names[at] for at in alive), data.bytes[alive])
+    if found is None:
         return None
-    words, _, _ = against(ratio, "|").partition(" |")
-    if words == "equal to":
-        return KeyFigure("Most for one server", ratio, "1", "even", "all rebuild equally much")
-    detail = "the mean server's bytes"
-    if words.endswith(" above"):
-        words, detail = f"+{words.removesuffix(' above')}", f"over {detail}"
-    return KeyFigure("Most for one server", ratio, "1", words, detail)
+    text, detail = found
+    ratio = float(data.bytes[alive].max() / data.bytes[alive].mean())
+    return KeyFigure(f"Most for one {data.holder}", ratio, "1", text, detail)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from html import escape
+
+import numpy as np
 
 from resilver.report.words import percent, size_of
 from resilver.units import format_duration, format_rate
 
-ROWS_SHOWN_MAX = 40
-"""Rows of a chart's table on the page; its CSV has the rest."""
 ROWS_CARRIED_MAX = 2000
 """Rows of a CSV on the page, so that a page stays small; the Parquet tables have all."""
 
@@ -49,6 +48,28 @@ class Table:
     note: str = ""
 
 
+def table(*columns: tuple[str, str, str, Iterable[object]], note: str = "") -> Table:
+    """A table from its columns, all of one length.
+
+    Args:
+        columns: For each its name, heading, kind and values.
+        note: What the table leaves out or merges.
+    """
+    values = [[_cell(value, kind) for value in data] for _, _, kind, data in columns]
+    heads = tuple(Column(name, heading, kind) for name, heading, kind, _ in columns)
+    return Table(heads, list(zip(*values, strict=True)), note)
+
+
+def _cell(value: object, kind: str) -> Cell:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or value != value:
+        return None
+    if kind in ("count", "bytes") and isinstance(value, float):
+        return int(value)
+    return value if isinstance(value, str | int | float) else str(value)
+
+
 _WORDS: dict[str, Callable[[float], str]] = {
     "count": lambda value: f"{value:,.0f}",
     "bytes": size_of,
@@ -76,44 +97,3 @@ def to_csv(table: Table) -> str:
     for row in table.rows[:ROWS_CARRIED_MAX]:
         writer.writerow(["" if value is None or value != value else value for value in row])
     return text.getvalue()
-
-
-def to_html(table: Table, caption: str, rows_max: int = ROWS_SHOWN_MAX) -> str:
-    """The table's first rows as an HTML table that scrolls within itself.
-
-    Args:
-        table: What to show.
-        caption: What the table is, for those who hear it.
-        rows_max: The most rows to show.
-    """
-    shown = table.rows[:rows_max]
-    head = "".join(
-        f'<th scope="col"{_align(column)}>{escape(column.heading)}</th>' for column in table.columns
-    )
-    body = "\n".join(
-        "<tr>"
-        + "".join(
-            f"<td{_align(column)}>{escape(cell_text(value, column.kind))}</td>"
-            for column, value in zip(table.columns, row, strict=True)
-        )
-        + "</tr>"
-        for row in shown
-    )
-    notes = [table.note] if table.note else []
-    if len(table.rows) > len(shown):
-        notes.append(
-            f"The first {len(shown):,} of {len(table.rows):,} rows; the CSV and the Parquet tables "
-            "have more."
-        )
-    note = f'<p class="note">{escape(" ".join(notes))}</p>' if notes else ""
-    label = escape(caption, quote=True)
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}"><table>'
-        f'<caption class="unseen">{label}</caption>'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>{note}"
-    )
-
-
-def _align(column: Column) -> str:
-    """Numbers stand right, so that their digits line up."""
-    return "" if column.kind == "text" else ' class="n"'

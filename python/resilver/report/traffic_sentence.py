@@ -7,7 +7,7 @@ import statistics
 
 import numpy as np
 
-from resilver.report.charts_data import column, rows_of_run
+from resilver.report.arrays import column, rows_of_run
 from resilver.report.source import ResultsLike, Row, SystemRuns, number
 from resilver.report.words import listed, percent, plural
 from resilver.units import format_duration, format_rate

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from resilver.report.plots import empty_figure
-from resilver.report.scales import significant
-from resilver.report.style import BLUE, SERIES
 from resilver.report.tables import Cell, Column, Table
+from resilver.report.vega import Spec
 from resilver.reproduce.compare import DIVISORS
+from resilver.reproduce.drawing import bars_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words, unit_words
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as StaticFigure
-    from plotly.graph_objects import Figure
-
-# Hatches beside the colours, so that bars differ in print and without colour.
-_HATCHES = ("", "/", "\\", "x", ".", "-", "+")
-_ROOM = 0.84
 
 
 @dataclass(frozen=True)
@@ -73,25 +63,6 @@ class Bars:
     def series(self) -> list[str]:
         """The series in order."""
         return list(dict.fromkeys(bar.series for bar in self.bars))
-
-    def of(self, series: str) -> list[tuple[int, Bar]]:
-        """The bars of a series, each with the place of its group."""
-        places = {group: place for place, group in enumerate(self.groups)}
-        return [(places[bar.group], bar) for bar in self.bars if bar.series == series]
-
-    @property
-    def is_spread(self) -> bool:
-        """Whether any bar has runs that differ; without, whiskers would be dots on the bars."""
-        return any(bar.least < bar.most for bar in self.bars)
-
-    def offset(self, rank: int) -> float:
-        """How far the bars of a series stand from the middle of their group."""
-        return (rank - (len(self.series) - 1) / 2.0) * self.width
-
-    @property
-    def width(self) -> float:
-        """The width of a bar, where a group is 1 wide."""
-        return _ROOM / len(self.series)
 
 
 def bars(spec: PictureSpec, tables: Tables) -> Bars | None:
@@ -157,84 +128,20 @@ def bars_table(made: Bars) -> Table:
     return Table(columns, rows)
 
 
-def _spreads(made: Bars, series: str) -> list[list[float]]:
-    """How far the least run of each bar lies below its median, and how far the greatest above."""
-    own = [bar for _, bar in made.of(series)]
-    return [[bar.median - bar.least for bar in own], [bar.most - bar.median for bar in own]]
-
-
-def bars_figure(made: Bars) -> Figure:
-    """The bars, drawn with Plotly."""
-    figure = empty_figure(420)
-    for rank, series in enumerate(made.series):
-        own = made.of(series)
-        figure.add_bar(
-            x=[place + made.offset(rank) for place, _ in own],
-            y=[significant(bar.median) for _, bar in own],
-            width=made.width,
-            name=series or "ours",
-            marker={
-                "color": SERIES[rank % len(SERIES)] if made.has_series else BLUE,
-                "pattern": {"shape": _HATCHES[rank % len(_HATCHES)], "solidity": 0.25},
-                "line": {"width": 0},
-            },
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": _spreads(made, series)[1],
-                "arrayminus": _spreads(made, series)[0],
-                "thickness": 1,
-                "width": 2,
-            }
-            if made.is_spread
-            else None,
-            text=[
-                f"{_named(bar)}: {bar.median:,.4g} {unit_words(made.spec.y.unit)}"
-                f"<br>{bar.least:,.4g} to {bar.most:,.4g} in {bar.runs} "
-                f"{'run' if bar.runs == 1 else 'runs'}"
-                for _, bar in own
-            ],
-            textposition="none",
-            hoverinfo="text",
+def bars_drawn(made: Bars) -> Spec:
+    """The bars as a specification."""
+    unit = unit_words(made.spec.y.unit)
+    found = [
+        (
+            bar.group,
+            bar.series,
+            bar.median,
+            bar.least,
+            bar.most,
+            f"{_named(bar)}: {bar.median:,.4g} {unit}, {bar.least:,.4g} to {bar.most:,.4g} in "
+            f"{bar.runs} {'run' if bar.runs == 1 else 'runs'}",
         )
-    figure.update_xaxes(
-        title=made.spec.x.title,
-        tickvals=list(range(len(made.groups))),
-        ticktext=made.groups,
-        showgrid=False,
-    )
-    figure.update_yaxes(title=made.spec.y.label)
-    if made.spec.y.logarithmic:
-        figure.update_yaxes(type="log")
-    figure.update_layout(barmode="overlay", hovermode="closest", showlegend=bool(made.has_series))
-    return figure
-
-
-def bars_static(figure: StaticFigure, made: Bars) -> None:
-    """The bars, drawn with matplotlib."""
-    axes = figure.subplots()
-    for rank, series in enumerate(made.series):
-        own = made.of(series)
-        axes.bar(
-            [place + made.offset(rank) for place, _ in own],
-            [bar.median for _, bar in own],
-            width=made.width,
-            color=SERIES[rank % len(SERIES)] if made.has_series else BLUE,
-            hatch=2 * _HATCHES[rank % len(_HATCHES)],
-            edgecolor="white",
-            linewidth=0.3,
-            yerr=_spreads(made, series) if made.is_spread else None,
-            error_kw={"elinewidth": 0.6, "capsize": 1.0, "capthick": 0.6},
-            label=series or None,
-        )
-    axes.set_xticks(range(len(made.groups)), made.groups)
-    axes.grid(False, axis="x")
-    axes.set_xlabel(made.spec.x.title)
-    axes.set_ylabel(made.spec.y.label)
-    if made.spec.y.logarithmic:
-        axes.set_yscale("log")
-    if any(bar.median < 0.0 for bar in made.bars):
-        axes.axhline(0.0, color="black", linewidth=0.6)
-    if made.has_series:
-        # Beside the bars: seven cases of eight topologies leave no free corner.
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+        for bar in made.bars
+    ]
+    across, upwards = made.spec.x.title, made.spec.y.label
+    return bars_spec(found, across, upwards, log=made.spec.y.logarithmic)

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from resilver.report.plots import empty_figure
-from resilver.report.scales import significant
-from resilver.report.style import SERIES
 from resilver.report.tables import Column, Table
+from resilver.report.vega import Spec
 from resilver.reproduce.compare import DIVISORS
+from resilver.reproduce.drawing import cumulative_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
-from resilver.reproduce.words import number_words, unit_words
+from resilver.reproduce.words import number_words
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as StaticFigure
-    from plotly.graph_objects import Figure
-
-_DASHES = ("solid", "dash", "dot", "dashdot")
-_DASHES_STATIC = ("-", "--", ":", "-.")
 # Lines of more points than a screen has columns only make the page slow.
 _POINTS_MAX = 400
 
@@ -114,47 +106,7 @@ def cumulative_table(made: Cumulative) -> Table:
     return Table(columns, rows)
 
 
-def cumulative_figure(made: Cumulative) -> Figure:
-    """The lines, drawn with Plotly."""
-    figure = empty_figure(420)
-    unit = unit_words(made.spec.x.unit)
-    for rank, line in enumerate(made.lines):
-        figure.add_scatter(
-            x=[significant(float(x)) for x in line.xs],
-            y=[significant(100.0 * float(share)) for share in line.shares],
-            text=[
-                f"{line.name}: {100.0 * share:.3g} % at most {x:,.4g} {unit}"
-                for x, share in zip(line.xs, line.shares, strict=True)
-            ],
-            hoverinfo="text",
-            mode="lines",
-            name=line.name,
-            line={
-                "color": SERIES[rank % len(SERIES)],
-                "width": 2,
-                "dash": _DASHES[rank % len(_DASHES)],
-            },
-        )
-    figure.update_xaxes(title=made.spec.x.label, rangemode="tozero")
-    figure.update_yaxes(title="share that is at most so large (%)", range=[0, 101])
-    figure.update_layout(hovermode="closest", showlegend=True)
-    return figure
-
-
-def cumulative_static(figure: StaticFigure, made: Cumulative) -> None:
-    """The lines, drawn with matplotlib."""
-    axes = figure.subplots()
-    for rank, line in enumerate(made.lines):
-        axes.plot(
-            line.xs,
-            100.0 * line.shares,
-            color=SERIES[rank % len(SERIES)],
-            linestyle=_DASHES_STATIC[rank % len(_DASHES_STATIC)],
-            label=line.name,
-        )
-    axes.set_xlim(left=0.0)
-    axes.set_ylim(0.0, 101.0)
-    axes.set_xlabel(made.spec.x.label)
-    axes.set_ylabel("share that is at most so large (%)")
-    # Beside the lines: cumulative ones leave no free corner.
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
+def cumulative_drawn(made: Cumulative) -> Spec:
+    """The lines as a specification."""
+    lines = [(line.name, line.xs.tolist(), (100.0 * line.shares).tolist()) for line in made.lines]
+    return cumulative_spec(lines, made.spec.x.label)

@@ -1,4 +1,4 @@
-"""Lines over a logarithmic axis, with the published numbers as stars: both ways of drawing."""
+"""Lines over a logarithmic axis, with the published numbers as stars."""
 
 from __future__ import annotations
 
@@ -6,25 +6,16 @@ import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from resilver.report.plots import empty_figure
-from resilver.report.scales import log_ticks, significant
-from resilver.report.static_charts import logarithmic_upwards
-from resilver.report.style import GREY, PURPLE, SERIES, SERIES_MARKS, SERIES_MARKS_STATIC
 from resilver.report.tables import Column, Table
+from resilver.report.vega import Spec
 from resilver.reproduce.compare import DIVISORS, Comparison
+from resilver.reproduce.drawing import lines_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.reproduce.words import number_words, unit_words
 from resilver.units import exact_bytes
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as StaticFigure
-    from plotly.graph_objects import Figure
-
-_DASHES = ("solid", "dash", "dot", "dashdot")
-_DASHES_STATIC = ("-", "--", ":", "-.")
 _X_KINDS = {"bytes": "bytes", "%": "share", "ms": "seconds"}
 """What a table writes the numbers of the axis across as, by their unit; others are counts."""
 
@@ -161,112 +152,19 @@ def curve_table(made: Curve) -> Table:
     return Table(columns, rows)
 
 
-def curve_figure(made: Curve) -> Figure:
-    """The lines, drawn with Plotly."""
-    spec = made.spec
-    figure = empty_figure(420)
-    for rank, line in enumerate(made.lines):
-        figure.add_scatter(
-            x=[made.place(x) for x in line.xs],
-            y=[significant(y) for y in line.ys],
-            text=[
-                f"{made.label(x)}: {y:,.4g} {unit_words(spec.y.unit)}"
-                for x, y in zip(line.xs, line.ys, strict=True)
-            ],
-            hoverinfo="text",
-            mode="lines" if line.is_expected else "lines+markers",
-            name=line.name,
-            line={
-                "color": _colour(rank, line),
-                "width": 2,
-                "dash": _DASHES[rank % len(_DASHES)],
-            },
-            marker={"size": 7, "symbol": SERIES_MARKS[_mark(rank)]},
-        )
-    if made.published:
-        figure.add_scatter(
-            x=[made.place(x) for x, _ in made.published],
-            y=[y for _, y in made.published],
-            text=[f"the paper: {y:,.4g} {unit_words(spec.y.unit)}" for _, y in made.published],
-            hoverinfo="text",
-            mode="markers",
-            name="the paper",
-            marker={"size": 15, "symbol": "star", "color": PURPLE, "line": {"width": 1}},
-        )
-    figure.update_xaxes(
-        title=spec.x.title,
-        tickvals=[made.place(x) for x in made.ticks],
-        ticktext=[made.label(x) for x in made.ticks],
-    )
-    if spec.y.logarithmic:
-        ys = _heights(made)
-        ticks = log_ticks(min(ys), max(ys))
-        figure.update_yaxes(
-            title=made.spec.y.label,
-            type="log",
-            tickvals=ticks,
-            ticktext=[f"{t:,.10g}" for t in ticks],
-        )
-    else:
-        figure.update_yaxes(title=made.spec.y.label, range=[0, 1.12 * max(_heights(made)) or 1.0])
-    figure.update_layout(
-        hovermode="closest", showlegend=len(made.lines) > 1 or bool(made.published)
-    )
-    return figure
-
-
-def curve_static(figure: StaticFigure, made: Curve) -> None:
-    """The lines, drawn with matplotlib."""
-    spec = made.spec
-    axes = figure.subplots()
-    for rank, line in enumerate(made.lines):
-        axes.plot(
-            line.xs,
+def curve_drawn(made: Curve) -> Spec:
+    """The lines as a specification."""
+    spec, unit = made.spec, unit_words(made.spec.y.unit)
+    lines = [
+        (
+            line.name,
+            line.is_expected,
+            [made.place(x) for x in line.xs],
             line.ys,
-            color=_colour(rank, line),
-            linestyle=_DASHES_STATIC[rank % len(_DASHES_STATIC)],
-            marker="" if line.is_expected else SERIES_MARKS_STATIC[_mark(rank)],
-            markersize=3.5,
-            label=line.name,
+            [f"{made.label(x)}: {y:,.4g} {unit}" for x, y in zip(line.xs, line.ys, strict=True)],
         )
-    if made.published:
-        axes.plot(
-            [x for x, _ in made.published],
-            [y for _, y in made.published],
-            linestyle="",
-            marker="*",
-            markersize=9,
-            color=PURPLE,
-            markeredgecolor=GREY,
-            markeredgewidth=0.5,
-            label="the paper",
-        )
-    if spec.x.logarithmic:
-        axes.set_xscale("log", base=2)
-    axes.set_xticks(made.ticks, [made.label(x) for x in made.ticks])
-    if spec.x.unit == "bytes":
-        axes.tick_params(axis="x", rotation=45)
-    axes.minorticks_off()
-    if spec.y.logarithmic:
-        logarithmic_upwards(axes)
-    else:
-        axes.set_ylim(0.0, 1.12 * max(_heights(made)) or 1.0)
-    axes.set_xlabel(spec.x.title)
-    axes.set_ylabel(made.spec.y.label)
-    if len(made.lines) > 1 or made.published:
-        axes.legend(loc="best")
-
-
-def _colour(rank: int, line: Line) -> str:
-    """The colour of a line: grey where a formula says so."""
-    return GREY if line.is_expected else SERIES[rank % len(SERIES)]
-
-
-def _mark(rank: int) -> int:
-    """Which mark a line has: another one than the line of the same colour before it."""
-    return (rank + rank // len(SERIES)) % len(SERIES_MARKS)
-
-
-def _heights(made: Curve) -> list[float]:
-    """Everything that the axis upwards must reach."""
-    return [y for line in made.lines for y in line.ys] + [y for _, y in made.published]
+        for line in made.lines
+    ]
+    stars = [(made.place(x), y, f"the paper: {y:,.4g} {unit}") for x, y in made.published]
+    ticks = {made.place(x): made.label(x) for x in made.ticks}
+    return lines_spec(lines, stars, ticks, spec.x.title, spec.y.label, log=spec.y.logarithmic)

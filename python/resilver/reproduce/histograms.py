@@ -1,24 +1,17 @@
-"""Counts and volumes by size, a panel a population: both ways of drawing."""
+"""Counts and volumes by size, a panel a population."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from resilver.report.plots import AXIS, empty_figure
-from resilver.report.scales import significant
-from resilver.report.style import BLUE, VERMILLION
 from resilver.report.tables import Column, Table
+from resilver.report.vega import Spec
+from resilver.reproduce.drawing import histogram_spec
 from resilver.reproduce.published import PictureSpec
 from resilver.reproduce.tables import Tables
 from resilver.units import exact_bytes
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as StaticFigure
-    from plotly.graph_objects import Figure
-
-_PANEL_PIXELS = 230
 _EXPONENTS_A_TICK = 6
 
 
@@ -105,70 +98,8 @@ def histogram_table(made: Histogram) -> Table:
     return Table(columns, rows)
 
 
-def histogram_figure(made: Histogram) -> Figure:
-    """The panels, drawn with Plotly."""
-    count = len(made.panels)
-    figure = empty_figure(60 + _PANEL_PIXELS * count)
-    low, high = made.limits
-    gap = 0.12
-    room = (1.0 - gap * (count - 1)) / count
-    for rank, panel in enumerate(made.panels):
-        suffix = "" if rank == 0 else str(rank + 1)
-        top = 1.0 - rank * (room + gap)
-        for values, colour, name, aside in (
-            (panel.counts, VERMILLION, f"share of {made.counted}", 0.28),
-            (panel.volumes, BLUE, "share of the volume", 0.72),
-        ):
-            figure.add_bar(
-                x=[exponent + aside for exponent in panel.exponents],
-                y=[significant(value) for value in values],
-                width=0.44,
-                marker={"color": colour, "line": {"width": 0}},
-                name=name,
-                legendgroup=name,
-                showlegend=rank == 0,
-                yaxis=f"y{suffix}",
-                text=[
-                    f"{panel.name}, {_bin(exponent)}: {value:.3g} %"
-                    for exponent, value in zip(panel.exponents, values, strict=True)
-                ],
-                textposition="none",
-                hoverinfo="text",
-            )
-        axis = {**AXIS, "domain": [max(0.0, top - room), top], "rangemode": "tozero"}
-        figure.update_layout({f"yaxis{suffix}": {**axis, "title": f"{panel.name} (%)"}})
-    figure.update_xaxes(
-        title="size",
-        range=[low - 0.2, high + 1.2],
-        tickvals=made.ticks,
-        ticktext=[exact_bytes(2**exponent) for exponent in made.ticks],
-        anchor="y" if count == 1 else f"y{count}",
-    )
-    figure.update_layout(bargap=0, barmode="overlay", hovermode="closest", showlegend=True)
-    return figure
-
-
-def _bin(exponent: int) -> str:
-    return f"{exact_bytes(2**exponent)} to {exact_bytes(2 ** (exponent + 1))}"
-
-
-def histogram_static(figure: StaticFigure, made: Histogram) -> None:
-    """The panels, drawn with matplotlib."""
-    low, high = made.limits
-    grid = figure.subplots(len(made.panels), 1, sharex=True, squeeze=False)
-    for rank, (axes, panel) in enumerate(zip(grid[:, 0], made.panels, strict=True)):
-        for values, colour, name, aside in (
-            (panel.counts, VERMILLION, f"share of {made.counted}", 0.28),
-            (panel.volumes, BLUE, "share of the volume", 0.72),
-        ):
-            xs = [exponent + aside for exponent in panel.exponents]
-            axes.bar(xs, values, width=0.44, color=colour, label=name)
-        axes.set_ylabel(f"{panel.name} (%)")
-        axes.set_xlim(low - 0.2, high + 1.2)
-        axes.set_ylim(bottom=0.0)
-        axes.grid(False, axis="x")
-        if rank == 0:
-            axes.legend(loc="best")
-    last = grid[-1, 0]
-    last.set_xticks(made.ticks, [exact_bytes(2**exponent) for exponent in made.ticks])
-    last.set_xlabel("size")
+def histogram_drawn(made: Histogram) -> Spec:
+    """The panels as a specification."""
+    panels = [(panel.name, panel.exponents, panel.counts, panel.volumes) for panel in made.panels]
+    ticks = {float(exponent): exact_bytes(2**exponent) for exponent in made.ticks}
+    return histogram_spec(panels, ticks, (f"share of {made.counted}", "share of the volume"))

@@ -8,7 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from resilver.report.document import Document, write_page
-from resilver.report.provenance import provenance_html
+from resilver.report.provenance import provenance
 from resilver.report.tables import Column, Table
 from resilver.reproduce.compare import ABSENT, COMPARED, DIFFERS, FAILS, HOLDS, Comparison
 from resilver.reproduce.conclusions import PARTLY, Concluded
@@ -61,7 +61,7 @@ def _body(page: Document, made: Reproduction) -> Iterable[str]:
     # A whole collection has every figure, which its parts name.
     few = one.figures and (one.kind != "collection" or len(one.figures) == 1)
     figures = f", {_listed(one.figures)}" if few else ""
-    yield f"<main><header><h1>{escape(one.title)}</h1>"
+    yield f"<main id='main'><header><h1>{escape(one.title)}</h1>"
     yield f'<p class="lead">{escape(summary(made))}</p>'
     if made.conclusions:
         yield f'<p class="lead">{escape(conclusion_words(made.conclusions))}</p>'
@@ -83,7 +83,7 @@ def _body(page: Document, made: Reproduction) -> Iterable[str]:
         yield verdict_table(made.comparisons)
         yield "</section>"
     for drawn in made.overview:
-        yield page.figure(drawn.shown, drawn.table_title)
+        yield page.figure(drawn.chart)
     for part in made.parts:
         yield from _part(page, part)
     yield _stand_ins(one.stand_ins)
@@ -245,7 +245,7 @@ def _part(page: Document, part: Part) -> Iterable[str]:
     if part.comparisons:
         yield verdict_table(part.comparisons)
     for drawn in part.pictures:
-        yield page.figure(drawn.shown, drawn.table_title)
+        yield page.figure(drawn.chart)
     yield "</section>"
 
 
@@ -291,7 +291,9 @@ def _provenance(made: Reproduction) -> Iterable[str]:
     """The provenance of the first run folder: version, host and command are those of all."""
     for part in made.parts:
         if part.evidence.results is not None:
-            yield provenance_html(part.evidence.results, made.command)
+            told = provenance(part.evidence.results, made.command).items()
+            items = (f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in told)
+            yield f"<section><h2>Provenance</h2><dl>{''.join(items)}</dl></section>"
             return
 
 

@@ -216,6 +216,11 @@ class Study(Sections):
         title = f"<summary>{escape(repr(self))}</summary>"
         return f"<details>{title}<pre>{escape(self.to_toml())}</pre></details>"
 
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The swept systems in their order; one without a sweep."""
+        return self._points
+
     def runs(self) -> list[Run]:
         """Every run of the study: the systems in sweep order, and for each its seeds in order."""
         from resilver import __version__

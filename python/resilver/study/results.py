@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from resilver.columns import TABLES_ADDED_IN
 from resilver.errors import ConfigError, name_remedy
-from resilver.spec import RESULTS_SCHEMA_VERSION
+from resilver.spec import RESULTS_SCHEMA_VERSION, Study
+from resilver.spec.sweep import Point
+from resilver.study.folder import STUDY_FILE
 from resilver.study.provenance import read_provenance, refuse_other_folders
 from resilver.study.tables import (
     COSTS,
@@ -31,12 +33,34 @@ if TYPE_CHECKING:
 class StudyTables:
     """What results have in common, wherever their tables are read from."""
 
+    folder: Path
     provenance: dict[str, Any]
 
     @property
     def study(self) -> dict[str, Any]:
         """The study as resolved: every default filled in, quantities as SI numbers."""
         return dict(self.provenance["study"])
+
+    @property
+    def title(self) -> str:
+        """The study's title; empty where it has none."""
+        return str(self.study.get("study", {}).get("title") or "")
+
+    @cached_property
+    def study_file(self) -> str:
+        """The study as TOML, as it stands in the folder; empty where it does not."""
+        try:
+            return (self.folder / STUDY_FILE).read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+    @cached_property
+    def systems(self) -> tuple[Point, ...]:
+        """The swept systems as the study declares them; none where its inputs are not at hand."""
+        try:
+            return Study.load(self.folder / STUDY_FILE).points
+        except ConfigError:
+            return ()
 
     @cached_property
     def servers(self) -> pa.Table:

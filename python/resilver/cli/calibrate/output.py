@@ -18,7 +18,7 @@ from resilver.units import Bytes
 FIGURE = option(
     "--figure",
     metavar="FILE",
-    text="Draw measured against modelled bandwidth there (.png or .svg).",
+    text="Draw measured against modelled bandwidth there (.png, .svg or .pdf).",
 )
 """The option of what is measured beside what is modelled."""
 

@@ -1,0 +1,124 @@
+"""How busy each device and its link was, and what it served."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from resilver.report.arrays import Floats, descending
+from resilver.report.chart import Chart
+from resilver.report.servers import Servers, rank_axis
+from resilver.report.style import BLUE, GREEN, MARKS, ORANGE, PURPLE, VERMILLION
+from resilver.report.tables import Table, table
+from resilver.report.vega import Spec, colours, rows, zoom
+from resilver.report.vega import number as axis
+from resilver.report.words import percent, plural
+
+
+def busy(data: Servers) -> Chart | None:
+    """The busy share of each device and of its link, busiest device first.
+
+    Args:
+        data: The devices.
+
+    Returns:
+        The chart; None where nobody knows how busy they were.
+    """
+    known = np.flatnonzero(~np.isnan(data.device_share))
+    if not known.size:
+        return None
+    order = known[descending(data.device_share[known])]
+    has_links = not np.isnan(data.link_share[order]).all()
+
+    top = int(order[0])
+    is_shared = data.share_of == "time" and data.pieces.any()
+    when = ", with the rebuild or with clients" if is_shared else ""
+    text = (
+        f"The share of the {data.share_of} for which each {data.holder}'s device"
+        f"{' and link were' if has_links else ' was'} busy{when}, busiest first."
+    )
+    heading = (
+        f"Devices are busy {percent(float(np.mean(data.device_share[order])))} of the "
+        f"{data.share_of} on average; the busiest, {data.names[top]}'s, "
+        f"{percent(float(data.device_share[top]))}"
+    )
+    if has_links:
+        heading += f", the busiest link {percent(float(np.nanmax(data.link_share[order])))}"
+    if waiting := float(data.backlog.sum()):
+        heading += f"; {plural(waiting, 'acknowledged write')} still wait for them at the end"
+    return Chart(
+        "busy",
+        heading,
+        text,
+        lambda: _busy_spec(data, order),
+        _busy_table(data, order),
+        f"busy shares by {data.holder}",
+        True,
+    )
+
+
+def _busy_spec(data: Servers, order: npt.NDArray[np.int64]) -> Spec:
+    """A mark a device by its class, or as failed, and one for its link."""
+    has_links = not np.isnan(data.link_share[order]).all()
+    kinds = [data.class_of(at) or "device" for at in order]
+    kinds = ["failed" if data.failed[at] else kind for at, kind in zip(order, kinds, strict=True)]
+    devices = [
+        (rank, kind, 100.0 * float(data.device_share[at]), _busy_text(data, at, "its device"))
+        for rank, (at, kind) in enumerate(zip(order, kinds, strict=True), 1)
+    ]
+    links = [
+        (rank, "link", 100.0 * float(data.link_share[at]), _busy_text(data, at, "its link"))
+        for rank, at in enumerate(order, 1)
+        if has_links
+    ]
+    names = list(dict.fromkeys(kind for _, kind, _, _ in (*devices, *links)))
+    by_name = {"link": ORANGE, "failed": VERMILLION}
+    spare = iter((BLUE, GREEN, PURPLE) * len(names))
+    named = colours(names, [by_name.get(name) or next(spare) for name in names])
+    shapes = {"domain": names, "range": [MARKS[at % len(MARKS)] for at in range(len(names))]}
+    top = max(value for _, _, value, _ in (*devices, *links))
+    columns = zip(*devices, *links, strict=True)
+    return {
+        "height": 260,
+        "data": rows(**dict(zip(("rank", "kind", "y", "text"), columns, strict=True))),
+        "mark": {"type": "point", "filled": True, "size": 30, "clip": True},
+        "params": [zoom()],
+        "encoding": {
+            "x": rank_axis(f"{data.holder}s, busiest device first", order.size),
+            "y": axis(
+                "y",
+                f"busy share of the {data.share_of} (%)",
+                ends=(0.0, min(104.0, max(1.08 * top, 0.1))),
+            ),
+            "color": named | {"field": "kind"},
+            "shape": {"field": "kind", "type": "nominal", "scale": shapes},
+            "tooltip": {"field": "text", "type": "nominal"},
+        },
+    }
+
+
+def _busy_text(data: Servers, at: int, what: str) -> str:
+    share = data.device_share if "device" in what else data.link_share
+    kind = f" ({data.class_of(at)})" if data.class_of(at) else ""
+    text = f"{data.names[at]}{kind}: {what} is busy {percent(float(share[at]))}"
+    served = f", {plural(float(data.completed[at]), 'request')}" if data.completed[at] else ""
+    return f"{text}{served}{', failed' if data.failed[at] else ''}"
+
+
+def _busy_table(data: Servers, order: npt.NDArray[np.int64]) -> Table:
+    at = order
+    served = data.completed.any() or data.lost.any()
+    clients: list[tuple[str, str, str, Floats]] = [
+        ("requests_completed", "requests completed", "count", data.completed[at]),
+        ("requests_lost", "requests lost", "count", data.lost[at]),
+        ("write_backlog_requests", "writes waiting at the end", "count", data.backlog[at]),
+    ]
+    states = ["failed" if data.failed[i] else "works" for i in at]
+    return table(
+        ("name", data.holder, "text", [data.names[i] for i in at]),
+        *([("class", "class", "text", [data.classes[i] for i in at])] if any(data.classes) else []),
+        ("device_busy_share", "device busy", "share", data.device_share[at]),
+        ("link_busy_share", "link busy", "share", data.link_share[at]),
+        *(clients if served else []),
+        ("state", "state", "text", states),
+    )

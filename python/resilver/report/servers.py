@@ -1,0 +1,310 @@
+"""What each surviving device took in, when it finished, and how busy each device and link was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from resilver.report.arrays import Floats, column, descending, rows_of_run
+from resilver.report.chart import Chart
+from resilver.report.scales import byte_scale, time_scale
+from resilver.report.source import ResultsLike, SystemRuns, number
+from resilver.report.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
+from resilver.report.tables import Table, table
+from resilver.report.vega import Spec, colours, rows, tip, zoom
+from resilver.report.vega import number as axis
+from resilver.report.words import against, plural
+from resilver.units import format_duration
+
+
+@dataclass(frozen=True, eq=False)
+class Servers:
+    """What each device took part in, one entry a device, by index.
+
+    Args:
+        names: The devices' names.
+        holder: What they are called, in the singular: "server" or "OSD".
+        classes: The class of each device, empty where they have none.
+        failed: Which failed.
+        pieces: Replicas or pieces rebuilt on it.
+        bytes: Their bytes.
+        groups: Placement groups gained; None where the system has no groups.
+        finish_seconds: When its last rebuilt byte was written, from the first fault; NaN if it
+            rebuilt nothing.
+        device_share: Share of the time its device was busy; NaN if unknown.
+        link_share: Share of the time its link was busy; NaN if unknown.
+        share_of: Which time: that of the rebuild, or all that counts where clients are served too.
+        completed: Clients' requests that each completed.
+        lost: Clients' requests to it that were lost.
+        backlog: Writes acknowledged and not yet on it at the end.
+    """
+
+    names: tuple[str, ...]
+    holder: str
+    classes: tuple[str, ...]
+    failed: npt.NDArray[np.bool_]
+    pieces: Floats
+    bytes: Floats
+    groups: Floats | None
+    finish_seconds: Floats
+    device_share: Floats
+    link_share: Floats
+    share_of: str
+    completed: Floats
+    lost: Floats
+    backlog: Floats
+
+    @property
+    def alive(self) -> npt.NDArray[np.int64]:
+        """The indices of those that survive."""
+        return np.flatnonzero(~self.failed)
+
+    def class_of(self, index: int) -> str:
+        """The class of a device; empty where there is one class, or none."""
+        return self.classes[index] if len(set(self.classes)) > 1 else ""
+
+
+def servers(results: ResultsLike, point: SystemRuns) -> Servers:
+    """The devices of the system's median run.
+
+    Args:
+        results: The study's results.
+        point: The system.
+    """
+    data = rows_of_run(results.servers, point.median["run"])
+    # Beside clients, busy times begin with the warm-up's end and hold more than the rebuild.
+    window = number(point.median, "statistics_seconds")
+    seconds = window or number(point.median, "rebuild_seconds") or np.nan
+    groups = column(data, "placement_groups_gained")
+    kinds = data["class"].to_pylist() if "class" in data.column_names else [None] * data.num_rows
+    begin = point.first_fault_seconds
+    return Servers(
+        names=tuple(str(name) for name in data["name"].to_pylist()),
+        holder=point.holder,
+        classes=tuple(str(kind or "") for kind in kinds),
+        failed=np.array(data["failed"].to_pylist(), dtype=bool),
+        pieces=np.nan_to_num(column(data, "rebuilt_objects")),
+        bytes=np.nan_to_num(column(data, "rebuilt_bytes")),
+        groups=None if np.isnan(groups).all() else np.nan_to_num(groups),
+        finish_seconds=column(data, "finish_seconds") - begin,
+        device_share=column(data, "device_busy_seconds") / seconds,
+        link_share=column(data, "link_busy_seconds") / seconds,
+        share_of="time" if window else "rebuild",
+        completed=np.nan_to_num(column(data, "requests_completed")),
+        lost=np.nan_to_num(column(data, "requests_lost")),
+        backlog=np.nan_to_num(column(data, "write_backlog_requests")),
+    )
+
+
+def rank_axis(title: str, count: int) -> Spec:
+    """The axis across of devices in the order of their ranks.
+
+    Args:
+        title: Its title.
+        count: How many devices there are.
+    """
+    return axis("rank", title, ends=(0.25, count + 0.75), form=",d", tickMinStep=1)
+
+
+def _finish_words(seconds: float) -> str:
+    return "rebuilds nothing" if np.isnan(seconds) else f"done after {format_duration(seconds)}"
+
+
+def by_server(data: Servers, point: SystemRuns) -> Chart:
+    """What each survivor rebuilt, most first, with the placement groups it gained.
+
+    Args:
+        data: The devices.
+        point: Their system.
+    """
+    alive = data.alive
+    order = alive[descending(data.pieces[alive])]
+    piece, holder = point.piece, data.holder
+
+    def make() -> Spec:
+        values = rows(
+            rank=range(1, order.size + 1),
+            name=[data.names[at] for at in order],
+            y=data.pieces[order],
+            text=[_server_text(data, at, piece) for at in order],
+            **({} if data.groups is None else {"g": data.groups[order]}),
+            kind=[data.class_of(at) or f"{piece}s" for at in order],
+        )
+        kinds = list(dict.fromkeys(row["kind"] for row in values["values"]))
+        across = rank_axis(f"surviving {holder}s, most {piece}s first", order.size)
+        named = colours(kinds, (BLUE, GREEN, PURPLE), legend=len(kinds) > 1) | {"field": "kind"}
+        # On an axis of numbers a bar has no width by itself.
+        wide = {"expr": f"max(1, 0.86 * width / {order.size + 1})"}
+        bar = {"type": "bar", "clip": True, "width": wide}
+        ends = (0.0, 1.06 * max(1.0, float(data.pieces[order].max())))
+        bars = {
+            "mark": bar,
+            "encoding": {
+                "y": axis("y", f"{piece}s rebuilt", ends=ends),
+                "color": named,
+                "tooltip": {"field": "text", "type": "nominal"},
+            },
+        }
+        views: list[Spec] = [{"height": 240, "data": values, "encoding": {"x": across}}]
+        views[0] |= {"layer": [bars], "params": [zoom("zoom0")]}
+        if data.groups is not None:
+            ends = (0.0, 1.06 * max(1.0, float(data.groups.max())))
+            upwards = axis("g", "placement groups", ends=ends, tickMinStep=1)
+            read = tip(("name", holder), ("g", "placement groups gained"))
+            dots = {"type": "point", "filled": True, "size": 28, "color": ORANGE, "clip": True}
+            views.append(
+                {
+                    "height": 110,
+                    "data": values,
+                    "mark": dots,
+                    "encoding": {"x": across, "y": upwards, "tooltip": read},
+                }
+            )
+            views[0]["encoding"] = {"x": across | {"axis": {"labels": False, "title": None}}}
+        return {"vconcat": views} if len(views) > 1 else views[0]
+
+    text = f"What each surviving {holder} rebuilds, most first"
+    if data.groups is not None:
+        text += "; below, how many placement groups it gains"
+    return Chart(
+        "servers",
+        _servers_finding(data, point),
+        f"{text}.",
+        make,
+        servers_table(data, order, piece),
+        f"rebuilt {piece}s by {holder}",
+        is_for_experts=True,
+    )
+
+
+def _server_text(data: Servers, at: int, piece: str) -> str:
+    kind = f", {data.class_of(at)}" if data.class_of(at) else ""
+    gained = f", {plural(data.groups[at], 'placement group')}" if data.groups is not None else ""
+    return (
+        f"{data.names[at]}{kind}: {plural(float(data.pieces[at]), piece)}{gained}, "
+        f"{_finish_words(float(data.finish_seconds[at]))}"
+    )
+
+
+def _servers_finding(data: Servers, point: SystemRuns) -> str:
+    """How unevenly the rebuilt pieces fall on the survivors."""
+    alive = data.alive
+    pieces = data.pieces[alive]
+    top = int(alive[descending(pieces)[0]])
+    mean = float(pieces.mean())
+    # A mean of half a piece must not be called 0.
+    mean_text = f"{mean:,.0f}" if mean == round(mean) or mean > 10 else f"{mean:,.1f}"
+    text = f"{data.names[top]} rebuilds {plural(float(data.pieces[top]), point.piece)}"
+    if mean > 0.0:
+        text += f", {against(float(data.pieces[top]) / mean, f'the mean of {mean_text}')}"
+    if data.groups is not None:
+        text += f", from {plural(float(data.groups[top]), 'placement group')}"
+    idle = int(np.count_nonzero(pieces == 0))
+    return f"{text}; {idle:,} of {alive.size:,} survivors rebuild nothing" if idle else text
+
+
+def finishing(data: Servers, point: SystemRuns) -> Chart | None:
+    """When each survivor finished: sorted, and against the bytes it rebuilt.
+
+    Args:
+        data: The devices.
+        point: Their system.
+    """
+    active = np.flatnonzero(~np.isnan(data.finish_seconds) & ~data.failed)
+    if not active.size:
+        return None
+    order = active[descending(data.finish_seconds[active])]
+    last, holder = int(order[0]), data.holder
+    time = time_scale(float(data.finish_seconds[last]))
+    size = byte_scale(float(data.bytes[active].max()))
+
+    def make() -> Spec:
+        values = rows(
+            rank=range(1, order.size + 1),
+            x=data.bytes[order] / size.divisor,
+            y=data.finish_seconds[order] / time.divisor,
+            kind=[data.class_of(at) or holder for at in order],
+            text=[_server_text(data, at, point.piece) for at in order],
+            name=[data.names[at] if at == last else "" for at in order],
+        )
+        kinds = list(dict.fromkeys(row["kind"] for row in values["values"]))
+        named = colours(kinds, (BLUE, GREEN, PURPLE), legend=len(kinds) > 1) | {"field": "kind"}
+        top = 1.14 * float(data.finish_seconds[last]) / time.divisor
+        upwards = axis("y", f"finished after ({time.unit})", ends=(0.0, top))
+        views: list[Spec] = []
+        wide = 1.08 * float(data.bytes[order].max()) / size.divisor
+        for across, align, aside in (
+            (rank_axis(f"{holder}s that rebuild, last to finish first", order.size), "left", 8),
+            (axis("x", f"data rebuilt on it ({size.unit})", ends=(0.0, wide)), "right", -8),
+        ):
+            dot = {"type": "point", "filled": True, "size": 36, "opacity": 0.8, "clip": True}
+            words = {"type": "text", "align": align, "dx": aside, "dy": -8, "color": VERMILLION}
+            views.append(
+                {
+                    "height": 280,
+                    "data": values,
+                    "encoding": {"x": across, "y": upwards},
+                    "layer": [
+                        {
+                            "mark": dot,
+                            "encoding": {
+                                "color": named,
+                                "tooltip": {"field": "text", "type": "nominal"},
+                            },
+                            "params": [zoom(f"zoom{len(views)}")],
+                        },
+                        {"mark": words, "encoding": {"text": {"field": "name"}}},
+                    ],
+                }
+            )
+        return {"hconcat": views}
+
+    text = (
+        f"When each {holder} has written its last rebuilt byte, from the first fault on: sorted, "
+        f"and against how much it rebuilds. {holder[0].upper()}{holder[1:]}s on one line through "
+        "the origin write at one rate."
+    )
+    return Chart(
+        "finish",
+        _finish_finding(data, active, last),
+        text,
+        make,
+        servers_table(data, order, point.piece),
+        f"finishing time by {holder}",
+        is_for_experts=True,
+    )
+
+
+def _finish_finding(data: Servers, active: npt.NDArray[np.int64], last: int) -> str:
+    """Who finishes last, and how much later than half of those that rebuild."""
+    words = format_duration(float(data.finish_seconds[last]))
+    text = f"{data.names[last]} finishes last, after {words}"
+    if active.size < 2:
+        return f"{text}: it is the only {data.holder} that rebuilds"
+    half = format_duration(float(np.median(data.finish_seconds[active])))
+    return f"{text}; half of them are done after {half}"
+
+
+def servers_table(data: Servers, order: Sequence[int] | npt.NDArray[np.int64], piece: str) -> Table:
+    """One row a device, in the order given.
+
+    Args:
+        data: The devices.
+        order: Their indices.
+        piece: What is rebuilt, in the singular.
+    """
+    at = np.asarray(order)
+    groups = [None] * at.size if data.groups is None else data.groups[at]
+    return table(
+        ("name", data.holder, "text", [data.names[i] for i in at]),
+        *([("class", "class", "text", [data.classes[i] for i in at])] if any(data.classes) else []),
+        ("rebuilt_pieces", f"{piece}s rebuilt", "count", data.pieces[at]),
+        ("rebuilt_bytes", "data rebuilt", "bytes", data.bytes[at]),
+        ("placement_groups_gained", "placement groups gained", "count", groups),
+        ("finish_seconds", "finished after", "seconds", data.finish_seconds[at]),
+        ("device_busy_share", "device busy", "share", data.device_share[at]),
+        ("link_busy_share", "link busy", "share", data.link_share[at]),
+    )

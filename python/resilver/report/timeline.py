@@ -1,0 +1,354 @@
+"""Charts over time: the panels that all of them are made of, and the course of a rebuild."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from resilver.report.arrays import (
+    Floats,
+    column,
+    merged_intervals,
+    moments_within,
+    rows_of_run,
+)
+from resilver.report.chart import Chart
+from resilver.report.faults import fault_marks_text
+from resilver.report.scales import Scale, byte_scale, rate_scale, time_scale, time_title
+from resilver.report.source import ResultsLike, SystemRuns, number
+from resilver.report.style import BLUE, DASHES, GREEN, INK, ORANGE, SERIES, VERMILLION
+from resilver.report.tables import table
+from resilver.report.vega import Spec, colours, lines_up, rows, tip, zoom
+from resilver.report.vega import number as axis
+from resilver.report.words import percent
+from resilver.units import format_duration
+
+SYSTEMS_TOGETHER_MAX = 8
+"""Systems in one chart over time: more lines than this are not told apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One panel of a chart over time: its axis, and its series as (name, colour, values)."""
+
+    title: str
+    scale: Scale
+    series: tuple[tuple[str, str, Floats], ...]
+    filled: bool = True
+
+    @property
+    def label(self) -> str:
+        """The title of its axis."""
+        return f"{self.title} ({self.scale.unit})" if self.scale.unit else self.title
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """What stands upright in every panel: faults dashed, repairs dotted, the warm-up shaded."""
+
+    faults: tuple[float, ...] = ()
+    repairs: tuple[float, ...] = ()
+    warm_up: float = 0.0
+
+
+def over_time(
+    edges: Floats, panels: Sequence[Panel], title: str, time: Scale, marks: Marks, height: int
+) -> Spec:
+    """Steps over time, a panel below the other, on one axis of time.
+
+    Args:
+        edges: The ends of all intervals, in seconds: one more than there are values.
+        panels: The panels, from the top.
+        title: The title of the axis of time, with its unit.
+        time: The unit of that axis.
+        marks: What stands upright in all of them.
+        height: The height of a panel in pixels.
+    """
+    times = edges / time.divisor
+    columns = {"a": times, "b": np.append(times[1:], times[-1:])}
+    for at, panel in enumerate(panels):
+        for rank, (_, _, values) in enumerate(panel.series):
+            columns[f"v{at}{rank}"] = np.append(values, values[-1:]) / panel.scale.divisor
+    views = [_panel(at, panels, title, times, marks, time, height) for at in range(len(panels))]
+    select = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["a"]}
+    pointed = {"name": "at", "select": select, "views": [f"p{at}" for at in range(len(panels))]}
+    own = {"scale": {"color": "independent"}, "legend": {"color": "independent"}}
+    return {"data": rows(**columns), "params": [pointed], "vconcat": views, "resolve": own}
+
+
+def _panel(
+    at: int,
+    panels: Sequence[Panel],
+    title: str,
+    times: Floats,
+    marks: Marks,
+    time: Scale,
+    height: int,
+) -> Spec:
+    panel = panels[at]
+    is_last = at == len(panels) - 1
+    names = [name for name, _, _ in panel.series]
+    named = colours(names, [colour for _, colour, _ in panel.series], legend=len(names) > 1)
+    layers: list[Spec] = []
+    if marks.warm_up:
+        shade = {"type": "rect", "color": "#888888", "opacity": 0.16, "clip": True}
+        ends = rows(x=[0.0], x2=[marks.warm_up / time.divisor])
+        place = {"x": {"field": "x"}, "x2": {"field": "x2"}}
+        layers.append({"data": ends, "mark": shade, "encoding": place})
+    for rank, (name, _, _) in enumerate(panel.series):
+        line: Spec = {"strokeWidth": 1.75, "interpolate": "step-after", "clip": True}
+        mark: Spec = {"type": "line", **line}
+        if panel.filled:
+            mark = {"type": "area", "line": line, "fillOpacity": 0.22, **line, "strokeWidth": 0}
+        upwards: Spec = {"field": f"v{at}{rank}", "type": "quantitative", "title": panel.label}
+        upwards["axis"] = {"format": ",~r" if not panel.scale.unit else ",.4~r"}
+        layers.append({"mark": mark, "encoding": {"y": upwards, "color": named | {"datum": name}}})
+    layers += lines_up([seconds / time.divisor for seconds in marks.faults])
+    layers += lines_up([seconds / time.divisor for seconds in marks.repairs], dash=2)
+    read = [("a", f"from ({time.unit})"), ("b", f"to ({time.unit})")]
+    unit = f" ({panel.scale.unit})" if panel.scale.unit else ""
+    read += [(f"v{at}{rank}", f"{name}{unit}") for rank, name in enumerate(names)]
+    shown = {"condition": {"param": "at", "value": 0.12, "empty": False}, "value": 0}
+    layers.append(
+        {
+            "name": f"p{at}",
+            "mark": {"type": "rect", "color": INK, "clip": True},
+            "encoding": {"x2": {"field": "b"}, "opacity": shown, "tooltip": tip(*read)},
+            "params": [zoom(f"zoom{at}")],
+        }
+    )
+    across = axis("a", title if is_last else "", ends=(0.0, float(times[-1])))
+    if not is_last:
+        across["axis"] |= {"labels": False, "title": None}
+    return {"height": height, "encoding": {"x": across}, "layer": layers}
+
+
+def edges_of(start: Floats, duration: Floats) -> Floats:
+    """The ends of all intervals, one more than there are."""
+    return np.append(start, start[-1:] + duration[-1:])
+
+
+def rate_of(amounts: Floats, duration: Floats) -> Floats:
+    """Amounts of intervals a second; 0 where an interval is empty."""
+    return np.divide(amounts, duration, out=np.zeros_like(amounts), where=duration > 0.0)
+
+
+def seconds_until(share: float, start: Floats, duration: Floats, rebuilt: Floats) -> float:
+    """When `share` of all rebuilt bytes were written, linear within an interval."""
+    done = np.concatenate(([0.0], np.cumsum(rebuilt)))
+    target = share * done[-1]
+    # The first interval that reaches it: later ones may write nothing more.
+    at = max(int(np.searchsorted(done, target)) - 1, 0)
+    part = float(target - done[at]) / float(rebuilt[at]) if rebuilt[at] else 0.0
+    return float(start[at] + part * duration[at])
+
+
+def timeline(results: ResultsLike, point: SystemRuns) -> Chart | None:
+    """The rebuild rate and the bytes in flight over the median run; None where nothing is rebuilt.
+
+    Args:
+        results: The study's results.
+        point: The system.
+    """
+    data = rows_of_run(results.timeline, point.median["run"])
+    start, duration, (flight,), (rebuilt,) = merged_intervals(
+        column(data, "start_seconds"),
+        column(data, "duration_seconds"),
+        [np.nan_to_num(column(data, "in_flight_bytes"))],
+        [np.nan_to_num(column(data, "rebuilt_bytes"))],
+    )
+    if not rebuilt.sum() > 0.0:
+        return None
+    faults = moments_within(point, start, duration)
+    edges, rate = edges_of(start, duration), rate_of(rebuilt, duration)
+    time = time_scale(float(edges.max()))
+
+    def make() -> Spec:
+        panels = (
+            Panel("rebuild rate", rate_scale(float(rate.max())), (("rebuilt", BLUE, rate),)),
+            Panel("in flight", byte_scale(float(flight.max())), (("in flight", GREEN, flight),)),
+        )
+        marks = Marks(faults if any(faults) else ())
+        return over_time(edges, panels, time_title(faults, time.unit), time, marks, 170)
+
+    # Durations count from the first fault, as the rebuild time does.
+    begin = min(faults, default=0.0)
+    half, most, end = (
+        seconds_until(share, start, duration, rebuilt) - begin for share in (0.5, 0.9, 1.0)
+    )
+    text = (
+        "Above, the bytes written a second by all servers together; below, the bytes requested and "
+        f"not yet written. {fault_marks_text(faults)}"
+    )
+    return Chart(
+        "timeline",
+        f"Half of the data is back after {format_duration(half)}; the last tenth takes "
+        f"{percent((end - most) / end if end > 0.0 else 0.0)} of the {format_duration(end)}",
+        text.strip(),
+        make,
+        table(
+            ("start_seconds", "from", "seconds", start),
+            ("duration_seconds", "for", "seconds", duration),
+            ("rebuilt_bytes", "data rebuilt", "bytes", rebuilt),
+            ("rebuilt_bytes_per_second", "rebuild rate", "rate", rate),
+            ("in_flight_bytes", "in flight", "bytes", flight),
+        ),
+        "rebuild over time",
+    )
+
+
+def degraded(results: ResultsLike, point: SystemRuns) -> Chart | None:
+    """Objects short of pieces over the median run; None where none ever is, or nobody counted.
+
+    Args:
+        results: The study's results.
+        point: The system.
+    """
+    data = rows_of_run(results.timeline, point.median["run"])
+    short = column(data, "degraded_objects")
+    if not short.size or not np.nansum(short) > 0.0:
+        return None
+    start, duration, (short, at_risk), _ = merged_intervals(
+        column(data, "start_seconds"),
+        column(data, "duration_seconds"),
+        [np.nan_to_num(short), np.nan_to_num(column(data, "at_risk_objects"))],
+        [],
+    )
+    faults = moments_within(point, start, duration)
+    edges = edges_of(start, duration)
+    time = time_scale(float(edges.max()))
+    one, last = f"a {point.piece} missing", point.last_words
+    # A line along zero would say less than no line.
+    series = [(one, ORANGE, short)]
+    series += [(last, VERMILLION, at_risk)] if at_risk.max() > 0.0 else []
+
+    def make() -> Spec:
+        panel = Panel("objects", Scale(1.0, ""), tuple(series))
+        marks = Marks(faults if any(faults) else ())
+        return over_time(edges, (panel,), time_title(faults, time.unit), time, marks, 260)
+
+    heading = f"Up to {_objects(short)} are degraded"
+    below = np.flatnonzero(short[int(np.argmax(short)) :] <= short.max() / 2.0)
+    if below.size:
+        half = float(start[int(np.argmax(short)) + below[0]]) - min(faults, default=0.0)
+        heading += f", half as many after {format_duration(half)}"
+    if np.allclose(at_risk, short):
+        heading += f"; each has {last}"
+    elif at_risk.max() > 0.0:
+        heading += f"; up to {_objects(at_risk)} have {last}"
+    else:
+        heading += f"; none ever has {last}"
+    text = f"Objects with {one}, and among them those with {last}, over time."
+    return Chart(
+        "degraded",
+        heading,
+        f"{text} {fault_marks_text(faults)}".strip(),
+        make,
+        table(
+            ("start_seconds", "from", "seconds", start),
+            ("duration_seconds", "for", "seconds", duration),
+            ("degraded_objects", "objects degraded", "number", short),
+            ("at_risk_objects", last, "number", at_risk),
+            note="Numbers of objects are means over each interval.",
+        ),
+        f"objects short of {point.piece}s over time",
+    )
+
+
+def _objects(values: Floats) -> str:
+    # A mean of half an object must not be called none.
+    most = float(values.max())
+    count = f"{most:,.0f}" if most >= 10.0 or most == round(most) else f"{most:.2g}"
+    return f"{count} object{'' if most == 1.0 else 's'}"
+
+
+def together(results: ResultsLike, points: Sequence[SystemRuns]) -> Chart | None:
+    """What is rebuilt over time, a line a system; None for one system, or too many, or none.
+
+    Args:
+        results: The study's results.
+        points: The systems.
+    """
+    found = [(point, *course) for point in points if (course := _progress(results, point))]
+    if len(found) < 2 or len(found) > SYSTEMS_TOGETHER_MAX:
+        return None
+    names = [point.short_label for point, _, _ in found]
+    ends = [float(times[np.searchsorted(done, 1.0 - 1e-9)]) for _, times, done in found]
+    lines = [(name, times, done) for name, (_, times, done) in zip(names, found, strict=True)]
+    quick, slow = (pick(range(len(ends)), key=ends.__getitem__) for pick in (min, max))
+    heading = f"All need about {format_duration(max(ends))}"
+    if ends[slow] > 1.02 * ends[quick]:
+        heading = (
+            f"{names[quick]} is whole again first, after {format_duration(ends[quick])}, "
+            f"{names[slow]} last, after {format_duration(ends[slow])}"
+        )
+    shares = (25, 50, 75, 90, 99)
+    passed = [[float(np.interp(at / 100.0, done, t)) for _, t, done in lines] for at in shares]
+    rebuilt = [number(point.median, "rebuilt_bytes") for point, _, _ in found]
+    return Chart(
+        "together",
+        heading,
+        "The share of what is rebuilt that is back, over the time since the failure, for the run "
+        "of median rebuild time of each system.",
+        lambda: _together_spec(lines, ends),
+        table(
+            ("system", "system", "text", names),
+            *(
+                (f"seconds_until_{at}_percent", f"{at} % back", "seconds", column)
+                for at, column in zip(shares, passed, strict=True)
+            ),
+            ("rebuild_seconds", "all back", "seconds", ends),
+            ("rebuilt_bytes", "data rebuilt", "bytes", rebuilt),
+        ),
+        "how fast each system heals",
+    )
+
+
+def _progress(results: ResultsLike, point: SystemRuns) -> tuple[Floats, Floats] | None:
+    """When which share of what is rebuilt is back, from the first fault; None for nothing."""
+    data = rows_of_run(results.timeline, point.median["run"])
+    start, duration, _, (rebuilt,) = merged_intervals(
+        column(data, "start_seconds"),
+        column(data, "duration_seconds"),
+        [],
+        [np.nan_to_num(column(data, "rebuilt_bytes"))],
+    )
+    if not rebuilt.sum() > 0.0:
+        return None
+    begin = min(moments_within(point, start, duration), default=0.0)
+    done = np.append(0.0, np.cumsum(rebuilt)) / rebuilt.sum()
+    return np.maximum(edges_of(start, duration) - begin, 0.0), done
+
+
+def _together_spec(lines: Sequence[tuple[str, Floats, Floats]], ends: Sequence[float]) -> Spec:
+    """A line a system over one axis of time, which is logarithmic where the times span a decade."""
+    is_wide = max(ends) > 10.0 * max(min(ends), 1e-9)
+    time = time_scale(min(ends) if is_wide else max(ends))
+    # A logarithmic axis has no zero; it begins within a hundredth of the shortest.
+    low = min(ends) / 100.0 if is_wide else 0.0
+    names = [name for name, _, _ in lines]
+    points = [
+        (name, seconds / time.divisor, 100.0 * share)
+        for name, times, done in lines
+        for seconds, share in zip(times, done, strict=True)
+        if seconds >= low
+    ]
+    kinds, xs, ys = zip(*points, strict=True)
+    dashes = {"domain": names, "range": [DASHES[at % len(DASHES)] for at in range(len(names))]}
+    title = f"time since the failure ({time.unit}{', logarithmic' if is_wide else ''})"
+    between = (low / time.divisor, max(ends) / time.divisor)
+    return {
+        "data": rows(kind=kinds, x=xs, y=ys),
+        "height": 300,
+        "mark": {"type": "line", "strokeWidth": 2.25, "clip": True},
+        "params": [zoom()],
+        "encoding": {
+            "x": axis("x", title, ends=between, log=10 if is_wide else 0),
+            "y": axis("y", "of what is rebuilt (%)", ends=(0.0, 100.0)),
+            "color": colours(names, SERIES) | {"field": "kind"},
+            "strokeDash": {"field": "kind", "type": "nominal", "scale": dashes},
+            "tooltip": tip(("kind", "system"), ("x", title), ("y", "rebuilt (%)")),
+        },
+    }
