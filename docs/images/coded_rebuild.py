@@ -15,20 +15,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from figures import banded, save
 
 import resilver
+from resilver.report.style import BLUE, GREEN, INK, MARKS, VERMILLION
+from resilver.report.vega import Spec, colours, level, number, rows
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/reproduce")
-HERE = Path(__file__).parent
-# Okabe and Ito's colours, which people of every colour vision tell apart, and a shape for each.
 CODES = {
-    "copies 3": ("three copies", "#0072B2", "o"),
-    "rs 8+3": ("Reed-Solomon 8+3", "#D55E00", "s"),
-    "lrc 8+5 local 4": ("LRC 8+5, local 4", "#009E73", "^"),
+    "copies 3": ("three copies", BLUE),
+    "rs 8+3": ("Reed-Solomon 8+3", VERMILLION),
+    "lrc 8+5 local 4": ("LRC 8+5, local 4", GREEN),
 }
+WORDS = [words for words, _ in CODES.values()]
+COLOURS = colours(WORDS, [colour for _, colour in CODES.values()]) | {"field": "kind"}
+SHAPES = {"field": "kind", "type": "nominal", "scale": {"domain": WORDS, "range": [*MARKS[:3]]}}
 SERVERS = [16, 64, 256, 1024]
 SHARES = [0.95, 0.9, 0.75, 0.5, 0.25]
 SIZES = ["8 MiB", "64 MiB", "512 MiB"]
@@ -38,7 +39,6 @@ LANES, NO_LANES, ALONE = (
     "coded-rebuild-without-lanes",
     "coded-clients-alone",
 )
-TEXT, GRID = "#333333", "#dddddd"
 
 
 @functools.cache
@@ -77,23 +77,9 @@ def of_size(metric: str, code: str, size: str) -> float:
     )
 
 
-def plain(axes: Axes, title: str, across: str, upward: str) -> None:
-    """Titles and a quiet grid."""
-    axes.set_title(title, loc="left", fontsize=11)
-    axes.set_xlabel(across)
-    axes.set_ylabel(upward)
-    axes.grid(True, color=GRID, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def seconds_axis(axes: Axes, ticks: list[float]) -> None:
+def seconds_axis(title: str, ticks: list[float], ends: tuple[float, float]) -> Spec:
     """A logarithmic axis of seconds with words for its marks."""
-    axes.set_yscale("log")
-    axes.set_yticks(ticks)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.tick_params(axis="y", which="minor", left=False)
+    return number("y", title, ends=ends, log=10, ticks={tick: duration(tick) for tick in ticks})
 
 
 def duration(seconds: float) -> str:
@@ -105,94 +91,132 @@ def duration(seconds: float) -> str:
     return f"{seconds:g} s" if seconds < 60 else f"{seconds / 60:g} min"
 
 
-def draw_times(axes: Axes) -> None:
+def times() -> Spec:
     """Rebuild time over the number of servers."""
-    for code, (words, colour, marker) in CODES.items():
-        all_runs = [
-            values("coded-rebuild", "rebuild_seconds", redundancy__code=code, cluster__servers=n)
-            for n in SERVERS
-        ]
-        middle = [statistics.median(one) for one in all_runs]
-        axes.fill_between(SERVERS, [min(a) for a in all_runs], [max(a) for a in all_runs],
-                          color=colour, alpha=0.2, linewidth=0)  # fmt: skip
-        axes.plot(SERVERS, middle, color=colour, marker=marker, label=words)
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(SERVERS, [f"{n:,}" for n in SERVERS])
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    seconds_axis(axes, [5, 10, 20, 60, 120, 300, 600, 1200])
-    plain(axes, "until all that a server held is whole again", "servers", "")
-    axes.legend(frameon=False, fontsize=9)
+    lines = {
+        words: (
+            colour,
+            {
+                float(n): values(
+                    "coded-rebuild", "rebuild_seconds", redundancy__code=code, cluster__servers=n
+                )
+                for n in SERVERS
+            },
+        )
+        for code, (words, colour) in CODES.items()
+    }
+    ticks = {float(n): f"{n:,}" for n in SERVERS}
+    marks = [5.0, 10.0, 20.0, 60.0, 120.0, 300.0, 600.0, 1200.0]
+    return {
+        "title": {"text": "until all that a server held is whole again", "fontSize": 13},
+        "height": 250,
+        "encoding": {
+            "x": number("x", "servers", ends=(14.0, 1200.0), log=2, ticks=ticks),
+            "y": seconds_axis("rebuild time", marks, (4.0, 1500.0)),
+        },
+        "layer": banded(lines),
+    }
 
 
-def draw_bytes(axes: Axes) -> None:
+def volumes() -> Spec:
     """For each code what a lost server held of a byte of data, and what is sent to make it anew."""
-    largest = SERVERS[-1]
-    for place, (code, (_, colour, _)) in enumerate(CODES.items()):
-        made = median(
-            "coded-rebuild", "rebuilt_bytes", redundancy__code=code, cluster__servers=largest
+    user, largest = 512 * 2**30, SERVERS[-1]
+    sides = (("lost", "rebuilt_bytes", 0.45), ("sent over the network", "network_bytes", 1.0))
+    bars = [
+        (
+            words,
+            what,
+            shade,
+            median("coded-rebuild", metric, redundancy__code=code, cluster__servers=largest) / user,
         )
-        sent = median(
-            "coded-rebuild", "network_bytes", redundancy__code=code, cluster__servers=largest
-        )
-        user = 512 * 2**30
-        for offset, amount, shade, what in (
-            (-0.19, made / user, 0.45, "lost"),
-            (0.19, sent / user, 1.0, "sent over the network"),
-        ):
-            axes.barh(place + offset, amount, height=0.34, color=colour, alpha=shade)
-            axes.annotate(f"{amount:.1f} {what}", (amount, place + offset), va="center", color=TEXT,
-                          fontsize=9, textcoords="offset points", xytext=(4, 0))  # fmt: skip
-    axes.set_yticks(range(len(CODES)), [words for words, _, _ in CODES.values()])
-    axes.invert_yaxis()
-    axes.set_xlim(0, 20)
-    axes.set_xticks(range(0, 13, 2))
-    plain(axes, "bytes for each byte of user data a server", "bytes, 1,024 servers", "")
-    axes.grid(False, axis="y")
+        for code, (words, _) in CODES.items()
+        for what, metric, shade in sides
+    ]
+    names, whats, shades, amounts = zip(*bars, strict=True)
+    texts = [f"{amount:.1f} {what}" for what, amount in zip(whats, amounts, strict=True)]
+    offset = {"field": "what", "type": "nominal", "sort": [what for what, _, _ in sides]}
+    shade = {"field": "shade", "type": "quantitative", "scale": None, "legend": None}
+    told = {"type": "text", "align": "left", "dx": 4, "color": INK}
+    return {
+        "title": {"text": "bytes for each byte of user data a server", "fontSize": 13},
+        "height": 250,
+        "room": (130, 10),
+        "data": rows(name=names, kind=names, what=whats, shade=shades, x=amounts, text=texts),
+        "encoding": {
+            "y": level(""),
+            "yOffset": offset,
+            "x": number("x", "bytes, 1,024 servers", ends=(0.0, 20.0)),
+        },
+        "layer": [
+            {
+                "mark": {"type": "bar"},
+                "encoding": {"color": COLOURS | {"legend": None}, "opacity": shade},
+            },
+            {"mark": told, "encoding": {"text": {"field": "text"}}},
+        ],
+    }
 
 
-def draw_trade(axes: Axes) -> None:
+def trade() -> Spec:
     """What clients at full speed lose against how long the rebuild takes, a point a share."""
-    for code, (words, colour, marker) in CODES.items():
+    points: list[tuple[str, float, float, str, bool]] = []
+    for code, (words, _) in CODES.items():
         before = median(ALONE, "throughput_bytes_per_second", redundancy__code=code, load=FULL)
-        points = []
         for share in SHARES:
             at = {"redundancy__code": code, "load": FULL, "lanes__clients": share}
-            kept = median(LANES, "throughput_bytes_per_second", **at) / before
-            points.append((100 * (1 - kept), median(LANES, "rebuild_seconds", **at)))
-        axes.plot(*zip(*points, strict=True), color=colour, marker=marker, label=words)
-        kept = median(NO_LANES, "throughput_bytes_per_second", redundancy__code=code, load=FULL)
-        time = median(NO_LANES, "rebuild_seconds", redundancy__code=code, load=FULL)
-        axes.plot(100 * (1 - kept / before), time, color=colour, marker=marker,
-                  markerfacecolor="white", markersize=7, linestyle="none")  # fmt: skip
-        if code == "rs 8+3":
-            for share, point in zip(SHARES, points, strict=True):
-                axes.annotate(f"{share:.0%}", point, color=TEXT, fontsize=9,
-                              textcoords="offset points", xytext=(5, 5))  # fmt: skip
-    axes.plot(
-        [], [], color=TEXT, marker="o", markerfacecolor="white", linestyle="none", label="no lanes"
+            lost = 100 * (1 - median(LANES, "throughput_bytes_per_second", **at) / before)
+            told = f"{share:.0%}" if code == "rs 8+3" else ""
+            points.append((words, lost, median(LANES, "rebuild_seconds", **at), told, True))
+        without = {"redundancy__code": code, "load": FULL}
+        lost = 100 * (1 - median(NO_LANES, "throughput_bytes_per_second", **without) / before)
+        points.append((words, lost, median(NO_LANES, "rebuild_seconds", **without), "", False))
+    across = number(
+        "x", "clients' rate lost while it runs (%); each point a share", ends=(0.0, 80.0)
     )
-    seconds_axis(axes, [20, 60, 120, 300, 600])
-    axes.set_xlim(0, 80)
-    plain(axes, FULL, "clients' rate lost while it runs (%); each point a share", "rebuild time")
-    axes.legend(frameon=False, fontsize=9)
+    marks = [20.0, 60.0, 120.0, 300.0, 600.0]
+    return _lines(FULL, points, across, seconds_axis("rebuild time", marks, (10.0, 1000.0)))
 
 
-def draw_delays(axes: Axes) -> None:
+def delays() -> Spec:
     """The slowest clients' operations where the clients leave room: by share, and without lanes."""
     cases = ["alone", *(f"{share:.0%}" for share in SHARES), "no lanes"]
-    for code, (words, colour, marker) in CODES.items():
+    points: list[tuple[str, float, float, str, bool]] = []
+    for code, (words, _) in CODES.items():
         at = {"redundancy__code": code, "load": PART}
-        delays = [
-            median(ALONE, "p99_delay_seconds", **at),
-            *(median(LANES, "p99_delay_seconds", lanes__clients=share, **at) for share in SHARES),
-            median(NO_LANES, "p99_delay_seconds", **at),
-        ]
-        axes.plot(range(1, 6), delays[1:6], color=colour, marker=marker, label=words)
-        axes.plot([0, 6], [delays[0], delays[6]], color=colour, marker=marker, linestyle="none",
-                  markerfacecolor="white", markersize=7)  # fmt: skip
-    axes.set_xticks(range(7), cases)
-    seconds_axis(axes, [0.1, 0.2, 0.5, 1, 2, 5, 10, 20])
-    plain(axes, PART, "guaranteed to clients", "99 of 100 operations take less than")
+        tail = "p99_delay_seconds"
+        found = [median(ALONE, tail, **at)]
+        found += [median(LANES, tail, lanes__clients=share, **at) for share in SHARES]
+        found.append(median(NO_LANES, tail, **at))
+        last = len(found) - 1
+        points += [(words, float(x), y, "", 0 < x < last) for x, y in enumerate(found)]
+    ticks = {float(x): words for x, words in enumerate(cases)}
+    across = number("x", "guaranteed to clients", ends=(-0.4, 6.4), ticks=ticks)
+    title = "99 of 100 operations take less than"
+    marks = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
+    return _lines(PART, points, across, seconds_axis(title, marks, (0.08, 30.0)))
+
+
+def _lines(
+    title: str, points: list[tuple[str, float, float, str, bool]], across: Spec, up: Spec
+) -> Spec:
+    """Lines with marks, full where they are of a share of the lanes, hollow where there is none."""
+    kinds, xs, ys, texts, joined = zip(*points, strict=True)
+    kept = {"transform": [{"filter": "datum.joined"}]}
+    hollow = {"transform": [{"filter": "!datum.joined"}]}
+    point = {"type": "point", "size": 60}
+    words = {"type": "text", "dx": 14, "dy": -8, "color": INK}
+    return {
+        "title": {"text": title, "fontSize": 13},
+        "height": 280,
+        "data": rows(kind=kinds, x=xs, y=ys, text=texts, joined=joined),
+        "encoding": {"x": across, "y": up, "color": COLOURS},
+        "layer": [
+            kept | {"mark": {"type": "line", "strokeWidth": 2}},
+            kept | {"mark": point | {"filled": True}, "encoding": {"shape": SHAPES}},
+            hollow | {"mark": point | {"filled": False}, "encoding": {"shape": SHAPES}},
+            {"mark": words, "encoding": {"text": {"field": "text"}, "color": {"value": INK}}},
+        ],
+    }
 
 
 def loss_bound(code: str, window_seconds: float, servers: int = 32) -> float:
@@ -238,16 +262,8 @@ def tell_case(study: str, metrics: tuple[str, ...], at: dict[str, Any]) -> None:
 
 def main() -> None:
     """Draw, save and tell."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.8), dpi=150)
-    draw_times(left)
-    draw_bytes(right)
-    figure.tight_layout(w_pad=2)
-    figure.savefig(HERE / "coded-rebuild.png", metadata={"Software": ""})
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.2), dpi=150)
-    draw_trade(left)
-    draw_delays(right)
-    figure.tight_layout(w_pad=2)
-    figure.savefig(HERE / "coded-rebuild-under-load.png", metadata={"Software": ""})
+    save({"hconcat": [times(), volumes()]}, "coded-rebuild", 1000)
+    save({"hconcat": [trade(), delays()]}, "coded-rebuild-under-load", 1000)
     tell()
 
 

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
-import matplotlib.pyplot as plt
-import numpy as np
-from matplotlib.axes import Axes
+from figures import median, save
 
 import resilver
+from resilver.report.style import BLUE, GREY, INK, PAPER, VERMILLION
+from resilver.report.vega import Spec, level, number, rows
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/reproduce")
-TARGET = Path(__file__).with_name("rebuild-networks.png")
-# Okabe and Ito's colours, which people of every colour vision tell apart.
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#666666"
+ORANGE = VERMILLION
 OUTSTANDING = 64
 ALONE = "1 server at 5 s"
 LEAVES = "leaf spine 4x{} hosts 12 routers 16"
@@ -63,40 +60,44 @@ def values(study: str, topology: str | None, faults: str | None, metric: str) ->
     return found
 
 
-def draw(axes: Axes, metric: str, factor: float, unit: str, title: str) -> None:
+def panel(metric: str, factor: float, unit: str, title: str) -> Spec:
     """A bar through the median of each case, with the range from the least to the greatest seed."""
-    for place, (_, study, topology, faults, colour) in enumerate(BARS):
-        found = np.array(values(study, topology, faults, metric)) * factor
-        middle = float(np.median(found))
-        reach: Any = [[middle - found.min()], [found.max() - middle]]
-        axes.barh(place, middle, color=colour, height=0.65, xerr=reach, ecolor="#333333")
-        axes.annotate(
-            f"{middle:.0f} {unit}",
-            (0, place),
-            textcoords="offset points",
-            xytext=(6, 0),
-            va="center",
-            color="white",
-            fontweight="bold",
-        )
-    axes.set_title(title, loc="left", fontsize=11)
-    axes.set_xlabel(unit)
-    axes.grid(True, axis="x", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(left=False)
+    found = [
+        sorted(value * factor for value in values(study, topology, faults, metric))
+        for _, study, topology, faults, _ in BARS
+    ]
+    middles = [median(one) for one in found]
+    data = rows(
+        name=[words for words, *_ in BARS],
+        x=middles,
+        low=[one[0] for one in found],
+        high=[one[-1] for one in found],
+        colour=[bar[-1] for bar in BARS],
+        text=[f"{middle:.0f} {unit}" for middle in middles],
+        at=[0.0] * len(BARS),
+    )
+    inside = {"type": "text", "align": "left", "dx": 6, "color": PAPER, "fontWeight": "bold"}
+    reach = {"x": {"field": "low"}, "x2": {"field": "high"}}
+    colour = {"field": "colour", "type": "nominal", "scale": None}
+    return {
+        "title": {"text": title, "fontSize": 13},
+        "room": (230, 10),
+        "height": {"step": 30},
+        "data": data,
+        "encoding": {"y": level("", labelLimit=230), "x": number("x", unit)},
+        "layer": [
+            {"mark": {"type": "bar", "height": {"band": 0.7}}, "encoding": {"color": colour}},
+            {"mark": {"type": "rule", "color": INK, "strokeWidth": 1.5}, "encoding": reach},
+            {"mark": inside, "encoding": {"x": {"field": "at"}, "text": {"field": "text"}}},
+        ],
+    }
 
 
 def main() -> None:
     """Draw and save."""
-    figure, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(9, 3.6), dpi=150)
-    draw(left, "rebuild_seconds", 1, "s", "until every replica is whole again")
-    draw(right, "mean_delay_seconds", 1000, "ms", "mean delay of a client's request")
-    left.set_yticks(range(len(BARS)), [words for words, *_ in BARS])
-    left.invert_yaxis()
-    figure.tight_layout()
-    figure.savefig(TARGET, metadata={"Software": ""})
-    print(TARGET.name)
+    rebuild = panel("rebuild_seconds", 1, "s", "until every replica is whole again")
+    delay = panel("mean_delay_seconds", 1000, "ms", "mean delay of a client's request")
+    save({"hconcat": [rebuild, delay]}, "rebuild-networks", 1080)
 
 
 if __name__ == "__main__":

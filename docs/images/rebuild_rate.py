@@ -10,78 +10,65 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
-import matplotlib.pyplot as plt
-import numpy as np
-from matplotlib.axes import Axes
+from figures import banded, median, save
 
 import resilver
+from resilver.report.style import BLUE, DASHES, GREY, VERMILLION
+from resilver.report.vega import number, rows
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/reproduce")
-TARGET = Path(__file__).with_name("rebuild-rate.png")
 GIB = 2**30
-# Okabe and Ito's colours, which people of every colour vision tell apart.
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#666666"
 
 
-def rates(name: str) -> dict[int, np.ndarray[Any, np.dtype[np.float64]]]:
+def rates(name: str) -> dict[float, list[float]]:
     """The rebuild rates of every seed in GiB/s, by system size."""
-    points: dict[int, list[float]] = {}
+    points: dict[float, list[float]] = {}
     for row in resilver.Results.open(FOLDER / name).to_records():
-        points.setdefault(row["cluster.servers"], []).append(
-            row["aggregate_bytes_per_second"] / GIB
-        )
-    return {servers: np.array(values) for servers, values in sorted(points.items())}
-
-
-def draw(axes: Axes, name: str, label: str, colour: str) -> None:
-    """A line through the medians, with the range from the least to the greatest seed."""
-    points = rates(name)
-    servers = np.array(list(points))
-    middle = np.array([np.median(values) for values in points.values()])
-    low = np.array([values.min() for values in points.values()])
-    high = np.array([values.max() for values in points.values()])
-    axes.fill_between(servers, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(servers, middle, color=colour, marker="o", markersize=4, label=label)
-    axes.annotate(
-        f"{middle[-1]:.0f} GiB/s",
-        (servers[-1], middle[-1]),
-        textcoords="offset points",
-        xytext=(8, -3),
-        color=colour,
-        fontweight="bold",
-    )
+        rate = row["aggregate_bytes_per_second"] / GIB
+        points.setdefault(float(row["cluster.servers"]), []).append(rate)
+    return {servers: sorted(points[servers]) for servers in sorted(points)}
 
 
 def main() -> None:
     """Draw and save."""
-    figure, axes = plt.subplots(figsize=(8, 4.5), dpi=150)
-    ring = rates("rebuild-ring")
-    servers = np.array(list(ring))
-    ideal = np.median(ring[4]) * servers / 4
-    axes.plot(
-        servers,
-        ideal,
-        color=GREY,
-        linestyle="--",
-        linewidth=1,
-        label="linear from 4 servers",
+    ring, groups = rates("rebuild-ring"), rates("rebuild-flat-groups")
+    servers = [*ring]
+    base = median(ring[servers[0]]) / servers[0]
+    ideal = rows(x=servers, y=[base * count for count in servers])
+    lines = {
+        "every object placed on its own": (BLUE, ring),
+        "CRUSH with placement groups": (VERMILLION, groups),
+    }
+    ends = [
+        (colour, [*points][-1], median([*points.values()][-1])) for colour, points in lines.values()
+    ]
+    told = rows(
+        x=[x for _, x, _ in ends],
+        y=[y for _, _, y in ends],
+        text=[f"{y:.0f} GiB/s" for _, _, y in ends],
     )
-    draw(axes, "rebuild-ring", "every object placed on its own", BLUE)
-    draw(axes, "rebuild-flat-groups", "CRUSH with placement groups", ORANGE)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xticks(servers, [f"{count:,}" for count in servers])
-    axes.set_xlim(3.5, 2200)
-    axes.set_xlabel("servers, of which one fails")
-    axes.set_ylabel("rebuild rate (GiB/s)")
-    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="upper left")
-    figure.tight_layout()
-    figure.savefig(TARGET, metadata={"Software": ""})
-    print(TARGET.name)
+    low = min(ring[servers[0]])
+    words = {"type": "text", "align": "right", "dx": -4, "dy": -14, "fontWeight": "bold"}
+    dashed = {"type": "line", "color": GREY, "strokeDash": DASHES[1]}
+    ticks = {count: f"{count:,.0f}" for count in servers}
+    spec = {
+        "height": 300,
+        "encoding": {
+            "x": number("x", "servers, of which one fails", ends=(3.5, 1200.0), log=2, ticks=ticks),
+            "y": number("y", "rebuild rate (GiB/s)", ends=(low / 1.3, base * 1100.0), log=10),
+        },
+        "layer": [
+            {"data": ideal, "mark": dashed, "encoding": {"y": {"field": "y"}}},
+            *banded(lines),
+            {
+                "data": told,
+                "mark": words,
+                "encoding": {"y": {"field": "y"}, "text": {"field": "text"}},
+            },
+        ],
+    }
+    save(spec, "rebuild-rate", 720)
 
 
 if __name__ == "__main__":
