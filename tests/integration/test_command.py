@@ -257,6 +257,22 @@ def test_the_resolved_study_file_is_the_same_study(small: Path, tmp_path: Path) 
     assert "4 of 4 runs were in a already" in again.stderr
 
 
+def test_one_chart_is_written_by_name_and_a_page_under_no_other_name(
+    small: Path, tmp_path: Path
+) -> None:
+    command("run", small, "-o", "a", "-q", cwd=tmp_path)
+    wanted = ("--figures", "f", "--chart", "timeline", "--format", "pdf")
+    done = command("report", "a", *wanted, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "f").iterdir()] == ["timeline.pdf"]
+    assert (tmp_path / "f" / "timeline.pdf").read_bytes().startswith(b"%PDF")
+    refused = command("report", "a", "-o", "page.pdf", cwd=tmp_path)
+    assert refused.returncode == 2 and "--figures DIR --format pdf" in refused.stderr
+    assert not (tmp_path / "page.pdf").exists()
+    unknown = command("report", "a", "--figures", "f", "--chart", "timelin", cwd=tmp_path)
+    assert unknown.returncode == 2 and 'did you mean "timeline"?' in unknown.stderr
+
+
 def test_a_report_is_written_with_its_figures(small: Path, tmp_path: Path) -> None:
     assert command("run", small, "-o", "a", "-q", cwd=tmp_path).returncode == 0
     done = command("report", "a", "-o", "p.html", "--figures", "f", "--json", cwd=tmp_path)
