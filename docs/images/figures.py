@@ -42,7 +42,7 @@ def banded(lines: Mapping[str, tuple[str, Mapping[float, Sequence[float]]]]) -> 
         high=[values[-1] for _, _, values in found],
         y=[median(values) for _, _, values in found],
     )
-    band = {"y": {"field": "low"}, "y2": {"field": "high"}, "color": named | {"legend": None}}
+    band = {"y": {"field": "low"}, "y2": {"field": "high"}, "color": named}
     line: dict[str, Any] = {"type": "line", "strokeWidth": 2.25, "point": {"size": 45}}
     return [
         {"data": data, "mark": {"type": "area", "opacity": 0.2}, "encoding": band},

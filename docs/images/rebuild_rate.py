@@ -50,6 +50,10 @@ def main() -> None:
     )
     low = min(ring[servers[0]])
     words = {"type": "text", "align": "right", "dx": -4, "dy": -14, "fontWeight": "bold"}
+    middle = servers[-3]
+    linear = rows(x=[middle], y=[base * middle], text=["linear from 4 servers"])
+    aside = {"type": "text", "align": "left", "dx": 14, "dy": 16, "color": GREY}
+    read = {"y": {"field": "y"}, "text": {"field": "text"}}
     dashed = {"type": "line", "color": GREY, "strokeDash": DASHES[1]}
     ticks = {count: f"{count:,.0f}" for count in servers}
     spec = {
@@ -60,6 +64,7 @@ def main() -> None:
         },
         "layer": [
             {"data": ideal, "mark": dashed, "encoding": {"y": {"field": "y"}}},
+            {"data": linear, "mark": aside, "encoding": read},
             *banded(lines),
             {
                 "data": told,

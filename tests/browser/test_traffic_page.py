@@ -118,4 +118,12 @@ def test_beside_a_rebuild_the_page_shows_both(page: Page, tmp_path: Path) -> Non
     wanted = {"rebuild-time", "rate", *(f"{name}-0" for name in (*charts.OF_REBUILD, *CLIENTS))}
     assert {chart["id"] for chart in page.evaluate(CHARTS)} == wanted
     assert page.evaluate(OVERLAPS) == [] and page.evaluate(OUTSIDE) == []
+    # The answer's table is whole in any window: nothing of it has to be scrolled to.
+    cut = (
+        "[...document.querySelectorAll('.cards')]"
+        ".filter((one) => one.scrollWidth > one.clientWidth)"
+    )
+    for width in (390, 1024, 1440):
+        page.view(width, 900)
+        assert page.evaluate(f"{cut}.length") == 0
     assert page.complaints() == []

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "browser"))
@@ -14,6 +15,7 @@ from report_fixture import results
 
 from resilver.errors import ConfigError
 from resilver.report import charts, write_figures
+from resilver.report.population import PopulationSizes, population_spec
 from resilver.report.source import systems
 from resilver.report.vega import NARROW, sized
 
@@ -78,3 +80,16 @@ def test_an_empty_system_has_no_figures(tmp_path: Path) -> None:
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="'gif' is not known; choose one of png, svg, pdf"):
         write_figures(results(seeds=1), tmp_path, format="gif")
+
+
+def test_bars_of_a_population_stand_on_the_axis() -> None:
+    # Three files of 1 KiB and one of 2 KiB, uncut: 75 % and 25 % of the number, 3/5 of the volume.
+    drawn = np.array([[3, 3072, 3, 3072], [1, 2048, 1, 2048]])
+    sizes = PopulationSizes("p", "whole files", 10, drawn, np.zeros((2, 2)))
+    for view in population_spec([sizes])["vconcat"]:
+        (bars,) = view["layer"]
+        assert bars["mark"]["type"] == "rect" and bars["encoding"]["y2"] == {"datum": 0}
+        heights = {(row["kind"], row["y"]) for row in bars["data"]["values"]}
+        assert heights == {
+            ("by count", 75.0), ("by count", 25.0), ("by volume", 60.0), ("by volume", 40.0),
+        }  # fmt: skip

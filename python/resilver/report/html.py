@@ -161,17 +161,17 @@ def overview(results: ResultsLike, points: Sequence[SystemRuns]) -> Table:
         ("system", "system", "text", [point.short_label for point in points]),
         ("runs", "runs", "count", [len(point.rows) for point in points]),
     ]
+    found = [system_limit(results, point) for point in points]
     for name, heading, kind in _OVERVIEW:
         values: list[Cell] = [_median(point, name) for point in points]
         if any(value is not None for value in values):
             columns.append((name, heading, kind, values))
+        if name == "rebuild_seconds" and any(found):
+            limits: list[Cell] = [one.limit.what if one is not None else None for one in found]
+            columns.append(("limit", "limited by", "text", limits))
     risks: list[Cell] = [at_risk(results, point)[0] for point in points]
     if any(risks):
         columns.append(("at_risk", "at risk at most", "text", risks))
-    found = [system_limit(results, point) for point in points]
-    if any(found):
-        limits: list[Cell] = [one.limit.what if one is not None else None for one in found]
-        columns.append(("limit", "limited by", "text", limits))
     return table(*columns)
 
 

@@ -189,9 +189,13 @@ def _panel(sizes: PopulationSizes, column: int, title: str, ends: tuple[int, int
     named = colours(_KINDS, (VERMILLION, BLUE, INK)) | {"field": "kind"}
     across = axis("x", f"{what} size", ends=(low - 0.2, max(high, low + 1) + 0.2), ticks=ticks)
     layers: list[Spec] = []
-    for found, mark in ((bars, {"type": "bar"}), (marks, {"type": "rule", "strokeWidth": 2})):
+    ground = {"y2": {"datum": 0}}
+    for found, mark, more in (
+        (bars, {"type": "rect"}, ground),
+        (marks, {"type": "rule", "strokeWidth": 2}, {}),
+    ):
         keys = zip(("x", "x2", "y", "kind"), zip(*found, strict=True), strict=False)
-        encoding = {"x2": {"field": "x2"}, "color": named}
+        encoding = {"x2": {"field": "x2"}, "color": named, **more}
         layers += (
             [{"data": rows(**dict(keys)), "mark": mark, "encoding": encoding}] if found else []
         )

@@ -47,7 +47,12 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     first, *rest = system_sentences(system, point)
     if guessed := guessed_devices(results):
         first = f"{first.removesuffix('.')}, {guessed}."
-    said = [text for text in (first, assumptions_lead(results), *rest) if text]
+    lead = assumptions_lead(results)
+    # What it rests on names a LogGP network already, with who says so.
+    is_told = bool(lead) and system.cluster.fabric.topology is None
+    network = f"{fabric_words(system.cluster)}."
+    rest = [text for text in rest if not (is_told and text == network)]
+    said = [text for text in (first, lead, *rest) if text]
     faults = fault_sentences(point)
     # A system that stores nothing has nothing that ought to fail.
     if faults != ["Nothing fails."] or not serves_only(point.rows):

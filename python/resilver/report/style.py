@@ -91,6 +91,7 @@ CONFIG: dict[str, Any] = {
         "labelLimit": 400,
         "columnPadding": 14,
         "symbolStrokeWidth": 2,
+        "symbolOpacity": 1,
         "padding": 0,
         "offset": 8,
     },

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from resilver.report.scales import log_ticks
-from resilver.report.style import BLUE, DASHES, GREY, MARKS, PURPLE, SERIES, VERMILLION
+from resilver.report.style import BLUE, DASHES, GREY, INK, MARKS, PURPLE, SERIES, VERMILLION
 from resilver.report.vega import Spec, colours, letters, rows
 from resilver.report.vega import number as axis
 
@@ -60,7 +60,7 @@ def bars_spec(bars: Sequence[BarRow], across: str, upwards: str, *, log: bool) -
     if any(one[3] < one[4] for one in bars):
         spread = {"x": {"field": "middle"}, "y": {"field": "low"}, "y2": {"field": "high"}}
         layers.append(
-            {"mark": {"type": "rule", "strokeWidth": 1.25, "color": GREY}, "encoding": spread}
+            {"mark": {"type": "rule", "strokeWidth": 1.25, "color": INK}, "encoding": spread}
         )
     labels = {float(at): group for at, group in enumerate(groups)}
     ends = (-0.6, len(groups) - 0.4)
