@@ -1,10 +1,9 @@
-"""The whole command on the native core: runs, resumption, bad input, and a real cluster."""
+"""The whole command on the native core: runs, resumption and bad input."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
-from resilver.importers import read_report
 from resilver.study.tables import METRICS, TABLE_NAMES
 
 SMALL = """
@@ -39,19 +37,6 @@ fail = { servers = 1 }
 seeds = 2
 sweep = { "cluster.servers" = [8, 16] }
 """
-
-# Four devices, and a rule for erasure codes, which leaves holes where it finds no device.
-STRIPS = (
-    "".join(f"device {number} osd.{number}\n" for number in range(4))
-    + "type 0 osd\ntype 1 root\n"
-    + "root default {\n\tid -1\n\talg straw2\n\thash 0\n"
-    + "".join(f"\titem osd.{number} weight 1.000\n" for number in range(4))
-    + "}\nrule strips {\n\tid 0\n\ttype erasure\n\tmin_size 1\n\tmax_size 10\n"
-    + "\tstep take default\n\tstep choose indep 0 type osd\n\tstep emit\n}\n"
-)
-
-# What Ceph writes for a position without a device: CRUSH_ITEM_NONE, 0x7fffffff.
-HOLE = 2_147_483_647
 
 
 def environment() -> dict[str, str]:
@@ -291,123 +276,3 @@ def test_the_demo_runs_and_is_reused(tmp_path: Path) -> None:
     again = command("demo", "--json", cwd=tmp_path)
     assert "5 of 5 runs were in runs/demo already" in again.stderr
     assert len(json.loads(again.stdout)) == 5
-
-
-@pytest.fixture
-def report(shared_data: Path) -> Path:
-    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
-
-
-def stated_up_sets(report: Path) -> dict[str, list[int]]:
-    stats = json.loads(report.read_text())["pgmap"]["pg_stats"]
-    return {group["pgid"]: group["up"] for group in stats}
-
-
-def test_every_group_of_a_real_cluster_is_where_the_cluster_says(
-    report: Path, tmp_path: Path
-) -> None:
-    done = command("place", report, "--groups", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
-    assert {row["pgid"]: row["up"] for row in rows} == stated_up_sets(report)
-    keys = [(int(p), int(n, 16)) for p, n in (row["pgid"].split(".") for row in rows)]
-    assert keys == sorted(keys)
-
-
-@pytest.mark.parametrize("kind", ["replicated", "erasure"])
-def test_an_osd_that_is_down_leaves_a_hole_only_in_an_erasure_pool(
-    report: Path, tmp_path: Path, kind: str
-) -> None:
-    document = json.loads(report.read_text())
-    if kind == "erasure":
-        document["osdmap"]["pools"][0]["type"] = 3
-        for rule in document["crushmap"]["rules"]:
-            rule["type"] = 3
-            for step in rule["steps"]:
-                step["op"] = step["op"].replace("firstn", "indep")
-    path = tmp_path / "report.json"
-    sets = []
-    for up in (1, 0):
-        for osd in document["osdmap"]["osds"]:
-            osd["up"] = up if osd["osd"] == 12 else 1
-        path.write_text(json.dumps(document))
-        done = command("place", path, "--groups", "--json", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        sets.append([row["up"] for row in json.loads(done.stdout)])
-    before, after = sets
-    assert any(12 in devices for devices in before)
-    # Copies move up; strips keep their positions, and 2147483647 is what Ceph writes for none.
-    if kind == "replicated":
-        assert after == [[osd for osd in devices if osd != 12] for devices in before]
-    else:
-        assert after == [[HOLE if osd == 12 else osd for osd in devices] for devices in before]
-
-
-def assert_mappings_are_crushtools(text: Path, options: list[str], folder: Path) -> str:
-    """Hold every line of both commands together, and return them."""
-    if shutil.which("crushtool") is None:
-        pytest.skip("crushtool is absent: install ceph-base")
-    subprocess.run(["crushtool", "-c", text, "-o", folder / "map"], check=True)
-    options = [*options, "--min-x", "0", "--max-x", "1023"]
-    theirs = subprocess.run(
-        ["crushtool", "-i", folder / "map", "--test", *options, "--show-mappings"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    ours = command("place", text, *options, "--show-mappings", cwd=folder)
-    assert ours.returncode == 0, ours.stderr
-    assert ours.stdout == theirs.stdout
-    assert ours.stdout.count("\n") == 1024
-    return ours.stdout
-
-
-@pytest.mark.oracle
-def test_mappings_are_crushtools_own_lines(shared_data: Path, tmp_path: Path) -> None:
-    text = shared_data / "ceph" / "sample-ceph-crushmap.txt"
-    assert_mappings_are_crushtools(text, ["--rule", "3", "--num-rep", "3"], tmp_path)
-
-
-@pytest.mark.oracle
-def test_holes_are_crushtools_own_too(tmp_path: Path) -> None:
-    text = tmp_path / "map.txt"
-    text.write_text(STRIPS)
-    options = ["--rule", "0", "--num-rep", "6"]
-    # Six strips on four devices leave two holes an input.
-    assert assert_mappings_are_crushtools(text, options, tmp_path).count(str(HOLE)) == 2 * 1024
-
-
-def test_an_object_is_in_the_group_that_ceph_says(report: Path, tmp_path: Path) -> None:
-    # `ceph osd map` prints the hash 0x7fc1f406 for an object "foo": of 4,096 groups, that is 0x406.
-    done = command("place", report, "--pool", "3", "--object", "foo", "--json", cwd=tmp_path)
-    answer = json.loads(done.stdout)
-    assert answer["pgid"] == "3.406"
-    assert answer["up"] == stated_up_sets(report)["3.406"]
-
-
-def test_a_real_cluster_loses_an_osd(report: Path, tmp_path: Path) -> None:
-    path = tmp_path / "real.toml"
-    path.write_text(
-        f'[cluster]\nceph = "{report}"\ndevice = "jbod10-sata"\n'
-        'fabric = { model = "loggp", table = "qdr-infiniband" }\n'
-        f'[[faults]]\nat = "0 s"\nfail = {{ osds = ["osd.12"] }}\n'
-    )
-    done = command("run", path, "--json", "-o", "a", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
-    held = {pgid for pgid, up in stated_up_sets(report).items() if 12 in up}
-    assert row["placement_groups_affected"] == len(held)
-    # Every group that osd.12 was in has lost one replica of all its bytes. The published report
-    # states the bytes of some groups and the sum of all; the others hold even shares of the rest.
-    loads = {f"{load.pool}.{load.number:x}": load.bytes for load in read_report(report).loads}
-    assert row["rebuilt_bytes"] == sum(loads[pgid] for pgid in held)
-    total = json.loads(report.read_text())["pgmap"]["pg_stats_sum"]["stat_sum"]["num_bytes"]
-    assert row["population_bytes"] == sum(loads.values()) == total
-
-
-def test_an_osd_that_does_not_exist_exits_with_two(report: Path, tmp_path: Path) -> None:
-    path = tmp_path / "real.toml"
-    path.write_text(f'[cluster]\nceph = "{report}"\n[[faults]]\nfail = {{ osds = ["osd.1200"] }}\n')
-    done = command("check", path, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "osd.1200" in done.stderr
