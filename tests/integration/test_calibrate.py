@@ -179,7 +179,7 @@ def test_broken_fio_output_is_refused(tmp_path: Path, refused: Refused, case: st
         (["disk"], "either files of fio's or --run is needed"),
         (["disk", "absent.json"], "there is no such file"),
         (["disk", "a", "--run", "b"], "not both"),
-        (["disk", "a", "--figure", "a.pdf"], "ends in .png or .svg"),
+        (["disk", "a", "--figure", "a.gif"], "ends in .png, .svg or .pdf"),
         (["disk", "a", "-o", "none/a.toml"], "there is no folder none"),
         (["disk", "a", "--save", "b"], "--save keeps what --run measures"),
         (["network"], "exactly one of netgauge's file, --run and --serve"),

@@ -136,7 +136,7 @@ def test_the_command_shows_a_row_a_pool(tmp_path: Path, capsys: pytest.CaptureFi
     assert run(["report", str(folder)]) == 0
     (page,) = folder.glob("*.html")
     text = page.read_text()
-    assert "<h2>Pools</h2>" in text and "Clients before" in text
+    assert ">Pools</h3>" in text and "Clients before" in text
     assert run(["check", str(study), "--json"]) == 0
     capsys.readouterr()
     assert run(["place", str(study), "--quality", "--pool", "volumes", "--json"]) == 0

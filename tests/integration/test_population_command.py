@@ -154,7 +154,7 @@ def environment() -> dict[str, str]:
         (["population", "show", "genome"], 'did you mean "genomes1000"?'),
         (["population", "show", "mira", "--bytes", "5"], '--bytes = "5": a size needs a unit'),
         (["population", "show", "mira", "--bytes", "5 EiB"], "would hold more than 4 EiB"),
-        (["population", "show", "mira", "-o", "x.gif"], "a .png or .svg file"),
+        (["population", "show", "mira", "-o", "x.gif"], "a .png, .svg or .pdf file"),
         (["population", "show", "mira", "--bytes", "1 GiB", "-o", "no/x.png"], "cannot be written"),
         (["population", "show", "mira", "--set", "cluster.server=3"], 'did you mean "servers"'),
         (["population", "show", "study.toml"], "study.toml: there is no such file"),
@@ -256,7 +256,7 @@ def test_populations_are_shown_side_by_side(
         capsys, "population", "show", *shown, "--bytes", "40 GiB", "-o", picture, "--json"
     )
     assert err == f"wrote {picture}\n"
-    assert picture.read_text().startswith("<?xml")
+    assert picture.read_text().startswith("<svg")
     genomes, listed, study = json.loads(out)
     assert [genomes["name"], listed["name"], study["name"]] == ["genomes1000", "sizes.txt", "study"]
     # The same bins, volume and seed are the same files.

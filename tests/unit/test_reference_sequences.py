@@ -214,7 +214,7 @@ def test_a_real_cluster_s_faults_in_sequence_equal_the_twin(
     )
     first = gone(0, 300, osds=["osd.4"]) if comes_back else at(0, osds=["osd.4"])
     description = {
-        "cluster": {"ceph": "report.json"},
+        "cluster": {"ceph": "report.json", "device": "jbod10-sata"},
         "faults": [first, at(200, hosts=["a"]), at(400, osds=1)],
         "recovery": {**TIGHT, "source": source, "order": "risk"},
         "study": {"seeds": [3]},

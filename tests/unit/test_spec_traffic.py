@@ -107,11 +107,6 @@ def test_bad_traffic_and_silent_faults_are_refused(tmp_path: Path, text: str, sa
             'faults.0.fail.links = 2: LogGP has no links .*model = "switched"',
         ),
         (
-            "[cluster]\nservers = 8\n" + GENOMES + "[[faults]]\nfail = { servers = 1 }\n"
-            'repair_after = "1 s"\n',
-            "faults.0.repair_after = .*is rebuilt elsewhere.*told = false",
-        ),
-        (
             LOGGP + GENOMES + "[traffic]\noutstanding = 8\n",
             "traffic.duration: no rebuild ends this traffic",
         ),

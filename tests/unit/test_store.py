@@ -246,7 +246,7 @@ def test_tables_are_read_by_duckdb_and_pandas(tmp_path: Path) -> None:
     # The fake simulation rebuilds on each server what its runs row sums up.
     assert total[0] == total[1]
     assert results.to_pandas("runs")["rebuilt_bytes"].sum() == total[0]
-    with pytest.raises(ConfigError, match="table 'events' does not exist"):
+    with pytest.raises(ConfigError, match="there is no table 'events'"):
         results.to_pandas("events")
 
 

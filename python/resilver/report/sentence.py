@@ -16,6 +16,7 @@ from resilver.report.words import listed, percent, plural
 from resilver.spec.cluster import Cluster
 from resilver.spec.device import DeviceClasses, DeviceTable
 from resilver.spec.lanes import CLASSES
+from resilver.spec.osd_devices import OsdDevices
 from resilver.spec.placement import Placement
 from resilver.spec.pools import Pool
 from resilver.spec.population import Population
@@ -46,7 +47,8 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
         return f"{plural(point.devices, point.holder)}. {lost} {sweep_sentence(results)}"
     first, *rest = system_sentences(system, point)
     if guessed := guessed_devices(results):
-        first = f"{first.removesuffix('.')}, {guessed}."
+        cluster = cluster_words(system.cluster)
+        first = f"{cluster}, {guessed}{first.removeprefix(cluster)}"
     lead = assumptions_lead(results)
     # What it rests on names a LogGP network already, with who says so.
     is_told = bool(lead) and system.cluster.fabric.topology is None
@@ -113,7 +115,9 @@ def cluster_words(cluster: Cluster) -> str:
     """
     count, device = cluster.server_count, device_words(cluster)
     if cluster.ceph is not None:
-        return f"The cluster of {cluster.ceph.report.label}, {plural(count, 'OSD')} with {device}"
+        text = f"The cluster of {cluster.ceph.report.label}, {plural(count, 'OSD')}"
+        # What the report's classes and sizes chose is among the assumptions.
+        return text if isinstance(cluster.device, OsdDevices) else f"{text} with {device}"
     if cluster.parts:
         return f"{plural(count, 'device')} in a tree of parts, {_levels(cluster)}, with {device}"
     text = plural(count, "server")
