@@ -58,20 +58,21 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
 
     console = output()
     points = systems(results)
-    console.print()
-    _print_wrapped(console, describe(results, largest(points)))
-    if limit := limit_sentence(results, largest(points)):
-        _print_wrapped(console, limit, style="bold")
-    if lost := losses(largest(points)):
-        _print_wrapped(console, lost, style="bold red")
-    if has_traffic(largest(points)):
-        _print_wrapped(console, traffic_sentence(results, largest(points)), style="bold")
-        if results.study["cluster"]["fabric"].get("routers") == 0:
-            _print_wrapped(console, _ROUTERS, style="dim")
-    console.print()
     # Of parts that fail in turn the worst is looked at, else the largest system.
     rows = ranked(results, points)
     key = largest(points) if rows is points else rows[0]
+    console.print()
+    _print_wrapped(console, describe(results, key))
+    if limit := limit_sentence(results, key):
+        of_one = f"At {key.label}: {limit[0].lower()}{limit[1:]}" if results.swept_keys else limit
+        _print_wrapped(console, of_one, style="bold")
+    if lost := losses(key):
+        _print_wrapped(console, lost, style="bold red")
+    if has_traffic(key):
+        _print_wrapped(console, traffic_sentence(results, key), style="bold")
+        if results.study["cluster"]["fabric"].get("routers") == 0:
+            _print_wrapped(console, _ROUTERS, style="dim")
+    console.print()
     if results.swept_keys:
         if rows is not points:
             _tell_limits(results, rows)
@@ -86,14 +87,14 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
         console.print()
         console.print(Text(f"Key figures at {key.label}", style="bold"))
     _print_figures(console, key_figures(results, key))
-    if table := pools_table(results, largest(points)):
+    if table := pools_table(results, key):
         console.print()
         console.print(_pools(table, console.width))
     if results.sensitivity:
         console.print()
         _print_wrapped(console, f"{sensitivity_finding(results)}.", style="bold")
         console.print(_sensitivity(results.sensitivity, console.width))
-    if not serves_only(largest(points).rows) and (reason := nothing_rebuilt(largest(points))):
+    if not serves_only(key.rows) and (reason := nothing_rebuilt(key)):
         _print_wrapped(console, reason)
     console.print()
     _print_whereabouts(console, results, next_command)
