@@ -262,6 +262,33 @@ def test_a_study_killed_at_any_of_its_renames_resumes_to_the_same_bytes(tmp_path
     assert code == 0 and renames >= 12
 
 
+@pytest.mark.parametrize("signs", [0, 1])
+def test_a_sweep_killed_after_its_end_leaves_nothing_behind(tmp_path: Path, signs: int) -> None:
+    # The tables are whole and the provenance says so, and the sign of life is still to be removed:
+    # killed before the sign is renamed, and just after.
+    code = f"""
+import os, resilver.study.heartbeat as heartbeat
+from tests.unit.study_fakes import SIMULATOR, FakeStudy
+from resilver.study import execute
+heartbeat.pause_seconds = lambda beats: 3600.0
+def kill(heart):
+    temporary = heart._folder / f".unfinished-status.json-{{os.getpid()}}"
+    temporary.write_text("half") if {signs} == 0 else heart._write()
+    os.kill(os.getpid(), 9)
+heartbeat.Heartbeat.__exit__ = lambda self, *_: kill(self)
+execute(FakeStudy(), {str(tmp_path / "a")!r}, workers=0, simulator=SIMULATOR)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert (tmp_path / "a" / "status.json").exists()
+    assert json.loads((tmp_path / "a" / "provenance.json").read_text())["state"] == "complete"
+    before = tables(tmp_path / "a")
+    perform(FakeStudy(), tmp_path / "a")
+    left = [path.name for path in (tmp_path / "a").iterdir() if "status.json" in path.name]
+    assert not left and tables(tmp_path / "a") == before
+
+
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     code = SWEEP.replace("seconds=0.1", "seconds=60")

@@ -17,6 +17,7 @@ import pyarrow as pa
 from resilver.errors import ConfigError
 from resilver.importers.text import KEPT_FOLDER
 from resilver.study.files import TEMPORARY_PREFIX, keep_input, replace_file, replace_text, sha256_of
+from resilver.study.heartbeat import STATUS_FILE
 from resilver.study.provenance import (
     PROVENANCE_FILE,
     current_version,
@@ -157,20 +158,28 @@ class RunFolder:
         self.provenance["assumptions"] = [one.record() for one in study.assumptions()]
         self.provenance["chances"] = list(study.chances())
         if self.is_current():
+            # Nothing is written, and where nothing can be, what was left behind may stay.
+            with contextlib.suppress(OSError):
+                self._sweep_up()
             return
         self.provenance["state"] = "incomplete"
         self.provenance["command"] = recorded(command)
         try:
             self._probe_space()
             self.shards.folder.mkdir(exist_ok=True)
-            self.shards.discard_unfinished()
-            for path in self.path.glob(f"{TEMPORARY_PREFIX}*"):
-                path.unlink(missing_ok=True)
+            self._sweep_up()
             text = study.to_toml(lambda path: keep_input(path, self.path))
             replace_text(self.path / STUDY_FILE, text)
             self._write_provenance()
         except OSError as error:
             raise ConfigError(_cannot_write(self.path, error)) from error
+
+    def _sweep_up(self) -> None:
+        """Remove what a killed process left behind: files half written, and its sign of life."""
+        self.shards.discard_unfinished()
+        for path in self.path.glob(f"{TEMPORARY_PREFIX}*"):
+            path.unlink(missing_ok=True)
+        (self.path / STATUS_FILE).unlink(missing_ok=True)
 
     def _previous(self) -> dict[str, Any]:
         try:
