@@ -69,6 +69,9 @@ def child_environment() -> dict[str, str]:
     env = dict(os.environ)
     for name in ("PYTHONHOME", "PYTHONPATH", "CONDA_PREFIX", "PIP_TARGET", "PIP_PREFIX"):
         env.pop(name, None)
+    # Without bytecode each of the processes that tests start would compile the package's sources again. Its place is beside
+    # the sources, where git ignores it.
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     env["PIP_USER"] = "0"
     # rustup puts cargo into a folder that a non-login shell often lacks.
     cargo_home = Path(env.get("CARGO_HOME", Path.home() / ".cargo"))

@@ -9,7 +9,7 @@ REASON -->` leaves a block out.
 
 from __future__ import annotations
 
-import os
+import json
 import re
 import subprocess
 import sys
@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.front_door import shell_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 HOW_TO = sorted(path for path in (ROOT / "docs" / "how-to").glob("*.md") if path.stem != "index")
@@ -73,10 +75,8 @@ def commands_of(block: str) -> list[tuple[str, list[str]]]:
 
 
 def environment() -> dict[str, str]:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return {
-        **os.environ,
-        "PATH": path,
+        **shell_environment(),
         "PYTHONPATH": str(ROOT / "python"),
         "NO_COLOR": "1",
         "COLUMNS": "120",
@@ -104,48 +104,72 @@ def run_command(command: str, expected: list[str], folder: Path) -> None:
     )
 
 
-def run_python(source: str, folder: Path) -> None:
-    # Workers of a process pool import the main module again, hence a file with a guard and not
-    # `python -c`.
-    script = folder / "page.py"
-    body = "".join(
-        f"    {line}" if line.strip() else line for line in source.splitlines(keepends=True)
-    )
-    script.write_text(f'if __name__ == "__main__":\n{body}', encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, script.name],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, (
-        f"the Python of the page failed:\n{source}\n{done.stdout}\n{done.stderr}"
-    )
+class PagePython:
+    """The interpreter of a page: begun at its first Python, and its blocks share their names."""
+
+    # Workers of a process pool import the main module again, hence a file with a guard. What blocks
+    # print goes to stderr, so that stdout has nothing but how each ended.
+    SCRIPT = """if __name__ == "__main__":
+    import json, os, sys, traceback
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        try:
+            exec(compile(json.loads(line), "the page", "exec"), globals())
+        except BaseException:
+            traceback.print_exc()
+            sys.exit(1)
+        print("done", file=answers, flush=True)
+"""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> PagePython:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            self._process.communicate()
+
+    def run(self, source: str) -> None:
+        if self._process is None:
+            (self._folder / "page.py").write_text(self.SCRIPT, encoding="utf-8")
+            with (self._folder / "page.err").open("w") as errors:
+                self._process = subprocess.Popen(
+                    [sys.executable, "page.py"],
+                    cwd=self._folder,
+                    env=environment(),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
+                )
+        assert self._process.stdin is not None and self._process.stdout is not None
+        print(json.dumps(source), file=self._process.stdin, flush=True)
+        is_done = self._process.stdout.readline() == "done\n"
+        printed = (self._folder / "page.err").read_text(encoding="utf-8")
+        assert is_done, f"the Python of the page failed:\n{source}\n{printed}"
 
 
 def run_page(page: str, folder: Path, shared_data: Path | None) -> int:
     """Run a page; return how many commands and Python blocks it had."""
-    count, earlier, pending = 0, "", ""
-    for step in [*steps_of(page), Step("end", "")]:
-        if step.kind == "python":
-            # Blocks with nothing between them run as one script.
-            count += 1
-            pending += step.text
-            continue
-        if pending:
-            run_python(earlier + pending, folder)
-            earlier, pending = earlier + pending, ""
-        if step.kind == "file":
-            (folder / step.name).write_text(step.text, encoding="utf-8")
-        elif step.kind == "data":
-            assert shared_data is not None
-            (folder / step.name).symlink_to(shared_data / step.text)
-        elif step.kind == "console":
-            for command, expected in commands_of(step.text):
+    count = 0
+    with PagePython(folder) as python:
+        for step in steps_of(page):
+            if step.kind == "python":
                 count += 1
-                run_command(command, expected, folder)
+                python.run(step.text)
+            elif step.kind == "file":
+                (folder / step.name).write_text(step.text, encoding="utf-8")
+            elif step.kind == "data":
+                assert shared_data is not None
+                (folder / step.name).symlink_to(shared_data / step.text)
+            elif step.kind == "console":
+                for command, expected in commands_of(step.text):
+                    count += 1
+                    run_command(command, expected, folder)
     return count
 
 

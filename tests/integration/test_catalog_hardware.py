@@ -13,7 +13,7 @@ pytest.importorskip("resilver._core", reason="the native core is not built")
 from resilver import catalog
 from resilver.spec import Cluster
 from resilver.units import BytesPerSecond, Seconds
-from tests.integration.test_command import command
+from tests.front_door import command
 
 STUDY = """
 [cluster]

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
-from tests.integration.test_command import command
+from tests.front_door import command
 
 # Twelve servers of 1,000 requests a second each, on a network that does not count, and clients that
 # never leave one of them idle. Each server holds 3,000 of the 36,000 copies.

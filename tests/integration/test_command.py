@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver.study.tables import METRICS, TABLE_NAMES
+from tests.front_door import command, environment
 
 SMALL = """
 [cluster]
@@ -39,25 +39,9 @@ sweep = { "cluster.servers" = [8, 16] }
 """
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-
-
 def arguments(*words: object) -> list[str]:
     main = "from resilver.cli import main; main()"
     return [sys.executable, "-c", main, *map(str, words)]
-
-
-def command(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        arguments(*words),
-        env=environment(),
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=110,
-    )
 
 
 def tables(folder: Path) -> dict[str, bytes]:

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver.importers import read_report
-from tests.integration.test_command import command
+from tests.front_door import command
 
 # Four devices, and a rule for erasure codes, which leaves holes where it finds no device.
 STRIPS = (

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver.study import Results
-from tests.integration.test_command import command
+from tests.front_door import command
 
 # Two leaves joined by one link, the router at the first.
 GRAPH = """{

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
-from tests.integration.test_command import command
+from tests.front_door import command
 
 LEAVES = 'fabric = { model = "switched", topology = "leaf spine 4x2 hosts 6 entries 2", '
 LEAVES += 'link_rate = "10 Gb/s" }'

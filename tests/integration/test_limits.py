@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
-from tests.integration.test_command import command
+from tests.front_door import command
 
 # Each of twelve servers serves 250 requests a second, far fewer than its network brings it, so that
 # where nothing else is changed, the disk of the server that gets most is busy all the time.

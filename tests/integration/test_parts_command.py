@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
-from tests.integration.test_command import command
+from tests.front_door import command
 
 TREE = """
 [[cluster.parts]]

@@ -13,7 +13,7 @@ pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver.simulate import RunResult, simulate, validate_runs
 from resilver.spec import Study
-from tests.integration.test_command import command
+from tests.front_door import command
 
 COUNTS = ("rebuilt_pieces", "returned_pieces", "surplus_pieces", "unreachable_pieces")
 

@@ -13,7 +13,7 @@ pytest.importorskip("resilver._core", reason="the native core is not built")
 import resilver
 from resilver import ConfigError, Study
 from resilver.study import Results
-from tests.integration.test_command import command
+from tests.front_door import command
 
 STUDY = """
 [cluster]

@@ -11,7 +11,8 @@ pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver.study import Results
 from resilver.study.tables import METRICS
-from tests.integration.test_command import command, tables
+from tests.front_door import command
+from tests.integration.test_command import tables
 
 CLIENTS = """
 [cluster]

@@ -18,6 +18,7 @@ from resilver.errors import ConfigError, Interrupted
 from resilver.study import Incomplete, Results, StudyProgress, execute
 from resilver.study.phases import SIMULATED_PHASES
 from resilver.study.tables import TABLE_NAMES
+from tests.front_door import WITHOUT_THREADS, environment
 from tests.unit.study_fakes import SIMULATOR, FakeStudy
 
 
@@ -212,10 +213,9 @@ def test_a_sweep_killed_at_any_moment_resumes_to_the_same_bytes(
     # 24 runs of 0.1 s on 2 workers that take about 0.7 s to start: the delays fall before the
     # workers are up, in the first runs, in the middle, and around the end.
     study = FakeStudy(seeds=range(1, 13), sweep={"cluster.servers": [4, 8]}, seconds=0.1)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(
         [sys.executable, "-c", SWEEP, str(tmp_path / "killed")],
-        env=environment,
+        env=environment(),
         stdout=subprocess.PIPE,
     )
     assert process.stdout is not None
@@ -228,19 +228,28 @@ def test_a_sweep_killed_at_any_moment_resumes_to_the_same_bytes(
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
 
 
-KILL_AT_RENAME = """
+KILL_AT_RENAMES = """
 import os, signal, sys
 from tests.unit.study_fakes import SIMULATOR, FakeStudy
 from resilver.study import execute
-left = int(sys.argv[2])
-def watch(event, arguments):
-    global left
-    if event == "os.rename":
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(watch)
-execute(FakeStudy(), sys.argv[1], workers=0, simulator=SIMULATOR)
+def perform(folder, left):
+    def watch(event, arguments):
+        nonlocal left
+        if event == "os.rename":
+            left -= 1
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(watch)
+    execute(FakeStudy(), folder, workers=0, simulator=SIMULATOR)
+renames, code = 0, -signal.SIGKILL
+while code == -signal.SIGKILL:
+    process = os.fork()
+    if process == 0:
+        perform(f"{sys.argv[1]}/{renames}", renames)
+        sys.exit()
+    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    renames += 1
+print(renames, code)
 """
 
 
@@ -249,17 +258,20 @@ def test_a_study_killed_at_any_of_its_renames_resumes_to_the_same_bytes(tmp_path
     # shards, 4 tables, and the provenance again, which makes 11. A slow machine may have more signs
     # of life.
     perform(FakeStudy(), tmp_path / "whole")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    renames, code = 0, -signal.SIGKILL
-    while code == -signal.SIGKILL:
-        folder = tmp_path / str(renames)
-        command = [sys.executable, "-c", KILL_AT_RENAME, str(folder), str(renames)]
-        code = subprocess.run(command, env=environment, check=False).returncode
-        perform(FakeStudy(), folder)
-        assert tables(folder) == tables(tmp_path / "whole"), renames
-        assert not list(folder.rglob(".unfinished-*")), renames
-        renames += 1
+    whole = tables(tmp_path / "whole")
+    done = subprocess.run(
+        [sys.executable, "-c", KILL_AT_RENAMES, str(tmp_path)],
+        env=environment(**WITHOUT_THREADS),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    renames, code = map(int, done.stdout.split())
     assert code == 0 and renames >= 12
+    for left in range(renames):
+        folder = tmp_path / str(left)
+        perform(FakeStudy(), folder)
+        assert tables(folder) == whole, left
+        assert not list(folder.rglob(".unfinished-*")), left
 
 
 @pytest.mark.parametrize("signs", [0, 1])
@@ -278,8 +290,7 @@ def kill(heart):
 heartbeat.Heartbeat.__exit__ = lambda self, *_: kill(self)
 execute(FakeStudy(), {str(tmp_path / "a")!r}, workers=0, simulator=SIMULATOR)
 """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    ended = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    ended = subprocess.run([sys.executable, "-c", code], env=environment(), check=False)
     assert ended.returncode == -signal.SIGKILL
     assert (tmp_path / "a" / "status.json").exists()
     assert json.loads((tmp_path / "a" / "provenance.json").read_text())["state"] == "complete"
@@ -290,9 +301,8 @@ execute(FakeStudy(), {str(tmp_path / "a")!r}, workers=0, simulator=SIMULATOR)
 
 
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     code = SWEEP.replace("seconds=0.1", "seconds=60")
-    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "a")], env=environment)
+    process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "a")], env=environment())
     workers: list[int] = []
     deadline = time.monotonic() + 20
     while len(workers) < 2 and time.monotonic() < deadline:

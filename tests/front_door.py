@@ -1,0 +1,186 @@
+"""The command as a user starts it: its words, its folder, its surroundings, a process of its own.
+
+Half of what a small command costs is the interpreter's start and its imports. One process a test
+worker does both once, and each command is a fork of it: it gets the words, the folder, the
+variables and the descriptors of its caller, and ends as an interpreter ends. What an interpreter
+reads when it starts (`PYTHON...` variables, the seed of its hashes) is the first process's, so a
+test of those starts one of its own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import importlib
+import io
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NoReturn
+
+# A fork has only the thread that forks, so imports must start none, as BLAS and jemalloc would.
+WITHOUT_THREADS = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+}
+
+SERVER = "import sys; from tests.front_door import serve; serve(sys.argv[1])"
+
+# Isolated and without `site`, a client is there in a few milliseconds. It hands over its own
+# descriptors, so that pipes and redirections of a shell are the command's.
+CLIENT = """#!{python} -ISs
+import json, os, socket, sys
+door = socket.socket(socket.AF_UNIX)
+door.connect({path!r})
+request = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+socket.send_fds(door, [b"\\0"], [0, 1, 2])
+door.sendall(request)
+door.shutdown(socket.SHUT_WR)
+words = door.makefile().read().split()
+code = int(words[1])
+os._exit(code if code >= 0 else 128 - code)
+"""
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """This process's variables, by which another interpreter finds the same packages."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **variables}
+
+
+@functools.cache
+def _door() -> Path:
+    """Start the first process; return the folder of its socket and of its client, `resilver`."""
+    # A socket's path has about a hundred letters at most, which a test's folder may exceed.
+    folder = tempfile.TemporaryDirectory(prefix="resilver-door-")
+    path = Path(folder.name) / "socket"
+    client = Path(folder.name) / "resilver"
+    client.write_text(CLIENT.format(python=sys.executable, path=str(path)), encoding="utf-8")
+    client.chmod(0o755)
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER, str(path)],
+        env=environment(**WITHOUT_THREADS),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert server.stdin is not None and server.stdout is not None
+    assert server.stdout.readline() == b"open\n", "the first process did not start"
+
+    def close() -> None:
+        server.communicate()
+        folder.cleanup()
+
+    atexit.register(close)
+    return Path(folder.name)
+
+
+def shell_environment() -> dict[str, str]:
+    """Variables of a shell in which `resilver` is the command."""
+    path = [str(_door()), str(Path(sys.executable).parent), os.environ["PATH"]]
+    return environment(PATH=os.pathsep.join(path))
+
+
+def command(
+    *words: object, cwd: Path | None = None, timeout: float = 110
+) -> subprocess.CompletedProcess[str]:
+    """Run `resilver` with these words; answer its exit code and what it wrote.
+
+    Args:
+        words: the words after `resilver`.
+        cwd: its folder, by default this process's.
+        timeout: seconds after which it is killed and `subprocess.TimeoutExpired` is raised.
+    """
+    arguments = [str(word) for word in words]
+    request = json.dumps([arguments, str(cwd or Path.cwd()), environment()]).encode()
+    with (
+        socket.socket(socket.AF_UNIX) as door,
+        open(os.devnull, "rb") as nothing,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+    ):
+        door.connect(str(_door() / "socket"))
+        socket.send_fds(door, [b"\0"], [nothing.fileno(), out.fileno(), err.fileno()])
+        door.sendall(request)
+        door.shutdown(socket.SHUT_WR)
+        answer = door.makefile()
+        process = int(answer.readline())
+        if not select.select([door], [], [], timeout)[0]:
+            os.kill(process, signal.SIGKILL)
+            answer.readline()
+            raise subprocess.TimeoutExpired(arguments, timeout)
+        code = int(answer.readline())
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(io.TextIOWrapper(file, encoding="utf-8").read())
+    return subprocess.CompletedProcess(arguments, code, *texts)
+
+
+def serve(path: str) -> None:
+    """Import what commands need, then be forked for each command until our starter is gone."""
+    import duckdb  # noqa: F401
+    import vl_convert  # noqa: F401
+
+    import resilver.cli.app
+
+    for module in sorted(Path(resilver.cli.app.__file__).parent.glob("[a-z]*.py")):
+        importlib.import_module(f"resilver.cli.{module.stem}")
+    threads = len(os.listdir("/proc/self/task"))
+    assert threads == 1, f"an import started {threads - 1} threads, which a fork would lack"
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(16)
+        print("open", flush=True)
+        while True:
+            ready, _, _ = select.select([listener, 0], [], [])
+            with contextlib.suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                    pass
+            if 0 in ready:
+                return
+            door, _ = listener.accept()
+            with door:
+                if os.fork() == 0:
+                    listener.close()
+                    _attend(door)
+
+
+def _attend(door: socket.socket) -> NoReturn:
+    """Fork the command of a request and tell its caller its number and then how it ended."""
+    _, descriptors, _, _ = socket.recv_fds(door, 1, 3)
+    request = json.loads(b"".join(iter(lambda: door.recv(65536), b"")))
+    process = os.fork()
+    if process == 0:
+        door.close()
+        _perform(request, descriptors)
+    for descriptor in descriptors:
+        os.close(descriptor)
+    with contextlib.suppress(BrokenPipeError):
+        door.sendall(f"{process}\n".encode())
+        ended = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        door.sendall(f"{ended}\n".encode())
+    os._exit(0)
+
+
+def _perform(request: Any, descriptors: list[int]) -> NoReturn:
+    """Become the command: surroundings first, then what its console script does."""
+    words, folder, variables = request
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.clear()
+    os.environ.update(variables)
+    os.chdir(folder)
+    sys.argv = ["resilver", *words]
+    from resilver.cli import main
+
+    main()
+    raise AssertionError("the command ends its process")

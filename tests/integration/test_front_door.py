@@ -1,0 +1,77 @@
+"""A forked command gets and gives what a process that was started anew does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from tests.front_door import command, environment, shell_environment
+
+STUDY = """
+[cluster]
+servers = 4
+[population]
+file_size = "1 MiB"
+files = 8
+[[faults]]
+fail = { servers = 1 }
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("--version",), 0),
+        (("check", "study.toml"), 0),
+        (("check", "study.toml", "--set", "cluster.servers=0"), 2),
+        (("chek",), 2),
+        (("report", "none"), 2),
+    ],
+)
+def test_words_and_folder_give_what_they_give_a_process(
+    words: tuple[str, ...], code: int, tmp_path: Path
+) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    started = subprocess.run(
+        [sys.executable, "-c", "from resilver.cli import main; main()", *words],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    forked = command(*words, cwd=tmp_path)
+    assert forked.returncode == started.returncode == code
+    assert (forked.stdout, forked.stderr) == (started.stdout, started.stderr)
+
+
+def test_variables_are_those_of_the_caller(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """RESILVER_DEBUG=1 is read when an error is told: it adds where the error was raised."""
+    (tmp_path / "study.toml").write_text(STUDY.replace("4", "0"))
+    assert "Traceback" not in command("check", "study.toml", cwd=tmp_path).stderr
+    monkeypatch.setenv("RESILVER_DEBUG", "1")
+    assert "Traceback" in command("check", "study.toml", cwd=tmp_path).stderr
+
+
+def test_a_command_that_takes_too_long_is_killed(tmp_path: Path) -> None:
+    """The other end of a measurement serves until it is interrupted."""
+    with pytest.raises(subprocess.TimeoutExpired):
+        command("calibrate", "network", "--serve", "127.0.0.1:0", cwd=tmp_path, timeout=1)
+
+
+def test_a_shell_gives_its_pipes_and_gets_the_exit_code(tmp_path: Path) -> None:
+    line = "resilver schema | head -c 1; resilver chek 2> errors; echo $?; resilver --version > v"
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=tmp_path,
+        env=shell_environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("{2\n", "")
+    assert "No such command 'chek'" in (tmp_path / "errors").read_text()
+    assert (tmp_path / "v").read_text().startswith("resilver ")
