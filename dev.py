@@ -6,6 +6,7 @@
     python3 dev.py test                   everything a change must pass
     python3 dev.py test -k crush          only these Python tests (any pytest arguments)
     python3 dev.py test --only cargo      only the named steps; --keep-going does the rest
+    python3 dev.py verify [NAME...]       what tests try a little, at scale and drawn anew
     python3 dev.py lint [--fix]           formatting, lints and types; --fix repairs them
     python3 dev.py bench [NAME...]        benches, each prints its goal beside its rate
     python3 dev.py docs                   the documentation, into docs/_build/html
@@ -19,17 +20,32 @@ they always do), and works without a network once everything is there.
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from tools.checkout import BIN, INTERRUPTED, ROOT, STEP_FAILED, DevError, display, prepare, run, say
+from tools.checkout import (
+    BIN,
+    INTERRUPTED,
+    ROOT,
+    STEP_FAILED,
+    DevError,
+    display,
+    maturin_environment,
+    prepare,
+    run,
+    say,
+)
+from tools.summaries import SLOW_SECONDS, cargo_summary, pytest_summary, slowest
 
 
 def run_captured(command: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
@@ -48,23 +64,26 @@ def run_captured(command: Sequence[str], env: dict[str, str]) -> tuple[int, str]
     return child.returncode, re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
 
 
-def cargo_summary(output: str) -> tuple[int, str]:
-    """Return how many Rust tests passed, and one closing line for all of cargo's test binaries."""
-    lines = re.findall(
-        r"^test result: (\w+)\. (\d+) passed; (\d+) failed; (\d+) ignored", output, re.MULTILINE
-    )
-    passed, failed, ignored = (sum(int(line[column]) for line in lines) for column in (1, 2, 3))
-    state = "ok" if lines and all(line[0] == "ok" for line in lines) else "FAILED"
-    counts = f"{passed} passed; {failed} failed; {ignored} ignored"
-    return passed, f"cargo test: {state}. {counts}; in {len(lines)} binaries"
+class Aside:
+    """A tool that runs beside the steps; nothing of it is shown before it is waited for."""
 
+    def __init__(self, command: Sequence[str], env: dict[str, str]) -> None:
+        self.command = command
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process = subprocess.Popen(
+            command, env=env, cwd=ROOT, stdout=self._output, stderr=subprocess.STDOUT
+        )
+        # Whatever ends dev.py ends it too.
+        atexit.register(self._process.terminate)
 
-def pytest_summary(output: str) -> tuple[int, str]:
-    """Return how many Python tests passed, and pytest's own closing line."""
-    closing = re.findall(r"^=*\s*(.*\bin [\d.]+s\b.*?)\s*=*$", output, re.MULTILINE)
-    line = closing[-1] if closing else "no closing line: pytest did not finish"
-    passed = re.search(r"(\d+) passed", line)
-    return int(passed.group(1)) if passed else 0, f"pytest: {line}"
+    def wait(self) -> tuple[float, int]:
+        """Wait for its end and show its output; return its processor time and its exit code."""
+        _, status, usage = os.wait4(self._process.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        self._output.seek(0)
+        sys.stdout.write(self._output.read().decode("utf-8", "replace"))
+        sys.stdout.flush()
+        return usage.ru_utime + usage.ru_stime, self._process.returncode
 
 
 @dataclass
@@ -76,6 +95,7 @@ class Steps:
     offered: list[str] = field(default_factory=list)
     rows: list[tuple[str, float, str]] = field(default_factory=list)
     closing: list[str] = field(default_factory=list)
+    aside: dict[str, Aside] = field(default_factory=dict)
 
     def step(self, name: str, action: Callable[[], object]) -> None:
         """Do one step; remember its time and how it ended."""
@@ -96,6 +116,22 @@ class Steps:
         finally:
             self.rows.append((name, time.monotonic() - start, ended))
 
+    def beside(self, name: str, command: Sequence[str], env: dict[str, str]) -> None:
+        """Run a tool beside the steps that follow, until `join`."""
+        self.offered.append(name)
+        if not self.only or name in self.only:
+            self.aside[name] = Aside(command, env)
+
+    def join(self) -> None:
+        """Wait for what runs beside; what counts for it is its processor time."""
+        for name, tool in self.aside.items():
+            say(f"--- {name}")
+            seconds, code = tool.wait()
+            problem = f"`{display(tool.command)}` ended with exit code {code}"
+            self.rows.append((name, seconds, f"FAILED: {problem}" if code else "ok, beside"))
+            if code and not self.keep_going:
+                raise DevError(problem)
+
     def report(self, title: str) -> int:
         """Print the steps with their times, then the test runners' closing lines."""
         if unknown := sorted(set(self.only) - set(self.offered)):
@@ -107,7 +143,7 @@ class Steps:
             print(f"  {name:<14} {seconds:7.1f} s  {ended}")
         for line in self.closing:
             print(line, flush=True)
-        return 0 if self.rows and all(row[2] == "ok" for row in self.rows) else STEP_FAILED
+        return 0 if self.rows and all(row[2].startswith("ok") for row in self.rows) else STEP_FAILED
 
 
 def counted(
@@ -120,6 +156,8 @@ def counted(
     code, output = run_captured(command, env)
     passed, line = summary(output)
     steps.closing.append(line)
+    if summary is pytest_summary:
+        steps.closing += slowest(output)
     if code != 0:
         raise DevError(f"`{display(command)}` ended with exit code {code}")
     if passed == 0:
@@ -131,7 +169,7 @@ def counted(
 
 def command_run(arguments: Sequence[str]) -> int:
     """Build, then run `resilver demo` with these arguments, or the command they name."""
-    env = prepare()
+    env = prepare(profile="release")
     words = list(arguments[1:] if arguments[:1] == ["--"] else arguments)
     if not words or words[0].startswith("-"):
         words = ["demo", *words]
@@ -139,22 +177,21 @@ def command_run(arguments: Sequence[str]) -> int:
     os.execve(BIN / "resilver", ["resilver", *words], env)
 
 
+MYPY = ["mypy"]
+# A warning is an error, and no network is used.
+SPHINX = ["sphinx-build", "-W", "--keep-going", "--quiet", "-b", "html"]
+SPHINX += ["-d", "docs/_build/doctrees", "docs", "docs/_build/html"]
+
+
 def lint_steps(steps: Steps, env: dict[str, str], fix: bool = False) -> None:
-    """Formatting, lints and types of both languages."""
+    """Formatting and lints of both languages."""
     check = [] if fix else ["--check"]
     repair = ["--fix"] if fix else []
     clippy = ["--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]
     steps.step("format", lambda: run(["ruff", "format", "--quiet", *check, "."], env))
     steps.step("ruff", lambda: run(["ruff", "check", "--quiet", *repair, "."], env))
-    steps.step("mypy", lambda: run(["mypy"], env))
     steps.step("rustfmt", lambda: run(["cargo", "fmt", "--all", *check], env))
-    steps.step("clippy", lambda: run(["cargo", "clippy", *clippy], env))
-
-
-def documentation(env: dict[str, str]) -> None:
-    """Build the documentation; a warning is an error, and no network is used."""
-    places = ["-d", "docs/_build/doctrees", "docs", "docs/_build/html"]
-    run(["sphinx-build", "-W", "--keep-going", "--quiet", "-b", "html", *places], env)
+    steps.step("clippy", lambda: run(["cargo", "clippy", *clippy], maturin_environment(env)))
 
 
 def command_test(arguments: Sequence[str], steps: Steps) -> int:
@@ -164,35 +201,66 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
     workers = (
         []
         if any(word.startswith(("-n", "--numprocesses")) for word in selected)
-        else ["-n", "auto"]
+        else ["-n", "auto", "--dist", "loadgroup"]
     )
-    pytest = ["pytest", f"--color={'yes' if colour == 'always' else 'no'}", *workers, *selected]
+    slow = ["--durations=0", f"--durations-min={SLOW_SECONDS:g}"]
+    colours = f"--color={'yes' if colour == 'always' else 'no'}"
+    pytest = ["pytest", colours, *workers, *slow, *selected]
     cargo = ["cargo", "test", "--workspace", "--quiet", "--color", colour]
     if steps.keep_going:
         cargo.append("--no-fail-fast")
+    if "pytest" in steps.only:
+        steps.only = [*steps.only, "core"]
     start = time.monotonic()
-    # Cargo has a lock for each profile, so the tests are compiled while the core is linked.
-    is_wanted = not selected and (not steps.only or "cargo" in steps.only)
-    beside = [*cargo, "--no-run"] if is_wanted else []
-    env = prepare(("dev", "docs"), beside=beside)
+    # The Rust tests are compiled while packages are fetched; the core is linked from the same
+    # libraries.
+    is_wanted = not selected and (not steps.only or {"cargo", "pytest"} & set(steps.only))
+    env = prepare(("dev", "docs"), beside=[*cargo, "--no-run"] if is_wanted else [])
     steps.rows.append(("prepare", time.monotonic() - start, "ok"))
     if not selected:
+        # They need no core, and the compiler leaves a processor idle now and then.
+        steps.beside("mypy", MYPY, env)
+        steps.beside("docs", SPHINX, env)
+    steps.step("core", lambda: prepare(("dev", "docs"), "dev"))
+    if not selected:
         lint_steps(steps, env)
-        steps.step("docs", lambda: documentation(env))
         steps.step("cargo", lambda: counted(steps, cargo, env, cargo_summary))
+        steps.join()
     steps.step("pytest", lambda: counted(steps, pytest, env, pytest_summary))
     return steps.report("dev.py test" + (" (a selection of the Python tests)" if selected else ""))
 
 
+def command_verify(names: Sequence[str], steps: Steps) -> int:
+    """What the tests try a little, twenty times over, drawn anew, on the core that users get."""
+    folder = ROOT / "verification"
+    paths = [
+        str(path.relative_to(ROOT))
+        for path in sorted(folder.glob("test_*.py"))
+        if not names or any(name in path.stem for name in names)
+    ]
+    if not paths:
+        raise DevError(f"nothing is called like {' or '.join(names)}; see verification/", 2)
+    env = prepare(("dev",), "release")
+    seed = env.setdefault("RESILVER_SEED", str(random.SystemRandom().randrange(2**32)))
+    env.setdefault("RESILVER_SCALE", "20")
+    say(f"drawn from RESILVER_SEED={seed}")
+    command = ["pytest", "-n", "auto", "--dist", "loadgroup", f"--hypothesis-seed={seed}", *paths]
+    steps.step("pytest", lambda: counted(steps, command, env, pytest_summary))
+    return steps.report(f"dev.py verify, RESILVER_SEED={seed}")
+
+
 def command_lint(steps: Steps, fix: bool) -> int:
     """Formatting, lints and types, without building the core."""
-    lint_steps(steps, prepare(("dev",), core=False), fix)
+    env = prepare(("dev",))
+    steps.beside("mypy", MYPY, env)
+    lint_steps(steps, env, fix)
+    steps.join()
     return steps.report("dev.py lint")
 
 
 def command_bench(names: Sequence[str], steps: Steps) -> int:
     """Run the benches whose names contain any of these words; each prints goal and rate."""
-    env = prepare(("dev",))
+    env = prepare(("dev",), "release")
 
     def wanted(stem: str) -> bool:
         return not names or any(name in stem for name in names)
@@ -213,7 +281,7 @@ def command_bench(names: Sequence[str], steps: Steps) -> int:
 
 def command_docs() -> int:
     """Build the documentation and say where it is."""
-    documentation(prepare(("docs",), core=False))
+    run(SPHINX, prepare(("docs",)))
     print(f"{ROOT / 'docs' / '_build' / 'html' / 'index.html'}")
     return 0
 
@@ -224,13 +292,17 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         prog="dev.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(
-        dest="command", required=True, metavar="run | test | lint | bench | docs"
+        dest="command", required=True, metavar="run | test | verify | lint | bench | docs"
     )
     commands.add_parser(
         "run", add_help=False, help="build, then `resilver demo` or the command given"
     )
     test = commands.add_parser(
         "test", help="everything a change must pass; other arguments are pytest's"
+    )
+    verify = commands.add_parser("verify", help="what tests try a little, at scale, drawn anew")
+    verify.add_argument(
+        "names", nargs="*", help="only files of verification/ whose name has one of these words"
     )
     lint = commands.add_parser("lint", help="formatting, lints and types")
     lint.add_argument("--fix", action="store_true", help="repair what can be repaired")
@@ -269,6 +341,8 @@ def main(arguments: Sequence[str]) -> int:
             return command_run(rest)
         if options.command == "test":
             return command_test(rest, steps)
+        if options.command == "verify":
+            return command_verify(options.names, steps)
         if options.command == "lint":
             return command_lint(steps, options.fix)
         if options.command == "bench":

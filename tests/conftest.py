@@ -26,6 +26,16 @@ for name in ("FORCE_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "CO
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share what their module makes once run in one worker, so that it is made once."""
+    for item in items:
+        used = getattr(item, "_fixtureinfo", None)
+        fixtures = used.name2fixturedefs.values() if used else ()
+        if any(fixture.scope == "module" for of_name in fixtures for fixture in of_name):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The checkout."""

@@ -69,8 +69,8 @@ def child_environment() -> dict[str, str]:
     env = dict(os.environ)
     for name in ("PYTHONHOME", "PYTHONPATH", "CONDA_PREFIX", "PIP_TARGET", "PIP_PREFIX"):
         env.pop(name, None)
-    # Without bytecode each of the processes that tests start would compile the package's sources again. Its place is beside
-    # the sources, where git ignores it.
+    # Without bytecode each of the processes that tests start would compile the package anew. Git
+    # ignores it, so it stands beside the sources.
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     env["PIP_USER"] = "0"
     # rustup puts cargo into a folder that a non-login shell often lacks.
@@ -82,6 +82,24 @@ def child_environment() -> dict[str, str]:
     env["PIP_QUIET"] = "1"
     env["PYO3_PYTHON"] = str(BIN / "python")
     return env
+
+
+def maturin_environment(env: dict[str, str]) -> dict[str, str]:
+    """Return the environment that maturin starts cargo in, once it has built here.
+
+    pyo3 is compiled anew whenever these variables differ, so clippy and maturin must agree.
+    """
+    configured = sorted((ROOT / "target" / "maturin").glob("pyo3-config-*-abi3.txt"))
+    if not configured:
+        return env
+    bits = 64 if sys.maxsize > 2**32 else 32
+    version = ".".join(map(str, sys.version_info[:2]))
+    return {
+        **env,
+        "PYO3_CONFIG_FILE": str(configured[-1]),
+        "PYO3_BUILD_EXTENSION_MODULE": "1",
+        "PYO3_ENVIRONMENT_SIGNATURE": f"cpython-{version}-{bits}bit",
+    }
 
 
 def check_rust(env: dict[str, str]) -> str:
@@ -234,44 +252,45 @@ def core_module() -> Path | None:
     return next(iter(sorted((ROOT / "python" / "resilver").glob("_core*.so"))), None)
 
 
-def build_core(env: dict[str, str]) -> None:
-    """Build the release core and install the package, if their inputs changed."""
+def build_core(env: dict[str, str], profile: str) -> None:
+    """Build the core in a profile of Cargo.toml and install the package, if inputs changed."""
     compiler = check_rust(env)
     made = read_stamp(VENV_STAMP).get("made")
-    inputs = core_inputs(compiler, made, env.get("RUSTFLAGS", ""))
+    inputs = core_inputs(f"{compiler}, {profile}", made, env.get("RUSTFLAGS", ""))
     if (
         core_module() is not None
         and (BIN / "resilver").exists()
         and read_stamp(CORE_STAMP).get("inputs") == inputs
     ):
         return
-    say("building the core (release)")
+    say(f"building the core ({profile})")
     CORE_STAMP.unlink(missing_ok=True)
-    run([str(BIN / "maturin"), "develop", "--release", "--quiet"], env)
+    run([str(BIN / "maturin"), "develop", "--profile", profile, "--quiet"], env)
     write_stamp(CORE_STAMP, {"inputs": inputs})
 
 
 def prepare(
-    extras: Sequence[str] = (), core: bool = True, beside: Sequence[str] = ()
+    extras: Sequence[str] = (), profile: str = "", beside: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Bring the checkout up to date: environment, packages and (unless told not to) the core.
+    """Bring the checkout up to date: environment, packages and, in a profile if named, the core.
 
-    The command `beside` runs while the core is built, much of which keeps one processor busy. It
-    only prepares: nobody hears of how it ends, and it ends with dev.py at the latest.
+    The command `beside` runs from the start, while packages are fetched and unpacked. It only
+    prepares: nobody hears of how it ends, and it ends with dev.py at the latest.
 
     Returns the environment to start tools in.
     """
     env = child_environment()
     with locked():
-        if core:
+        if profile or beside:
             check_rust(env)
-        install(make_environment(env), extras, env)
+        stamp = make_environment(env)
         if beside:
             quiet = subprocess.DEVNULL
             started = subprocess.Popen(beside, env=env, cwd=ROOT, stdout=quiet, stderr=quiet)
             atexit.register(started.terminate)
-        if core:
-            build_core(env)
+        install(stamp, extras, env)
+        if profile:
+            build_core(env, profile)
     return env
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
@@ -22,10 +21,10 @@ from resilver.study import Incomplete, StudyProgress, execute
 from resilver.study.executors import build, on_dask, scheduler
 from resilver.study.tables import TABLE_NAMES
 from tests.integration.dask_cluster import Cluster, environment, running
+from tests.scale import numbers
 from tests.unit.study_fakes import SIMULATOR, FakeStudy
 
 # Kills of the driver: a few in every run of the tests, and as many as wanted by hand.
-KILLS = int(os.environ.get("RESILVER_DRIVER_KILLS", "3"))
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +215,7 @@ execute(study, sys.argv[1], executor=sys.argv[2], simulator=SIMULATOR)
 """
 
 
-@pytest.mark.parametrize("number", range(KILLS))
+@pytest.mark.parametrize("number", numbers(2))
 def test_a_driver_killed_at_any_moment_resumes_to_the_same_bytes(
     cluster: Cluster, tmp_path: Path, number: int
 ) -> None:

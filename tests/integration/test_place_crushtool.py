@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver import cli
+from tests.scale import times
 
 pytestmark = [
     pytest.mark.oracle,
@@ -26,7 +26,6 @@ pytestmark = [
 ]
 
 # Examples of the random tests; a longer search raises it.
-EXAMPLES = int(os.environ.get("RESILVER_PLACE_EXAMPLES", "40"))
 
 
 @dataclass(frozen=True)
@@ -157,9 +156,7 @@ def option_lists(draw: st.DrawFn) -> list[str]:
 
 
 @settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
+    max_examples=times(20),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(text=maps(), options=option_lists())
@@ -180,9 +177,7 @@ def test_every_show_option_prints_crushtools_bytes(
 
 
 @settings(
-    max_examples=EXAMPLES // 2,
-    deadline=None,
-    derandomize=True,
+    max_examples=times(10),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(before=maps(), after=maps(), same=st.booleans(), copies=st.sampled_from([[], [3]]))

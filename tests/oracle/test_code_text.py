@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import resilver
 from resilver import ConfigError
 from resilver.spec.code import ErasureCode, code_of
+from tests.scale import times
 
 FAMILIES = ["rs", "RS", "lrc", "copies", "Copies", "product", "x", "over", "local", "raid"]
 NUMBERS = ["0", "1", "2", "4", "4+2", "8+3", "0+1", "3+0", "2 + 1", "4+ 2", "-1+2", "+", "9" * 10]
@@ -38,7 +39,7 @@ def of_core(text: str) -> resilver.Code | None:
         return None
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=times(150), deadline=None)
 @given(
     text=st.one_of(
         code_texts, st.lists(st.sampled_from(FAMILIES + NUMBERS), max_size=7).map(" ".join)

@@ -26,6 +26,7 @@ from tests.reference.codes import (
     survived_by_lines,
     table_cells,
 )
+from tests.scale import times
 
 
 def by_rank(code: resilver.Code) -> Survives:
@@ -95,7 +96,7 @@ def test_bursts_lose_what_every_set_of_failures_says(text: str, groups: int) -> 
         assert (found.data, *found.dead_groups) == tuple(chances)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=times(20), deadline=None)
 @given(
     names=st.lists(st.sampled_from(["rs 2+1", "rs 1+2", "copies 2", "lrc 2+3 local 1"]), min_size=2,
                    max_size=3),

@@ -1,11 +1,7 @@
-"""Placements against those of Ceph's own `crushtool`, on random maps.
-
-``RESILVER_ORACLE_MAPS`` sets how many maps are compared.
-"""
+"""Placements against those of Ceph's own `crushtool`, on random maps."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -19,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 
 from resilver.simulate.crush import CrushMap
 from tests.oracle.crush_maps import Question, questions
+from tests.scale import times
 
-MAPS = int(os.environ.get("RESILVER_ORACLE_MAPS", "40"))
 INPUTS = 1_000
 LINE = re.compile(r"^CRUSH rule (\d+) x (\d+) \[([-\d,]*)\]$", re.MULTILINE)
 
@@ -62,7 +58,7 @@ def answers_of_crushtool(folder: Path, question: Question) -> dict[int, npt.NDAr
     return found
 
 
-@settings(max_examples=MAPS, suppress_health_check=list(HealthCheck))
+@settings(max_examples=times(15), suppress_health_check=list(HealthCheck))
 @given(question=questions())
 def test_random_maps_place_alike(question: Question) -> None:
     """On random maps, rules and reweights, every input goes where crushtool puts it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -28,12 +27,12 @@ from tests.oracle.osdmap_file import (
     tool,
     write,
 )
+from tests.scale import SCALE, times
 
 pytestmark = pytest.mark.oracle
 
 ONE = 0x10000
 HOLE = 2**31 - 1
-MAPS = int(os.environ.get("RESILVER_ORACLE_MAPS", "200"))
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +124,7 @@ def clusters(draw: st.DrawFn) -> tuple[OsdMapSpec, str]:
 # Rule: whatever an OSD map says, every group is where osdmaptool says.
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    max_examples=MAPS,
+    max_examples=times(50),
 )
 @given(cluster=clusters())
 def test_any_osd_map(tmp_path: Path, cluster: tuple[OsdMapSpec, str]) -> None:
@@ -232,7 +231,7 @@ def test_a_real_cluster_after_marking_any_osd_out(tmp_path: Path, shared_data: P
     crush = json.loads(path.read_text(encoding="utf-8"))["crushmap"]
     write(tmp_path, OsdMapSpec(pools, states, weights), crush_text.of_dump(crush))
     assert dict(ours(report)) == answers(tmp_path)
-    every = 1 if os.environ.get("RESILVER_ORACLE_ALL_OSDS") else 11
+    every = 11 if SCALE == 1 else 1
     for osd in report.osds[::every]:
         osds = tuple(replace(one, reweight=0) if one.id == osd.id else one for one in report.osds)
         expected = answers(tmp_path, "--mark-out", str(osd.id))

@@ -19,6 +19,7 @@ from resilver.simulate import RunResult, place_objects, set_loss_probability, si
 from resilver.simulate.affected import failed_numbers
 from resilver.spec import Cluster
 from tests.reference.layouts import draw
+from tests.scale import times
 
 FALSE_ALARM_RATE = 1e-4
 
@@ -65,7 +66,7 @@ def members(parts: list[dict[str, Any]], number: int) -> list[int]:
     return list(tree.members("raid", number))
 
 
-@settings(max_examples=60)
+@settings(max_examples=times(20))
 @given(
     units=st.integers(1, 3),
     enclosures=st.integers(1, 4),

@@ -18,6 +18,7 @@ from resilver.simulate import affected, affected_batches, affected_groups
 from resilver.spec import System
 from tests.reference.ceph_losses import UpSets
 from tests.reference.losses import OBJECTS_A_FILE, Layout, file_sizes, object_sizes
+from tests.scale import times
 from tests.unit.test_reference_ceph import report
 
 MIXED = {"bins": [["0 B", "4 KiB", 40], ["4 KiB", "2 MiB", 30], ["2 MiB", "20 MiB", 8]]}
@@ -76,7 +77,7 @@ def row(before: list[int], after: list[int], failed: set[int]) -> dict[str, Any]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=times(4), deadline=None)
 @given(failed=st.sets(st.integers(0, 11), max_size=12), seed=st.integers(1, 1000))
 def test_rows_equal_the_forward_answer(kind: str, failed: set[int], seed: int) -> None:
     # Rule: for none, some or all devices failed, the rows are those of placing every object.

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import dev
-from tools import checkout
+from tools import checkout, summaries
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -259,6 +259,54 @@ def test_a_runner_in_which_nothing_passed_fails(capfdbinary: pytest.CaptureFixtu
         dev.counted(steps, broken, env, dev.pytest_summary)
 
 
+def test_a_tool_beside_the_steps_is_one_of_them(capfd: pytest.CaptureFixture[str]) -> None:
+    """It is offered, waited for and shown whole, and its exit code counts."""
+    steps = dev.Steps(keep_going=True)
+    steps.beside("good", python_that("print('all is well')"), dict(os.environ))
+    steps.beside("bad", python_that("raise SystemExit('wrong')"), dict(os.environ))
+    steps.step("one", lambda: None)
+    assert "all is well" not in capfd.readouterr().out
+    steps.join()
+    assert steps.report("three") == 1
+    printed = capfd.readouterr().out
+    assert "all is well" in printed and "wrong" in printed
+    assert [(name, ended.split()[0]) for name, _, ended in steps.rows] == [
+        ("one", "ok"),
+        ("good", "ok,"),
+        ("bad", "FAILED:"),
+    ]
+    strict = dev.Steps(only=["bad"])
+    strict.beside("good", python_that("raise SystemExit(1)"), dict(os.environ))
+    strict.beside("bad", python_that("raise SystemExit(4)"), dict(os.environ))
+    with pytest.raises(checkout.DevError, match="exit code 4"):
+        strict.join()
+
+
+def test_slow_tests_are_named_and_newcomers_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A test takes its setup, call and teardown together; the list allows 10 s for one of two."""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "slowest.txt").write_text("# why\n10 t.py::old[a b]\n")
+    monkeypatch.setattr(summaries, "ROOT", tmp_path)
+    output = (
+        "6.00s setup    t.py::old[a b]\n3.50s call     t.py::old[a b]\n7.25s call     t.py::new@g\n"
+    )
+    assert dev.slowest(output) == [
+        "slowest tests:",
+        "     9.5 s  t.py::old[a b]",
+        "     7.2 s  t.py::new",
+        "  t.py::new took 7.2 s; tests/slowest.txt gives 5",
+    ]
+    assert dev.slowest(output.replace("3.50", "4.50"))[3].startswith("  t.py::old[a b] took 10.5 s")
+    assert dev.slowest("12 passed in 4.20s") == []
+
+
+def test_tools_write_bytecode_whatever_the_caller_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert "PYTHONDONTWRITEBYTECODE" not in checkout.child_environment()
+
+
 def failing() -> None:
     raise checkout.DevError("it broke")
 
@@ -294,6 +342,7 @@ def test_words_for_other_programs_are_passed_on() -> None:
     assert dev.parse(["run", "--help"])[1] == ["--help"]
     assert dev.parse(["test", "-k", "crush", "--keep-going"])[1] == ["-k", "crush"]
     assert dev.parse(["bench", "hold"])[0].names == ["hold"]
+    assert dev.parse(["verify", "maps"])[0].names == ["maps"]
     for wrong in (["lint", "--fixx"], ["bench", "--what"], ["bild"], []):
         with pytest.raises(SystemExit) as stop:
             dev.parse(wrong)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from resilver.errors import ConfigError
 from resilver.importers import ClusterReport, read_report
+from tests.scale import times
 
 REPORT: dict[str, Any] = {
     "version": "17.2.0",
@@ -270,7 +271,7 @@ def test_what_is_no_report_is_refused(tmp_path: Path) -> None:
         read(tmp_path, [1])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=times(20))
 @given(cut=st.integers(min_value=0, max_value=len(json.dumps(REPORT)) - 1))
 def test_a_report_cut_off_anywhere_is_refused_with_its_position(tmp_path: Path, cut: int) -> None:
     file = tmp_path / "cut.json"
@@ -282,7 +283,7 @@ def test_a_report_cut_off_anywhere_is_refused_with_its_position(tmp_path: Path, 
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(-5, 5), st.text(max_size=3))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=times(40))
 @given(data=st.data())
 def test_any_member_replaced_by_anything_is_read_or_refused_as_input(
     tmp_path: Path, data: st.DataObject

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from resilver import Study
 from resilver.errors import ConfigError
 from resilver.importers import ClusterReport, PoolExceptions, read_cluster, read_report
+from tests.scale import times
 
 CRUSH: dict[str, Any] = {
     "devices": [{"id": number, "name": f"osd.{number}"} for number in range(4)],
@@ -253,7 +254,7 @@ def test_a_binary_osd_map_needs_osdmaptool(tmp_path: Path, monkeypatch: pytest.M
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(-5, 5), st.text(max_size=3))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=times(50))
 @given(data=st.data())
 def test_any_member_replaced_by_anything_is_read_or_refused_as_input(
     tmp_path: Path, data: st.DataObject

@@ -17,6 +17,7 @@ from resilver import Study
 from resilver.errors import ConfigError
 from resilver.simulate import PartOfPopulation, PopulationScan, simulate, simulate_found
 from resilver.spec import System
+from tests.scale import times
 from tests.unit.test_affected import KINDS, MIXED
 from tests.unit.test_reference_ceph import report
 
@@ -77,7 +78,7 @@ def test_a_run_of_parts_equals_a_run(kind: str, extent: dict[str, Any]) -> None:
     system = system_of(KINDS[kind], extent)
     whole = simulate(system, SEED)
 
-    @settings(max_examples=15, deadline=None, derandomize=True)
+    @settings(max_examples=times(5))
     @given(st.lists(st.integers(1, 500), max_size=6), st.randoms(use_true_random=False))
     def check(ends: list[int], random: Any) -> None:
         parts = mapped(system, ends)

@@ -12,6 +12,7 @@ from resilver import Study
 from tests.reference.compare import assert_equal_runs
 from tests.reference.layouts import LAYOUTS
 from tests.reference.rebuild_twin import rebuild
+from tests.scale import times
 
 # Objects of a few bytes, of a part of a buffer, of a few buffers and of many.
 MIXED = {"bins": [["0 B", "4 KiB", 40], ["4 KiB", "2 MiB", 30], ["2 MiB", "20 MiB", 8]]}
@@ -281,7 +282,7 @@ def descriptions(draw: st.DrawFn) -> dict[str, Any]:
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=times(15))
 @given(descriptions())
 def test_any_small_system_equals_its_twin(description: dict[str, Any]) -> None:
     run = Study.from_dict(description).runs()[0]

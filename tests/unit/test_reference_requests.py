@@ -12,6 +12,7 @@ from resilver import Study
 from resilver.simulate import simulate
 from resilver.spec import System
 from tests.reference.request_twin import Outcome, Requests
+from tests.scale import times
 
 # Files of many objects, so that few draws fill the sample; the last object of each is short.
 FILES = {"file_size": "150 MiB", "objects": {"chunk": "400 KiB"}, "files": 40}
@@ -86,7 +87,7 @@ def test_requests_equal_those_of_the_twin(name: str) -> None:
     assert min(twin.issued - twin.outstanding, twin.outstanding) > 0
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=times(4), deadline=None)
 @given(
     st.integers(0, 2**32),
     st.integers(6, 11),

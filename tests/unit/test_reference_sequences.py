@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from resilver import Study
 from tests.reference.compare import assert_equal_runs
+from tests.scale import times
 from tests.unit.test_reference_ceph import EXCEPTIONS, report
 from tests.unit.test_reference_rebuild import AMPLE, PLAIN, RING, TIGHT, described, descriptions
 
@@ -195,7 +196,7 @@ def sequences(draw: st.DrawFn) -> dict[str, Any]:
     return description
 
 
-@settings(max_examples=60)
+@settings(max_examples=times(20))
 @given(sequences())
 def test_any_sequence_of_faults_equals_the_twin(description: dict[str, Any]) -> None:
     run = Study.from_dict(description).runs()[0]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from resilver.errors import ConfigError
 from resilver.simulate import validate_runs
 from resilver.spec import Study
+from tests.scale import times
 
 GENOMES = '[population]\nhistogram = "genomes1000"\nbytes_per_server = "20 TiB"\n'
 CLUSTER = "[cluster]\nservers = 8\n"
@@ -336,7 +337,7 @@ KEYS = [
 ]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=250)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=times(60))
 @given(key=st.sampled_from([*KEYS, "faults", "faults.0", "cluster", "study"]), value=VALUES)
 def test_any_value_anywhere_is_taken_or_refused_as_input(
     tmp_path: Path, key: str, value: Any

@@ -9,9 +9,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group};
 use resilver_kernel::queue::{Plain, QueueKind, Radix};
 use resilver_kernel::{Event, Limit, Model, Purpose, Schedule, Stream, run};
 use resilver_units::{SimDuration, SimTime};
@@ -103,67 +102,34 @@ fn hold_heap(heap: &mut BinaryHeap<Reverse<(SimTime, usize)>>, model: &mut Hold,
     }
 }
 
-fn bench_hold(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("hold");
-    group.sample_size(20).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
-    group.throughput(Throughput::Elements(1));
-    for (pending, _) in CASES {
-        let (mut model, mut schedule) = prepared::<Radix>(pending);
-        group.bench_function(BenchmarkId::new("kernel", pending), |bencher| {
-            bencher.iter_custom(|events| timed(|| run(&mut model, &mut schedule, Limit::events(events))));
-        });
-        let (mut model, mut schedule) = prepared::<Plain>(pending);
-        group.bench_function(BenchmarkId::new("plain", pending), |bencher| {
-            bencher.iter_custom(|events| timed(|| run(&mut model, &mut schedule, Limit::events(events))));
-        });
-        let (mut heap, mut model) = prepared_heap(pending);
-        group.bench_function(BenchmarkId::new("bare-heap", pending), |bencher| {
-            bencher.iter_custom(|events| timed(|| hold_heap(&mut heap, &mut model, events)));
-        });
-    }
-    group.finish();
-}
-
-fn timed<T>(work: impl FnOnce() -> T) -> Duration {
-    let start = Instant::now();
-    black_box(work());
-    start.elapsed()
-}
-
 /// Million events a second: the median of 15 pieces of `events` each.
 fn median_rate(events: u64, mut piece: impl FnMut(u64)) -> f64 {
-    let mut rates: Vec<f64> = (0..15).map(|_| events as f64 / timed(|| piece(events)).as_secs_f64() / 1e6).collect();
+    let mut rates: Vec<f64> = (0..15)
+        .map(|_| {
+            let start = Instant::now();
+            piece(events);
+            events as f64 / start.elapsed().as_secs_f64() / 1e6
+        })
+        .collect();
     rates.sort_by(f64::total_cmp);
     rates[rates.len() / 2]
 }
 
-/// Prints the rate of each case beside its goal.
-fn print_goals() {
+fn main() {
     println!("hold model, million events a second (medians of 15)");
     println!("{:>10} {:>8} {:>8} {:>8} {:>10}", "pending", "goal", "kernel", "plain", "bare heap");
     for (pending, goal) in CASES {
         let events = 2 * pending.max(250_000) as u64;
         let (mut model, mut schedule) = prepared::<Radix>(pending);
         let kernel = median_rate(events, |count| {
-            run(&mut model, &mut schedule, Limit::events(count)).expect("no event is out of time");
+            black_box(run(&mut model, &mut schedule, Limit::events(count)).expect("no event is out of time"));
         });
         let (mut model, mut schedule) = prepared::<Plain>(pending);
         let plain = median_rate(events / 4, |count| {
-            run(&mut model, &mut schedule, Limit::events(count)).expect("no event is out of time");
+            black_box(run(&mut model, &mut schedule, Limit::events(count)).expect("no event is out of time"));
         });
         let (mut heap, mut model) = prepared_heap(pending);
         let bare = median_rate(events / 4, |count| hold_heap(&mut heap, &mut model, count));
         println!("{pending:>10} {goal:>8.1} {kernel:>8.1} {plain:>8.1} {bare:>10.1}");
-    }
-}
-
-criterion_group!(benches, bench_hold);
-
-fn main() {
-    print_goals();
-    // Criterion's own figures, with their intervals, follow under `cargo bench`; `cargo test --benches` stops here.
-    if std::env::args().any(|argument| argument == "--bench") {
-        benches();
-        Criterion::default().configure_from_args().final_summary();
     }
 }

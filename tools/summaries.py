@@ -1,0 +1,46 @@
+"""What test runners printed, in a line or a few: how many passed, and what took long."""
+
+from __future__ import annotations
+
+import re
+
+from tools.checkout import ROOT
+
+# Seconds that a test may take which tests/slowest.txt does not name.
+SLOW_SECONDS = 5.0
+
+
+def cargo_summary(output: str) -> tuple[int, str]:
+    """Return how many Rust tests passed, and one closing line for all of cargo's test binaries."""
+    lines = re.findall(
+        r"^test result: (\w+)\. (\d+) passed; (\d+) failed; (\d+) ignored", output, re.MULTILINE
+    )
+    passed, failed, ignored = (sum(int(line[column]) for line in lines) for column in (1, 2, 3))
+    state = "ok" if lines and all(line[0] == "ok" for line in lines) else "FAILED"
+    counts = f"{passed} passed; {failed} failed; {ignored} ignored"
+    return passed, f"cargo test: {state}. {counts}; in {len(lines)} binaries"
+
+
+def slowest(output: str) -> list[str]:
+    """Return pytest's ten slowest tests, and each that took more than tests/slowest.txt allows."""
+    seconds: dict[str, float] = {}
+    for line in re.findall(r"^([\d.]+)s (?:setup|call|teardown) +(.+?)(?:@[^]]*)?$", output, re.M):
+        seconds[line[1]] = seconds.get(line[1], 0.0) + float(line[0])
+    ranked = sorted(seconds, key=lambda name: -seconds[name])
+    text = (ROOT / "tests" / "slowest.txt").read_text(encoding="utf-8")
+    rows = [line.split(maxsplit=1) for line in text.splitlines() if not line.startswith("#")]
+    allowed = {name: float(limit) for limit, name in rows}
+    lines = [f"  {seconds[name]:6.1f} s  {name}" for name in ranked[:10]]
+    for name in ranked:
+        limit = allowed.get(name, SLOW_SECONDS)
+        if seconds[name] > limit:
+            lines.append(f"  {name} took {seconds[name]:.1f} s; tests/slowest.txt gives {limit:g}")
+    return ["slowest tests:", *lines] if lines else []
+
+
+def pytest_summary(output: str) -> tuple[int, str]:
+    """Return how many Python tests passed, and pytest's own closing line."""
+    closing = re.findall(r"^=*\s*(.*\bin [\d.]+s\b.*?)\s*=*$", output, re.MULTILINE)
+    line = closing[-1] if closing else "no closing line: pytest did not finish"
+    passed = re.search(r"(\d+) passed", line)
+    return int(passed.group(1)) if passed else 0, f"pytest: {line}"

@@ -1,0 +1,20 @@
+"""Whatever a study file, a cluster's reports or a code's text has is taken, or refused as input.
+
+The tests keep 60 values of a study (tests/unit/test_spec_errors.py), 50 and 40 of reports and 20
+reports cut off (tests/unit/test_importers_cluster.py and test_importers_ceph.py), and 150 texts of
+codes (tests/oracle/test_code_text.py).
+"""
+
+from __future__ import annotations
+
+from tests.oracle.test_code_text import test_both_take_the_same_texts_for_the_same_codes
+from tests.unit.test_importers_ceph import (
+    test_a_report_cut_off_anywhere_is_refused_with_its_position,
+)
+from tests.unit.test_importers_ceph import (
+    test_any_member_replaced_by_anything_is_read_or_refused_as_input as test_any_member_of_a_report,
+)
+from tests.unit.test_importers_cluster import (
+    test_any_member_replaced_by_anything_is_read_or_refused_as_input as test_any_member_of_a_dump,
+)
+from tests.unit.test_spec_errors import test_any_value_anywhere_is_taken_or_refused_as_input

@@ -1,0 +1,24 @@
+"""Maps drawn anew are read, placed and judged as Ceph's own tools do.
+
+The tests keep 15 CRUSH maps (tests/oracle/test_crush_oracle.py), 50 OSD maps
+(tests/oracle/test_osdmaptool.py), and 20 maps judged and 10 pairs compared
+(tests/integration/test_place_crushtool.py).
+"""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.integration.test_place_crushtool import (
+    test_compare_prints_crushtools_bytes,
+    test_every_show_option_prints_crushtools_bytes,
+)
+from tests.oracle.test_crush_oracle import test_random_maps_place_alike
+from tests.oracle.test_osdmaptool import test_any_osd_map
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("crushtool") and shutil.which("osdmaptool")),
+    reason="crushtool and osdmaptool are not installed (Debian: ceph-base)",
+)
