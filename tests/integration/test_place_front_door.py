@@ -148,6 +148,31 @@ def test_edits_are_made_in_their_order_each_at_its_own_place(
     assert (found["osd.2"]["weight"], found["osd.3"]["weight"]) == (4.0, 2.5)
 
 
+def test_a_device_that_then_stands_in_two_places_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # crushtool links it into a second root without a word; nothing is refused here either.
+    path = str(tmp_path / "map.bin")
+    layers = ["host", "straw2", "4", "root", "straw2", "0"]
+    assert cli.run(["place", "--build", "8", *layers, "-o", path]) == 0
+    capsys.readouterr()
+    assert (
+        cli.run(["place", path, "--add-item", "5", "1", "osd.5", "--loc", "host", "x", "--tree"])
+        == 0
+    )
+    said = capsys.readouterr()
+    assert said.out.count("osd.5") == 2
+    told = " ".join(said.err.split())
+    assert (
+        "osd.5 now stands in host host1 and in host x, and counts in each; use --move osd.5" in told
+    )
+    assert (
+        cli.run(["place", path, "--add-item", "8", "1", "osd.8", "--loc", "host", "x", "--tree"])
+        == 0
+    )
+    assert "stands in" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -67,6 +67,17 @@ def test_the_servers_finding_names_the_busiest_and_counts_the_idle() -> None:
     )
 
 
+def test_groups_so_few_that_chance_is_uneven_are_told() -> None:
+    # A Poisson count of mean 2 deviates by its root, 71 % of it; 6 groups hold 12 replicas.
+    (point,) = systems(results(seeds=1))
+    assert by_server(servers(), point).description.endswith(
+        "On average servers gain 2 groups of some 2 replicas. Groups so few scatter by chance, by "
+        "71 % of that mean up and down where each is drawn by itself; more groups are more even."
+    )
+    for groups in (np.array([1.0, 5.0, 42.0, 0.0]), None):
+        assert "by chance" not in by_server(servers(groups=groups), point).description
+
+
 def test_a_coded_system_has_pieces_and_not_replicas() -> None:
     made = results(seeds=1)
     made.study["redundancy"] = {"code": "rs 8+3"}

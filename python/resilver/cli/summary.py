@@ -291,11 +291,11 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
         columns.append(("rebuild rate", "aggregate_bytes_per_second", format_rate))
     if clients:
         columns += _client_columns(any(_had_faults(point) for point in points))
-    # Strips that are made anew in place, and what new homes take in to decode.
+    # Strips that are made anew in place, and what new homes take in: a copy, or pieces to decode.
     for heading, name, words in (
         ("made anew", "rebuild_bytes_per_second", format_rate),
         ("bursts", "burst_bytes_per_second", format_rate),
-        ("gathered", "gathered_bytes", format_bytes),
+        ("taken in", "gathered_bytes", format_bytes),
     ):
         if any(row.get(name) for point in points for row in point.rows):
             columns.append((heading, name, words))

@@ -16,8 +16,11 @@ from resilver.report.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from resilver.report.tables import Table, table
 from resilver.report.vega import Spec, colours, rows, tip, zoom
 from resilver.report.vega import number as axis
-from resilver.report.words import against, plural
+from resilver.report.words import against, percent, plural
 from resilver.units import format_duration
+
+_FEW_GROUPS = 16.0
+"""Below this many groups a device, chance scatters them by more than a quarter of their mean."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,11 +175,29 @@ def by_server(data: Servers, point: SystemRuns) -> Chart:
     return Chart(
         "servers",
         _servers_finding(data, point),
-        f"{text}.",
+        f"{text}.{_granularity(data, piece)}",
         make,
         servers_table(data, order, piece),
         f"rebuilt {piece}s by {holder}",
         is_for_experts=True,
+    )
+
+
+def _granularity(data: Servers, piece: str) -> str:
+    """A hint where survivors gain so few groups each that chance alone makes them uneven."""
+    if data.groups is None:
+        return ""
+    groups, pieces = data.groups[data.alive], data.pieces[data.alive]
+    mean = float(groups.mean())
+    if not 0.0 < mean < _FEW_GROUPS:
+        return ""
+    each = plural(float(pieces.sum() / groups.sum()), piece)
+    # Counts of groups that fall independently of each other are Poisson distributed: their standard
+    # deviation is the root of their mean.
+    return (
+        f" On average {data.holder}s gain {mean:.2g} groups of some {each}. Groups so few scatter "
+        f"by chance, by {percent(mean**-0.5)} of that mean up and down where each is drawn by "
+        "itself; more groups are more even."
     )
 
 

@@ -36,7 +36,7 @@ _KINDS = {"s": "seconds", "B/s": "rate", "B": "bytes", "share": "share"}
 _CODED = (
     ("rebuild_p50_seconds", "Half of the bytes after", "s"),
     ("rebuild_p99_seconds", "99 of 100 bytes after", "s"),
-    ("gathered_bytes", "Gathered to decode", "B"),
+    ("gathered_bytes", "Taken in by new homes", "B"),
     ("decoded_bytes", "Decoded", "B"),
     ("network_bytes", "Sent over the network", "B"),
 )

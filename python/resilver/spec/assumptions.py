@@ -167,8 +167,12 @@ def _network(cluster: Cluster) -> Assumption:
     last = table.rows[-1].gap_per_byte_seconds if table is not None and table.rows else 0.0
     label = table.label if table is not None else ""
     value = f"{label}, {format_rate(1 / last)} a port" if last > 0 else label
-    origin: Origin = "stated" if "table" in fabric.model_fields_set else "default"
-    who = "The study says" if origin == "stated" else "The study says none, so it is"
+    origin: Origin = "default"
+    who = "The study says none, so it is"
+    if "table" in fabric.model_fields_set:
+        origin, who = "stated", "The study says"
+    elif cluster.ceph is not None:
+        origin, who = "assumed", "Neither report nor study says of what kind it is; taken for"
     sentence = f"{who} {value}; switches between never hold a message back."
     return Assumption("network", "cluster.fabric.table", value, origin, sentence)
 

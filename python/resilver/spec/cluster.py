@@ -99,6 +99,7 @@ class Cluster(Section):
             if "device" not in self.model_fields_set:
                 # What is chosen by the report does not count as given.
                 object.__setattr__(self, "device", osd_devices(self.ceph.report))
+            object.__setattr__(self, "fabric", self.fabric.of_a_real_cluster())
             problems = [
                 Problem(
                     "a real cluster's servers are the report's",

@@ -8,6 +8,7 @@ hold a message back.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from pydantic import ValidationInfo
 
@@ -34,6 +35,23 @@ LOGGP_SCHEMA = either({"netgauge": TEXT}, {"rows": _ROWS}, names=catalog.list("n
 _ROW = 'such as [["4 KiB", "6.78 us", "1.07 us", "0.000324 us"]], the last being a time a byte'
 
 
+@cache
+def catalog_table(name: str) -> LogGpTable:
+    """A LogGP table of the catalog.
+
+    Args:
+        name: Its name.
+
+    Raises:
+        ConfigError: There is none of this name.
+    """
+    content = catalog.load("networks", name).content
+    if "rows" in content:
+        return replace(_inline(content["rows"]), label=name)
+    file = content["table"]
+    return parse_netgauge(catalog.read_data("networks", file), name, file)
+
+
 def table_of(value: object, info: ValidationInfo) -> LogGpTable:
     """The LogGP table that a study file's ``table`` means.
 
@@ -47,11 +65,7 @@ def table_of(value: object, info: ValidationInfo) -> LogGpTable:
     if isinstance(value, LogGpTable):
         return _checked(value, "")
     if isinstance(value, str):
-        content = catalog.load("networks", value).content
-        if "rows" in content:
-            return replace(_inline(content["rows"]), label=value)
-        file = content["table"]
-        return parse_netgauge(catalog.read_data("networks", file), value, file)
+        return catalog_table(value)
     if not isinstance(value, dict):
         raise ConfigError(
             Problem(

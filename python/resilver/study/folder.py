@@ -20,6 +20,8 @@ from resilver.study.files import TEMPORARY_PREFIX, keep_input, replace_file, rep
 from resilver.study.heartbeat import STATUS_FILE
 from resilver.study.provenance import (
     PROVENANCE_FILE,
+    SHARDS_FOLDER,
+    STUDY_FILE,
     current_version,
     difference_of,
     fresh_provenance,
@@ -39,8 +41,6 @@ from resilver.study.tables import (
 if TYPE_CHECKING:
     from resilver.spec import Run, Study
 
-STUDY_FILE = "study.toml"
-SHARDS_FOLDER = "shards"
 _LOCK_FILE = ".lock"
 
 # A run's shard takes tens of kilobytes; a device that cannot take one mebibyte is full.
@@ -130,9 +130,10 @@ class RunFolder:
             ConfigError: the folder belongs to another study, or is no run folder.
         """
         self._refuse_foreign()
-        previous = self._previous()
+        keys = [run.key for run in runs]
+        previous = self._previous(keys)
         if previous:
-            self._refuse_other_study(previous, _resolved(study), [run.key for run in runs])
+            self._refuse_other_study(previous, _resolved(study), keys)
 
     def prepare(self, study: Study, runs: Sequence[Run], command: Sequence[str]) -> None:
         """Check that the folder is this study's and say so in it.
@@ -145,8 +146,8 @@ class RunFolder:
         Raises:
             ConfigError: the folder belongs to another study, or cannot be written.
         """
-        previous = self._previous()
         keys = [run.key for run in runs]
+        previous = self._previous(keys)
         resolved = _resolved(study)
         if previous:
             self._refuse_other_study(previous, resolved, keys)
@@ -181,11 +182,16 @@ class RunFolder:
             path.unlink(missing_ok=True)
         (self.path / STATUS_FILE).unlink(missing_ok=True)
 
-    def _previous(self) -> dict[str, Any]:
+    def _previous(self, keys: Sequence[str]) -> dict[str, Any]:
         try:
             return read_provenance(self.path)
         except FileNotFoundError:
             return {}
+        except ConfigError:
+            # A corrupt one is written anew where the finished runs say whose the folder is.
+            if self.shards.finished(keys):
+                return {}
+            raise
 
     def _refuse_other_study(
         self, previous: Mapping[str, Any], resolved: Mapping[str, Any], keys: Sequence[str]

@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from resilver.errors import ConfigError
-from resilver.study.folder import SHARDS_FOLDER
-from resilver.study.provenance import read_provenance, refuse_other_folders
+from resilver.study.provenance import SHARDS_FOLDER, read_provenance, refuse_other_folders
 from resilver.study.results import StudyTables, with_costs
 from resilver.study.shards import Shards
 from resilver.study.tables import SHARD_SCHEMAS, swept_columns, with_swept

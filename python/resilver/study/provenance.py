@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from resilver.spec import Run
 
 PROVENANCE_FILE = "provenance.json"
+STUDY_FILE = "study.toml"
+SHARDS_FOLDER = "shards"
 
 
 def read_provenance(folder: Path) -> dict[str, Any]:
@@ -31,25 +34,48 @@ def read_provenance(folder: Path) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: there is none.
-        ConfigError: it cannot be read or is not a provenance.
+        ConfigError: it cannot be read or is corrupt, with how it is written anew.
     """
     path = folder / PROVENANCE_FILE
     try:
         provenance = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise ConfigError(
-            f"{str(path)!r} cannot be read ({error}); choose another folder with -o DIR"
+            f"{str(path)!r} cannot be read ({error.strerror}); make it readable"
         ) from error
-    wanted = {"resilver_version", "study", "run_keys", "swept_keys", "state"}
-    missing = wanted - set(provenance) if isinstance(provenance, dict) else wanted
-    if missing:
-        raise ConfigError(
-            f"{str(path)!r} is not the provenance of a run folder: it has no "
-            f"{sorted(missing)[0]!r}; choose another folder"
-        )
-    return dict(provenance)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(_corrupt(folder, f"it is no JSON ({error})")) from error
+    if not isinstance(provenance, dict):
+        raise ConfigError(_corrupt(folder, "it is no JSON object"))
+    for key, kind in _KINDS.items():
+        if key not in provenance:
+            raise ConfigError(_corrupt(folder, f"it has no {key!r}"))
+        if not isinstance(provenance[key], kind):
+            raise ConfigError(_corrupt(folder, f"its {key!r} is not as resilver writes it"))
+    return provenance
+
+
+_KINDS = {
+    "resilver_version": str,
+    "study": dict,
+    "run_keys": list,
+    "swept_keys": list,
+    "state": str,
+}
+"""What every provenance has."""
+
+
+def _corrupt(folder: Path, why: str) -> str:
+    """What is wrong with a provenance, and how it is written anew from the runs beside it."""
+    said = f"{str(folder / PROVENANCE_FILE)!r} is corrupt: {why}"
+    if not any((folder / SHARDS_FOLDER).glob("*/")):
+        return f"{said}; no finished run is beside it, so choose another folder with -o DIR"
+    study = folder / STUDY_FILE
+    named = study if study.is_file() else "STUDY.toml"
+    mending = shlex.join(["resilver", "run", str(named), "-o", str(folder)])
+    return f"{said}; write it anew with `{mending}`, which keeps the finished runs"
 
 
 def refuse_other_folders(folder: Path) -> None:

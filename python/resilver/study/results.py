@@ -13,8 +13,7 @@ from resilver.columns import TABLES_ADDED_IN
 from resilver.errors import ConfigError, name_remedy
 from resilver.spec import RESULTS_SCHEMA_VERSION, Study
 from resilver.spec.sweep import Point
-from resilver.study.folder import STUDY_FILE
-from resilver.study.provenance import read_provenance, refuse_other_folders
+from resilver.study.provenance import STUDY_FILE, read_provenance, refuse_other_folders
 from resilver.study.tables import (
     COSTS,
     METRICS,

@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from resilver.errors import ConfigError
-from resilver.study.folder import SHARDS_FOLDER
 from resilver.study.heartbeat import FORMAT, STATUS_FILE, process_space, process_started
 from resilver.study.progress import Counts, RunProgress, RunState, StudyProgress
-from resilver.study.provenance import PROVENANCE_FILE, read_provenance, refuse_other_folders
+from resilver.study.provenance import (
+    PROVENANCE_FILE,
+    SHARDS_FOLDER,
+    read_provenance,
+    refuse_other_folders,
+)
 
 State = Literal["running", "complete", "incomplete", "dead"]
 

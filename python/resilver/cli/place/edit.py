@@ -128,9 +128,27 @@ def edited(reading: Reading, editing: Editing) -> MapSource:
         except PlacementError as error:
             remedy = _known_names(crush, edit)
             raise PlacementError(f"{source.label}: {error}{remedy}") from None
+        if edit.option == "--add-item":
+            _note_second_place(crush, edit)
     if editing.reweight:
         crush = crush.recomputed()
     return source if crush is source.crush else MapSource(source.label, crush)
+
+
+def _note_second_place(crush: CrushMap, edit: Edit) -> None:
+    """Say where else a device stands that was added; crushtool allows it, and few mean it."""
+    id, _, name = edit.words
+    buckets = json.loads(crush.to_json())["buckets"]
+    holders = [
+        f"{bucket['type_name']} {bucket['name']}"
+        for bucket in buckets
+        if "~" not in bucket["name"] and any(item["id"] == int(id) for item in bucket["items"])
+    ]
+    if len(holders) > 1:
+        say(
+            f"note: {edit.text}: {name} now stands in {' and in '.join(sorted(holders))}, and "
+            f"counts in each; use --move {name} to have it in one"
+        )
 
 
 def _known_names(crush: CrushMap, edit: Edit) -> str:
