@@ -31,7 +31,7 @@ CHARTS_EXPECTED = [
 ]
 
 # Cells of a table whose text is wider than its cell or leaves the window.
-CUT = """[...document.querySelectorAll('.verdicts td')].filter((cell) =>
+CUT = """[...document.querySelectorAll('.cards td')].filter((cell) =>
   cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)"""
 
 

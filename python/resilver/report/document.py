@@ -29,12 +29,15 @@ _POLICY = (
 )
 
 
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
 @cache
-def _environment() -> jinja2.Environment:
+def _environment(folder: Path) -> jinja2.Environment:
     import jinja2
 
     made = jinja2.Environment(
-        loader=jinja2.PackageLoader("resilver.report", "templates"),
+        loader=jinja2.FileSystemLoader([folder, _TEMPLATES]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -43,14 +46,20 @@ def _environment() -> jinja2.Environment:
     return made
 
 
-def rendered(template: str, **values: Any) -> str:
-    """A template of this package, filled in.
+def rendered(template: str, folder: Path = _TEMPLATES, /, **values: Any) -> str:
+    """A template, filled in.
 
     Args:
         template: Its name.
+        folder: Where it is, if it is none of this package; those of this package are known to it.
         values: What it names.
     """
-    return _environment().get_template(template).render(**values)
+    return _environment(folder).get_template(template).render(**values)
+
+
+def parts() -> Any:
+    """What every page is made of: the macros of tables and charts."""
+    return _environment(_TEMPLATES).get_template("parts.html").module
 
 
 class Document:
@@ -59,7 +68,6 @@ class Document:
     def __init__(self) -> None:
         self.charts: dict[str, Any] = {}
         self.csv: dict[str, str] = {}
-        self._parts: Any = _environment().get_template("parts.html").module
 
     def add_table(self, name: str, table: Table) -> None:
         """Carry a table's CSV.
@@ -80,16 +88,6 @@ class Document:
         self.charts[name] = chart.make()
         self.add_table(name, chart.table)
 
-    def details(self, name: str, title: str, table: Table, rows_max: int = 40) -> str:
-        """A table that opens on demand, with its CSV."""
-        self.add_table(name, table)
-        return str(self._parts.details(name, title, table, rows_max))
-
-    def figure(self, chart: Chart) -> str:
-        """One chart with its finding, its words and its table."""
-        self.add_chart(chart.name, chart)
-        return str(self._parts.figure(chart.name, chart))
-
     def assemble(self, title: str, body: str, standing: Standing | None = None) -> str:
         """The whole page.
 
@@ -98,8 +96,7 @@ class Document:
             body: The HTML between its head and its scripts.
             standing: How far the study is, on a page that follows it.
         """
-        folder = Path(__file__).parent / "templates"
-        own = (folder / "page.js").read_text(encoding="utf-8")
+        own = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
         scripts = [*([vega_script()] if self.charts else []), own]
         hashes = (hashlib.sha256(text.encode()).digest() for text in scripts)
         allowed = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
@@ -110,7 +107,7 @@ class Document:
             title=title,
             body=body,
             policy=_POLICY.format(scripts=allowed),
-            css=(folder / "page.css").read_text(encoding="utf-8"),
+            css=(_TEMPLATES / "page.css").read_text(encoding="utf-8"),
             data=_json(data | {"layout": layout}),
             scripts=scripts,
             reload=standing.reload_seconds if standing is not None else None,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
-from resilver.report.document import Document, write_page
+from resilver.report.chart import Chart
+from resilver.report.document import Document, rendered, write_page
 from resilver.report.provenance import provenance
 from resilver.report.tables import Column, Table
 from resilver.reproduce.compare import ABSENT, COMPARED, DIFFERS, FAILS, HOLDS, Comparison
@@ -16,26 +18,35 @@ from resilver.reproduce.entries import stand_in
 from resilver.reproduce.make import Part, Reproduction
 from resilver.reproduce.words import band_words, deviation_words, number_words
 
-MARKS = {HOLDS: "✓", FAILS: "✗", DIFFERS: "≠", COMPARED: "·", ABSENT: "–"}
+MARKS = {HOLDS: "✓", FAILS: "✗", DIFFERS: "≠", COMPARED: "·", ABSENT: "–", PARTLY: "±"}
 """The mark of each verdict, so that colour is not the only difference."""
 
-_STYLE = """
-.verdicts td, .verdicts th { white-space: normal; vertical-align: top; }
-.verdicts td.n, .verdicts th.n { white-space: nowrap; }
-.verdicts .verdict, .verdicts .figure { white-space: nowrap; }
-.verdict { font-weight: 600; }
-.verdict.no { color: #b3400a; }
-@media (prefers-color-scheme: dark) { .verdict.no { color: #ff9a62; } }
-.verdicts ul { margin: 0 0 0.3em; padding-left: 1.1em; }
-.verdicts .value { white-space: nowrap; }
-.tall { max-height: none; }
-@media (max-width: 45rem) {
-  .verdicts .figure, .verdicts .deviation, .verdicts .band { display: none; }
-  .conclusions thead { display: none; }
-  .conclusions td { display: block; border: 0; }
-  .conclusions tr { border-bottom: 1px solid #8886; }
-}
-"""
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class NotedCell:
+    """A cell of a table of verdicts.
+
+    Args:
+        text: What it says.
+        note: What stands below it, smaller; may be empty.
+        kind: Its classes: "n" for a number, "figure", "verdict", and "no" for a bad one.
+        points: Lines of a list above the text.
+    """
+
+    text: str
+    note: str = ""
+    kind: str = ""
+    points: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """A table of verdicts: its headings, and a row of cells each."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[NotedCell, ...], ...]
 
 
 def write_reproduction(made: Reproduction, path: str | Path) -> Path:
@@ -51,47 +62,48 @@ def write_reproduction(made: Reproduction, path: str | Path) -> Path:
     Raises:
         ConfigError: The file cannot be written.
     """
-    page = Document()
-    body = f"<style>{_STYLE}</style>\n" + "\n".join(_body(page, made))
-    return write_page(page.assemble(made.entry.title, body), path, "page")
-
-
-def _body(page: Document, made: Reproduction) -> Iterable[str]:
-    one = made.entry
+    page, one = Document(), made.entry
+    everything = _table(made.comparisons)
+    page.add_table("comparisons", everything)
     # A whole collection has every figure, which its parts name.
     few = one.figures and (one.kind != "collection" or len(one.figures) == 1)
-    figures = f", {_listed(one.figures)}" if few else ""
-    yield f"<main id='main'><header><h1>{escape(one.title)}</h1>"
-    yield f'<p class="lead">{escape(summary(made))}</p>'
-    if made.conclusions:
-        yield f'<p class="lead">{escape(conclusion_words(made.conclusions))}</p>'
-    yield f"<p>Source: {escape(one.source)}{escape(figures)}.</p>"
-    if made.wishes.overrides:
-        settings = ", ".join(made.wishes.overrides)
-        yield (
-            f"<p><strong>Not the study as it ships:</strong> <code>{escape(settings)}</code>. The "
-            "published numbers are for the study as it ships.</p>"
-        )
-    yield "</header>"
-    yield "<noscript><p>Charts need JavaScript. The tables hold the same numbers.</p></noscript>"
-    if made.conclusions:
-        yield "<section><h2>What the source concludes, and what ours says</h2>"
-        yield conclusion_table(made.conclusions)
-        yield "</section>"
-    if len(made.parts) > 1:
-        yield "<section><h2>Every number</h2>"
-        yield verdict_table(made.comparisons)
-        yield "</section>"
-    for drawn in made.overview:
-        yield page.figure(drawn.chart)
-    for part in made.parts:
-        yield from _part(page, part)
-    yield _stand_ins(one.stand_ins)
-    yield "<section><h2>All numbers as a table</h2>"
-    yield page.details("comparisons", "ours and the published numbers", _table(made.comparisons))
-    yield "</section>"
-    yield from _provenance(made)
-    yield "</main>"
+    body = rendered(
+        "reproduction.html",
+        _TEMPLATES,
+        title=one.title,
+        leads=[summary(made), *([conclusion_words(made.conclusions)] if made.conclusions else [])],
+        source=", ".join([one.source, *(one.figures if few else ())]),
+        settings=", ".join(made.wishes.overrides),
+        conclusions=conclusion_table(made.conclusions),
+        every_number=verdict_table(made.comparisons) if len(made.parts) > 1 else None,
+        overview=_drawn(page, (drawn.chart for drawn in made.overview)),
+        parts_made=[_part(page, part) for part in made.parts],
+        stand_ins=[stand_in(name) for name in one.stand_ins],
+        comparisons=everything,
+        provenance=_provenance(made),
+    )
+    return write_page(page.assemble(one.title, body), path, "page")
+
+
+def _drawn(page: Document, charts: Iterable[Chart]) -> list[Chart]:
+    """The charts, carried by the page."""
+    made = list(charts)
+    for chart in made:
+        page.add_chart(chart.name, chart)
+    return made
+
+
+def _part(page: Document, part: Part) -> dict[str, Any]:
+    """What the page shows of one entry."""
+    one, rows = part.entry, [row for row in part.evidence.rows if "run" in row and "seed" in row]
+    return {
+        "name": one.name,
+        "title": f"{', '.join(one.figures)}: {one.title}" if one.figures else one.title,
+        "runs": len(rows),
+        "seeds": len({row["seed"] for row in rows}),
+        "numbers": verdict_table(part.comparisons) if part.comparisons else None,
+        "charts": _drawn(page, (drawn.chart for drawn in part.pictures)),
+    }
 
 
 def summary(made: Reproduction) -> str:
@@ -126,55 +138,36 @@ def summary(made: Reproduction) -> str:
     return " ".join(sentences)
 
 
-def verdict_table(comparisons: Iterable[Comparison]) -> str:
-    """The comparisons as a table with their verdicts in words and marks."""
-    heads = (
-        ("figure", "figure"),
-        ("number", ""),
-        ("published", "n"),
-        ("ours", "n"),
-        ("deviation", "n deviation"),
-        ("band", "n band"),
-        ("verdict", "verdict"),
-    )
+def verdict_table(comparisons: Iterable[Comparison]) -> Verdicts:
+    """The comparisons with their verdicts in words and marks."""
+    headings = ("figure", "number", "published", "ours", "deviation", "band", "verdict")
     rows = [_cells(one) for one in comparisons]
     # What no number has, such as a figure where the source has none, is no column.
-    kept = [rank for rank, _ in enumerate(heads) if any(cells[rank] for cells, _ in rows)]
-    head = "".join(
-        f'<th scope="col" class="{heads[rank][1]}">{heads[rank][0]}</th>' for rank in kept
+    kept = [rank for rank, _ in enumerate(headings) if any(row[rank].text for row in rows)]
+    return Verdicts(
+        tuple(headings[rank] for rank in kept), tuple(tuple(row[at] for at in kept) for row in rows)
     )
-    body = []
-    for cells, is_wrong in rows:
-        classes = [f"{kind} no" if kind == "verdict" and is_wrong else kind for _, kind in heads]
-        marked = (
-            f'<td class="{classes[rank]}">{cells[rank]}</td>'
-            if classes[rank]
-            else f"<td>{cells[rank]}</td>"
-            for rank in kept
-        )
-        body.append(f"<tr>{''.join(marked)}</tr>")
+
+
+def _cells(one: Comparison) -> tuple[NotedCell, ...]:
+    """The cells of a number's row."""
     return (
-        '<div class="scroll tall" role="region" tabindex="0" aria-label="Ours and the published '
-        f'numbers"><table class="verdicts"><thead><tr>{head}</tr></thead>\n'
-        f"<tbody>{''.join(body)}</tbody></table></div>"
+        NotedCell(one.figure, kind="figure"),
+        NotedCell(one.what, one.where),
+        NotedCell(_number(one.paper, one.unit), kind="n"),
+        NotedCell(_number(one.ours, one.unit), _range(one), "n"),
+        NotedCell(deviation_words(one.deviation), kind="n"),
+        NotedCell(band_words(one), kind="n"),
+        _verdict(one.verdict, is_bad=one.verdict in (FAILS, DIFFERS)),
     )
 
 
-def _cells(one: Comparison) -> tuple[tuple[str, ...], bool]:
-    """The cells of a number's row, and whether its verdict is a bad one."""
-    paper = "" if one.paper is None else number_words(one.paper, one.unit)
-    ours = "" if one.ours is None else number_words(one.ours, one.unit)
-    where = f'<br><small class="note">{escape(one.where)}</small>' if one.where else ""
-    cells = (
-        escape(one.figure),
-        f"{escape(one.what)}{where}",
-        escape(paper),
-        f"{escape(ours)}{_range(one)}",
-        escape(deviation_words(one.deviation)),
-        escape(band_words(one)),
-        f"{MARKS[one.verdict]} {escape(one.verdict)}",
-    )
-    return cells, one.verdict in (FAILS, DIFFERS)
+def _number(value: float | None, unit: str) -> str:
+    return "" if value is None else number_words(value, unit)
+
+
+def _verdict(verdict: str, *, is_bad: bool) -> NotedCell:
+    return NotedCell(f"{MARKS[verdict]} {verdict}", kind="verdict no" if is_bad else "verdict")
 
 
 def _range(one: Comparison) -> str:
@@ -182,7 +175,7 @@ def _range(one: Comparison) -> str:
     if one.least is None or one.most is None:
         return ""
     least, most = number_words(one.least, ""), number_words(one.most, "")
-    return "" if least == most else f'<br><small class="note">{least} to {most}</small>'
+    return "" if least == most else f"{least} to {most}"
 
 
 def conclusion_words(conclusions: Sequence[Concluded]) -> str:
@@ -202,70 +195,19 @@ def conclusion_words(conclusions: Sequence[Concluded]) -> str:
     )
 
 
-def conclusion_table(conclusions: Iterable[Concluded]) -> str:
+def conclusion_table(conclusions: Iterable[Concluded]) -> Verdicts:
     """The conclusions of the source, each with its verdict, our figures and why."""
-    marks = {**MARKS, PARTLY: "±"}
+    headings = ("conclusion of the source", "ours", "our figures, and why")
     rows = []
     for one in conclusions:
-        wrong = " no" if one.verdict in (FAILS, PARTLY) else ""
-        figures = "".join(
-            f'<li>{escape(number.what)}: <span class="value">'
-            f"{'' if number.ours is None else escape(number_words(number.ours, number.unit))}"
-            f" {MARKS[number.verdict]}</span></li>"
+        figures = tuple(
+            f"{number.what}: {_number(number.ours, number.unit)} {MARKS[number.verdict]}"
             for number in one.numbers
         )
-        rows.append(
-            f"<tr><td>{escape(one.said.claim)}"
-            f'<br><small class="note">{escape(one.said.where)}</small></td>'
-            f'<td class="verdict{wrong}">{marks[one.verdict]} {escape(one.verdict)}</td>'
-            f"<td><ul>{figures}</ul>{escape(one.said.why)}</td></tr>"
-        )
-    return (
-        '<div class="scroll tall" role="region" tabindex="0" aria-label="Conclusions">'
-        '<table class="verdicts conclusions"><thead><tr>'
-        '<th scope="col">conclusion of the source</th>'
-        '<th scope="col">ours</th><th scope="col">our figures, and why</th></tr></thead>\n'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def _part(page: Document, part: Part) -> Iterable[str]:
-    one = part.entry
-    figures = f"{_listed(one.figures)}: " if one.figures else ""
-    yield f'<section id="{one.name}"><h2>{escape(figures + one.title)}</h2>'
-    runs = sum(1 for row in part.evidence.rows if "seed" in row and "run" in row)
-    seeds = len({row["seed"] for row in part.evidence.rows if "run" in row})
-    if runs:
-        yield (
-            f'<p class="note">{runs:,} {"run" if runs == 1 else "runs"} of the study '
-            f"<code>{escape(one.name)}</code>, {seeds} {'seed' if seeds == 1 else 'seeds'} a "
-            "point; numbers are medians unless they say otherwise, with the least and the greatest "
-            "run below them.</p>"
-        )
-    if part.comparisons:
-        yield verdict_table(part.comparisons)
-    for drawn in part.pictures:
-        yield page.figure(drawn.chart)
-    yield "</section>"
-
-
-def _stand_ins(names: Iterable[str]) -> str:
-    """What stands in for what, or nothing."""
-    rows = "".join(
-        f"<tr><td>{escape(one.instead_of)}</td><td>{escape(one.used)}</td>"
-        f"<td><code>{escape(one.name)}</code></td></tr>"
-        for one in map(stand_in, names)
-    )
-    if not rows:
-        return ""
-    return (
-        "<section><h2>Inputs that stand in for others</h2>"
-        "<p>Nothing is fitted to reach a band; these inputs are public figures, or were fitted to "
-        "what is published of them.</p>"
-        '<div class="scroll tall"><table class="verdicts"><thead><tr><th scope="col">instead of'
-        '</th><th scope="col">used</th><th scope="col">name</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div></section>"
-    )
+        verdict = _verdict(one.verdict, is_bad=one.verdict in (FAILS, PARTLY))
+        said = NotedCell(one.said.claim, one.said.where)
+        rows.append((said, verdict, NotedCell(one.said.why, points=figures)))
+    return Verdicts(headings, tuple(rows))
 
 
 def _table(comparisons: Iterable[Comparison]) -> Table:
@@ -287,15 +229,8 @@ def _table(comparisons: Iterable[Comparison]) -> Table:
     return Table(columns, [values(one) for one in comparisons])
 
 
-def _provenance(made: Reproduction) -> Iterable[str]:
+def _provenance(made: Reproduction) -> dict[str, str]:
     """The provenance of the first run folder: version, host and command are those of all."""
-    for part in made.parts:
-        if part.evidence.results is not None:
-            told = provenance(part.evidence.results, made.command).items()
-            items = (f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in told)
-            yield f"<section><h2>Provenance</h2><dl>{''.join(items)}</dl></section>"
-            return
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
+    found = (one.evidence.results for one in made.parts if one.evidence.results is not None)
+    first = next(found, None)
+    return provenance(first, made.command) if first is not None else {}
