@@ -107,3 +107,75 @@ UNFOLD = """(() => {
   return [...document.querySelectorAll(".plot")].filter((plot) => !plot.closest("details:not([open]), [hidden]"))
     .every((plot) => plot.view && Number(plot.dataset.width) === plot.clientWidth);
 })()"""
+
+# How opaque each mark of a part is drawn, by chart: those of some names, and all others.
+OPACITIES = """(names) => {
+  const found = {};
+  const visit = (id, node) => {
+    for (const item of node.items ?? []) {
+      const { part, other } = item.datum ?? {};
+      if (part && node.marktype !== "text" && node.marktype !== "group") {
+        const of = names.includes(part) || names.includes(other) ? "own" : "others";
+        (found[id] ??= { own: [], others: [] })[of].push(item.opacity ?? 1);
+      }
+      for (const child of item.items ?? []) visit(id, child);
+    }
+  };
+  for (const plot of document.querySelectorAll(".plot")) if (plot.view) visit(plot.id, plot.view.scenegraph().root);
+  return found;
+}"""
+# Where a mark of a part is in the window, once its chart is in sight.
+PLACE = """((id, part) => {
+  const plot = document.getElementById(id);
+  plot.scrollIntoView({ block: "center" });
+  const [dx, dy] = plot.view.origin();
+  const find = (node, x, y) => {
+    for (const item of node.items ?? []) {
+      if (item.datum?.part === part && item.bounds && node.marktype !== "group") {
+        const { x1, x2, y1, y2 } = item.bounds;
+        return [x + (x1 + x2) / 2, y + (y1 + y2) / 2];
+      }
+      for (const child of item.items ?? []) {
+        const found = find(child, x + (item.x ?? 0), y + (item.y ?? 0));
+        if (found) return found;
+      }
+    }
+  };
+  const { left, top } = plot.querySelector("canvas").getBoundingClientRect();
+  const [x, y] = find(plot.view.scenegraph().root, dx + left, dy + top);
+  return [x, y];
+})"""
+# The moment that each chart over time marks, in seconds, and what is told of it.
+MOMENTS = """Object.fromEntries([...document.querySelectorAll(".plot")].filter((plot) => plot.view?.signal
+  && document.getElementById("moment-" + plot.id)).map((plot) => [plot.id, {
+  seconds: plot.view.signal("moment") * JSON.parse(document.getElementById("page").textContent).charts[plot.id].clock.seconds,
+  told: plot.parentElement.querySelector("output").textContent }]))"""
+
+CHARTS_DATA = "JSON.parse(document.getElementById('page').textContent).charts"
+"""What the page carries of its charts."""
+
+# Where a chart is in the window, once it is in sight: left, top, width, height.
+MIDDLE = """((id) => {
+  const plot = document.getElementById(id);
+  plot.scrollIntoView({ block: "center" });
+  const { left, top, width, height } = plot.querySelector("canvas").getBoundingClientRect();
+  return [left, top, width, height];
+})"""
+
+# The cells of every row that is marked.
+MARKED_ROWS = "[...document.querySelectorAll('tr.chosen')].map((row) => [...row.cells].map((one) => one.textContent))"
+
+# The least contrast (WCAG 2) of a marked row's text on its ground.
+MARKED_CONTRAST = """(() => {
+  const luminance = (colour) => {
+    const [r, g, b] = colour.match(/\\d+/g).map((value) => {
+      const share = value / 255;
+      return share <= 0.03928 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const cells = [...document.querySelectorAll("tr.chosen td, tr.chosen td button")];
+  const ground = luminance(getComputedStyle(cells[0]).backgroundColor);
+  return Math.min(...cells.map((cell) => luminance(getComputedStyle(cell).color))
+    .map((ink) => (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05)));
+})()"""

@@ -110,7 +110,7 @@ def test_names_that_would_cover_each_other_stay_under_the_pointer() -> None:
     kinds = ["switch", "host", "host", "host"]
     spec = graph_spec(places, [(0, 1), (0, 2), (0, 3)], kinds, labels=names)
     marks, *_, shown = layers_of(spec)[1:]
-    assert [row["text"] for row in marks["data"]["values"]] == [
+    assert [row["part"] for row in marks["data"]["values"]] == [
         "host.0",
         "host.1",
         "host.2",

@@ -220,10 +220,10 @@ def chord_spec(flow: Flows) -> Spec:
     # The circle leaves room for the longest name, of which a narrow window shows the beginning.
     reach = f"(width / 2 - (width < 560 ? 64 : {14 + 6 * longest}))"
     shapes = _shapes(flow, arcs, ribbons)
-    paths, kinds, opacities, texts = zip(*shapes, strict=True)
+    paths, kinds, opacities, texts, parts, others = zip(*shapes, strict=True)
     middle = {"value": {"expr": "width / 2"}}
     drawn: Spec = {
-        "data": rows(p=paths, kind=kinds, o=opacities, text=texts),
+        "data": rows(p=paths, kind=kinds, o=opacities, text=texts, part=parts, other=others),
         "mark": {"type": "point", "filled": True, "size": {"expr": f"pow(2 * {reach}, 2)"}},
         "encoding": {
             "x": middle,
@@ -240,8 +240,8 @@ def chord_spec(flow: Flows) -> Spec:
 
 def _shapes(
     flow: Flows, arcs: list[Arc], ribbons: list[Ribbon]
-) -> list[tuple[str, str, float, str]]:
-    """Ribbons, those to the busiest on top, and the ring: path, kind, opacity and words of each."""
+) -> list[tuple[str, str, float, str, str, str]]:
+    """Ribbons, those to the busiest on top, and the ring: path, kind, opacity, words and ends."""
     top = int(np.argmax(flow.received))
     ribbons = sorted(ribbons, key=lambda ribbon: ribbon.destination == top)
     shapes = [
@@ -251,6 +251,8 @@ def _shapes(
             0.75 if ribbon.destination == top else 0.3,
             f"{flow.labels[ribbon.source]} sends {size_of(ribbon.bytes)} to "
             f"{flow.labels[ribbon.destination]}",
+            flow.labels[ribbon.source],
+            flow.labels[ribbon.destination],
         )
         for ribbon in ribbons
     ]
@@ -264,7 +266,8 @@ def _shapes(
             (arc.turn, arc.end, _KINDS[1]),
         ):
             if end > start:
-                shapes.append((ring(start, end), kind, 1.0, text))
+                label = flow.labels[arc.index]
+                shapes.append((ring(start, end), kind, 1.0, text, label, label))
     return shapes
 
 

@@ -63,24 +63,26 @@ def _busy_spec(data: Servers, order: npt.NDArray[np.int64]) -> Spec:
     kinds = [data.class_of(at) or "device" for at in order]
     kinds = ["failed" if data.failed[at] else kind for at, kind in zip(order, kinds, strict=True)]
     devices = [
-        (rank, kind, 100.0 * float(data.device_share[at]), _busy_text(data, at, "its device"))
+        (rank, kind, 100.0 * float(data.device_share[at]), _busy_text(data, at, "its device"), at)
         for rank, (at, kind) in enumerate(zip(order, kinds, strict=True), 1)
     ]
     links = [
-        (rank, "link", 100.0 * float(data.link_share[at]), _busy_text(data, at, "its link"))
+        (rank, "link", 100.0 * float(data.link_share[at]), _busy_text(data, at, "its link"), at)
         for rank, at in enumerate(order, 1)
         if has_links
     ]
-    names = list(dict.fromkeys(kind for _, kind, _, _ in (*devices, *links)))
+    ranks, of_marks, shares, texts, parts = zip(*devices, *links, strict=True)
+    names = list(dict.fromkeys(of_marks))
     by_name = {"link": ORANGE, "failed": VERMILLION}
     spare = iter((BLUE, GREEN, PURPLE) * len(names))
     named = colours(names, [by_name.get(name) or next(spare) for name in names])
     shapes = {"domain": names, "range": [MARKS[at % len(MARKS)] for at in range(len(names))]}
-    top = max(value for _, _, value, _ in (*devices, *links))
-    columns = zip(*devices, *links, strict=True)
+    marks = rows(
+        rank=ranks, kind=of_marks, y=shares, text=texts, part=[data.names[at] for at in parts]
+    )
     return {
         "height": 260,
-        "data": rows(**dict(zip(("rank", "kind", "y", "text"), columns, strict=True))),
+        "data": marks,
         "mark": {"type": "point", "filled": True, "size": 30, "clip": True},
         "params": [zoom()],
         "encoding": {
@@ -88,7 +90,7 @@ def _busy_spec(data: Servers, order: npt.NDArray[np.int64]) -> Spec:
             "y": axis(
                 "y",
                 f"busy share of the {data.share_of} (%)",
-                ends=(0.0, min(104.0, max(1.08 * top, 0.1))),
+                ends=(0.0, min(104.0, max(1.08 * max(shares), 0.1))),
             ),
             "color": named | {"field": "kind"},
             "shape": {"field": "kind", "type": "nominal", "scale": shapes},

@@ -63,11 +63,18 @@ def parts() -> Any:
 
 
 class Document:
-    """What the parts of a page leave for its end: the charts and the CSVs, by id."""
+    """What the parts of a page leave for its end.
+
+    Attributes:
+        charts: The specifications of its charts, by id.
+        csv: The CSVs of its tables, by name.
+        hosts: The host of each device that is not one itself, by their names.
+    """
 
     def __init__(self) -> None:
         self.charts: dict[str, Any] = {}
         self.csv: dict[str, str] = {}
+        self.hosts: dict[str, str] = {}
 
     def add_table(self, name: str, table: Table) -> None:
         """Carry a table's CSV.
@@ -101,7 +108,8 @@ class Document:
         hashes = (hashlib.sha256(text.encode()).digest() for text in scripts)
         allowed = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
         layout = {"narrow": NARROW, "gap": GAP, "room": ROOM}
-        data = {"charts": self.charts, "csv": self.csv, "config": CONFIG, "dark": DARK}
+        data = {"charts": self.charts, "csv": self.csv, "hosts": self.hosts}
+        data |= {"config": CONFIG, "dark": DARK}
         return rendered(
             "page.html",
             title=title,

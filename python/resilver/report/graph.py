@@ -196,7 +196,7 @@ def _nodes(
         y=places[order, 1],
         kind=[names[kinds[at]] for at in order],
         s=[(across * _MARKS[kinds[at]][2]) ** 2 for at in order],
-        **({"text": text} if labels and len(order) <= 4 * NODES_DRAWN_MAX else {}),
+        **({"part": text} if labels and len(order) <= 4 * NODES_DRAWN_MAX else {}),
     )
     shown = [*names.values()]
     marks = {"domain": shown, "range": [_MARKS[kind][0] for kind in names]}
@@ -206,8 +206,8 @@ def _nodes(
         "shape": {"field": "kind", "type": "nominal", "scale": marks},
         "size": {"field": "s", "type": "quantitative", "scale": None, "legend": None},
     }
-    if "text" in data["values"][0]:
-        encoding["tooltip"] = {"field": "text", "type": "nominal"}
+    if "part" in data["values"][0]:
+        encoding["tooltip"] = {"field": "part", "type": "nominal"}
     point = {"type": "point", "filled": True, "opacity": 1}
     layers: list[Spec] = [{"data": data, "mark": point, "encoding": encoding}]
     if failed.size:

@@ -19,6 +19,7 @@ from resilver.report.pools import pools_table
 from resilver.report.provenance import portable, provenance
 from resilver.report.runs import runs_table
 from resilver.report.sentence import describe
+from resilver.report.servers import hosts
 from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
 from resilver.report.standing import Standing
 from resilver.report.summary import key_figures
@@ -203,6 +204,7 @@ def _system(
     named = [
         (f"{name}-{rank}", title, found) for name, title, found in named_tables(results, point)
     ]
+    page.hosts |= hosts(results, point)
     pools = pools_table(results, point)
     for name, _, found in [*named, *([(f"pools-{rank}", "", pools)] if pools else [])]:
         page.add_table(name, found)

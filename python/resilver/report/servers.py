@@ -102,6 +102,27 @@ def servers(results: ResultsLike, point: SystemRuns) -> Servers:
     )
 
 
+def hosts(results: ResultsLike, point: SystemRuns) -> dict[str, str]:
+    """The host of each device by its name; of a server the node that it is on the network's map.
+
+    Args:
+        results: The study's results.
+        point: The system.
+    """
+    run = point.median["run"]
+    data, links = (rows_of_run(one, run) for one in (results.servers, results.links))
+    both = zip(data["name"].to_pylist(), data["host"].to_pylist(), strict=True)
+    found = {str(name): str(host) for name, host in both if host and host != name}
+    cluster = point.system.cluster if point.system is not None else None
+    # Where servers have one port each, server s is host s of the topology.
+    if not found and cluster and cluster.attachment == "local" and cluster.port_count == 1:
+        nodes = dict(zip(links["from"].to_pylist(), links["from_name"].to_pylist(), strict=True))
+        nodes |= dict(zip(links["to"].to_pylist(), links["to_name"].to_pylist(), strict=True))
+        names = zip(data["server"].to_pylist(), data["name"].to_pylist(), strict=True)
+        found = {str(name): str(nodes[at]) for at, name in names if at in nodes}
+    return found
+
+
 def rank_axis(title: str, count: int) -> Spec:
     """The axis across of devices in the order of their ranks.
 
@@ -109,7 +130,10 @@ def rank_axis(title: str, count: int) -> Spec:
         title: Its title.
         count: How many devices there are.
     """
-    return axis("rank", title, ends=(0.25, count + 0.75), form=",d", tickMinStep=1)
+    made = axis("rank", title, ends=(0.25, count + 0.75), form=",d", tickMinStep=1)
+    # Vega-Lite widens an axis of bars by itself, so that what stands below would not be in line.
+    made["scale"]["padding"] = 0
+    return made
 
 
 def _finish_words(seconds: float) -> str:
@@ -130,7 +154,7 @@ def by_server(data: Servers, point: SystemRuns) -> Chart:
     def make() -> Spec:
         values = rows(
             rank=range(1, order.size + 1),
-            name=[data.names[at] for at in order],
+            part=[data.names[at] for at in order],
             y=data.pieces[order],
             text=[_server_text(data, at, piece) for at in order],
             **({} if data.groups is None else {"g": data.groups[order]}),
@@ -156,7 +180,7 @@ def by_server(data: Servers, point: SystemRuns) -> Chart:
         if data.groups is not None:
             ends = (0.0, 1.06 * max(1.0, float(data.groups.max())))
             upwards = axis("g", "placement groups", ends=ends, tickMinStep=1)
-            read = tip(("name", holder), ("g", "placement groups gained"))
+            read = tip(("part", holder), ("g", "placement groups gained"))
             dots = {"type": "point", "filled": True, "size": 28, "color": ORANGE, "clip": True}
             views.append(
                 {
@@ -227,6 +251,10 @@ def _servers_finding(data: Servers, point: SystemRuns) -> str:
     return f"{text}; {idle:,} of {alive.size:,} survivors rebuild nothing" if idle else text
 
 
+_FIRST_NAME = {"condition": {"test": "datum.rank === 1", "field": "part"}, "value": ""}
+"""The text of the first mark is its name; others have none."""
+
+
 def finishing(data: Servers, point: SystemRuns) -> Chart | None:
     """When each survivor finished: sorted, and against the bytes it rebuilt.
 
@@ -249,7 +277,7 @@ def finishing(data: Servers, point: SystemRuns) -> Chart | None:
             y=data.finish_seconds[order] / time.divisor,
             kind=[data.class_of(at) or holder for at in order],
             text=[_server_text(data, at, point.piece) for at in order],
-            name=[data.names[at] if at == last else "" for at in order],
+            part=[data.names[at] for at in order],
         )
         kinds = list(dict.fromkeys(row["kind"] for row in values["values"]))
         named = colours(kinds, (BLUE, GREEN, PURPLE), legend=len(kinds) > 1) | {"field": "kind"}
@@ -277,7 +305,7 @@ def finishing(data: Servers, point: SystemRuns) -> Chart | None:
                             },
                             "params": [zoom(f"zoom{len(views)}")],
                         },
-                        {"mark": words, "encoding": {"text": {"field": "name"}}},
+                        {"mark": words, "encoding": {"text": _FIRST_NAME}},
                     ],
                 }
             )

@@ -75,7 +75,17 @@ def over_time(
     select = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["a"]}
     pointed = {"name": "at", "select": select, "views": [f"p{at}" for at in range(len(panels))]}
     own = {"scale": {"color": "independent"}, "legend": {"color": "independent"}}
-    return {"data": rows(**columns), "params": [pointed], "vconcat": views, "resolve": own}
+    clock = {
+        "seconds": time.divisor,
+        "unit": time.unit,
+        "columns": [
+            (f"v{at}{rank}", name, panel.scale.unit)
+            for at, panel in enumerate(panels)
+            for rank, (name, _, _) in enumerate(panel.series)
+        ],
+    }
+    made: Spec = {"data": rows(**columns), "params": [pointed], "vconcat": views, "resolve": own}
+    return made | {"clock": clock}
 
 
 def _panel(

@@ -3,7 +3,9 @@
 A specification here says nothing of widths. `sized` gives it those of a page, of a file or of a
 notebook, by four keys of our own in each view: `room`, the pixels left and right of what is drawn;
 `letters`, the pixels that its labels below need to stand level; `ratio` of height to width; and
-`most`, its largest width. `page.js` does the same in the reader's window.
+`most`, its largest width. `page.js` does the same in the reader's window. Two more are for the page
+alone, which links its charts by them: `clock`, the seconds in a unit of the axis of time and what
+the columns mean; and a column `part` of data, the name of what each row is of (`other` likewise).
 """
 
 from __future__ import annotations
@@ -138,7 +140,7 @@ def tip(*fields: tuple[str, str]) -> list[Spec]:
 
 
 def _form(field: str) -> Spec:
-    is_text = field in ("name", "kind", "text", "state")
+    is_text = field in ("name", "part", "kind", "text", "state")
     return {"type": "nominal"} if is_text else {"type": "quantitative", "format": ",.4~r"}
 
 
@@ -161,7 +163,7 @@ def sized(spec: Spec, width: int) -> Spec:
         spec: A specification of this package.
         width: All there is, in pixels.
     """
-    made = {name: value for name, value in spec.items() if name not in ("room", "letters")}
+    made = {name: value for name, value in spec.items() if name not in ("room", "letters", "clock")}
     if views := made.pop("hconcat", None):
         is_narrow = width < NARROW
         share = width if is_narrow else (width - GAP * (len(views) - 1)) // len(views)

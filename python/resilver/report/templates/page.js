@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const page = JSON.parse(document.getElementById("page").textContent);
-  const { charts, csv, config, dark, layout } = page;
+  const { charts, csv, hosts, config, dark, layout } = page;
   const isDark = window.matchMedia("(prefers-color-scheme: dark)");
   let printing = false;
   document.documentElement.classList.add("js");
@@ -49,7 +49,7 @@
     const columns = Math.max(1, Math.min(4, Math.floor(width / (7 * longest(charts[box.id]) + 36))));
     const legend = { ...config.legend, columns, labelLimit: width - 30 };
     const description = charts[box.id].description ??= box.getAttribute("aria-label");
-    const spec = { ...sized(charts[box.id], width), description, config: { ...config, legend }, autosize: "pad", padding: { top: 2, bottom: 5 } };
+    const spec = { ...linked(sized(charts[box.id], width)), description, config: { ...config, legend }, autosize: "pad", padding: { top: 2, bottom: 5 } };
     const made = await vegaEmbed(box, coloured(spec), {
       mode: "vega-lite", ast: true, actions: false, renderer: "canvas", defaultStyle: false, tooltip: { theme: "page" },
     });
@@ -58,7 +58,111 @@
     // Whoever inspects the page finds the view at its box, as Vega's own tools expect it.
     box.view = made.view;
     box.dataset.width = width;
+    made.view.addEventListener("click", (event, item) => { if (item?.datum?.part) choosePart(item.datum.part); });
+    if (charts[box.id].clock) made.view.addSignalListener("at", (name, { a }) => { if (a) pointAt(box, a[0]); });
+    show(box);
   };
+  // Charts over time share a moment, and all charts and tables a chosen part. Both are parameters of the charts.
+  const isOf = (spec) => spec.data?.values?.some((row) => "part" in row);
+  const lit = "!length(chosen) || indexof(chosen, datum.part) >= 0 || indexof(chosen, datum.other) >= 0";
+  const withPart = (spec, inherited) => {
+    const isPart = spec.data ? isOf(spec) : inherited;
+    const made = { ...spec };
+    for (const views of ["layer", "hconcat", "vconcat"]) if (made[views]) made[views] = made[views].map((view) => withPart(view, isPart));
+    if (isPart && made.mark && made.mark.type !== "text") {
+      const opacity = { condition: { test: lit, value: made.mark.opacity ?? 1 }, value: 0.12 };
+      made.encoding = { ...made.encoding, opacity };
+    }
+    return made;
+  };
+  const linked = ({ clock, ...spec }) => {
+    const made = withPart(spec, false);
+    made.params = [...(made.params ?? []), { name: "chosen", value: [] }];
+    if (!clock) return made;
+    const rule = { data: { values: [{}] }, mark: { type: "rule", color: config.axis.titleColor, strokeWidth: 1.5, clip: true },
+      transform: [{ filter: "moment >= 0" }, { calculate: "moment", as: "a" }] };
+    made.params.push({ name: "moment", value: -1 });
+    made.vconcat = made.vconcat.map((view) => ({ ...view, layer: [...view.layer, rule] }));
+    return made;
+  };
+  let moment = -1;
+  let chosen = [];
+  const show = (box) => {
+    const made = views.get(box)?.view;
+    if (!made) return;
+    made.signal("chosen", chosen);
+    if (charts[box.id].clock) {
+      made.signal("moment", moment / charts[box.id].clock.seconds);
+      tell(box);
+    }
+    made.runAsync();
+  };
+  const intervals = (box) => charts[box.id].data.values;
+  const words = (value) => value == null ? "-" : Number(value.toPrecision(4)).toLocaleString("en");
+  const tell = (box) => {
+    const control = document.getElementById("moment-" + box.id);
+    if (!control || moment < 0) return;
+    const { seconds, unit, columns } = charts[box.id].clock;
+    const rows = intervals(box);
+    // Times are kept to six digits, so that those of two charts may differ in the last.
+    const after = rows.findIndex(({ b }) => b * seconds > moment * (1 + 1e-5));
+    const at = after < 0 ? rows.length - 2 : Math.min(after, rows.length - 2);
+    const values = columns.map(([column, name, of]) => `${name} ${words(rows[at][column])}${of && " " + of}`);
+    const text = `${words(rows[at].a)} to ${words(rows[at].b)} ${unit}: ${values.join(", ")}`;
+    control.value = at;
+    control.setAttribute("aria-valuetext", text);
+    control.closest("p").querySelector("output").textContent = text;
+  };
+  const pointAt = (box, time) => {
+    const seconds = time * charts[box.id].clock.seconds;
+    if (seconds === moment) return;
+    moment = seconds;
+    visible().filter(({ id }) => charts[id].clock).forEach(show);
+  };
+  for (const box of document.querySelectorAll(".plot")) {
+    if (!charts[box.id].clock) continue;
+    const control = document.createElement("p");
+    control.className = "bar moment";
+    control.innerHTML = '<label>Moment <input type="range" min="0" step="1" value="0"></label> <output></output>';
+    const range = control.querySelector("input");
+    range.id = "moment-" + box.id;
+    range.max = intervals(box).length - 2;
+    range.addEventListener("input", () => pointAt(box, intervals(box)[range.value].a));
+    box.after(control);
+  }
+
+  // A part is chosen in a chart or by its name in a table; its host goes with it, and with a host all that it has.
+  const known = new Set([...Object.keys(hosts), ...Object.values(hosts)]);
+  JSON.stringify(charts, (key, value) => {
+    if (key === "part") known.add(value);
+    return value;
+  });
+  const choosePart = (name) => {
+    const isSame = !name || chosen[0] === name;
+    const within = Object.keys(hosts).filter((part) => hosts[part] === name);
+    chosen = isSame ? [] : [name, ...(hosts[name] ? [hosts[name]] : []), ...within];
+    const names = new Set(chosen);
+    for (const row of document.querySelectorAll("tbody tr")) {
+      row.classList.toggle("chosen", [...row.cells].some((cell) => names.has(cell.textContent)));
+    }
+    for (const button of document.querySelectorAll("button.part")) button.setAttribute("aria-pressed", names.has(button.textContent));
+    const bar = document.getElementById("chosen");
+    bar.hidden = isSame;
+    const more = hosts[name] ? `, with its host ${hosts[name]}` : within.length ? `, with ${within.length} on it` : "";
+    bar.firstElementChild.textContent = isSame ? "" : `${name}${more} is marked in every chart and table. `;
+    visible().forEach(show);
+  };
+  const nameParts = (root) => {
+    for (const cell of root.querySelectorAll("tbody td:not(:has(button))")) {
+      if (!known.has(cell.textContent)) continue;
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", className: "part", textContent: cell.textContent });
+      button.setAttribute("aria-pressed", chosen.includes(cell.textContent));
+      cell.replaceChildren(button);
+    }
+  };
+  document.addEventListener("keydown", ({ key }) => { if (key === "Escape" && chosen.length) choosePart(""); });
+
   const shown = (box) => !box.closest("details:not([open]), [hidden]");
   const visible = () => [...document.querySelectorAll(".plot")].filter(shown);
   const drawAll = () => Promise.all(visible().map(draw));
@@ -68,10 +172,15 @@
   const choice = document.getElementById("system");
   const choose = () => {
     for (const part of document.querySelectorAll("[data-system]")) part.hidden = part.dataset.system !== choice.value;
-    return drawNew();
+    moment = -1;
+    return drawNew().then(() => visible().forEach(show));
   };
   if (choice) choice.addEventListener("change", choose);
-  document.addEventListener("toggle", (event) => { if (event.target.open) drawNew(); }, true);
+  document.addEventListener("toggle", ({ target }) => {
+    if (!target.open) return;
+    nameParts(target);
+    drawNew().then(() => visible().forEach(show));
+  }, true);
   let resizing = 0;
   window.addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(drawNew, 150); });
 
@@ -92,6 +201,8 @@
     if (link) open(link.getAttribute("href").slice(1));
     const button = event.target.closest("button");
     if (!button) return;
+    if (button.className === "part") choosePart(button.textContent);
+    if (button.id === "unchoose") choosePart("");
     const { csv: table, picture, of, save: file, copy } = button.dataset;
     if (table) saveText(csv[table], "text/csv", table + ".csv");
     if (picture === "svg") saveText(await views.get(document.getElementById(of)).view.toSVG(), "image/svg+xml", of + ".svg");
