@@ -31,7 +31,7 @@ bytes = "64 MiB"
 arrivals = { trace = "requests.csv" }
 duration = "1 s"
 [study.sweep]
-"population.histogram" = [{ file = "sizes.txt" }, { file = "others.txt" }]
+"population.histogram" = [{ file = "sizes.txt" }, { file = "others.txt" }, { scan = "archive" }]
 "cluster.fabric.topology" = ["graph lab.json", "leaf spine 4x2 hosts 2 entries 1"]
 """
 INPUTS = {
@@ -60,6 +60,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (here / "lab.toml").write_text(STUDY)
     for name, content in INPUTS.items():
         (here / name).write_text(content)
+    (here / "archive").mkdir()
+    for rank in range(4):
+        (here / "archive" / f"{rank}.bin").write_bytes(bytes(3000 + 5000 * rank))
     assert cli.run(["run", str(here / "lab.toml"), "-o", str(here / "runs" / "lab")]) == 0
     return here
 
@@ -90,7 +93,7 @@ def test_a_moved_folder_runs_again_to_the_same_digests(
     shutil.rmtree(ran)
     monkeypatch.chdir(moved)
     assert cli.run(["run", "study.toml", "-o", "again"]) == 0
-    assert digests(moved / "again") == before and len(set(before)) == 4
+    assert digests(moved / "again") == before and len(set(before)) == 6
     # What is made of it moves as well: it reads the same, byte for byte.
     assert (moved / "again" / "study.toml").read_text() == (moved / "study.toml").read_text()
     kept = {path.name: path.read_bytes() for path in (moved / "inputs").iterdir()}
@@ -113,6 +116,10 @@ def test_a_kept_input_is_called_as_it_was(ran: Path) -> None:
     first = Study.load(ran / "lab.toml")
     assert [run.key for run in again.runs()] == [run.key for run in first.runs()]
     assert [run.swept for run in again.runs()] == [run.swept for run in first.runs()]
+    # What was measured of a folder goes by its name, in the study and in the tables.
+    labels = {run.swept["population.histogram"] for run in again.runs()}
+    assert labels == {"sizes.txt", "others.txt", "files below archive"}
+    assert "scan" not in (ran / "runs" / "lab" / "study.toml").read_text()
 
 
 @pytest.mark.parametrize(

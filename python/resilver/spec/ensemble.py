@@ -8,7 +8,9 @@ from typing import Annotated, Any
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.spec.histogram import measured
 from resilver.spec.section import FilePath, Section, base_folder
+from resilver.spec.tables import to_plain
 
 RUNS_MAX = 100_000
 """The most runs of a study."""
@@ -154,7 +156,7 @@ def _absolute_values(swept: str, value: Any, base: Path) -> Any:
 
 
 def _absolute_files(key: str, value: Any, base: Path) -> Any:
-    """A swept value with the paths of files in it made absolute."""
+    """A swept value with the paths of files in it made absolute, and folders measured."""
     is_ceph = key == "cluster.ceph" or key.startswith("cluster.ceph.")
     if isinstance(value, str) and (is_ceph or key.rpartition(".")[2] in _FILE_KEYS):
         return FilePath(base / value)
@@ -164,6 +166,8 @@ def _absolute_files(key: str, value: Any, base: Path) -> Any:
         return {word.casefold(): FilePath(base / file.strip())} if is_file else value
     if isinstance(value, list):
         return [_absolute_files(key, item, base) for item in value]
+    if isinstance(value, dict) and set(value) == {"scan"} and isinstance(value["scan"], str):
+        return to_plain(measured(base / Path(value["scan"]).expanduser()))
     if isinstance(value, dict):
         return {name: _absolute_files(f"{key}.{name}", item, base) for name, item in value.items()}
     return value

@@ -58,8 +58,8 @@ def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
 
     Args:
         value: A catalog name, ``{ file = "sizes.txt" }``, ``{ scan = "/data" }``, which measures
-            the files below a folder, ``{ bins = [[min, max, count], ...] }``, a `Histogram`, or
-            what `resilver.import_sizes` measured.
+            the files below a folder, ``{ bins = [[min, max, count], ...] }``, perhaps with a
+            ``label``, a `Histogram`, or what `resilver.import_sizes` measured.
 
     Raises:
         ConfigError: There is no such histogram, or it has problems.
@@ -79,15 +79,34 @@ def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
                 value=show(value),
             )
         )
-    kind = one_key(value, ("file", "scan", "bins"))
+    # Only bins go without a name of their own.
+    kind = one_key(
+        {key: item for key, item in value.items() if key != "label" or "bins" not in value},
+        ("file", "scan", "bins"),
+    )
     if kind == "bins":
-        return Histogram("inline", bins_of(value["bins"]))
+        label = value.get("label", "inline")
+        if not isinstance(label, str) or not label.isprintable():
+            rule, remedy = "a label is a line of text", 'such as "our archive"'
+            raise ConfigError(Problem(rule, remedy, key="label", value=show(label)))
+        return Histogram(label, bins_of(value["bins"]))
     path = file_path(value[kind], info)
-    if kind == "scan":
-        # What was measured stands in the resolved study as bins: it is the same after the tree has
-        # changed, and where there is no such folder.
-        return Histogram(f"files below {path.name or path}", scan_tree(path).bins())
-    return Histogram(name_of(path), read_sizes(path), path)
+    return measured(path) if kind == "scan" else Histogram(name_of(path), read_sizes(path), path)
+
+
+def measured(folder: Path) -> Histogram:
+    """The sizes of the files below a folder.
+
+    It stands in the resolved study as bins with a label: that is the same after the tree has
+    changed, and where there is no such folder.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        ConfigError: It is no folder that can be read, or has no files.
+    """
+    return Histogram(f"files below {folder.name or folder}", scan_tree(folder).bins())
 
 
 def bins_of(rows: object) -> tuple[Bin, ...]:
@@ -146,5 +165,8 @@ _BINS = {
     "items": {"type": "array", "minItems": 3, "maxItems": 3},
 }
 HISTOGRAM_SCHEMA = either(
-    {"file": TEXT}, {"scan": TEXT}, {"bins": _BINS}, names=catalog.list("populations")
+    {"file": TEXT},
+    {"scan": TEXT},
+    {"bins": _BINS, "label?": TEXT},
+    names=catalog.list("populations"),
 )

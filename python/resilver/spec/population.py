@@ -35,7 +35,7 @@ class Population(Section):
         Histogram | None, PlainValidator(histogram_of), WithJsonSchema(HISTOGRAM_SCHEMA)
     ] = Field(default=None, examples=["genomes1000"])
     """A catalog name, ``{ file = ... }``, ``{ scan = folder }`` or ``{ bins = [[min, max, count],
-    ...] }``.
+    ...] }``, to which ``label`` gives a name. A run folder keeps what was measured as bins.
     """
     file_size: Annotated[Bytes | None, AboveZero()] = Field(default=None, examples=["1 TiB"])
     """Instead of a histogram: every file has this size."""

@@ -113,12 +113,11 @@ def _histogram(histogram: Histogram) -> Any:
         shipped = Population.model_validate({"histogram": histogram.label, "files": 0}).histogram
         if shipped is not None and shipped.bins == histogram.bins:
             return histogram.label
-    return {
-        "bins": [
-            [exact_bytes(item.min_bytes), exact_bytes(item.max_bytes), item.file_count]
-            for item in histogram.bins
-        ]
-    }
+    bins = [
+        [exact_bytes(item.min_bytes), exact_bytes(item.max_bytes), item.file_count]
+        for item in histogram.bins
+    ]
+    return {"bins": bins, **({} if histogram.label == "inline" else {"label": histogram.label})}
 
 
 def _topology(topology: TopologySpec) -> Any:
