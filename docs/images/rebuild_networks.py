@@ -73,7 +73,7 @@ def panel(metric: str, factor: float, unit: str, title: str) -> Spec:
         low=[one[0] for one in found],
         high=[one[-1] for one in found],
         colour=[bar[-1] for bar in BARS],
-        text=[f"{middle:.0f} {unit}" for middle in middles],
+        text=[f"{middle:,.0f}" for middle in middles],
         at=[0.0] * len(BARS),
     )
     inside = {"type": "text", "align": "left", "dx": 6, "color": PAPER, "fontWeight": "bold"}
@@ -96,7 +96,8 @@ def panel(metric: str, factor: float, unit: str, title: str) -> Spec:
 def main() -> None:
     """Draw and save."""
     rebuild = panel("rebuild_seconds", 1, "s", "until every replica is whole again")
-    delay = panel("mean_delay_seconds", 1000, "ms", "mean delay of a client's request")
+    title = "mean delay of a client's request meanwhile"
+    delay = panel("during_mean_delay_seconds", 1000, "ms", title)
     save({"hconcat": [rebuild, delay]}, "rebuild-networks", 1080)
 
 
