@@ -45,12 +45,13 @@ def made() -> module.Parallel:
 
 def test_a_line_stands_at_the_mean_of_the_rows_of_its_axis() -> None:
     """(98 + 100) / 2 and 70 for reads; (50 + 60) / 2 for writes, which have no run at full."""
-    read, write = made().lines
-    assert [(p.axis, pytest.approx(p.mean), p.published) for p in read.places] == [
-        (0, 99.0, 98.0),
-        (1, 70.0, None),
+    places = made().places
+    assert [(p.name, p.axis, pytest.approx(p.mean), p.published) for p in places] == [
+        ("read", 0, 99.0, 98.0),
+        ("read", 1, 70.0, None),
+        ("write", 1, 55.0, None),
     ]
-    assert [(p.axis, p.least, p.most) for p in write.places] == [(1, 50.0, 60.0)]
+    assert places[2].values == (50.0, 60.0)
     # The least value is 50, the most 100: a margin of 2, then whole tens.
     assert made().limits == (40.0, 110.0)
     assert made().runs == (1, 2)

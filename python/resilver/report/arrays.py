@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,6 +52,24 @@ def moments_within(point: SystemRuns, start: Floats, duration: Floats) -> tuple[
     """
     end = float((start + duration).max()) if start.size else 0.0
     return tuple(seconds for seconds in fault_seconds(point) if seconds <= end)
+
+
+def intervals_of(
+    data: pa.Table, means: Sequence[str] = (), sums: Sequence[str] = ()
+) -> tuple[Floats, Floats, list[Floats], list[Floats]]:
+    """The intervals of one run's rows of a table over time, few enough to draw; nulls are zero.
+
+    Args:
+        data: The rows.
+        means: Columns that are means over an interval.
+        sums: Columns that are sums over an interval.
+
+    Returns:
+        As `merged_intervals`.
+    """
+    start, duration = column(data, "start_seconds"), column(data, "duration_seconds")
+    both = ([np.nan_to_num(column(data, name)) for name in names] for names in (means, sums))
+    return merged_intervals(start, duration, *both)
 
 
 def merged_intervals(

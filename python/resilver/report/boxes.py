@@ -13,7 +13,7 @@ from resilver.report.metrics import REBUILD_RATE, REBUILD_TIME
 from resilver.report.scales import log_ticks
 from resilver.report.style import DASHES, GREY, MARKS, PURPLE, SERIES
 from resilver.report.sweep import LABELS_ROOM, Sweep, finding, sweep_table
-from resilver.report.vega import Spec, colours, letters, rows
+from resilver.report.vega import READ, Spec, colours, letters, rows, told_apart
 from resilver.report.vega import number as axis
 from resilver.report.words import plural
 
@@ -54,10 +54,10 @@ def sweep_spec(data: Sweep, across: str = "", published: Sequence[Published] = (
     """
     if not data.key:
         return _one_system(data)
-    stars = _stars(data, published)
+    stars = _star_rows(data, published)
     labels, boxes = data.labels, data.boxes
     values = [value / data.scale.divisor for box in boxes for value in box.values.tolist()]
-    values += [*stars.y, *stars.low, *stars.high]
+    values += [row[name] for row in stars["values"] for name in ("y", "low", "high")]
     if data.ideal is not None:
         values += (data.ideal[1] / data.scale.divisor).tolist()
     margin = 0.75 * data.gap if len(labels) > 1 else 1.0
@@ -112,13 +112,12 @@ def _box_layers(data: Sweep) -> list[Spec]:
         ]
         boxes = _box_rows(data, names)
         layers = [{"data": boxes, **layer} for layer in layers]
-    shapes = {"domain": names, "range": [MARKS[at % len(MARKS)] for at in range(len(names))]}
     dots = _dot_rows(data, names)
     encoding = {
         "y": {"field": "y"},
         "color": named,
-        "shape": {"field": "kind", "type": "nominal", "scale": shapes, "legend": None},
-        "tooltip": {"field": "text", "type": "nominal"},
+        "shape": told_apart(names, MARKS, legend=None),
+        "tooltip": READ,
     }
     point = {"type": "point", "filled": True, "size": 26 if is_spread else 90, "opacity": 0.85}
     layers.append({"data": dots, "mark": point, "encoding": encoding})
@@ -168,43 +167,29 @@ def _dot_rows(data: Sweep, names: Sequence[str]) -> Spec:
     )
 
 
-@dataclass(frozen=True)
-class _Stars:
-    """Where a source's numbers stand, in the unit of the axis."""
-
-    x: list[float]
-    y: list[float]
-    low: list[float]
-    high: list[float]
-    text: list[str]
-
-
-def _stars(data: Sweep, published: Sequence[Published]) -> _Stars:
-    """Where a source's numbers stand: right of the boxes of their swept value."""
+def _star_rows(data: Sweep, published: Sequence[Published]) -> Spec:
+    """A source's numbers in the unit of the axis, right of the boxes of their swept value."""
     places = {box.label: data.place(box.x) for box in data.boxes}
     aside = (len(data.series) / 2.0 + 0.35) * data.slot
     unit = data.scale.divisor
-    return _Stars(
-        [places[one.label] + aside for one in published],
-        [one.value / unit for one in published],
-        [(one.value if one.low is None else one.low) / unit for one in published],
-        [(one.value if one.high is None else one.high) / unit for one in published],
-        [one.text for one in published],
+    return rows(
+        x=[places[one.label] + aside for one in published],
+        y=[one.value / unit for one in published],
+        low=[(one.value if one.low is None else one.low) / unit for one in published],
+        high=[(one.value if one.high is None else one.high) / unit for one in published],
+        text=[one.text for one in published],
     )
 
 
-def _star_layers(stars: _Stars) -> list[Spec]:
-    if not stars.x:
-        return []
-    data = rows(x=stars.x, y=stars.y, low=stars.low, high=stars.high, text=stars.text)
+def _star_layers(stars: Spec) -> list[Spec]:
     band = {"y": {"field": "low"}, "y2": {"field": "high"}}
     star = {"type": "text", "text": "★", "fontSize": 18, "color": PURPLE}
-    read = {"y": {"field": "y"}, "tooltip": {"field": "text", "type": "nominal"}}
     bar = {"type": "rule", "color": PURPLE, "strokeWidth": 2}
-    return [
-        {"data": data, "mark": bar, "encoding": band},
-        {"data": data, "mark": star, "encoding": read},
+    layers = [
+        {"data": stars, "mark": bar, "encoding": band},
+        {"data": stars, "mark": star, "encoding": {"y": {"field": "y"}, "tooltip": READ}},
     ]
+    return layers if stars["values"] else []
 
 
 def _one_system(data: Sweep) -> Spec:
@@ -246,7 +231,7 @@ def _one_system(data: Sweep) -> Spec:
             {
                 "data": dots,
                 "mark": point,
-                "encoding": {"x": {"field": "x"}, "tooltip": {"field": "text", "type": "nominal"}},
+                "encoding": {"x": {"field": "x"}, "tooltip": READ},
             },
         ],
     }

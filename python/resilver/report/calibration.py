@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from resilver.report.scales import log_ticks
 from resilver.report.style import BLUE, DASHES, MARKS, VERMILLION
-from resilver.report.vega import Spec, check_format, colours, rows, write_picture
+from resilver.report.vega import Spec, colours, rows, told_apart, write_picture
 from resilver.report.vega import number as axis
 from resilver.units import exact_bytes
 
@@ -24,18 +24,6 @@ _PANELS = (
 
 Line = tuple[str, bool, Sequence[int], Sequence[float]]
 """A line of a panel: its name, whether the model says so, sizes, and bandwidths."""
-
-
-def check_figure_path(path: Path) -> None:
-    """Refuse a figure in a format that is not drawn, before anything is computed.
-
-    Args:
-        path: Where the figure is to go.
-
-    Raises:
-        ConfigError: Its name ends in none of the formats.
-    """
-    check_format(path, "--figure")
 
 
 def write_disk_figure(calibration: DiskCalibration, path: Path) -> None:
@@ -120,16 +108,14 @@ def _panel(lines: Sequence[Line], across: str, upwards: str, *, log: bool) -> Sp
     powers = range(first, last + 1, -(-(last - first) // 6))
     ticks = {float(2**power): exact_bytes(2**power) for power in powers}
     named = colours(names, (BLUE, VERMILLION), legend=len(names) > 1) | {"field": "kind"}
-    dashes = {"domain": ["measured", "model"], "range": DASHES[:2]}
-    marks = {"domain": names, "range": list(MARKS[: len(names)])}
     heights = axis("y", upwards)
     if log:
         low, high = min(ys), max(ys)
         ends = (low / 1.2, high * 1.2)
         heights = axis("y", upwards, ends=ends, log=10, ticks=log_ticks(low, high))
     line = {"type": "line", "strokeWidth": 1.75}
-    dash = {"field": "way", "type": "nominal", "scale": dashes}
-    shape = {"field": "kind", "type": "nominal", "scale": marks, "legend": None}
+    dash = told_apart(["measured", "model"], DASHES, "way")
+    shape = told_apart(names, MARKS, legend=None)
     point = {"type": "point", "filled": True, "size": 26}
     return {
         "height": 230,

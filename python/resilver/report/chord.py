@@ -12,7 +12,7 @@ from resilver.report.flows import Flows, flows
 from resilver.report.source import ResultsLike, SystemRuns
 from resilver.report.style import BLUE, INK, ORANGE, VERMILLION
 from resilver.report.tables import table
-from resilver.report.vega import Spec, colours, rows
+from resilver.report.vega import READ, Spec, colours, rows
 from resilver.report.words import percent, plural, size_of
 
 GAP_SHARE = 0.12
@@ -231,7 +231,7 @@ def chord_spec(flow: Flows) -> Spec:
             "shape": {"field": "p", "type": "nominal", "scale": None},
             "color": colours(_KINDS, (BLUE, ORANGE, VERMILLION)) | {"field": "kind"},
             "fillOpacity": {"field": "o", "type": "quantitative", "scale": None, "legend": None},
-            "tooltip": {"field": "text", "type": "nominal"},
+            "tooltip": READ,
         },
     }
     layers = [drawn, *(_names(named, reach, is_right) for is_right in (True, False))]

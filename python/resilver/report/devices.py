@@ -10,7 +10,7 @@ from resilver.report.chart import Chart
 from resilver.report.servers import Servers, rank_axis
 from resilver.report.style import BLUE, GREEN, MARKS, ORANGE, PURPLE, VERMILLION
 from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, rows, zoom
+from resilver.report.vega import READ, Spec, colours, rows, told_apart, zoom
 from resilver.report.vega import number as axis
 from resilver.report.words import percent, plural
 
@@ -76,7 +76,6 @@ def _busy_spec(data: Servers, order: npt.NDArray[np.int64]) -> Spec:
     by_name = {"link": ORANGE, "failed": VERMILLION}
     spare = iter((BLUE, GREEN, PURPLE) * len(names))
     named = colours(names, [by_name.get(name) or next(spare) for name in names])
-    shapes = {"domain": names, "range": [MARKS[at % len(MARKS)] for at in range(len(names))]}
     marks = rows(
         rank=ranks, kind=of_marks, y=shares, text=texts, part=[data.names[at] for at in parts]
     )
@@ -93,8 +92,8 @@ def _busy_spec(data: Servers, order: npt.NDArray[np.int64]) -> Spec:
                 ends=(0.0, min(104.0, max(1.08 * max(shares), 0.1))),
             ),
             "color": named | {"field": "kind"},
-            "shape": {"field": "kind", "type": "nominal", "scale": shapes},
-            "tooltip": {"field": "text", "type": "nominal"},
+            "shape": told_apart(names, MARKS),
+            "tooltip": READ,
         },
     }
 

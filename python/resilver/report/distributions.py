@@ -12,7 +12,7 @@ from resilver.report.scales import log_ticks, time_scale
 from resilver.report.source import ResultsLike, SystemRuns
 from resilver.report.style import BLUE, DASHES, GREEN, ORANGE, VERMILLION
 from resilver.report.tables import table
-from resilver.report.vega import UPRIGHT, Spec, colours, lines_up, rows, tip
+from resilver.report.vega import READ, UPRIGHT, Spec, colours, lines_up, rows, tip
 from resilver.report.vega import number as axis
 from resilver.report.words import percent, plural
 from resilver.units import format_duration
@@ -189,7 +189,7 @@ def _delays_spec(kinds: list[tuple[str, Histogram]]) -> Spec:
             text = f"{words} of {name} below {format_duration(at)}"
             mark = {"type": "rule", "strokeDash": DASHES[rank], "strokeWidth": 1.75}
             encoding = {"x": {"field": "x"}, **UPRIGHT, "color": named | {"datum": name}}
-            encoding["tooltip"] = {"field": "text", "type": "nominal"}
+            encoding["tooltip"] = READ
             place = rows(x=[at / time.divisor], text=[text])
             layers.append({"data": place, "mark": mark, "encoding": encoding})
     ticks = [t for t in log_ticks(low / time.divisor, high / time.divisor)]

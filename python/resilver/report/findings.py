@@ -6,7 +6,7 @@ import numpy as np
 
 from resilver.report.arrays import column, rows_of_run
 from resilver.report.source import ResultsLike, SystemRuns, number
-from resilver.report.words import listed, plural, size_of
+from resilver.report.words import plural, size_of
 from resilver.units import format_duration
 
 
@@ -42,7 +42,7 @@ def rebuild_sentence(point: SystemRuns) -> str:
     Args:
         point: The system.
     """
-    known = sorted(v for row in point.rows if (v := number(row, "rebuild_seconds")) is not None)
+    known = sorted(point.known("rebuild_seconds"))
     if nothing_rebuilt(point) is not None or not known:
         return ""
     text = f"All data is whole again {format_duration(float(np.median(known)))} after the failure"
@@ -144,9 +144,3 @@ def busiest_words(names: tuple[str, ...], amounts: np.ndarray) -> tuple[str, str
     return f"{ratio:.2g} times the mean" if ratio < 10 else f"{ratio:,.0f} times the mean", names[
         top
     ]
-
-
-def failed_words(point: SystemRuns) -> str:
-    """What failed in the median run, by name; empty where nothing did."""
-    columns = ("failed_servers", "failed_disks", "failed_links", "failed_switches", "failed_parts")
-    return listed([str(point.median[name]) for name in columns if point.median.get(name)])

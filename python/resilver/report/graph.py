@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from resilver.report.style import BLUE, FAILED, GREY, INK, LOAD, ORANGE, PAPER
 from resilver.report.topology_lines import Lines, lines_of
-from resilver.report.vega import Spec, colours, rows
+from resilver.report.vega import READ, Spec, colours, rows, told_apart
 from resilver.report.words import percent, plural
 
 HOTTEST = 5
@@ -98,7 +98,7 @@ def graph_spec(
         "encoding": {
             "x": {"value": 0},
             "y": {"field": "rank", "type": "ordinal", "axis": None, "sort": None},
-            "text": {"field": "text", "type": "nominal"},
+            "text": READ,
         },
     }
     return {"vconcat": [view, listed], "resolve": {"scale": {"color": "independent"}}}
@@ -199,11 +199,10 @@ def _nodes(
         **({"part": text} if labels and len(order) <= 4 * NODES_DRAWN_MAX else {}),
     )
     shown = [*names.values()]
-    marks = {"domain": shown, "range": [_MARKS[kind][0] for kind in names]}
     named = colours(shown, [_MARKS[kind][1] for kind in names])
     encoding: Spec = {
         "color": named | {"field": "kind"},
-        "shape": {"field": "kind", "type": "nominal", "scale": marks},
+        "shape": told_apart(shown, [_MARKS[kind][0] for kind in names]),
         "size": {"field": "s", "type": "quantitative", "scale": None, "legend": None},
     }
     if "part" in data["values"][0]:
@@ -217,7 +216,7 @@ def _nodes(
             y=places[failed, 1],
             text=[f"{labels[at]} failed" if labels else "failed" for at in failed],
         )
-        read = {"tooltip": {"field": "text", "type": "nominal"}}
+        read = {"tooltip": READ}
         layers.append({"data": gone, "mark": cross | {"color": FAILED}, "encoding": read})
     if labels and len(places) <= NODES_DRAWN_MAX:
         layers += _names(places, kinds, labels, ends, ratio, taken)
@@ -250,7 +249,7 @@ def _names(
         s=[at in narrow for at in kept],
         d=[12 if below[at] else -11 for at in kept],
     )
-    encoding = {"text": {"field": "text", "type": "nominal"}, "size": size}
+    encoding = {"text": READ, "size": size}
     mark: Spec = {"type": "text", "color": INK, "dy": {"expr": "datum.d"}}
     # A rim of the ground's colour parts names from the lines that they stand on.
     rim = mark | {"stroke": PAPER, "strokeWidth": 3, "color": PAPER}
@@ -306,7 +305,7 @@ def _crosses(
         "mark": mark,
         "encoding": {
             "color": colours(["failed link"], [FAILED]) | {"field": "kind"},
-            "tooltip": {"field": "text", "type": "nominal"},
+            "tooltip": READ,
         },
     }
 

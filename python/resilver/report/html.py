@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from resilver.report.provenance import portable, provenance
 from resilver.report.runs import runs_table
 from resilver.report.sentence import describe
 from resilver.report.servers import hosts
-from resilver.report.source import ResultsLike, SystemRuns, largest, number, serves_only, systems
+from resilver.report.source import ResultsLike, SystemRuns, largest, serves_only, systems
 from resilver.report.standing import Standing
 from resilver.report.summary import key_figures
 from resilver.report.tables import Cell, Table, table
@@ -164,7 +163,7 @@ def overview(results: ResultsLike, points: Sequence[SystemRuns]) -> Table:
     ]
     found = [system_limit(results, point) for point in points]
     for name, heading, kind in _OVERVIEW:
-        values: list[Cell] = [_median(point, name) for point in points]
+        values: list[Cell] = [point.middle(name) for point in points]
         if any(value is not None for value in values):
             columns.append((name, heading, kind, values))
         if name == "rebuild_seconds" and any(found):
@@ -185,11 +184,6 @@ _OVERVIEW = (
     ("during_p99_read_delay_seconds", "99 % of reads within", "seconds"),
     ("requests_lost", "requests lost", "count"),
 )
-
-
-def _median(point: SystemRuns, name: str) -> float | None:
-    values = [value for row in point.rows if (value := number(row, name)) is not None]
-    return float(statistics.median(values)) if values else None
 
 
 def _system(

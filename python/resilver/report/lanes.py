@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
 from typing import Any
 
 from resilver.report.arrays import rows_of_run
@@ -10,8 +10,8 @@ from resilver.report.chart import Chart
 from resilver.report.scales import byte_scale
 from resilver.report.source import ResultsLike, SystemRuns
 from resilver.report.style import BLUE, GREEN, INK, ORANGE, PURPLE
-from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, level, rows
+from resilver.report.tables import Column, Table
+from resilver.report.vega import READ, Spec, colours, level, rows
 from resilver.report.vega import number as axis
 from resilver.report.words import listed, percent, size_of
 from resilver.units import format_duration
@@ -21,132 +21,21 @@ _NOUNS = {"rebuild": "rebuilds"}
 _PARTS = {"links": "links", "interfaces": "network interfaces", "devices": "devices"}
 
 
-@dataclass(frozen=True)
-class LaneUse:
-    """What one class got of one part of the system, summed over all its ports.
+Lanes = list[dict[str, Any]]
+"""A row a class of a part, or a row a loan, the largest first."""
 
-    Args:
-        part: "links", "interfaces" or "devices".
-        traffic_class: "clients", "rebuild" or "bursts".
-        guaranteed: Its guaranteed share.
-        carried_bytes: What was carried for it.
-        carried_share: The same over what was carried for all classes.
-        borrowed_bytes: How much of it took what others left unused.
-        lent_bytes: What others carried in its unused share.
-        busy_seconds: Time spent on it.
-        mean_wait_seconds: How long one packet, message or request waited; None where none came.
-        units: How many of them there were.
-    """
-
-    part: str
-    traffic_class: str
-    guaranteed: float
-    carried_bytes: int
-    carried_share: float
-    borrowed_bytes: int
-    lent_bytes: int
-    busy_seconds: float
-    mean_wait_seconds: float | None
-    units: int
-
-    @property
-    def label(self) -> str:
-        """The class and where, such as "rebuilds, links"."""
-        return f"{self.traffic_class}, {_PARTS.get(self.part, self.part)}"
-
-    @property
-    def own_share(self) -> float:
-        """What its own guarantee carried of all bytes."""
-        borrowed = min(self.borrowed_bytes, self.carried_bytes)
-        if not self.carried_bytes:
-            return 0.0
-        return self.carried_share * (1.0 - borrowed / self.carried_bytes)
-
-
-@dataclass(frozen=True)
-class Loan:
-    """What one class left unused and another took.
-
-    Args:
-        part: "links", "interfaces" or "devices".
-        lender: The class whose share it was.
-        borrower: The class that used it.
-        lent_bytes: How much.
-    """
-
-    part: str
-    lender: str
-    borrower: str
-    lent_bytes: int
-
-    @property
-    def label(self) -> str:
-        """Who to whom, and where."""
-        return f"{self.lender} to {self.borrower}, {_PARTS.get(self.part, self.part)}"
-
-
-@dataclass(frozen=True)
-class LanesChart:
-    """The lanes of one run.
-
-    Args:
-        lanes: A class of a part each; parts that carried nothing are left out.
-        loans: The loans above zero, the largest first.
-    """
-
-    lanes: tuple[LaneUse, ...]
-    loans: tuple[Loan, ...]
-
-
-def lanes_of(results: ResultsLike, point: SystemRuns) -> LanesChart | None:
-    """The lanes of the system's median run.
-
-    Args:
-        results: The study's results.
-        point: The system.
-
-    Returns:
-        The numbers; None where its ports have no lanes, or carried nothing.
-    """
-    run = point.median["run"]
-    rows = rows_of_run(results.lanes, run).to_pylist()
-    totals: dict[str, int] = {}
-    for row in rows:
-        totals[row["part"]] = totals.get(row["part"], 0) + row["bytes"]
-    lanes = tuple(
-        _lane(row, totals[row["part"]])
-        for row in rows
-        if totals[row["part"]] and (row["bytes"] or row["share"])
-    )
-    if not lanes:
-        return None
-    loans = [
-        Loan(
-            row["part"],
-            _NOUNS.get(row["lender"], row["lender"]),
-            _NOUNS.get(row["borrower"], row["borrower"]),
-            row["bytes"],
-        )
-        for row in rows_of_run(results.lending, run).to_pylist()
-        if row["bytes"]
-    ]
-    return LanesChart(lanes, tuple(sorted(loans, key=lambda loan: -loan.lent_bytes)))
-
-
-def _lane(row: dict[str, Any], total: int) -> LaneUse:
-    wait = row["mean_wait_seconds"]
-    return LaneUse(
-        part=row["part"],
-        traffic_class=_NOUNS.get(row["class"], row["class"]),
-        guaranteed=row["share"],
-        carried_bytes=row["bytes"],
-        carried_share=row["bytes"] / total,
-        borrowed_bytes=row["borrowed_bytes"],
-        lent_bytes=row["lent_bytes"],
-        busy_seconds=row["busy_seconds"],
-        mean_wait_seconds=None if wait is None or wait != wait else wait,
-        units=row["units"],
-    )
+_COLUMNS = (
+    Column("part", "part", "text"),
+    Column("class", "class", "text"),
+    Column("guaranteed_share", "guaranteed", "share"),
+    Column("carried_share", "carried", "share"),
+    Column("bytes", "bytes", "bytes"),
+    Column("borrowed_bytes", "of them borrowed", "bytes"),
+    Column("lent_bytes", "lent to others", "bytes"),
+    Column("busy_seconds", "busy", "seconds"),
+    Column("mean_wait_seconds", "mean wait", "seconds"),
+    Column("units", "packets, messages or requests", "count"),
+)
 
 
 def lanes(results: ResultsLike, point: SystemRuns) -> Chart | None:
@@ -156,37 +45,75 @@ def lanes(results: ResultsLike, point: SystemRuns) -> Chart | None:
         results: The study's results.
         point: The system.
     """
-    made = lanes_of(results, point)
-    if made is None:
+    made, loans = _lanes(results, point), _loans(results, point)
+    if not made:
         return None
+    note = "; ".join(f"{loan['label']}: {size_of(loan['bytes'])}" for loan in loans)
+    rows = [[lane[column.name] for column in _COLUMNS] for lane in made]
     return Chart(
         "lanes",
-        _finding(made),
-        _text(made),
-        lambda: _spec(made),
-        _table(made),
+        _finding(made, loans),
+        _text(made, loans),
+        lambda: _spec(made, loans),
+        Table(_COLUMNS, rows, f"Lent: {note}." if note else ""),
         "what each class got",
         is_for_experts=True,
     )
 
 
-def _finding(made: LanesChart) -> str:
+def _lanes(results: ResultsLike, point: SystemRuns) -> Lanes:
+    """What each class got of each part, over all its ports; parts that carried nothing left out."""
+    found = rows_of_run(results.lanes, point.median["run"]).to_pylist()
+    totals: dict[str, int] = Counter()
+    for row in found:
+        totals[row["part"]] += row["bytes"]
+    made = []
+    for row in found:
+        carried, wait = row["bytes"], row["mean_wait_seconds"]
+        if totals[row["part"]] and (carried or row["share"]):
+            share, noun = carried / totals[row["part"]], _NOUNS.get(row["class"], row["class"])
+            borrowed = min(row["borrowed_bytes"], carried) / carried if carried else 0.0
+            more = {
+                "class": noun,
+                "label": f"{noun}, {_PARTS.get(row['part'], row['part'])}",
+                "guaranteed_share": row["share"],
+                "carried_share": share,
+                # What its own guarantee carried of all bytes.
+                "own_share": share * (1.0 - borrowed),
+                "mean_wait_seconds": None if wait is None or wait != wait else wait,
+            }
+            made.append({**row, **more})
+    return made
+
+
+def _loans(results: ResultsLike, point: SystemRuns) -> Lanes:
+    """What one class left unused and another took."""
+    made = []
+    for row in rows_of_run(results.lending, point.median["run"]).to_pylist():
+        lender, borrower = (_NOUNS.get(row[end], row[end]) for end in ("lender", "borrower"))
+        label = f"{lender} to {borrower}, {_PARTS.get(row['part'], row['part'])}"
+        more = {"lender": lender, "borrower": borrower, "label": label}
+        made += [{**row, **more}] if row["bytes"] else []
+    return sorted(made, key=lambda loan: -loan["bytes"])
+
+
+def _finding(lanes: Lanes, loans: Lanes) -> str:
     """What each class got of the network against its share, and the largest loan."""
-    first = made.lanes[0].part
+    first = lanes[0]["part"]
     got = [
-        f"{lane.traffic_class} get {percent(lane.carried_share)} (guaranteed "
-        f"{percent(lane.guaranteed)})"
-        for lane in made.lanes
-        if lane.part == first
+        f"{lane['class']} get {percent(lane['carried_share'])} (guaranteed "
+        f"{percent(lane['guaranteed_share'])})"
+        for lane in lanes
+        if lane["part"] == first
     ]
     text = f"On {_PARTS.get(first, first)}, {listed(got)}"
-    top = next((loan for loan in made.loans if loan.part == first), None)
+    top = next((loan for loan in loans if loan["part"] == first), None)
     if top is None:
         return f"{text}; nobody lends"
-    return f"{text}; {top.lender} lend {size_of(top.lent_bytes)} to {top.borrower}"
+    return f"{text}; {top['lender']} lend {size_of(top['bytes'])} to {top['borrower']}"
 
 
-def _text(made: LanesChart) -> str:
+def _text(lanes: Lanes, loans: Lanes) -> str:
     """What is drawn, for the caption."""
     text = (
         "What each class of traffic carried of all bytes: the full part of a bar by its own "
@@ -194,58 +121,37 @@ def _text(made: LanesChart) -> str:
         "guaranteed share: a bar ends below it where the class asked for less, or its ports were "
         "not those that were busy."
     )
-    text += " Beside it, who lent how much to whom." if made.loans else ""
+    text += " Beside it, who lent how much to whom." if loans else ""
     waits = [
-        f"{lane.label} {format_duration(lane.mean_wait_seconds)}"
-        for lane in made.lanes
-        if lane.mean_wait_seconds is not None
+        f"{lane['label']} {format_duration(lane['mean_wait_seconds'])}"
+        for lane in lanes
+        if lane["mean_wait_seconds"] is not None
     ]
     return f"{text} The mean wait for a turn: {listed(waits)}." if waits else text
-
-
-def _table(made: LanesChart) -> Table:
-    """A row a class and part."""
-    lanes = made.lanes
-    note = "; ".join(f"{loan.label}: {size_of(loan.lent_bytes)}" for loan in made.loans)
-    return table(
-        ("part", "part", "text", [lane.part for lane in lanes]),
-        ("class", "class", "text", [lane.traffic_class for lane in lanes]),
-        ("guaranteed_share", "guaranteed", "share", [lane.guaranteed for lane in lanes]),
-        ("carried_share", "carried", "share", [lane.carried_share for lane in lanes]),
-        ("bytes", "bytes", "bytes", [lane.carried_bytes for lane in lanes]),
-        ("borrowed_bytes", "of them borrowed", "bytes", [lane.borrowed_bytes for lane in lanes]),
-        ("lent_bytes", "lent to others", "bytes", [lane.lent_bytes for lane in lanes]),
-        ("busy_seconds", "busy", "seconds", [lane.busy_seconds for lane in lanes]),
-        ("mean_wait_seconds", "mean wait", "seconds", [lane.mean_wait_seconds for lane in lanes]),
-        ("units", "packets, messages or requests", "count", [lane.units for lane in lanes]),
-        note=f"Lent: {note}." if note else "",
-    )
 
 
 _CLASSES = {"clients": BLUE, "rebuilds": ORANGE, "bursts": GREEN}
 _ROOM = (170, 14)
 
 
-def _spec(made: LanesChart) -> Spec:
+def _spec(lanes: Lanes, loans: Lanes) -> Spec:
     """A bar a class and part, its own share full and what it borrowed pale; and the loans."""
-    lanes = made.lanes
-    own = [100.0 * lane.own_share for lane in lanes]
-    known = {lane.traffic_class: _CLASSES.get(lane.traffic_class, PURPLE) for lane in lanes}
+    own = [100.0 * lane["own_share"] for lane in lanes]
+    known = {lane["class"]: _CLASSES.get(lane["class"], PURPLE) for lane in lanes}
     named = colours([*known], [*known.values()]) | {"field": "kind"}
     data = rows(
-        name=[lane.label for lane in lanes],
-        kind=[lane.traffic_class for lane in lanes],
+        name=[lane["label"] for lane in lanes],
+        kind=[lane["class"] for lane in lanes],
         own=own,
-        all=[100.0 * lane.carried_share for lane in lanes],
-        told=[100.0 * lane.guaranteed for lane in lanes],
+        all=[100.0 * lane["carried_share"] for lane in lanes],
+        told=[100.0 * lane["guaranteed_share"] for lane in lanes],
         text=[
-            f"{lane.label}: carried {percent(lane.carried_share)} of all bytes "
-            f"({size_of(lane.carried_bytes)}), {size_of(lane.borrowed_bytes)} of them borrowed; "
-            f"guaranteed {percent(lane.guaranteed)}"
+            f"{lane['label']}: carried {percent(lane['carried_share'])} of all bytes "
+            f"({size_of(lane['bytes'])}), {size_of(lane['borrowed_bytes'])} of them borrowed; "
+            f"guaranteed {percent(lane['guaranteed_share'])}"
             for lane in lanes
         ],
     )
-    read = {"field": "text", "type": "nominal"}
     bar = {"type": "bar", "height": {"band": 0.6}}
     pale = bar | {"fillOpacity": 0.25, "strokeWidth": 1}
     tick = {"type": "tick", "thickness": 3, "color": INK, "size": 24}
@@ -256,38 +162,38 @@ def _spec(made: LanesChart) -> Spec:
         "data": data,
         "encoding": {"y": level(""), "x": across},
         "layer": [
-            {"mark": bar, "encoding": {"color": named, "tooltip": read}},
+            {"mark": bar, "encoding": {"color": named, "tooltip": READ}},
             {
                 "mark": pale,
                 "encoding": {
                     "x2": {"field": "all"},
                     "color": named,
                     "stroke": named,
-                    "tooltip": read,
+                    "tooltip": READ,
                 },
             },
-            {"mark": tick, "encoding": {"x": {"field": "told"}, "tooltip": read}},
+            {"mark": tick, "encoding": {"x": {"field": "told"}, "tooltip": READ}},
         ],
     }
-    if not made.loans:
+    if not loans:
         return view
-    scale = byte_scale(float(made.loans[0].lent_bytes))
-    loans = rows(
-        name=[loan.label.replace(", ", "\n") for loan in made.loans],
-        kind=[loan.borrower for loan in made.loans],
-        x=[loan.lent_bytes / scale.divisor for loan in made.loans],
-        text=[f"{loan.label}: {size_of(loan.lent_bytes)}" for loan in made.loans],
+    scale = byte_scale(float(loans[0]["bytes"]))
+    data = rows(
+        name=[loan["label"].replace(", ", "\n") for loan in loans],
+        kind=[loan["borrower"] for loan in loans],
+        x=[loan["bytes"] / scale.divisor for loan in loans],
+        text=[f"{loan['label']}: {size_of(loan['bytes'])}" for loan in loans],
     )
     lent: Spec = {
         "height": {"step": 34},
         "room": _ROOM,
-        "data": loans,
+        "data": data,
         "mark": bar,
         "encoding": {
             "y": level("", labelExpr="split(datum.label, '\\n')"),
             "x": axis("x", f"lent ({scale.unit})"),
             "color": named,
-            "tooltip": read,
+            "tooltip": READ,
         },
     }
     return {"hconcat": [view, lent]}

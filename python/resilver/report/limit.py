@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Container
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from resilver.report.source import ResultsLike, SystemRuns, systems
@@ -23,89 +24,64 @@ class Limit:
     """What limited one run's rebuild.
 
     Args:
-        run: The run's key.
-        kind: What it is: a value of the column ``kind`` of the table ``limits``.
-        name: The part's name; None of several, and of what is the last device's own.
-        level: The part's level where it is one between devices and ports, else None.
-        parts: How many parts it is.
-        destination: The device that made the last lost piece.
-        window_seconds: From the beginning of the work to that piece.
-        busy: Which share of that time the part was busy; None of what serves nobody.
-        waited: Which share of what the device waited for, or of the time that it held back.
-        buffer_seconds: How long a buffer was there, or in all.
-        buffers: How many of the device's buffers were there at a time.
-        destinations: How many devices waited most for it.
-        rebuild: Which share of what it passed was the rebuild's, where that is known.
-        lane: The share that the rebuild's lane has there, where there are lanes.
+        row: That of the table `limits` which says so; `docs/tables.md` has its columns.
         busiest: What else was waited for and is the busiest, in words; empty where nothing was.
     """
 
-    run: str
-    kind: str
-    name: str | None
-    level: str | None
-    parts: int
-    destination: str
-    window_seconds: float
-    busy: float | None
-    waited: float
-    buffer_seconds: float | None
-    buffers: float
-    destinations: int | None
-    rebuild: float | None
-    lane: float | None
+    row: SimpleNamespace
     busiest: str
 
     @property
     def what(self) -> str:
         """The part in a few words, such as ``osd.87's disk``."""
-        return _part(self.kind, self.name, self.level, self.parts, self.destination)
+        return _part(self.row)
 
     @property
     def sentence(self) -> str:
         """What limits the rebuild, with the evidence."""
-        if self.kind in _IDLE:
+        if self.row.kind in _IDLE:
             return self._idle()
-        time = format_duration(self.window_seconds)
-        last = f"{self.destination}, the last to finish after {time},"
-        if self.kind == "bandwidth":
-            held = f"it held {self.destination}, the last to finish, back"
-            return f"limited by recovery.bandwidth: {held} for {percent(self.waited)} of {time}"
-        return f"limited by {self._evidence()}: {percent(self.waited)} of what {last} waited for"
+        time, waited = format_duration(self.row.window_seconds), percent(self.row.waited_fraction)
+        last = f"{self.row.destination}, the last to finish after {time},"
+        if self.row.kind == "bandwidth":
+            held = f"it held {self.row.destination}, the last to finish, back"
+            return f"limited by recovery.bandwidth: {held} for {waited} of {time}"
+        return f"limited by {self._evidence()}: {waited} of what {last} waited for"
 
     def _evidence(self) -> str:
         """The part, how busy it is and for whom, and what else it has to do."""
-        others = self.destinations or 1
-        devices = f" for {others:,} {_noun(self.destination)}" if others > 1 else ""
-        if self.kind == "loss":
+        others = self.row.destinations or 1
+        devices = f" for {others:,} {_noun(self.row.destination)}" if others > 1 else ""
+        if self.row.kind == "loss":
             return f"lost messages{devices}, until they are asked for again"
-        if self.kind == "send_memory":
+        if self.row.kind == "send_memory":
             return f"{self.what}{devices}, while no disk and no port of theirs is busy all the time"
         text = self.what
-        has_others = self.rebuild is not None and self.rebuild < _MOSTLY
-        if has_others and self.lane is not None:
+        has_others = self.row.rebuild_fraction is not None and self.row.rebuild_fraction < _MOSTLY
+        if has_others and self.row.lane_share is not None:
             text = f"the rebuild's lane at {text}"
-        if self.busy is not None:
-            text += f", {_busy(self.busy)} busy{' on average' if self.parts > 1 else ''}"
+        if self.row.busy_fraction is not None:
+            average = " on average" if self.row.parts > 1 else ""
+            text += f", {_busy(self.row.busy_fraction)} busy{average}"
         doing = {"reading": " reading", "sending": " sending", "receiving": " receiving"}
-        text += (doing.get(self.kind, "") if self.parts == 1 else "") + devices
-        if has_others and self.rebuild is not None:
-            text += f", of which the rebuild has {percent(self.rebuild)}"
-            if self.lane is not None:
-                text += f" and is guaranteed {percent(self.lane)}"
+        text += (doing.get(self.row.kind, "") if self.row.parts == 1 else "") + devices
+        if has_others and self.row.rebuild_fraction is not None:
+            text += f", of which the rebuild has {percent(self.row.rebuild_fraction)}"
+            if self.row.lane_share is not None:
+                text += f" and is guaranteed {percent(self.row.lane_share)}"
         return text
 
     def _idle(self) -> str:
         """Why a rebuild takes its time where nothing is busy."""
-        trip = format_duration(self.buffer_seconds or 0.0)
+        trip = format_duration(self.row.buffer_seconds or 0.0)
         text = (
-            f"nothing is busy all the time: each buffer of {self.destination}, the last to finish, "
-            f"waits for its round trip of {trip}"
+            f"nothing is busy all the time: each buffer of {self.row.destination}, the last to "
+            f"finish, waits for its round trip of {trip}"
         )
-        under_way = f"{self.buffers:,.1f} under way at a time"
-        if self.kind == "receive_memory":
+        under_way = f"{self.row.buffers:,.1f} under way at a time"
+        if self.row.kind == "receive_memory":
             text += f", and recovery.receive_memory allows {under_way}"
-        elif self.kind == "pipelining":
+        elif self.row.kind == "pipelining":
             text += ", and without pipelining there is one at a time"
         else:
             text += f", and it had no more to ask for, with {under_way} on average"
@@ -149,22 +125,22 @@ def system_limit(results: ResultsLike, point: SystemRuns) -> SystemLimit | None:
         point: The system.
     """
     wanted = {row["run"] for row in point.rows}
-    of_runs: dict[str, list[dict[str, Any]]] = {}
-    for row in results.limits.to_pylist():
-        if row["run"] in wanted:
-            of_runs.setdefault(row["run"], []).append(row)
-    found = [_limit(rows) for rows in of_runs.values()]
-    limits = [one for one in found if one is not None]
+    limits = [*_limits(results, wanted).values()]
     if not limits:
         return None
-    parts = Counter((one.kind, one.name, one.parts) for one in limits)
-    kinds = Counter(one.kind for one in limits)
+    parts = Counter(_which(one) for one in limits)
+    kinds = Counter(kind for kind, _, _ in map(_which, limits))
     kind = max(kinds, key=lambda one: kinds[one])
     of_kind = {part: count for part, count in parts.items() if part[0] == kind}
     part = max(of_kind, key=lambda one: of_kind[one])
-    same = [one for one in limits if (one.kind, one.name, one.parts) == part]
-    median = [one for one in same if one.run == point.median["run"]]
+    same = [one for one in limits if _which(one) == part]
+    median = [one for one in same if one.row.run == point.median["run"]]
     return SystemLimit((median or same)[0], len(limits), kinds[kind], parts[part])
+
+
+def _which(one: Limit) -> tuple[str, str | None, int]:
+    """What tells one limit from another."""
+    return one.row.kind, one.row.name, one.row.parts
 
 
 def limit_sentence(results: ResultsLike, point: SystemRuns) -> str:
@@ -206,10 +182,7 @@ def run_records(results: ResultsLike, records: list[dict[str, Any]]) -> list[dic
     Returns:
         The same with ``limit`` and ``limit_sentence``, None where nothing was made anew.
     """
-    of_runs: dict[str, list[dict[str, Any]]] = {}
-    for row in results.limits.to_pylist():
-        of_runs.setdefault(row["run"], []).append(row)
-    limits = {run: _limit(rows) for run, rows in of_runs.items()}
+    limits = _limits(results)
     made = []
     for record in records:
         one = limits.get(record["run"])
@@ -218,36 +191,26 @@ def run_records(results: ResultsLike, records: list[dict[str, Any]]) -> list[dic
     return made
 
 
-def _limit(rows: list[dict[str, Any]]) -> Limit | None:
-    """The limit among the rows of a run."""
-    row = next((one for one in rows if one["is_limit"]), None)
-    if row is None:
-        return None
-    served = [one for one in rows if one["busy_fraction"] is not None]
-    busiest = max(served, key=lambda one: one["busy_fraction"], default=None)
-    return Limit(
-        run=row["run"],
-        kind=row["kind"],
-        name=row["name"],
-        level=row["level"],
-        parts=row["parts"],
-        destination=row["destination"],
-        window_seconds=row["window_seconds"],
-        busy=row["busy_fraction"],
-        waited=row["waited_fraction"],
-        buffer_seconds=row["buffer_seconds"],
-        buffers=row["buffers"],
-        destinations=row["destinations"],
-        rebuild=row["rebuild_fraction"],
-        lane=row["lane_share"],
-        busiest=_busiest(busiest) if busiest is not None else "",
-    )
+def _limits(results: ResultsLike, wanted: Container[str] = ()) -> dict[str, Limit]:
+    """The limit of each run that has one, by its key; of the wanted runs, or of all."""
+    of_runs: dict[str, list[SimpleNamespace]] = {}
+    for row in results.limits.to_pylist():
+        if not wanted or row["run"] in wanted:
+            of_runs.setdefault(row["run"], []).append(SimpleNamespace(**row))
+    found: dict[str, Limit] = {}
+    for run, rows in of_runs.items():
+        served = [one for one in rows if one.busy_fraction is not None]
+        busiest = max(served, key=lambda one: one.busy_fraction, default=None)
+        words = _busiest(busiest) if busiest is not None else ""
+        if limit := next((row for row in rows if row.is_limit), None):
+            found[run] = Limit(limit, words)
+    return found
 
 
-def _busiest(row: Mapping[str, Any]) -> str:
+def _busiest(row: SimpleNamespace) -> str:
     """The busiest part that was waited for, in words."""
-    what = _part(row["kind"], row["name"], row["level"], row["parts"], row["destination"])
-    return f"the busiest part it waits for, {what}, is {_busy(row['busy_fraction'])} busy"
+    busy = _busy(row.busy_fraction)
+    return f"the busiest part it waits for, {_part(row)}, is {busy} busy"
 
 
 def _busy(share: float) -> str:
@@ -261,8 +224,9 @@ def _noun(device: str) -> str:
     return "OSDs" if level == "osd" else f"{level}s" if level else "devices"
 
 
-def _part(kind: str, name: str | None, level: str | None, parts: int, destination: str) -> str:
+def _part(row: SimpleNamespace) -> str:
     """A part in a few words."""
+    kind, name, parts = row.kind, row.name, row.parts
     if kind == "bandwidth":
         return "recovery.bandwidth"
     if kind in _IDLE:
@@ -274,10 +238,10 @@ def _part(kind: str, name: str | None, level: str | None, parts: int, destinatio
             return f"the network, at {parts:,} ports and links"
         memories = "send memories" if kind == "send_memory" else "disks"
         return f"the {memories} of {parts:,} sources" if kind != "writing" else "many disks"
-    if level is not None:
-        return name
+    if row.level is not None:
+        return str(name)
     if kind in _DEVICES:
-        own = " own" if kind == "writing" and name == destination else ""
+        own = " own" if kind == "writing" and name == row.destination else ""
         return f"{name}'s{own} disk"
     words = {"sending": "port", "receiving": "port", "coding": "computation"}
     words["send_memory"] = "send memory"

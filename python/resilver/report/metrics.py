@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from resilver.report.scales import Scale, rate_scale, time_scale
-from resilver.report.words import percent
-from resilver.units import format_duration, format_rate
+from resilver.report.tables import cell_text
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Metric:
 
     def words(self, value: float) -> str:
         """A value for people, with its unit."""
-        return _WORDS[self.kind](value)
+        return cell_text(value, self.kind)
 
     def scale(self, value: float) -> Scale:
         """The unit of an axis on which this value is at least 1."""
@@ -65,14 +63,6 @@ class Metric:
         """The unit at the end of a column's name."""
         return {"rate": "bytes_per_second", "seconds": "seconds"}.get(self.kind, self.kind)
 
-
-_WORDS: dict[str, Callable[[float], str]] = {
-    "rate": format_rate,
-    "seconds": format_duration,
-    "share": percent,
-    "count": lambda value: f"{value:,.0f}",
-    "number": lambda value: f"{value:,.4g}",
-}
 
 REBUILD_TIME = Metric(
     "rebuild-time",

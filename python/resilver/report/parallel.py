@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from resilver.report.style import DASHES, GREY, MARKS, SERIES
 from resilver.report.tables import Cell, Column, Table
-from resilver.report.vega import UPRIGHT, Spec, colours, letters, rows
+from resilver.report.vega import READ, UPRIGHT, Spec, colours, letters, rows, told_apart
 from resilver.report.vega import number as channel
 
 _STEP = 10.0
@@ -28,11 +28,15 @@ class Place:
     """Where a line crosses an axis, in the unit of the axes.
 
     Args:
+        name: The quantity that the line is of.
+        rank: The line's number, from 0.
         axis: The axis's number, from 0.
         values: The value of each run there.
         published: What the source has there; None where it says nothing.
     """
 
+    name: str
+    rank: int
     axis: int
     values: tuple[float, ...]
     published: float | None = None
@@ -42,29 +46,6 @@ class Place:
         """The mean over the runs."""
         return statistics.fmean(self.values)
 
-    @property
-    def least(self) -> float:
-        """The least of the runs."""
-        return min(self.values)
-
-    @property
-    def most(self) -> float:
-        """The greatest of the runs."""
-        return max(self.values)
-
-
-@dataclass(frozen=True)
-class ParallelLine:
-    """One quantity.
-
-    Args:
-        name: What it is.
-        places: Where it crosses the axes, in their order; axes without a run are left out.
-    """
-
-    name: str
-    places: tuple[Place, ...]
-
 
 @dataclass(frozen=True)
 class Parallel:
@@ -72,7 +53,7 @@ class Parallel:
 
     Args:
         axes: The names of the axes, left to right.
-        lines: The quantities.
+        places: Where the lines cross them, line by line; axes without a run are left out.
         title: What the values are, with their unit.
         unit: The unit; may be empty.
         level: A value to compare with, drawn across; None for none.
@@ -80,27 +61,28 @@ class Parallel:
     """
 
     axes: tuple[str, ...]
-    lines: tuple[ParallelLine, ...]
+    places: tuple[Place, ...]
     title: str
     unit: str = ""
     level: float | None = None
     level_name: str = ""
 
-    def offset(self, rank: int) -> float:
-        """How far a line stands beside its axis, so that the spreads of several can be seen."""
-        count = len(self.lines)
-        return 0.0 if count < 2 else _ROOM * (rank / (count - 1) - 0.5)
+    @property
+    def names(self) -> list[str]:
+        """The quantities."""
+        return list(dict.fromkeys(place.name for place in self.places))
+
+    def x(self, place: Place) -> float:
+        """Where a line crosses its axis, beside it, so that the spreads of several can be seen."""
+        count = len(self.names)
+        aside = 0.0 if count < 2 else _ROOM * (place.rank / (count - 1) - 0.5)
+        return place.axis + aside
 
     @property
     def limits(self) -> tuple[float, float]:
         """The least and the greatest value that the axes show, at whole tens."""
-        values = [value for line in self.lines for place in line.places for value in place.values]
-        values += [
-            place.published
-            for line in self.lines
-            for place in line.places
-            if place.published is not None
-        ]
+        values = [value for place in self.places for value in place.values]
+        values += [place.published for place in self.places if place.published is not None]
         values += [] if self.level is None else [self.level]
         low = _STEP * math.floor((min(values) - _MARGIN) / _STEP)
         return (
@@ -111,7 +93,7 @@ class Parallel:
     @property
     def runs(self) -> tuple[int, int]:
         """The fewest and the most runs of a place."""
-        counts = [len(place.values) for line in self.lines for place in line.places]
+        counts = [len(place.values) for place in self.places]
         return min(counts), max(counts)
 
 
@@ -139,22 +121,17 @@ def parallel(
         The chart; None where no quantity has a run.
 
     >>> made = parallel(("full", "half"), {"read": {0: [98.0, 100.0], 1: [70.0]}}, "share (%)")
-    >>> [(place.axis, place.mean) for place in made.lines[0].places], made.limits
+    >>> [(place.axis, place.mean) for place in made.places], made.limits
     ([(0, 99.0), (1, 70.0)], (60.0, 110.0))
     """
-    known = published or {}
-    found = []
-    for name, by_axis in lines.items():
-        places = tuple(
-            Place(axis, tuple(by_axis[axis]), known.get((name, axis)))
-            for axis in range(len(axes))
-            if by_axis.get(axis)
-        )
-        if places:
-            found.append(ParallelLine(name, places))
-    if not found:
-        return None
-    return Parallel(tuple(axes), tuple(found), title, unit, level, level_name)
+    known, drawn = published or {}, [name for name, values in lines.items() if any(values.values())]
+    places = tuple(
+        Place(name, rank, axis, tuple(lines[name][axis]), known.get((name, axis)))
+        for rank, name in enumerate(drawn)
+        for axis in range(len(axes))
+        if lines[name].get(axis)
+    )
+    return Parallel(tuple(axes), places, title, unit, level, level_name) if places else None
 
 
 def parallel_words(made: Parallel) -> str:
@@ -173,7 +150,7 @@ def parallel_words(made: Parallel) -> str:
         )
     if made.level is not None:
         text += f" The dashed line, at {made.level:,.4g} {made.unit}, is {made.level_name}."
-    if any(place.published is not None for line in made.lines for place in line.places):
+    if any(place.published is not None for place in made.places):
         text += " A star is what the paper says, in the colour of its line."
     return text
 
@@ -184,26 +161,22 @@ def parallel_spec(made: Parallel) -> Spec:
     Args:
         made: The chart.
     """
-    names = [line.name for line in made.lines]
     unit = f" {made.unit}" if made.unit else ""
-    places = [
-        (line.name, rank, place) for rank, line in enumerate(made.lines) for place in line.places
-    ]
     means = rows(
-        kind=[name for name, _, _ in places],
-        x=[place.axis + made.offset(rank) for _, rank, place in places],
-        y=[place.mean for _, _, place in places],
-        low=[place.least for _, _, place in places],
-        high=[place.most for _, _, place in places],
-        told=[place.published for _, _, place in places],
+        kind=[place.name for place in made.places],
+        x=[made.x(place) for place in made.places],
+        y=[place.mean for place in made.places],
+        low=[min(place.values) for place in made.places],
+        high=[max(place.values) for place in made.places],
+        told=[place.published for place in made.places],
         text=[
-            f"{name}, {made.axes[place.axis]}: mean {place.mean:,.4g}{unit}, {place.least:,.4g} to "
-            f"{place.most:,.4g} in {len(place.values):,} runs"
+            f"{place.name}, {made.axes[place.axis]}: mean {place.mean:,.4g}{unit}, "
+            f"{min(place.values):,.4g} to {max(place.values):,.4g} in {len(place.values):,} runs"
             + (f"; the paper: {place.published:,.4g}{unit}" if place.published is not None else "")
-            for name, _, place in places
+            for place in made.places
         ],
     )
-    layers = [*_frame_layers(made), *_line_layers(made, names, means, places)]
+    layers = [*_frame_layers(made), *_line_layers(made, means)]
     labels = {float(at): name.replace(", ", ",\n") for at, name in enumerate(made.axes)}
     ends = (-0.4, len(made.axes) - 0.6)
     return {
@@ -232,22 +205,17 @@ def _frame_layers(made: Parallel) -> list[Spec]:
     return layers
 
 
-def _line_layers(
-    made: Parallel, names: list[str], means: Spec, places: list[tuple[str, int, Place]]
-) -> list[Spec]:
+def _line_layers(made: Parallel, means: Spec) -> list[Spec]:
     """The runs as faint dots, and for each line its spread, its means and its stars."""
+    names = made.names
     named = colours(names, SERIES) | {"field": "kind"}
     runs = [
-        (name, place.axis + made.offset(rank) + ASIDE, value)
-        for name, rank, place in places
+        (place.name, made.x(place) + ASIDE, value)
+        for place in made.places
         for value in place.values
     ]
     kinds, xs, ys = zip(*runs, strict=True)
-    read = {"field": "text", "type": "nominal"}
-    dashes = {"domain": names, "range": [DASHES[at % len(DASHES)] for at in range(len(names))]}
-    marks = {"domain": names, "range": [MARKS[at % len(MARKS)] for at in range(len(names))]}
-    shape = {"field": "kind", "type": "nominal", "scale": marks}
-    dash = {"field": "kind", "type": "nominal", "scale": dashes}
+    shape, dash = told_apart(names, MARKS), told_apart(names, DASHES)
     layers: list[Spec] = []
     if made.runs[1] > 1:
         dot = {"type": "point", "filled": True, "size": 16, "opacity": 0.35}
@@ -260,8 +228,8 @@ def _line_layers(
     for mark, encoding in (
         ({"type": "rule", "strokeWidth": 1.5}, spread),
         (line, {"y": {"field": "y"}, "color": named, "strokeDash": dash}),
-        (point, {"y": {"field": "y"}, "color": named, "shape": shape, "tooltip": read}),
-        (star, {"y": {"field": "told"}, "color": named, "tooltip": read}),
+        (point, {"y": {"field": "y"}, "color": named, "shape": shape, "tooltip": READ}),
+        (star, {"y": {"field": "told"}, "color": named, "tooltip": READ}),
     ):
         layers.append({"data": means, "mark": mark, "encoding": encoding})
     return layers
@@ -284,15 +252,14 @@ def parallel_table(made: Parallel) -> Table:
     )
     rows: list[tuple[Cell, ...]] = [
         (
-            line.name,
+            place.name,
             made.axes[place.axis],
             place.mean,
-            place.least,
-            place.most,
+            min(place.values),
+            max(place.values),
             place.published,
             len(place.values),
         )
-        for line in made.lines
-        for place in line.places
+        for place in made.places
     ]
     return Table(columns, rows)

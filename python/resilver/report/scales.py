@@ -63,24 +63,8 @@ def time_title(fault_seconds: tuple[float, ...], unit: str) -> str:
     return f"time since the {'first ' if any(fault_seconds) else ''}failure ({unit})"
 
 
-def integer_step(largest: float, ticks: int = 8) -> int:
-    """The least of 1, 2, 5, 10, 20, ... that divides 0 to `largest` into at most `ticks` steps."""
-    step = 1
-    while largest > step * ticks:
-        decade = 10 ** (len(str(step)) - 1)
-        step += decade if step == decade else 3 * decade if step == 2 * decade else step
-    return step
-
-
 def log_ticks(low: float, high: float) -> list[float]:
     """Ticks around `low` to `high` of a logarithmic axis: 1, 2 and 5 of each decade, 1 if many."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1.0, 2.0, 5.0) if len(decades) <= 5 else (1.0,)
     return [step * 10.0**decade for decade in decades for step in steps]
-
-
-def significant(value: float, digits: int = 7) -> float | None:
-    """The value as far as a page can show it, to so many digits; None where it is not finite."""
-    if not math.isfinite(value):
-        return None
-    return float(f"{value:.{digits}g}")

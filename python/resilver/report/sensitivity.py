@@ -9,7 +9,7 @@ from resilver.report.chart import Chart
 from resilver.report.source import ResultsLike
 from resilver.report.style import BLUE, INK, ORANGE
 from resilver.report.tables import Column, Table
-from resilver.report.vega import UPRIGHT, Spec, colours, level, rows
+from resilver.report.vega import READ, UPRIGHT, Spec, colours, level, rows
 from resilver.report.vega import number as axis
 from resilver.report.words import percent
 from resilver.units import format_duration, format_rate
@@ -145,7 +145,7 @@ def tornado_spec(effects: Sequence[Effect]) -> Spec:
                 "encoding": {
                     "yOffset": offset,
                     "color": colours(sides, (BLUE, ORANGE)) | {"field": "kind"},
-                    "tooltip": {"field": "text", "type": "nominal"},
+                    "tooltip": READ,
                 },
             },
             {"data": rows(x=[0.0]), "mark": zero, "encoding": {"x": {"field": "x"}, **UPRIGHT}},

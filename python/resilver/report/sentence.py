@@ -44,7 +44,7 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     if system is None:
         names = listed([str(point.median[key]) for key in _FAILED if point.median.get(key)])
         lost = f"Lost: {names}." if names else "Nothing fails."
-        return f"{plural(point.devices, point.holder)}. {lost} {sweep_sentence(results)}"
+        return f"{plural(point.devices, point.holder)}. {lost} {_swept(results)}"
     first, *rest = system_sentences(system, point)
     if guessed := guessed_devices(results):
         cluster = cluster_words(system.cluster)
@@ -59,7 +59,7 @@ def describe(results: ResultsLike, point: SystemRuns) -> str:
     # A system that stores nothing has nothing that ought to fail.
     if faults != ["Nothing fails."] or not serves_only(point.rows):
         said += faults
-    return " ".join([*said, sweep_sentence(results)])
+    return " ".join([*said, _swept(results)])
 
 
 def system_sentences(system: System, point: SystemRuns) -> list[str]:
@@ -343,12 +343,8 @@ def _arrivals(traffic: Traffic) -> str:
     return f"Clients keep {traffic.outstanding:,} {what} outstanding, {kinds}"
 
 
-def sweep_sentence(results: ResultsLike) -> str:
-    """Which keys are swept over which values, and how many seeds each combination has.
-
-    Args:
-        results: The study's results.
-    """
+def _swept(results: ResultsLike) -> str:
+    """Which keys are swept over which values, and how many seeds each combination has."""
     table = results.runs
     words = []
     for key in swept_keys(results):

@@ -14,7 +14,7 @@ from resilver.report.scales import byte_scale, time_scale
 from resilver.report.source import ResultsLike, SystemRuns, number
 from resilver.report.style import BLUE, GREEN, ORANGE, PURPLE, VERMILLION
 from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, rows, tip, zoom
+from resilver.report.vega import READ, Spec, colours, rows, tip, zoom
 from resilver.report.vega import number as axis
 from resilver.report.words import against, percent, plural
 from resilver.units import format_duration
@@ -172,7 +172,7 @@ def by_server(data: Servers, point: SystemRuns) -> Chart:
             "encoding": {
                 "y": axis("y", f"{piece}s rebuilt", ends=ends),
                 "color": named,
-                "tooltip": {"field": "text", "type": "nominal"},
+                "tooltip": READ,
             },
         }
         views: list[Spec] = [{"height": 240, "data": values, "encoding": {"x": across}}]
@@ -301,7 +301,7 @@ def finishing(data: Servers, point: SystemRuns) -> Chart | None:
                             "mark": dot,
                             "encoding": {
                                 "color": named,
-                                "tooltip": {"field": "text", "type": "nominal"},
+                                "tooltip": READ,
                             },
                             "params": [zoom(f"zoom{len(views)}")],
                         },

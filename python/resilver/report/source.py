@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,87 +21,74 @@ if TYPE_CHECKING:
 
 
 class ResultsLike(Protocol):
-    """The tables and records of one run folder; `resilver.study.Results` is one."""
+    """The tables and records of one run folder; `resilver.study.Results` is one.
+
+    Each table has the rows of every run, by its column ``run``; `docs/tables.md` has all columns.
+    """
 
     @property
     def runs(self) -> pa.Table:
-        """One row a run: its key, the swept values, the seed, then the metrics."""
-        ...
+        """A row a run: its key, the swept values, the seed, then the metrics."""
 
     @property
     def servers(self) -> pa.Table:
-        """One row a run and server."""
-        ...
+        """A row a device."""
 
     @property
     def transfers(self) -> pa.Table:
-        """One row a run, source and destination."""
-        ...
+        """A row a source and destination."""
 
     @property
     def timeline(self) -> pa.Table:
-        """One row a run and interval of time."""
-        ...
+        """A row an interval of time."""
 
     @property
     def links(self) -> pa.Table:
-        """One row a run and link of its network."""
-        ...
+        """A row a link of the network."""
 
     @property
     def distributions(self) -> pa.Table:
-        """One row a run, quantity and bin of its histogram."""
-        ...
+        """A row a quantity and bin of its histogram."""
 
     @property
     def traffic(self) -> pa.Table:
-        """One row a run and interval of what clients got."""
-        ...
+        """A row an interval of what clients got."""
 
     @property
     def lanes(self) -> pa.Table:
-        """One row a run, part of the system and class of traffic."""
-        ...
+        """A row a part of the system and class of traffic."""
 
     @property
     def lending(self) -> pa.Table:
-        """One row a run, part of the system, lender and borrower."""
-        ...
+        """A row a part of the system, lender and borrower."""
 
     @property
     def stripe_groups(self) -> pa.Table:
-        """One row a run and group of servers that streams go over."""
-        ...
+        """A row a group of servers that streams go over."""
 
     @property
     def pools(self) -> pa.Table:
-        """One row a run and pool."""
-        ...
+        """A row a pool."""
 
     @property
     def limits(self) -> pa.Table:
-        """One row a run and part that the device waited for which made the last lost piece."""
-        ...
+        """A row a part that the device waited for which made the last lost piece."""
 
     @property
     def title(self) -> str:
         """The study's title; empty where it has none."""
-        ...
 
     @property
     def systems(self) -> Sequence[Point]:
         """The swept systems as the study declares them; none where its inputs are not at hand."""
-        ...
 
     @property
     def study_file(self) -> str:
         """The study as TOML."""
-        ...
 
     @property
     def provenance(self) -> dict[str, Any]:
         """Which version, host and command made the results."""
-        ...
 
 
 Row = dict[str, Any]
@@ -138,6 +126,15 @@ class SystemRuns:
         ((key, value),) = self.swept.items()
         text = format_swept(key, value)
         return text if isinstance(value, str) else f"{key.rpartition('.')[2]} = {text}"
+
+    def known(self, column: str) -> list[float]:
+        """A metric of every run that has it."""
+        return [value for row in self.rows if (value := number(row, column)) is not None]
+
+    def middle(self, column: str) -> float | None:
+        """The median of a metric over the runs that have it; None where none has."""
+        values = self.known(column)
+        return float(statistics.median(values)) if values else None
 
     @property
     def devices(self) -> int:

@@ -13,28 +13,13 @@ from resilver.report.scales import rate_scale
 from resilver.report.source import ResultsLike, SystemRuns, number
 from resilver.report.style import BLUE, GREEN, INK, ORANGE, VERMILLION
 from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, level, rows
+from resilver.report.vega import READ, Spec, colours, level, rows, told_apart
 from resilver.report.vega import number as axis
 from resilver.report.words import against, listed, plural
 from resilver.units import format_rate
 
 KINDS = ("read", "write", "rebuild", "burst")
 NOUNS = {"read": "reads", "write": "writes", "rebuild": "rebuilds", "burst": "bursts"}
-
-
-@dataclass(frozen=True)
-class StreamRate:
-    """One kind of stream.
-
-    Args:
-        kind: One of `KINDS`.
-        bytes_per_second: What it got; of rebuilds the bytes of strips made anew.
-        analytic_bytes_per_second: What the analytic model expects; None where it says nothing.
-    """
-
-    kind: str
-    bytes_per_second: float
-    analytic_bytes_per_second: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,40 +48,36 @@ class GroupRates:
         ]
 
 
-@dataclass(frozen=True, eq=False)
-class StreamsChart:
-    """The streams of one run.
-
-    Args:
-        rates: The kinds that got anything or were expected to.
-        groups: The same by group; None where the streams do not go over groups.
-    """
-
-    rates: tuple[StreamRate, ...]
-    groups: GroupRates | None
+Rates = list[tuple[str, float, float | None]]
+"""Each kind that got anything or was expected to: its rate, and what the analytic model expects."""
 
 
-def streams_of(results: ResultsLike, point: SystemRuns) -> StreamsChart | None:
-    """The streams of the system's median run.
+def streams(results: ResultsLike, point: SystemRuns) -> Chart | None:
+    """Rates of streams beside the analytic model, whole and by group; None without streams.
 
     Args:
         results: The study's results.
         point: The system.
-
-    Returns:
-        The numbers; None where it has no streams.
     """
     row = point.median
     groups = _groups(results, str(row["run"]))
     expected = {kind: number(row, f"analytic_{kind}_bytes_per_second") for kind in KINDS}
-    if groups is None and not any(value is not None for value in expected.values()):
-        return None
-    rates = tuple(
-        StreamRate(kind, got or 0.0, expected[kind] or None)
+    rates: Rates = [
+        (kind, got or 0.0, expected[kind] or None)
         for kind in KINDS
         if (got := number(row, f"{kind}_bytes_per_second")) or expected[kind]
+    ]
+    is_told = any(value is not None for value in expected.values())
+    if not rates or (groups is None and not is_told):
+        return None
+    return Chart(
+        "streams",
+        _finding(rates),
+        _text(rates, groups),
+        lambda: _spec(rates, groups),
+        _table(rates, groups),
+        "rates of streams",
     )
-    return StreamsChart(rates, groups) if rates else None
 
 
 def _groups(results: ResultsLike, run: str) -> GroupRates | None:
@@ -113,54 +94,32 @@ def _groups(results: ResultsLike, run: str) -> GroupRates | None:
     )
 
 
-def streams(results: ResultsLike, point: SystemRuns) -> Chart | None:
-    """Rates of streams beside the analytic model, whole and by group; None without streams.
-
-    Args:
-        results: The study's results.
-        point: The system.
-    """
-    made = streams_of(results, point)
-    if made is None:
-        return None
-    return Chart(
-        "streams",
-        _finding(made),
-        _text(made),
-        lambda: _spec(made),
-        _table(made),
-        "rates of streams",
-    )
-
-
-def _finding(made: StreamsChart) -> str:
+def _finding(rates: Rates) -> str:
     """What each kind got, against the analytic model where it says anything."""
     parts = []
-    for one in made.rates:
-        text = f"{NOUNS[one.kind]} get {format_rate(one.bytes_per_second)}"
-        if one.analytic_bytes_per_second:
-            ratio = one.bytes_per_second / one.analytic_bytes_per_second
-            text += f", {against(ratio, 'the analytic rate')}"
+    for kind, got, told in rates:
+        text = f"{NOUNS[kind]} get {format_rate(got)}"
+        text += f", {against(got / told, 'the analytic rate')}" if told else ""
         parts.append(text)
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}"
 
 
-def _text(made: StreamsChart) -> str:
+def _text(rates: Rates, groups: GroupRates | None) -> str:
     """What is drawn, for the caption."""
     text = (
         "User data of completed stripe operations a second, and bytes of strips made anew by "
         "rebuilds."
     )
-    if any(one.analytic_bytes_per_second for one in made.rates):
+    if any(told for _, _, told in rates):
         text += (
             " The upright mark at a bar is what the analytic model expects, in which the "
             "servers' own ports are the only limit."
         )
-    if made.groups is not None:
-        count = int(made.groups.rebuilding.sum())
+    if groups is not None:
+        count = int(groups.rebuilding.sum())
         text += " Below, the same by group of servers"
-        names = [f"{at:.0f}" for at in made.groups.group[made.groups.rebuilding]]
+        names = [f"{at:.0f}" for at in groups.group[groups.rebuilding]]
         text += (
             f"; a ring is around the {plural(count, 'group')} that rebuild"
             f"{'s' if count == 1 else ''}: {listed(names)}."
@@ -170,22 +129,19 @@ def _text(made: StreamsChart) -> str:
     return text
 
 
-def _table(made: StreamsChart) -> Table:
+def _table(rates: Rates, groups: GroupRates | None) -> Table:
     """A row a kind, and one a group and kind."""
     found: list[tuple[object, ...]] = []
-    for one in made.rates:
-        expected = one.analytic_bytes_per_second
-        share = one.bytes_per_second / expected if expected else None
-        found.append(
-            (NOUNS[one.kind], "all", one.bytes_per_second, expected, share, None, None, "")
-        )
-    if (groups := made.groups) is not None:
-        for kind, rates in groups.rates.items():
+    for kind, got, told in rates:
+        share = got / told if told else None
+        found.append((NOUNS[kind], "all", got, told, share, None, None, ""))
+    if groups is not None:
+        for kind, values in groups.rates.items():
             found += [
                 (
                     NOUNS[kind],
                     f"{groups.group[at]:.0f}",
-                    rates[at],
+                    values[at],
                     None,
                     None,
                     groups.ports_working[at],
@@ -194,12 +150,12 @@ def _table(made: StreamsChart) -> Table:
                 )
                 for at in range(groups.group.size)
             ]
-    kinds, of, got, told, shares, ports, waits, states = zip(*found, strict=True)
+    kinds, of, got_all, told_all, shares, ports, waits, states = zip(*found, strict=True)
     return table(
         ("kind", "kind", "text", kinds),
         ("group", "group", "text", of),
-        ("bytes_per_second", "simulated", "rate", got),
-        ("analytic_bytes_per_second", "analytic", "rate", told),
+        ("bytes_per_second", "simulated", "rate", got_all),
+        ("analytic_bytes_per_second", "analytic", "rate", told_all),
         ("of_analytic", "simulated over analytic", "share", shares),
         ("ports_working", "ports that work", "count", ports),
         ("mean_delay_seconds", "mean delay", "seconds", waits),
@@ -211,28 +167,22 @@ _COLOURS = {"read": BLUE, "write": VERMILLION, "rebuild": ORANGE, "burst": GREEN
 _MARKS = {"read": "circle", "write": "square", "rebuild": "diamond", "burst": "triangle-up"}
 
 
-def _spec(made: StreamsChart) -> Spec:
+def _spec(rates: Rates, groups: GroupRates | None) -> Spec:
     """Bars beside the analytic marks, and below them the groups, ringed where they rebuild."""
-    rates = made.rates
-    expected = [one.analytic_bytes_per_second for one in rates]
-    scale = rate_scale(max(*(one.bytes_per_second for one in rates), *(e or 0.0 for e in expected)))
-    texts = [
-        f"{NOUNS[one.kind]}: {format_rate(one.bytes_per_second)}"
-        + (f"; analytic {format_rate(told)}" if told else "")
-        for one, told in zip(rates, expected, strict=True)
-    ]
+    scale = rate_scale(max(value or 0.0 for _, *both in rates for value in both))
     data = rows(
-        name=[NOUNS[one.kind] for one in rates],
-        x=[one.bytes_per_second / scale.divisor for one in rates],
-        told=[told / scale.divisor if told else None for told in expected],
-        text=texts,
+        name=[NOUNS[kind] for kind, _, _ in rates],
+        x=[got / scale.divisor for _, got, _ in rates],
+        told=[told / scale.divisor if told else None for _, _, told in rates],
+        text=[
+            f"{NOUNS[kind]}: {format_rate(got)}"
+            + (f"; analytic {format_rate(told)}" if told else "")
+            for kind, got, told in rates
+        ],
     )
-    kinds = [
-        *dict.fromkeys([one.kind for one in rates] + [*(made.groups.rates if made.groups else ())])
-    ]
+    kinds = [*dict.fromkeys([*(kind for kind, _, _ in rates), *(groups.rates if groups else ())])]
     nouns = [NOUNS[kind] for kind in kinds]
-    named = colours(nouns, [_COLOURS[kind] for kind in kinds], legend=made.groups is not None)
-    read = {"field": "text", "type": "nominal"}
+    named = colours(nouns, [_COLOURS[kind] for kind in kinds], legend=groups is not None)
     bar = {"type": "bar", "height": {"band": 0.62}}
     tick = {"type": "tick", "thickness": 3, "color": INK, "size": 28}
     bars: Spec = {
@@ -241,13 +191,13 @@ def _spec(made: StreamsChart) -> Spec:
         "data": data,
         "encoding": {"y": level(""), "x": axis("x", f"all ({scale.unit})")},
         "layer": [
-            {"mark": bar, "encoding": {"color": named | {"field": "name"}, "tooltip": read}},
-            {"mark": tick, "encoding": {"x": {"field": "told"}, "tooltip": read}},
+            {"mark": bar, "encoding": {"color": named | {"field": "name"}, "tooltip": READ}},
+            {"mark": tick, "encoding": {"x": {"field": "told"}, "tooltip": READ}},
         ],
     }
-    if made.groups is None:
+    if groups is None:
         return bars
-    return {"vconcat": [bars, _groups_view(made.groups, kinds, named)]}
+    return {"vconcat": [bars, _groups_view(groups, kinds, named)]}
 
 
 def _groups_view(groups: GroupRates, kinds: list[str], named: Spec) -> Spec:
@@ -269,7 +219,6 @@ def _groups_view(groups: GroupRates, kinds: list[str], named: Spec) -> Spec:
         if not np.isnan(values[at])
     ]
     columns = dict(zip(("x", "y", "kind", "ring", "text"), zip(*marks, strict=True), strict=True))
-    shapes = {"domain": nouns, "range": [_MARKS[kind] for kind in kinds]}
     ends = (float(groups.group.min()) - 0.5, float(groups.group.max()) + 0.5)
     width = {"condition": {"test": "datum.ring", "value": 2.5}, "value": 0}
     return {
@@ -281,8 +230,8 @@ def _groups_view(groups: GroupRates, kinds: list[str], named: Spec) -> Spec:
             "x": axis("x", "group", ends=ends, form=",d", tickMinStep=1),
             "y": axis("y", f"of a group ({scale.unit})"),
             "color": named | {"field": "kind"},
-            "shape": {"field": "kind", "type": "nominal", "scale": shapes},
+            "shape": told_apart(nouns, [_MARKS[kind] for kind in kinds]),
             "strokeWidth": width,
-            "tooltip": {"field": "text", "type": "nominal"},
+            "tooltip": READ,
         },
     }

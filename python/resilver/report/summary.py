@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from resilver.report.findings import busiest_words, nothing_rebuilt
 from resilver.report.servers import servers
@@ -173,7 +173,7 @@ def _words(value: float, unit: str) -> str:
 
 def _median(point: SystemRuns, name: str, label: str, unit: str) -> KeyFigure | None:
     """The median of a metric over the seeds, with its range; None where no run has it."""
-    values = [value for row in point.rows if (value := number(row, name)) is not None]
+    values = point.known(name)
     if not values:
         return None
     middle = float(statistics.median(values))
@@ -189,8 +189,7 @@ def _lost(point: SystemRuns) -> KeyFigure | None:
         return None
     volume = _median(point, "unrecoverable_bytes", "", "B")
     words = [figure.detail, volume.text if volume is not None else ""]
-    detail = "; ".join(word for word in words if word)
-    return KeyFigure(figure.label, figure.value, figure.unit, figure.text, detail)
+    return replace(figure, detail="; ".join(word for word in words if word))
 
 
 def _redundant(point: SystemRuns) -> KeyFigure | None:
@@ -199,8 +198,7 @@ def _redundant(point: SystemRuns) -> KeyFigure | None:
     if first is None:
         return None
     last = _median(point, "last_redundant_seconds", "", "s")
-    detail = f"the last after {last.text}" if last is not None else ""
-    return KeyFigure(first.label, first.value, first.unit, first.text, detail)
+    return replace(first, detail=f"the last after {last.text}" if last is not None else "")
 
 
 def _groups(point: SystemRuns) -> KeyFigure | None:
@@ -209,9 +207,7 @@ def _groups(point: SystemRuns) -> KeyFigure | None:
     total = number(point.median, "placement_groups")
     if figure is None or not total:
         return None
-    share = percent(figure.value / total)
-    detail = f"{share} of {total:,.0f}"
-    return KeyFigure(figure.label, figure.value, figure.unit, figure.text, detail)
+    return replace(figure, detail=f"{percent(figure.value / total)} of {total:,.0f}")
 
 
 def _spread(results: ResultsLike, point: SystemRuns) -> KeyFigure | None:

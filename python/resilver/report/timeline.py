@@ -7,20 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resilver.report.arrays import (
-    Floats,
-    column,
-    merged_intervals,
-    moments_within,
-    rows_of_run,
-)
+from resilver.report.arrays import Floats, intervals_of, moments_within, rows_of_run
 from resilver.report.chart import Chart
 from resilver.report.faults import fault_marks_text
 from resilver.report.scales import Scale, byte_scale, rate_scale, time_scale, time_title
 from resilver.report.source import ResultsLike, SystemRuns, number
 from resilver.report.style import BLUE, DASHES, GREEN, INK, ORANGE, SERIES, VERMILLION
 from resilver.report.tables import table
-from resilver.report.vega import Spec, colours, lines_up, rows, tip, zoom
+from resilver.report.vega import Spec, colours, lines_up, rows, tip, told_apart, zoom
 from resilver.report.vega import number as axis
 from resilver.report.words import percent
 from resilver.units import format_duration
@@ -163,11 +157,8 @@ def timeline(results: ResultsLike, point: SystemRuns) -> Chart | None:
         point: The system.
     """
     data = rows_of_run(results.timeline, point.median["run"])
-    start, duration, (flight,), (rebuilt,) = merged_intervals(
-        column(data, "start_seconds"),
-        column(data, "duration_seconds"),
-        [np.nan_to_num(column(data, "in_flight_bytes"))],
-        [np.nan_to_num(column(data, "rebuilt_bytes"))],
+    start, duration, (flight,), (rebuilt,) = intervals_of(
+        data, ["in_flight_bytes"], ["rebuilt_bytes"]
     )
     if not rebuilt.sum() > 0.0:
         return None
@@ -217,15 +208,11 @@ def degraded(results: ResultsLike, point: SystemRuns) -> Chart | None:
         point: The system.
     """
     data = rows_of_run(results.timeline, point.median["run"])
-    short = column(data, "degraded_objects")
-    if not short.size or not np.nansum(short) > 0.0:
-        return None
-    start, duration, (short, at_risk), _ = merged_intervals(
-        column(data, "start_seconds"),
-        column(data, "duration_seconds"),
-        [np.nan_to_num(short), np.nan_to_num(column(data, "at_risk_objects"))],
-        [],
+    start, duration, (short, at_risk), _ = intervals_of(
+        data, ["degraded_objects", "at_risk_objects"]
     )
+    if not short.any():
+        return None
     faults = moments_within(point, start, duration)
     edges = edges_of(start, duration)
     time = time_scale(float(edges.max()))
@@ -319,12 +306,7 @@ def together(results: ResultsLike, points: Sequence[SystemRuns]) -> Chart | None
 def _progress(results: ResultsLike, point: SystemRuns) -> tuple[Floats, Floats] | None:
     """When which share of what is rebuilt is back, from the first fault; None for nothing."""
     data = rows_of_run(results.timeline, point.median["run"])
-    start, duration, _, (rebuilt,) = merged_intervals(
-        column(data, "start_seconds"),
-        column(data, "duration_seconds"),
-        [],
-        [np.nan_to_num(column(data, "rebuilt_bytes"))],
-    )
+    start, duration, _, (rebuilt,) = intervals_of(data, sums=["rebuilt_bytes"])
     if not rebuilt.sum() > 0.0:
         return None
     begin = min(moments_within(point, start, duration), default=0.0)
@@ -346,7 +328,6 @@ def _together_spec(lines: Sequence[tuple[str, Floats, Floats]], ends: Sequence[f
         if seconds >= low
     ]
     kinds, xs, ys = zip(*points, strict=True)
-    dashes = {"domain": names, "range": [DASHES[at % len(DASHES)] for at in range(len(names))]}
     title = f"time since the failure ({time.unit}{', logarithmic' if is_wide else ''})"
     between = (low / time.divisor, max(ends) / time.divisor)
     return {
@@ -358,7 +339,7 @@ def _together_spec(lines: Sequence[tuple[str, Floats, Floats]], ends: Sequence[f
             "x": axis("x", title, ends=between, log=10 if is_wide else 0),
             "y": axis("y", "of what is rebuilt (%)", ends=(0.0, 100.0)),
             "color": colours(names, SERIES) | {"field": "kind"},
-            "strokeDash": {"field": "kind", "type": "nominal", "scale": dashes},
+            "strokeDash": told_apart(names, DASHES),
             "tooltip": tip(("kind", "system"), ("x", title), ("y", "rebuilt (%)")),
         },
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import statistics
 
 import numpy as np
 
@@ -25,8 +24,8 @@ def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
         results: The study's results.
         point: A system with clients.
     """
-    during = _middle(point, "during_throughput_bytes_per_second")
-    when, rate = "", _middle(point, "throughput_bytes_per_second")
+    during = point.middle("during_throughput_bytes_per_second")
+    when, rate = "", point.middle("throughput_bytes_per_second")
     if during is not None:
         is_rebuilt = any(number(row, "rebuilt_pieces") for row in point.rows)
         when = " during the rebuild" if is_rebuilt else " during the faults"
@@ -48,10 +47,10 @@ def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
 
 def _against_before(point: SystemRuns) -> str:
     """How what clients get during the faults compares with what they got before."""
-    if _middle(point, "during_seconds") is None:
+    if point.middle("during_seconds") is None:
         return ""
-    before = _middle(point, "before_throughput_bytes_per_second")
-    ratio = _middle(point, "during_before_throughput_ratio")
+    before = point.middle("before_throughput_bytes_per_second")
+    ratio = point.middle("during_before_throughput_ratio")
     if before is None or ratio is None:
         return " (nothing was measured before)"
     return f", {percent(ratio)} of the {format_rate(before)} before"
@@ -59,7 +58,7 @@ def _against_before(point: SystemRuns) -> str:
 
 def _delay(point: SystemRuns, mean_name: str, tail_name: str, what: str) -> str:
     """The mean and the tail of delays; empty where nothing of the kind completed."""
-    mean, tail = _middle(point, mean_name), _middle(point, tail_name)
+    mean, tail = point.middle(mean_name), point.middle(tail_name)
     if mean is None:
         return ""
     what = what.removesuffix("_delay_seconds")
@@ -171,9 +170,3 @@ def losses_by_server(results: ResultsLike, point: SystemRuns) -> list[tuple[str,
     names = table["name"].to_pylist()
     order = np.argsort(-lost, kind="stable")
     return [(str(names[at]), int(lost[at])) for at in order if lost[at] > 0.0]
-
-
-def _middle(point: SystemRuns, name: str) -> float | None:
-    """The median of a metric over the seeds; None where no run has it."""
-    values = [value for row in point.rows if (value := number(row, name)) is not None]
-    return float(statistics.median(values)) if values else None

@@ -35,6 +35,8 @@ GAP = 22
 NUMBER = ",~r"
 UPRIGHT: Spec = {"y": {"value": 0}, "y2": {"value": {"expr": "height"}}}
 """From the top to the bottom, whatever the axis upwards has."""
+READ: Spec = {"field": "text", "type": "nominal"}
+"""The words of a mark, which the pointer reads."""
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _DIGITS = 6
 
@@ -123,6 +125,20 @@ def colours(names: Sequence[str], values: Sequence[str], *, legend: bool = True)
     cycled = [values[at % len(values)] for at in range(len(names))]
     made: Spec = {"scale": {"domain": list(names), "range": cycled}, "type": "nominal"}
     return made | ({} if legend else {"legend": None})
+
+
+def told_apart(names: Sequence[str], ways: Sequence[Any], field: str = "kind", **more: Any) -> Spec:
+    """A channel that tells kinds apart by their marks or dashes.
+
+    Args:
+        names: The kinds, in the order of the legend.
+        ways: Their marks or dashes; those beyond start over.
+        field: The column of the kinds.
+        more: More about the channel, in Vega-Lite's words.
+    """
+    cycled = [ways[at % len(ways)] for at in range(len(names))]
+    scale = {"domain": list(names), "range": cycled}
+    return {"field": field, "type": "nominal", "scale": scale, **more}
 
 
 def lines_up(places: Sequence[float], colour: str = GREY, dash: int = 1) -> list[Spec]:

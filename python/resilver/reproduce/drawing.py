@@ -9,10 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from resilver.report.scales import log_ticks
 from resilver.report.style import BLUE, DASHES, GREY, INK, MARKS, PURPLE, SERIES, VERMILLION
-from resilver.report.vega import Spec, colours, letters, rows
+from resilver.report.vega import READ, Spec, colours, letters, rows, told_apart
 from resilver.report.vega import number as axis
-
-_READ = {"field": "text", "type": "nominal"}
 
 BarRow = tuple[str, str, float, float, float, str]
 """A bar: its group, its series, its height, its least and its greatest run, and its words."""
@@ -55,7 +53,7 @@ def bars_spec(bars: Sequence[BarRow], across: str, upwards: str, *, log: bool) -
         heights = axis("y", upwards, ends=(floor, top * 1.2), log=10, ticks=ticks)
     named = colours(series, SERIES, legend=len(series) > 1) | {"field": "kind"}
     bar = {"type": "rect", "strokeWidth": 0}
-    encoding = {"x2": {"field": "x2"}, "y2": {"field": "base"}, "color": named, "tooltip": _READ}
+    encoding = {"x2": {"field": "x2"}, "y2": {"field": "base"}, "color": named, "tooltip": READ}
     layers: list[Spec] = [{"mark": bar, "encoding": encoding}]
     if any(one[3] < one[4] for one in bars):
         spread = {"x": {"field": "middle"}, "y": {"field": "low"}, "y2": {"field": "high"}}
@@ -105,7 +103,6 @@ def lines_spec(
     marks = [MARKS[(at + at // count) % len(MARKS)] for at in range(len(names))]
     shades = [GREY if line[1] else SERIES[at % count] for at, line in enumerate(lines)]
     named = colours(names, shades, legend=len(names) > 1) | {"field": "kind"}
-    dash = {"domain": names, "range": [DASHES[at % 4] for at in range(len(names))]}
     found = [
         (name, is_expected, x, y, text)
         for name, is_expected, xs, ys, words in lines
@@ -113,19 +110,18 @@ def lines_spec(
     ]
     columns = dict(zip(("kind", "told", "x", "y", "text"), zip(*found, strict=True), strict=True))
     ys = [y for _, _, _, y, _ in found] + [y for _, y, _ in published]
-    shape = {"domain": names, "range": marks}
     point = {"type": "point", "filled": True, "size": 55}
     layers: list[Spec] = [
         {
             "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {"strokeDash": {"field": "kind", "type": "nominal", "scale": dash}},
+            "encoding": {"strokeDash": told_apart(names, DASHES[:4])},
         },
         {
             "transform": [{"filter": "!datum.told"}],
             "mark": point,
             "encoding": {
-                "shape": {"field": "kind", "type": "nominal", "scale": shape},
-                "tooltip": _READ,
+                "shape": told_apart(names, marks),
+                "tooltip": READ,
             },
         },
     ]
@@ -137,7 +133,7 @@ def lines_spec(
         xs, stars, words = zip(*published, strict=True)
         mark = {"type": "text", "text": "★", "fontSize": 20, "color": PURPLE}
         data = rows(x=xs, y=stars, text=words)
-        layers.append({"data": data, "mark": mark, "encoding": {"tooltip": _READ}})
+        layers.append({"data": data, "mark": mark, "encoding": {"tooltip": READ}})
     places = [x for _, _, x, _, _ in found]
     room = 0.03 * (max(places) - min(places)) or 0.5
     return {
@@ -172,7 +168,6 @@ def cumulative_spec(
     names = [name for name, _, _ in lines]
     found = [(n, x, y) for n, xs, ys in lines for x, y in zip(xs, ys, strict=True)]
     kind, xs, ys = zip(*found, strict=True)
-    dash = {"domain": names, "range": [DASHES[at % 4] for at in range(len(names))]}
     return {
         "height": 320,
         "data": rows(kind=kind, x=xs, y=ys),
@@ -181,7 +176,7 @@ def cumulative_spec(
             "x": axis("x", across),
             "y": axis("y", "share that is at most so large (%)", ends=(0.0, 101.0)),
             "color": colours(names, SERIES) | {"field": "kind"},
-            "strokeDash": {"field": "kind", "type": "nominal", "scale": dash},
+            "strokeDash": told_apart(names, DASHES[:4]),
         },
     }
 

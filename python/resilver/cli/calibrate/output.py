@@ -38,9 +38,9 @@ def check_places(figure: Path | None, *others: Path | None) -> None:
     """
     check_writable(*others, figure)
     if figure is not None:
-        from resilver.report.calibration import check_figure_path
+        from resilver.report.vega import check_format
 
-        check_figure_path(figure)
+        check_format(figure, "--figure")
 
 
 def option_bytes(option: str, text: str) -> Bytes:

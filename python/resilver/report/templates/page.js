@@ -101,7 +101,14 @@
   const words = (value) => value == null ? "-" : Number(value.toPrecision(4)).toLocaleString("en");
   const tell = (box) => {
     const control = document.getElementById("moment-" + box.id);
-    if (!control || moment < 0) return;
+    if (!control) return;
+    const output = control.closest("p").querySelector("output");
+    if (moment < 0) {
+      control.value = 0;
+      control.removeAttribute("aria-valuetext");
+      output.textContent = "";
+      return;
+    }
     const { seconds, unit, columns } = charts[box.id].clock;
     const rows = intervals(box);
     // Times are kept to six digits, so that those of two charts may differ in the last.
@@ -111,7 +118,7 @@
     const text = `${words(rows[at].a)} to ${words(rows[at].b)} ${unit}: ${values.join(", ")}`;
     control.value = at;
     control.setAttribute("aria-valuetext", text);
-    control.closest("p").querySelector("output").textContent = text;
+    output.textContent = text;
   };
   const pointAt = (box, time) => {
     const seconds = time * charts[box.id].clock.seconds;
