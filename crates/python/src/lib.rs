@@ -7,6 +7,7 @@ mod codes;
 mod crush;
 mod errors;
 mod faults;
+mod flows;
 mod layouts;
 mod levels;
 mod parts;
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<population::PopulationCensus>()?;
     module.add_class::<topology::Topology>()?;
     module.add_function(wrap_pyfunction!(faults::name_faults, module)?)?;
+    module.add_function(wrap_pyfunction!(flows::fair_rates, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_sets, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_of_name, module)?)?;
     module.add_function(wrap_pyfunction!(layouts::place_objects, module)?)?;

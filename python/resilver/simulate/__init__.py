@@ -5,6 +5,7 @@ from resilver.simulate.affected import affected, affected_batches, affected_grou
 from resilver.simulate.code_trees import CodeTree, RepairStep, code_tree
 from resilver.simulate.codes import Code, Survivable, redundancy
 from resilver.simulate.crush import CrushMap
+from resilver.simulate.flows import FairRates, fair_rates
 from resilver.simulate.incident import set_loss_probability
 from resilver.simulate.layouts import (
     ParityGroupBalance,
@@ -32,6 +33,7 @@ __all__ = [
     "Code",
     "CodeTree",
     "CrushMap",
+    "FairRates",
     "GroupSets",
     "LostObjects",
     "ParityGroupBalance",
@@ -49,6 +51,7 @@ __all__ = [
     "census",
     "code_tree",
     "compare_stated",
+    "fair_rates",
     "group_sets",
     "group_sets_of",
     "group_up_sets",

@@ -1,0 +1,5 @@
+//! The tests of steady flows.
+
+mod laws;
+mod running;
+mod systems;
