@@ -7,6 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from resilver.part_columns import FLOWS, LAYERS, LIMITS, PARTS
+
 TABLE_NAMES = (
     "runs",
     "servers",
@@ -21,6 +23,8 @@ TABLE_NAMES = (
     "pools",
     "parts",
     "limits",
+    "flows",
+    "layers",
 )
 
 TABLES_ADDED_IN: Mapping[str, int] = {
@@ -30,6 +34,8 @@ TABLES_ADDED_IN: Mapping[str, int] = {
     "pools": 6,
     "parts": 6,
     "limits": 7,
+    "flows": 8,
+    "layers": 8,
 }
 """The version of the results that first had a table; in folders of before, it has no rows."""
 
@@ -308,40 +314,6 @@ _POOLS = pa.schema(
         *OF_PERIODS,
     ]
 )
-# A row a part between devices and ports that takes time.
-_PARTS = pa.schema(
-    [
-        ("run", _TEXT),
-        ("level", _TEXT),
-        ("part", pa.int32()),
-        ("name", _TEXT),
-        ("requests", _COUNT),
-        ("bytes", _COUNT),
-        ("busy_seconds", _REAL),
-        ("busy_fraction", _REAL),
-    ]
-)
-# A row a part that the device waited for which made the last lost piece; the limit comes first.
-_LIMITS = pa.schema(
-    [
-        ("run", _TEXT),
-        ("destination", _TEXT),
-        ("window_seconds", _REAL),
-        ("kind", _TEXT),
-        ("level", _TEXT),
-        ("name", _TEXT),
-        ("parts", _COUNT),
-        ("busy_fraction", _REAL),
-        ("waited_fraction", _REAL),
-        ("waited_seconds", _REAL),
-        ("buffer_seconds", _REAL),
-        ("buffers", _REAL),
-        ("destinations", _COUNT),
-        ("rebuild_fraction", _REAL),
-        ("lane_share", _REAL),
-        ("is_limit", pa.bool_()),
-    ]
-)
 _RUNS = pa.schema([("run", _TEXT), ("seed", _COUNT), *METRICS])
 
 # A shard's tables depend on the run's key alone, so a shard holds no swept column: the same run may
@@ -358,8 +330,10 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
     "lending": _LENDING,
     "stripe_groups": _STRIPE_GROUPS,
     "pools": _POOLS,
-    "parts": _PARTS,
-    "limits": _LIMITS,
+    "parts": PARTS,
+    "limits": LIMITS,
+    "flows": FLOWS,
+    "layers": LAYERS,
 }
 
 

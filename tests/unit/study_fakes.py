@@ -185,6 +185,8 @@ def output(seed: int) -> Any:
         timeline=timeline,
         **_network(),
         limits=_limits(),
+        flows=table_of("flows", {"flows": [3], "binding": ["server.0"]}, 1),
+        layers=table_of("layers", {"layer": ["server"], "parts": [3]}, 1),
     )
 
 

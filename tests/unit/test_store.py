@@ -194,7 +194,7 @@ def test_a_folder_from_before_lanes_reads_as_it_did(tmp_path: Path) -> None:
     perform(FakeStudy(seeds=[1, 2]), folder)
     known = Results.open(folder)
     provenance = json.loads((folder / "provenance.json").read_text())
-    new = ("lanes", "lending", "stripe_groups", "pools", "parts", "limits")
+    new = ("lanes", "lending", "stripe_groups", "pools", "parts", "limits", "flows", "layers")
     for name in new:
         assert getattr(known, name).num_rows > 0
         (folder / f"{name}.parquet").unlink()

@@ -12,6 +12,7 @@ mod devices;
 mod event;
 mod faults;
 mod file_words;
+mod flows;
 mod forward;
 mod group_contents;
 mod groups;
@@ -48,6 +49,7 @@ pub use described::{StudyFaults, read, system_of};
 pub use devices::{DeviceKind, Devices, Discipline};
 pub use faults::{Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults};
 pub use file_words::FileWords;
+pub use flows::{FlowOutcome, FlowRow, LayerRow};
 pub use forward::ForwardInverse;
 
 pub use choice::{ObjectOrder, SourceChoice};

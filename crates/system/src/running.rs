@@ -12,6 +12,7 @@ use crate::config::{FabricConfig, SystemConfig};
 use crate::devices::{Discipline, mixed};
 use crate::event::EventOf;
 use crate::network::Network;
+use crate::ports::Ports;
 use crate::recovery::Recovery;
 use crate::simulation::Moved;
 use crate::storage::{Conclusion, Plant, Storage};
@@ -83,6 +84,20 @@ where
 /// When the system cannot be simulated.
 pub(crate) fn begin(config: &SystemConfig, recovery: Recovery, bytes: Bytes) -> Result<Box<dyn Run>, SystemError> {
     check_numbers(config)?;
+    let workload = Workload::of(config, Ports::new(&config.endpoint_of, &config.ports_of).sides())?;
+    begin_with(config, recovery, bytes, workload)
+}
+
+/// The same with another workload than that of the configuration, of numbers that are checked.
+///
+/// # Errors
+/// When the system cannot be simulated.
+pub(crate) fn begin_with(
+    config: &SystemConfig,
+    recovery: Recovery,
+    bytes: Bytes,
+    workload: Option<Workload>,
+) -> Result<Box<dyn Run>, SystemError> {
     let lanes = config.lanes.as_ref().map(|config| &config.lanes);
     if let Some(lanes) = lanes {
         lanes.check().map_err(|error| SystemError::Fabric(error.to_string()))?;
@@ -91,14 +106,14 @@ pub(crate) fn begin(config: &SystemConfig, recovery: Recovery, bytes: Bytes) -> 
     match &config.fabric {
         FabricConfig::LogGp { table } => {
             let lanes = lanes.cloned().unwrap_or_else(Lanes::single);
-            over(config, LogGp::with_lanes(table.clone(), endpoints, &lanes), recovery, bytes)
+            over(config, LogGp::with_lanes(table.clone(), endpoints, &lanes), recovery, bytes, workload)
         }
         FabricConfig::Switched { topology, parameters } => {
             let mut parameters = parameters.clone();
             parameters.lanes = lanes.cloned().unwrap_or(parameters.lanes);
             parameters.check(topology).map_err(|error| SystemError::Fabric(error.to_string()))?;
             let fabric = Switched::new(topology.clone(), parameters).with_paces(&config.slow_channels(topology));
-            over(config, fabric, recovery, bytes)
+            over(config, fabric, recovery, bytes, workload)
         }
     }
 }
@@ -115,7 +130,7 @@ fn endpoints_of(config: &SystemConfig) -> impl Iterator<Item = EndpointId> {
 ///
 /// # Errors
 /// The first number that is too large.
-fn check_numbers(config: &SystemConfig) -> Result<(), SystemError> {
+pub(crate) fn check_numbers(config: &SystemConfig) -> Result<(), SystemError> {
     let (links, nodes, endpoints) = match &config.fabric {
         FabricConfig::LogGp { .. } => (0, 0, u32::MAX),
         FabricConfig::Switched { topology, .. } => {
@@ -143,7 +158,13 @@ fn check_numbers(config: &SystemConfig) -> Result<(), SystemError> {
     }
 }
 
-fn over<F>(config: &SystemConfig, fabric: F, recovery: Recovery, bytes: Bytes) -> Result<Box<dyn Run>, SystemError>
+fn over<F>(
+    config: &SystemConfig,
+    fabric: F,
+    recovery: Recovery,
+    bytes: Bytes,
+    workload: Option<Workload>,
+) -> Result<Box<dyn Run>, SystemError>
 where
     F: Network + Send + Sync + 'static,
     F::Event: Send + Sync,
@@ -154,18 +175,18 @@ where
     match (devices.discipline(), device_lanes) {
         (Some(Discipline::Fifo), Some(lanes)) => {
             let disks = devices.build(seed, count, slow, |kind, device| LaneDisk::new(&kind.service, device, lanes));
-            with(config, fabric, disks, recovery, bytes)
+            with(config, fabric, disks, recovery, bytes, workload)
         }
         (_, Some(_)) => Err(SystemError::LanesOfReadsFirst),
         (Some(Discipline::Fifo), None) => {
             let disks = devices.build(seed, count, slow, |kind, device| Disk::new(&kind.service, device));
-            with(config, fabric, disks, recovery, bytes)
+            with(config, fabric, disks, recovery, bytes, workload)
         }
         (Some(Discipline::ReadsFirst), None) => {
             let disks = devices.build(seed, count, slow, |kind, device| ReadsFirst::new(&kind.service, device));
-            with(config, fabric, disks, recovery, bytes)
+            with(config, fabric, disks, recovery, bytes, workload)
         }
-        (None, None) => with(config, fabric, devices.build(seed, count, slow, mixed), recovery, bytes),
+        (None, None) => with(config, fabric, devices.build(seed, count, slow, mixed), recovery, bytes, workload),
     }
 }
 
@@ -175,6 +196,7 @@ fn with<F, D>(
     disks: Vec<D>,
     recovery: Recovery,
     bytes: Bytes,
+    workload: Option<Workload>,
 ) -> Result<Box<dyn Run>, SystemError>
 where
     F: Network + Send + Sync + 'static,
@@ -184,7 +206,6 @@ where
     let plant = Plant::new(fabric, disks, config.endpoint_of.clone())
         .with_ports(&config.ports_of)
         .with_ways(config.devices.passing.as_ref(), &config.faults);
-    let workload = Workload::of(config, plant.ports.sides())?;
     let faults = config.breaking(workload.is_some());
     let mut storage = Storage::serving(plant, recovery, workload, faults);
     let mut schedule = Schedule::new();

@@ -11,6 +11,7 @@ use resilver_units::{Bytes, GroupId, SimTime};
 
 use crate::SystemError;
 use crate::config::{Contents, FabricConfig, PlaceScratch, SystemConfig};
+use crate::flows::{self, FlowOutcome};
 use crate::groups::place_in_parallel;
 use crate::lanes::LaneReport;
 use crate::limits::Limits;
@@ -79,6 +80,8 @@ pub struct Report {
     pub parts: Vec<PartUse>,
     /// What limited the rebuild.
     pub limits: Limits,
+    /// What flows came to, where clients are flows.
+    pub flows: Option<FlowOutcome>,
     /// Data handed to the fabric by all parts of the system, control messages included.
     pub network_bytes: Bytes,
     /// What the groups went through, where there are any.
@@ -271,7 +274,7 @@ impl Simulation {
             recovery = recovery.with_retry(config.retry);
         }
         let is_serving = (!config.traffic.is_empty() || config.streams.is_some()) && bytes.is_zero();
-        let run = begin(config, recovery, bytes)?;
+        let run = if flows::asks(config) { flows::begin(config, bytes)? } else { begin(config, recovery, bytes)? };
         Ok(Stage::Running(Box::new(Running { run, is_serving, populations, groups })))
     }
 
@@ -279,7 +282,18 @@ impl Simulation {
         let Running { run, populations, groups, .. } = running;
         let population = populations.iter().fold(RangeTotals::default(), |sum, &pool| sum.and(pool));
         let (
-            Conclusion { mut outcome, clients, streams, interfaces, network, lanes, parts, limits, network_bytes },
+            Conclusion {
+                mut outcome,
+                clients,
+                streams,
+                interfaces,
+                network,
+                lanes,
+                parts,
+                limits,
+                network_bytes,
+                flows,
+            },
             mut digest,
             events,
         ) = run.conclude()?;
@@ -313,6 +327,7 @@ impl Simulation {
             lanes,
             parts,
             limits,
+            flows,
             groups,
             digest,
             events,

@@ -11,6 +11,7 @@ use crate::SystemError;
 use crate::actors::Workload;
 use crate::event::{EventOf, Owner, StorageEvent};
 use crate::faults::{Change, Fault, changes_of};
+use crate::flows::FlowOutcome;
 use crate::lanes::LaneReport;
 use crate::limits::Limits;
 use crate::measures::{ClientOutcome, Period, StreamOutcome};
@@ -114,6 +115,8 @@ pub struct Conclusion {
     pub limits: Limits,
     /// Data handed to the fabric by all parts of the system, control messages included.
     pub network_bytes: Bytes,
+    /// What flows came to, where clients are flows.
+    pub flows: Option<FlowOutcome>,
 }
 
 /// A storage system under way.
@@ -251,6 +254,7 @@ impl<F: Network, D: Device> Storage<F, D> {
             network_bytes: self.plant.sent,
             clients: served,
             streams: streamed,
+            flows: None,
             network,
         })
     }

@@ -130,7 +130,8 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
 def _arrivals(system: System, traffic: Traffic, arrivals: Arrivals | None) -> dict[str, Any]:
     if arrivals is None:
         interval = traffic.interval_seconds
-        return {"closed": {"outstanding": traffic.outstanding, "interval": interval}}
+        law = "closed" if traffic.engine == "events" else "flows"
+        return {law: {"outstanding": traffic.outstanding, "interval": interval}}
     if (trace := arrivals.trace) is not None:
         targets = (None if one == -1 else one for one in target_numbers(system.cluster, trace))
         return {"trace": list(zip(trace.seconds, trace.is_read, trace.bytes, targets, strict=True))}

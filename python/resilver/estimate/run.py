@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from resilver.estimate.network import network_bytes, network_of
 from resilver.estimate.population import population_of
-from resilver.estimate.traffic import hops_of_buffers, network_bytes, network_of, served
+from resilver.estimate.traffic import hops_of_buffers, served
 from resilver.spec import System
 
 # Processor time of one thread, measured over whole runs of the studies that ship on two cores of an

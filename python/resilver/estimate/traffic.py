@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resilver.errors import Problem
+from resilver.estimate.flows import tried
+from resilver.estimate.network import Network, network_of
 from resilver.estimate.streams import (
     packets_of_stripes,
     port_seconds,
@@ -37,32 +39,9 @@ _SHARE_OF_A_DISK = 0.5
 # Packets and requests in tables of the core: records with what queues and lists of them take.
 _BYTES_PER_REQUEST = 100
 _BYTES_PER_PACKET = 64
-# Each link's two channels, and the nodes' tables of ways.
-_BYTES_PER_LINK = 400
 # The interval of the closed loop is drawn evenly.
 _MEAN_OF_INTERVAL = 0.5
 _SHARE_ACROSS = 0.5
-
-
-@dataclass(frozen=True)
-class Network:
-    """What the packets of a run meet.
-
-    Attributes:
-        nodes: Everything with ports; 0 where the fabric has no links of its own.
-        links: Physical links.
-        hops: Mean hops between a router and a disk, or between any two nodes without routers.
-        hops_between_servers: Mean hops between any two nodes.
-        ports_of_routers: Links at all routers together.
-        bisection_links: Links that join two halves.
-    """
-
-    nodes: int
-    links: int
-    hops: float
-    hops_between_servers: float
-    ports_of_routers: int
-    bisection_links: int
 
 
 @dataclass(frozen=True)
@@ -87,27 +66,6 @@ class Served:
     def memory_bytes(self) -> float:
         """What the core holds of them at one time."""
         return self.outstanding * _BYTES_PER_REQUEST + self.packets_under_way * _BYTES_PER_PACKET
-
-
-def network_of(system: System) -> Network | None:
-    """The network's figures, as the core counts them.
-
-    Args:
-        system: The system.
-
-    Returns:
-        The figures; None where the fabric has no links of its own.
-    """
-    if system.cluster.fabric.topology is None:
-        return None
-    from resilver.simulate import network_measures
-
-    return Network(*network_measures(system))
-
-
-def network_bytes(network: Network) -> float:
-    """Memory that a network's tables take."""
-    return network.links * _BYTES_PER_LINK
 
 
 def hops_of_buffers(
@@ -145,6 +103,8 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     if traffic.streams is not None:
         return _streamed(system, traffic, traffic.streams, network, bytes_to_move)
     data = packets_of(system.cluster, traffic.request_bytes)
+    if traffic.engine == "flows":
+        return _tried(system, traffic, network, data)
     pace = _requests_per_second(system, traffic, network, data)
     duration = traffic.duration
     if duration is None:
@@ -172,6 +132,16 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
         # A read that waits has one packet, and a write all of its data.
         outstanding * (traffic.read_share + (1 - traffic.read_share) * data),
     )
+
+
+def _tried(system: System, traffic: Traffic, network: Network | None, data: int) -> Served:
+    """What steady flows are expected to take: their costs are tried, one request at a time."""
+    requests, kept = tried(system, traffic)
+    work, hops = _work(system, traffic), 0.0 if network is None else network.hops
+    messages = 0.0 if network is not None else 2 * requests * work.pieces
+    events = messages + requests * work.pieces * _EVENTS_PER_REQUEST
+    packet_hops = requests * (data + 1) * hops * work.carried
+    return Served(requests, packet_hops, events, kept / _BYTES_PER_REQUEST, data)
 
 
 def _streamed(

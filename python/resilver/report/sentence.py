@@ -340,7 +340,8 @@ def _arrivals(traffic: Traffic) -> str:
         how = "at random moments" if arrivals.poisson is not None else "in bursts (Pareto)"
         rate = arrivals.requests_per_second
         return f"Clients issue {rate:,.10g} {what} a second {how}, {kinds}"
-    return f"Clients keep {traffic.outstanding:,} {what} outstanding, {kinds}"
+    flows = " as steady flows" if traffic.engine == "flows" else ""
+    return f"Clients keep {traffic.outstanding:,} {what} outstanding{flows}, {kinds}"
 
 
 def _swept(results: ResultsLike) -> str:

@@ -17,6 +17,7 @@ from resilver.errors import SimulationError
 from resilver.estimate.streams import analytic_rates
 from resilver.simulate.limits import named_limits
 from resilver.simulate.network import node_names, node_places, topology_of
+from resilver.simulate.steady import named_flows, named_layers
 from resilver.spec import System
 
 # What a run of traffic alone has nothing to say about: nothing is stored, and nothing is rebuilt.
@@ -79,6 +80,8 @@ class RunResult:
         pools: A row a pool; none where nothing is stored.
         parts: A row a part with a service, which requests pass; none without such parts.
         limits: A row a part that was waited for by the device which made the last lost piece.
+        flows: A row a stretch of time and part that binds steady flows; none without such flows.
+        layers: A row a stretch of time and layer of parts that flows pass; none without flows.
     """
 
     metrics: dict[str, int | float | str | None]
@@ -94,6 +97,8 @@ class RunResult:
     pools: pa.Table
     parts: pa.Table
     limits: pa.Table
+    flows: pa.Table
+    layers: pa.Table
 
 
 @dataclass(frozen=True)
@@ -162,6 +167,8 @@ def result_of(
     core["pools"] = None if system.is_traffic_only else _named(core["pools"], system.pool_names)
     core["parts"] = _with_shares(core["parts"], window)
     nodes = node_names(system, topology) if topology is not None else []
+    core["flows"] = named_flows(system, core["flows"], devices, ports, nodes)
+    core["layers"] = named_layers(system, core["layers"])
     limits = named_limits(core["limits"], devices, ports, nodes)
     if system.is_traffic_only:
         # What is rebuilt in place moves nothing, but it takes its time.

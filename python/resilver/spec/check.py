@@ -22,6 +22,7 @@ from resilver.spec.serving import (
     packets_of,
     traffic_problems,
 )
+from resilver.spec.steady import steady_problems
 from resilver.spec.striping import (
     has_end,
     lane_problems,
@@ -64,6 +65,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         # A placement that is not valid has a problem of its own, and may have been one of groups.
         problems += port_problems(cluster, placement)
     problems += lane_problems(sections)
+    problems += steady_problems(cluster, sections)
     if traffic is not None:
         told = [one for one in faults if not is_taken_over(cluster, one[1])]
         rebuilds = has_end(told)
@@ -123,6 +125,7 @@ def _pool_problems(cluster: Cluster, given: Set[str], sections: Mapping[str, Any
         return problems
     pools = sections["pools"]
     problems += pool_list_problems(pools, has_traffic=sections.get("traffic") is not None)
+    problems += steady_problems(cluster, {"pools": pools})
     for index, pool in enumerate(pools):
         traffic = pool.traffic or sections.get("traffic")
         stored = {**{name: getattr(pool, name) for name in own}, "traffic": traffic}

@@ -85,7 +85,8 @@ def packets_of(cluster: Cluster, size: float) -> int:
 
 def _packet_problems(cluster: Cluster, traffic: Traffic) -> list[Problem]:
     """Requests of more packets than fit in memory, in a closed loop all of them at one time."""
-    at_a_time = traffic.outstanding or 1
+    # Flows are tried with one request at a time.
+    at_a_time = (traffic.outstanding or 1) if traffic.engine == "events" else 1
     trace = traffic.arrivals.trace if traffic.arrivals is not None else None
     largest = traffic.request_bytes if trace is None else max(trace.bytes)
     sizes = {"request_size": largest, "control_message": int(traffic.control_message)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -44,6 +44,10 @@ class Traffic(Section):
     """
     streams: Streams | None = Field(default=None, examples=[{"window": 16}])
     """Instead of requests, reads and writes of whole stripes: ``{ window = 16 }``."""
+    engine: Literal["events", "flows"] = Field(default="events", examples=["flows"])
+    """How clients are run: ``events`` follows every request; ``flows`` gives a closed loop the
+    steady rates that many outstanding requests come to, whatever their number.
+    """
     interval: Seconds | None = Field(default=None, examples=["22 ms"])
     """Of a closed loop: within what time after a completion the next is issued, at a random moment.
     Default: at once.
@@ -77,6 +81,8 @@ class Traffic(Section):
             problems.append(Problem(rule, "such as outstanding = 5120"))
         if self.streams is not None:
             problems += self._stream_problems()
+        if self.engine == "flows":
+            problems += self._flow_problems()
         if self.arrivals is not None and self.interval is not None:
             rule = "the interval is a closed loop's, and arrivals say when requests come"
             remedy = "remove it, or use outstanding"
@@ -93,6 +99,19 @@ class Traffic(Section):
         if problems:
             raise ConfigError(problems)
         return self
+
+    def _flow_problems(self) -> list[Problem]:
+        """Keys that have no meaning with steady flows."""
+        remedy = 'use engine = "events"'
+        problems = [
+            Problem("flows are closed loops so far", f"give outstanding, or {remedy}", key=name)
+            for name in ("arrivals", "streams")
+            if getattr(self, name) is not None
+        ]
+        if self.timeout is not None:
+            rule, value = "no request of a flow is lost", show(exact_duration(self.timeout))
+            problems.append(Problem(rule, f"remove it, or {remedy}", key="timeout", value=value))
+        return problems
 
     def _stream_problems(self) -> list[Problem]:
         """Keys of requests that have no meaning with streams."""
@@ -154,7 +173,10 @@ class Traffic(Section):
                 "warm_up": self.warm_up_seconds,
                 "duration": self.duration,
             }
+        # What follows every request is named as it was before there were flows.
+        engine = {} if self.engine == "events" else {"engine": self.engine}
         return {
+            **engine,
             "outstanding": self.outstanding,
             "arrivals": self.arrivals.content() if self.arrivals is not None else None,
             "interval": self.interval_seconds,

@@ -121,6 +121,16 @@ class StudyTables:
         """A row a run and part that the device waited for which made the last lost piece."""
         return self._read("limits")
 
+    @cached_property
+    def flows(self) -> pa.Table:
+        """A row a run, stretch of time and part that binds steady flows; none without flows."""
+        return self._read("flows")
+
+    @cached_property
+    def layers(self) -> pa.Table:
+        """A row a run, stretch of time and layer of parts that flows pass; none without flows."""
+        return self._read("layers")
+
     def _read(self, name: str) -> pa.Table:
         raise NotImplementedError
 
@@ -222,7 +232,8 @@ class Results(StudyTables):
 
         Args:
             name: "runs", "servers", "transfers", "timeline", "links", "distributions", "traffic",
-                "lanes", "lending", "stripe_groups", "pools", "parts" or "limits".
+                "lanes", "lending", "stripe_groups", "pools", "parts", "limits",
+                "flows" or "layers".
 
         Returns:
             The data frame.

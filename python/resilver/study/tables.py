@@ -47,6 +47,9 @@ _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "parts": ("level", "part"),
     # The limit first, and what took most before what took less.
     "limits": (),
+    # By time, then by what binds; by time, then from devices to clients.
+    "flows": (),
+    "layers": (),
 }
 
 # Rows gathered before a row group is written: large enough to compress well, small enough that a

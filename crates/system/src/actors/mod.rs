@@ -15,6 +15,7 @@ mod start;
 mod stream_traffic;
 mod streams;
 mod targets;
+mod trials;
 
 use resilver_device::Device;
 use resilver_fabric::Fabric;
@@ -23,6 +24,7 @@ use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 pub use request_traffic::{Arrivals, Targets, TraceRequest, Traffic};
 pub use stream_traffic::{Bursts, Corruption, Pairing, StreamTraffic, StripesOf};
+pub(crate) use trials::Loop;
 
 use crate::SystemError;
 use crate::checker::ConservationError;

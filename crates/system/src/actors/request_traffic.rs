@@ -46,6 +46,13 @@ pub enum Arrivals {
         /// A request is issued at a random moment within this time after the one that it follows was completed.
         interval: SimDuration,
     },
+    /// The same as a steady flow a requester: what many requests come to, without following any.
+    Flows {
+        /// How many are outstanding, dealt out likewise.
+        outstanding: u64,
+        /// As in a closed loop.
+        interval: SimDuration,
+    },
     /// Each requester issues requests after exponentially distributed gaps.
     Poisson {
         /// Requests a second, over all requesters.
@@ -144,7 +151,9 @@ impl Traffic {
         let wrong = |field, value: String, rule| Err(SystemError::Traffic { field, value, rule });
         let is_rate = |rate: f64| rate.is_finite() && rate > 0.0;
         match &self.arrivals {
-            Arrivals::Closed { outstanding, .. } if !(1..1 << 24).contains(outstanding) => {
+            Arrivals::Closed { outstanding, .. } | Arrivals::Flows { outstanding, .. }
+                if !(1..1 << 24).contains(outstanding) =>
+            {
                 wrong("arrivals.outstanding", outstanding.to_string(), "it must be from 1 to 2^24 - 1")
             }
             Arrivals::Poisson { rate } | Arrivals::Pareto { rate, .. } if !is_rate(*rate) => {

@@ -35,9 +35,9 @@ pub(super) struct Law {
     pub traffic: Traffic,
     pub chooser: Chooser,
     /// Its first requester.
-    first: u32,
+    pub first: u32,
     /// The number of its first recorded request.
-    first_row: u32,
+    pub first_row: u32,
 }
 
 /// The clients that issue requests.
@@ -115,7 +115,7 @@ impl Requests {
     }
 
     /// How many requests a requester of the closed loop keeps outstanding.
-    fn share(&self, requester: u32, outstanding: u64) -> u64 {
+    pub fn share(&self, requester: u32, outstanding: u64) -> u64 {
         let law = self.law_of(requester);
         let count = law.traffic.requesters.len() as u64;
         outstanding / count + u64::from(u64::from(requester - law.first) < outstanding % count)
@@ -139,7 +139,7 @@ impl Requests {
             Arrivals::Poisson { rate } => issue.exponential(count / rate),
             // The mean of a Pareto distribution is minimum shape / (shape - 1).
             Arrivals::Pareto { rate, shape } => issue.pareto(shape, count / rate * (shape - 1.0) / shape),
-            Arrivals::Closed { .. } | Arrivals::Trace(_) => return None,
+            Arrivals::Closed { .. } | Arrivals::Flows { .. } | Arrivals::Trace(_) => return None,
         };
         let after = SimDuration::from_picoseconds((seconds * PICOSECONDS_PER_SECOND).round() as u64);
         Some((after, WorkloadEvent::Arrive(self.life(requester))))

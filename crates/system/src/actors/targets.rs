@@ -58,17 +58,18 @@ impl Chooser {
         Chooser { servers, law }
     }
 
+    /// How many servers there are.
+    pub fn count(&self) -> usize {
+        self.servers.len()
+    }
+
     /// A server by the law of the targets.
     #[inline]
     pub fn draw(&self, stream: &mut Stream) -> DeviceId {
         let count = self.servers.len();
         let rank = match &self.law {
             Law::Uniform => stream.below(count as u64) as usize,
-            Law::Cumulative(sums) => {
-                let uniform = stream.uniform();
-                // Rounding may leave the last sum a little below one.
-                sums.partition_point(|&sum| sum <= uniform).min(count - 1)
-            }
+            Law::Cumulative(_) => return self.at(stream.uniform()),
             &Law::Hot { hot, share } => {
                 // Where all are hot, the others' share is theirs too.
                 if hot == count || stream.uniform() < share {
@@ -79,6 +80,21 @@ impl Chooser {
             }
         };
         self.servers[rank]
+    }
+
+    /// The server that a share of the requests, from 0 to below 1, comes to once all are in the order of their servers' ranks.
+    pub fn at(&self, share: f64) -> DeviceId {
+        let count = self.servers.len();
+        let within = |first: usize, end: usize, share: f64| first + ((end - first) as f64 * share) as usize;
+        let rank = match &self.law {
+            Law::Uniform => within(0, count, share),
+            Law::Cumulative(sums) => sums.partition_point(|&sum| sum <= share),
+            &Law::Hot { hot, .. } if hot == count => within(0, count, share),
+            &Law::Hot { hot, share: of_hot } if share < of_hot => within(0, hot, share / of_hot),
+            &Law::Hot { hot, share: of_hot } => within(hot, count, (share - of_hot) / (1.0 - of_hot)),
+        };
+        // Rounding may leave the last sum a little below one.
+        self.servers[rank.min(count - 1)]
     }
 
     /// Any server but those of which `is_excluded` holds, each as likely; `None` where that leaves none.

@@ -9,7 +9,7 @@ use crate::limits::{Limit, LimitKind};
 use crate::simulation::Report;
 
 /// The word of a kind in tables.
-fn word(kind: LimitKind) -> &'static str {
+pub(super) fn word(kind: LimitKind) -> &'static str {
     match kind {
         LimitKind::Reading => "reading",
         LimitKind::Writing => "writing",
@@ -24,6 +24,11 @@ fn word(kind: LimitKind) -> &'static str {
         LimitKind::Pipelining => "pipelining",
         LimitKind::RoundTrip => "round_trip",
     }
+}
+
+/// The nodes that a channel leaves and leads to.
+pub(super) fn channel_ends(channel: u32, topology: &Topology) -> [u32; 2] {
+    [topology.peer(topology.reverse(channel)), topology.peer(channel)]
 }
 
 /// The share of recovery's lane at a part, where the part has lanes.
@@ -43,7 +48,7 @@ pub(super) fn limits(report: &Report, lanes: Option<&Lanes>, topology: Option<&T
     let count = |number: Option<u64>| number.map(Metric::Count);
     let ends = |limit: &Limit| {
         let (channel, topology) = limit.number.filter(|_| limit.kind == LimitKind::Link).zip(topology)?;
-        Some([topology.peer(topology.reverse(channel)), topology.peer(channel)])
+        Some(channel_ends(channel, topology))
     };
     let destination = limits.destination.map_or(0, |device| device.get());
     table.add("destination", rows.iter().map(|_| destination));

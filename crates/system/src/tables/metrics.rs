@@ -33,7 +33,22 @@ pub fn metrics(report: &Report, faults: &[Named]) -> Metrics {
     of_clients(&mut found, report.clients.as_ref());
     of_network(&mut found, report.network.as_ref());
     of_streams(&mut found, report.streams.as_ref(), &report.outcome);
+    if report.flows.is_some() {
+        forget_delays_of_kinds(&mut found);
+    }
     found
+}
+
+/// Of flows it is known how long a request takes on average, and not how much longer one kind waits than the other: that is
+/// told where all are of one kind.
+pub(super) fn forget_delays_of_kinds(found: &mut Metrics) {
+    for period in ["", "before_", "during_", "after_"] {
+        let names = ["read", "write"].map(|kind| format!("{period}mean_{kind}_delay_seconds"));
+        let is_told = |(other, value): &&(String, Option<super::Metric>)| names.contains(other) && value.is_some();
+        if found.iter().filter(is_told).count() == names.len() {
+            found.iter_mut().filter(|(other, _)| names.contains(other)).for_each(|(_, value)| *value = None);
+        }
+    }
 }
 
 fn of_recovery(found: &mut Metrics, outcome: &Outcome) {

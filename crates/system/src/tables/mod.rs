@@ -3,6 +3,7 @@
 //! A border hands these on as they are. What is added to them where the study is known (names of devices and nodes, ratios to
 //! the time) is not the core's.
 
+mod flows;
 mod limits;
 mod metrics;
 mod rows;

@@ -6,8 +6,9 @@ use resilver_fabric::topology::Topology;
 use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_units::Bytes;
 
+use super::flows::{flows, layers};
 use super::limits::limits;
-use super::metrics::of_periods;
+use super::metrics::{forget_delays_of_kinds, of_periods};
 use super::{Metrics, Table, tell};
 use crate::TrafficClass;
 use crate::measures::{Bar, ServerOutcome, StripeGroup, TrafficInterval};
@@ -19,7 +20,7 @@ const BUSY_BARS: usize = 50;
 
 /// The tables of a finished run; none until it is done.
 ///
-/// `servers` has a row a device, by number, and `interfaces` one an endpoint; `links` and `stripe_groups` have no columns where
+/// `servers` has a row a device, by number, and `interfaces` one an endpoint; `links`, `stripe_groups`, `flows` and `layers` have no columns where
 /// there are none.
 pub fn tables(simulation: &Simulation) -> Vec<Table> {
     let Some(report) = simulation.report() else { return Vec::new() };
@@ -37,6 +38,8 @@ pub fn tables(simulation: &Simulation) -> Vec<Table> {
         parts(report),
         pools(report, &simulation.traffic_pools()),
         limits(report, simulation.lanes(), simulation.topology()),
+        flows(report, simulation.topology()),
+        layers(report),
     ]
 }
 
@@ -271,6 +274,9 @@ fn pools(report: &Report, traffic_pools: &[Option<usize>]) -> Table {
         let law = traffic_pools.iter().position(|&pool| pool == Some(number));
         let clients = report.clients.as_ref().zip(law).map(|(clients, law)| &clients.laws[law]);
         of_periods(&mut row, clients);
+        if report.flows.is_some() {
+            forget_delays_of_kinds(&mut row);
+        }
         row
     };
     let rows: Vec<Metrics> = (0..outcome.pools.len()).map(of_pool).collect();

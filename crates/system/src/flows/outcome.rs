@@ -1,0 +1,396 @@
+//! What flows come to over their time, in the form in which events tell it.
+
+use resilver_device::DeviceUse;
+use resilver_flow::OWN_CAP;
+use resilver_units::{Bytes, SimDuration, SimTime};
+
+use super::sharing::{Layer, Shared};
+use super::trial::{Cost, Kind};
+use super::{Phase, Steady, refused};
+use crate::SystemError;
+use crate::limits::{LimitKind, Limits};
+use crate::measures::{ClientOutcome, Counts, Delays, PeriodOutcome, PieceCounts, ServerOutcome, TrafficInterval};
+use crate::storage::Conclusion;
+use crate::ways::PartUse;
+
+/// Flows of a stretch of time that one part binds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowRow {
+    /// When it begins, and how long it is.
+    pub from: SimTime,
+    /// See there.
+    pub duration: SimDuration,
+    /// The pool that they ask for; `None` where they ask for all.
+    pub pool: Option<usize>,
+    /// How many there are.
+    pub count: u64,
+    /// All their rates together, in bytes a second, and the least and the largest.
+    pub rate: f64,
+    /// See there.
+    pub least: f64,
+    /// See there.
+    pub largest: f64,
+    /// What they move in the time of statistics.
+    pub bytes: f64,
+    /// What kind of part binds them; `None` where what they keep outstanding does.
+    pub kind: Option<LimitKind>,
+    /// The device, the endpoint or the channel.
+    pub number: Option<u32>,
+    /// The level and the name of a part between devices and ports.
+    pub part: Option<(String, String)>,
+}
+
+/// What a layer of parts allows in a stretch of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerRow {
+    /// When it begins, and how long it is.
+    pub from: SimTime,
+    /// See there.
+    pub duration: SimDuration,
+    /// What it is: `devices`, `interfaces`, `links`, `clients`, or the level of its parts.
+    pub layer: String,
+    /// How many parts it has.
+    pub parts: u64,
+    /// Bytes a second of all flows where it alone binds; `None` where not all pass it.
+    pub alone: Option<f64>,
+    /// The same where it and all layers before it do.
+    pub stacked: Option<f64>,
+    /// What it takes from the layers before it.
+    pub lost: Option<f64>,
+    /// How many flows it binds.
+    pub bound: u64,
+}
+
+/// What flows came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowOutcome {
+    /// By time, then by what binds them.
+    pub rows: Vec<FlowRow>,
+    /// By time, then from devices to clients.
+    pub layers: Vec<LayerRow>,
+}
+
+/// Requests with their data and the seconds that they took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    requests: f64,
+    bytes: f64,
+    seconds: f64,
+}
+
+impl Sum {
+    fn add(&mut self, requests: f64, size: f64, delay: f64) {
+        self.requests += requests;
+        self.bytes += requests * size;
+        self.seconds += requests * delay;
+    }
+
+    fn and(self, other: Sum) -> Sum {
+        let (requests, bytes) = (self.requests + other.requests, self.bytes + other.bytes);
+        Sum { requests, bytes, seconds: self.seconds + other.seconds }
+    }
+
+    /// As delays, of which flows know the mean and no more.
+    fn delays(self) -> Delays {
+        let sum_picoseconds = (self.seconds * 1e12).round() as u128;
+        let (completed, bytes) = (self.requests.round() as u64, Bytes::new(self.bytes.round() as u64));
+        Delays { completed, bytes, sum_picoseconds, ..Delays::default() }
+    }
+}
+
+/// All that is summed over phases and flows.
+struct Totals {
+    /// By traffic, period and whether it reads.
+    served: Vec<[[Sum; 2]; 3]>,
+    windows: [SimDuration; 3],
+    /// By part, of reads and of writes.
+    costs: [Vec<Cost>; 2],
+    answered: Vec<f64>,
+    network_bytes: f64,
+    hops: Vec<f64>,
+    pieces: (f64, f64),
+    intervals: Vec<TrafficInterval>,
+}
+
+fn duration(seconds: f64) -> SimDuration {
+    SimDuration::from_picoseconds((seconds * 1e12).round() as u64)
+}
+
+/// The time of a phase that statistics are of.
+fn counted(phase: &Phase, since: SimTime) -> SimDuration {
+    phase.to.max(since).since(phase.from.max(since))
+}
+
+impl Totals {
+    fn of(steady: &Steady, shared: &[Shared], devices: usize, since: SimTime) -> Self {
+        let none = || vec![Cost::default(); shared[0].parts.count()];
+        let mut totals = Totals {
+            served: vec![[[Sum::default(); 2]; 3]; steady.config.traffic.len()],
+            windows: [SimDuration::ZERO; 3],
+            costs: [none(), none()],
+            answered: vec![0.0; devices],
+            network_bytes: 0.0,
+            hops: Vec::new(),
+            pieces: (0.0, 0.0),
+            intervals: Vec::new(),
+        };
+        for (number, (phase, shared)) in steady.phases.iter().zip(shared).enumerate() {
+            totals.windows[phase.period as usize] += counted(phase, since);
+            totals.add_phase(steady, number, shared, counted(phase, since).seconds());
+        }
+        totals
+    }
+
+    fn add_phase(&mut self, steady: &Steady, number: usize, shared: &Shared, window: f64) {
+        let (phase, count) = (&steady.phases[number], steady.requesters.len());
+        let length = phase.to.since(phase.from);
+        let mut of_phase = [Sum::default(); 2];
+        let trials = &steady.trials[number * count..(number + 1) * count];
+        for (trial, (&rate, &delay)) in trials.iter().zip(shared.rates.iter().zip(&shared.delays)) {
+            let traffic = &steady.config.traffic[trial.of.law];
+            let (size, reads) = (traffic.size.get() as f64, traffic.read_share);
+            let alone = reads * trial.reads.delay + (1.0 - reads) * trial.writes.delay;
+            for (kind, (of_kind, share)) in
+                [(&trial.reads, reads), (&trial.writes, 1.0 - reads)].into_iter().enumerate()
+            {
+                let a_second = rate / size * share;
+                // What is waited for is the same for both kinds.
+                let own = (of_kind.delay + delay - alone).max(0.0);
+                of_phase[kind].add(a_second * length.seconds(), size, own);
+                self.served[trial.of.law][phase.period as usize][kind].add(a_second * window, size, own);
+                self.add(kind, of_kind, a_second * window);
+            }
+        }
+        let both = of_phase[0].and(of_phase[1]);
+        self.intervals.push(TrafficInterval {
+            start: phase.from,
+            duration: length,
+            completed: both.requests.round() as u64,
+            lost: 0,
+            read_bytes: of_phase[0].bytes.round() as u64,
+            write_bytes: of_phase[1].bytes.round() as u64,
+            mean_delay_seconds: (both.requests > 0.0).then(|| both.seconds / both.requests),
+            packets_dropped: 0,
+            write_backlog: 0.0,
+        });
+    }
+
+    /// So many requests of a kind.
+    fn add(&mut self, number: usize, kind: &Kind, requests: f64) {
+        for cost in &kind.costs {
+            let sum = &mut self.costs[number][cost.part as usize];
+            sum.busy += cost.busy * requests;
+            sum.bytes += cost.bytes * requests;
+            sum.requests += cost.requests * requests;
+            sum.seeks += cost.seeks * requests;
+        }
+        for &(device, answers) in &kind.answered {
+            self.answered[device as usize] += answers * requests;
+        }
+        self.network_bytes += kind.network_bytes * requests;
+        self.hops.resize(self.hops.len().max(kind.hops.len()), 0.0);
+        self.hops.iter_mut().zip(&kind.hops).for_each(|(sum, hops)| *sum += hops * requests);
+        self.pieces.0 += kind.pieces.0 * requests;
+        self.pieces.1 += kind.pieces.1 * requests;
+    }
+
+    /// What a part did for both kinds.
+    fn both(&self, part: usize) -> Cost {
+        let [reads, writes] = [self.costs[0][part], self.costs[1][part]];
+        Cost {
+            busy: reads.busy + writes.busy,
+            bytes: reads.bytes + writes.bytes,
+            requests: reads.requests + writes.requests,
+            seeks: reads.seeks + writes.seeks,
+            ..reads
+        }
+    }
+
+    fn disk(&self, device: usize) -> DeviceUse {
+        let both = self.both(device);
+        DeviceUse {
+            busy: duration(both.busy),
+            bytes_read: Bytes::new(self.costs[0][device].bytes.round() as u64),
+            bytes_written: Bytes::new(self.costs[1][device].bytes.round() as u64),
+            seeks: both.seeks.round() as u64,
+            requests: both.requests.round() as u64,
+        }
+    }
+
+    fn periods(&self, of: &[[Sum; 2]; 3]) -> [PeriodOutcome; 3] {
+        let period = |number: usize| {
+            let [reads, writes] = of[number].map(Sum::delays);
+            let completed = reads.completed + writes.completed;
+            let counts = Counts { issued: completed, completed, ..Counts::default() };
+            PeriodOutcome { window: self.windows[number], counts, reads, writes }
+        };
+        [period(0), period(1), period(2)]
+    }
+
+    fn clients(&self, form: &ClientOutcome, outstanding: f64) -> ClientOutcome {
+        let mut all = [[Sum::default(); 2]; 3];
+        for of_law in &self.served {
+            for (sums, of_period) in all.iter_mut().zip(of_law) {
+                sums.iter_mut().zip(of_period).for_each(|(sum, of_kind)| *sum = sum.and(*of_kind));
+            }
+        }
+        let of_kind = |kind: usize| all.iter().fold(Sum::default(), |sum, period| sum.and(period[kind]));
+        let both = of_kind(0).and(of_kind(1)).delays();
+        let server = |(device, answered): (usize, &f64)| ServerOutcome {
+            completed: answered.round() as u64,
+            read: self.costs[0][device].requests.round() as u64,
+            written: self.costs[1][device].requests.round() as u64,
+            ..ServerOutcome::default()
+        };
+        let asked = |bytes: f64| Bytes::new(bytes.round() as u64);
+        ClientOutcome {
+            window: self.windows.into_iter().fold(SimDuration::ZERO, |sum, window| sum + window),
+            counts: Counts { issued: both.completed, completed: both.completed, ..Counts::default() },
+            outstanding: outstanding.round() as u64,
+            hanging: 0,
+            periods: self.periods(&all),
+            laws: self.served.iter().map(|of_law| self.periods(of_law)).collect(),
+            pieces: form.pieces.map(|_| PieceCounts {
+                read: asked(self.pieces.0),
+                written: asked(self.pieces.1),
+                ..PieceCounts::default()
+            }),
+            reads: of_kind(0).delays(),
+            writes: of_kind(1).delays(),
+            all: both,
+            write_backlog: 0,
+            write_backlog_bytes: Bytes::ZERO,
+            write_backlog_max: 0,
+            servers: self.answered.iter().enumerate().map(server).collect(),
+            disks: (0..self.answered.len()).map(|device| self.disk(device)).collect(),
+            intervals: self.intervals.clone(),
+        }
+    }
+}
+
+/// What flows come to, in the form of what a trial told.
+pub(super) fn conclude(mut steady: Steady, shared: &[Shared]) -> Result<Conclusion, SystemError> {
+    let mut told = steady.form.take().ok_or_else(|| refused("no client asks for anything"))?;
+    let form = told.clients.take().ok_or_else(|| refused("no client asks for anything"))?;
+    let since = SimTime::ZERO + steady.config.traffic[steady.config.traffic.len() - 1].warm_up;
+    let totals = Totals::of(&steady, shared, form.disks.len(), since);
+    // What is outstanding in the end is what comes in the time that a request takes.
+    let last = shared.last().map_or(0.0, |last| {
+        let trials = &steady.trials[steady.trials.len() - steady.requesters.len()..];
+        let each = trials.iter().zip(last.rates.iter().zip(&last.delays));
+        each.map(|(trial, (rate, delay))| rate / steady.config.traffic[trial.of.law].size.get() as f64 * delay).sum()
+    });
+    let clients = totals.clients(&form, last);
+    let mut part = form.disks.len();
+    let mut next = || {
+        part += 1;
+        totals.both(part - 1)
+    };
+    for PartUse { requests, bytes, busy, .. } in &mut told.parts {
+        let cost = next();
+        (*requests, *bytes, *busy) =
+            (cost.requests.round() as u64, Bytes::new(cost.bytes.round() as u64), duration(cost.busy));
+    }
+    for interface in &mut told.interfaces {
+        let [sent, received] = [next(), next()];
+        (interface.send_busy, interface.receive_busy) = (duration(sent.busy), duration(received.busy));
+        interface.bytes_sent = Bytes::new(sent.bytes.round() as u64);
+        interface.bytes_received = Bytes::new(received.bytes.round() as u64);
+        (interface.messages_sent, interface.messages_received) =
+            (sent.requests.round() as u64, received.requests.round() as u64);
+    }
+    if let Some(network) = &mut told.network {
+        for channel in &mut network.channels {
+            let cost = next();
+            (channel.busy, channel.packets) = (duration(cost.busy), cost.requests.round() as u64);
+            (channel.bytes, channel.queued) = (Bytes::new(cost.bytes.round() as u64), 0);
+        }
+        network.hops = totals.hops.iter().map(|hops| hops.round() as u64).collect();
+        let delivered = network.hops.iter().sum();
+        (network.packets_sent, network.packets_delivered) = (delivered, delivered);
+        (network.total.sent, network.total.delivered) = (delivered, delivered);
+        // Nothing is known of waiting: what has not been counted has no share.
+        (network.packets_queued, network.packets_forwarded) = (0, 0);
+    }
+    told.outcome.ended_at = steady.phases.last().map_or(SimTime::ZERO, |phase| phase.to);
+    told.outcome.timeline.clear();
+    told.outcome.devices.iter_mut().zip(&clients.disks).for_each(|(device, disk)| device.disk = *disk);
+    told.network_bytes = Bytes::new(totals.network_bytes.round() as u64);
+    told.limits = Limits::default();
+    told.flows = Some(FlowOutcome { rows: rows(&steady, shared, since), layers: layers(&steady, shared) });
+    told.clients = Some(clients);
+    Ok(told)
+}
+
+/// Flows by time and by what binds them, in the order in which flows are bound by it first.
+fn rows(steady: &Steady, shared: &[Shared], since: SimTime) -> Vec<FlowRow> {
+    let mut rows: Vec<FlowRow> = Vec::new();
+    for (number, (phase, shared)) in steady.phases.iter().zip(shared).enumerate() {
+        let (first, count) = (rows.len(), steady.requesters.len());
+        let mut keys: Vec<(usize, u32)> = Vec::new();
+        let trials = &steady.trials[number * count..(number + 1) * count];
+        for (trial, (&rate, &binding)) in trials.iter().zip(shared.rates.iter().zip(&shared.binding)) {
+            let key = (trial.of.law, binding);
+            let place = keys.iter().position(|other| *other == key).unwrap_or_else(|| {
+                let (kind, number, part) = part_of(shared, binding);
+                let (from, duration) = (phase.from, phase.to.since(phase.from));
+                let pool = steady.config.traffic[trial.of.law].pool;
+                let (least, largest, count) = (f64::INFINITY, 0.0, 0);
+                let (rate, bytes) = (0.0, 0.0);
+                rows.push(FlowRow { from, duration, pool, count, rate, least, largest, bytes, kind, number, part });
+                keys.push(key);
+                keys.len() - 1
+            });
+            let row = &mut rows[first + place];
+            row.count += 1;
+            row.rate += rate;
+            row.least = row.least.min(rate);
+            row.largest = row.largest.max(rate);
+            row.bytes += rate * counted(phase, since).seconds();
+        }
+    }
+    rows
+}
+
+/// What binds a flow, as limits of a rebuild are told.
+fn part_of(shared: &Shared, binding: u32) -> (Option<LimitKind>, Option<u32>, Option<(String, String)>) {
+    if binding == OWN_CAP {
+        return (None, None, None);
+    }
+    let (layer, number) = shared.parts.place(binding);
+    match layer {
+        Layer::Devices => (Some(LimitKind::Reading), Some(number), None),
+        Layer::Level(_) => (Some(LimitKind::Reading), None, Some(shared.parts.inner[number as usize].clone())),
+        Layer::Interfaces if number % 2 == 0 => (Some(LimitKind::Sending), Some(number / 2), None),
+        Layer::Interfaces => (Some(LimitKind::Receiving), Some(number / 2), None),
+        Layer::Links => (Some(LimitKind::Link), Some(number), None),
+    }
+}
+
+fn layers(steady: &Steady, shared: &[Shared]) -> Vec<LayerRow> {
+    let mut rows = Vec::new();
+    for (phase, shared) in steady.phases.iter().zip(shared) {
+        let mut before: Option<f64> = None;
+        for allowed in &shared.layers {
+            let layer = match &allowed.layer {
+                Some(Layer::Devices) => "devices",
+                Some(Layer::Interfaces) => "interfaces",
+                Some(Layer::Links) => "links",
+                Some(Layer::Level(level)) => level,
+                None => "clients",
+            };
+            rows.push(LayerRow {
+                from: phase.from,
+                duration: phase.to.since(phase.from),
+                layer: layer.to_owned(),
+                parts: allowed.parts as u64,
+                alone: allowed.alone,
+                stacked: allowed.stacked,
+                lost: before.zip(allowed.stacked).map(|(before, after)| (before - after).max(0.0)),
+                bound: allowed.bound,
+            });
+            before = allowed.stacked.or(before);
+        }
+    }
+    rows
+}

@@ -1,0 +1,74 @@
+"""The columns of the result tables that say what parts of a system did and limited."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+_COUNT = pa.int64()
+_REAL = pa.float64()
+_TEXT = pa.string()
+
+# A row a part between devices and ports that takes time.
+PARTS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("level", _TEXT),
+        ("part", pa.int32()),
+        ("name", _TEXT),
+        ("requests", _COUNT),
+        ("bytes", _COUNT),
+        ("busy_seconds", _REAL),
+        ("busy_fraction", _REAL),
+    ]
+)
+# A row a part that the device waited for which made the last lost piece; the limit comes first.
+LIMITS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("destination", _TEXT),
+        ("window_seconds", _REAL),
+        ("kind", _TEXT),
+        ("level", _TEXT),
+        ("name", _TEXT),
+        ("parts", _COUNT),
+        ("busy_fraction", _REAL),
+        ("waited_fraction", _REAL),
+        ("waited_seconds", _REAL),
+        ("buffer_seconds", _REAL),
+        ("buffers", _REAL),
+        ("destinations", _COUNT),
+        ("rebuild_fraction", _REAL),
+        ("lane_share", _REAL),
+        ("is_limit", pa.bool_()),
+    ]
+)
+# A row a stretch of time, traffic and part that binds steady flows.
+FLOWS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("start_seconds", _REAL),
+        ("duration_seconds", _REAL),
+        ("pool", _TEXT),
+        ("flows", _COUNT),
+        ("bytes_per_second", _REAL),
+        ("least_bytes_per_second", _REAL),
+        ("largest_bytes_per_second", _REAL),
+        ("bytes", _COUNT),
+        ("binding", _TEXT),
+        ("binding_level", _TEXT),
+    ]
+)
+# A row a stretch of time and layer of parts, from devices to clients.
+LAYERS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("start_seconds", _REAL),
+        ("duration_seconds", _REAL),
+        ("layer", _TEXT),
+        ("parts", _COUNT),
+        ("alone_bytes_per_second", _REAL),
+        ("stacked_bytes_per_second", _REAL),
+        ("lost_bytes_per_second", _REAL),
+        ("flows_bound", _COUNT),
+    ]
+)

@@ -1,0 +1,215 @@
+"""Clients as steady flows by the command: beside events, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from tests.integration.test_command import command
+
+# Two controllers pass 100 MB/s each, and take over for each other; 40 drives would read 40 GB/s.
+CONTROLLERS = """
+[[cluster.parts]]
+level = "unit"
+count = 1
+[[cluster.parts]]
+level = "controller"
+in = "unit"
+count = 2
+carries = "drive"
+service = "100 MB/s"
+partner = true
+[[cluster.parts]]
+level = "drive"
+in = "unit"
+count = 40
+device = { service = "1 ms" }
+[cluster.fabric]
+routers = 8
+[traffic]
+outstanding = 64
+reads = 1.0
+request_size = "1 MB"
+duration = "20 s"
+[[faults]]
+at = "10 s"
+fail = { controllers = ["controller.1"] }
+"""
+# Eight servers, of which one works at half its speed for two minutes.
+SLOW_SERVER = """
+[cluster]
+servers = 8
+device = "jbod10-sata"
+fabric = { routers = 64 }
+[traffic]
+outstanding = 256
+reads = 1.0
+request_size = "1 MiB"
+warm_up = "10 s"
+duration = "200 s"
+[[faults]]
+at = "50 s"
+until = "170 s"
+part = { servers = ["server.3"] }
+health = 0.5
+"""
+# Quick devices behind links of 1 Gb/s: those of the 4 places where 64 clients enter are full.
+LINKS = """
+[cluster]
+device = { service = "0.01 ms" }
+fabric = { model = "switched", topology = "leaf spine 4x4 hosts 8 entries 1", link_rate = "1 Gb/s" }
+[traffic]
+outstanding = 256
+reads = 1.0
+request_size = "512 KiB"
+warm_up = "1 s"
+duration = "4 s"
+"""
+# Three copies by CRUSH: each write is at three devices.
+COPIES = """
+[cluster]
+servers = 16
+device = "jbod10-sata"
+fabric = { routers = 64 }
+[population]
+file_size = "8 MiB"
+files = 20000
+[placement]
+placement_groups = 2048
+[redundancy]
+replicas = 3
+[traffic]
+outstanding = 512
+reads = 0.3
+request_size = "4 MiB"
+warm_up = "60 s"
+duration = "100 s"
+"""
+# One request a client at a time: what limits clients is the time of a request alone.
+ONE_AT_A_TIME = """
+[cluster]
+servers = 64
+device = "jbod10-sata"
+fabric = { routers = 4 }
+[traffic]
+outstanding = 4
+interval = "10 ms"
+reads = 1.0
+request_size = "64 KiB"
+duration = "20 s"
+"""
+STUDIES = {
+    "controllers": CONTROLLERS,
+    "slow server": SLOW_SERVER,
+    "links": LINKS,
+    "copies": COPIES,
+    "one at a time": ONE_AT_A_TIME,
+}
+
+
+def run(folder: Path, study: str, engine: str) -> dict[str, Any]:
+    """The row of a study's run by an engine, in the folder of the engine's name."""
+    (folder / "study.toml").write_text(study, encoding="utf-8")
+    setting = f'traffic.engine="{engine}"'
+    done = command("run", "study.toml", "--set", setting, "--json", "-o", engine, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert isinstance(row, dict)
+    return row
+
+
+def rows(folder: Path, table: str) -> list[dict[str, Any]]:
+    from resilver.study import Results
+
+    found: list[dict[str, Any]] = getattr(Results.open(folder / "flows"), table).to_pylist()
+    return found
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_flows_and_events_agree_within_5_percent(name: str, tmp_path: Path) -> None:
+    events, flows = (run(tmp_path, STUDIES[name], engine) for engine in ("events", "flows"))
+    for column in (
+        "throughput_bytes_per_second",
+        "before_throughput_bytes_per_second",
+        "during_throughput_bytes_per_second",
+        "read_bytes_per_second",
+        "write_bytes_per_second",
+        "mean_delay_seconds",
+    ):
+        if events[column] is None:
+            # Nothing fails in this study, so that nothing is during a fault.
+            assert flows[column] is None
+        else:
+            assert flows[column] == pytest.approx(events[column], rel=0.05), column
+    # Flows know the mean of delays and no more.
+    assert flows["p99_delay_seconds"] is None and events["p99_delay_seconds"] > 0
+
+
+def test_bytes_are_conserved_in_time(tmp_path: Path) -> None:
+    run_row = run(tmp_path, SLOW_SERVER, "flows")
+    (server_rows, flow_rows) = (rows(tmp_path, "servers"), rows(tmp_path, "flows"))
+    window = run_row["statistics_seconds"]
+    moved = run_row["throughput_bytes_per_second"] * window
+    # What flows move is what clients get, what devices read, and what traffic tells of the window.
+    assert sum(row["bytes"] for row in flow_rows) == pytest.approx(moved, rel=1e-9)
+    assert sum(row["device_bytes_read"] for row in server_rows) == pytest.approx(moved, rel=1e-6)
+    stretches = {row["start_seconds"]: row for row in rows(tmp_path, "traffic")}
+    assert sorted(stretches) == [0.0, 50.0, 170.0]
+    # The first stretch of 50 s begins 10 s before statistics do.
+    told = sum(row["read_bytes"] for row in stretches.values())
+    assert told - stretches[0.0]["read_bytes"] / 5 == pytest.approx(moved, rel=1e-6)
+    # A device that binds is busy all the time that it does, and none is busier than the time.
+    assert max(row["device_busy_seconds"] for row in server_rows) <= window * (1 + 1e-9)
+
+
+def test_what_binds_is_named_in_each_stretch_of_time(tmp_path: Path) -> None:
+    run(tmp_path, CONTROLLERS, "flows")
+    before, during = rows(tmp_path, "flows")
+    # Both controllers are as busy, and then the one that is left: 200 MB/s and 100 MB/s.
+    assert (before["start_seconds"], during["start_seconds"]) == (0.0, 10.0)
+    assert before["binding_level"] == during["binding_level"] == "controller"
+    assert during["binding"] == "controller.0"
+    assert before["bytes_per_second"] == pytest.approx(200e6, rel=1e-6)
+    assert during["bytes_per_second"] == pytest.approx(100e6, rel=1e-6)
+    assert before["flows"] == during["flows"] == 8
+    layers = {row["layer"]: row for row in rows(tmp_path, "layers") if row["start_seconds"] == 0}
+    assert list(layers) == ["drive", "controller", "interface", "clients"]
+    # 40 drives take 1 ms for 1 MB: 40 GB/s; behind the controllers 200 MB/s are left of it.
+    assert layers["drive"]["alone_bytes_per_second"] == pytest.approx(40e9, rel=1e-6)
+    assert layers["controller"]["stacked_bytes_per_second"] == pytest.approx(200e6, rel=1e-6)
+    assert layers["controller"]["lost_bytes_per_second"] == pytest.approx(39.8e9, rel=1e-6)
+    assert layers["controller"]["flows_bound"] == 8
+    assert [row["parts"] for row in layers.values()][:2] == [40, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('\ntimeout = "1 s"', "traffic.timeout"),
+        ("\n[lanes]\nrebuild = 0.5", "lanes"),
+        ("\n[[faults]]\nfail = { disks = 1 }", "faults.0.fail.disks"),
+    ],
+)
+def test_what_flows_cannot_mean_is_refused_by_check(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    study = ONE_AT_A_TIME + text
+    (tmp_path / "study.toml").write_text(study, encoding="utf-8")
+    done = command("check", "study.toml", "--set", 'traffic.engine="flows"', cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr and "events" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_open_arrivals_and_streams_are_no_flows_yet(tmp_path: Path) -> None:
+    for key in ('arrivals = { poisson = "100 /s" }', "streams = { window = 4 }"):
+        study = f'[cluster]\nservers = 4\n[traffic]\nengine = "flows"\n{key}\nduration = "1 s"\n'
+        (tmp_path / "study.toml").write_text(study, encoding="utf-8")
+        done = command("check", "study.toml", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "flows are closed loops" in done.stderr, done.stderr
