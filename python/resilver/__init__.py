@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         calibrate_disk,
         calibrate_network,
     )
+    from resilver.center import Sizing, size
     from resilver.errors import (
         ConfigError,
         Interrupted,
@@ -85,6 +86,7 @@ _HOMES = {
         "calibrate_disk",
         "calibrate_network",
     ),
+    "resilver.center": ("Sizing", "size"),
     "resilver.errors": (
         "ConfigError",
         "Interrupted",
@@ -183,6 +185,7 @@ __all__ = [
     "Run",
     "RunResult",
     "SimulationError",
+    "Sizing",
     "Status",
     "Streams",
     "Study",
@@ -207,6 +210,7 @@ __all__ = [
     "report",
     "sensitivity",
     "simulate",
+    "size",
     "status",
     "topology",
     "units",

@@ -75,7 +75,7 @@ _TEXT_LENGTH_MAX = 64
 _EXPONENT_MAX = 60
 
 
-class _Quantity:
+class Quantity:
     """What the kinds of quantity share: how text becomes a number, and how pydantic sees it."""
 
     units: ClassVar[dict[str, Fraction]]
@@ -177,7 +177,7 @@ class _Quantity:
         }
 
 
-class Bytes(_Quantity, int):
+class Bytes(Quantity, int):
     """A size: a whole number of bytes, as parsed from text such as ``"64 MiB"``."""
 
     units = BYTE_UNITS
@@ -208,7 +208,7 @@ class Bytes(_Quantity, int):
         return cls(int(exact))
 
 
-class Seconds(_Quantity, float):
+class Seconds(Quantity, float):
     """A duration in seconds, as parsed from text such as ``"4.16 ms"``."""
 
     units = DURATION_UNITS
@@ -236,7 +236,7 @@ class Seconds(_Quantity, float):
         return cls(exact)
 
 
-class BytesPerSecond(_Quantity, float):
+class BytesPerSecond(Quantity, float):
     """A rate in bytes per second, as parsed from text such as ``"1.5 GiB/s"`` or ``"10 Gb/s"``."""
 
     units = RATE_UNITS
@@ -261,7 +261,7 @@ class BytesPerSecond(_Quantity, float):
         return cls(exact)
 
 
-class PerSecond(_Quantity, float):
+class PerSecond(Quantity, float):
     """How many of something come a second, as parsed from text such as ``"1000 /s"``."""
 
     units = FREQUENCY_UNITS

@@ -10,7 +10,7 @@ from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 
-KINDS = ("coding", "devices", "networks", "populations", "studies")
+KINDS = ("coding", "devices", "networks", "populations", "sizings", "studies")
 """What the catalog holds."""
 
 STUDY_FILE = "study.toml"
@@ -21,6 +21,7 @@ _SINGULAR = {
     "devices": "device",
     "networks": "network",
     "populations": "population",
+    "sizings": "sizing",
     "studies": "study",
 }
 
@@ -70,7 +71,7 @@ def names(kind: str) -> list[str]:
     """The names of the entries of a kind.
 
     Args:
-        kind: ``coding``, ``devices``, ``networks``, ``populations`` or ``studies``.
+        kind: One of `KINDS`.
 
     Returns:
         The names, sorted.
@@ -85,7 +86,7 @@ def load(kind: str, name: str) -> CatalogEntry:
     """An entry of the catalog.
 
     Args:
-        kind: ``coding``, ``devices``, ``networks``, ``populations`` or ``studies``.
+        kind: One of `KINDS`.
         name: Its name.
 
     Returns:

@@ -28,6 +28,7 @@ from resilver.cli.place.words import PlaceCommand
 from resilver.cli.population import show
 from resilver.cli.redundancy import redundancy
 from resilver.cli.schema import schema
+from resilver.cli.size import size
 from resilver.cli.topology import topology
 
 SIMULATE, JUDGE, READ = "Simulate", "Judge", "Read"
@@ -293,7 +294,7 @@ def reproduce(
 
 
 command(app, JUDGE, cls=PlaceCommand)(place)
-for judging in (redundancy, topology):
+for judging in (redundancy, topology, size):
     command(app, JUDGE)(judging)
 
 _import = group("Turn what was measured elsewhere into the inputs of studies.")

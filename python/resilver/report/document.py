@@ -95,6 +95,17 @@ class Document:
         self.charts[name] = chart.make()
         self.add_table(name, chart.table)
 
+    def shown(self, name: str, title: str, table: Table, columns: int | None = None) -> str:
+        """A table that is open, of its first columns, with its CSV, which has them all."""
+        self.add_table(name, table)
+        rows = [row[:columns] for row in table.rows]
+        return str(parts().shown(name, title, Table(table.columns[:columns], rows, table.note)))
+
+    def figure(self, chart: Chart) -> str:
+        """One chart with its finding, its words and its table."""
+        self.add_chart(chart.name, chart)
+        return str(parts().figure(chart.name, chart))
+
     def assemble(self, title: str, body: str, standing: Standing | None = None) -> str:
         """The whole page.
 

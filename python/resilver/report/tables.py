@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from resilver.center.quantities import decimal, decimal_bytes, decimal_rate
 from resilver.report.words import percent, size_of
 from resilver.units import format_duration, format_rate
 
@@ -25,7 +26,8 @@ class Column:
     Args:
         name: Its name in the CSV, the unit last (`rebuilt_bytes`).
         heading: Its heading on the page.
-        kind: "text", "count", "bytes", "seconds", "rate", "share" or "number".
+        kind: "text", "count", "bytes", "seconds", "rate", "share" or "number"; "TB" and "TB/s" are
+            sizes and rates in decimal units, as disks are sold; "watts" are a power.
     """
 
     name: str
@@ -77,6 +79,9 @@ _WORDS: dict[str, Callable[[float], str]] = {
     "rate": format_rate,
     "share": percent,
     "number": lambda value: f"{value:,.4g}",
+    "TB": decimal_bytes,
+    "TB/s": decimal_rate,
+    "watts": lambda value: decimal(value, "W"),
 }
 
 

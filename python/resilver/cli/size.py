@@ -1,0 +1,134 @@
+"""`resilver size`: how large a file system must be, and why."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from resilver.cli.command import argument, option
+from resilver.cli.console import EXIT_FAILED, output, print_json, say
+from resilver.cli.options import Json, Quiet
+from resilver.cli.saving import check_writable, keep_inputs
+
+if TYPE_CHECKING:
+    from resilver.center import Sizing
+    from resilver.report.tables import Table as ReportTable
+
+_NAME_WIDTH = 24
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is sized."""
+
+    file: str = argument(
+        "SIZING.toml", text="The sizing file, or the name of one in the catalog: spider-2."
+    )
+    settings: tuple[str, ...] = option(
+        "--set",
+        metavar="KEY=VALUE",
+        text="Override one key of the file, for example --set demand.bandwidth='1 TB/s'. "
+        "Repeatable.",
+        default=(),
+    )
+    page: Path | None = option(
+        "--output", "-o", metavar="FILE.html", text="Write it as a page there."
+    )
+
+
+def size(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+    """Say how many units of each offer a file system needs, which demand binds, and why.
+
+    Exits with 1 if no offer meets all demands, as where an offer says how many units there are.
+
+    Examples:
+
+    resilver size spider-2
+
+    resilver size sizing.toml --set demand.bandwidth="1 TB/s" -o sizing.html
+    """
+    from resilver.center import SizingFile
+    from resilver.center import size as perform
+
+    keep_inputs(asked.page, [asked.file])
+    check_writable(asked.page)
+    found = perform(SizingFile.load(asked.file, asked.settings))
+    if asked.page is not None:
+        from resilver.report.sizing import write_sizing
+
+        settings = [word for one in asked.settings for word in ("--set", one)]
+        command = shlex.join(["resilver", "size", Path(asked.file).name, *settings])
+        write_sizing(found, asked.page, command)
+    if as_json:
+        print_json(found.to_dict())
+    elif not quiet:
+        _print(found)
+    if asked.page is not None and not quiet:
+        say(f"wrote {asked.page}")
+    return 0 if found.holds else EXIT_FAILED
+
+
+def _print(found: Sizing) -> None:
+    """The answer, then the figures behind it."""
+    from resilver.report.sizing import (
+        answer_sentences,
+        figures_table,
+        needs_table,
+        offers_table,
+    )
+
+    console = output()
+    for sentence in answer_sentences(found):
+        console.print(Text(sentence, "bold"))
+    if len(found.offers) > 1:
+        _print_turned(offers_table(found.offers))
+    if found.demands:
+        _print_table("The demand", figures_table(found.demands), 3)
+    for offer in found.offers:
+        if offer.needs:
+            _print_table(f"{offer.name}: units by demand", needs_table(offer), 4)
+        units = "1 unit" if offer.units == 1 else f"{offer.units:,} units"
+        _print_table(f"{offer.name}: {units}", figures_table(offer.figures), 3)
+    if found.knees:
+        _print_table("Head room", figures_table(found.knees), 3)
+
+
+def _print_table(title: str, made: ReportTable, columns: int) -> None:
+    """The first columns of a table of a report; derivations wrap."""
+    from resilver.report.tables import cell_text
+
+    shown = Table(box=SIMPLE_HEAD, pad_edge=False, title=Text(title, "bold"), title_justify="left")
+    for column in made.columns[:columns]:
+        is_number = column.kind != "text" or column.name == "value"
+        shown.add_column(column.heading, justify="right" if is_number else "left")
+    for row in made.rows:
+        cells = (
+            Text(cell_text(value, column.kind))
+            for value, column in zip(row, made.columns[:columns], strict=False)
+        )
+        shown.add_row(*cells)
+    output().print(shown)
+
+
+def _print_turned(made: ReportTable) -> None:
+    """A table of a report with its rows side by side, as many as the window has room for."""
+    from resilver.report.tables import cell_text
+
+    console = output()
+    side_by_side = max(1, (console.width - _NAME_WIDTH) // _NAME_WIDTH)
+    for first in range(0, len(made.rows), side_by_side):
+        rows = made.rows[first : first + side_by_side]
+        shown = Table(box=SIMPLE_HEAD, pad_edge=False)
+        shown.add_column("")
+        for row in rows:
+            shown.add_column(Text(cell_text(row[0], "text")), justify="right", overflow="fold")
+        for rank, column in list(enumerate(made.columns))[1:]:
+            cells = (Text(cell_text(row[rank], column.kind)) for row in rows)
+            shown.add_row(column.heading, *cells)
+        console.print(shown)

@@ -1,0 +1,241 @@
+"""The page of a sizing: the answer, the demands, the offers, and each figure's derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resilver.report.chart import Chart
+from resilver.report.document import Document
+from resilver.report.judged import PageSection, write_judged
+from resilver.report.style import INK, SERIES
+from resilver.report.tables import Cell, Table, cell_text, table
+from resilver.report.vega import Spec, colours, level, rows, tip
+from resilver.report.vega import number as axis
+from resilver.report.words import listed, plural
+
+if TYPE_CHECKING:
+    from resilver.center import Figure, SizedOffer, Sizing
+
+_KINDS = {"bytes": "TB", "rate": "TB/s"}
+"""How figures are shown: sizes and rates in decimal units, as they are bought."""
+
+
+def figure_words(figure: Figure) -> str:
+    """A figure's value for people."""
+    if figure.kind == "seconds":
+        from resilver.center.quantities import duration
+
+        return duration(figure.value)
+    if figure.kind == "share":
+        return f"{100 * figure.value:.3g} %"
+    return cell_text(figure.value, _KINDS.get(figure.kind, figure.kind))
+
+
+def answer_sentences(sizing: Sizing) -> list[str]:
+    """The answer: for each offer how many units are needed, which demand says so, what is short."""
+    said = []
+    for offer in sizing.offers:
+        if offer.needed is None:
+            said.append(f"{offer.name}: {plural(offer.units, 'unit')}.")
+            continue
+        text = f"{offer.name}: {plural(offer.needed, 'unit')}, as {offer.binding} needs"
+        of_binding = next(need for need in offer.needs if need.demand == offer.binding)
+        if of_binding.least < of_binding.units:
+            text += f" ({of_binding.least:,} for that if its disks are at their best)"
+        if offer.short_of:
+            verb = "is" if offer.units == 1 else "are"
+            text += f"; {offer.units:,} {verb} short of {listed(_shortages(offer))}"
+        elif offer.units > offer.needed:
+            text += f"; {offer.units:,} are more"
+        if offer.dominated_by:
+            text += (
+                f"; {listed(list(offer.dominated_by))} is no worse in anything and better in some"
+            )
+        said.append(text + ".")
+    return said
+
+
+def _shortages(offer: SizedOffer) -> list[str]:
+    """The demands that the units are short of, and of which they are not for certain."""
+    least = {need.demand: need.least for need in offer.needs}
+    unless = " unless its disks are at their best"
+    return [
+        f"{demand}{unless if least[demand] <= offer.units else ''}" for demand in offer.short_of
+    ]
+
+
+def figures_table(figures: Sequence[Figure]) -> Table:
+    """Figures with their derivations, a row each."""
+    return table(
+        ("figure", "figure", "text", [one.what for one in figures]),
+        ("value", "value", "text", [figure_words(one) for one in figures]),
+        ("derivation", "derivation", "text", [one.derivation for one in figures]),
+        ("si_value", "in SI units", "number", [one.value for one in figures]),
+    )
+
+
+def needs_table(offer: SizedOffer) -> Table:
+    """The units that each demand needs of an offer."""
+    return table(
+        ("demand", "demand", "text", [need.demand for need in offer.needs]),
+        ("units", "units", "count", [need.units for need in offer.needs]),
+        ("least_units", "at best", "count", [need.least for need in offer.needs]),
+        ("derivation", "derivation", "text", [need.derivation for need in offer.needs]),
+    )
+
+
+def offers_table(offers: Sequence[SizedOffer]) -> Table:
+    """The offers side by side, a row each; what none says is left out."""
+    columns: list[tuple[str, str, str, list[Cell]]] = [
+        ("offer", "offer", "text", [one.name for one in offers]),
+        ("units", "units", "count", [one.units for one in offers]),
+        ("binding", "bound by", "text", [one.binding for one in offers]),
+        ("short_of", "short of", "text", [listed(list(one.short_of)) or None for one in offers]),
+        ("disks", "disks", "count", [one.disks for one in offers]),
+        ("usable_bytes", "formatted", "TB", [one.usable_bytes for one in offers]),
+    ]
+    keys = [figure.key for figure in offers[0].figures if "_below_" in figure.key]
+    for key in keys:
+        found = [next(f for f in one.figures if f.key == key) for one in offers]
+        columns.append((key, found[0].what.lower(), "TB", [figure.value for figure in found]))
+    rates: list[Cell] = [one.rate_bytes_per_second for one in offers]
+    columns.append(("rate_bytes_per_second", "in order", "TB/s", rates))
+    least = [one.random_bytes_per_second and one.random_bytes_per_second[0] for one in offers]
+    columns += [
+        ("random_bytes_per_second", "at random, at least", "TB/s", list(least)),
+        ("power_watts", "power", "watts", [one.power_watts for one in offers]),
+        (
+            "price",
+            "price",
+            "text",
+            [None if one.price is None else str(one.price) for one in offers],
+        ),
+        (
+            "dominated_by",
+            "dominated by",
+            "text",
+            [listed(list(one.dominated_by)) or None for one in offers],
+        ),
+    ]
+    kept = [one for one in columns if any(value is not None for value in one[3])]
+    return table(*kept)
+
+
+def units_chart(sizing: Sizing) -> Chart | None:
+    """The units that each demand needs of each offer, as bars.
+
+    Args:
+        sizing: The sizing.
+
+    Returns:
+        The chart; None without demands.
+    """
+    found = [(offer, need) for offer in sizing.offers for need in offer.needs]
+    if not found:
+        return None
+    offer, need = max(found, key=lambda one: one[1].units)
+    text = "Units of an offer that each demand needs by itself; the longest bar binds."
+    if any(one.least < one.units for _, one in found):
+        text += " The pale end is needed unless the disks are at their best."
+    made = table(
+        ("offer", "offer", "text", [one.name for one, _ in found]),
+        ("demand", "demand", "text", [one.demand for _, one in found]),
+        ("units", "units", "count", [one.units for _, one in found]),
+        ("least_units", "at best", "count", [one.least for _, one in found]),
+    )
+    heading = f"{need.demand.capitalize()} needs the most: {plural(need.units, 'unit')}"
+    if len(sizing.offers) > 1:
+        heading += f" of {offer.name}"
+    return Chart("units", heading, text, lambda: _units_spec(sizing), made, "units by demand")
+
+
+def _units_spec(sizing: Sizing) -> Spec:
+    names = [offer.name for offer in sizing.offers]
+    found = [(offer, need) for offer in sizing.offers for need in offer.needs]
+    few = len(names) == 1
+    data = rows(
+        name=[need.demand if few else f"{need.demand}, {offer.name}" for offer, need in found],
+        kind=[offer.name for offer, _ in found],
+        units=[need.units for _, need in found],
+        least=[need.least for _, need in found],
+        text=[f"{need.units:,}" for _, need in found],
+    )
+    named = colours(names, SERIES, legend=not few) | {"field": "kind"}
+    across = axis("units", "units", ends=(0.0, 1.12 * max(need.units for _, need in found)))
+    told = tip(("name", "demand"), ("units", "units"), ("least", "at best"))
+    bar = {"type": "bar", "height": 18}
+    text = {"type": "text", "align": "left", "dx": 5, "color": INK}
+    rest = {"x": {"field": "least"}, "x2": {"field": "units"}, "color": named, "tooltip": told}
+    return {
+        "height": 34 * len(found),
+        "room": (190, 30),
+        "data": data,
+        "encoding": {"y": level(""), "x": across},
+        "layer": [
+            {
+                "mark": bar,
+                "encoding": {"x": {"field": "least"}, "color": named, "tooltip": told},
+            },
+            {"mark": bar | {"fillOpacity": 0.35}, "encoding": rest},
+            {"mark": text, "encoding": {"text": {"field": "text", "type": "nominal"}}},
+        ],
+    }
+
+
+def write_sizing(sizing: Sizing, path: str | Path, command: str = "") -> Path:
+    """Write the page of a sizing.
+
+    Args:
+        sizing: The sizing.
+        path: The file to write; it is replaced in one step.
+        command: What makes it again.
+
+    Returns:
+        The path.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    page = Document()
+    sections = sizing_sections(page, sizing)
+    title = sizing.file.title or "How large the file system must be"
+    told = {"Source": sizing.file.source, "Made by": command}
+    return write_judged(page, path, title, answer_sentences(sizing), sections, told)
+
+
+def sizing_sections(page: Document, sizing: Sizing) -> list[PageSection]:
+    """What the page says of demands and offers.
+
+    Args:
+        page: What tables and charts are added to.
+        sizing: The sizing.
+    """
+    sections = []
+    if sizing.demands:
+        parts = [page.shown("demands", "What is asked", figures_table(sizing.demands), 3)]
+        sections.append(PageSection("The demand", (), parts))
+    if sizing.offers:
+        parts = []
+        if len(sizing.offers) > 1:
+            parts.append(page.shown("offers", "The offers", offers_table(sizing.offers)))
+        if (chart := units_chart(sizing)) is not None:
+            parts.append(page.figure(chart))
+        text = (
+            "Nothing is weighed into a score. An offer is dominated where another is no worse in "
+        )
+        text += "anything that both state and better in some."
+        sections.append(PageSection("The offers", (text,) if len(sizing.offers) > 1 else (), parts))
+    for rank, offer in enumerate(sizing.offers):
+        parts = []
+        if offer.needs:
+            parts.append(page.shown(f"needs-{rank}", "Units by demand", needs_table(offer)))
+        words = plural(offer.units, "unit")
+        parts.append(page.shown(f"figures-{rank}", words, figures_table(offer.figures), 3))
+        sections.append(PageSection(offer.name, (), parts))
+    if sizing.knees:
+        text = "A file system that stays below a knee is larger than what it stores by:"
+        parts = [page.shown("knees", "Head room", figures_table(sizing.knees), 3)]
+        sections.append(PageSection("Head room", (text,), parts))
+    return sections
