@@ -42,7 +42,16 @@ ARROWS: dict[str, set[str]] = {
 
 # Imported only inside the function that needs them: `import resilver` and `resilver --help` stay
 # quick.
-HEAVY = {"vl_convert", "jinja2", "pandas", "duckdb", "dask", "dask_jobqueue", "distributed"}
+HEAVY = {
+    "vl_convert",
+    "jinja2",
+    "pandas",
+    "duckdb",
+    "dask",
+    "dask_jobqueue",
+    "distributed",
+    "scipy",
+}
 
 
 @cache

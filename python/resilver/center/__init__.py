@@ -1,6 +1,27 @@
 """A center's file system: how large it must be, how full it gets, and what slows it down."""
 
-from resilver.center.sizing import Figure, Need, SizedOffer, Sizing, size
+from resilver.center.capacity import FillOutlook, Outlook
+from resilver.center.figures import Figure
+from resilver.center.namespaces import Dealt, deal
+from resilver.center.sizing import Need, SizedOffer, Sizing, size
 from resilver.center.sizing_file import SizingFile
+from resilver.center.trend import Trend, trend
+from resilver.center.year import Year, mean_life_days, simulate_year
 
-__all__ = ["Figure", "Need", "SizedOffer", "Sizing", "SizingFile", "size"]
+__all__ = [
+    "Dealt",
+    "Figure",
+    "FillOutlook",
+    "Need",
+    "Outlook",
+    "SizedOffer",
+    "Sizing",
+    "SizingFile",
+    "Trend",
+    "Year",
+    "deal",
+    "mean_life_days",
+    "simulate_year",
+    "size",
+    "trend",
+]

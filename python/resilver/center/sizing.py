@@ -13,31 +13,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from resilver.center.capacity import Outlook, outlook
+from resilver.center.figures import Figure
+from resilver.center.namespaces import Dealt, deal
 from resilver.center.quantities import Price, decimal_bytes, decimal_rate, duration
 from resilver.center.sizing_file import Demand, Offer, SizingFile
 from resilver.units import BytesPerSecond
 
 _SLACK = 1e-9
 """Units are counted up, but for what rounding of binary fractions adds."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure with its derivation.
-
-    Attributes:
-        key: Its name, the unit last.
-        what: What it is, in words.
-        value: In SI units.
-        kind: "bytes", "rate", "share", "count" or "seconds".
-        derivation: What it is computed from, as a formula.
-    """
-
-    key: str
-    what: str
-    value: float
-    kind: str
-    derivation: str
 
 
 @dataclass(frozen=True)
@@ -103,17 +89,23 @@ class Sizing:
         demands: What is asked, each figure with its derivation.
         offers: The offers, in the order of the file.
         knees: A figure a knee: how much larger than what is stored the formatted volume must be.
+        outlook: How full the file system gets; None where the file does not ask.
+        dealt: Projects over namespaces; None where the file has none.
     """
 
     file: SizingFile
     demands: tuple[Figure, ...]
     offers: tuple[SizedOffer, ...]
     knees: tuple[Figure, ...]
+    outlook: Outlook | None = None
+    dealt: Dealt | None = None
 
     @property
     def holds(self) -> bool:
-        """Whether some offer meets every demand."""
-        return not self.offers or any(not offer.short_of for offer in self.offers)
+        """Whether some offer meets every demand, and all that comes in has room."""
+        year = None if self.outlook is None else self.outlook.year
+        has_room = year is None or not year.refused_bytes.any()
+        return has_room and (not self.offers or any(not one.short_of for one in self.offers))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, in SI units."""
@@ -123,8 +115,20 @@ class Sizing:
             "demands": [asdict(figure) for figure in self.demands],
             "knees": [asdict(figure) for figure in self.knees],
             "offers": [asdict(offer) | {"needed": offer.needed} for offer in self.offers],
+            "capacity": None if self.outlook is None else self.outlook.to_dict(),
+            "namespaces": None if self.dealt is None else _dealt_json(self.file, self.dealt),
             "holds": self.holds,
         }
+
+
+def _dealt_json(file: SizingFile, dealt: Dealt) -> dict[str, Any]:
+    projects = () if file.namespaces is None else file.namespaces.projects
+    places = zip(projects, dealt.namespace, strict=True)
+    return {
+        "worst_load": dealt.worst,
+        "optimum": dealt.optimum,
+        "projects": [{"name": one.name, "namespace": place} for one, place in places],
+    }
 
 
 def size(sizing: str | Path | Mapping[str, Any] | SizingFile) -> Sizing:
@@ -149,9 +153,14 @@ def size(sizing: str | Path | Mapping[str, Any] | SizingFile) -> Sizing:
     file = SizingFile.of(sizing)
     demands = () if file.demand is None else tuple(_demands(file.demand))
     offers = [_sized(offer, file.demand, file.knees) for offer in file.offers]
-    return Sizing(
-        file, demands, tuple(_compared(offers)), tuple(_knee(knee) for knee in file.knees)
-    )
+    knees = tuple(_knee(knee) for knee in file.knees)
+    usable = offers[0].usable_bytes if offers else None
+    ahead = None if file.capacity is None else outlook(file.capacity, file.knees, usable)
+    dealt = None
+    if file.namespaces is not None:
+        needs = [(one.capacity, one.bandwidth) for one in file.namespaces.projects]
+        dealt = deal(np.array(needs, dtype=np.float64), file.namespaces.count)
+    return Sizing(file, demands, tuple(_compared(offers)), knees, ahead, dealt)
 
 
 def _demands(demand: Demand) -> list[Figure]:

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Self
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver import catalog
+from resilver.center.capacity_file import Capacity
+from resilver.center.namespaces import Namespaces
 from resilver.center.quantities import Price, Watts
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.text import read_toml
@@ -267,6 +269,10 @@ class SizingFile(Section):
     """What is offered for it."""
     knees: tuple[_Part, ...] = Field(default=(0.5, 0.7), max_length=10, examples=[[0.5, 0.7]])
     """Shares of the formatted volume beyond which the file system is known to be slower."""
+    capacity: Capacity | None = Field(default=None, examples=[{"inflow": "1.2 PB/d"}])
+    """How full it gets."""
+    namespaces: Namespaces | None = Field(default=None, examples=[{"count": 2}])
+    """Over how many namespaces which projects are dealt."""
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
@@ -325,9 +331,14 @@ class SizingFile(Section):
         if self.offers and self.demand is None and any(one.units is None for one in self.offers):
             rule = "how many units there are follows from no demand"
             problems.append(Problem(rule, "add [demand], or units to each offer", key="offers"))
-        if self.demand is None and not self.offers:
+        if not (self.demand or self.offers or self.capacity or self.namespaces):
             rule = "there is nothing to size"
-            problems.append(Problem(rule, "add [demand] and [[offers]]"))
+            remedy = "add [demand] and [[offers]], [capacity] or [namespaces]"
+            problems.append(Problem(rule, remedy))
+        capacity = self.capacity
+        if capacity is not None and capacity.inflow and not (capacity.usable or self.offers):
+            rule = "how much the file system holds is not said"
+            problems.append(Problem(rule, 'add usable = "32 PB", or [[offers]]', key="capacity"))
         for number, offer in enumerate(self.offers):
             asks = self.demand is not None and self.demand.random is not None
             if asks and offer.random_shares is None:

@@ -43,9 +43,10 @@ class Asked:
 
 
 def size(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Say how many units of each offer a file system needs, which demand binds, and why.
+    """Say how many units of each offer a file system needs, which demand binds, how full it gets.
 
-    Exits with 1 if no offer meets all demands, as where an offer says how many units there are.
+    Exits with 1 if no offer meets all demands, as where an offer says how many units there are, or
+    if what comes in finds no room.
 
     Examples:
 
@@ -76,12 +77,9 @@ def size(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
 
 def _print(found: Sizing) -> None:
     """The answer, then the figures behind it."""
-    from resilver.report.sizing import (
-        answer_sentences,
-        figures_table,
-        needs_table,
-        offers_table,
-    )
+    from resilver.report import capacity
+    from resilver.report.figure_tables import figures_table
+    from resilver.report.sizing import answer_sentences, needs_table, offers_table
 
     console = output()
     for sentence in answer_sentences(found):
@@ -95,7 +93,18 @@ def _print(found: Sizing) -> None:
             _print_table(f"{offer.name}: units by demand", needs_table(offer), 4)
         units = "1 unit" if offer.units == 1 else f"{offer.units:,} units"
         _print_table(f"{offer.name}: {units}", figures_table(offer.figures), 3)
-    if found.knees:
+    ahead = found.outlook
+    if ahead is not None and ahead.figures:
+        _print_table("Fill over time", figures_table(ahead.figures), 3)
+    if ahead is not None and ahead.rates:
+        _print_table("Share of the bandwidth", capacity.rates_table(ahead), 3)
+        if not ahead.rates[0].is_measured:
+            console.print(Text(capacity.STAND_IN_NOTE, "dim"))
+    if ahead is not None and ahead.purges:
+        _print_table("What a purge frees now", capacity.purges_table(ahead), 4)
+    if found.dealt is not None:
+        _print_table("Projects by namespace", capacity.namespaces_table(found), 4)
+    if found.knees and found.offers:
         _print_table("Head room", figures_table(found.knees), 3)
 
 

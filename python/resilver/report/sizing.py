@@ -6,31 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.report.capacity import capacity_sections, capacity_sentences
 from resilver.report.chart import Chart
 from resilver.report.document import Document
+from resilver.report.figure_tables import figures_table
 from resilver.report.judged import PageSection, write_judged
 from resilver.report.style import INK, SERIES
-from resilver.report.tables import Cell, Table, cell_text, table
+from resilver.report.tables import Cell, Table, table
 from resilver.report.vega import Spec, colours, level, rows, tip
 from resilver.report.vega import number as axis
 from resilver.report.words import listed, plural
 
 if TYPE_CHECKING:
-    from resilver.center import Figure, SizedOffer, Sizing
-
-_KINDS = {"bytes": "TB", "rate": "TB/s"}
-"""How figures are shown: sizes and rates in decimal units, as they are bought."""
-
-
-def figure_words(figure: Figure) -> str:
-    """A figure's value for people."""
-    if figure.kind == "seconds":
-        from resilver.center.quantities import duration
-
-        return duration(figure.value)
-    if figure.kind == "share":
-        return f"{100 * figure.value:.3g} %"
-    return cell_text(figure.value, _KINDS.get(figure.kind, figure.kind))
+    from resilver.center import SizedOffer, Sizing
 
 
 def answer_sentences(sizing: Sizing) -> list[str]:
@@ -54,7 +42,7 @@ def answer_sentences(sizing: Sizing) -> list[str]:
                 f"; {listed(list(offer.dominated_by))} is no worse in anything and better in some"
             )
         said.append(text + ".")
-    return said
+    return [*said, *capacity_sentences(sizing)]
 
 
 def _shortages(offer: SizedOffer) -> list[str]:
@@ -64,16 +52,6 @@ def _shortages(offer: SizedOffer) -> list[str]:
     return [
         f"{demand}{unless if least[demand] <= offer.units else ''}" for demand in offer.short_of
     ]
-
-
-def figures_table(figures: Sequence[Figure]) -> Table:
-    """Figures with their derivations, a row each."""
-    return table(
-        ("figure", "figure", "text", [one.what for one in figures]),
-        ("value", "value", "text", [figure_words(one) for one in figures]),
-        ("derivation", "derivation", "text", [one.derivation for one in figures]),
-        ("si_value", "in SI units", "number", [one.value for one in figures]),
-    )
 
 
 def needs_table(offer: SizedOffer) -> Table:
@@ -200,7 +178,8 @@ def write_sizing(sizing: Sizing, path: str | Path, command: str = "") -> Path:
     """
     page = Document()
     sections = sizing_sections(page, sizing)
-    title = sizing.file.title or "How large the file system must be"
+    asks = "How large the file system must be" if sizing.offers else "How full it gets"
+    title = sizing.file.title or asks
     told = {"Source": sizing.file.source, "Made by": command}
     return write_judged(page, path, title, answer_sentences(sizing), sections, told)
 
@@ -234,7 +213,8 @@ def sizing_sections(page: Document, sizing: Sizing) -> list[PageSection]:
         words = plural(offer.units, "unit")
         parts.append(page.shown(f"figures-{rank}", words, figures_table(offer.figures), 3))
         sections.append(PageSection(offer.name, (), parts))
-    if sizing.knees:
+    sections += capacity_sections(page, sizing)
+    if sizing.knees and sizing.offers:
         text = "A file system that stays below a knee is larger than what it stores by:"
         parts = [page.shown("knees", "Head room", figures_table(sizing.knees), 3)]
         sections.append(PageSection("Head room", (text,), parts))

@@ -1,0 +1,144 @@
+"""The section of a sizing file about time: what comes in, what is purged, what is observed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+
+from resilver.center.quantities import DAY_SECONDS, Inflow
+from resilver.errors import ConfigError, Problem, show
+from resilver.spec.section import AboveZero, Count, Section, file_path
+from resilver.units import Bytes, Seconds
+
+_Part = Annotated[float, Field(strict=True, gt=0, le=1)]
+_DAYS_MAX = 3650
+
+
+def _one_inflow(value: Any) -> Any:
+    """A rate alone is one class of files."""
+    return [{"rate": value}] if isinstance(value, str) else value
+
+
+def _paths(value: object, info: ValidationInfo) -> tuple[Path, ...]:
+    """A path or several."""
+    if value is None:
+        return ()
+    several = value if isinstance(value, list | tuple) else [value]
+    return tuple(file_path(one, info) for one in several)
+
+
+def _path(value: object, info: ValidationInfo) -> Path | None:
+    return None if value is None else file_path(value, info)
+
+
+_Paths = Annotated[
+    tuple[Path, ...],
+    PlainValidator(_paths),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+_Path = Annotated[Path | None, PlainValidator(_path), WithJsonSchema({"type": "string"})]
+
+
+class Purge(Section):
+    """Which files are deleted, once a day."""
+
+    last_access: Annotated[Seconds, AboveZero('such as "14 d"')] = Field(examples=["14 d"])
+    """How long nobody has read, changed or written a file that may be deleted: whole days."""
+    high: _Part | None = Field(default=None, examples=[0.7])
+    """The fill above which files are deleted, the oldest first. Default: at any fill, all of them.
+    """
+    low: _Part | None = Field(default=None, examples=[0.6])
+    """The fill at which that ends."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = []
+        if self.last_access % DAY_SECONDS:
+            rule = "the purge runs once a day, and tells ages in whole days"
+            problems.append(Problem(rule, 'such as "14 d"', key="last_access"))
+        if (self.high is None) != (self.low is None):
+            key = "high" if self.low is None else "low"
+            rule = "a purge begins above one fill and ends at another"
+            remedy = "give both high and low, or none"
+            problems.append(Problem(rule, remedy, key, show(getattr(self, key))))
+        if self.high is not None and self.low is not None and self.low >= self.high:
+            rule = f"the purge would end at {self.low:g}, not below {self.high:g} where it begins"
+            problems.append(Problem(rule, "lower low, or raise high", "low", show(self.low)))
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+    @property
+    def days(self) -> int:
+        """The age in days."""
+        return round(self.last_access / DAY_SECONDS)
+
+
+class FileClass(Section):
+    """Files that come in, and how often they are used afterwards."""
+
+    rate: Annotated[Inflow, AboveZero('such as "1.2 PB/d"')] = Field(examples=["1.2 PB/d"])
+    """How many bytes come in."""
+    accessed_every: Annotated[Seconds | None, AboveZero('such as "20 d"')] = Field(
+        default=None, examples=["20 d"]
+    )
+    """The mean time between uses of a file, at random times. Default: none is used again."""
+
+
+class Capacity(Section):
+    """How full the file system gets: what comes in, what is purged, and what was observed."""
+
+    usable: Annotated[Bytes | None, AboveZero('such as "32 PB"')] = Field(
+        default=None, examples=["32.256 PB"]
+    )
+    """How much it holds. Default: what the first offer comes to."""
+    stored: Bytes = Field(default=Bytes(0), examples=["10 PB"])
+    """How much is stored on the first day, of all ages up to the purge's alike."""
+    inflow: Annotated[tuple[FileClass, ...], BeforeValidator(_one_inflow)] = Field(
+        default=(), max_length=100, examples=["1.2 PB/d"]
+    )
+    """What comes in: a rate, or tables of classes of files."""
+    purge: Purge | None = Field(default=None, examples=[{"last_access": "14 d"}])
+    """What is deleted. Default: nothing."""
+    days: Count = Field(default=365, le=_DAYS_MAX, examples=[365])
+    """How many days are told."""
+    rate_at_fill: tuple[tuple[float, float], ...] = Field(
+        default=(), max_length=100, examples=[[[0.5, 1.0], [0.7, 0.9], [0.95, 0.5]]]
+    )
+    """Measured: pairs of a fill and the share of its bandwidth that the file system has there.
+    Default: a stand-in, swept.
+    """
+    listing: _Path = Field(default=None, examples=["scan.txt"])
+    """A listing of what is stored now, with ages. Default: none."""
+    lfs_df: _Paths = Field(default=(), examples=["df.txt"])
+    """Series of ``lfs df``, each table behind its time. Default: none."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = []
+        if not (self.inflow or self.listing or self.lfs_df):
+            rule = "nothing says what comes in or what is stored"
+            problems.append(Problem(rule, 'add inflow = "1.2 PB/d", listing or lfs_df'))
+        if self.listing is not None and self.stored:
+            rule = "the listing says what is stored"
+            problems.append(Problem(rule, "remove one of them", "stored", show(int(self.stored))))
+        if self.usable is not None and self.stored > self.usable:
+            rule = "more is stored than the file system holds"
+            problems.append(Problem(rule, "raise usable", "stored", show(int(self.stored))))
+        fills = [fill for fill, _ in self.rate_at_fill]
+        shares = [share for _, share in self.rate_at_fill]
+        if fills != sorted(set(fills)) or any(not 0 <= one <= 1 for one in [*fills, *shares]):
+            rule = "pairs of a fill and a share, both from 0 to 1, the fills rising"
+            problems.append(Problem(rule, "such as [[0.5, 1.0], [0.95, 0.5]]", "rate_at_fill"))
+        if problems:
+            raise ConfigError(problems)
+        return self

@@ -1,0 +1,164 @@
+"""Series of `lfs df`: how full each target of a Lustre file system was, and when.
+
+Each table stands behind the time at which it was printed: ``BEGIN`` and seconds since 1970, as
+TOKIO's collectors write it (github.com/NERSC/pytokio), the seconds alone (``date +%s``), or a time
+as ``date -Is`` writes it. Sizes are the blocks of 1,024 bytes that plain `lfs df` prints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.text import read_text, refuse
+
+_BEGIN = re.compile(r"(?:BEGIN\s+)?(\d{9,11})")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?.*")
+_TARGET = re.compile(r"(\S+?)-(OST|MDT)([0-9a-fA-F]{4})_UUID")
+_INACTIVE = re.compile(r"(\S+-)?(OST|MDT)([0-9a-fA-F]{4})(?:_UUID)?\s*:\s*(.+)")
+_BLOCK_BYTES = 1024
+_HEADER = "UUID"
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FillSeries:
+    """How full the targets of one file system were.
+
+    Attributes:
+        name: The file system.
+        seconds: The times, since 1970, rising: shape (snapshots,).
+        targets: The targets that every snapshot has, in their order.
+        used_bytes: By snapshot and target: shape (snapshots, targets).
+        size_bytes: What each target holds: shape (targets,).
+        left_out: Targets that some snapshot says are inactive, or does not have.
+    """
+
+    name: str
+    seconds: Floats = field(repr=False)
+    targets: tuple[str, ...] = field(repr=False)
+    used_bytes: Floats = field(repr=False)
+    size_bytes: Floats = field(repr=False)
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def fill(self) -> Floats:
+        """The share that is used, by snapshot and target."""
+        return np.asarray(self.used_bytes / self.size_bytes)
+
+
+def read_lfs_df(paths: Sequence[Path]) -> list[FillSeries]:
+    """Read a series of `lfs df`.
+
+    Args:
+        paths: Files with one snapshot or more each, each behind its time; gzipped or not.
+
+    Returns:
+        A series a file system, by name. Object targets (OST) alone are kept.
+
+    Raises:
+        ConfigError: A table has no time, sizes are rounded (``lfs df -h``), a line is damaged,
+            there are fewer than three snapshots, or no target is active in all of them.
+    """
+    found: dict[str, dict[float, dict[str, tuple[int, int]]]] = {}
+    inactive: dict[str, set[str]] = {}
+    for path in paths:
+        _read(path, found, inactive)
+    if not found:
+        refuse(paths[0], "there is no line of lfs df", "run: date -Is; lfs df")
+    return [_series(name, found[name], inactive.get(name, set())) for name in sorted(found)]
+
+
+def _read(
+    path: Path,
+    found: dict[str, dict[float, dict[str, tuple[int, int]]]],
+    inactive: dict[str, set[str]],
+) -> None:
+    moment: float | None = None
+    name = ""
+    for number, raw in enumerate(read_text(path).splitlines(), 1):
+        line, place = raw.strip(), f"{path}, line {number}"
+        if not line or line.startswith(("filesystem_summary", "filesystem summary")):
+            continue
+        if (told := _moment(line)) is not None:
+            moment = told
+        elif line.startswith(_HEADER):
+            if "1K-blocks" not in line:
+                rule = "the table does not count blocks of 1,024 bytes"
+                refuse(place, rule, "run lfs df without -h, -i and other options")
+        elif gone := _INACTIVE.match(line):
+            if gone[2] == "OST":
+                owner = (gone[1] or f"{name}-").rstrip("-")
+                inactive.setdefault(owner, set()).add(f"OST{gone[3].lower()}")
+        elif target := _TARGET.match(line):
+            name = target[1]
+            if moment is None:
+                rule = "no time stands before this table"
+                refuse(place, rule, "write it before each one: date -Is; lfs df")
+            if target[2] == "OST":
+                key = f"OST{target[3].lower()}"
+                row = _row(line, place)
+                of_time = found.setdefault(name, {}).setdefault(moment, {})
+                if key in of_time:
+                    refuse(place, f"{key} stands twice in one snapshot", "remove one of them")
+                of_time[key] = row
+        else:
+            refuse(place, f"{show(line[:60])} is no line of lfs df", "keep its tables and times")
+
+
+def _moment(line: str) -> float | None:
+    """The time that a line says; None for other lines."""
+    if match := _BEGIN.fullmatch(line):
+        return float(match[1])
+    if _ISO.fullmatch(line):
+        try:
+            return datetime.fromisoformat(line).astimezone().timestamp()
+        except ValueError:
+            return None
+    return None
+
+
+def _row(line: str, place: str) -> tuple[int, int]:
+    """Size and use of a target, in bytes."""
+    words = line.split()
+    if len(words) < 4 or not all(word.isdigit() for word in words[1:4]):
+        rule = f"{show(line[:60])}: blocks, used and available are whole numbers"
+        refuse(place, rule, "run lfs df without -h")
+    size, used = int(words[1]) * _BLOCK_BYTES, int(words[2]) * _BLOCK_BYTES
+    if not size or used > size:
+        refuse(place, f"{show(line[:60])}: a target uses no more than it has")
+    return size, used
+
+
+def _series(
+    name: str, of_times: dict[float, dict[str, tuple[int, int]]], inactive: set[str]
+) -> FillSeries:
+    times = sorted(of_times)
+    if len(times) < 3:
+        rule = f"{name} has {len(times)} snapshots, and a slope needs at least 3"
+        raise ConfigError(Problem(rule, "add more, each behind its time", key="lfs_df"))
+    seen = {target for time in times for target in of_times[time]} | inactive
+    kept = sorted(
+        target for target in seen - inactive if all(target in of_times[time] for time in times)
+    )
+    if not kept:
+        rule = f"no target of {name} is active in every snapshot"
+        raise ConfigError(Problem(rule, "leave out the snapshots without them", key="lfs_df"))
+    used = [[of_times[time][target][1] for target in kept] for time in times]
+    sizes = [of_times[times[-1]][target][0] for target in kept]
+    return FillSeries(
+        name,
+        np.array(times),
+        tuple(kept),
+        np.array(used, dtype=np.float64),
+        np.array(sizes, dtype=np.float64),
+        tuple(sorted(seen - set(kept))),
+    )

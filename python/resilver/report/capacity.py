@@ -1,0 +1,340 @@
+"""How full a file system gets, on a page and in words: days, ages, and what targets gain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resilver.center.quantities import DAY_SECONDS, daily, decimal_bytes, duration
+from resilver.report.chart import Chart
+from resilver.report.document import Document
+from resilver.report.figure_tables import figures_table
+from resilver.report.judged import PageSection
+from resilver.report.style import BLUE, DASHES, INK, SERIES, VERMILLION
+from resilver.report.tables import Cell, Table, table
+from resilver.report.vega import Spec, colours, rows, tip
+from resilver.report.vega import number as axis
+from resilver.report.words import plural
+
+if TYPE_CHECKING:
+    from resilver.center import FillOutlook, Outlook, Sizing, Trend
+
+_REACH = 10
+"""A series tells of no more than so many times its own length."""
+_DAYS_SHOWN = 90
+
+STAND_IN_NOTE = (
+    "How much slower a full file system is, is published nowhere that could be read. The curve is "
+    "a stand-in: a straight line from the first knee to a full file system, and what it loses "
+    "there is swept. The one series that could be read shows no knee: of 162 runs of one benchmark "
+    "on one file system (Cori's scratch in 2017, pytokio's example), 41 to 67 % full, those were "
+    "slow beside which others ran (rank correlation -0.47), and fullness told nothing (+0.04). So "
+    "nothing measured says that rates fall below 67 %: measure yours, and say "
+    "capacity.rate_at_fill."
+)
+
+
+def capacity_sentences(sizing: Sizing) -> list[str]:
+    """What the days, the listing and the series say, a sentence each."""
+    found = sizing.outlook
+    said = []
+    if found is not None and (year := found.year) is not None:
+        figures = {figure.key: figure for figure in found.figures}
+        text = f"In {len(year.fill):,} days it is {100 * figures['most_fill'].value:.3g} % full at "
+        text += "most"
+        for knee in sizing.file.knees:
+            days = figures[f"days_above_{100 * knee:g}_percent"].value
+            when = f"on {plural(days, 'day')}" if days else "never"
+            text += f", above {100 * knee:g} % {when}"
+        if "refused_bytes" in figures:
+            text += (
+                f"; {decimal_bytes(figures['refused_bytes'].value)} find no room, "
+                f"{figures['refused_bytes'].derivation}"
+            )
+        said.append(text + ".")
+    if found is not None and found.listing is not None:
+        own = sizing.file.capacity.purge if sizing.file.capacity else None
+        wanted = own.days if own is not None else 14
+        days, files, size, owners = next(one for one in found.purges if one[0] == wanted)
+        of = "" if owners is None else f" of {plural(owners, 'owner')}"
+        said.append(
+            f"A purge of {days} d now frees {decimal_bytes(size)} in {plural(files, 'file')}{of}."
+        )
+        if found.listing.future_files:
+            many = plural(found.listing.future_files, "file")
+            size_words = decimal_bytes(found.listing.future_bytes)
+            said.append(f"{many} ({size_words}) with times after the scan count as just used.")
+        if found.listing.scanned_seconds is not None and not found.listing.is_scan_told:
+            said.append("The listing does not say when it was made: its newest time stands for it.")
+    for one in found.fills if found is not None else ():
+        said.append(fill_sentence(one, sizing.file.knees[-1:] or (1.0,)))
+    if sizing.dealt is not None:
+        text = f"The fullest or busiest of {sizing.dealt.count} namespaces has "
+        text += f"{sizing.dealt.worst:.3f} of an equal share"
+        best = sizing.dealt.optimum
+        said.append(text + ("." if best is None else f"; the least possible is {best:.3f}."))
+    return said
+
+
+def slope_words(found: Trend) -> str:
+    """What a series gains a day, with its interval."""
+    verb = "gains" if found.slope >= 0 else "loses"
+    ends = sorted((found.low, found.high), key=lambda end: end * (1 if found.slope >= 0 else -1))
+    sign = 1 if found.slope >= 0 else -1
+    low, high = (daily(sign * end) for end in ends)
+    return f"{verb} {daily(abs(found.slope))} ({low} to {high})"
+
+
+def fill_sentence(one: FillOutlook, levels: tuple[float, ...]) -> str:
+    """What a series says of its file system."""
+    text = f"{one.series.name}: {100 * one.fill:.3g} % full, {slope_words(one.trend)}"
+    span = duration(one.trend.span_seconds)
+    if not one.trend.is_clear:
+        text += f"; {span} show no clear trend"
+    else:
+        level = next((level for level in levels if level > one.fill), 1.0)
+        when = one.trend.seconds_to(level * one.size_bytes)
+        if when is not None and one.trend.slope > 0:
+            least, most = when
+            until = " or more" if most is None else f" to {_days(most)}"
+            words = "full" if level == 1.0 else f"{100 * level:g} % full"
+            text += f"; {words} in {_days(least)}{until} if it goes on so"
+            if least > _REACH * one.trend.span_seconds:
+                text += f", of which {span} tell little"
+    if one.series.left_out:
+        text += f"; without {plural(len(one.series.left_out), 'target')} not active throughout"
+    return text + "."
+
+
+def _days(seconds: float) -> str:
+    """A time far ahead, in whole days where that says enough."""
+    days = seconds / DAY_SECONDS
+    return duration(seconds) if days < 10 else f"{days:,.0f} d"
+
+
+def capacity_sections(page: Document, sizing: Sizing) -> list[PageSection]:
+    """What the page says of time.
+
+    Args:
+        page: What tables and charts are added to.
+        sizing: The sizing.
+    """
+    sections = []
+    found = sizing.outlook
+    if found is not None and found.figures:
+        parts = []
+        if found.year is not None:
+            parts.append(page.figure(fill_chart(found, sizing.file.knees)))
+        parts.append(page.shown("capacity", "How full it gets", figures_table(found.figures), 3))
+        sections.append(PageSection("Fill over time", (), parts))
+    if found is not None and found.rates:
+        is_measured = found.rates[0].is_measured
+        parts = [page.shown("rates", "Share of the bandwidth", rates_table(found))]
+        texts = () if is_measured else (STAND_IN_NOTE,)
+        sections.append(PageSection("What the fill leaves of the bandwidth", texts, parts))
+    if found is not None and found.listing is not None:
+        chart, purges = ages_chart(found, sizing), purges_table(found)
+        parts = [page.figure(chart), page.shown("purges", "What a purge frees now", purges)]
+        sections.append(PageSection("Ages", (), parts))
+    if found is not None and found.fills:
+        parts = [
+            page.figure(targets_chart(found)),
+            page.shown("file-systems", "The file systems", fills_table(found)),
+        ]
+        text = (
+            "Slopes are Theil and Sen's, with an interval of 95 % that takes the snapshots for "
+            "independent: it is too narrow where use comes in waves longer than their distance."
+        )
+        sections.append(PageSection("What targets gain", (text,), parts))
+    if sizing.dealt is not None:
+        made = namespaces_table(sizing)
+        sections.append(
+            PageSection("Namespaces", (), [page.shown("namespaces", "Projects by namespace", made)])
+        )
+    return sections
+
+
+def fill_chart(found: Outlook, knees: tuple[float, ...]) -> Chart:
+    """How full it is on each day, with the knees.
+
+    Args:
+        found: What the section came to, with days.
+        knees: The fills beyond which it is slower.
+    """
+    assert found.year is not None
+    fill = 100.0 * found.year.fill
+    days = list(range(1, len(fill) + 1))
+    heading = f"It is {fill.max():.3g} % full at most, and {fill[-1]:.3g} % on the last day"
+    text = "How full the file system is on each day, before that day's purge; dashed, the knees."
+
+    def spec() -> Spec:
+        ends = (0.0, max(100.0 * max(knees, default=0.0), float(fill.max())) * 1.1)
+        line = {"type": "line", "color": BLUE, "strokeWidth": 2}
+        rule = {"type": "rule", "color": VERMILLION, "strokeDash": DASHES[1], "strokeWidth": 1.5}
+        label = {"type": "text", "align": "left", "dy": -6, "color": INK}
+        marks = rows(y=[100.0 * one for one in knees], text=[f"{100 * one:g} %" for one in knees])
+        told = {"text": {"field": "text", "type": "nominal"}, "x": {"datum": 1}}
+        return {
+            "height": 260,
+            "encoding": {
+                "x": axis("day", "day", ends=(1.0, float(max(days[-1], 2)))),
+                "y": axis("y", "full (%)", ends=ends),
+            },
+            "layer": [
+                {"data": rows(day=days, y=fill), "mark": line},
+                {
+                    "data": marks,
+                    "mark": rule,
+                    "encoding": {"x": {"value": 0}, "x2": {"value": {"expr": "width"}}},
+                },
+                {"data": marks, "mark": label, "encoding": told},
+            ],
+        }
+
+    made = table(
+        ("day", "day", "count", days),
+        ("fill", "full", "share", found.year.fill.tolist()),
+        ("stored_bytes", "stored after the purge", "TB", found.year.stored_bytes.tolist()),
+        ("purged_bytes", "purged", "TB", found.year.purged_bytes.tolist()),
+        ("refused_bytes", "refused", "TB", found.year.refused_bytes.tolist()),
+    )
+    return Chart("fill", heading, text, spec, made, "fill by day")
+
+
+def ages_chart(found: Outlook, sizing: Sizing) -> Chart:
+    """What is stored by days since its last use, and what a purge frees.
+
+    Args:
+        found: What the section came to, with a listing.
+        sizing: The sizing.
+    """
+    assert found.listing is not None
+    own = sizing.file.capacity.purge if sizing.file.capacity else None
+    days = own.days if own is not None else 14
+    by_day = found.listing.bytes_by_day
+    shown = [*by_day[:_DAYS_SHOWN].tolist(), float(by_day[_DAYS_SHOWN:].sum())]
+    _, size, _ = found.listing.older(days)
+    share = size / float(by_day.sum())
+    heading = (
+        f"A purge of {days} d frees {decimal_bytes(size)}, {100 * share:.3g} % of what is stored"
+    )
+    text = (
+        f"Bytes by days since files were last read, changed or written; the last bar holds all of "
+        f"{_DAYS_SHOWN} days and more."
+    )
+    kinds = ("kept", f"{days} d and older")
+
+    def spec() -> Spec:
+        top = max(shown)
+        power = 1e15 if top >= 1e15 else 1e12 if top >= 1e12 else 1e9 if top >= 1e9 else 1.0
+        unit = {1e15: "PB", 1e12: "TB", 1e9: "GB", 1.0: "B"}[power]
+        data = rows(
+            x=list(range(len(shown))),
+            x2=[day + 0.9 for day in range(len(shown))],
+            y=[one / power for one in shown],
+            kind=[kinds[day >= days] for day in range(len(shown))],
+        )
+        return {
+            "height": 240,
+            "data": data,
+            "mark": {"type": "rect"},
+            "encoding": {
+                "x": axis("x", "days since the last use", ends=(0.0, float(len(shown)))),
+                "x2": {"field": "x2"},
+                "y": axis("y", f"stored ({unit})"),
+                "y2": {"datum": 0},
+                "color": colours(kinds, (BLUE, VERMILLION)) | {"field": "kind"},
+                "tooltip": tip(("x", "days"), ("y", unit)),
+            },
+        }
+
+    made = table(("days", "days", "count", range(len(shown))), ("bytes", "stored", "TB", shown))
+    return Chart("ages", heading, text, spec, made, "stored by age")
+
+
+def targets_chart(found: Outlook) -> Chart:
+    """Each target's fill, and what it gains.
+
+    Args:
+        found: What the section came to, with series.
+    """
+    names = [one.series.name for one in found.fills]
+    every = [(one.series.name, of) for one in found.fills for of in one.targets]
+    fills = [100.0 * of.fill for _, of in every]
+    gains = [of.trend.slope * DAY_SECONDS / 1e12 for _, of in every]
+    heading = f"{plural(len(every), 'target')} are {min(fills):.3g} to {max(fills):.3g} % full"
+
+    def spec() -> Spec:
+        data = rows(
+            kind=[name for name, _ in every],
+            text=[f"{name} {of.target}" for name, of in every],
+            x=fills,
+            y=gains,
+        )
+        room = 0.05 * (max(fills) - min(fills) + 1.0)
+        return {
+            "height": 300,
+            "data": data,
+            "mark": {"type": "point", "filled": True, "size": 30},
+            "encoding": {
+                "x": axis("x", "full (%)", ends=(min(fills) - room, max(fills) + room)),
+                "y": axis("y", "gains (TB a day)"),
+                "color": colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"},
+                "tooltip": tip(("text", "target"), ("x", "full (%)"), ("y", "TB a day")),
+            },
+        }
+
+    made = table(
+        ("file_system", "file system", "text", [name for name, _ in every]),
+        ("target", "target", "text", [of.target for _, of in every]),
+        ("fill", "full", "share", [of.fill for _, of in every]),
+        ("slope_bytes_per_second", "gains", "text", [slope_words(of.trend) for _, of in every]),
+    )
+    text = "Each target's fill at the end of the series, and what it gains or loses a day."
+    return Chart("targets", heading, text, spec, made, "targets")
+
+
+def rates_table(found: Outlook) -> Table:
+    """What the fill leaves of the bandwidth, a row a curve."""
+    return table(
+        ("curve", "if", "text", [one.curve for one in found.rates]),
+        ("mean_share", "on average", "share", [one.mean for one in found.rates]),
+        ("least_share", "on the fullest day", "share", [one.least for one in found.rates]),
+    )
+
+
+def purges_table(found: Outlook) -> Table:
+    """What purges of several ages free now."""
+    columns: list[tuple[str, str, str, list[Cell]]] = [
+        ("days", "not used for, days", "count", [one[0] for one in found.purges]),
+        ("files", "files", "count", [one[1] for one in found.purges]),
+        ("bytes", "frees", "TB", [one[2] for one in found.purges]),
+        ("owners", "owners", "count", [one[3] for one in found.purges]),
+    ]
+    return table(*(one for one in columns if any(value is not None for value in one[3])))
+
+
+def fills_table(found: Outlook) -> Table:
+    """What series of `lfs df` say, a row a file system."""
+    return table(
+        ("file_system", "file system", "text", [one.series.name for one in found.fills]),
+        ("targets", "targets", "count", [len(one.targets) for one in found.fills]),
+        ("left_out", "left out", "count", [len(one.series.left_out) for one in found.fills]),
+        ("size_bytes", "size", "TB", [one.size_bytes for one in found.fills]),
+        ("fill", "full", "share", [one.fill for one in found.fills]),
+        ("slope", "trend", "text", [slope_words(one.trend) for one in found.fills]),
+        ("snapshots", "snapshots", "count", [one.trend.points for one in found.fills]),
+        ("span", "span", "text", [duration(one.trend.span_seconds) for one in found.fills]),
+    )
+
+
+def namespaces_table(sizing: Sizing) -> Table:
+    """Which projects are where, a row a project, by namespace."""
+    assert sizing.dealt is not None and sizing.file.namespaces is not None
+    dealt = zip(sizing.dealt.namespace, sizing.file.namespaces.projects, strict=True)
+    ordered = sorted(dealt, key=lambda one: one[0])
+    return table(
+        ("namespace", "namespace", "count", [place for place, _ in ordered]),
+        ("project", "project", "text", [one.name for _, one in ordered]),
+        ("capacity_bytes", "capacity", "TB", [one.capacity for _, one in ordered]),
+        ("bandwidth_bytes_per_second", "bandwidth", "TB/s", [one.bandwidth for _, one in ordered]),
+    )

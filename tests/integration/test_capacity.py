@@ -1,0 +1,210 @@
+"""How full a file system gets: closed forms beside days, and what is wrong with a section."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from resilver import ConfigError, cli, size
+from resilver.center import mean_life_days, simulate_year
+from resilver.center.year import PurgeRule, Year
+
+DAY = 86_400
+USABLE = 32.256e15
+
+
+def year(purge: PurgeRule | None, uses: float = 0.0, days: int = 400, **more: Any) -> Year:
+    """One byte a day of one class into an empty file system of a thousand bytes."""
+    one = np.ones(1)
+    return simulate_year(one, uses * one, np.zeros((1, 1)), 1000.0, purge, days, **more)
+
+
+def asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, code: int = 0
+) -> dict[str, Any]:
+    (tmp_path / "sizing.toml").write_text(text)
+    assert cli.run(["size", str(tmp_path / "sizing.toml"), "--json"]) == code, capsys.readouterr()
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)["capacity"]
+    return found
+
+
+def values(found: dict[str, Any]) -> dict[str, float]:
+    return {figure["key"]: figure["value"] for figure in found["figures"]}
+
+
+# --------------------------------------------------------------------------- closed forms and days
+
+
+def test_without_uses_what_is_stored_is_inflow_times_age() -> None:
+    """Little: 1 B/d x 14 d, at the end of each day; before the purge there is one day more."""
+    found = year(PurgeRule(14))
+    assert found.stored_bytes[-1] == pytest.approx(14.0, rel=1e-12)
+    assert found.peak_bytes[-1] == pytest.approx(15.0, rel=1e-12)
+    # All that came in is stored or purged.
+    assert found.purged_bytes.sum() == pytest.approx(400 - 14, rel=1e-12)
+
+
+@pytest.mark.parametrize("uses", [0.01, 0.05, 0.1, 0.2])
+def test_used_files_live_until_the_first_gap_of_the_age(uses: float) -> None:
+    """(e^(mu A) - 1) / mu, to 1 % where the purge runs every hour."""
+    found = year(PurgeRule(14), uses, days=2000, steps_a_day=24)
+    assert found.stored_bytes[-1] == pytest.approx(mean_life_days(14, uses), rel=0.01)
+
+
+@pytest.mark.parametrize("uses", [0.01, 0.1, 0.2])
+def test_a_daily_purge_keeps_what_is_used_on_its_last_day(uses: float) -> None:
+    """By days it is the wait for A days in a row without a use: (p^-A - 1) / (1 - p), p = e^-mu."""
+    p = math.exp(-uses)
+    found = year(PurgeRule(14), uses, days=3000)
+    assert found.stored_bytes[-1] == pytest.approx((p**-14 - 1) / (1 - p), rel=1e-9)
+
+
+def test_the_first_gap_of_the_age_comes_when_drawn_uses_say() -> None:
+    """Files drawn one by one, 40,000 of them: their mean life within four standard errors."""
+    rng = np.random.default_rng(7)
+    lives = []
+    for _ in range(40_000):
+        life = 0.0
+        while (gap := rng.exponential(1 / 0.1)) < 14:
+            life += gap
+        lives.append(life + 14)
+    error = float(np.std(lives)) / math.sqrt(len(lives))
+    assert abs(float(np.mean(lives)) - mean_life_days(14, 0.1)) < 4 * error
+
+
+def test_marks_keep_the_fill_between_them() -> None:
+    """Above 70 of 100 B the oldest go until 60: a cycle of ten days at 1 B/d, once it is full."""
+    one = np.ones(1)
+    found = simulate_year(one, 0 * one, np.zeros((1, 1)), 100.0, PurgeRule(14, 0.7, 0.6), 400)
+    assert found.first_day_above(0.7) == 71
+    after = found.stored_bytes[100:]
+    assert after.min() == pytest.approx(60.0) and found.peak_bytes[100:].max() == pytest.approx(
+        71.0
+    )
+    assert np.flatnonzero(found.purged_bytes)[:3].tolist() == [70, 81, 92]
+
+
+def test_what_is_too_young_is_not_purged_by_marks() -> None:
+    """1 B/d and 14 d make 14 B that no purge may take: of 15 B that is more than the high mark."""
+    one = np.ones(1)
+    found = simulate_year(one, 0 * one, np.zeros((1, 1)), 16.0, PurgeRule(14, 0.5, 0.4), 100)
+    assert found.stored_bytes[-1] == pytest.approx(14.0)
+
+
+def test_a_full_file_system_refuses_what_comes_in() -> None:
+    found = year(None, days=1500)
+    assert found.stored_bytes[-1] == 1000.0 and found.refused_bytes.sum() == pytest.approx(500.0)
+    assert found.first_day_above(0.5) == 501
+
+
+def test_bytes_are_conserved_with_any_classes() -> None:
+    rng = np.random.default_rng(3)
+    stored = rng.random((60, 20))
+    inflow, uses = rng.random(20), rng.random(20)
+    for purge in (None, PurgeRule(7), PurgeRule(7, 0.5, 0.3)):
+        found = simulate_year(inflow, uses, stored, 700.0, purge, 90)
+        came = 90 * inflow.sum() - found.refused_bytes.sum()
+        kept = found.stored_bytes[-1] + found.purged_bytes.sum()
+        assert kept == pytest.approx(stored.sum() + came, rel=1e-9)
+
+
+def test_a_million_classes_of_size_and_age_take_no_time() -> None:
+    """The goal is a year in 2 s; ten times that would be another algorithm."""
+    rng = np.random.default_rng(1)
+    begun = time.perf_counter()
+    simulate_year(
+        rng.random(1000), rng.random(1000), rng.random((1000, 1000)), 1e9, PurgeRule(14), 365
+    )
+    assert time.perf_counter() - begun < 20.0
+
+
+def test_spider_2_stays_below_its_knee_at_so_much_a_day(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """32.256 PB x 0.7 / 14 d = 1.6128 PB/d; half full, 1.152 PB/d."""
+    found = asked(
+        tmp_path,
+        capsys,
+        '[capacity]\nusable = "32.256 PB"\ninflow = "1.2 PB/d"\npurge = { last_access = "14 d" }\n',
+    )
+    of = values(found)
+    assert of["inflow_below_70_percent_bytes_per_second"] * DAY == pytest.approx(1.6128e15)
+    assert of["inflow_below_50_percent_bytes_per_second"] * DAY == pytest.approx(1.152e15)
+    assert of["steady_bytes"] == pytest.approx(16.8e15)
+    assert of["last_bytes"] == pytest.approx(of["steady_bytes"], rel=0.01)
+    assert len(found["days"]) == 365
+    # Fullest before a purge: 15 days of inflow.
+    assert of["most_fill"] == pytest.approx(18e15 / USABLE)
+    assert [one["is_measured"] for one in found["rates"]] == [False] * 3
+
+
+def test_a_measured_curve_takes_the_place_of_the_stand_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half full from the first day to the last: the share is that of the curve there."""
+    found = asked(
+        tmp_path,
+        capsys,
+        '[capacity]\nusable = "2 PB"\nstored = "1 PB"\ninflow = "1 B/s"\n'
+        "rate_at_fill = [[0.0, 1.0], [0.5, 0.8], [1.0, 0.2]]\n",
+    )
+    (only,) = found["rates"]
+    assert only["is_measured"] and only["mean"] == pytest.approx(0.8, rel=1e-6)
+
+
+def test_no_room_is_a_no(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = '[capacity]\nusable = "10 PB"\ninflow = "1 PB/d"\ndays = 20\n'
+    of = values(asked(tmp_path, capsys, text, code=1))
+    assert of["full_days"] == pytest.approx(10.0)
+    assert of["refused_bytes"] == pytest.approx(10e15)
+
+
+# ----------------------------------------------------------------------------------- what is wrong
+
+WRONG = {
+    'purge = { last_access = "14 d", high = 0.6, low = 0.7 }': "the purge would end at 0.7",
+    'purge = { last_access = "14 d", high = 0.7, low = 0.7 }': "the purge would end at 0.7",
+    'purge = { last_access = "14 d", high = 0.7 }': "give both high and low, or none",
+    'purge = { last_access = "14 d", high = 1.7, low = 0.6 }': "must be at most 1",
+    'purge = { last_access = "36 h" }': "tells ages in whole days",
+    'purge = { last_access = "0 d" }': "the time must be above zero",
+    'purge = { last_acess = "14 d" }': 'did you mean "last_access"?',
+    'stored = "20 PB"': "more is stored than the file system holds",
+    "rate_at_fill = [[0.7, 1.0], [0.5, 0.5]]": "the fills rising",
+    "rate_at_fill = [[0.5, 1.5]]": "both from 0 to 1",
+    "days = 0": "must be at least 1",
+    'listing = "none.txt"': "there is no such file",
+    'accessed_every = "20 d"': "there is no such key",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_a_wrong_line_is_told(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f'[capacity]\nusable = "10 PB"\ninflow = "1 PB/d"\n{line}\n'
+    (tmp_path / "a.toml").write_text(text)
+    assert cli.run(["size", str(tmp_path / "a.toml")]) == 2
+    captured = capsys.readouterr()
+    assert WRONG[line] in captured.err and "error: " in captured.err and captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("inflow", "message"),
+    [
+        ("1.2", "needs a unit"),
+        ("1.2 PB", "it says no time"),
+        ("0 PB/d", "must be above zero"),
+        ("-1 PB/d", "cannot be negative"),
+        ("1.2 Pb/d", "is not a unit of"),
+    ],
+)
+def test_an_inflow_is_a_volume_over_a_time(inflow: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        size({"capacity": {"usable": "10 PB", "inflow": inflow}})
