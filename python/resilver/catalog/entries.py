@@ -10,7 +10,7 @@ from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 
-KINDS = ("coding", "devices", "networks", "populations", "sizings", "studies")
+KINDS = ("coding", "devices", "lots", "networks", "populations", "sizings", "studies")
 """What the catalog holds."""
 
 STUDY_FILE = "study.toml"
@@ -19,6 +19,7 @@ STUDY_FILE = "study.toml"
 _SINGULAR = {
     "coding": "coding speed",
     "devices": "device",
+    "lots": "lot",
     "networks": "network",
     "populations": "population",
     "sizings": "sizing",

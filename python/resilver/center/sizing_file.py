@@ -10,11 +10,12 @@ from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver import catalog
 from resilver.center.capacity_file import Capacity
+from resilver.center.erasure import erasure_of
 from resilver.center.namespaces import Namespaces
 from resilver.center.quantities import Price, Watts
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.text import read_toml
-from resilver.spec.code import ErasureCode, code_of
+from resilver.spec.code import ErasureCode
 from resilver.spec.section import AboveZero, Count, Section
 from resilver.spec.sweep import put
 from resilver.spec.toml import split_override
@@ -239,12 +240,7 @@ class Offer(Section):
     @property
     def erasure(self) -> ErasureCode:
         """The code by its numbers."""
-        try:
-            code = code_of(self.code)
-        except ConfigError as error:
-            raise ConfigError(one.under("code") for one in error.problems) from None
-        assert code is not None, "text is a code or raises"
-        return code
+        return erasure_of(self.code, "code")
 
     @property
     def random_shares(self) -> tuple[float, float] | None:

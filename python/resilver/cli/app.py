@@ -26,6 +26,7 @@ from resilver.cli.options import (
 from resilver.cli.place.perform import place
 from resilver.cli.place.words import PlaceCommand
 from resilver.cli.population import show
+from resilver.cli.profile import profile
 from resilver.cli.redundancy import redundancy
 from resilver.cli.schema import schema
 from resilver.cli.size import size
@@ -294,7 +295,7 @@ def reproduce(
 
 
 command(app, JUDGE, cls=PlaceCommand)(place)
-for judging in (redundancy, topology, size):
+for judging in (redundancy, topology, size, profile):
     command(app, JUDGE)(judging)
 
 _import = group("Turn what was measured elsewhere into the inputs of studies.")

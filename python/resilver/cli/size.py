@@ -87,42 +87,51 @@ def _print(found: Sizing) -> None:
     if len(found.offers) > 1:
         _print_turned(offers_table(found.offers))
     if found.demands:
-        _print_table("The demand", figures_table(found.demands), 3)
+        print_figures("The demand", figures_table(found.demands), 3)
     for offer in found.offers:
         if offer.needs:
-            _print_table(f"{offer.name}: units by demand", needs_table(offer), 4)
+            print_figures(f"{offer.name}: units by demand", needs_table(offer), 4)
         units = "1 unit" if offer.units == 1 else f"{offer.units:,} units"
-        _print_table(f"{offer.name}: {units}", figures_table(offer.figures), 3)
+        print_figures(f"{offer.name}: {units}", figures_table(offer.figures), 3)
     ahead = found.outlook
     if ahead is not None and ahead.figures:
-        _print_table("Fill over time", figures_table(ahead.figures), 3)
+        print_figures("Fill over time", figures_table(ahead.figures), 3)
     if ahead is not None and ahead.rates:
-        _print_table("Share of the bandwidth", capacity.rates_table(ahead), 3)
+        print_figures("Share of the bandwidth", capacity.rates_table(ahead), 3)
         if not ahead.rates[0].is_measured:
             console.print(Text(capacity.STAND_IN_NOTE, "dim"))
     if ahead is not None and ahead.purges:
-        _print_table("What a purge frees now", capacity.purges_table(ahead), 4)
+        print_figures("What a purge frees now", capacity.purges_table(ahead), 4)
     if found.dealt is not None:
-        _print_table("Projects by namespace", capacity.namespaces_table(found), 4)
+        print_figures("Projects by namespace", capacity.namespaces_table(found), 4)
     if found.knees and found.offers:
-        _print_table("Head room", figures_table(found.knees), 3)
+        print_figures("Head room", figures_table(found.knees), 3)
 
 
-def _print_table(title: str, made: ReportTable, columns: int) -> None:
-    """The first columns of a table of a report; derivations wrap."""
+def print_figures(title: str, made: ReportTable, columns: int, rows_max: int = 1000) -> None:
+    """Print a table of a report, whose long cells wrap.
+
+    Args:
+        title: Its title.
+        made: The table.
+        columns: How many of its columns.
+        rows_max: How many of its rows; how many more there are is said.
+    """
     from resilver.report.tables import cell_text
 
     shown = Table(box=SIMPLE_HEAD, pad_edge=False, title=Text(title, "bold"), title_justify="left")
     for column in made.columns[:columns]:
         is_number = column.kind != "text" or column.name == "value"
         shown.add_column(column.heading, justify="right" if is_number else "left")
-    for row in made.rows:
+    for row in made.rows[:rows_max]:
         cells = (
             Text(cell_text(value, column.kind))
             for value, column in zip(row, made.columns[:columns], strict=False)
         )
         shown.add_row(*cells)
     output().print(shown)
+    if len(made.rows) > rows_max:
+        output().print(Text(f"... and {len(made.rows) - rows_max:,} more; --json has all", "dim"))
 
 
 def _print_turned(made: ReportTable) -> None:

@@ -1,0 +1,228 @@
+"""What `resilver profile` reads: measured rates of groups or disks as CSV, or a lot as TOML."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, model_validator
+
+from resilver import catalog
+from resilver.center.culling import Lot
+from resilver.center.erasure import erasure_of
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.importers.text import read_text, read_toml, refuse
+from resilver.spec.code import ErasureCode
+from resilver.spec.section import AboveZero, Count, Section
+from resilver.spec.sweep import put
+from resilver.spec.toml import split_override
+from resilver.units import BytesPerSecond
+
+_SI_COLUMN = "rate_bytes_per_second"
+_COLUMNS = ("unit", "group", "disk", "rate", _SI_COLUMN)
+
+Floats = npt.NDArray[np.float64]
+
+
+class LotSection(Section):
+    """Disks as they are delivered, in groups."""
+
+    groups: Count = Field(le=200_000, examples=[2016])
+    """How many groups there are."""
+    units: Count = Field(default=1, le=1_000_000, examples=[36])
+    """Over how many units they are spread evenly."""
+    code: str = Field(default="rs 8+2", examples=["rs 8+2"])
+    """The code of a group, which says how many disks it has."""
+    rate: Annotated[BytesPerSecond, AboveZero('such as "62 MB/s"')] = Field(examples=["62 MB/s"])
+    """What a disk that is not slow moves on average of requests in order."""
+    spread: Annotated[float, Field(strict=True, ge=0, le=0.2)] = Field(default=0.0, examples=[0.02])
+    """The standard deviation of a disk's speed, as a share of its mean."""
+    slow: Annotated[float, Field(strict=True, ge=0, le=0.9)] = Field(default=0.0, examples=[0.07])
+    """The share of disks that are slow."""
+    factor: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(default=1.0, examples=[0.8])
+    """The share of its speed that a slow disk has."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = []
+        if self.groups % self.units:
+            rule = f"{self.groups:,} groups do not spread evenly over {self.units:,} units"
+            problems.append(Problem(rule, "change one of them", "units", show(self.units)))
+        if self.slow and self.factor == 1.0:
+            rule = "slow disks are as fast as the others"
+            problems.append(Problem(rule, "add factor = 0.8", key="slow", value=show(self.slow)))
+        problems += _problems_of_code(self.code)
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+    @property
+    def erasure(self) -> ErasureCode:
+        """The code by its numbers."""
+        return erasure_of(self.code, "code")
+
+    @property
+    def lot(self) -> Lot:
+        """The lot, with speeds as shares of the rate."""
+        members = self.erasure.pieces
+        return Lot(self.groups, members, self.units, self.spread, self.slow, self.factor)
+
+
+def _problems_of_code(text: str) -> list[Problem]:
+    try:
+        erasure_of(text, "code")
+    except ConfigError as error:
+        return list(error.problems)
+    return []
+
+
+class LotFile(Section):
+    """A file with a lot."""
+
+    title: str = Field(default="", examples=["A delivery"])
+    """What it is, for the page."""
+    source: str = Field(default="", examples=["A delivery note."])
+    """Where the figures are from."""
+    lot: LotSection = Field(examples=[{"groups": 2016}])
+    """The lot."""
+
+
+def load_lot(path: str | Path, overrides: Sequence[str] = ()) -> LotFile:
+    """Read a lot, or one of the catalog's by its name.
+
+    Args:
+        path: A TOML file with a table ``lot``, or a name such as ``spider-2``.
+        overrides: ``KEY=VALUE`` texts that replace keys of it.
+
+    Raises:
+        ConfigError: It cannot be read, or with every problem in it.
+    """
+    known = catalog.list("lots")
+    if str(path) in known:
+        entry = catalog.load("lots", str(path))
+        table: Any = {"title": entry.description, "source": entry.source, **entry.content}
+        base = Path.cwd()
+    else:
+        file = Path(path).expanduser()
+        if not file.exists() and file.suffix not in (".toml", ".csv"):
+            rule = "there is no such file, and the catalog has no lot of this name"
+            raise ConfigError(Problem(rule, name_remedy(path, known), value=show(str(path))))
+        table, base = read_toml(file), file.absolute().parent
+        if "lot" not in table and "cluster" in table:
+            rule = "this is a study, and a profile is made of measured rates or of a lot"
+            refuse(file, rule, "name a .csv of rates, or a .toml with a table [lot]")
+    for text in overrides:
+        keys, value = split_override(text)
+        table = put(table, keys, value, ".".join(keys))
+    return LotFile.from_table(table, base)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Measured rates.
+
+    Attributes:
+        place: The file.
+        groups: The names of the groups.
+        units: The unit of each; all the same where the file names none.
+        group_rates: Bytes per second by group: shape (groups,).
+        disks: The names of each group's disks; empty where groups were measured.
+        disk_rates: Bytes per second by group and disk: shape (groups, members); None likewise.
+    """
+
+    place: str
+    groups: tuple[str, ...]
+    units: tuple[str, ...]
+    group_rates: Floats = field(repr=False)
+    disks: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+    disk_rates: Floats | None = field(default=None, repr=False)
+
+
+def read_rates(path: Path, code: str) -> Rates:
+    """Read measured rates.
+
+    Args:
+        path: CSV with a header: ``group`` and ``rate`` (with its unit, such as ``512 MB/s``) or
+            ``rate_bytes_per_second``; ``unit`` and ``disk`` where there are some. With ``disk`` a
+            row is a disk, and a group moves as many strips as its code has data at the rate of its
+            slowest.
+        code: The code of the groups of disks, such as ``rs 8+2``.
+
+    Raises:
+        ConfigError: A column is missing, a rate is none or not above zero, a name stands twice, or
+            a group has not as many disks as its code.
+    """
+    erasure = erasure_of(code, "--code")
+    reader = csv.DictReader(StringIO(read_text(path)), strict=True)
+    try:
+        names = [str(name).strip() for name in reader.fieldnames or ()]
+        rows = [(reader.line_num, dict(zip(names, row.values(), strict=False))) for row in reader]
+    except csv.Error as error:
+        refuse(path, f"this is not valid CSV: {error}", "is a quote missing, or the file cut off?")
+    if "group" not in names or not {"rate", _SI_COLUMN} & set(names):
+        have = ", ".join(names[:8]) or "none"
+        rule = f"columns group and rate are needed, and there are: {have}"
+        refuse(path, rule, "begin with a line such as group,rate")
+    for name in names:
+        if name not in _COLUMNS:
+            remedy = name_remedy(name, _COLUMNS, "columns")
+            refuse(path, f"there is no such column: {show(name)}", remedy)
+    if not rows:
+        refuse(path, "there is no rate in it", "add a line a group or a disk")
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for line, row in rows:
+        place = f"{path}, line {line}"
+        key = (_name(row, "unit", place) if "unit" in names else "", _name(row, "group", place))
+        disk = _name(row, "disk", place) if "disk" in names else ""
+        of_group = found.setdefault(key, {})
+        if disk in of_group:
+            what = f"disk {show(disk)} of " if disk else ""
+            refuse(place, f"{what}group {show(key[1])} stands twice", "remove one of the lines")
+        of_group[disk] = _rate(row, place)
+    groups, units = tuple(key[1] for key in found), tuple(key[0] for key in found)
+    if "disk" not in names:
+        rates = np.array([of_group[""] for of_group in found.values()])
+        return Rates(str(path), groups, units, rates)
+    for (_, group), of_group in found.items():
+        if len(of_group) != erasure.pieces:
+            rule = f"group {show(group)} has {len(of_group)} disks, and {code} has {erasure.pieces}"
+            refuse(path, rule, "add the others, or name the code with --code")
+    disks = np.array([list(of_group.values()) for of_group in found.values()])
+    return Rates(
+        str(path),
+        groups,
+        units,
+        erasure.data * disks.min(axis=1),
+        tuple(tuple(of_group) for of_group in found.values()),
+        disks,
+    )
+
+
+def _name(row: dict[str, Any], column: str, place: str) -> str:
+    text = row.get(column)
+    if not isinstance(text, str) or not text.strip():
+        refuse(place, f"the line has no {column}", "is the file cut off?")
+    return text.strip()
+
+
+def _rate(row: dict[str, Any], place: str) -> float:
+    """A rate in bytes per second."""
+    column = "rate" if row.get("rate") is not None else _SI_COLUMN
+    text = _name(row, column, place)
+    try:
+        rate = float(text) if column == _SI_COLUMN else float(BytesPerSecond.parse(text))
+    except ConfigError as error:
+        raise ConfigError(
+            Problem(one.rule, one.remedy, one.key, one.value, place) for one in error.problems
+        ) from None
+    except ValueError:
+        refuse(place, f"{show(text)} is not a number of bytes per second", "such as 512e6")
+    if not 0.0 < rate < float("inf"):
+        refuse(place, f"{show(text)}: a rate is above zero", "leave out what was not measured")
+    return rate

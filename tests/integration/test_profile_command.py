@@ -1,0 +1,303 @@
+"""`resilver profile`: slow disks in closed form, in rounds, and as measured."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from resilver import cli
+from resilver.center.culling import Culling, Lot, cull, judge
+from resilver.center.order import (
+    clean_groups,
+    expected_fastest_group,
+    expected_group,
+    expected_replaced,
+    expected_slowest,
+    spread_most,
+)
+
+GROUPS, MEMBERS, UNITS = 2016, 10, 36
+DISKS = GROUPS * MEMBERS
+SLOW = 1500 / 21_660
+SEEDS = range(1, 16)
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> dict[str, Any]:
+    found = cli.run(["profile", *map(str, words), "--json"])
+    captured = capsys.readouterr()
+    assert found == code, captured.err
+    answer: dict[str, Any] = json.loads(captured.out)
+    return answer
+
+
+# ---------------------------------------------------------------------------------- closed forms
+
+
+@pytest.mark.parametrize("count", [2, 10, 560, 20_160])
+def test_the_expected_slowest_is_the_integral_of_its_density(count: int) -> None:
+    """n phi(x) (1 - Phi(x))^(n - 1) x, by adaptive quadrature."""
+
+    def density(x: float) -> float:
+        return float(x * count * stats.norm.pdf(x) * stats.norm.sf(x) ** (count - 1))
+
+    wanted, _ = integrate.quad(density, -12, 12, epsabs=1e-12, limit=500)
+    assert expected_slowest(count) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_the_extremes_of_a_unit_and_of_the_system() -> None:
+    """Of ten: -1.53875. Fastest group of 56 and slowest of 560: -0.353, -3.071; of all: -4.021."""
+    assert expected_slowest(10) == pytest.approx(-1.53875, abs=5e-6)
+    assert expected_fastest_group(56, 10) == pytest.approx(-0.353, abs=5e-4)
+    assert expected_slowest(560) == pytest.approx(-3.071, abs=5e-4)
+    assert expected_fastest_group(2016, 10) == pytest.approx(0.141, abs=5e-4)
+    assert expected_slowest(DISKS) == pytest.approx(-4.021, abs=5e-4)
+
+
+def test_the_fastest_group_is_that_of_drawn_ones() -> None:
+    """4,000 draws of 56 groups of ten: within four standard errors."""
+    draws = np.random.default_rng(1).standard_normal((4000, 56, 10)).min(axis=2).max(axis=1)
+    error = float(draws.std()) / np.sqrt(len(draws))
+    assert abs(float(draws.mean()) - expected_fastest_group(56, 10)) < 4 * error
+
+
+@pytest.mark.parametrize(
+    ("within", "of", "most"),
+    [
+        (0.05, "fastest", 1.83),
+        (0.05, "average", 1.95),
+        (0.075, "fastest", 2.73),
+        (0.075, "average", 2.89),
+    ],
+)
+def test_the_spread_that_an_envelope_bears(within: float, of: str, most: float) -> None:
+    units = UNITS if of == "fastest" else 1
+    found = 100 * spread_most(within, of, GROUPS, MEMBERS, units)
+    assert found == pytest.approx(most, abs=0.005)
+
+
+def test_clean_groups_are_hypergeometric() -> None:
+    """C(18,660, 10) / C(20,160, 10) of 2,016 are 930.3."""
+    exact = GROUPS * comb(DISKS - 1500, 10) / comb(DISKS, 10)
+    assert clean_groups(GROUPS, MEMBERS, 1500) == pytest.approx(exact, rel=1e-9)
+    assert exact == pytest.approx(930.3, abs=0.05)
+
+
+def test_what_slow_disks_cost_a_group() -> None:
+    """Of 1,500 slow at 0.8: (1 - 1500/20160)^10 are clean, the mean 0.8923: 1.121 without them."""
+    clean = (1 - 1500 / DISKS) ** 10
+    mean = expected_group(MEMBERS, 0.0, 1500 / DISKS, 0.8)
+    assert mean == pytest.approx(0.8 + 0.2 * clean, abs=1e-4)
+    assert 1 / mean == pytest.approx(1.121, abs=5e-4)
+    # With spread alone, the mean of the slowest of ten.
+    expected = 1 - 1.53875 * 0.02
+    assert expected_group(MEMBERS, 0.02, 0.0, 1.0) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_mean_group_is_that_of_drawn_disks() -> None:
+    """With both, against 200,000 drawn groups: within four standard errors."""
+    lot = Lot(200_000, MEMBERS, 1, 0.02, 0.07, 0.8)
+    drawn = lot.draw(lot.disks, np.random.default_rng(3)).reshape(-1, MEMBERS).min(axis=1)
+    error = float(drawn.std()) / np.sqrt(len(drawn))
+    assert abs(float(drawn.mean()) - expected_group(MEMBERS, 0.02, 0.07, 0.8)) < 4 * error
+
+
+# ---------------------------------------------------------------------------------- culling rounds
+
+
+def culled(spread: float, within: float, of: str) -> list[Culling]:
+    lot = Lot(GROUPS, MEMBERS, UNITS, spread, SLOW, 0.8)
+    return [cull(lot, within, of, seed) for seed in SEEDS]  # type: ignore[arg-type]
+
+
+def replaced(found: list[Culling]) -> float:
+    return statistics.median(one.replaced for one in found)
+
+
+def test_a_clean_cut_replaces_n_f_over_1_less_f() -> None:
+    """Without spread only slow disks go: 1,500 of 20,160; the mean of 15 within 3 sigma.
+
+    Replaced are the failures before the 20,160th good disk: a negative binomial with the variance
+    N f / (1 - f)^2.
+    """
+    found = culled(0.0, 0.05, "fastest")
+    assert expected_replaced(DISKS, SLOW) == pytest.approx(1500)
+    sigma = (DISKS * SLOW) ** 0.5 / (1 - SLOW) / len(SEEDS) ** 0.5
+    assert abs(statistics.mean(one.replaced for one in found) - 1500) < 3 * sigma
+    # Every part waits for the slowest: 1 / 0.8; then no slow disk is left.
+    assert all(one.slowest_gain == pytest.approx(1.25) for one in found)
+
+
+@pytest.mark.parametrize("of", ["fastest", "average"])
+def test_at_a_spread_of_2_percent_about_1500_are_replaced(of: str) -> None:
+    """Band set before: 1,400 to 1,650; the paper: about 1,500."""
+    found = culled(0.02, 0.05, of)
+    assert all(one.holds for one in found) and 1400 <= replaced(found) <= 1650
+
+
+def test_at_3_percent_the_tight_envelope_costs_400_to_800_more() -> None:
+    """The paper relaxed 5 % to 7.5 % after some 500 more."""
+    more = replaced(culled(0.03, 0.05, "fastest")) - replaced(culled(0.03, 0.075, "fastest"))
+    assert 400 <= more <= 800
+
+
+def test_culling_ends_within_the_envelope_and_counts_what_it_replaced() -> None:
+    one = culled(0.02, 0.05, "fastest")[0]
+    units = np.arange(GROUPS) // (GROUPS // UNITS)
+    assert judge(one.after, 0.05, "fastest", units).holds
+    assert not judge(one.before, 0.05, "fastest", units).holds
+    steps = [each.outside for each in one.rounds]
+    assert one.replaced == sum(steps) and one.rounds[0].replaced == 0
+
+
+def test_the_same_seed_draws_the_same_disks() -> None:
+    lot = Lot(100, 10, 1, 0.02, 0.07, 0.8)
+    first, again, other = (cull(lot, 0.05, "average", seed) for seed in (1, 1, 2))
+    assert first.rounds == again.rounds != other.rounds
+
+
+def test_a_lot_that_spreads_too_wide_is_a_no(capsys: pytest.CaptureFixture[str]) -> None:
+    wide = ("--set", "lot.spread=0.15", "--set", "lot.slow=0.0", "--set", "lot.groups=36")
+    found = asked(capsys, "spider-2", *wide, "--within", "0.5%", "--seeds", 2, code=1)
+    assert not found["holds"]
+
+
+def test_the_catalog_s_lot_says_it_all(capsys: pytest.CaptureFixture[str]) -> None:
+    found = asked(capsys, "spider-2", "--of", "fastest")
+    of = {figure["key"]: figure["value"] for figure in found["figures"]}
+    assert of["spread_most"] == pytest.approx(0.0183, abs=5e-5)
+    assert of["expected_replaced"] == pytest.approx(1500, abs=1)
+    assert of["replaced"] == statistics.median(found["replaced"]) and len(found["replaced"]) == 15
+    assert 1400 <= of["replaced"] <= 1650
+    assert found["rounds"][-1]["replaced"] == of["replaced"]
+
+
+# -------------------------------------------------------------------------------- measured rates
+
+GROUP_RATES = "unit,group,rate\nu0,a,480 MB/s\nu0,b,500 MB/s\nu1,c,400 MB/s\nu1,d,410 MB/s\n"
+
+
+def test_groups_are_judged_by_their_unit_or_by_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """480 of 500 and 400 of 410 are within 5 %; of the average, 447.5, c and d are not (425.1)."""
+    path = tmp_path / "rates.csv"
+    path.write_text(GROUP_RATES)
+    assert asked(capsys, path, "--of", "fastest")["holds"]
+    found = asked(capsys, path, "--of", "average", code=1)
+    assert [one["group"] for one in found["next"]] == ["c", "d"]
+    assert found["next"][0]["least_bytes_per_second"] == pytest.approx(0.95 * 447.5e6)
+    assert asked(capsys, path, "--of", "average", "--within", "11%")["holds"]
+    of = {figure["key"]: figure["value"] for figure in found["figures"]}
+    assert of["below"] == pytest.approx(1 - 400 / 447.5)
+
+
+def disks_csv(slow: dict[tuple[int, int], float], groups: int = 4) -> str:
+    lines = ["group,disk,rate_bytes_per_second"]
+    lines += [
+        f"g{group},d{disk},{slow.get((group, disk), 60e6)}"
+        for group in range(groups)
+        for disk in range(10)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def test_the_slowest_disk_of_each_group_goes_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """g1 moves 8 x 48 of 480 MB/s, g3 8 x 54: two disks, and g3 has another of 57."""
+    path = tmp_path / "disks.csv"
+    path.write_text(disks_csv({(1, 7): 48e6, (3, 2): 54e6, (3, 4): 57.5e6}))
+    found = asked(capsys, path, "--of", "fastest", code=1)
+    assert [(one["group"], one["disk"]) for one in found["next"]] == [("g1", "d7"), ("g3", "d2")]
+    of = {figure["key"]: figure["value"] for figure in found["figures"]}
+    assert of["slowest_bytes_per_second"] == pytest.approx(8 * 48e6)
+    # Then g3 goes on at 57.5, which is within 5 % of 60, and is the slowest of all.
+    assert of["slowest_gain"] == pytest.approx(57.5 / 48 - 1)
+    mean = (60 + 48 + 60 + 54) / 4
+    assert of["mean_gain"] == pytest.approx((60 + 60 + 60 + 57.5) / 4 / mean - 1)
+    assert found["rounds"][-1]["outside"] and found["rounds"][1]["replaced"] == 2
+
+
+def test_the_page_and_the_terminal_name_what_to_replace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, page = tmp_path / "disks.csv", tmp_path / "disks.html"
+    path.write_text(disks_csv({(1, 7): 48e6}))
+    for columns in (60, 80):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert cli.run(["profile", str(path), "-o", str(page)]) == 1
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= columns
+        assert "replace disk d7 of g1 first" in " ".join(out.split())
+    text = page.read_text(encoding="utf-8")
+    assert "chart-envelope" in text and "chart-rounds" in text and "d7" in text
+    assert cli.run(["profile", "spider-2", "--seeds", "3", "-o", str(page), "-q"]) == 0
+    assert "chart-groups" in page.read_text(encoding="utf-8")
+
+
+WRONG = {
+    "": "columns group and rate are needed",
+    "group,rate\n": "there is no rate in it",
+    "group,speed\na,1\n": "columns group and rate are needed",
+    "group,rate,dsk\na,1 MB/s,1\n": 'did you mean "disk"?',
+    "group,rate\na,500\n": "a rate needs a unit",
+    "group,rate\na,0 MB/s\n": "a rate is above zero",
+    "group,rate\na,-5 MB/s\n": "a rate cannot be negative",
+    "group,rate_bytes_per_second\na,-5\n": "a rate is above zero",
+    "group,rate_bytes_per_second\na,nan\n": "a rate is above zero",
+    "group,rate_bytes_per_second\na,fast\n": "is not a number of bytes per second",
+    "group,rate\na,500 MB/s\na,500 MB/s\n": 'group "a" stands twice',
+    "group,disk,rate\na,1,50 MB/s\na,1,50 MB/s\n": 'disk "1" of group "a" stands twice',
+    disks_csv({})[:-20]: 'group "g3" has 9 disks, and rs 8+2 has 10',
+    "group,rate\na,500 MB\n": "it says no time",
+    "group,rate\n,500 MB/s\n": "the line has no group",
+    "group,rate\na\n": "the line has no rate",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_wrong_line_is_told_with_its_place(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rates.csv"
+    path.write_text(text)
+    assert cli.run(["profile", str(path)]) == 2
+    captured = capsys.readouterr()
+    assert WRONG[text] in captured.err and "rates.csv" in captured.err and captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["spider-2", "--within", "5"], "an envelope is a percentage"),
+        (["spider-2", "--within", "0%"], "an envelope is a percentage"),
+        (["spider-2", "--within", "100%"], "an envelope is a percentage"),
+        (["spider-2", "--set", "lot.slow=1.2"], "lot.slow = 1.2: this must be at most 0.9"),
+        (["spider-2", "--set", "lot.spread=-0.1"], "must be at least 0"),
+        (["spider-2", "--set", "lot.factor=0.0"], "must be above 0"),
+        (["spider-2", "--set", "lot.factor=1.0"], "slow disks are as fast as the others"),
+        (["spider-2", "--set", "lot.units=37"], "do not spread evenly"),
+        (["spider-2", "--set", "lot.rate=62"], "a rate needs a unit"),
+        (["spider-2", "--set", "lot.code=rs 8"], "lot.code"),
+        (["spider-3"], "the catalog has no lot of this name"),
+        (["none.csv"], "there is no such file"),
+    ],
+)
+def test_wrong_options_are_told(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["profile", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_study_is_no_lot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "study.toml").write_text("[cluster]\nservers = 4\n")
+    assert cli.run(["profile", str(tmp_path / "study.toml")]) == 2
+    assert "name a .csv of rates, or a .toml with a table [lot]" in capsys.readouterr().err
