@@ -3,6 +3,8 @@
 from resilver.center.capacity import FillOutlook, Outlook
 from resilver.center.figures import Figure
 from resilver.center.namespaces import Dealt, deal
+from resilver.center.profile import LotProfile, MeasuredProfile, profile_lot, profile_rates
+from resilver.center.rates_file import LotFile, Rates, load_lot, read_rates
 from resilver.center.sizing import Need, SizedOffer, Sizing, size
 from resilver.center.sizing_file import SizingFile
 from resilver.center.trend import Trend, trend
@@ -12,15 +14,23 @@ __all__ = [
     "Dealt",
     "Figure",
     "FillOutlook",
+    "LotFile",
+    "LotProfile",
+    "MeasuredProfile",
     "Need",
     "Outlook",
+    "Rates",
     "SizedOffer",
     "Sizing",
     "SizingFile",
     "Trend",
     "Year",
     "deal",
+    "load_lot",
     "mean_life_days",
+    "profile_lot",
+    "profile_rates",
+    "read_rates",
     "simulate_year",
     "size",
     "trend",

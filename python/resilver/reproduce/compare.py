@@ -17,11 +17,18 @@ of a band that is the source's claim and no promise of ours differs."""
 
 DIVISORS = {
     **dict.fromkeys(("", "s", "objects", "groups", "replicas", "hops", "requests", "packets"), 1.0),
+    **dict.fromkeys(("units", "disks"), 1.0),
     "%": 0.01,
     "ms": 1e-3,
     "us": 1e-6,
     "MB/s": 1e6,
     "GB/s": 1e9,
+    "TB/s": 1e12,
+    "TB": 1e12,
+    "PB": 1e15,
+    "PB/d": 1e15 / 86_400,
+    "min": 60.0,
+    "h": 3600.0,
     "MiB": 2.0**20,
     "GiB": 2.0**30,
     "TiB": 2.0**40,

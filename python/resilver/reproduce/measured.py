@@ -7,6 +7,7 @@ from importlib.resources import as_file, files
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.reproduce.center import culling_rows, namespace_rows, set_rows, sizing_rows
 from resilver.reproduce.coding import code_rows, switch_rows
 from resilver.reproduce.placing import placement_rates
 from resilver.reproduce.tables import Row
@@ -145,6 +146,10 @@ _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "topologies": topology_rows,
     "codes": code_rows,
     "switches": switch_rows,
+    "sizing": sizing_rows,
+    "culling": culling_rows,
+    "sets": set_rows,
+    "namespaces": namespace_rows,
 }
 KINDS = tuple(_MEASURES)
 """The kinds of entries that have no runs, except collections."""
