@@ -20,8 +20,10 @@ from pydantic import BaseModel
 from sphinx.ext.autodoc.mock import mock
 
 import resilver
+from resilver.center import LotFile, SizingFile
 from resilver.columns import SHARD_SCHEMAS
 from resilver.spec import DeviceService, DeviceTable, Study
+from resilver.spec.schema import study_schema
 from resilver.spec.toml import write_value
 
 DOCS = Path(__file__).parent
@@ -45,30 +47,36 @@ class Entry:
 
 def study_entries() -> Iterator[tuple[str, str, list[Entry]]]:
     """The tables of a study file: where each stands, what it is, and its keys."""
-    schema = Study.json_schema()
-    seen: set[str] = set()
-    yield from _tables(schema, schema["definitions"], "", seen)
+    yield from file_entries(Study)
     for place, model in (("a measured device", DeviceTable), ("a timed device", DeviceService)):
         own = model.model_json_schema(ref_template="#/definitions/{model}")
         keys = [_entry(key, one, own, {}) for key, one in own["properties"].items()]
         yield place, _plain(own["description"].split("\n\n")[0]), keys
 
 
+def file_entries(*models: type[BaseModel]) -> Iterator[tuple[str, str, list[Entry]]]:
+    """The tables of files, by what these are read into."""
+    for model in models:
+        schema = study_schema(model)
+        yield from _tables(schema, schema["definitions"], "", set())
+
+
 def _tables(
     table: dict[str, Any], models: dict[str, Any], place: str, seen: set[str]
 ) -> Iterator[tuple[str, str, list[Entry]]]:
     """A table's keys, then those of the tables in it, each at the first place where it stands."""
-    inner: list[tuple[str, dict[str, Any]]] = []
-    entries = []
+    inner, entries = [], []
     for key, schema in table["properties"].items():
-        for name, is_list in _models_of(schema):
+        found, at = list(_models_of(schema)), f"{place}.{key}" if place else key
+        for name, is_list in found:
             if name not in seen:
                 seen.add(name)
-                at = f"{place}.{key}" if place else key
                 inner.append((f"{at}.N" if is_list else at, models[name]))
-        entries.append(_entry(f"{place}.{key}" if place else key, schema, table, models))
-    if place:
-        yield place, _plain(table.get("description", "").split("\n\n")[0]), entries
+        if place or not found:
+            entries.append(_entry(at, schema, table, models))
+    if entries:
+        about = _plain(table["description"].split("\n\n")[0])
+        yield place or f"the top of {about.split('.')[0].lower()}", about, entries
     for at, model in inner:
         yield from _tables(model, models, at, seen)
 
@@ -140,8 +148,8 @@ def _words(form: dict[str, Any]) -> list[Any]:
 def _unit(form: dict[str, Any]) -> str:
     """What kind of quantity a form of a value is, by the units of its pattern; empty for none."""
     pattern = form.get("pattern", "")
-    kinds = {"KiB/s": "a rate", "KiB": "a size", "ms|": "a time", "/min": "a frequency"}
-    return next((kind for unit, kind in kinds.items() if unit in pattern), "")
+    kinds = {"KiB/s": "rate", "KiB": "size", "ms|": "time", "/min": "frequency", "kW": "power"}
+    return next((f"a {kind}" for unit, kind in kinds.items() if unit in pattern), "")
 
 
 def _range(form: dict[str, Any]) -> str:
@@ -283,7 +291,7 @@ def table_entries(table: str, explained: dict[str, dict[str, str]]) -> list[Entr
     return entries
 
 
-# -------------------------------------------------------------------------------------- Python
+# ---------------------------------------------------------------------------- Python, and pages
 
 
 MOCKED = [] if importlib.util.find_spec("resilver._core") else ["resilver._core"]
@@ -301,20 +309,14 @@ def public_names() -> Iterator[tuple[str, str]]:
             yield name, "class" if inspect.isclass(item) else "function"
 
 
-# --------------------------------------------------------------------------------------- pages
-
-
-def _study() -> Iterator[str]:
-    for place, about, entries in study_entries():
+def _keys(tables: Iterator[tuple[str, str, list[Entry]]]) -> Iterator[str]:
+    for place, about, entries in tables:
         yield f"## `{place}`" if " " not in place else f"## {place.capitalize()}"
         yield about
         for one in entries:
-            yield f"### `{one.name}`"
-            yield one.sentence
-            yield (
-                "| value | range | default | example |\n|---|---|---|---|\n"
-                f"| {one.value} | {one.range} | {one.default} | {one.example} |"
-            )
+            head = "| value | range | default | example |\n|---|---|---|---|\n"
+            row = f"| {one.value} | {one.range} | {one.default} | {one.example} |"
+            yield f"### `{one.name}`\n\n{one.sentence}\n\n{head}{row}"
 
 
 def _commands() -> Iterator[str]:
@@ -360,7 +362,8 @@ def _python() -> Iterator[str]:
 
 
 _PAGES: dict[str, Callable[[], Iterator[str]]] = {
-    "study": _study,
+    "study": lambda: _keys(study_entries()),
+    "sizing": lambda: _keys(file_entries(SizingFile, LotFile)),
     "commands": _commands,
     "tables": _tables_of_results,
     "python": _python,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         calibrate_disk,
         calibrate_network,
     )
-    from resilver.center import Sizing, size
+    from resilver.center import Sizing, profile, size
     from resilver.errors import (
         ConfigError,
         Interrupted,
@@ -86,7 +86,7 @@ _HOMES = {
         "calibrate_disk",
         "calibrate_network",
     ),
-    "resilver.center": ("Sizing", "size"),
+    "resilver.center": ("Sizing", "profile", "size"),
     "resilver.errors": (
         "ConfigError",
         "Interrupted",
@@ -205,6 +205,7 @@ __all__ = [
     "fair_rates",
     "import_sizes",
     "importers",
+    "profile",
     "quality",
     "redundancy",
     "report",

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import resilver
+from resilver.center import LotFile, SizingFile
 from resilver.columns import SHARD_SCHEMAS
 from resilver.spec import Study
 
@@ -31,10 +32,12 @@ def _entries() -> ModuleType:
 
 entries = _entries()
 OF_STUDY = [entry for _, _, keys in entries.study_entries() for entry in keys]
+SIZING = entries.file_entries(SizingFile, LotFile)
+OF_SIZING = [entry for _, _, keys in SIZING for entry in keys]
 COMMANDS = dict(entries.commands())
 
 
-@pytest.mark.parametrize("entry", OF_STUDY, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", [*OF_STUDY, *OF_SIZING], ids=lambda entry: entry.name)
 def test_a_key_has_value_range_default_example_and_sentence(entry: Any) -> None:
     gaps = [name for name in vars(entry) if not getattr(entry, name)]
     assert gaps == []
@@ -105,4 +108,4 @@ def test_pages_have_all_kinds_of_entries_and_no_mark_is_left() -> None:
         filled = entries.filled(text)
         assert not entries.MARK.search(filled)
         assert len(filled) > 5 * len(text) or not entries.MARK.search(text)
-    assert sorted(marks) == ["commands", "python", "study", "tables"]
+    assert sorted(marks) == ["commands", "python", "sizing", "study", "tables"]

@@ -116,8 +116,9 @@ def test_a_few_times_after_the_scan_are_told_and_many_refused(tmp_path: Path) ->
     found = read_ages(path)
     assert (found.future_files, found.future_bytes) == (1, 1000)
     assert found.older(1)[0] == 200
-    # What changed while the scan ran, until its end 60 s later, is no wrong clock.
-    path.write_text(ne2scan([3.0] * 9 + [-0.0005]))
+    # What changed while the scan ran, until its end 60 s later, and clocks that are a minute apart
+    # are not told.
+    path.write_text(ne2scan([3.0] * 9 + [-119 / DAY]))
     assert read_ages(path).future_files == 0
     path.write_text(ne2scan([3.0] * 9 + [-1.0]))
     with pytest.raises(ConfigError, match=r"10\.0 % of the bytes have times after the scan"):

@@ -209,6 +209,16 @@ def test_a_tib_is_not_a_tb() -> None:
     assert tib / tb == pytest.approx(2**40 / 10**12)
 
 
+@pytest.mark.parametrize("command", ["size", "profile"])
+def test_a_page_is_html_in_a_folder_that_is_there(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, message in (("a.pdf", "the page is one .html file"), ("no/a.html", "no folder")):
+        assert cli.run([command, "spider-2", "-o", str(tmp_path / name)]) == 2
+        assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_input_is_never_written_over(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

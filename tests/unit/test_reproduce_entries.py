@@ -48,6 +48,7 @@ def tables_of(name: str, folder: Path) -> Tables:
         options = dict(one.options)
         options |= {"bytes": "64 GiB"} if one.kind == "census" else {}
         options |= {"items": [4, 1024]} if one.kind == "placements" else {}
+        options |= {"cases": 6} if one.kind == "namespaces" else {}
         return Tables(table_of(measured(one.kind, options)), views=one.views)
     runs = invented(name, folder, known=False).runs
     return Tables(runs, folder, one.views, dict.fromkeys(one.beside, runs))

@@ -233,6 +233,15 @@ def test_calibration_builds_on_importers_and_the_spec_alone() -> None:
             assert all(name.startswith(fit) for name in modules), f"{name_of(path)}: {modules}"
 
 
+def test_a_center_is_sized_without_a_run_or_a_page() -> None:
+    rooms = {"catalog", "center", "errors", "importers", "spec", "units"}
+    for path in package():
+        if path.parent.name == "center":
+            found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+            ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
+            assert ours <= rooms, f"{name_of(path)} imports {sorted(ours - rooms)}"
+
+
 def test_report_reads_results_and_never_simulates() -> None:
     for path in package():
         if not name_of(path).startswith("python/resilver/report/"):

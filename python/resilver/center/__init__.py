@@ -3,11 +3,11 @@
 from resilver.center.capacity import FillOutlook, Outlook
 from resilver.center.figures import Figure
 from resilver.center.namespaces import Dealt, deal
-from resilver.center.profile import LotProfile, MeasuredProfile, profile_lot, profile_rates
+from resilver.center.profiling import LotProfile, MeasuredProfile, profile
 from resilver.center.rates_file import LotFile, Rates, load_lot, read_rates
 from resilver.center.sizing import Need, SizedOffer, Sizing, size
 from resilver.center.sizing_file import SizingFile
-from resilver.center.trend import Trend, trend
+from resilver.center.theil_sen import Trend, trend
 from resilver.center.year import Year, mean_life_days, simulate_year
 
 __all__ = [
@@ -28,8 +28,7 @@ __all__ = [
     "deal",
     "load_lot",
     "mean_life_days",
-    "profile_lot",
-    "profile_rates",
+    "profile",
     "read_rates",
     "simulate_year",
     "size",

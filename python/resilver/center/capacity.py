@@ -17,7 +17,7 @@ import numpy.typing as npt
 from resilver.center.capacity_file import Capacity, FileClass
 from resilver.center.figures import Figure
 from resilver.center.quantities import DAY_SECONDS, daily, decimal_bytes, duration
-from resilver.center.trend import Trend, trend
+from resilver.center.theil_sen import Trend, trend
 from resilver.center.year import PurgeRule, Year, mean_life_days, simulate_year
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ages import AgedFiles, read_ages

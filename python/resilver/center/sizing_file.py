@@ -137,7 +137,9 @@ class Demand(Section):
         default=None, examples=["600 TB"]
     )
     """The memory that is checkpointed."""
-    checkpoint: Checkpoint | None = Field(default=None, examples=[{"share": 0.75}])
+    checkpoint: Checkpoint | None = Field(
+        default=None, examples=[{"share": 0.75, "within": "6 min"}]
+    )
     """Which share of it is written, and within which time."""
     bandwidth: _Rate | None = Field(default=None, examples=["1 TB/s"])
     """The bandwidth of requests in order. Default: what the checkpoint needs."""

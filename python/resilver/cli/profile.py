@@ -14,12 +14,12 @@ from rich.text import Text
 from resilver.cli.command import argument, option
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_writable, keep_inputs
+from resilver.cli.saving import check_page, keep_inputs
 from resilver.cli.size import print_figures
 from resilver.errors import ConfigError, Problem, show
 
 if TYPE_CHECKING:
-    from resilver.center.profile import LotProfile, MeasuredProfile
+    from resilver.center.profiling import LotProfile, MeasuredProfile
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _NEXT_SHOWN = 20
@@ -93,32 +93,29 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
 
     resilver profile spider-2 --set lot.spread=0.03 --of fastest
     """
-    from resilver.center.profile import profile_lot, profile_rates
-    from resilver.center.rates_file import load_lot, read_rates
+    from resilver.center.profiling import MeasuredProfile
+    from resilver.center.profiling import profile as perform
     from resilver.report import culling
 
     within = _share(asked.within)
     keep_inputs(asked.page, [asked.file])
-    check_writable(asked.page)
-    path = Path(asked.file).expanduser()
-    command = _command(asked)
-    found: MeasuredProfile | LotProfile
-    if path.suffix.lower() in (".csv", ".gz"):
-        if asked.settings:
-            rule = "a CSV of rates has no keys"
-            value = show(asked.settings[0])
-            raise ConfigError(Problem(rule, "leave it out", key="--set", value=value))
-        found = profile_rates(read_rates(path, asked.code), within, asked.of.value, asked.seeds)
+    check_page(asked.page)
+    found = perform(
+        asked.file,
+        within=within,
+        of=asked.of.value,
+        code=asked.code,
+        seeds=asked.seeds,
+        overrides=asked.settings,
+    )
+    if isinstance(found, MeasuredProfile):
         said = culling.measured_sentences(found)
         if asked.page is not None:
-            culling.write_measured(found, asked.page, command)
+            culling.write_measured(found, asked.page, _command(asked))
     else:
-        found = profile_lot(
-            load_lot(asked.file, asked.settings), within, asked.of.value, asked.seeds
-        )
         said = culling.lot_sentences(found)
         if asked.page is not None:
-            culling.write_lot(found, asked.page, command)
+            culling.write_lot(found, asked.page, _command(asked))
     if as_json:
         print_json(found.to_dict())
     elif not quiet:
@@ -145,7 +142,7 @@ def _command(asked: Asked) -> str:
 
 
 def _print(found: MeasuredProfile | LotProfile, said: list[str]) -> None:
-    from resilver.center.profile import MeasuredProfile, median_draw
+    from resilver.center.profiling import MeasuredProfile, median_draw
     from resilver.report import culling
     from resilver.report.figure_tables import figures_table
 

@@ -79,5 +79,21 @@ def check_writable(*paths: Path | None) -> None:
         raise ConfigError(problems)
 
 
+def check_page(path: Path | None) -> None:
+    """Refuse a page that cannot be written, or whose name is no page's.
+
+    Args:
+        path: Where it is to go; None for no page.
+
+    Raises:
+        ConfigError: It does not end in .html, or the place cannot be written.
+    """
+    is_file = path is not None and (path.is_file() or not path.exists())
+    if path is not None and is_file and path.suffix.lower() not in (".html", ".htm"):
+        rule = "the page is one .html file"
+        raise ConfigError(Problem(rule, "end its name so", key="--output", value=f'"{path}"'))
+    check_writable(path)
+
+
 def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)

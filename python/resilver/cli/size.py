@@ -14,7 +14,7 @@ from rich.text import Text
 from resilver.cli.command import argument, option
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_writable, keep_inputs
+from resilver.cli.saving import check_page, keep_inputs
 
 if TYPE_CHECKING:
     from resilver.center import Sizing
@@ -58,7 +58,7 @@ def size(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.center import size as perform
 
     keep_inputs(asked.page, [asked.file])
-    check_writable(asked.page)
+    check_page(asked.page)
     found = perform(SizingFile.load(asked.file, asked.settings))
     if asked.page is not None:
         from resilver.report.sizing import write_sizing

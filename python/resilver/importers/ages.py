@@ -29,6 +29,8 @@ SIZE_CLASSES = 64
 """A class holds sizes from a power of two up to the next; the first also files of no bytes."""
 FUTURE_SHARE_MAX = 0.01
 """More bytes than this share with times after the scan mean that a clock is wrong."""
+SKEW_SECONDS = 60.0
+"""How far a clock may be ahead of the scan without a word."""
 COMPLETE = b"#complete#"
 
 _IDENT = b"#IDENT#"
@@ -225,8 +227,8 @@ class _Tally:
         else:
             told = begun if begun is not None else ended
             scanned = float(times.max()) if told is None else told
-            # What changes while the scan runs is not ahead of its clock.
-            last = max(scanned, ended or scanned)
+            # What changes while the scan runs is not ahead of its clock, nor by what clocks differ.
+            last = max(scanned, ended or scanned) + SKEW_SECONDS
             ages = (scanned - times) / DAY_SECONDS
             ages[(ages < 0) & (times <= last)] = 0.0
         future = ages < 0

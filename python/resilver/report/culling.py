@@ -22,7 +22,7 @@ from resilver.report.words import plural
 
 if TYPE_CHECKING:
     from resilver.center.culling import Culling
-    from resilver.center.profile import LotProfile, MeasuredProfile
+    from resilver.center.profiling import LotProfile, MeasuredProfile
 
 _HEAT_MAX = 6000
 """Groups whose heat map a page carries."""
@@ -270,7 +270,7 @@ def write_measured(found: MeasuredProfile, path: str | Path, command: str = "") 
     Raises:
         ConfigError: The file cannot be written.
     """
-    from resilver.center.profile import median_draw
+    from resilver.center.profiling import median_draw
 
     page = Document()
     parts = [page.figure(envelope_chart(found))]
@@ -301,7 +301,7 @@ def write_lot(found: LotProfile, path: str | Path, command: str = "") -> Path:
     Raises:
         ConfigError: The file cannot be written.
     """
-    from resilver.center.profile import median_draw
+    from resilver.center.profiling import median_draw
 
     page = Document()
     one, lot = median_draw(found.cullings), found.file.lot.lot
