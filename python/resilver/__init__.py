@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         calibrate_disk,
         calibrate_network,
     )
-    from resilver.center import Sizing, profile, size
+    from resilver.center import Sizing, machine, profile, route, route_figures, sites, size
     from resilver.errors import (
         ConfigError,
         Interrupted,
@@ -86,7 +86,15 @@ _HOMES = {
         "calibrate_disk",
         "calibrate_network",
     ),
-    "resilver.center": ("Sizing", "profile", "size"),
+    "resilver.center": (
+        "Sizing",
+        "machine",
+        "profile",
+        "route",
+        "route_figures",
+        "sites",
+        "size",
+    ),
     "resilver.errors": (
         "ConfigError",
         "Interrupted",
@@ -205,12 +213,16 @@ __all__ = [
     "fair_rates",
     "import_sizes",
     "importers",
+    "machine",
     "profile",
     "quality",
     "redundancy",
     "report",
+    "route",
+    "route_figures",
     "sensitivity",
     "simulate",
+    "sites",
     "size",
     "status",
     "topology",

@@ -124,7 +124,7 @@ CONTRADICTED = {"checkpoint", "checkpoint_time", "head_room_fill", "head_room", 
 
 
 @pytest.mark.parametrize(
-    "name", ["center-sizing", "center-culling", "center-sets", "center-namespaces"]
+    "name", ["center-sizing", "center-culling", "center-sets", "center-namespaces", "center-routes"]
 )
 def test_what_a_center_needs_no_run_for_lies_in_its_bands(name: str, tmp_path: Path) -> None:
     one, tables = entry(name), tables_of(name, tmp_path)

@@ -10,7 +10,16 @@ from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 
-KINDS = ("coding", "devices", "lots", "networks", "populations", "sizings", "studies")
+KINDS = (
+    "coding",
+    "devices",
+    "lots",
+    "machines",
+    "networks",
+    "populations",
+    "sizings",
+    "studies",
+)
 """What the catalog holds."""
 
 STUDY_FILE = "study.toml"
@@ -20,6 +29,7 @@ _SINGULAR = {
     "coding": "coding speed",
     "devices": "device",
     "lots": "lot",
+    "machines": "machine",
     "networks": "network",
     "populations": "population",
     "sizings": "sizing",

@@ -2,9 +2,12 @@
 
 from resilver.center.capacity import FillOutlook, Outlook
 from resilver.center.figures import Figure
+from resilver.center.machines import Machine, machine
 from resilver.center.namespaces import Dealt, deal
 from resilver.center.profiling import LotProfile, MeasuredProfile, profile
 from resilver.center.rates_file import LotFile, Rates, load_lot, read_rates
+from resilver.center.routes import RouteFigures, Routes, route, route_figures
+from resilver.center.siting import Sites, sites
 from resilver.center.sizing import Need, SizedOffer, Sizing, size
 from resilver.center.sizing_file import SizingFile
 from resilver.center.theil_sen import Trend, trend
@@ -16,10 +19,14 @@ __all__ = [
     "FillOutlook",
     "LotFile",
     "LotProfile",
+    "Machine",
     "MeasuredProfile",
     "Need",
     "Outlook",
     "Rates",
+    "RouteFigures",
+    "Routes",
+    "Sites",
     "SizedOffer",
     "Sizing",
     "SizingFile",
@@ -27,10 +34,14 @@ __all__ = [
     "Year",
     "deal",
     "load_lot",
+    "machine",
     "mean_life_days",
     "profile",
     "read_rates",
+    "route",
+    "route_figures",
     "simulate_year",
+    "sites",
     "size",
     "trend",
 ]

@@ -8,17 +8,14 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from resilver import catalog
 from resilver.center.capacity_file import Capacity
 from resilver.center.erasure import erasure_of
+from resilver.center.given import content_of
 from resilver.center.namespaces import Namespaces
 from resilver.center.quantities import Price, Watts
-from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.text import read_toml
+from resilver.errors import ConfigError, Problem, show
 from resilver.spec.code import ErasureCode
 from resilver.spec.section import AboveZero, Count, Section
-from resilver.spec.sweep import put
-from resilver.spec.toml import split_override
 from resilver.units import Bytes, BytesPerSecond, Seconds
 
 _Size = Annotated[Bytes, AboveZero('such as "2 TB"')]
@@ -283,20 +280,7 @@ class SizingFile(Section):
         Raises:
             ConfigError: It cannot be read, or with every problem in it.
         """
-        known = catalog.list("sizings")
-        if str(path) in known:
-            entry = catalog.load("sizings", str(path))
-            table: Any = {"title": entry.description, "source": entry.source, **entry.content}
-            base = Path.cwd()
-        else:
-            file = Path(path).expanduser()
-            if not file.exists() and file.suffix != ".toml":
-                rule = "there is no such file, and the catalog has no sizing of this name"
-                raise ConfigError(Problem(rule, name_remedy(path, known), value=show(str(path))))
-            table, base = read_toml(file), file.absolute().parent
-        for text in overrides:
-            keys, value = split_override(text)
-            table = put(table, keys, value, ".".join(keys))
+        table, base = content_of("sizings", "sizing", path, overrides)
         return cls.from_table(table, base)
 
     @classmethod

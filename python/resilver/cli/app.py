@@ -28,11 +28,12 @@ from resilver.cli.place.words import PlaceCommand
 from resilver.cli.population import show
 from resilver.cli.profile import profile
 from resilver.cli.redundancy import redundancy
+from resilver.cli.route import route
 from resilver.cli.schema import schema
 from resilver.cli.size import size
 from resilver.cli.topology import topology
 
-SIMULATE, JUDGE, READ = "Simulate", "Judge", "Read"
+SIMULATE, JUDGE, ADVISE, READ = "Simulate", "Judge", "Advise", "Read"
 
 app = typer.Typer(
     name="resilver",
@@ -297,6 +298,7 @@ def reproduce(
 command(app, JUDGE, cls=PlaceCommand)(place)
 for judging in (redundancy, topology, size, profile):
     command(app, JUDGE)(judging)
+command(app, ADVISE)(route)
 
 _import = group("Turn what was measured elsewhere into the inputs of studies.")
 _calibrate = group("Fit the models of disks, networks and coding to measurements.")

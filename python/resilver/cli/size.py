@@ -85,7 +85,7 @@ def _print(found: Sizing) -> None:
     for sentence in answer_sentences(found):
         console.print(Text(sentence, "bold"))
     if len(found.offers) > 1:
-        _print_turned(offers_table(found.offers))
+        print_turned(offers_table(found.offers))
     if found.demands:
         print_figures("The demand", figures_table(found.demands), 3)
     for offer in found.offers:
@@ -134,7 +134,7 @@ def print_figures(title: str, made: ReportTable, columns: int, rows_max: int = 1
         output().print(Text(f"... and {len(made.rows) - rows_max:,} more; --json has all", "dim"))
 
 
-def _print_turned(made: ReportTable) -> None:
+def print_turned(made: ReportTable) -> None:
     """A table of a report with its rows side by side, as many as the window has room for."""
     from resilver.report.tables import cell_text
 

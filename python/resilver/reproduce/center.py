@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from resilver.reproduce.tables import Row
 
@@ -189,4 +190,39 @@ def namespace_rows(cases: int, projects: Sequence[int], namespaces: Sequence[int
                     "exchanged": better / best,
                 }
             )
+    return rows
+
+
+def route_rows(machine: str, cases: Sequence[Sequence[str]]) -> list[Row]:
+    """What ways of choosing routers come to.
+
+    Args:
+        machine: A machine of the catalog.
+        cases: A policy and what routers are near by, each.
+
+    Returns:
+        A row a case: ``policy``, ``near_by``, ``clients``, ``routers`` and the policies' figures.
+    """
+    from resilver.center import machine as machine_of
+    from resilver.center import route, route_figures
+
+    found = machine_of(machine)
+    rows: list[Row] = []
+    for policy, by in cases:
+        figures = route_figures(route(found, policy, by))
+        row: dict[str, Any] = {
+            "policy": policy,
+            "near_by": by,
+            "clients": len(found.clients),
+            "routers": int((found.routers >= 0).sum()),
+            "mean_hops": figures.mean_hops,
+            "mean_cost": figures.mean_cost,
+            "least_cost": figures.least_cost,
+            "most_cost": figures.most_cost,
+        }
+        for name, values in (("hops", figures.mean_hops_by_axis), ("load", figures.largest_loads)):
+            row |= {f"{name}_{axis}": value for axis, value in zip("xyz", values, strict=True)}
+        names = ("clients_least", "clients_mean", "clients_most")
+        row |= dict(zip(names, figures.clients_a_router, strict=True))
+        rows.append(row)
     return rows

@@ -7,7 +7,13 @@ from importlib.resources import as_file, files
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
-from resilver.reproduce.center import culling_rows, namespace_rows, set_rows, sizing_rows
+from resilver.reproduce.center import (
+    culling_rows,
+    namespace_rows,
+    route_rows,
+    set_rows,
+    sizing_rows,
+)
 from resilver.reproduce.coding import code_rows, switch_rows
 from resilver.reproduce.placing import placement_rates
 from resilver.reproduce.tables import Row
@@ -150,6 +156,7 @@ _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "culling": culling_rows,
     "sets": set_rows,
     "namespaces": namespace_rows,
+    "routes": route_rows,
 }
 KINDS = tuple(_MEASURES)
 """The kinds of entries that have no runs, except collections."""

@@ -1,0 +1,149 @@
+"""The machine file: a torus of nodes, which of them compute, and which are routers of what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
+
+from resilver.center.given import content_of
+from resilver.errors import ConfigError, Problem, show
+from resilver.spec.section import Count, Section, file_path
+
+CAGES, SLOTS = 3, 8
+"""Cages of a cabinet and blades of a cage of a Cray XK; a blade has two router chips."""
+
+_Side = Annotated[int, Field(strict=True, ge=2, le=1024)]
+_Whole = Annotated[int, Field(strict=True, ge=0, le=10_000)]
+_NODES_MAX = 10_000_000
+
+
+def _path(value: object, info: ValidationInfo) -> Path | None:
+    return None if value is None else file_path(value, info)
+
+
+_Path = Annotated[Path | None, PlainValidator(_path), WithJsonSchema({"type": "string"})]
+
+
+class Cabinets(Section):
+    """Rows and columns of Cray XK cabinets, cabled so that no cable of a ring is long.
+
+    Along X, a ring leads over every other column and back over those between; along Y it does so
+    over the rows, each of which has two planes; Z runs through the cages, forward and back by
+    turns. Nodes are numbered along a path that passes all chips of one X before the next.
+    """
+
+    columns: _Side = Field(examples=[25])
+    """How many columns: the length of the torus in X."""
+    rows: _Side = Field(examples=[8])
+    """How many rows, each of two planes: half the length in Y."""
+
+
+class RouterModules(Section):
+    """Which nodes are routers, and of which networks of the file system."""
+
+    groups: tuple[tuple[str, ...], ...] = Field(
+        min_length=1, max_length=1000, examples=[[["c7-2c2s0", "c23-2c1s7"]]]
+    )
+    """Groups of modules, each in the order in which zones are made of it. A module is named as its
+    nodes are up to their own number, or is a node.
+    """
+    networks: tuple[_Whole, ...] = Field(default=(0,), min_length=1, examples=[[201, 219]])
+    """Of each node of a module, what is added to its group's number to give its network's."""
+
+
+class FineGrained(Section):
+    """How fine-grained routing chooses a module of each group."""
+
+    zone: Count = Field(default=3, examples=[3])
+    """How many modules, in their order, make a zone."""
+    window: tuple[int, int] = Field(default=(-1, 2), examples=[[-1, 2]])
+    """How far a client may lie from its zone's first router in Y, in chips: least and most."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.window[0] > self.window[1]:
+            rule = "the least stands before the most"
+            raise ConfigError(Problem(rule, "such as [-1, 2]", "window", show(list(self.window))))
+        return self
+
+
+class MachineFile(Section):
+    """A computer whose nodes reach a file system by routers among them."""
+
+    title: str = Field(default="", examples=["Titan"])
+    """What it is called, for the page."""
+    source: str = Field(default="", examples=["Its administrators."])
+    """Where the facts are from."""
+    torus: tuple[_Side, _Side, _Side] = Field(examples=[[25, 16, 24]])
+    """The lengths of its rings in X, Y and Z, in router chips."""
+    nodes: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(default=1, examples=[2])
+    """How many nodes share a router chip."""
+    cabinets: Cabinets | None = Field(default=None, examples=[{"columns": 25, "rows": 8}])
+    """Where chips stand and what their nodes are called. Default: ``x0y0z0n0`` and so on, numbered
+    in this order.
+    """
+    map: _Path = Field(default=None, examples=["nodes.tsv"])
+    """Instead: a file with a line a node: its number, name, type (``compute`` or another), x, y and
+    z. Default: none.
+    """
+    service: tuple[str, ...] = Field(default=(), examples=[["c0-0c0s0"]])
+    """Modules or nodes that do not compute, beside the routers."""
+    routers: RouterModules = Field(examples=[{"groups": [["x0y0z0n0"]]}])
+    """Which nodes are routers."""
+    weights: tuple[float, float, float] = Field(default=(1.0, 1.0, 1.0), examples=[[4, 8, 1]])
+    """What a hop costs in X, Y and Z."""
+    fine_grained: FineGrained = Field(default=FineGrained(), examples=[{"zone": 3}])
+    """How fine-grained routing chooses."""
+
+    @classmethod
+    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
+        """Read a machine file, or one of the catalog's by its name.
+
+        Args:
+            path: The file, or a name such as ``titan``.
+            overrides: ``KEY=VALUE`` texts that replace keys of it.
+
+        Raises:
+            ConfigError: It cannot be read, or with every problem in it.
+        """
+        table, base = content_of("machines", "machine", path, overrides)
+        return cls.from_table(table, base)
+
+    @classmethod
+    def of(cls, given: str | Path | Mapping[str, Any] | MachineFile) -> MachineFile:
+        """The machine file that a path, a name, nested dictionaries or itself means.
+
+        Raises:
+            ConfigError: It cannot be read, or with every problem in it.
+        """
+        if isinstance(given, MachineFile):
+            return given
+        if isinstance(given, str | Path):
+            return cls.load(given)
+        return cls.from_table(dict(given), Path.cwd())
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = []
+        x, y, z = self.torus
+        if x * y * z * self.nodes > _NODES_MAX:
+            rule = f"a machine has at most {_NODES_MAX:,} nodes"
+            problems.append(Problem(rule, "shorten its rings", "torus", show(list(self.torus))))
+        if self.cabinets is not None and self.map is not None:
+            rule = "the map says where nodes are"
+            problems.append(Problem(rule, "remove one of them", "cabinets"))
+        elif self.cabinets is not None:
+            expected = (self.cabinets.columns, 2 * self.cabinets.rows, CAGES * SLOTS)
+            if self.torus != expected or self.nodes != 2:
+                rule = f"such cabinets make a torus of {list(expected)} with 2 nodes a chip"
+                value = show(list(self.torus))
+                problems.append(Problem(rule, "change one of them", "torus", value))
+        if any(not 0 <= weight < float("inf") for weight in self.weights):
+            rule = "a hop costs 0 or more"
+            problems.append(Problem(rule, "such as [4, 8, 1]", "weights", show(list(self.weights))))
+        if problems:
+            raise ConfigError(problems)
+        return self

@@ -1,0 +1,195 @@
+"""`resilver route`: which router of a machine serves which client."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from resilver.cli.command import argument, option
+from resilver.cli.console import output, print_json, say
+from resilver.cli.options import Json, Quiet
+from resilver.cli.saving import check_writable, keep_inputs
+from resilver.errors import ConfigError, Problem, show
+
+if TYPE_CHECKING:
+    from resilver.center.machines import Machine
+    from resilver.center.routes import RouteFigures, Routes
+
+_SUFFIXES = (".html", ".csv")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is routed."""
+
+    machine: str = argument(
+        "MACHINE", text="The machine file, or the name of one in the catalog: titan."
+    )
+    policy: tuple[str, ...] = option(
+        "--policy",
+        metavar="POLICY",
+        text="fine_grained, nearest, round_robin or balanced. Repeatable. Default: all of them.",
+        default=(),
+    )
+    by: str = option(
+        "--by",
+        metavar="cost|hops",
+        text="What nearest and balanced are judged by.",
+        default="cost",
+    )
+    node: str | None = option(
+        "--node", metavar="NODE", text="Tell which routers serve this node, by number or name."
+    )
+    lnet: bool = option(
+        "--lnet", text="Print the routes as options of the Lustre network.", default=False
+    )
+    place: int | None = option(
+        "--place", metavar="N", text="Say where so many modules of routers should stand."
+    )
+    seed: int = option("--seed", text="Of the beginnings of that search.", default=1)
+    settings: tuple[str, ...] = option(
+        "--set",
+        metavar="KEY=VALUE",
+        text="Override one key of the file, for example --set fine_grained.zone=6. Repeatable.",
+        default=(),
+    )
+    output: Path | None = option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        text="Write the page there, or every client's routers as a .csv.",
+    )
+
+
+def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
+    """Say which router serves which client, how far it is, and what each channel carries.
+
+    Examples:
+
+    resilver route titan
+
+    resilver route titan --policy fine_grained --node 20
+
+    resilver route titan --policy balanced --lnet
+
+    resilver route titan --place 108
+    """
+    from resilver.center.machine_file import MachineFile
+    from resilver.center.machines import machine
+    from resilver.center.routes import POLICIES, route_figures
+    from resilver.center.routes import route as perform
+
+    keep_inputs(asked.output, [asked.machine])
+    check_writable(asked.output)
+    if asked.by not in ("cost", "hops"):
+        rule = "routers are near by what a way costs or by its hops"
+        raise ConfigError(Problem(rule, "give cost or hops", "--by", show(asked.by)))
+    found = machine(MachineFile.load(asked.machine, asked.settings))
+    if asked.place is not None:
+        return _place(asked, found, as_json=as_json)
+    policies = asked.policy or POLICIES
+    is_one = asked.lnet or (asked.output is not None and asked.output.suffix == ".csv")
+    if is_one and len(policies) != 1:
+        what = "--lnet" if asked.lnet else "the routers of every client"
+        raise ConfigError(Problem(f"{what} is of one policy", "add --policy POLICY"))
+    if asked.output is not None and asked.output.suffix not in _SUFFIXES:
+        rule = "the page is .html, and every client's routers a .csv"
+        raise ConfigError(Problem(rule, "", "--output", show(str(asked.output))))
+    node = None
+    if asked.node is not None:
+        node = found.node(asked.node)
+        if not found.computes[node]:
+            rule = "the node does not compute, and is no client"
+            raise ConfigError(Problem(rule, "name another", "--node", show(asked.node)))
+    routes = [perform(found, policy, asked.by) for policy in policies]
+    if asked.lnet:
+        from resilver.center.lnet import lnet_routes
+
+        print(lnet_routes(routes[0]), end="")
+        return 0
+    figures = [route_figures(one) for one in routes]
+    if asked.output is not None:
+        _write(asked, routes, figures)
+    if as_json:
+        print_json(_record(routes, figures, node))
+    elif not quiet:
+        _print(routes, figures, node)
+    if asked.output is not None and not quiet:
+        say(f"wrote {asked.output}")
+    return 0
+
+
+def _place(asked: Asked, found: Machine, *, as_json: bool) -> int:
+    """Where modules should stand, and what that saves."""
+    from resilver.center.siting import sites
+    from resilver.report.routes import sites_sentence, sites_table
+
+    given = asked.policy or asked.lnet or asked.node or asked.output
+    if given:
+        rule = "--place chooses where routers stand, and neither --policy, --node, --lnet nor -o"
+        raise ConfigError(Problem(rule, "ask for them apart"))
+    if asked.place is not None and asked.place < 1:
+        raise ConfigError(
+            Problem("modules are 1 at least", "", key="--place", value=show(asked.place))
+        )
+    made = sites(found, asked.place or 1, seed=asked.seed)
+    if as_json:
+        print_json(made.to_dict())
+        return 0
+    from resilver.cli.size import print_figures
+
+    output().print(Text(sites_sentence(made), "bold"))
+    print_figures("Where modules should stand", sites_table(made), 2)
+    return 0
+
+
+def _record(
+    routes: list[Routes], figures: list[RouteFigures], node: int | None
+) -> dict[str, object]:
+    from resilver.report.routes import node_table
+
+    record: dict[str, object] = {"policies": [one.to_dict() for one in figures]}
+    if node is not None:
+        record["node"] = routes[0].machine.names[node]
+        tables = {one.policy: node_table(one, node) for one in routes}
+        record["routers"] = {
+            policy: [
+                {column.name: cell for column, cell in zip(made.columns, row, strict=True)}
+                for row in made.rows
+            ]
+            for policy, made in tables.items()
+        }
+    return record
+
+
+def _write(asked: Asked, routes: list[Routes], figures: list[RouteFigures]) -> None:
+    from resilver.report.routes import routes_table, write_routes
+    from resilver.report.tables import to_csv
+    from resilver.study.files import replace_text
+
+    assert asked.output is not None
+    if asked.output.suffix == ".csv":
+        replace_text(asked.output, to_csv(routes_table(routes[0])))
+        return
+    words = [word for one in asked.policy for word in ("--policy", one)]
+    words += [word for one in asked.settings for word in ("--set", one)]
+    command = shlex.join(["resilver", "route", Path(asked.machine).name, *words])
+    write_routes(routes, figures, asked.output, command)
+
+
+def _print(routes: list[Routes], figures: list[RouteFigures], node: int | None) -> None:
+    """The answer, then the policies side by side."""
+    from resilver.cli.size import print_figures, print_turned
+    from resilver.report.routes import WORDS, answer_sentences, node_table, policies_table
+
+    for sentence in answer_sentences(figures):
+        output().print(Text(sentence, "bold"))
+    print_turned(policies_table(figures))
+    if node is not None:
+        for one in routes:
+            title = f"{routes[0].machine.names[node]}, {WORDS[one.policy]}"
+            print_figures(title, node_table(one, node), 5)

@@ -1,0 +1,369 @@
+"""The page of routes: who serves whom, how far away, and what each channel of the torus carries."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from resilver.report.chart import Chart
+from resilver.report.document import Document
+from resilver.report.judged import PageSection, write_judged
+from resilver.report.style import GREY, INK, SERIES
+from resilver.report.tables import Table, table
+from resilver.report.vega import Spec, colours, rows, tip
+from resilver.report.vega import number as axis
+
+if TYPE_CHECKING:
+    from resilver.center.machines import Machine
+    from resilver.center.routes import RouteFigures, Routes
+    from resilver.center.siting import Sites
+
+WORDS = {
+    "fine_grained": "fine-grained",
+    "nearest": "nearest",
+    "round_robin": "round robin",
+    "balanced": "balanced",
+}
+"""The policies in words."""
+
+_CABINET = re.compile(r"c(\d+)-(\d+)")
+_AXES = ("X", "Y", "Z")
+_LAST_CHANNEL = (
+    "A router's clients all come over the last channels into its chip, and Z is passed last: the "
+    "largest load in Z is nearly the clients of one router, whatever the policy."
+)
+
+
+def answer_sentences(figures: Sequence[RouteFigures]) -> list[str]:
+    """The answer: how far clients are from their routers, and what the policies differ in."""
+    first = figures[0]
+    name = WORDS[first.policy].capitalize()
+    least, _, most = first.clients_a_router
+    shared = f"{least:,.0f} to {most:,.0f}" if most - least >= 0.5 else f"{least:,.0f}"
+    said = [
+        f"{name}: a client is {first.mean_hops:.2f} hops from its router on average, "
+        f"and a router has {shared} clients."
+    ]
+    for other in figures[1:]:
+        ratio = first.mean_hops / other.mean_hops if other.mean_hops else float("nan")
+        loads = [
+            one / of if of else float("nan")
+            for one, of in zip(first.largest_loads, other.largest_loads, strict=True)
+        ]
+        said.append(
+            f"Against {WORDS[other.policy]}: {ratio:.2f} of its hops, "
+            f"{first.mean_cost / other.mean_cost:.2f} of its cost; the busiest channels carry "
+            + ", ".join(f"{load:.2f} in {name}" for load, name in zip(loads, _AXES, strict=True))
+            + " of what they carry there."
+        )
+    return said
+
+
+def policies_table(figures: Sequence[RouteFigures]) -> Table:
+    """The policies, a row each."""
+    by_axis = [
+        (
+            f"hops_{name.lower()}",
+            f"hops in {name}",
+            "number",
+            [f.mean_hops_by_axis[at] for f in figures],
+        )
+        for at, name in enumerate(_AXES)
+    ]
+    loads = [
+        (
+            f"load_{name.lower()}",
+            f"busiest {name} channel",
+            "number",
+            [f.largest_loads[at] for f in figures],
+        )
+        for at, name in enumerate(_AXES)
+    ]
+    return table(
+        ("policy", "policy", "text", [WORDS[f.policy] for f in figures]),
+        ("mean_hops", "mean hops", "number", [f.mean_hops for f in figures]),
+        *by_axis,
+        ("mean_cost", "mean cost", "number", [f.mean_cost for f in figures]),
+        ("least_cost", "least cost", "number", [f.least_cost for f in figures]),
+        ("most_cost", "most cost", "number", [f.most_cost for f in figures]),
+        ("spread_cost", "its deviation", "number", [f.spread_cost for f in figures]),
+        (
+            "clients_least",
+            "fewest clients a router",
+            "number",
+            [f.clients_a_router[0] for f in figures],
+        ),
+        (
+            "clients_mean",
+            "mean clients a router",
+            "number",
+            [f.clients_a_router[1] for f in figures],
+        ),
+        (
+            "clients_most",
+            "most clients a router",
+            "number",
+            [f.clients_a_router[2] for f in figures],
+        ),
+        *loads,
+    )
+
+
+def node_table(routes: Routes, node: int) -> Table:
+    """Which routers serve a node, network by network.
+
+    Args:
+        routes: The choice.
+        node: The node, as a place in the machine's lists.
+    """
+    from resilver.center.torus import hops
+
+    machine = routes.machine
+    picked = routes.router(int(np.searchsorted(machine.clients, node)))
+    apart = hops(machine.places[node], machine.places[picked], machine.torus)
+    cost = apart @ np.array(machine.file.weights)
+    return table(
+        ("network", "network", "count", routes.networks.tolist()),
+        ("router", "router", "text", [machine.names[router] for router in picked]),
+        ("nid", "number", "count", machine.nids[picked].tolist()),
+        ("hops", "hops", "count", apart.sum(axis=1).tolist()),
+        ("cost", "cost", "number", cost.tolist()),
+    )
+
+
+def routes_table(routes: Routes) -> Table:
+    """Every client with its routers: a row each, networks in their order."""
+    machine = routes.machine
+    clients = machine.clients
+    picked = [machine.nids[routes.router(at)] for at in range(len(clients))]
+    columns = np.stack(picked, axis=1)
+    return table(
+        ("client", "client", "count", machine.nids[clients].tolist()),
+        *(
+            (f"network_{int(number)}", f"{int(number)}", "count", column.tolist())
+            for number, column in zip(routes.networks, columns, strict=True)
+        ),
+    )
+
+
+def sites_sentence(sites: Sites) -> str:
+    """What modules cost where they should stand, beside the machine's own and random ones."""
+    least, most = min(sites.random_costs), max(sites.random_costs)
+    return (
+        f"A way to the nearest router costs {sites.cost:.2f} on average; from the machine's own "
+        f"modules {sites.own_cost:.2f}, and from modules drawn at random {least:.2f} to {most:.2f}."
+    )
+
+
+def sites_table(sites: Sites) -> Table:
+    """Where modules should stand, a row a group."""
+    return table(
+        ("group", "group", "text", [_letter(at) for at in range(len(sites.modules))]),
+        ("modules", "modules", "text", [", ".join(group) for group in sites.modules]),
+    )
+
+
+def cabinet_chart(machine: Machine) -> Chart | None:
+    """Where the router modules stand, by X and Y, coloured by their group."""
+    groups, found = machine.routers, []
+    for group in range(len(groups)):
+        for module in groups[group, :, 0]:
+            if module >= 0:
+                x, y, z = machine.places[module].tolist()
+                cabinet = _CABINET.match(machine.names[module])
+                where = cabinet.group(0) if cabinet else machine.names[module]
+                found.append((x, y, z, _letter(group), where, machine.names[module]))
+    made = table(
+        *(
+            (name, name, kind, column)
+            for (name, kind), column in zip(
+                (
+                    ("x", "count"),
+                    ("y", "count"),
+                    ("z", "count"),
+                    ("group", "text"),
+                    ("cabinet", "text"),
+                    ("router", "text"),
+                ),
+                zip(*found, strict=True),
+                strict=True,
+            )
+        )
+    )
+    heading = f"{len(found)} modules of {groups[groups >= 0].size} routers in {len(groups)} groups"
+    text = (
+        "Each square is a module of routers on the torus, seen along Z. A colour is a group, whose "
+    )
+    text += "modules serve the same networks."
+    return Chart("modules", heading, text, lambda: _cabinets(machine, found), made, "modules")
+
+
+def _letter(group: int) -> str:
+    return chr(ord("A") + group) if group < 26 else str(group)
+
+
+def _cabinets(machine: Machine, found: Sequence[tuple[int, int, int, str, str, str]]) -> Spec:
+    length_x, length_y, _ = machine.torus
+    x, y, z, group, where, name = zip(*found, strict=True)
+    kinds = list(dict.fromkeys(group))
+    # What stands behind one another along Z is drawn side by side.
+    seen: Counter[tuple[int, int]] = Counter()
+    beside = []
+    for place in zip(x, y, strict=True):
+        beside.append(seen[place])
+        seen[place] += 1
+    width = 0.9 / max(seen.values())
+    left = [
+        at + (rank - (seen[at, up] - 1) / 2) * width
+        for at, up, rank in zip(x, y, beside, strict=True)
+    ]
+    across = axis("left", "X", ends=(-0.7, length_x - 0.3))
+    upright = axis("y", "Y", ends=(-0.7, length_y - 0.3))
+    told = tip(("group", "group"), ("name", "router"), ("where", "stands in"), ("z", "Z"))
+    square = {"type": "square", "size": 150, "fillOpacity": 0.3, "strokeWidth": 1}
+    colour = colours(kinds, SERIES, legend=False) | {"field": "kind"}
+    return {
+        "height": 330,
+        "data": rows(left=left, y=y, z=z, kind=group, group=group, where=where, name=name),
+        "encoding": {"x": across, "y": upright, "tooltip": told},
+        "layer": [
+            {"mark": square, "encoding": {"color": colour}},
+            {
+                "mark": {"type": "text", "fontSize": 10, "color": INK},
+                "encoding": {"text": {"field": "group", "type": "nominal"}},
+            },
+        ],
+    }
+
+
+def hops_chart(routes: Sequence[Routes]) -> Chart:
+    """How many hops lie between clients and their routers, a line a policy."""
+    from resilver.center.torus import hops
+
+    found = []
+    for one in routes:
+        apart = hops(one.ways.source, one.ways.target, one.machine.torus).sum(axis=1)
+        counts = np.bincount(apart, weights=one.ways.amount)
+        share = counts / counts.sum()
+        found += [(WORDS[one.policy], at, float(part)) for at, part in enumerate(share)]
+    kinds, at, share = zip(*found, strict=True)
+    made = table(
+        ("policy", "policy", "text", kinds),
+        ("hops", "hops", "count", at),
+        ("share", "share of clients", "share", share),
+    )
+    names = [WORDS[one.policy] for one in routes]
+
+    def spec() -> Spec:
+        colour = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
+        told = tip(("kind", "policy"), ("hops", "hops"), ("share", "% of clients"))
+        return {
+            "height": 240,
+            "data": rows(kind=kinds, hops=at, share=[100 * part for part in share]),
+            "mark": {"type": "line", "interpolate": "step", "strokeWidth": 2},
+            "encoding": {
+                "x": axis("hops", "hops to the router"),
+                "y": axis("share", "% of clients and networks"),
+                "color": colour,
+                "tooltip": told,
+            },
+        }
+
+    farthest = max(place for place, part in zip(at, share, strict=True) if part > 0)
+    heading = f"No client is farther than {farthest} hops from its router"
+    text = "Hops between a client and its router, over all clients and networks."
+    return Chart("hops", heading, text, spec, made, "hops")
+
+
+def heat_chart(routes: Routes) -> Chart:
+    """What the channels in X and Y carry: the largest along Z at each X and Y."""
+    from resilver.center.routes import channel_loads
+
+    loads = channel_loads(routes)
+    found = []
+    for at, name in enumerate(_AXES[:2]):
+        largest = loads.of(at).max(axis=(0, 3))
+        found += [
+            (name, x, y, float(largest[x, y]))
+            for x in range(largest.shape[0])
+            for y in range(largest.shape[1])
+        ]
+    kinds, x, y, load = zip(*found, strict=True)
+    made = table(
+        ("axis", "axis", "text", kinds),
+        ("x", "x", "count", x),
+        ("y", "y", "count", y),
+        ("load", "clients of a network", "number", load),
+    )
+    policy = WORDS[routes.policy]
+
+    def spec() -> Spec:
+        top = max(load)
+        colour = {
+            "field": "load",
+            "type": "quantitative",
+            "scale": {"range": ["#eef3f8", SERIES[0]], "domain": [0, top]},
+            "title": "clients",
+        }
+        told = tip(("x", "X"), ("y", "Y"), ("load", "clients of a network"))
+        views = [
+            {
+                "title": f"channels in {name}",
+                "height": 220,
+                "data": rows(
+                    x=[one[1] for one in found if one[0] == name],
+                    y=[one[2] for one in found if one[0] == name],
+                    load=[one[3] for one in found if one[0] == name],
+                ),
+                "mark": {"type": "rect", "stroke": GREY, "strokeWidth": 0.2},
+                "encoding": {
+                    "x": {"field": "x", "type": "ordinal", "title": "X"},
+                    "y": {"field": "y", "type": "ordinal", "title": "Y", "sort": "descending"},
+                    "color": colour,
+                    "tooltip": told,
+                },
+            }
+            for name in _AXES[:2]
+        ]
+        return {"vconcat": views}
+
+    x_most, y_most, _ = loads.largest()
+    heading = f"{policy.capitalize()}: the busiest channel carries {x_most:,.0f} clients in X, "
+    heading += f"{y_most:,.0f} in Y"
+    text = "The busiest of the channels at each X and Y, whatever its Z, in clients of a network."
+    return Chart(f"heat-{routes.policy}", heading, text, spec, made, f"channels, {policy}")
+
+
+def write_routes(
+    routes: Sequence[Routes], figures: Sequence[RouteFigures], path: str | Path, command: str = ""
+) -> Path:
+    """Write the page of routes.
+
+    Args:
+        routes: A choice for each policy.
+        figures: What each comes to.
+        path: The file to write; it is replaced in one step.
+        command: What makes it again.
+
+    Returns:
+        The path.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    page, machine = Document(), routes[0].machine
+    parts = [page.shown("policies", "The policies", policies_table(figures))]
+    sections = [PageSection("Policies", (_LAST_CHANNEL,), parts)]
+    if (chart := cabinet_chart(machine)) is not None:
+        sections.append(PageSection("Where routers stand", (), [page.figure(chart)]))
+    sections.append(PageSection("How far", (), [page.figure(hops_chart(routes))]))
+    heats = [page.figure(heat_chart(one)) for one in routes]
+    sections.append(PageSection("What channels carry", (), heats))
+    title = machine.file.title or "Routers of a file system"
+    told = {"Source": machine.file.source, "Made by": command}
+    return write_judged(page, path, title, answer_sentences(figures), sections, told)
