@@ -25,6 +25,8 @@ COMMANDS = (
     "reproduce",
     "schema",
     "place",
+    "size",
+    "profile",
     "calibrate disk",
     "calibrate network",
 )
@@ -71,7 +73,7 @@ def test_help_is_grouped_by_what_a_person_wants() -> None:
         groups[heading] = {line.split()[0] for line in named}
     assert groups == {
         "Simulate": {"demo", "check", "run", "status", "report", "reproduce"},
-        "Judge": {"place", "redundancy", "topology"},
+        "Judge": {"place", "redundancy", "topology", "size", "profile"},
         "Read": {"import", "calibrate", "population", "schema"},
     }
 
