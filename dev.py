@@ -245,6 +245,15 @@ def command_verify(names: Sequence[str], steps: Steps) -> int:
     env.setdefault("RESILVER_SCALE", "20")
     say(f"drawn from RESILVER_SEED={seed}")
     command = ["pytest", "-n", "auto", "--dist", "loadgroup", f"--hypothesis-seed={seed}", *paths]
+    if any("maps" in path for path in paths):
+        # The Rust tests draw maps of their own, by these variables.
+        at_scale = {
+            "RESILVER_ORACLE_FIRST": seed,
+            "RESILVER_ORACLE_MAPS": "800",
+            "RESILVER_FUZZ": "100000",
+        }
+        cargo = ["cargo", "test", "-p", "resilver-placement", "--test", "suite", "--quiet"]
+        steps.step("cargo", lambda: counted(steps, cargo, env | at_scale, cargo_summary))
     steps.step("pytest", lambda: counted(steps, command, env, pytest_summary))
     return steps.report(f"dev.py verify, RESILVER_SEED={seed}")
 
