@@ -180,7 +180,9 @@ class RunFolder:
         self.shards.discard_unfinished()
         for path in self.path.glob(f"{TEMPORARY_PREFIX}*"):
             path.unlink(missing_ok=True)
-        (self.path / STATUS_FILE).unlink(missing_ok=True)
+        # Where no sign of life can be written, none can be removed, and runs go on without one.
+        with contextlib.suppress(OSError):
+            (self.path / STATUS_FILE).unlink(missing_ok=True)
 
     def _previous(self, keys: Sequence[str]) -> dict[str, Any]:
         try:
