@@ -200,6 +200,19 @@ def test_what_says_too_little_is_told_what_to_add(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.parametrize(("command", "kind"), [("size", "sizings"), ("profile", "lots")])
+def test_what_ships_can_be_copied_and_changed(
+    command: str, kind: str, root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shipped = root / "python" / "resilver" / "catalog" / kind / "spider-2.toml"
+    (tmp_path / "mine.toml").write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
+    answers = []
+    for name in ("spider-2", str(tmp_path / "mine.toml")):
+        assert cli.run([command, name, "--json"]) == 0
+        answers.append(capsys.readouterr().out)
+    assert answers[0] == answers[1]
+
+
 def test_a_tib_is_not_a_tb() -> None:
     """600 TiB are 659.7 TB: the checkpoint needs a tenth more."""
     tb, tib = (

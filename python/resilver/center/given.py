@@ -33,7 +33,7 @@ def content_of(
     known = catalog.list(kind)
     if str(path) in known:
         entry = catalog.load(kind, str(path))
-        table: Any = {"title": entry.description, "source": entry.source, **entry.content}
+        table: Any = {"description": entry.description, "source": entry.source, **entry.content}
         base = Path.cwd()
     else:
         file = Path(path).expanduser()

@@ -73,7 +73,7 @@ class FineGrained(Section):
 class MachineFile(Section):
     """A computer whose nodes reach a file system by routers among them."""
 
-    title: str = Field(default="", examples=["Titan"])
+    description: str = Field(default="", examples=["Titan"])
     """What it is called, for the page."""
     source: str = Field(default="", examples=["Its administrators."])
     """Where the facts are from."""

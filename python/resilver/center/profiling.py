@@ -109,7 +109,7 @@ class LotProfile:
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, in SI units."""
         return {
-            "title": self.file.title,
+            "description": self.file.description,
             "source": self.file.source,
             "within": self.within,
             "of": self.of,

@@ -85,7 +85,7 @@ def _problems_of_code(text: str) -> list[Problem]:
 class LotFile(Section):
     """A file with a lot."""
 
-    title: str = Field(default="", examples=["A delivery"])
+    description: str = Field(default="", examples=["A delivery."])
     """What it is, for the page."""
     source: str = Field(default="", examples=["A delivery note."])
     """Where the figures are from."""
@@ -106,7 +106,7 @@ def load_lot(path: str | Path, overrides: Sequence[str] = ()) -> LotFile:
     known = catalog.list("lots")
     if str(path) in known:
         entry = catalog.load("lots", str(path))
-        table: Any = {"title": entry.description, "source": entry.source, **entry.content}
+        table: Any = {"description": entry.description, "source": entry.source, **entry.content}
         base = Path.cwd()
     else:
         file = Path(path).expanduser()

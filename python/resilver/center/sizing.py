@@ -110,7 +110,7 @@ class Sizing:
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, in SI units."""
         return {
-            "title": self.file.title,
+            "description": self.file.description,
             "source": self.file.source,
             "demands": [asdict(figure) for figure in self.demands],
             "knees": [asdict(figure) for figure in self.knees],

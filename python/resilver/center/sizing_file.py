@@ -254,7 +254,7 @@ class SizingFile(Section):
         ConfigError: With every problem found.
     """
 
-    title: str = Field(default="", examples=["A scratch file system"])
+    description: str = Field(default="", examples=["A scratch file system."])
     """What is sized, for the page."""
     source: str = Field(default="", examples=["The tender of 2026."])
     """Where the figures are from."""

@@ -314,5 +314,5 @@ def write_lot(found: LotProfile, path: str | Path, command: str = "") -> Path:
         PageSection("Figures", (), [figures]),
     ]
     told = {"Source": found.file.source, "Made by": command}
-    title = found.file.title or "Slow disks of a lot"
+    title = found.file.description.rstrip(".") or "Slow disks of a lot"
     return write_judged(page, path, title, lot_sentences(found), sections, told)

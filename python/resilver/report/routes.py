@@ -364,6 +364,6 @@ def write_routes(
     sections.append(PageSection("How far", (), [page.figure(hops_chart(routes))]))
     heats = [page.figure(heat_chart(one)) for one in routes]
     sections.append(PageSection("What channels carry", (), heats))
-    title = machine.file.title or "Routers of a file system"
+    title = machine.file.description or "Routers of a file system"
     told = {"Source": machine.file.source, "Made by": command}
     return write_judged(page, path, title, answer_sentences(figures), sections, told)

@@ -179,7 +179,7 @@ def write_sizing(sizing: Sizing, path: str | Path, command: str = "") -> Path:
     page = Document()
     sections = sizing_sections(page, sizing)
     asks = "How large the file system must be" if sizing.offers else "How full it gets"
-    title = sizing.file.title or asks
+    title = sizing.file.description.rstrip(".") or asks
     told = {"Source": sizing.file.source, "Made by": command}
     return write_judged(page, path, title, answer_sentences(sizing), sections, told)
 
