@@ -234,7 +234,7 @@ def test_calibration_builds_on_importers_and_the_spec_alone() -> None:
 
 
 def test_a_center_is_sized_without_a_run_or_a_page() -> None:
-    rooms = {"catalog", "center", "errors", "importers", "spec", "units"}
+    rooms = {"catalog", "center", "errors", "importers", "quantities", "spec", "units"}
     for path in package():
         if path.parent.name == "center":
             found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))

@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from resilver.center.capacity_file import Capacity, FileClass
 from resilver.center.figures import Figure
-from resilver.center.quantities import DAY_SECONDS, daily, decimal_bytes, duration
 from resilver.center.theil_sen import Trend, trend
 from resilver.center.year import PurgeRule, Year, mean_life_days, simulate_year
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.ages import AgedFiles, read_ages
 from resilver.importers.lfs_df import FillSeries, read_lfs_df
+from resilver.quantities import DAY_SECONDS, daily, decimal_bytes, duration
 
 AGE_BINS_DAYS = (1, 5, 7, 14, 30, 60, 90)
 """The ages that ne2scan_histo tells apart."""

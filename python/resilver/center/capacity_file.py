@@ -14,8 +14,8 @@ from pydantic import (
     model_validator,
 )
 
-from resilver.center.quantities import DAY_SECONDS, Inflow
 from resilver.errors import ConfigError, Problem, show
+from resilver.quantities import DAY_SECONDS, Inflow
 from resilver.spec.section import AboveZero, Count, Section, file_path
 from resilver.units import Bytes, Seconds
 

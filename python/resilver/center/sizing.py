@@ -18,8 +18,8 @@ import numpy as np
 from resilver.center.capacity import Outlook, outlook
 from resilver.center.figures import Figure
 from resilver.center.namespaces import Dealt, deal
-from resilver.center.quantities import Price, decimal_bytes, decimal_rate, duration
 from resilver.center.sizing_file import Demand, Offer, SizingFile
+from resilver.quantities import Price, decimal_bytes, decimal_rate, duration
 from resilver.units import BytesPerSecond
 
 _SLACK = 1e-9

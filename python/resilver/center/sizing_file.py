@@ -12,8 +12,8 @@ from resilver.center.capacity_file import Capacity
 from resilver.center.erasure import erasure_of
 from resilver.center.given import content_of
 from resilver.center.namespaces import Namespaces
-from resilver.center.quantities import Price, Watts
 from resilver.errors import ConfigError, Problem, show
+from resilver.quantities import Price, Watts
 from resilver.spec.code import ErasureCode
 from resilver.spec.section import AboveZero, Count, Section
 from resilver.units import Bytes, BytesPerSecond, Seconds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resilver.center.quantities import DAY_SECONDS, daily, decimal_bytes, duration
+from resilver.quantities import DAY_SECONDS, daily, decimal_bytes, duration
 from resilver.report.chart import Chart
 from resilver.report.document import Document
 from resilver.report.figure_tables import figures_table

@@ -14,7 +14,7 @@ from resilver.report.chart import Chart
 from resilver.report.document import Document
 from resilver.report.figure_tables import figures_table
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.style import BLUE, DASHES, GREY, MARKS, VERMILLION
+from resilver.report.style import BLUE, DASHES, GREY, LOAD, MARKS, VERMILLION
 from resilver.report.tables import Cell, Table, table
 from resilver.report.vega import Spec, colours, rows, tip
 from resilver.report.vega import number as axis
@@ -153,12 +153,13 @@ def rounds_chart(one: Culling) -> Chart:
     return Chart("rounds", heading, text, spec, rounds_table(one), "rounds")
 
 
-def heat_chart(one: Culling, units: Sequence[int]) -> Chart | None:
-    """Every group before and after culling, a row a unit.
+def heat_chart(one: Culling, units: Sequence[int], within: float) -> Chart | None:
+    """Every group before and after culling in bins of rates, a row a unit.
 
     Args:
         one: The draw.
         units: The unit of each group.
+        within: The envelope, which is the width of a bin.
 
     Returns:
         The chart; None of more groups than a page should carry.
@@ -171,20 +172,25 @@ def heat_chart(one: Culling, units: Sequence[int]) -> Chart | None:
         places.append(place.get(unit, 0))
         place[unit] = places[-1] + 1
     base = float(one.before.max())
+    edges = [100.0 * within * step for step in (1, 2, 3)]
+    kinds = [*(f"within {edge:g} %" for edge in edges), "slower"]
+    slow = [int((values < (1.0 - 2.0 * within) * base).sum()) for values in (one.before, one.after)]
     heading = (
-        f"Before, {int((one.before < 0.9 * base).sum()):,} groups are a tenth or more below the "
-        f"fastest; after, {int((one.after < 0.9 * base).sum()):,}"
+        f"Before, {slow[0]:,} groups are more than {edges[1]:g} % below the fastest; after, "
+        f"{slow[1]:,}"
     )
-    text = "Each cell is a group, each row a unit; dark is slow. Left before culling, right after."
+    text = (
+        "Each cell is a group, each row a unit, in bins by how far it is below the fastest of all. "
+        "First before culling, then after."
+    )
 
     def spec() -> Spec:
-        ends = [float(one.before.min()) / base, 1.0]
-        ramp = {"scheme": "viridis", "domain": ends}
+        named = colours(kinds, LOAD) | {"field": "kind"}
         views = []
         for title, values in (("before", one.before), ("after", one.after)):
-            data = rows(x=places, y=list(units), rate=[float(v) / base for v in values])
-            legend = {"title": "rate over the fastest", "gradientLength": 160}
-            colour = {"field": "rate", "type": "quantitative", "scale": ramp}
+            below = 100.0 * (1.0 - values / base)
+            found = np.searchsorted(edges, below, side="left")
+            data = rows(x=places, y=list(units), below=below, kind=[kinds[at] for at in found])
             views.append(
                 {
                     "title": {"text": title, "fontSize": 12},
@@ -194,8 +200,8 @@ def heat_chart(one: Culling, units: Sequence[int]) -> Chart | None:
                     "encoding": {
                         "x": {"field": "x", "type": "ordinal", "axis": None},
                         "y": {"field": "y", "type": "ordinal", "axis": None},
-                        "color": colour | {"legend": legend},
-                        "tooltip": tip(("y", "unit"), ("x", "group"), ("rate", "rate")),
+                        "color": named,
+                        "tooltip": tip(("y", "unit"), ("x", "group"), ("below", "% below")),
                     },
                 }
             )
@@ -306,7 +312,7 @@ def write_lot(found: LotProfile, path: str | Path, command: str = "") -> Path:
     page = Document()
     one, lot = median_draw(found.cullings), found.file.lot.lot
     units = [group // (lot.groups // lot.units) for group in range(lot.groups)]
-    charts = [rounds_chart(one), heat_chart(one, units)]
+    charts = [rounds_chart(one), heat_chart(one, units, found.within)]
     parts = [page.figure(chart) for chart in charts if chart is not None]
     figures = page.shown("figures", "Closed forms and draws", figures_table(found.figures), 3)
     sections = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from resilver.center.quantities import daily, duration
+from resilver.quantities import daily, duration
 from resilver.report.tables import Table, cell_text, table
 
 if TYPE_CHECKING:

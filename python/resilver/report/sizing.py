@@ -38,9 +38,9 @@ def answer_sentences(sizing: Sizing) -> list[str]:
         elif offer.units > offer.needed:
             text += f"; {offer.units:,} are more"
         if offer.dominated_by:
-            text += (
-                f"; {listed(list(offer.dominated_by))} is no worse in anything and better in some"
-            )
+            verb = "is" if len(offer.dominated_by) == 1 else "are"
+            text += f"; {listed(list(offer.dominated_by))} {verb} no worse in anything"
+            text += " and better in some"
         said.append(text + ".")
     return [*said, *capacity_sentences(sizing)]
 

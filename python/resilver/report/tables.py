@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from resilver.center.quantities import decimal, decimal_bytes, decimal_rate
+from resilver.quantities import decimal, decimal_bytes, decimal_rate
 from resilver.report.words import percent, size_of
 from resilver.units import format_duration, format_rate
 

@@ -1,0 +1,119 @@
+"""The pages of sizes, capacity and slow disks in a real browser: drawn, offline, readable."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from chromium import Page
+from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
+
+from resilver import cli
+
+pytestmark = pytest.mark.browser
+
+SCAN = 1_500_000_000
+CAPACITY = """
+[capacity]
+usable = "1 MB"
+listing = "scan.txt"
+lfs_df = "df.txt"
+inflow = "3 kB/d"
+purge = { last_access = "14 d", high = 0.7, low = 0.6 }
+[namespaces]
+count = 2
+projects = [{ name = "a", capacity = "3 PB" }, { name = "b", capacity = "2 PB" }]
+"""
+
+
+def listing() -> str:
+    lines = [
+        f"{1000 * age} {SCAN - age * 86_400} {SCAN - age * 86_400} 1 {age % 3} f{age}\n"
+        for age in range(1, 30)
+    ]
+    return "".join(lines) + f"#complete#{SCAN}\n"
+
+
+def series() -> str:
+    return "".join(
+        f"{SCAN + 3600 * hour}\nUUID 1K-blocks Used Available Use% Mounted on\n"
+        + "".join(
+            f"fs-OST{target:04x}_UUID 1000 {300 + target * hour} 500 40% /s[OST:{target}]\n"
+            for target in range(12)
+        )
+        for hour in range(5)
+    )
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of each kind, with the charts that it must have."""
+    folder = tmp_path_factory.mktemp("center")
+    (folder / "scan.txt").write_text(listing())
+    (folder / "df.txt").write_text(series())
+    (folder / "capacity.toml").write_text(CAPACITY)
+    disks = [
+        f"u{group % 2},g{group},d{disk},{50 if (group, disk) == (3, 4) else 62} MB/s\n"
+        for group in range(8)
+        for disk in range(10)
+    ]
+    (folder / "disks.csv").write_text("unit,group,disk,rate\n" + "".join(disks))
+    made = {}
+    for name, words, code in (
+        ("size", ["size", "spider-2"], 0),
+        ("capacity", ["size", str(folder / "capacity.toml")], 0),
+        ("lot", ["profile", "spider-2", "--seeds", "3"], 0),
+        ("disks", ["profile", str(folder / "disks.csv")], 1),
+    ):
+        made[name] = folder / f"{name}.html"
+        assert cli.run([*words, "-q", "-o", str(made[name])]) == code
+    return made
+
+
+CHARTS_EXPECTED = {
+    "size": ["units"],
+    "capacity": ["fill", "ages", "targets"],
+    "lot": ["rounds", "groups"],
+    "disks": ["envelope", "rounds"],
+}
+
+
+@pytest.mark.parametrize("name", CHARTS_EXPECTED)
+def test_every_chart_is_drawn_without_a_complaint_or_a_request(
+    page: Page, pages: dict[str, Path], name: str
+) -> None:
+    page.events.clear()
+    page.open(pages[name], 1366, 768, "light")
+    seen = page.evaluate(CHARTS)
+    assert [chart["id"] for chart in seen] == CHARTS_EXPECTED[name]
+    assert all(chart["marks"] >= 1 for chart in seen)
+    assert page.complaints() == []
+    asked = [url for url in page.requests() if not url.startswith("data:")]
+    assert asked == [pages[name].resolve().as_uri()]
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("name", CHARTS_EXPECTED)
+def test_nothing_overlaps_or_leaves_the_screen(
+    page: Page, pages: dict[str, Path], name: str, width: int
+) -> None:
+    page.events.clear()
+    page.open(pages[name], width, 768, "light")
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", CHARTS_EXPECTED)
+def test_text_stands_out_from_its_ground(
+    page: Page, pages: dict[str, Path], name: str, scheme: str
+) -> None:
+    page.events.clear()
+    page.open(pages[name], 1366, 768, scheme)
+    # WCAG 2 asks for 4.5 of text.
+    assert min(page.evaluate(CONTRAST)) >= 4.5
