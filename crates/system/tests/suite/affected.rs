@@ -4,15 +4,14 @@ use crate::common;
 
 use std::sync::Arc;
 
-use common::files_on_ring;
+use common::{crush_copies, files_on_ring};
 use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
 use resilver_placement::inverse::FailedSet;
-use resilver_placement::pool::{Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    AffectedBatch, AffectedSearch, Algorithm, Contents, CrushPlacement, Fault, PlaceScratch, Placement, SourceChoice,
-    StoredPool, SystemConfig,
+    AffectedBatch, AffectedSearch, Algorithm, Contents, Fault, PlaceScratch, Placement, SourceChoice, StoredPool,
+    SystemConfig,
 };
 use resilver_units::{DeviceId, ObjectId, SimTime};
 
@@ -22,19 +21,7 @@ const FILES: u64 = 40_000;
 
 fn crush() -> Algorithm {
     let map = CrushMap::flat(SERVERS, BucketKind::Straw, Tunables::JEWEL);
-    let rule = map.rule_by_id(0).unwrap().clone();
-    let kind = PoolKind::Replicated;
-    let pool =
-        Pool { id: 1, pg_num: 1, pgp_num: 1, size: 3, rule: 0, hashpspool: true, kind, exceptions: Default::default() };
-    Algorithm::Crush(Box::new(CrushPlacement {
-        map: Arc::new(map),
-        pool,
-        rule,
-        order: vec![],
-        reweight: vec![0x10000; SERVERS as usize],
-        is_up: vec![true; SERVERS as usize],
-        affinity: vec![],
-    }))
+    Algorithm::Crush(Box::new(crush_copies(map, SERVERS, 1, 3)))
 }
 
 fn ring(walk: RingWalk) -> Algorithm {

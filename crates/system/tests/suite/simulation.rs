@@ -4,15 +4,14 @@ use crate::common;
 
 use std::sync::Arc;
 
-use common::{jbod, policy, qdr};
+use common::{crush_copies, jbod, policy, qdr};
 use resilver_device::Service;
 use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
-use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
-    Algorithm, Contents, CrushPlacement, Devices, Discipline, FabricConfig, Fault, GroupContents, ObjectOrder, Phase,
-    Placement, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig, choose_failed,
+    Algorithm, Contents, Devices, Discipline, FabricConfig, Fault, GroupContents, ObjectOrder, Phase, Placement,
+    Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig, choose_failed,
 };
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -20,27 +19,8 @@ const SERVERS: u32 = 12;
 const GROUPS: u32 = 128;
 
 fn crush(servers: u32, copies: u32) -> Algorithm {
-    let map = CrushMap::flat(servers, BucketKind::Straw, Tunables::profile("jewel").unwrap());
-    let rule = map.rule_by_id(0).unwrap().clone();
-    let pool = Pool {
-        id: 1,
-        pg_num: GROUPS,
-        pgp_num: GROUPS,
-        size: copies,
-        rule: 0,
-        hashpspool: true,
-        kind: PoolKind::Replicated,
-        exceptions: Exceptions::default(),
-    };
-    Algorithm::Crush(Box::new(CrushPlacement {
-        map: Arc::new(map),
-        pool,
-        rule,
-        order: vec![],
-        reweight: vec![0x10000; servers as usize],
-        is_up: vec![true; servers as usize],
-        affinity: vec![],
-    }))
+    let map = CrushMap::flat(servers, BucketKind::Straw, Tunables::JEWEL);
+    Algorithm::Crush(Box::new(crush_copies(map, servers, GROUPS, copies)))
 }
 
 fn ring(servers: u32, walk: RingWalk) -> Algorithm {

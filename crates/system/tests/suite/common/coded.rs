@@ -8,13 +8,13 @@ use resilver_fabric::{Forwarding, Queues, Routing, SwitchedParameters};
 use resilver_kernel::lanes::Lanes;
 use resilver_placement::crush::{BucketKind, CrushMap, Rule, Step, Tunables};
 use resilver_placement::layouts::{Domains, Layout, Rendezvous};
-use resilver_placement::pool::{Exceptions, Pool, PoolKind};
+use resilver_placement::pool::PoolKind;
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
-    Algorithm, CodeConfig, Contents, CrushPlacement, Devices, Discipline, FabricConfig, Fault, ObjectOrder, Phase,
-    PlaceScratch, Placement, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig,
+    Algorithm, CodeConfig, Contents, Devices, Discipline, FabricConfig, Fault, ObjectOrder, Phase, PlaceScratch,
+    Placement, Report, RetryPolicy, Simulation, SourceChoice, StoredPool, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, GroupId, SimDuration, SimTime};
 
@@ -54,16 +54,10 @@ pub fn crush_pool(id: i64, pieces: usize, kind: PoolKind) -> Algorithm {
         }
         rule.steps.insert(0, Step::SetChooseTries(100));
     }
-    let (size, exceptions) = (pieces as u32, Exceptions::default());
-    Algorithm::Crush(Box::new(CrushPlacement {
-        map: Arc::new(map),
-        pool: Pool { id, pg_num: 64, pgp_num: 64, size, rule: 0, hashpspool: true, kind, exceptions },
-        rule,
-        order: vec![],
-        reweight: vec![0x10000; SERVERS as usize],
-        is_up: vec![true; SERVERS as usize],
-        affinity: vec![],
-    }))
+    let mut placement = super::crush_copies(map, SERVERS, 64, pieces as u32);
+    placement.rule = rule;
+    (placement.pool.id, placement.pool.kind) = (id, kind);
+    Algorithm::Crush(Box::new(placement))
 }
 
 /// Whole files of up to 1 GiB under a code on a ring, and servers that fail at given seconds.

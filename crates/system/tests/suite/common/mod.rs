@@ -8,16 +8,40 @@ use std::sync::Arc;
 use resilver_device::{DirectionFigures, Disk, DiskTable, DiskTableRow, Service};
 use resilver_fabric::{LogGp, LogGpRow, LogGpTable};
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
+use resilver_placement::crush::CrushMap;
 use resilver_placement::inverse::FailedSet;
+use resilver_placement::pool::{Exceptions, Pool, PoolKind};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_redundancy::Code;
 use resilver_system::{
-    AffectedObject, Algorithm, Contents, Devices, Discipline, EventOf, FabricConfig, ObjectOrder, Outcome, Phase,
-    Placement, Plant, Recovery, RecoveryChoices, RecoveryPolicy, RecoveryWork, Report, RetryPolicy, Simulation,
-    SourceChoice, Storage, StoredPool, SystemConfig,
+    AffectedObject, Algorithm, Contents, CrushPlacement, Devices, Discipline, EventOf, FabricConfig, ObjectOrder,
+    Outcome, Phase, Placement, Plant, Recovery, RecoveryChoices, RecoveryPolicy, RecoveryWork, Report, RetryPolicy,
+    Simulation, SourceChoice, Storage, StoredPool, SystemConfig,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, ObjectId, SimDuration, SimTime};
+
+/// A pool of copies by the first rule of a map, on as many servers, all up and in.
+pub fn crush_copies(map: CrushMap, servers: u32, groups: u32, size: u32) -> CrushPlacement {
+    CrushPlacement {
+        rule: map.rule_by_id(0).unwrap().clone(),
+        map: Arc::new(map),
+        pool: Pool {
+            id: 1,
+            pg_num: groups,
+            pgp_num: groups,
+            size,
+            rule: 0,
+            hashpspool: true,
+            kind: PoolKind::Replicated,
+            exceptions: Exceptions::default(),
+        },
+        order: vec![],
+        reweight: vec![0x10000; servers as usize],
+        is_up: vec![true; servers as usize],
+        affinity: vec![],
+    }
+}
 
 /// Seeks of the catalog's jbod10-sata, to read and to write, in microseconds; of requests of 4 KiB and each twice the last.
 pub const SEEKS: [(f64, f64); 11] = [
