@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import socket
@@ -20,16 +19,13 @@ import pytest
 
 from resilver import cli
 from resilver.spec import Cluster, Study
+from tests.front_door import environment
 from tests.unit import fio_reports
 
 JBOD = Cluster.model_validate({"servers": 1, "device": "jbod10-sata"}).device
 QDR = str(resources.files("resilver.catalog") / "networks" / "qdr-infiniband.dat")
 MAIN = "if __name__ == '__main__':\n    from resilver.cli import main\n    main()\n"
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "NO_COLOR": "1"}
 
 
 def words_of(folder: Path, *words: object) -> list[str]:
@@ -42,7 +38,7 @@ def calibrate(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
         words_of(folder, "calibrate", *words),
         cwd=folder,
-        env=environment(),
+        env=environment(NO_COLOR="1"),
         capture_output=True,
         text=True,
         timeout=240,
@@ -245,7 +241,9 @@ def test_an_interrupt_ends_fio_and_removes_its_file(tmp_path: Path, number: int)
         tmp_path,
         *("calibrate", "disk", "--run", "probe", "--size", "64 MiB", "--seconds", "30"),
     )
-    process = subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        words, cwd=tmp_path, env=environment(NO_COLOR="1"), stderr=subprocess.PIPE
+    )
     deadline = time.monotonic() + 60
     while not (tmp_path / "probe").exists() or (tmp_path / "probe").stat().st_size < 2**26:
         assert time.monotonic() < deadline and process.poll() is None
@@ -264,7 +262,7 @@ def test_a_server_survives_strangers_and_serves_the_next_client(tmp_path: Path) 
     server = subprocess.Popen(
         words_of(tmp_path, "calibrate", "network", "--serve", address),
         cwd=tmp_path,
-        env=environment(),
+        env=environment(NO_COLOR="1"),
         stderr=subprocess.PIPE,
         text=True,
     )

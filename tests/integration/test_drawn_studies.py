@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from resilver.columns import TABLE_NAMES
 from resilver.errors import ConfigError
 from resilver.simulate import RunResult, simulate, validate_runs
 from resilver.spec import Run, Study
+from tests.front_door import environment
 from tests.integration.drawn_studies import drawn_study
 from tests.scale import numbers
 
@@ -160,15 +160,9 @@ def test_gathers_of_pieces_are_sent_over_the_network() -> None:
 
 def test_threads_and_processes_change_nothing() -> None:
     script = f"from {__name__} import printed; printed({list(AGAIN)!r})"
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        "RAYON_NUM_THREADS": "1",
-        "PYTHONHASHSEED": "7",
-    }
     done = subprocess.run(
         [sys.executable, "-c", script],
-        env=environment,
+        env=environment(RAYON_NUM_THREADS="1", PYTHONHASHSEED="7"),
         capture_output=True,
         text=True,
         timeout=SECONDS,

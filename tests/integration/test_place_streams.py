@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.front_door import environment
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
@@ -17,11 +18,10 @@ BUILD = ["--build", "4096", "host", "straw2", "16", "root", "straw2", "0"]
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A command line, with `place` standing for the command."""
     words = " ".join([sys.executable, "-c", "'from resilver.cli import main; main()'", "place"])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.run(
         ["bash", "-c", line.replace("PLACE", words)],
         cwd=folder,
-        env=environment,
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=60,

@@ -16,6 +16,7 @@ pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver import Population, Study, cli, import_sizes
 from resilver.importers.sizes import read_sizes, tree
+from tests.front_door import environment
 
 STUDY = """
 [cluster]
@@ -133,10 +134,6 @@ def test_a_listing_comes_from_stdin(data: Path) -> None:
 
 def python() -> str:
     return f"'{sys.executable}' -c 'from resilver.cli import main; main()'"
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def test_the_balancers_own_entries(tmp_path: Path) -> None:
 
 
 # Rule: a real cluster's groups are where the cluster says, and where osdmaptool says after marking
-# any one OSD out (one in eleven; all of them with RESILVER_ORACLE_ALL_OSDS=1).
+# any one OSD out (one in eleven; each of them in verification).
 def test_a_real_cluster_after_marking_any_osd_out(tmp_path: Path, shared_data: Path) -> None:
     path = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     report = read_report(path)

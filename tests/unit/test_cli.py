@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from resilver import cli
 from resilver.cli.console import report_error
 from resilver.errors import ConfigError, Interrupted, PlacementError, SimulationError
 from resilver.study import Counts, Incomplete
+from tests.front_door import environment
 
 COMMANDS = (
     "demo",
@@ -34,14 +34,9 @@ COMMANDS = (
 
 def command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own, as a user does."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        **options.pop("environment", {}),
-    }
     return subprocess.run(
         [sys.executable, "-c", "from resilver.cli import main; main()", *arguments],
-        env=environment,
+        env=environment(**options.pop("environment", {})),
         capture_output=True,
         text=True,
         check=False,
@@ -174,10 +169,9 @@ def test_a_traceback_is_printed_on_request(
 
 def test_a_reader_that_leaves_early_ends_the_command_quietly() -> None:
     # As with other tools, the exit code may say that the output was cut; no words do.
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     process = subprocess.Popen(
         [sys.executable, "-c", "from resilver.cli import main; main()", "schema"],
-        env=environment,
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

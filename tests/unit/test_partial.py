@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ from resilver.report.live import write_live
 from resilver.report.standing import Standing
 from resilver.study import Incomplete, PartialResults, Results, execute, status
 from resilver.study.tables import TABLE_NAMES
+from tests.front_door import environment
 from tests.unit.study_fakes import SIMULATOR, FakeStudy
 
 SWEEP = {"cluster.servers": [8, 4, 2.5]}
@@ -119,8 +119,7 @@ def test_the_page_follows_a_sweep_to_its_end(tmp_path: Path) -> None:
         "        simulator=SIMULATOR)\n"
     )
     folder = tmp_path / "a"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    driver = subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment)
+    driver = subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment())
     while not (folder / "status.json").exists():
         assert driver.poll() is None
     assert cli.run(["report", str(folder), "--watch"]) == 0

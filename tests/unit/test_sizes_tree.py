@@ -17,6 +17,7 @@ from resilver.errors import ConfigError
 from resilver.importers.sizes import LeftOut, import_sizes, scan_tree
 from resilver.importers.sizes import tree as tree_module
 from resilver.importers.sizes.tree import WalkProgress
+from tests.front_door import environment
 
 
 def fill(folder: Path, sizes: dict[str, int]) -> None:
@@ -134,7 +135,7 @@ def test_a_user_without_rights_measures_what_may_be_read(tmp_path: Path) -> None
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=environment(),
         capture_output=True,
         text=True,
     )

@@ -23,6 +23,7 @@ from resilver.errors import ConfigError
 from resilver.study import Incomplete, Status, StudyProgress, execute, heartbeat, status
 from resilver.study.heartbeat import STATUS_FILE
 from resilver.study.sweep_status import SECONDS_UNTIL_DEAD
+from tests.front_door import environment
 from tests.unit.study_fakes import SIMULATOR, FakeStudy
 
 
@@ -68,8 +69,7 @@ def dead(tmp_path: Path) -> Path:
         "execute(study, sys.argv[1], workers=0, simulator=SIMULATOR, progress=die)\n"
     )
     folder = tmp_path / "killed"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    subprocess.run([sys.executable, "-c", code, str(folder)], env=environment, check=False)
+    subprocess.run([sys.executable, "-c", code, str(folder)], env=environment(), check=False)
     return folder
 
 
@@ -269,14 +269,13 @@ def test_watching_prints_a_line_a_change_until_the_end(tmp_path: Path) -> None:
         "        simulator=SIMULATOR)\n"
     )
     folder = tmp_path / "a"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    driver = subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment)
+    driver = subprocess.Popen([sys.executable, "-c", code, str(folder)], env=environment())
     until = time.monotonic() + 20.0
     while not (folder / STATUS_FILE).exists() and time.monotonic() < until:
         time.sleep(0.02)
     command = [sys.executable, "-c", "from resilver.cli import main; main()", "status", "--watch"]
     done = subprocess.run(
-        [*command, str(folder)], env=environment, capture_output=True, text=True, timeout=60
+        [*command, str(folder)], env=environment(), capture_output=True, text=True, timeout=60
     )
     driver.wait()
     lines = done.stdout.splitlines()

@@ -24,6 +24,7 @@ from resilver.study.tables import (
     swept_columns,
     write_parquet,
 )
+from tests.front_door import environment
 from tests.unit.study_fakes import SIMULATOR, FakeStudy, output
 
 
@@ -125,10 +126,9 @@ def test_a_full_device_is_found_before_anything_runs(tmp_path: Path) -> None:
         "except ConfigError as error:\n"
         "    print(error)\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     run = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "a")],
-        env=environment,
+        env=environment(),
         capture_output=True,
         text=True,
         check=True,
