@@ -56,6 +56,7 @@ FLOWS = pa.schema(
         ("bytes", _COUNT),
         ("binding", _TEXT),
         ("binding_level", _TEXT),
+        ("full_parts", _COUNT),
     ]
 )
 # A row a stretch of time and layer of parts, from devices to clients.

@@ -174,6 +174,7 @@ def test_what_binds_is_named_in_each_stretch_of_time(tmp_path: Path) -> None:
     assert (before["start_seconds"], during["start_seconds"]) == (0.0, 10.0)
     assert before["binding_level"] == during["binding_level"] == "controller"
     assert during["binding"] == "controller.0"
+    assert (before["full_parts"], during["full_parts"]) == (2, 1)
     assert before["bytes_per_second"] == pytest.approx(200e6, rel=1e-6)
     assert during["bytes_per_second"] == pytest.approx(100e6, rel=1e-6)
     assert before["flows"] == during["flows"] == 8

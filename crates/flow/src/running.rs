@@ -11,6 +11,8 @@ use crate::{Flow, FlowError, Flows, OWN_CAP, Rates};
 
 /// Levels and loads that differ by less are equal: what sums of many flows lose by rounding.
 const TOLERANCE: f64 = 1e-12;
+/// So many changes of a resource's load are added up before it is summed anew, lest rounding adds up, too.
+const CHANGES_MAX: u32 = 256;
 /// No row, in place of the number of one.
 const NOBODY: u32 = u32::MAX;
 
@@ -38,12 +40,23 @@ struct Resource {
     capacity: f64,
     /// The flows, and the place of the resource on the way of each.
     flows: Vec<(u32, u32)>,
+    /// What they take of it together, and how often that has changed since it was summed.
+    load: f64,
+    changes: u32,
     /// How many of them it binds.
     bound: u32,
     /// Its number among the resources that are solved again, or nobody.
     number: u32,
     /// Whether an event has touched it since rates were settled.
     is_touched: bool,
+}
+
+impl Resource {
+    /// A flow takes so much more of it.
+    fn take(&mut self, more: f64) {
+        self.load += more;
+        self.changes += 1;
+    }
 }
 
 /// Flows that begin and end, with rates that are max-min fair whenever they are settled.
@@ -62,6 +75,8 @@ pub struct RunningFlows {
     filling: Filling,
     rates: Rates,
     way: Vec<(u32, f64)>,
+    /// What those that are solved again take of each of their resources.
+    own: Vec<f64>,
 }
 
 impl RunningFlows {
@@ -103,7 +118,9 @@ impl RunningFlows {
     /// A flow ends.
     pub fn end(&mut self, number: u32) {
         let way = std::mem::take(&mut self.flows[number as usize].way);
-        for &(resource, _, place) in &way {
+        let taken = self.flows[number as usize].rate * self.flows[number as usize].flow.count as f64;
+        for &(resource, cost, place) in &way {
+            self.resources[resource as usize].take(-cost * taken);
             let flows = &mut self.resources[resource as usize].flows;
             flows.swap_remove(place as usize);
             if let Some(&(moved, at)) = flows.get(place as usize) {
@@ -213,16 +230,32 @@ impl RunningFlows {
         }
     }
 
+    /// What the flows of a resource take of it that are asked for.
+    fn taken(&self, resource: u32, is_asked_for: impl Fn(&Running) -> bool) -> f64 {
+        let takes = |&(number, place): &(u32, u32)| {
+            let running = &self.flows[number as usize];
+            let taken = running.way[place as usize].1 * running.rate * running.flow.count as f64;
+            if is_asked_for(running) { taken } else { 0.0 }
+        };
+        self.resources[resource as usize].flows.iter().map(takes).sum()
+    }
+
     /// Solves the flows that are to be, beside what all others take.
     fn solve(&mut self) -> Result<(), FlowError> {
         self.part.clear();
-        for &resource in &self.region {
-            let Resource { capacity, flows, .. } = &self.resources[resource as usize];
-            let taken = |&(number, place): &(u32, u32)| {
-                let Running { way, flow, rate, row, .. } = &self.flows[number as usize];
-                if *row == NOBODY { way[place as usize].1 * rate * flow.count as f64 } else { 0.0 }
-            };
-            self.part.capacities.push((capacity - flows.iter().map(taken).sum::<f64>()).max(0.0));
+        self.own.clear();
+        self.own.resize(self.region.len(), 0.0);
+        for &number in &self.again {
+            let Running { way, flow, rate, .. } = &self.flows[number as usize];
+            for &(resource, cost, _) in way {
+                self.own[self.resources[resource as usize].number as usize] += cost * rate * flow.count as f64;
+            }
+        }
+        for (&resource, own) in self.region.iter().zip(&self.own) {
+            let Resource { capacity, bound, load, .. } = self.resources[resource as usize];
+            // What binds flows has to be known to the last bit; of what binds none, its load is enough.
+            let others = if bound > 0 { self.taken(resource, |flow| flow.row == NOBODY) } else { load - own };
+            self.part.capacities.push((capacity - others).clamp(0.0, capacity));
         }
         for &number in &self.again {
             let Running { way, flow, .. } = &self.flows[number as usize];
@@ -240,7 +273,8 @@ impl RunningFlows {
             let running = &mut self.flows[number as usize];
             let binding = self.region.get(binding as usize).copied().unwrap_or(OWN_CAP);
             let before = std::mem::replace(&mut running.binding, binding);
-            running.rate = rate;
+            let more = (rate - std::mem::replace(&mut running.rate, rate)) * running.flow.count as f64;
+            running.way.iter().for_each(|&(at, cost, _)| self.resources[at as usize].take(cost * more));
             if let Some(resource) = self.resources.get_mut(before as usize) {
                 resource.bound -= 1;
             }
@@ -253,26 +287,25 @@ impl RunningFlows {
 
     /// Includes the flows of a resource that what was solved beside them makes unfair.
     fn spread(&mut self, resource: u32) {
-        let Resource { capacity, flows, bound, .. } = &self.resources[resource as usize];
-        let (mut taken, mut others, mut level) = (0.0, 0.0, 0.0_f64);
-        // The lowest level of those that it binds and that were solved: what is not may have no more than they.
-        let mut least = f64::INFINITY;
-        for &(number, place) in flows {
-            let running = &self.flows[number as usize];
-            let takes = running.way[place as usize].1 * running.rate * running.flow.count as f64;
-            taken += takes;
-            if running.row == NOBODY {
-                others += takes;
-            }
-            level = level.max(running.level());
-            if running.binding == resource && running.row != NOBODY {
-                least = least.min(running.level());
-            }
+        let Resource { capacity, bound, load, changes, .. } = self.resources[resource as usize];
+        if changes > CHANGES_MAX || bound > 0 || load > capacity * (1.0 + TOLERANCE) {
+            let taken = self.taken(resource, |_| true);
+            (self.resources[resource as usize].load, self.resources[resource as usize].changes) = (taken, 0);
         }
-        let is_full = taken >= capacity * (1.0 - TOLERANCE);
-        if others > capacity * (1.0 + TOLERANCE) {
+        let taken = self.resources[resource as usize].load;
+        if taken > capacity * (1.0 + TOLERANCE) && self.taken(resource, |flow| flow.row == NOBODY) > capacity {
             self.include_those(resource, |flow| flow.rate > 0.0);
-        } else if *bound > 0 {
+        } else if bound > 0 {
+            let is_full = taken >= capacity * (1.0 - TOLERANCE);
+            // The lowest level of those that it binds and that were solved: what is not may have no more than they.
+            let (mut level, mut least) = (0.0_f64, f64::INFINITY);
+            for &(number, _) in &self.resources[resource as usize].flows {
+                let running = &self.flows[number as usize];
+                level = level.max(running.level());
+                if running.binding == resource && running.row != NOBODY {
+                    least = least.min(running.level());
+                }
+            }
             self.include_those(resource, |flow| {
                 let is_unfair = flow.binding == resource && !(is_full && flow.level() >= level * (1.0 - TOLERANCE));
                 is_unfair || flow.level() > least * (1.0 + TOLERANCE)

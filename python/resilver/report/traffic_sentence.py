@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from resilver.report.arrays import column, rows_of_run
+from resilver.report.binding import binding_sentence
 from resilver.report.source import ResultsLike, Row, SystemRuns, number
 from resilver.report.words import listed, percent, plural
 from resilver.units import format_duration, format_rate
@@ -30,7 +31,8 @@ def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
         is_rebuilt = any(number(row, "rebuilt_pieces") for row in point.rows)
         when = " during the rebuild" if is_rebuilt else " during the faults"
         rate = during
-    losses = losses_sentence(results, point)
+    told_of = (binding_sentence(results, point), losses_sentence(results, point))
+    losses = " ".join(filter(None, told_of))
     if not rate:
         return f"No request of a client completes{when}{_against_before(point)}. {losses}"
     text = f"Clients get {format_rate(rate)}{when}{_against_before(point)}"

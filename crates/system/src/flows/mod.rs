@@ -6,6 +6,7 @@
 //! request takes alone (Little's law). Rates are constant between faults.
 
 mod outcome;
+mod rows;
 mod sharing;
 mod trial;
 
@@ -25,7 +26,7 @@ use crate::storage::Conclusion;
 use sharing::{Parts, Shared};
 use trial::Trial;
 
-pub use outcome::{FlowOutcome, FlowRow, LayerRow};
+pub use rows::{FlowOutcome, FlowRow, LayerRow};
 
 /// Trials that one step runs for each thread.
 const TRIALS_A_THREAD: usize = 4;

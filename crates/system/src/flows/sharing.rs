@@ -73,6 +73,9 @@ impl Parts {
     }
 }
 
+/// From which share of the time on a part is full: what costs that were measured in whole picoseconds lose.
+const FULL: f64 = 1.0 - 1e-6;
+
 /// What a layer allows.
 #[derive(Clone, Debug)]
 pub(super) struct Allowed {
@@ -93,9 +96,20 @@ pub(super) struct Shared {
     pub rates: Vec<f64>,
     /// What binds each: a part, or [`OWN_CAP`].
     pub binding: Vec<u32>,
+    /// Which share of the time each part is busy.
+    pub used: Vec<f64>,
     /// Seconds that a request of each takes with all that it waits for, on average.
     pub delays: Vec<f64>,
     pub layers: Vec<Allowed>,
+}
+
+impl Shared {
+    /// How many parts of the layer of one are full.
+    pub fn full_beside(&self, part: u32) -> u64 {
+        let (layer, _) = self.parts.place(part);
+        let full = (0..).zip(&self.used).filter(|&(_, &used)| used >= FULL);
+        full.filter(|&(other, _)| self.parts.place(other).0 == layer).count() as u64
+    }
 }
 
 /// What a request of a trial costs on average, and its data.
@@ -162,7 +176,7 @@ pub(super) fn share(config: &SystemConfig, parts: Parts, trials: &[Trial]) -> Re
         (trial.of.outstanding as f64 * size / rate - trial.of.interval.seconds() / 2.0).max(0.0)
     };
     let delays = trials.iter().zip(&rates).map(delay).collect();
-    Ok(Shared { parts, rates, binding, delays, layers })
+    Ok(Shared { parts, rates, binding, used: found.used, delays, layers })
 }
 
 fn told(error: resilver_flow::FlowError) -> SystemError {

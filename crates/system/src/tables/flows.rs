@@ -35,6 +35,7 @@ pub(super) fn flows(report: &Report, topology: Option<&Topology>) -> Table {
     table.add("least_bytes_per_second", rows.iter().map(|row| row.least));
     table.add("largest_bytes_per_second", rows.iter().map(|row| row.largest));
     table.add("bytes", rows.iter().map(|row| row.bytes.round() as u64));
+    table.add("full_parts", rows.iter().map(|row| row.full));
     table.add("kind", rows.iter().map(|row| row.kind.map_or("", word)));
     table.add("number", rows.iter().map(|row| count(row.number.map(u64::from))));
     table.add("from", rows.iter().map(|row| count(ends(row).map(|[from, _]| u64::from(from)))));
