@@ -9,6 +9,7 @@ import pytest
 
 from resilver.errors import ConfigError
 from resilver.spec import System
+from resilver.spec.chance import chances
 
 CLIENTS: dict[str, Any] = {"engine": "flows", "outstanding": 8, "duration": "1 s"}
 STORED: dict[str, Any] = {
@@ -64,3 +65,19 @@ def test_what_flows_cannot_mean_is_refused_by_name(study: dict[str, Any], says: 
     with pytest.raises(ConfigError) as caught:
         System(**study)
     assert re.search(says, str(caught.value)), str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "drawn"),
+    [
+        # Every server is asked as often, whatever the seed.
+        ({"population": None}, ()),
+        ({"population": None, "traffic": {**CLIENTS, "targets": {"zipf": 1.0}}}, ("servers",)),
+        ({}, ("objects",)),
+    ],
+)
+def test_what_a_seed_draws_of_flows_is_said(changed: dict[str, Any], drawn: tuple[str]) -> None:
+    study = {name: given for name, given in {**STORED, **changed}.items() if given is not None}
+    words = chances(System(**study))
+    assert len(words) == len(drawn)
+    assert all(one in word for one, word in zip(drawn, words, strict=True))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from resilver.spec.arrivals import RequestTargets
 from resilver.spec.cluster import Cluster
 from resilver.spec.device import DeviceService
 from resilver.spec.failing import part_names
 from resilver.spec.faults import NETWORK_LEVELS, Fault
 from resilver.spec.system import System
 from resilver.spec.topology import TopologySpec
+from resilver.spec.traffic import Traffic
 
 
 def chances(system: System) -> tuple[str, ...]:
@@ -25,17 +27,27 @@ def chances(system: System) -> tuple[str, ...]:
     for pool in system.of_pools:
         drawn += _stored(pool)
         if pool.traffic is not None:
-            drawn.append("what clients ask, and when")
+            drawn.append(_asked(pool, pool.traffic))
     kinds = system.cluster.device_kinds
     if any(kind.spread for kind in kinds):
         drawn.append("the speeds of devices")
     services = [kind.device for kind in kinds if isinstance(kind.device, DeviceService)]
-    if any(service.distribution != "fixed" for service in services):
+    follows = [pool.traffic is None or pool.traffic.engine == "events" for pool in system.of_pools]
+    if any(follows) and any(service.distribution != "fixed" for service in services):
         drawn.append("the time of each request to a device")
     topology = system.cluster.fabric.topology
     if topology is not None and _draws_routers(topology):
         drawn.append("where routers are")
     return tuple(dict.fromkeys(word for word in drawn if word))
+
+
+def _asked(pool: System, traffic: Traffic) -> str:
+    """What is drawn of what clients ask: of steady flows, what none of many requests evens out."""
+    if traffic.engine == "events":
+        return "what clients ask, and when"
+    if not pool.is_traffic_only:
+        return "which objects clients ask for"
+    return "" if traffic.targets == RequestTargets() else "which servers clients ask most"
 
 
 def _draws_routers(topology: TopologySpec) -> bool:
