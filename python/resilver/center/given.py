@@ -37,7 +37,7 @@ def content_of(
         base = Path.cwd()
     else:
         file = Path(path).expanduser()
-        if not file.exists() and file.suffix != ".toml":
+        if not file.exists() and file.suffix not in (".toml", ".csv"):
             rule = f"there is no such file, and the catalog has no {what} of this name"
             raise ConfigError(Problem(rule, name_remedy(path, known), value=show(str(path))))
         table, base = read_toml(file), file.absolute().parent

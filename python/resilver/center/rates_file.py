@@ -13,15 +13,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from resilver import catalog
 from resilver.center.culling import Lot
 from resilver.center.erasure import erasure_of
+from resilver.center.given import content_of
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.text import read_text, read_toml, refuse
+from resilver.importers.text import read_text, refuse
 from resilver.spec.code import ErasureCode
 from resilver.spec.section import AboveZero, Count, Section
-from resilver.spec.sweep import put
-from resilver.spec.toml import split_override
 from resilver.units import BytesPerSecond
 
 _SI_COLUMN = "rate_bytes_per_second"
@@ -103,23 +101,10 @@ def load_lot(path: str | Path, overrides: Sequence[str] = ()) -> LotFile:
     Raises:
         ConfigError: It cannot be read, or with every problem in it.
     """
-    known = catalog.list("lots")
-    if str(path) in known:
-        entry = catalog.load("lots", str(path))
-        table: Any = {"description": entry.description, "source": entry.source, **entry.content}
-        base = Path.cwd()
-    else:
-        file = Path(path).expanduser()
-        if not file.exists() and file.suffix not in (".toml", ".csv"):
-            rule = "there is no such file, and the catalog has no lot of this name"
-            raise ConfigError(Problem(rule, name_remedy(path, known), value=show(str(path))))
-        table, base = read_toml(file), file.absolute().parent
-        if "lot" not in table and "cluster" in table:
-            rule = "this is a study, and a profile is made of measured rates or of a lot"
-            refuse(file, rule, "name a .csv of rates, or a .toml with a table [lot]")
-    for text in overrides:
-        keys, value = split_override(text)
-        table = put(table, keys, value, ".".join(keys))
+    table, base = content_of("lots", "lot", path, overrides)
+    if "lot" not in table and "cluster" in table:
+        rule = "this is a study, and a profile is made of measured rates or of a lot"
+        refuse(path, rule, "name a .csv of rates, or a .toml with a table [lot]")
     return LotFile.from_table(table, base)
 
 
