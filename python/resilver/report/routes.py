@@ -196,10 +196,8 @@ def cabinet_chart(machine: Machine) -> Chart | None:
         )
     )
     heading = f"{len(found)} modules of {groups[groups >= 0].size} routers in {len(groups)} groups"
-    text = (
-        "Each square is a module of routers on the torus, seen along Z. A colour is a group, whose "
-    )
-    text += "modules serve the same networks."
+    text = "Each square is a module of routers on the torus, seen along Z. Its letter is its "
+    text += "group, whose modules serve the same networks."
     return Chart("modules", heading, text, lambda: _cabinets(machine, found), made, "modules")
 
 
@@ -304,10 +302,11 @@ def heat_chart(routes: Routes) -> Chart:
 
     def spec() -> Spec:
         top = max(load)
-        colour = {
+        # How dark a field is reads alike on paper and on a dark page.
+        depth = {
             "field": "load",
             "type": "quantitative",
-            "scale": {"range": ["#eef3f8", SERIES[0]], "domain": [0, top]},
+            "scale": {"range": [0.05, 1.0], "domain": [0, top]},
             "title": "clients",
         }
         told = tip(("x", "X"), ("y", "Y"), ("load", "clients of a network"))
@@ -320,11 +319,11 @@ def heat_chart(routes: Routes) -> Chart:
                     y=[one[2] for one in found if one[0] == name],
                     load=[one[3] for one in found if one[0] == name],
                 ),
-                "mark": {"type": "rect", "stroke": GREY, "strokeWidth": 0.2},
+                "mark": {"type": "rect", "fill": SERIES[0], "stroke": GREY, "strokeWidth": 0.2},
                 "encoding": {
                     "x": {"field": "x", "type": "ordinal", "title": "X"},
                     "y": {"field": "y", "type": "ordinal", "title": "Y", "sort": "descending"},
-                    "color": colour,
+                    "fillOpacity": depth,
                     "tooltip": told,
                 },
             }
@@ -335,7 +334,8 @@ def heat_chart(routes: Routes) -> Chart:
     x_most, y_most, _ = loads.largest()
     heading = f"{policy.capitalize()}: the busiest channel carries {x_most:,.0f} clients in X, "
     heading += f"{y_most:,.0f} in Y"
-    text = "The busiest of the channels at each X and Y, whatever its Z, in clients of a network."
+    text = "The busiest of the channels at each X and Y, whatever its Z, in clients of a network; "
+    text += "full colour is the busiest of all."
     return Chart(f"heat-{routes.policy}", heading, text, spec, made, f"channels, {policy}")
 
 
