@@ -168,6 +168,17 @@ def test_marking_out_with_exceptions(tmp_path: Path) -> None:
         assert not any(out in one.up for one in found.values())
 
 
+# Rule: numbers of no OSD are different numbers, and one entry may name what another has put there.
+def test_entries_of_numbers_beyond_the_last_osd(tmp_path: Path) -> None:
+    spec, crush = busy_cluster()
+    whole = {(1, 1): [HOLE, 3], (1, 2): [HOLE], (1, 3): [30, 31], (1, 4): [30, 31, 32]}
+    items = {(1, 1): [(HOLE, 24), (25, 0)], (1, 2): [(HOLE, 25), (25, 1)], (1, 3): [(31, 2)]}
+    write(tmp_path, replace(spec, upmap=whole, upmap_items=items), crush)
+    found = dict(ours(read_dumps(tmp_path)))
+    assert found == answers(tmp_path)
+    assert [found[1, group].up for group in (1, 2, 3, 4)] == [[3], [1], [2], []]
+
+
 # Rule: a binary OSD map, and an osd dump with its CRUSH map as text or compiled, are one cluster,
 # weights of choose_args included that six digits do not hold.
 def test_every_form_of_a_cluster_is_the_same(tmp_path: Path) -> None:

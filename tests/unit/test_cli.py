@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,16 +60,18 @@ def test_help_names_every_command() -> None:
 
 
 def test_help_is_grouped_by_what_a_person_wants() -> None:
-    """Rule: Simulate, Judge, Read, in this order, each with its commands and no other's."""
+    """Rule: Simulate, Judge, Advise, Read, in this order, each with its commands alone."""
     words = command("--help").stdout
     groups = {}
-    for heading, following in (("Simulate", "Judge"), ("Judge", "Read"), ("Read", "Exit codes")):
+    headings = ("Simulate", "Judge", "Advise", "Read", "Exit codes")
+    for heading, following in pairwise(headings):
         part = words[words.index(f"─ {heading} ─") : words.index(following)]
         named = (line[2:] for line in part.splitlines() if line[:1] == "│" and line[2:3].isalpha())
         groups[heading] = {line.split()[0] for line in named}
     assert groups == {
         "Simulate": {"demo", "check", "run", "status", "report", "reproduce"},
         "Judge": {"place", "redundancy", "topology", "size", "profile"},
+        "Advise": {"route"},
         "Read": {"import", "calibrate", "population", "schema"},
     }
 

@@ -118,10 +118,10 @@ def test_an_osd_dump_with_a_crush_map_beside_it_is_a_cluster(tmp_path: Path) -> 
     report = read(tmp_path)
     (pool,) = report.pools
     assert (pool.name, pool.object_hash, pool.rule_id) == ("rbd", 2, 0)
-    # OSD 9 lies beyond max_osd, so it is none.
+    # OSD 9 lies beyond max_osd, so it is none, and no other such one either.
     assert pool.exceptions == PoolExceptions(
         upmap=((0, (0, 1)),),
-        upmap_items=((1, ((0, 1), (2, -1))),),
+        upmap_items=((1, ((0, 1), (2, -11))),),
         upmap_primaries=((2, 1),),
         pg_temp=((3, (2, 0)),),
         primary_temp=((3, 0), (4, 1)),

@@ -10,7 +10,7 @@ from resilver.importers.ceph.pg_dump import group_key
 from resilver.importers.jsonpath import Node
 
 _NOWHERE = -1
-"""Stands for the number of an OSD beyond ``max_osd``: no OSD, and so neither in nor out nor up."""
+"""What Ceph writes for no OSD."""
 
 
 @dataclass
@@ -48,7 +48,9 @@ def read_exceptions(osdmap: Node) -> dict[int, PoolExceptions]:
 
     def osd(node: Node) -> int:
         number = node.integer(_NOWHERE, HOLE)
-        return number if number < limit or number == HOLE else _NOWHERE
+        # A number beyond max_osd is no OSD, and so neither in nor out nor up. Several such stay
+        # apart, since one entry may name what another has put there.
+        return number if number < limit or number == HOLE else _NOWHERE - 1 - number
 
     def osds(node: Node) -> tuple[int, ...]:
         found = tuple(osd(item) for item in node.items())
