@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from sphinx.ext.autodoc.mock import mock
 
 import resilver
-from resilver.center import LotFile, SizingFile
+from resilver.center import LotFile, MachineFile, SizingFile
 from resilver.columns import SHARD_SCHEMAS
 from resilver.spec import DeviceService, DeviceTable, Study
 from resilver.spec.schema import study_schema
@@ -363,7 +363,7 @@ def _python() -> Iterator[str]:
 
 _PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "study": lambda: _keys(study_entries()),
-    "sizing": lambda: _keys(file_entries(SizingFile, LotFile)),
+    "sizing": lambda: _keys(file_entries(SizingFile, LotFile, MachineFile)),
     "commands": _commands,
     "tables": _tables_of_results,
     "python": _python,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import resilver
-from resilver.center import LotFile, SizingFile
+from resilver.center import LotFile, MachineFile, SizingFile
 from resilver.columns import SHARD_SCHEMAS
 from resilver.spec import Study
 
@@ -32,7 +32,7 @@ def _entries() -> ModuleType:
 
 entries = _entries()
 OF_STUDY = [entry for _, _, keys in entries.study_entries() for entry in keys]
-SIZING = entries.file_entries(SizingFile, LotFile)
+SIZING = entries.file_entries(SizingFile, LotFile, MachineFile)
 OF_SIZING = [entry for _, _, keys in SIZING for entry in keys]
 COMMANDS = dict(entries.commands())
 

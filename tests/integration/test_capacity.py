@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from resilver import ConfigError, cli, size
 from resilver.center import mean_life_days, simulate_year
 from resilver.center.year import PurgeRule, Year
+from tests.integration.capacity_asked import asked, values
 
 DAY = 86_400
 USABLE = 32.256e15
@@ -22,19 +22,6 @@ def year(purge: PurgeRule | None, uses: float = 0.0, days: int = 400, **more: An
     """One byte a day of one class into an empty file system of a thousand bytes."""
     one = np.ones(1)
     return simulate_year(one, uses * one, np.zeros((1, 1)), 1000.0, purge, days, **more)
-
-
-def asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, code: int = 0
-) -> dict[str, Any]:
-    (tmp_path / "sizing.toml").write_text(text)
-    assert cli.run(["size", str(tmp_path / "sizing.toml"), "--json"]) == code, capsys.readouterr()
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)["capacity"]
-    return found
-
-
-def values(found: dict[str, Any]) -> dict[str, float]:
-    return {figure["key"]: figure["value"] for figure in found["figures"]}
 
 
 # --------------------------------------------------------------------------- closed forms and days

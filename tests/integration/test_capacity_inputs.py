@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,22 +15,10 @@ from resilver.center import trend
 from resilver.importers.ages import read_ages
 from resilver.importers.lfs_df import read_lfs_df
 from resilver.report.capacity import STAND_IN_NOTE
+from tests.integration.capacity_asked import asked, values
 
 DAY = 86_400
 SCAN = 1_500_000_000
-
-
-def asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, code: int = 0
-) -> dict[str, Any]:
-    (tmp_path / "sizing.toml").write_text(text)
-    assert cli.run(["size", str(tmp_path / "sizing.toml"), "--json"]) == code, capsys.readouterr()
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)["capacity"]
-    return found
-
-
-def values(found: dict[str, Any]) -> dict[str, float]:
-    return {figure["key"]: figure["value"] for figure in found["figures"]}
 
 
 # ------------------------------------------------------------------------------ listings with ages

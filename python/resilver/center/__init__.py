@@ -2,10 +2,11 @@
 
 from resilver.center.capacity import FillOutlook, Outlook
 from resilver.center.figures import Figure
+from resilver.center.machine_file import MachineFile
 from resilver.center.machines import Machine, machine
 from resilver.center.namespaces import Dealt, deal
 from resilver.center.profiling import LotProfile, MeasuredProfile, profile
-from resilver.center.rates_file import LotFile, Rates, load_lot, read_rates
+from resilver.center.rates_file import LotFile, Rates, read_rates
 from resilver.center.routes import RouteFigures, Routes, route, route_figures
 from resilver.center.siting import Sites, sites
 from resilver.center.sizing import Need, SizedOffer, Sizing, size
@@ -20,6 +21,7 @@ __all__ = [
     "LotFile",
     "LotProfile",
     "Machine",
+    "MachineFile",
     "MeasuredProfile",
     "Need",
     "Outlook",
@@ -33,7 +35,6 @@ __all__ = [
     "Trend",
     "Year",
     "deal",
-    "load_lot",
     "machine",
     "mean_life_days",
     "profile",

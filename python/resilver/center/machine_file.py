@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
-from resilver.center.given import content_of
+from resilver.center.given import GivenFile
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.section import Count, Section, file_path
 
@@ -70,13 +69,12 @@ class FineGrained(Section):
         return self
 
 
-class MachineFile(Section):
+class MachineFile(GivenFile):
     """A computer whose nodes reach a file system by routers among them."""
 
-    description: str = Field(default="", examples=["Titan"])
-    """What it is called, for the page."""
-    source: str = Field(default="", examples=["Its administrators."])
-    """Where the facts are from."""
+    catalog_kind = "machines"
+    called = "machine"
+
     torus: tuple[_Side, _Side, _Side] = Field(examples=[[25, 16, 24]])
     """The lengths of its rings in X, Y and Z, in router chips."""
     nodes: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(default=1, examples=[2])
@@ -97,33 +95,6 @@ class MachineFile(Section):
     """What a hop costs in X, Y and Z."""
     fine_grained: FineGrained = Field(default=FineGrained(), examples=[{"zone": 3}])
     """How fine-grained routing chooses."""
-
-    @classmethod
-    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
-        """Read a machine file, or one of the catalog's by its name.
-
-        Args:
-            path: The file, or a name such as ``titan``.
-            overrides: ``KEY=VALUE`` texts that replace keys of it.
-
-        Raises:
-            ConfigError: It cannot be read, or with every problem in it.
-        """
-        table, base = content_of("machines", "machine", path, overrides)
-        return cls.from_table(table, base)
-
-    @classmethod
-    def of(cls, given: str | Path | Mapping[str, Any] | MachineFile) -> MachineFile:
-        """The machine file that a path, a name, nested dictionaries or itself means.
-
-        Raises:
-            ConfigError: It cannot be read, or with every problem in it.
-        """
-        if isinstance(given, MachineFile):
-            return given
-        if isinstance(given, str | Path):
-            return cls.load(given)
-        return cls.from_table(dict(given), Path.cwd())
 
     @model_validator(mode="after")
     def _check(self) -> Self:

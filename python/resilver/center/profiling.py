@@ -20,7 +20,7 @@ from resilver.center.order import (
     expected_slowest,
     spread_most,
 )
-from resilver.center.rates_file import LotFile, Rates, load_lot, read_rates
+from resilver.center.rates_file import LotFile, Rates, read_rates
 from resilver.errors import ConfigError, Problem, show
 
 SEEDS = 15
@@ -167,7 +167,7 @@ def profile(
     """
     path = Path(file).expanduser()
     if path.suffix.lower() not in (".csv", ".gz"):
-        return profile_lot(load_lot(file, overrides), within, of, seeds)
+        return profile_lot(LotFile.load(file, overrides), within, of, seeds)
     if overrides:
         rule = "a CSV of rates has no keys"
         raise ConfigError(Problem(rule, "leave it out", key="--set", value=show(overrides[0])))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from resilver.center.culling import Lot
 from resilver.center.erasure import erasure_of
-from resilver.center.given import content_of
+from resilver.center.given import GivenFile
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.text import read_text, refuse
 from resilver.spec.code import ErasureCode
@@ -80,32 +80,21 @@ def _problems_of_code(text: str) -> list[Problem]:
     return []
 
 
-class LotFile(Section):
+class LotFile(GivenFile):
     """A file with a lot."""
 
-    description: str = Field(default="", examples=["A delivery."])
-    """What it is, for the page."""
-    source: str = Field(default="", examples=["A delivery note."])
-    """Where the figures are from."""
+    catalog_kind = "lots"
+    called = "lot"
+
     lot: LotSection = Field(examples=[{"groups": 2016}])
     """The lot."""
 
-
-def load_lot(path: str | Path, overrides: Sequence[str] = ()) -> LotFile:
-    """Read a lot, or one of the catalog's by its name.
-
-    Args:
-        path: A TOML file with a table ``lot``, or a name such as ``spider-2``.
-        overrides: ``KEY=VALUE`` texts that replace keys of it.
-
-    Raises:
-        ConfigError: It cannot be read, or with every problem in it.
-    """
-    table, base = content_of("lots", "lot", path, overrides)
-    if "lot" not in table and "cluster" in table:
-        rule = "this is a study, and a profile is made of measured rates or of a lot"
-        refuse(path, rule, "name a .csv of rates, or a .toml with a table [lot]")
-    return LotFile.from_table(table, base)
+    @classmethod
+    def refuse_others(cls, table: Mapping[str, Any], file: Path) -> None:
+        """Say of a study that it is none."""
+        if "lot" not in table and "cluster" in table:
+            rule = "this is a study, and a profile is made of measured rates or of a lot"
+            refuse(file, rule, "name a .csv of rates, or a .toml with a table [lot]")
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver.center.capacity_file import Capacity
 from resilver.center.erasure import erasure_of
-from resilver.center.given import content_of
+from resilver.center.given import GivenFile
 from resilver.center.namespaces import Namespaces
 from resilver.errors import ConfigError, Problem, show
 from resilver.quantities import Price, Watts
@@ -247,17 +245,16 @@ class Offer(Section):
         return self.disk.random_share
 
 
-class SizingFile(Section):
+class SizingFile(GivenFile):
     """A sizing file.
 
     Raises:
         ConfigError: With every problem found.
     """
 
-    description: str = Field(default="", examples=["A scratch file system."])
-    """What is sized, for the page."""
-    source: str = Field(default="", examples=["The tender of 2026."])
-    """Where the figures are from."""
+    catalog_kind = "sizings"
+    called = "sizing"
+
     demand: Demand | None = Field(default=None, examples=[{"bandwidth": "1 TB/s"}])
     """What the file system must do."""
     offers: tuple[Offer, ...] = Field(default=(), max_length=20)
@@ -268,33 +265,6 @@ class SizingFile(Section):
     """How full it gets."""
     namespaces: Namespaces | None = Field(default=None, examples=[{"count": 2}])
     """Over how many namespaces which projects are dealt."""
-
-    @classmethod
-    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
-        """Read a sizing file, or one of the catalog's by its name.
-
-        Args:
-            path: The file, or a name such as ``spider-2``.
-            overrides: ``KEY=VALUE`` texts that replace keys of it.
-
-        Raises:
-            ConfigError: It cannot be read, or with every problem in it.
-        """
-        table, base = content_of("sizings", "sizing", path, overrides)
-        return cls.from_table(table, base)
-
-    @classmethod
-    def of(cls, given: str | Path | Mapping[str, Any] | SizingFile) -> SizingFile:
-        """The sizing file that a path, a name, nested dictionaries or itself means.
-
-        Raises:
-            ConfigError: It cannot be read, or with every problem in it.
-        """
-        if isinstance(given, SizingFile):
-            return given
-        if isinstance(given, str | Path):
-            return cls.load(given)
-        return cls.from_table(dict(given), Path.cwd())
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -15,7 +15,7 @@ from resilver.cli.command import argument, option
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_page, keep_inputs
-from resilver.cli.size import print_figures
+from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem, show
 
 if TYPE_CHECKING:

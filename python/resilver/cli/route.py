@@ -13,6 +13,7 @@ from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_writable, keep_inputs
+from resilver.cli.tables import print_figures, print_turned
 from resilver.errors import ConfigError, Problem, show
 
 if TYPE_CHECKING:
@@ -78,8 +79,7 @@ def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
 
     resilver route titan --place 108
     """
-    from resilver.center.machine_file import MachineFile
-    from resilver.center.machines import machine
+    from resilver.center import MachineFile, machine
     from resilver.center.routes import POLICIES, route_figures
     from resilver.center.routes import route as perform
 
@@ -140,8 +140,6 @@ def _place(asked: Asked, found: Machine, *, as_json: bool) -> int:
     if as_json:
         print_json(made.to_dict())
         return 0
-    from resilver.cli.size import print_figures
-
     output().print(Text(sites_sentence(made), "bold"))
     print_figures("Where modules should stand", sites_table(made), 2)
     return 0
@@ -183,7 +181,6 @@ def _write(asked: Asked, routes: list[Routes], figures: list[RouteFigures]) -> N
 
 def _print(routes: list[Routes], figures: list[RouteFigures], node: int | None) -> None:
     """The answer, then the policies side by side."""
-    from resilver.cli.size import print_figures, print_turned
     from resilver.report.routes import WORDS, answer_sentences, node_table, policies_table
 
     for sentence in answer_sentences(figures):

@@ -168,7 +168,7 @@ def sites_table(sites: Sites) -> Table:
     )
 
 
-def cabinet_chart(machine: Machine) -> Chart | None:
+def cabinet_chart(machine: Machine) -> Chart:
     """Where the router modules stand, by X and Y, coloured by their group."""
     groups, found = machine.routers, []
     for group in range(len(groups)):
@@ -359,8 +359,8 @@ def write_routes(
     page, machine = Document(), routes[0].machine
     parts = [page.shown("policies", "The policies", policies_table(figures))]
     sections = [PageSection("Policies", (_LAST_CHANNEL,), parts)]
-    if (chart := cabinet_chart(machine)) is not None:
-        sections.append(PageSection("Where routers stand", (), [page.figure(chart)]))
+    chart = page.figure(cabinet_chart(machine))
+    sections.append(PageSection("Where routers stand", (), [chart]))
     sections.append(PageSection("How far", (), [page.figure(hops_chart(routes))]))
     heats = [page.figure(heat_chart(one)) for one in routes]
     sections.append(PageSection("What channels carry", (), heats))

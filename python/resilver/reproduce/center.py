@@ -67,7 +67,7 @@ def culling_rows(
     """
     from dataclasses import replace
 
-    from resilver.center import load_lot
+    from resilver.center import LotFile
     from resilver.center.culling import cull
     from resilver.center.order import (
         clean_groups,
@@ -77,7 +77,7 @@ def culling_rows(
         spread_most,
     )
 
-    one = load_lot(lot).lot.lot
+    one = LotFile.load(lot).lot.lot
     forms: list[tuple[str, float | None, str | None, float]] = [
         ("slowest", None, None, expected_slowest(one.members)),
         ("clean_groups", None, None, clean_groups(one.groups, one.members, slow)),
