@@ -58,6 +58,9 @@ pub trait Words {
 
 /// Files whose words are drawn together: they stay in the first-level cache.
 const BATCH: usize = 512;
+/// Of the files that are expected up to the end, one in so many more is looked at with them, and some more of few.
+const END_MARGIN: u64 = 64;
+const END_FILES: u64 = 64;
 
 /// The files of a population, each a pure function of its index.
 #[derive(Clone, Debug)]
@@ -109,6 +112,20 @@ impl<W: Words> Files<W> {
         match self.extent {
             Extent::Files(files) => files,
             Extent::Volume(volume) => (volume.get() as f64 / self.histogram.mean_bytes()).ceil() as u64,
+        }
+    }
+
+    /// How many files to look at behind those that `before` adds up, so that the end is mostly met and little lies beyond it.
+    ///
+    /// Where a number of files was asked for, the end is met for certain.
+    pub fn files_to_end(&self, before: RangeTotals) -> u64 {
+        match self.extent {
+            Extent::Files(files) => files.saturating_sub(before.files) + 1,
+            Extent::Volume(volume) => {
+                let left = volume.get().saturating_sub(before.bytes.get());
+                let expected = (left as f64 / self.histogram.mean_bytes()).ceil() as u64;
+                expected + expected / END_MARGIN + END_FILES
+            }
         }
     }
 

@@ -87,7 +87,9 @@ where
         if self.is_complete {
             return;
         }
-        let block = self.next_file..self.next_file + self.block_files(self.scanned.totals);
+        let totals = self.scanned.totals;
+        let files = self.block_files(totals).min(self.files.files_to_end(totals));
+        let block = self.next_file..self.next_file + files;
         let (scanned, is_last) = self.scan_block(block.clone(), Some(self.scanned.totals));
         self.scanned.append(scanned);
         self.is_complete = is_last;
@@ -110,9 +112,10 @@ where
         let mut found = Scanned::default();
         let mut next = range.start;
         while next < range.end {
-            let block = next..range.end.min(next + self.block_files(found.totals));
-            next = block.end;
             let so_far = before.map(|before| before.and(found.totals));
+            let to_end = so_far.map_or(u64::MAX, |so_far| self.files.files_to_end(so_far));
+            let block = next..range.end.min(next + self.block_files(found.totals).min(to_end));
+            next = block.end;
             let (scanned, is_last) = self.scan_block(block, so_far);
             found.append(scanned);
             if is_last {
@@ -282,6 +285,8 @@ impl<'a, I: Inverse> Listed<'a, I> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::*;
     use resilver_placement::layout::Relocation;
     use resilver_population::{Bin, Decomposition, Extent, Histogram};
@@ -348,6 +353,37 @@ mod tests {
         }
         assert!(plain.totals.files > 600_000);
         assert_eq!(scanned, plain);
+    }
+
+    /// Counts the objects that it is asked for, of which none is affected, and takes any number in a step.
+    #[derive(Default)]
+    struct Counting(AtomicU64);
+    impl Inverse for Counting {
+        type Scratch = ();
+        fn objects_a_step(&self) -> u64 {
+            1 << 40
+        }
+        fn affected_among(&self, objects: &[u64], _: &mut (), _: &mut Vec<ObjectId>) {
+            self.0.fetch_add(objects.len() as u64, Ordering::Relaxed);
+        }
+        fn relocate(&self, _: ObjectId, _: &mut (), _: &mut Relocation) {}
+    }
+
+    #[test]
+    fn few_objects_are_looked_at_beyond_the_end() {
+        // Besides what exists: the margin of a 64th, 64 files more of 8 to 9 objects, and again the part that the end lies in.
+        for extent in [Extent::Volume(Bytes::new(400_000_000)), Extent::Files(800_000), Extent::Files(3)] {
+            let histogram = Histogram::new(&[Bin { min: 1, max: 1000, count: 1 }]).unwrap();
+            let decomposition = Decomposition::Chunked { chunk: Bytes::new(64) };
+            let files = Files::new(histogram, decomposition, extent, Scrambled).unwrap();
+            let mut scan = FileScan::new(files, 0, Counting::default());
+            while !scan.is_complete() {
+                scan.advance();
+            }
+            let (asked, scanned) = scan.finish();
+            let (asked, objects) = (asked.0.into_inner(), scanned.totals.objects);
+            assert!(asked >= objects && asked <= objects + objects / 32 + 2000, "{asked} of {objects} of {extent:?}");
+        }
     }
 
     #[test]
