@@ -11,6 +11,7 @@ from resilver.center.routes import RouteFigures, Routes, route, route_figures
 from resilver.center.siting import Sites, sites
 from resilver.center.sizing import Need, SizedOffer, Sizing, size
 from resilver.center.sizing_file import SizingFile
+from resilver.center.storage import Storage, storage
 from resilver.center.theil_sen import Trend, trend
 from resilver.center.year import Year, mean_life_days, simulate_year
 
@@ -32,6 +33,7 @@ __all__ = [
     "SizedOffer",
     "Sizing",
     "SizingFile",
+    "Storage",
     "Trend",
     "Year",
     "deal",
@@ -44,5 +46,6 @@ __all__ = [
     "simulate_year",
     "sites",
     "size",
+    "storage",
     "trend",
 ]

@@ -17,6 +17,7 @@ CAGES, SLOTS = 3, 8
 _Side = Annotated[int, Field(strict=True, ge=2, le=1024)]
 _Whole = Annotated[int, Field(strict=True, ge=0, le=10_000)]
 _NODES_MAX = 10_000_000
+_TARGETS_MAX = 1_000_000
 
 
 def _path(value: object, info: ValidationInfo) -> Path | None:
@@ -69,6 +70,57 @@ class FineGrained(Section):
         return self
 
 
+class StorageSide(Section):
+    """The file system's side: rows of building blocks, their servers, and these servers' targets.
+
+    Each block has a leaf switch with a network of its own. The rows are shared evenly among the
+    namespaces, in order; targets are numbered in turn over all servers of a namespace, and
+    namespace by namespace.
+    """
+
+    rows: Count = Field(default=1, examples=[4])
+    """How many rows of building blocks."""
+    blocks: Count = Field(examples=[9])
+    """How many building blocks a row has."""
+    servers: Count = Field(examples=[8])
+    """How many servers a building block has."""
+    targets: Count = Field(examples=[7])
+    """How many targets a server has."""
+    namespaces: Count = Field(default=1, examples=[2])
+    """Over how many namespaces the rows are shared."""
+    leaves: tuple[_Whole, ...] = Field(default=(), examples=[[0, 0, 0, 0, 1, 1, 1, 1]])
+    """Of each server of a block, how many blocks on in its row, cyclically, stands the one whose
+    leaf switch it is cabled to. Default: each to its own block's.
+    """
+    network: _Whole = Field(default=0, examples=[201])
+    """The network of the first block's leaf switch; the others' follow block by block."""
+
+    @property
+    def networks(self) -> range:
+        """The networks of all leaf switches."""
+        return range(self.network, self.network + self.rows * self.blocks)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = []
+        if (count := self.rows * self.blocks * self.servers * self.targets) > _TARGETS_MAX:
+            rule = f"a file system has at most {_TARGETS_MAX:,} targets, and this {count:,}"
+            problems.append(Problem(rule, "have fewer", "targets", show(self.targets)))
+        if self.rows % self.namespaces:
+            rule = f"the {self.rows} rows are shared evenly among the namespaces"
+            problems.append(Problem(rule, "divide them", "namespaces", show(self.namespaces)))
+        given = show(list(self.leaves))
+        if self.leaves and len(self.leaves) != self.servers:
+            rule = f"it has a number for each of the {self.servers} servers of a block"
+            problems.append(Problem(rule, "such as 0 for each", "leaves", given))
+        if any(leaf >= self.blocks for leaf in self.leaves):
+            rule = f"a row of {self.blocks} blocks has no leaf so far on"
+            problems.append(Problem(rule, f"from 0 to {self.blocks - 1}", "leaves", given))
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+
 class MachineFile(GivenFile):
     """A computer whose nodes reach a file system by routers among them."""
 
@@ -95,6 +147,10 @@ class MachineFile(GivenFile):
     """What a hop costs in X, Y and Z."""
     fine_grained: FineGrained = Field(default=FineGrained(), examples=[{"zone": 3}])
     """How fine-grained routing chooses."""
+    storage: StorageSide | None = Field(
+        default=None, examples=[{"blocks": 4, "servers": 2, "targets": 6}]
+    )
+    """The file system that the routers lead to. Default: none, so that ways end at routers."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

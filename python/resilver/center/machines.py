@@ -247,7 +247,7 @@ def _nodes_of(
 
 
 def _network_problems(file: MachineFile) -> list[Problem]:
-    """Networks that routers of two groups, or two of a module, would have."""
+    """Networks that routers of two groups would have, and those of servers that none has."""
     seen: dict[int, str] = {}
     for group in range(len(file.routers.groups)):
         for place, first in enumerate(file.routers.networks):
@@ -256,6 +256,13 @@ def _network_problems(file: MachineFile) -> list[Problem]:
                 rule = f"{other} and {here} would be routers of network {group + first}"
                 value = show(list(file.routers.networks))
                 return [Problem(rule, "move them apart", "routers.networks", value)]
+    if file.storage is not None:
+        without = [number for number in file.storage.networks if number not in seen]
+        if without:
+            named = ", ".join(map(str, without[:_NAMED_MAX]))
+            rule = f"leaf switches have networks without routers: {named}"
+            value, key = show(file.storage.network), "storage.network"
+            return [Problem(rule, "add routers, or correct the number", key, value)]
     return []
 
 

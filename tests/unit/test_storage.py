@@ -1,0 +1,107 @@
+"""The storage side of machines: Spider II's targets by two published formulas, and refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from resilver.center import Storage, machine, storage
+from resilver.errors import ConfigError
+
+
+@pytest.fixture(scope="module")
+def spider() -> Storage:
+    return storage(machine("titan"))
+
+
+def small(**changed: Any) -> Storage:
+    """Two rows of three blocks with two servers of two targets, behind one router a network."""
+    side = {"rows": 2, "blocks": 3, "servers": 2, "targets": 2, "network": 5, **changed}
+    groups = [[f"x{at % 4}y{at // 4}z0n0"] for at in range(6)]
+    return storage(
+        machine(
+            {
+                "torus": [4, 4, 4],
+                "routers": {"groups": groups, "networks": [5]},
+                "storage": side,
+            }
+        )
+    )
+
+
+def test_spider_s_targets_are_where_its_servers_say(spider: Storage) -> None:
+    # Server oss of block ssu in a row has the index i = oss - 1 + 8 (ssu - 1) + 72 (row - 1), less
+    # 144 in the second namespace, and the targets i, i + 144, ... below 1,008; servers 5 to 8 use
+    # the leaf of the next block of the row.
+    seen = set()
+    for row in range(1, 5):
+        for ssu in range(1, 10):
+            for oss in range(1, 9):
+                server = oss - 1 + 8 * (ssu - 1) + 72 * (row - 1)
+                first = server if row <= 2 else server - 144
+                leaf = ssu - 1 if oss <= 4 else ssu % 9
+                for target in range(first, 1008, 144):
+                    whole = target + (0 if row <= 2 else 1008)
+                    assert spider.target_servers[whole] == server
+                    assert spider.target_networks[whole] == 201 + 9 * (row - 1) + leaf
+                    assert spider.target_namespaces[whole] == (row - 1) // 2
+                    assert spider.server_blocks[server] == 9 * (row - 1) + ssu - 1
+                    seen.add(whole)
+    assert seen == set(range(2016))
+
+
+def test_spider_s_networks_are_those_of_the_target_s_number_alone(spider: Storage) -> None:
+    # The other published form: of target t of a namespace 201 + 9 ((t mod 144) // 72) + ((t + 4) //
+    # 8) mod 9, and 18 more in the second namespace.
+    target = np.arange(2016) % 1008
+    expected = 201 + 9 * (target % 144 // 72) + (target + 4) // 8 % 9
+    expected[1008:] += 18
+    np.testing.assert_array_equal(spider.target_networks, expected)
+
+
+def test_every_network_has_56_targets_on_eight_servers(spider: Storage) -> None:
+    networks, counts = np.unique(spider.target_networks, return_counts=True)
+    assert networks.tolist() == list(range(201, 237))
+    assert set(counts.tolist()) == {56}
+    assert set(np.unique(spider.server_networks, return_counts=True)[1].tolist()) == {8}
+    assert set(np.bincount(spider.target_servers).tolist()) == {7}
+
+
+def test_leaves_go_round_within_their_row() -> None:
+    found = small(leaves=[0, 2])
+    # Block b's second server is on the leaf of b + 2 of the three blocks of its row.
+    assert found.server_networks.tolist() == [5, 7, 6, 5, 7, 6, 8, 10, 9, 8, 10, 9]
+    assert small().server_networks.tolist() == [5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10]
+
+
+def test_targets_are_numbered_in_turn_within_their_namespace() -> None:
+    assert small().target_servers.tolist() == [*range(12), *range(12)]
+    found = small(namespaces=2)
+    assert found.target_servers.tolist() == [*range(6), *range(6), *range(6, 12), *range(6, 12)]
+    assert found.target_namespaces.tolist() == [0] * 12 + [1] * 12
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"namespaces": 3}, r"storage\.namespaces = 3: the 2 rows are shared evenly"),
+        ({"leaves": [0]}, "a number for each of the 2 servers"),
+        ({"leaves": [0, 3]}, "no leaf so far on; from 0 to 2"),
+        ({"leaves": [0, -1]}, r"storage\.leaves"),
+        ({"network": 6}, "networks without routers: 11"),
+        ({"targets": 0}, r"storage\.targets"),
+        ({"targets": 1_000_000}, "at most 1,000,000 targets"),
+        ({"rows": 10}, "without routers: 11, 12, 13, 14, 15, 16, 17, 18"),
+    ],
+)
+def test_storage_that_cannot_be_is_refused(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        small(**changed)
+
+
+def test_a_machine_without_storage_says_what_to_add() -> None:
+    plain = machine({"torus": [4, 4, 4], "routers": {"groups": [["x0y0z0n0"]]}})
+    with pytest.raises(ConfigError, match=r"add \[storage\]"):
+        storage(plain)
