@@ -1,4 +1,4 @@
-"""The storage side of machines: Spider II's targets by two published formulas, and refusals."""
+"""The storage side of machines and the rates of their parts: Spider II's targets, and refusals."""
 
 from __future__ import annotations
 
@@ -105,3 +105,55 @@ def test_a_machine_without_storage_says_what_to_add() -> None:
     plain = machine({"torus": [4, 4, 4], "routers": {"groups": [["x0y0z0n0"]]}})
     with pytest.raises(ConfigError, match=r"add \[storage\]"):
         storage(plain)
+
+
+def test_channels_have_the_rates_of_their_places() -> None:
+    # Two rates that follow one another round a ring of four: 0-1 and 2-3 have the first, 1-2 and
+    # 3-0 the second, in both directions.
+    found = machine(
+        {
+            "torus": [4, 4, 4],
+            "routers": {"groups": [["x0y0z0n0"]]},
+            "rates": {"x": "3 GB/s", "y": ["1 GB/s", "2 GB/s"]},
+        }
+    )
+    assert (found.channel_rates(0) == 3e9).all()
+    up, down = found.channel_rates(1)[:, 2, :, 3]
+    assert up.tolist() == [1e9, 2e9, 1e9, 2e9]
+    assert down.tolist() == [2e9, 1e9, 2e9, 1e9]
+    assert np.isinf(found.channel_rates(2)).all()
+
+
+def test_titan_s_blades_and_cages_have_channels_of_their_own() -> None:
+    titan = machine("titan")
+    at = {name: titan.places[titan.node(name)] for name in ("c0-0c0s0n0", "c0-0c0s0n2")}
+    first, second = at.values()
+    assert second[1] == first[1] + 1
+    # Within a blade, then by cable to the next; of 24 channels up in Z three leave a cage.
+    along_y = titan.channel_rates(1)[0, first[0], :, first[2]]
+    assert along_y[first[1]] == along_y.max() > along_y[second[1]]
+    along_z = titan.channel_rates(2)[0, 0, 0]
+    assert np.flatnonzero(along_z == along_z.min()).tolist() == [7, 15, 23]
+    for height in (7, 15, 23):
+        chip, above = (
+            titan.names[np.flatnonzero((titan.places == (0, 0, z % 24)).all(axis=1))[0]]
+            for z in (height, height + 1)
+        )
+        assert chip.partition("s")[0] != above.partition("s")[0]
+
+
+@pytest.mark.parametrize(
+    ("rates", "message"),
+    [
+        ({"x": "0"}, r"rates\.x"),
+        ({"y": []}, "a rate above zero, or a list"),
+        ({"x": 5}, "a rate needs a unit"),
+        ({"z": ["1 GB/s"] * 3}, "3 rates do not follow one another round a ring of 4"),
+        ({"router": "0 B/s"}, "above zero"),
+        ({"target": "inf"}, r"rates\.target"),
+        ({"disk": "1 GB/s"}, r"rates\.disk|no such key"),
+    ],
+)
+def test_rates_that_cannot_be_are_refused(rates: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        machine({"torus": [4, 4, 4], "routers": {"groups": [["x0y0z0n0"]]}, "rates": rates})

@@ -9,7 +9,8 @@ from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, mode
 
 from resilver.center.given import GivenFile
 from resilver.errors import ConfigError, Problem, show
-from resilver.spec.section import Count, Section, file_path
+from resilver.spec.section import AboveZero, Count, Section, file_path
+from resilver.units import BytesPerSecond
 
 CAGES, SLOTS = 3, 8
 """Cages of a cabinet and blades of a cage of a Cray XK; a blade has two router chips."""
@@ -121,6 +122,55 @@ class StorageSide(Section):
         return self
 
 
+def _along(value: object) -> tuple[BytesPerSecond, ...] | None:
+    """The rates of a ring's channels: one, or some that follow one another along it."""
+    if value is None:
+        return None
+    given = tuple(value) if isinstance(value, list | tuple) else (value,)
+    rates = tuple(BytesPerSecond.parse(one) for one in given)
+    if not rates or not all(0 < rate < float("inf") for rate in rates):
+        rule = "it is a rate above zero, or a list of them"
+        raise ConfigError(Problem(rule, 'such as "4.7 GB/s"', value=show(value)))
+    return rates
+
+
+_RATE_SCHEMA = {"type": "string", "examples": ["4.7 GB/s"]}
+_Along = Annotated[
+    tuple[BytesPerSecond, ...] | None,
+    PlainValidator(_along),
+    WithJsonSchema({"anyOf": [_RATE_SCHEMA, {"type": "array", "items": _RATE_SCHEMA}]}),
+]
+_Rate = Annotated[BytesPerSecond | None, AboveZero('such as "2.6 GB/s"')]
+
+
+class PartRates(Section):
+    """What parts pass at most; one whose rate is not told limits nobody.
+
+    A channel's rate may depend on where it is on its ring: those of a list follow one another from
+    the channel between the places 0 and 1, and begin anew at its end. Both directions are alike.
+    """
+
+    x: _Along = Field(default=None, examples=["9.4 GB/s"])
+    """Of the channels in X: one rate, or a list."""
+    y: _Along = Field(default=None, examples=[["9.4 GB/s", "4.7 GB/s"]])
+    """Of the channels in Y: one rate, or a list."""
+    z: _Along = Field(default=None, examples=[["15 GB/s", "15 GB/s", "15 GB/s", "9.4 GB/s"]])
+    """Of the channels in Z: one rate, or a list."""
+    client: _Rate = Field(default=None, examples=["5 GB/s"])
+    """Of a client."""
+    router: _Rate = Field(default=None, examples=["2.6 GB/s"])
+    """Of a router."""
+    server: _Rate = Field(default=None, examples=["5 GB/s"])
+    """Of a server."""
+    target: _Rate = Field(default=None, examples=["500 MB/s"])
+    """Of a target."""
+
+    @property
+    def along(self) -> tuple[tuple[BytesPerSecond, ...], ...]:
+        """The rates of channels by axis."""
+        return self.x or (), self.y or (), self.z or ()
+
+
 class MachineFile(GivenFile):
     """A computer whose nodes reach a file system by routers among them."""
 
@@ -151,6 +201,8 @@ class MachineFile(GivenFile):
         default=None, examples=[{"blocks": 4, "servers": 2, "targets": 6}]
     )
     """The file system that the routers lead to. Default: none, so that ways end at routers."""
+    rates: PartRates = Field(default=PartRates(), examples=[{"router": "2.6 GB/s"}])
+    """What channels, routers, servers and targets pass."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -168,6 +220,11 @@ class MachineFile(GivenFile):
                 rule = f"such cabinets make a torus of {list(expected)} with 2 nodes a chip"
                 value = show(list(self.torus))
                 problems.append(Problem(rule, "change one of them", "torus", value))
+        for axis, length, rates in zip("xyz", self.torus, self.rates.along, strict=True):
+            if rates and length % len(rates):
+                rule = f"{len(rates)} rates do not follow one another round a ring of {length}"
+                remedy = f"give a number of them that divides {length}"
+                problems.append(Problem(rule, remedy, f"rates.{axis}"))
         if any(not 0 <= weight < float("inf") for weight in self.weights):
             rule = "a hop costs 0 or more"
             problems.append(Problem(rule, "such as [4, 8, 1]", "weights", show(list(self.weights))))

@@ -56,6 +56,22 @@ class Machine:
         """The networks' numbers, rising."""
         return np.unique(self.networks[self.networks >= 0])
 
+    def channel_rates(self, axis: int) -> npt.NDArray[np.float64]:
+        """What each channel of an axis passes, in bytes per second; infinite where it is not told.
+
+        Args:
+            axis: 0 to 2 for X, Y and Z.
+
+        Returns:
+            Shape (2, X, Y, Z): upwards and downwards, by the chip that the channel leaves.
+        """
+        rates = np.array(self.file.rates.along[axis] or (np.inf,), dtype=np.float64)
+        up = np.resize(rates, self.torus[axis])
+        # Downwards from a place is the cable that leads upwards from the one below.
+        shape = [length if at == axis else 1 for at, length in enumerate(self.torus)]
+        both = np.stack([up.reshape(shape), np.roll(up, 1).reshape(shape)])
+        return np.broadcast_to(both, (2, *self.torus))
+
     def routers_of(self, network: int) -> Ints:
         """The routers of a network, group by group and module by module."""
         return np.asarray(self.routers[self.networks == network])
