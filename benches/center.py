@@ -1,4 +1,4 @@
-"""A year of a file system in daily steps, and a listing read, on one core, each beside its goal."""
+"""A year of a file system, a listing read and the rates of a job, on one core, beside their goals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-YEAR_GOAL_SECONDS, LISTING_GOAL = 2.0, 1e6
+YEAR_GOAL_SECONDS, LISTING_GOAL, JOB_GOAL_SECONDS = 2.0, 1e6, 2.0
 CLASSES, AGES, LINES, REPEATS = 1000, 1000, 200_000, 5
 
 
@@ -49,11 +49,23 @@ def listing_rate() -> float:
         return LINES / (time.perf_counter() - begun)
 
 
+def job_seconds() -> tuple[int, float]:
+    """The flows of every client of Titan to every network, and how long their rates take."""
+    from resilver.center import job_rates, machine, route
+
+    routes = route(machine("titan"))
+    begun = time.perf_counter()
+    job = job_rates(routes, f"random:{len(routes.machine.clients)}", "each")
+    return len(job.rates), time.perf_counter() - begun
+
+
 def main() -> None:
     """Print each figure beside its goal."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     print(f"year      {year_seconds():8.3f} s        goal {YEAR_GOAL_SECONDS:g} s")
     print(f"listing   {listing_rate():8,.0f} lines/s  goal {LISTING_GOAL:,.0f} lines/s")
+    flows, seconds = job_seconds()
+    print(f"job       {seconds:8.3f} s        goal {JOB_GOAL_SECONDS:g} s, {flows:,} flows")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,16 @@ if TYPE_CHECKING:
         calibrate_disk,
         calibrate_network,
     )
-    from resilver.center import Sizing, machine, profile, route, route_figures, sites, size
+    from resilver.center import (
+        Sizing,
+        job_rates,
+        machine,
+        profile,
+        route,
+        route_figures,
+        sites,
+        size,
+    )
     from resilver.errors import (
         ConfigError,
         Interrupted,
@@ -88,6 +97,7 @@ _HOMES = {
     ),
     "resilver.center": (
         "Sizing",
+        "job_rates",
         "machine",
         "profile",
         "route",
@@ -213,6 +223,7 @@ __all__ = [
     "fair_rates",
     "import_sizes",
     "importers",
+    "job_rates",
     "machine",
     "profile",
     "quality",

@@ -234,12 +234,17 @@ def test_calibration_builds_on_importers_and_the_spec_alone() -> None:
 
 
 def test_a_center_is_sized_without_a_run_or_a_page() -> None:
+    # Of the core it asks for the rates of flows alone, which know no time.
     rooms = {"catalog", "center", "errors", "importers", "quantities", "spec", "units"}
+    rooms |= {"simulate"}
     for path in package():
         if path.parent.name == "center":
             found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
             ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
             assert ours <= rooms, f"{name_of(path)} imports {sorted(ours - rooms)}"
+            cores = {name for name in found if name.startswith("resilver.simulate")}
+            flows = "resilver.simulate.flows"
+            assert all(name.startswith(flows) for name in cores), f"{name_of(path)}: {cores}"
 
 
 def test_report_reads_results_and_never_simulates() -> None:

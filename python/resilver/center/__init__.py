@@ -2,6 +2,7 @@
 
 from resilver.center.capacity import FillOutlook, Outlook
 from resilver.center.figures import Figure
+from resilver.center.jobs import JobRates, LayerLoad, job_rates
 from resilver.center.machine_file import MachineFile
 from resilver.center.machines import Machine, machine
 from resilver.center.namespaces import Dealt, deal
@@ -19,6 +20,8 @@ __all__ = [
     "Dealt",
     "Figure",
     "FillOutlook",
+    "JobRates",
+    "LayerLoad",
     "LotFile",
     "LotProfile",
     "Machine",
@@ -37,6 +40,7 @@ __all__ = [
     "Trend",
     "Year",
     "deal",
+    "job_rates",
     "machine",
     "mean_life_days",
     "profile",

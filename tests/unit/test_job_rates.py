@@ -1,0 +1,285 @@
+"""What a job gets: ways and rates against plain twins, targets against all choices, refusals."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from resilver.center import JobRates, Machine, job_rates, machine, route, storage
+from resilver.center.job_clients import job_clients
+from resilver.center.routes import POLICIES
+from resilver.center.torus import ChannelLoads, hops
+from resilver.errors import ConfigError
+
+MB = 1e6
+
+
+@pytest.fixture(scope="module")
+def titan() -> Machine:
+    return machine("titan")
+
+
+def small(**changed: Any) -> Machine:
+    """A torus of 5 x 4 x 6 with three routers of each of two networks, eight targets a network."""
+    given = {
+        "torus": [5, 4, 6],
+        "routers": {
+            "networks": [0],
+            "groups": [
+                ["x0y0z0n0", "x2y2z2n0", "x4y1z5n0"],
+                ["x1y3z3n0", "x3y0z1n0", "x0y2z4n0"],
+            ],
+        },
+        "fine_grained": {"zone": 3, "window": [-2, 2]},
+        "storage": {"blocks": 2, "servers": 4, "targets": 2, "leaves": [0, 0, 1, 1]},
+        "rates": {
+            "x": "700 MB/s",
+            "y": ["900 MB/s", "400 MB/s"],
+            "z": ["1 GB/s", "1 GB/s", "300 MB/s"],
+            "client": "650 MB/s",
+            "router": "800 MB/s",
+            "server": "500 MB/s",
+            "target": "320 MB/s",
+        },
+        **changed,
+    }
+    return machine(given)
+
+
+def passed(found: Machine, source: list[int], end: list[int]) -> list[tuple[Any, ...]]:
+    """The channels of a way, hop by hop: along X, then Y, then Z, the shorter way round."""
+    at, channels = list(source), []
+    for axis, length in enumerate(found.torus):
+        while at[axis] != end[axis]:
+            goes_up = 2 * ((end[axis] - source[axis]) % length) <= length
+            channels.append((axis, goes_up, *at))
+            at[axis] = (at[axis] + (1 if goes_up else -1)) % length
+    return channels
+
+
+def plain_rates(job: JobRates) -> list[float]:
+    """Rates by filling in plain steps: all rise together until something is full."""
+    found, routes, side = job.routes.machine, job.routes, storage(job.routes.machine)
+    ways: list[dict[tuple[Any, ...], float]] = []
+    room: dict[tuple[Any, ...], float] = {}
+    rates = found.file.rates
+    for client, target in zip(job.writes.clients, job.writes.targets, strict=True):
+        node = job.writes.nodes[client]
+        row = routes.networks.tolist().index(side.target_networks[target])
+        routers = [int(one) for one in routes.routers[row] if one >= 0]
+        if routes.chosen is not None:
+            rank = found.clients.tolist().index(node)
+            routers = [routers[routes.chosen[rank, row]]]
+        way: dict[tuple[Any, ...], float] = {}
+        for router in routers:
+            parts = passed(found, found.places[node].tolist(), found.places[router].tolist())
+            for part in [*parts, ("router", router)]:
+                way[part] = way.get(part, 0.0) + 1.0 / len(routers)
+        server = int(side.target_servers[target])
+        ways.append(way | {("client", node): 1.0, ("server", server): 1.0, ("target", target): 1.0})
+    for part in itertools.chain(*ways):
+        if isinstance(part[0], str):
+            room[part] = float(getattr(rates, part[0]))
+        else:
+            axis, goes_up, *at = part
+            room[part] = float(found.channel_rates(axis)[(0 if goes_up else 1, *at)])
+    given, rising = [0.0] * len(ways), set(range(len(ways)))
+    while rising:
+        taken = {part: sum(ways[flow].get(part, 0.0) for flow in rising) for part in room}
+        step = min(room[part] / much for part, much in taken.items() if much > 0)
+        for part, much in taken.items():
+            room[part] -= step * much
+        for flow in list(rising):
+            given[flow] += step
+        full = {part for part, left in room.items() if left < 1.0}
+        rising -= {flow for flow in rising if full & set(ways[flow])}
+    return given
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(POLICIES),
+    st.sampled_from(["round_robin", "random", "optimal", "each"]),
+    st.integers(1, 40),
+    st.integers(0, 99),
+)
+def test_rates_are_those_of_a_filling_in_plain_steps(
+    policy: str, targets: str, count: int, seed: int
+) -> None:
+    job = job_rates(route(small(), policy), f"random:{count}", targets, seed=seed)
+    assert job.rates.tolist() == pytest.approx(plain_rates(job), rel=1e-6)
+    assert sum(layer.bound for layer in job.layers) == len(job.rates)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_channels_carry_the_rates_of_the_ways_that_pass_them(titan: Machine, policy: str) -> None:
+    routes = route(titan, policy)
+    job = job_rates(routes, "random:3000", seed=3)
+    side, loads = storage(titan), ChannelLoads(titan.torus)
+    row = np.searchsorted(routes.networks, side.target_networks[job.writes.targets])
+    ranks = np.searchsorted(titan.clients, job.writes.nodes[job.writes.clients])
+    source = titan.places[job.writes.nodes[job.writes.clients]]
+    for turn in range(12):
+        share = 1 / 12 if routes.chosen is None else routes.chosen[ranks, row] == turn
+        loads.add(source, titan.places[routes.routers[row, turn]], job.rates * share)
+    for axis, name in enumerate(("channel_x", "channel_y", "channel_z")):
+        (layer,) = (one for one in job.layers if one.layer == name)
+        expected = (loads.of(axis) / titan.channel_rates(axis)).reshape(-1)
+        expected = expected[expected > 1e-12]
+        assert layer.parts == len(expected)
+        np.testing.assert_allclose(np.sort(layer.used), np.sort(expected), rtol=1e-9)
+
+
+@pytest.mark.parametrize("router", [2.0, 2.3, 2.6, 3.0, 3.5])
+def test_a_placed_job_gets_what_even_routers_and_targets_pass(
+    titan: Machine, router: float
+) -> None:
+    # 56 clients of a network on 12 routers: eight have five, four have four, each of 506 MB/s.
+    file = titan.file.model_dump(exclude={"rates"})
+    file["rates"] = {"target": "506 MB/s", "router": f"{router} GB/s"}
+    job = job_rates(route(machine(file)), "placed:1008", namespace=0)
+    expected = 18 * (8 * min(5 * 0.506, router) + 4 * min(4 * 0.506, router))
+    assert job.bytes_per_second / 1e9 == pytest.approx(expected, rel=1e-9)
+    assert sorted(job.writes.targets.tolist()) == list(range(1008))
+    assert len(set(job.writes.nodes.tolist())) == 1008
+    assert titan.computes[job.writes.nodes].all()
+
+
+def test_optimal_targets_are_the_best_of_all_choices() -> None:
+    # Each order of the targets of six clients: the one that gives the most gives no more.
+    found = small(rates={"router": "800 MB/s", "target": "500 MB/s"})
+    routes = route(found, "nearest")
+    assert routes.chosen is not None
+    for seed in range(6):
+        job = job_rates(routes, "random:6", "optimal", seed=seed)
+        ranks = np.searchsorted(found.clients, job.writes.nodes)
+        # Six targets in turn: four on network 0, as two servers of a block use its leaf, and two
+        # on network 1.
+        networks = storage(found).target_networks[np.arange(6)]
+        best = 0.0
+        for order in set(itertools.permutations(networks.tolist())):
+            load = np.zeros((2, 3))
+            for rank, network in zip(ranks, order, strict=True):
+                load[network, routes.chosen[rank, network]] += 1
+            best = max(best, float(np.minimum(load * 500, 800).sum()) * MB)
+        assert job.bytes_per_second == pytest.approx(best)
+        assert sorted(job.writes.targets.tolist()) == list(range(6))
+
+
+def test_placed_nodes_cost_the_least_of_all_choices() -> None:
+    # Of eight clients four write to a target each, two of each network, one by each router.
+    found = machine(
+        {
+            "torus": [3, 2, 2],
+            "weights": [4, 8, 1],
+            "routers": {
+                "networks": [0],
+                "groups": [["x0y0z0n0", "x1y1z0n0"], ["x0y0z1n0", "x2y0z0n0"]],
+            },
+            "storage": {"blocks": 2, "servers": 1, "targets": 2},
+            "rates": {"router": "1 GB/s"},
+        }
+    )
+    routes, side, weights = route(found, "nearest"), storage(found), np.array([4, 8, 1])
+    assert routes.chosen is not None
+
+    def cost(ranks: tuple[int, ...], networks: list[int]) -> float:
+        """What such ways cost, endless where a router has two clients."""
+        ends = [int(routes.router(rank)[net]) for rank, net in zip(ranks, networks, strict=True)]
+        if len(set(zip(ends, networks, strict=True))) < len(ends):
+            return float("inf")
+        source = found.places[found.clients[list(ranks)]]
+        return float((hops(source, found.places[ends], found.torus) @ weights).sum())
+
+    job = job_rates(routes, "placed:4")
+    networks = side.target_networks[job.writes.targets].tolist()
+    ranks = np.searchsorted(found.clients, job.writes.nodes).tolist()
+    assert sorted(networks) == [0, 0, 1, 1]
+    best = min(cost(one, networks) for one in itertools.permutations(range(8), 4))
+    assert cost(tuple(ranks), networks) == best < float("inf")
+
+
+def test_clients_are_those_that_are_asked_for(titan: Machine, tmp_path: Path) -> None:
+    drawn = job_clients(titan, "random:100", seed=4)
+    assert len(set(drawn.tolist())) == 100 and titan.computes[drawn].all()
+    assert drawn.tolist() != job_clients(titan, "random:100", seed=5).tolist()
+    behind = job_clients(titan, "job:18688@24,15,23")
+    assert sorted(behind.tolist()) == titan.clients.tolist()
+    # One after another by number, and on from the first after the last.
+    assert (np.diff(behind) < 0).sum() == 1
+    path = tmp_path / "nodes.txt"
+    names = [titan.names[drawn[0]], str(titan.nids[drawn[1]])]
+    path.write_text(f"# the job\r\n{names[0]}\r\n\r\n  {names[1]}  # a node\r\n")
+    assert job_clients(titan, path).tolist() == drawn[:2].tolist()
+    assert job_clients(titan, [names[0], int(names[1])]).tolist() == drawn[:2].tolist()
+
+
+def test_drawn_targets_are_used_as_evenly_as_can_be(titan: Machine) -> None:
+    routes = route(titan)
+    for choice in ("round_robin", "random", "optimal"):
+        job = job_rates(routes, "random:2500", choice, namespace=1)
+        counts = np.bincount(job.writes.targets, minlength=2016)
+        assert not counts[:1008].any() and set(counts[1008:].tolist()) == {2, 3}
+    every = job_rates(routes, "random:60", "each", namespace=1)
+    assert np.bincount(every.writes.clients).tolist() == [18] * 60
+    assert set(np.bincount(every.writes.targets)[1008:].tolist()) == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("clients", "message"),
+    [
+        ("random:0", "the machine has 114 clients"),
+        ("random:115", "the machine has 114 clients"),
+        ("random:many", "it says no such job"),
+        ("job:4", "it says no such job"),
+        ("job:4@9,0,0", r"\(9, 0, 0\) lies outside of the torus"),
+        ("job:999@0,0,0", "the machine has 114 clients"),
+        ("placed:17", "one client is placed a target, and there are 16"),
+        ("placed:x", 'such as "placed:64"'),
+        ("nodes.txt", "nodes.txt"),
+        ([], "has no clients"),
+        (["x9y9z9n0"], "client 0: the machine has no node"),
+        (["x0y0z0n0"], "is no client"),
+        (["x1y0z0n0", "x1y0z0n0"], "client 0 names the same node"),
+    ],
+)
+def test_jobs_that_cannot_be_are_refused(clients: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        job_rates(route(small()), clients)
+
+
+@pytest.mark.parametrize(
+    ("changed", "asked", "message"),
+    [
+        ({"storage": None}, {}, r"add \[storage\]"),
+        ({"rates": {}}, {}, r"add \[rates\]"),
+        ({"rates": {"x": "1 GB/s"}}, {}, r"add \[rates\]"),
+        ({}, {"targets": "best"}, "there is no such choice"),
+        ({}, {"namespace": 1}, "there is one namespace; from 0 to 0"),
+        ({}, {"clients": "placed:4", "targets": "random"}, "clients that are placed"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused(
+    changed: dict[str, Any], asked: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        job_rates(route(small(**changed)), **{"clients": "random:4", **asked})
+
+
+def test_files_of_clients_that_cannot_be_are_refused_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "nodes.txt"
+    for content, message in (
+        (b"x1y0z0n0\nnobody\n", "line 2: .*no node"),
+        (b"\n# none\n", "nodes.txt names no clients"),
+        (b"\xff\xfe\x00", "nodes.txt"),
+        (b"x1y0z0n0\nx1y0z0n0\n", "line 2: .*line 1 names the same node"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(ConfigError, match=message):
+            job_clients(small(), path)
