@@ -1,4 +1,4 @@
-"""The pages of sizes, capacity and slow disks in a real browser: drawn, offline, readable."""
+"""The pages of a center in a real browser: every chart drawn, offline, readable."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from chromium import Page
 from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
 
 from resilver import cli
+from resilver.center.routes import POLICIES
 
 pytestmark = pytest.mark.browser
 
@@ -27,6 +28,25 @@ purge = { last_access = "14 d", high = 0.7, low = 0.6 }
 [namespaces]
 count = 2
 projects = [{ name = "a", capacity = "3 PB" }, { name = "b", capacity = "2 PB" }]
+"""
+MACHINE = """
+torus = [6, 4, 4]
+nodes = 2
+[routers]
+networks = [10, 11]
+groups = [["x0y0z0", "x3y2z2"]]
+[fine_grained]
+zone = 1
+window = [-1, 0]
+[storage]
+blocks = 2
+servers = 2
+targets = 3
+network = 10
+[rates]
+x = "1 GB/s"
+router = "600 MB/s"
+target = "200 MB/s"
 """
 
 
@@ -56,6 +76,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (folder / "scan.txt").write_text(listing())
     (folder / "df.txt").write_text(series())
     (folder / "capacity.toml").write_text(CAPACITY)
+    (folder / "machine.toml").write_text(MACHINE)
+    routed = ["route", str(folder / "machine.toml")]
     disks = [
         f"u{group % 2},g{group},d{disk},{50 if (group, disk) == (3, 4) else 62} MB/s\n"
         for group in range(8)
@@ -68,6 +90,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ("capacity", ["size", str(folder / "capacity.toml")], 0),
         ("lot", ["profile", "spider-2", "--seeds", "3"], 0),
         ("disks", ["profile", str(folder / "disks.csv")], 1),
+        ("routes", [*routed, "--policy", "nearest", "--node", "x1y1z1n1"], 0),
+        ("job", [*routed, "--clients", "random:40"], 0),
     ):
         made[name] = folder / f"{name}.html"
         assert cli.run([*words, "-q", "-o", str(made[name])]) == code
@@ -79,6 +103,11 @@ CHARTS_EXPECTED = {
     "capacity": ["fill", "ages", "targets"],
     "lot": ["rounds", "groups"],
     "disks": ["envelope", "rounds"],
+    "routes": ["modules", "hops", "served", "heat-nearest"],
+    "job": [
+        *("held", "clients", "layers", "modules", "hops", "served"),
+        *(f"heat-{policy}" for policy in POLICIES),
+    ],
 }
 
 

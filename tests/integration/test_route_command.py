@@ -11,6 +11,7 @@ import pytest
 
 import resilver
 from resilver import cli
+from resilver.center.routes import POLICIES
 
 SMALL = """
 torus = [6, 4, 4]
@@ -22,6 +23,23 @@ groups = [["x0y0z0", "x3y2z2"]]
 zone = 1
 window = [-1, 0]
 """
+STORED = (
+    SMALL
+    + """
+[storage]
+blocks = 2
+servers = 2
+targets = 3
+network = 10
+[rates]
+x = "1 GB/s"
+y = ["1 GB/s", "500 MB/s"]
+router = "600 MB/s"
+server = "2 GB/s"
+target = "200 MB/s"
+source = "of this test"
+"""
+).replace("networks = [10, 20]", "networks = [10, 11]")
 
 
 def ask(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -35,6 +53,13 @@ def ask(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    path = tmp_path / "stored.toml"
+    path.write_text(STORED)
     return path
 
 
@@ -83,6 +108,60 @@ def test_files_hold_every_client(
     assert code == 0 and out.count("options lnet routes=") == 2
 
 
+def test_files_hold_every_row_of_a_large_machine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # The tables of a page end after 2,000 rows; files that are asked for have all.
+    path, made = tmp_path / "large.toml", tmp_path / "routes.csv"
+    path.write_text('torus = [16, 16, 16]\n[routers]\ngroups = [["x0y0z0", "x8y8z8"]]\n')
+    assert ask(capsys, str(path), "--policy", "nearest", "-o", str(made))[0] == 0
+    assert len(made.read_text().splitlines()) == 1 + 16**3 - 2
+
+
+def test_a_job_is_what_python_computes(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--clients", "random:12", "--targets", "random", "--seed", "3")
+    code, out, _ = ask(capsys, str(stored), *words, "--json")
+    found = json.loads(out)["jobs"]
+    assert code == 0 and [one["policy"] for one in found] == list(POLICIES)
+    for one in found:
+        routes = resilver.route(resilver.machine(stored), one["policy"])
+        job = resilver.job_rates(routes, "random:12", "random", seed=3)
+        assert one == json.loads(json.dumps(job.to_dict()))
+        # Six targets of 200 MB/s a network behind two routers of 600: targets hold back all that
+        # routers do not.
+        assert sum(layer["bound_flows"] for layer in one["layers"]) == 12
+        assert one["bytes_per_second"] <= 12 * 200e6 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("clients", ["random:20", "job:20@5,3,3", "placed:9", "nodes.txt"])
+def test_a_job_is_told_in_sentences_and_files(
+    stored: Path,
+    tmp_path: Path,
+    clients: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("nodes.txt").write_text("x1y1z1n0\nx1y1z1n1\n17\n")
+    for width in ("80", "60", "40"):
+        monkeypatch.setenv("COLUMNS", width)
+        code, out, _ = ask(capsys, str(stored), "--clients", clients)
+        told = " ".join(out.split())
+        assert code == 0 and "clients get" in told and "The rates of parts: of this test" in told
+        assert max(map(len, out.splitlines())) <= int(width)
+    words = (str(stored), "--policy", "nearest", "--clients", clients)
+    assert ask(capsys, *words, "-o", "flows.csv")[0] == 0
+    flows = list(csv.DictReader(Path("flows.csv").read_text(encoding="utf-8").splitlines()))
+    _, out, _ = ask(capsys, *words, "--json")
+    (job,) = json.loads(out)["jobs"]
+    assert len(flows) == job["flows"]
+    total = sum(float(flow["bytes_per_second"]) for flow in flows)
+    assert total == pytest.approx(job["bytes_per_second"])
+    assert ask(capsys, *words, "-o", "job.html")[0] == 0
+    text = Path("job.html").read_text(encoding="utf-8")
+    assert "What the job gets" in text and str(tmp_path) not in text
+
+
 def test_modules_find_their_places(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = ask(capsys, str(small), "--place", "4", "--json")
     found = json.loads(out)
@@ -106,6 +185,10 @@ def test_modules_find_their_places(small: Path, capsys: pytest.CaptureFixture[st
         (["--place", "0"], "1 at least"),
         (["--place", "9999"], "there is room for"),
         (["--place", "4", "--lnet"], "ask for them apart"),
+        (["--place", "4", "--clients", "random:4"], "ask for them apart"),
+        (["--clients", "random:4"], "add [storage]"),
+        (["--targets", "random"], "add --clients"),
+        (["--namespace", "0"], "add --clients"),
         (["--set", "torus=[1, 4, 4]"], "torus"),
         (["--set", "fine_grained.zone=0"], "zone"),
         (["--set", "fine_grained.window=[0, 0]"], "no zone of group 0 takes"),
@@ -115,6 +198,31 @@ def test_what_means_nothing_is_refused(
     small: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = ask(capsys, str(small), *words)
+    assert code == 2 and not out
+    assert message in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--clients", "random:x"], "it says no such job"),
+        (["--clients", "nowhere.txt"], "nowhere.txt"),
+        (["--clients", "random:9999"], "the machine has 188 clients"),
+        (["--clients", "placed:13"], "there are 12"),
+        (["--clients", "placed:4", "--targets", "each"], "clients that are placed"),
+        (["--clients", "random:4", "--targets", "best"], "there is no such choice"),
+        (["--clients", "random:4", "--namespace", "1"], "there is one namespace"),
+        (["--clients", "random:4", "--namespace", "-1"], "there is one namespace"),
+        (["--clients", "random:4", "--lnet", "--policy", "nearest"], "remove it"),
+        (["--clients", "random:4", "-o", "x.csv"], "every flow of a job is of one policy"),
+        (["--clients", "random:4", "--set", "rates.z=0"], "rates.z"),
+        (["--clients", "random:4", "--set", "storage.network=9"], "without routers: 9"),
+    ],
+)
+def test_jobs_that_mean_nothing_are_refused(
+    stored: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = ask(capsys, str(stored), *words)
     assert code == 2 and not out
     assert message in " ".join(err.split())
 

@@ -164,6 +164,8 @@ class PartRates(Section):
     """Of a server."""
     target: _Rate = Field(default=None, examples=["500 MB/s"])
     """Of a target."""
+    source: str = Field(default="", examples=["Measured by obdfilter-survey in May 2026."])
+    """Where the rates are from, as it is told beside what follows from them."""
 
     @property
     def along(self) -> tuple[tuple[BytesPerSecond, ...], ...]:

@@ -1,4 +1,4 @@
-"""`resilver route`: which router of a machine serves which client."""
+"""`resilver route`: which router of a machine serves which client, and what a job gets."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from resilver.cli.tables import print_figures, print_turned
 from resilver.errors import ConfigError, Problem, show
 
 if TYPE_CHECKING:
+    from resilver.center.jobs import JobRates
     from resilver.center.machines import Machine
     from resilver.center.routes import RouteFigures, Routes
 
@@ -48,10 +49,28 @@ class Asked:
     lnet: bool = option(
         "--lnet", text="Print the routes as options of the Lustre network.", default=False
     )
+    clients: str | None = option(
+        "--clients",
+        metavar="JOB",
+        text="Say what a job gets on these clients: a file with a node a line; random:N; "
+        "job:N@x,y,z for N one after another by number; placed:N for the N placed best, with their "
+        "targets.",
+    )
+    targets: str | None = option(
+        "--targets",
+        metavar="CHOICE",
+        text="Which targets they write to: round_robin (the default), random, optimal, or each for"
+        " one on every network.",
+    )
+    namespace: int | None = option(
+        "--namespace", metavar="K", text="On the targets of this namespace alone, from 0."
+    )
     place: int | None = option(
         "--place", metavar="N", text="Say where so many modules of routers should stand."
     )
-    seed: int = option("--seed", text="Of the beginnings of that search.", default=1)
+    seed: int = option(
+        "--seed", text="Of clients and targets that are drawn, and of that search.", default=1
+    )
     settings: tuple[str, ...] = option(
         "--set",
         metavar="KEY=VALUE",
@@ -62,12 +81,12 @@ class Asked:
         "--output",
         "-o",
         metavar="FILE",
-        text="Write the page there, or every client's routers as a .csv.",
+        text="Write the page there, or every client's routers, or the job's flows, as a .csv.",
     )
 
 
 def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Say which router serves which client, how far it is, and what each channel carries.
+    """Say which router serves which client, what each channel carries, and what a job gets.
 
     Examples:
 
@@ -77,13 +96,15 @@ def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
 
     resilver route titan --policy balanced --lnet
 
+    resilver route titan --clients job:1008@0,0,0 --namespace 0
+
     resilver route titan --place 108
     """
     from resilver.center import MachineFile, machine
     from resilver.center.routes import POLICIES, route_figures
     from resilver.center.routes import route as perform
 
-    keep_inputs(asked.output, [asked.machine])
+    keep_inputs(asked.output, [asked.machine, *([asked.clients] if asked.clients else [])])
     check_writable(asked.output)
     if asked.by not in ("cost", "hops"):
         rule = "routers are near by what a way costs or by its hops"
@@ -91,10 +112,12 @@ def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     found = machine(MachineFile.load(asked.machine, asked.settings))
     if asked.place is not None:
         return _place(asked, found, as_json=as_json)
+    _check_job(asked)
     policies = asked.policy or POLICIES
     is_one = asked.lnet or (asked.output is not None and asked.output.suffix == ".csv")
     if is_one and len(policies) != 1:
-        what = "--lnet" if asked.lnet else "the routers of every client"
+        files = "the routers of every client" if asked.clients is None else "every flow of a job"
+        what = "--lnet" if asked.lnet else files
         raise ConfigError(Problem(f"{what} is of one policy", "add --policy POLICY"))
     if asked.output is not None and asked.output.suffix not in _SUFFIXES:
         rule = "the page is .html, and every client's routers a .csv"
@@ -111,16 +134,41 @@ def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
 
         print(lnet_routes(routes[0]), end="")
         return 0
+    jobs = _jobs(asked, routes)
     figures = [route_figures(one) for one in routes]
     if asked.output is not None:
-        _write(asked, routes, figures)
+        _write(asked, routes, figures, jobs, node)
     if as_json:
-        print_json(_record(routes, figures, node))
+        print_json(_record(routes, figures, node) | {"jobs": [one.to_dict() for one in jobs]})
     elif not quiet:
-        _print(routes, figures, node)
+        _print(routes, figures, node, jobs)
     if asked.output is not None and not quiet:
         say(f"wrote {asked.output}")
     return 0
+
+
+def _check_job(asked: Asked) -> None:
+    """Refuse what is said of a job that there is not, or beside what is no page."""
+    if asked.clients is None:
+        for key, given in (("--targets", asked.targets), ("--namespace", asked.namespace)):
+            if given is not None:
+                rule = "it says where a job writes, and there is none"
+                raise ConfigError(Problem(rule, "add --clients", key, show(given)))
+    elif asked.lnet:
+        rule = "--lnet prints routes, which are the same for every job"
+        raise ConfigError(Problem(rule, "remove it, or --clients"))
+
+
+def _jobs(asked: Asked, routes: list[Routes]) -> list[JobRates]:
+    """What the job gets by every policy; nothing where none is asked about."""
+    if asked.clients is None:
+        return []
+    from resilver.center.jobs import job_rates
+
+    return [
+        job_rates(one, asked.clients, asked.targets, namespace=asked.namespace, seed=asked.seed)
+        for one in routes
+    ]
 
 
 def _place(asked: Asked, found: Machine, *, as_json: bool) -> int:
@@ -128,9 +176,9 @@ def _place(asked: Asked, found: Machine, *, as_json: bool) -> int:
     from resilver.center.siting import sites
     from resilver.report.routes import sites_sentence, sites_table
 
-    given = asked.policy or asked.lnet or asked.node or asked.output
-    if given:
-        rule = "--place chooses where routers stand, and neither --policy, --node, --lnet nor -o"
+    given = (asked.policy, asked.lnet, asked.node, asked.output, asked.clients, asked.targets)
+    if any(given) or asked.namespace is not None:
+        rule = "--place says where routers should stand, and nothing of policies, nodes or jobs"
         raise ConfigError(Problem(rule, "ask for them apart"))
     if asked.place is not None and asked.place < 1:
         raise ConfigError(
@@ -164,28 +212,52 @@ def _record(
     return record
 
 
-def _write(asked: Asked, routes: list[Routes], figures: list[RouteFigures]) -> None:
-    from resilver.report.routes import routes_table, write_routes
+def _write(
+    asked: Asked,
+    routes: list[Routes],
+    figures: list[RouteFigures],
+    jobs: list[JobRates],
+    node: int | None,
+) -> None:
+    from resilver.report.job import flows_table
+    from resilver.report.routes import routes_table
+    from resilver.report.routes_page import write_routes
     from resilver.report.tables import to_csv
     from resilver.study.files import replace_text
 
     assert asked.output is not None
     if asked.output.suffix == ".csv":
-        replace_text(asked.output, to_csv(routes_table(routes[0])))
+        made = flows_table(jobs[0]) if jobs else routes_table(routes[0])
+        replace_text(asked.output, to_csv(made, rows_max=None))
         return
     words = [word for one in asked.policy for word in ("--policy", one)]
+    for name, given in (
+        ("--by", asked.by if asked.by != "cost" else None),
+        ("--node", asked.node),
+        ("--clients", asked.clients and Path(asked.clients).name),
+        ("--targets", asked.targets),
+        ("--namespace", asked.namespace),
+        ("--seed", asked.seed if asked.seed != 1 else None),
+    ):
+        words += [] if given is None else [name, str(given)]
     words += [word for one in asked.settings for word in ("--set", one)]
     command = shlex.join(["resilver", "route", Path(asked.machine).name, *words])
-    write_routes(routes, figures, asked.output, command)
+    write_routes(routes, figures, asked.output, command, jobs=jobs, node=node)
 
 
-def _print(routes: list[Routes], figures: list[RouteFigures], node: int | None) -> None:
+def _print(
+    routes: list[Routes], figures: list[RouteFigures], node: int | None, jobs: list[JobRates]
+) -> None:
     """The answer, then the policies side by side."""
+    from resilver.report.job import job_sentences, job_table, layers_table
     from resilver.report.routes import WORDS, answer_sentences, node_table, policies_table
 
-    for sentence in answer_sentences(figures):
+    for sentence in job_sentences(jobs) if jobs else answer_sentences(figures):
         output().print(Text(sentence, "bold"))
-    print_turned(policies_table(figures))
+    print_turned(job_table(jobs) if jobs else policies_table(figures))
+    for job in jobs:
+        made = layers_table([job])
+        print_figures(f"Layers, {WORDS[job.routes.policy]}", made, len(made.columns) - 1)
     if node is not None:
         for one in routes:
             title = f"{routes[0].machine.names[node]}, {WORDS[one.policy]}"

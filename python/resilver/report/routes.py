@@ -1,18 +1,15 @@
-"""The page of routes: who serves whom, how far away, and what each channel of the torus carries."""
+"""Routes in tables and charts: who serves whom, how far away, and what each channel carries."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from resilver.report.chart import Chart
-from resilver.report.document import Document
-from resilver.report.judged import PageSection, write_judged
 from resilver.report.style import GREY, INK, SERIES
 from resilver.report.tables import Table, table
 from resilver.report.vega import Spec, colours, rows, tip
@@ -33,10 +30,6 @@ WORDS = {
 
 _CABINET = re.compile(r"c(\d+)-(\d+)")
 _AXES = ("X", "Y", "Z")
-_LAST_CHANNEL = (
-    "A router's clients all come over the last channels into its chip, and Z is passed last: the "
-    "largest load in Z is nearly the clients of one router, whatever the policy."
-)
 
 
 def answer_sentences(figures: Sequence[RouteFigures]) -> list[str]:
@@ -134,6 +127,27 @@ def node_table(routes: Routes, node: int) -> Table:
         ("hops", "hops", "count", apart.sum(axis=1).tolist()),
         ("cost", "cost", "number", cost.tolist()),
     )
+
+
+def node_policies_table(routes: Sequence[Routes], node: int) -> Table:
+    """Which routers serve a node by every policy, side by side.
+
+    Args:
+        routes: A choice for each policy.
+        node: The node, as a place in the machine's lists.
+    """
+    made = [node_table(one, node) for one in routes]
+    columns: list[tuple[str, str, str, list[object]]] = [
+        ("network", "network", "count", [row[0] for row in made[0].rows])
+    ]
+    for one, own in zip(routes, made, strict=True):
+        name = WORDS[one.policy]
+        # Of routers that are used in turn none is the node's own.
+        routers = [row[1] if one.chosen is not None else "all in turn" for row in own.rows]
+        apart = [row[3] if one.chosen is not None else None for row in own.rows]
+        columns.append((f"{one.policy}_router", name, "text", list(routers)))
+        columns.append((f"{one.policy}_hops", "hops", "count", list(apart)))
+    return table(*columns)
 
 
 def routes_table(routes: Routes) -> Table:
@@ -278,6 +292,46 @@ def hops_chart(routes: Sequence[Routes]) -> Chart:
     return Chart("hops", heading, text, spec, made, "hops")
 
 
+def served_chart(routes: Sequence[Routes]) -> Chart:
+    """How many clients routers have, from the fewest to the most, a line a policy."""
+    kinds: list[str] = []
+    ranks: list[int] = []
+    served: list[float] = []
+    for one in routes:
+        ordered = np.sort(one.served).tolist()
+        kinds += [WORDS[one.policy]] * len(ordered)
+        ranks += range(1, len(ordered) + 1)
+        served += ordered
+    made = table(
+        ("policy", "policy", "text", kinds),
+        ("router", "router, by its clients", "count", ranks),
+        ("clients", "clients", "number", served),
+    )
+    names = [WORDS[one.policy] for one in routes]
+
+    def spec() -> Spec:
+        colour = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
+        told = tip(("kind", "policy"), ("rank", "router"), ("clients", "clients"))
+        return {
+            "height": 240,
+            "data": rows(kind=kinds, rank=ranks, clients=served),
+            "mark": {"type": "line", "interpolate": "step", "strokeWidth": 2},
+            "encoding": {
+                "x": axis("rank", "routers, that of the fewest clients first", zero=False),
+                "y": axis("clients", "clients", zero=False),
+                "color": colour,
+                "tooltip": told,
+            },
+        }
+
+    spread = [float(one.served.max() / one.served.mean() - 1.0) for one in routes]
+    worst = int(np.argmax(spread))
+    heading = f"{names[worst].capitalize()}: the router of the most clients has "
+    heading += f"{100 * spread[worst]:.0f} % more than the mean"
+    text = "How many clients each router has; of those that all use in turn, its share of them."
+    return Chart("served", heading, text, spec, made, "clients a router")
+
+
 def heat_chart(routes: Routes) -> Chart:
     """What the channels in X and Y carry: the largest along Z at each X and Y."""
     from resilver.center.routes import channel_loads
@@ -337,33 +391,3 @@ def heat_chart(routes: Routes) -> Chart:
     text = "The busiest of the channels at each X and Y, whatever its Z, in clients of a network; "
     text += "full colour is the busiest of all."
     return Chart(f"heat-{routes.policy}", heading, text, spec, made, f"channels, {policy}")
-
-
-def write_routes(
-    routes: Sequence[Routes], figures: Sequence[RouteFigures], path: str | Path, command: str = ""
-) -> Path:
-    """Write the page of routes.
-
-    Args:
-        routes: A choice for each policy.
-        figures: What each comes to.
-        path: The file to write; it is replaced in one step.
-        command: What makes it again.
-
-    Returns:
-        The path.
-
-    Raises:
-        ConfigError: The file cannot be written.
-    """
-    page, machine = Document(), routes[0].machine
-    parts = [page.shown("policies", "The policies", policies_table(figures))]
-    sections = [PageSection("Policies", (_LAST_CHANNEL,), parts)]
-    chart = page.figure(cabinet_chart(machine))
-    sections.append(PageSection("Where routers stand", (), [chart]))
-    sections.append(PageSection("How far", (), [page.figure(hops_chart(routes))]))
-    heats = [page.figure(heat_chart(one)) for one in routes]
-    sections.append(PageSection("What channels carry", (), heats))
-    title = machine.file.description or "Routers of a file system"
-    told = {"Source": machine.file.source, "Made by": command}
-    return write_judged(page, path, title, answer_sentences(figures), sections, told)

@@ -94,11 +94,16 @@ def cell_text(value: Cell, kind: str) -> str:
     return _WORDS[kind](value)
 
 
-def to_csv(table: Table) -> str:
-    """The table's first `ROWS_CARRIED_MAX` rows in SI units, nothing where a value is missing."""
+def to_csv(table: Table, rows_max: int | None = ROWS_CARRIED_MAX) -> str:
+    """A table in SI units, nothing where a value is missing.
+
+    Args:
+        table: The table.
+        rows_max: How many of its rows; None for all.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in table.columns])
-    for row in table.rows[:ROWS_CARRIED_MAX]:
+    for row in table.rows[:rows_max]:
         writer.writerow(["" if value is None or value != value else value for value in row])
     return text.getvalue()

@@ -1,0 +1,309 @@
+"""What a job gets over a machine's routers: its rate, its clients', and the load of every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from resilver.quantities import decimal_rate
+from resilver.report.chart import Chart
+from resilver.report.routes import WORDS
+from resilver.report.style import SERIES
+from resilver.report.tables import Table, table
+from resilver.report.vega import Spec, colours, level, rows, tip
+from resilver.report.vega import number as axis
+from resilver.report.words import listed
+
+if TYPE_CHECKING:
+    from resilver.center.jobs import JobRates
+
+LAYER_WORDS = {
+    "client": "clients",
+    "channel_x": "X channels",
+    "channel_y": "Y channels",
+    "channel_z": "Z channels",
+    "router": "routers",
+    "server": "servers",
+    "target": "targets",
+}
+"""The layers in words."""
+
+_POINTS = 200
+"""Points of a line of clients, so that one of 18,688 is no longer than one of 200."""
+
+
+def job_sentences(jobs: Sequence[JobRates]) -> list[str]:
+    """The answer: what the job gets, and which layer keeps it from more; none for no jobs."""
+    said: list[str] = []
+    for job in jobs:
+        rates = job.client_rates
+        span = decimal_rate(float(rates.min()))
+        if rates.max() > 1.001 * rates.min():
+            span = f"{span} to {decimal_rate(float(rates.max()))}"
+        said.append(
+            f"{WORDS[job.routes.policy].capitalize()}: {len(rates):,} clients get "
+            f"{decimal_rate(job.bytes_per_second)}, each {span}. {_held_sentence(job)}"
+        )
+        if job.lasting_bytes_per_second < 0.99 * job.bytes_per_second:
+            said[-1] += (
+                f" Where each writes as much, the slowest ends last, and the job gets "
+                f"{decimal_rate(job.lasting_bytes_per_second)} at least."
+            )
+    if source := jobs[0].routes.machine.file.rates.source:
+        said.append(f"The rates of parts: {source}")
+    return said
+
+
+def _held_sentence(job: JobRates) -> str:
+    """How many clients, or flows where a client has several, each layer holds back."""
+    held = sorted((one for one in job.layers if one.bound), key=lambda one: -one.bound)
+    first, words = held[0], [LAYER_WORDS[one.layer] for one in held]
+    if len(held) == 1:
+        return f"{words[0].capitalize()} hold all of them back."
+    noun = "clients" if len(job.rates) == len(job.writes.nodes) else "flows"
+    others = [f"{name} {one.bound:,}" for name, one in zip(words[1:], held[1:], strict=True)]
+    return f"{words[0].capitalize()} hold back {first.bound:,} {noun}, {listed(others)}."
+
+
+def job_table(jobs: Sequence[JobRates]) -> Table:
+    """What the job gets, a row a policy."""
+    clients = [job.client_rates for job in jobs]
+    return table(
+        ("policy", "policy", "text", [WORDS[job.routes.policy] for job in jobs]),
+        ("clients", "clients", "count", [len(rates) for rates in clients]),
+        ("targets", "targets", "count", [len(np.unique(job.writes.targets)) for job in jobs]),
+        ("bytes_per_second", "all clients", "TB/s", [job.bytes_per_second for job in jobs]),
+        (
+            "lasting_bytes_per_second",
+            "clients x slowest",
+            "TB/s",
+            [job.lasting_bytes_per_second for job in jobs],
+        ),
+        (
+            "least_bytes_per_second",
+            "slowest client",
+            "TB/s",
+            [float(rates.min()) for rates in clients],
+        ),
+        (
+            "median_bytes_per_second",
+            "median client",
+            "TB/s",
+            [float(np.median(rates)) for rates in clients],
+        ),
+        (
+            "most_bytes_per_second",
+            "fastest client",
+            "TB/s",
+            [float(rates.max()) for rates in clients],
+        ),
+        ("bound_by", "held back by", "text", [LAYER_WORDS[job.layer.layer] for job in jobs]),
+    )
+
+
+def layers_table(jobs: Sequence[JobRates]) -> Table:
+    """How each layer is loaded, a row a layer and policy."""
+    found = [(job, layer) for job in jobs for layer in job.layers]
+    policy = ("policy", "policy", "text", [WORDS[job.routes.policy] for job, _ in found])
+    return table(
+        *([policy] if len(jobs) > 1 else []),
+        ("layer", "layer", "text", [LAYER_WORDS[one.layer] for _, one in found]),
+        ("parts", "used", "count", [one.parts for _, one in found]),
+        ("full", "full", "count", [one.full for _, one in found]),
+        ("busiest_share", "busiest", "share", [one.busiest for _, one in found]),
+        ("bound_flows", "holds", "count", [one.bound for _, one in found]),
+        (
+            "bound_bytes_per_second",
+            "of rate",
+            "TB/s",
+            [one.bound_bytes_per_second if one.bound else None for _, one in found],
+        ),
+        (
+            "mean_share",
+            "mean",
+            "share",
+            [float(one.used.mean()) if one.parts else None for _, one in found],
+        ),
+    )
+
+
+def flows_table(job: JobRates) -> Table:
+    """Every flow of the job: its client, target and router, its rate, and what holds it back."""
+    from resilver.center.jobs import LAYERS
+    from resilver.center.storage import storage
+
+    machine, routes = job.routes.machine, job.routes
+    nodes = job.writes.nodes[job.writes.clients]
+    networks = storage(machine).target_networks[job.writes.targets]
+    row = np.searchsorted(routes.networks, networks)
+    picked: list[int | None] = [None] * len(row)
+    if routes.chosen is not None:
+        ranks = np.searchsorted(machine.clients, nodes)
+        picked = machine.nids[routes.routers[row, routes.chosen[ranks, row]]].tolist()
+    return table(
+        ("client", "client", "count", machine.nids[nodes].tolist()),
+        ("target", "target", "count", job.writes.targets.tolist()),
+        ("network", "network", "count", networks.tolist()),
+        ("router", "router", "count", picked),
+        ("bytes_per_second", "rate", "TB/s", job.rates.tolist()),
+        ("bound_by", "held back by", "text", [LAYERS[layer] for layer in job.binding]),
+    )
+
+
+def held_chart(jobs: Sequence[JobRates]) -> Chart:
+    """What the job gets by each policy, by the layer that holds it back."""
+    found = [
+        (WORDS[job.routes.policy], LAYER_WORDS[one.layer], one.bound_bytes_per_second)
+        for job in jobs
+        for one in job.layers
+        if one.bound
+    ]
+    policies, layers, rates = zip(*found, strict=True)
+    made = table(
+        ("policy", "policy", "text", policies),
+        ("layer", "held back by", "text", layers),
+        ("bytes_per_second", "rate", "TB/s", rates),
+    )
+    # One layer has one colour in every chart of this kind.
+    words = list(LAYER_WORDS.values())
+    kinds = [word for word in words if word in layers]
+    shades = [SERIES[words.index(word) % len(SERIES)] for word in kinds]
+
+    def spec() -> Spec:
+        told = tip(("name", "policy"), ("kind", "held back by"), ("rate", "GB/s"))
+        return {
+            "height": {"step": 34},
+            "room": (110, 14),
+            "data": rows(name=policies, kind=layers, rate=[rate / 1e9 for rate in rates]),
+            "mark": {"type": "bar", "height": 20},
+            "encoding": {
+                "x": axis("rate", "GB/s"),
+                "y": level(""),
+                "color": colours(kinds, shades) | {"field": "kind", "title": "held back by"},
+                "tooltip": told,
+            },
+        }
+
+    first = jobs[0]
+    heading = f"The job gets {decimal_rate(first.bytes_per_second)} by "
+    heading += f"{WORDS[first.routes.policy]} routes"
+    if len(kinds) == 1:
+        heading += f", and {kinds[0]} keep it from more"
+    text = (
+        "What all clients get while all write, by what keeps each from more: the part on its way "
+    )
+    text += "that is full and shared with none that gets more."
+    return Chart("held", heading, text, spec, made, "what holds the job back")
+
+
+def clients_chart(jobs: Sequence[JobRates]) -> Chart:
+    """What each client gets, from the slowest to the fastest, a line a policy."""
+    kinds: list[str] = []
+    shares: list[float] = []
+    rates: list[float] = []
+    for job in jobs:
+        ordered = np.sort(job.client_rates)
+        at = np.linspace(0.0, 1.0, min(_POINTS, max(2, len(ordered))))
+        kinds += [WORDS[job.routes.policy]] * len(at)
+        shares += at.tolist()
+        rates += np.quantile(ordered, at, method="nearest").tolist()
+    made = table(
+        ("policy", "policy", "text", kinds),
+        ("share", "share of clients that get at most", "share", shares),
+        ("bytes_per_second", "rate", "TB/s", rates),
+    )
+    names = [WORDS[job.routes.policy] for job in jobs]
+
+    def spec() -> Spec:
+        colour = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
+        told = tip(("kind", "policy"), ("share", "% of clients"), ("rate", "MB/s"))
+        return {
+            "height": 240,
+            "data": rows(
+                kind=kinds,
+                share=[100 * share for share in shares],
+                rate=[rate / 1e6 for rate in rates],
+            ),
+            "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
+            "encoding": {
+                "x": axis("share", "% of clients, the slowest first", ends=(0, 100)),
+                "y": axis("rate", "MB/s"),
+                "color": colour,
+                "tooltip": told,
+            },
+        }
+
+    slowest = min(float(job.client_rates.min()) for job in jobs)
+    fastest = max(float(job.client_rates.max()) for job in jobs)
+    heading = f"A client gets {decimal_rate(slowest)} to {decimal_rate(fastest)}"
+    if fastest <= 1.001 * slowest:
+        heading = f"Every client gets {decimal_rate(fastest)}"
+    text = "What each client gets while all write, the slowest first."
+    return Chart("clients", heading, text, spec, made, "what clients get")
+
+
+def layers_chart(jobs: Sequence[JobRates]) -> Chart:
+    """How much each layer is used: its busiest part, and half of its parts around the median."""
+    found = []
+    for job in jobs:
+        for one in job.layers:
+            if one.parts:
+                low, middle, high = np.quantile(one.used, (0.25, 0.5, 0.75)).tolist()
+                name = LAYER_WORDS[one.layer]
+                found.append((WORDS[job.routes.policy], name, low, middle, high, one.busiest))
+    policies, layers, low, middle, high, busiest = zip(*found, strict=True)
+    made = table(
+        ("policy", "policy", "text", policies),
+        ("layer", "layer", "text", layers),
+        ("lower_share", "lower quarter", "share", low),
+        ("median_share", "median", "share", middle),
+        ("upper_share", "upper quarter", "share", high),
+        ("busiest_share", "busiest", "share", busiest),
+    )
+    names = list(dict.fromkeys(policies))
+
+    def view(policy: str) -> Spec:
+        kept = [at for at, one in enumerate(policies) if one == policy]
+        told = tip(
+            ("name", "layer"), ("middle", "median, %"), ("most", "busiest, %"), ("high", "upper, %")
+        )
+        columns = {"low": low, "middle": middle, "high": high, "most": busiest}
+        across = axis("middle", "% of a part's rate", ends=(0, 105))
+        return {
+            "title": policy,
+            "height": {"step": 24},
+            "room": (96, 14),
+            "data": rows(
+                name=[layers[at] for at in kept],
+                **{key: [100 * values[at] for at in kept] for key, values in columns.items()},
+            ),
+            "encoding": {"y": level(""), "x": across, "tooltip": told},
+            "layer": [
+                {
+                    "mark": {"type": "rule", "strokeWidth": 7, "opacity": 0.35, "color": SERIES[0]},
+                    "encoding": {
+                        "x": across | {"field": "low"},
+                        "x2": {"field": "high"},
+                    },
+                },
+                {"mark": {"type": "tick", "thickness": 3, "color": SERIES[0]}},
+                {
+                    "mark": {"type": "point", "filled": True, "size": 60, "color": SERIES[1]},
+                    "encoding": {"x": across | {"field": "most"}},
+                },
+            ],
+        }
+
+    full = [
+        f"{one.full:,} of {one.parts:,} {LAYER_WORDS[one.layer]}"
+        for one in jobs[0].layers
+        if one.full
+    ]
+    heading = f"{WORDS[jobs[0].routes.policy].capitalize()}: {listed(full)} are full"
+    text = "How much of its rate each part has in use: the dot is the busiest of a layer, the line "
+    text += "its median part, the band the half of its parts around it."
+    return Chart(
+        "layers", heading, text, lambda: {"vconcat": [view(one) for one in names]}, made, "layers"
+    )
