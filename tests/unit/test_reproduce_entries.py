@@ -120,7 +120,13 @@ def test_what_needs_no_run_lies_in_its_bands(name: str, tmp_path: Path) -> None:
 
 # Where the paper's text and its own arithmetic are two, the text's number differs and the other one
 # holds.
-CONTRADICTED = {"checkpoint", "checkpoint_time", "head_room_fill", "head_room", "knee_over_stored"}
+CONTRADICTED = {
+    "center-sizing": {
+        *("checkpoint", "checkpoint_time", "head_room_fill", "head_room", "knee_over_stored")
+    },
+    # A band that was set for routers of 2.3 to 3.0 GB/s, beyond them; and slower channels than any.
+    "center-routes": {"random_35", "torus_quarter"},
+}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +136,7 @@ def test_what_a_center_needs_no_run_for_lies_in_its_bands(name: str, tmp_path: P
     one, tables = entry(name), tables_of(name, tmp_path)
     made = {number.key: compare(one.name, number, tables).verdict for number in one.published}
     differing = {key for key, verdict in made.items() if verdict == DIFFERS}
-    assert differing == (CONTRADICTED if name == "center-sizing" else set())
+    assert differing == CONTRADICTED.get(name, set())
     assert {verdict for key, verdict in made.items() if key not in differing} <= {HOLDS, COMPARED}
 
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from resilver.reproduce.tables import Row
+from resilver.units import BytesPerSecond
+
+if TYPE_CHECKING:
+    from resilver.center import Routes
+
+_BEGINNINGS = 0x6A6F6261
+"""The key of the streams that say where contiguous jobs begin."""
 
 
 def sizing_rows(sizing: str, variants: Mapping[str, Sequence[str]]) -> list[Row]:
@@ -193,15 +200,19 @@ def namespace_rows(cases: int, projects: Sequence[int], namespaces: Sequence[int
     return rows
 
 
-def route_rows(machine: str, cases: Sequence[Sequence[str]]) -> list[Row]:
-    """What ways of choosing routers come to.
+def route_rows(
+    machine: str, cases: Sequence[Sequence[str]], jobs: Mapping[str, Any] | None = None
+) -> list[Row]:
+    """What ways of choosing routers come to, and what jobs get by them.
 
     Args:
         machine: A machine of the catalog.
         cases: A policy and what routers are near by, each.
+        jobs: What `job_rows` is asked about that machine.
 
     Returns:
-        A row a case: ``policy``, ``near_by``, ``clients``, ``routers`` and the policies' figures.
+        A row a case: ``policy``, ``near_by``, ``clients``, ``routers`` and the policies' figures;
+        and those of `job_rows`.
     """
     from resilver.center import machine as machine_of
     from resilver.center import route, route_figures
@@ -225,4 +236,120 @@ def route_rows(machine: str, cases: Sequence[Sequence[str]]) -> list[Row]:
         names = ("clients_least", "clients_mean", "clients_most")
         row |= dict(zip(names, figures.clients_a_router, strict=True))
         rows.append(row)
+    return rows + (job_rows(machine, **jobs) if jobs is not None else [])
+
+
+def job_rows(
+    machine: str,
+    clients: int,
+    namespace: int,
+    seeds: int,
+    routers: Sequence[str],
+    channels: Sequence[float],
+) -> list[Row]:
+    """What a job of one client a target gets by fine-grained routes, by where its clients are.
+
+    Args:
+        machine: A machine of the catalog.
+        clients: How many clients, as many as targets.
+        namespace: The targets' namespace.
+        seeds: How many draws of clients at random, and of places at which a contiguous job begins.
+        routers: Rates of routers.
+        channels: By which the rates of channels are multiplied, where routers have the first rate.
+
+    Returns:
+        A row a job (``job`` is "placed", "random", "contiguous", "chosen", which is drawn clients
+        with the best targets for them, or "everyone" on all targets; ``seed``, ``router`` in GB/s,
+        ``channels``, ``total`` and ``lasting`` in bytes a second, ``used`` targets,
+        ``busiest_channel`` as a share, and ``by_routers`` and so on, what each layer holds back, in
+        bytes a second), and a row a rate of what drawn clients get in closed form (``job`` is
+        "expected", or "shared" where each router has its own share of clients).
+    """
+    import numpy as np
+
+    from resilver.center import MachineFile, route
+    from resilver.center import machine as machine_of
+
+    file = MachineFile.load(machine)
+    rows: list[Row] = []
+    cases = [(rate, 1.0) for rate in routers]
+    cases += [(routers[0], factor) for factor in channels if factor != 1.0]
+    for rate, factor in cases:
+        rates = file.rates.model_dump() | {"router": rate}
+        for axis, along in zip("xyz", file.rates.along, strict=True):
+            rates[axis] = [f"{factor * one:.0f} B/s" for one in along]
+        found = machine_of(MachineFile.of(file.model_dump() | {"rates": rates}))
+        routes = route(found)
+        asked: list[tuple[str, int, str, str | None]] = [("placed", 0, f"placed:{clients}", None)]
+        for seed in range(1, seeds + 1):
+            draws = np.random.Generator(np.random.Philox(key=[seed, _BEGINNINGS]))
+            at = ",".join(str(int(draws.integers(length))) for length in found.torus)
+            asked += [
+                ("random", seed, f"random:{clients}", None),
+                ("contiguous", seed, f"job:{clients}@{at}", None),
+            ]
+            if (rate, factor) == cases[0]:
+                asked.append(("chosen", seed, f"random:{clients}", "optimal"))
+        given = {"router": BytesPerSecond.parse(rate) / 1e9, "channels": factor}
+        rows += [
+            {"job": job, "seed": seed, **given, **_job_row(routes, where, targets, namespace, seed)}
+            for job, seed, where, targets in asked
+        ]
+        everyone = f"random:{len(found.clients)}"
+        rows.append({"job": "everyone", **given, **_job_row(routes, everyone, None, None, 1)})
+        if factor == 1.0:
+            rows += [
+                {"job": job, **given, "total": _drawn_rate(routes, clients, namespace, is_even)}
+                for job, is_even in (("expected", True), ("shared", False))
+            ]
     return rows
+
+
+def _job_row(
+    routes: Routes, clients: str, targets: str | None, namespace: int | None, seed: int
+) -> dict[str, Any]:
+    """What a job gets, and what it is bound by."""
+    import numpy as np
+
+    from resilver.center import job_rates
+
+    job = job_rates(routes, clients, targets, namespace=namespace, seed=seed)
+    bound = {one.layer: one.bound_bytes_per_second for one in job.layers}
+    torus = [one for one in job.layers if one.layer.startswith("channel")]
+    return {
+        "total": job.bytes_per_second,
+        "lasting": job.lasting_bytes_per_second,
+        "used": len(np.unique(job.writes.targets)),
+        "busiest_channel": max(one.busiest for one in torus),
+        "by_torus": sum(bound[one.layer] for one in torus),
+        "by_routers": bound["router"],
+        "by_servers": bound["server"],
+        "by_targets": bound["target"],
+    }
+
+
+def _drawn_rate(routes: Routes, clients: int, namespace: int, is_even: bool) -> float:
+    """What clients drawn at random get where targets and routers alone hold them back.
+
+    A router has each of its network's clients with a chance, that of all routers or its own, so
+    that their number is binomial; it passes what they ask for, or its rate.
+    """
+    import numpy as np
+    from scipy.stats import binom
+
+    from resilver.center import storage
+
+    rates, side = routes.machine.file.rates, storage(routes.machine)
+    assert rates.router is not None and rates.target is not None
+    used = side.target_networks[side.target_namespaces == namespace][:clients]
+    is_there = routes.routers >= 0
+    network = np.repeat(routes.networks, is_there.sum(axis=1))
+    chance = routes.served / len(routes.machine.clients)
+    if is_even:
+        chance = np.repeat(1.0 / is_there.sum(axis=1), is_there.sum(axis=1))
+    total = 0.0
+    for number, share in zip(network, chance, strict=True):
+        counts = np.arange(int((used == number).sum()) + 1)
+        passed = np.minimum(float(rates.router), counts * float(rates.target))
+        total += float(binom.pmf(counts, counts[-1], share) @ passed)
+    return total
