@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import itertools
 import os
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from resilver.center.balance import balanced, even_share
 from resilver.center.lnet import lnet_routes
 from resilver.center.machines import Machine, machine
 from resilver.center.routes import POLICIES, channel_loads, route, route_figures
-from resilver.center.siting import sites
 from resilver.center.torus import ChannelLoads, hops, mean_hops, steps
 from resilver.errors import ConfigError
 
@@ -181,20 +179,6 @@ def test_the_routes_of_one_client_are_those_of_the_rule(titan: Machine) -> None:
         for node_of_module, first in enumerate(titan.file.routers.networks):
             row = routes.networks.tolist().index(first + group)
             assert titan.names[picked[row]] == f"{module}n{node_of_module}"
-
-
-def test_sites_of_a_small_torus_are_the_best_of_all() -> None:
-    found = small(routers={"groups": [["x0y0z0n0", "x1y1z1n0"]]}, weights=[1, 2, 3])
-    chosen = sites(found, 2, starts=3)
-    clients = found.places[found.clients]
-    weights = np.array(found.file.weights)
-    costs = hops(found.places[:, None], clients[None], found.torus) @ weights
-    best = min(
-        np.minimum(costs[a], costs[b]).mean()
-        for a, b in itertools.combinations(range(len(costs)), 2)
-    )
-    assert chosen.cost == pytest.approx(best, rel=1e-6)
-    assert chosen.cost <= min(chosen.own_cost, *chosen.random_costs) + 1e-6
 
 
 def test_lnet_has_every_client_once_and_every_network(titan: Machine) -> None:

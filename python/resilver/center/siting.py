@@ -24,6 +24,8 @@ Floats = npt.NDArray[np.float64]
 
 
 _AT_ONCE = 512
+_STARTS_LEAST, _STARTS_MOST, _COSTS_IN_ALL = 4, 256, 2**22
+"""How many beginnings a group has: more where blades and clients are few, and each takes less."""
 
 
 @dataclass(frozen=True)
@@ -148,13 +150,15 @@ class _Blades:
         return np.asarray(total / float(self.weight.sum()))
 
 
-def sites(machine: Machine, count: int, *, starts: int = 4, seed: int = 1) -> Sites:
+def sites(machine: Machine, count: int, *, starts: int | None = None, seed: int = 1) -> Sites:
     """Say where so many modules should stand.
 
     Args:
         machine: The machine; its groups share the modules evenly.
         count: How many modules, a multiple of its groups.
-        starts: From how many beginnings the first group is sought.
+        starts: From how many beginnings the first group is sought; by the machine's size, 4 at
+            least, where it is not given. The others are from all beyond these, and from the first
+            group's places moved along the torus.
         seed: Of the beginnings, and of the random placements that are compared.
 
     Raises:
@@ -169,24 +173,22 @@ def sites(machine: Machine, count: int, *, starts: int = 4, seed: int = 1) -> Si
         rule = f"there is room for {len(blades.names):,} modules"
         raise ConfigError(Problem(rule, "place fewer", "--place", show(count)))
     each, draw = count // groups, np.random.default_rng(seed)
-    everywhere = np.ones(len(blades.names), dtype=bool)
-    best = min(
-        (
-            blades.exchange(draw.choice(len(blades.names), each, replace=False), everywhere)
-            for _ in range(starts)
-        ),
-        key=blades.mean_cost,
-    )
-    chosen = [best]
-    is_free = everywhere.copy()
-    is_free[best] = False
-    for _ in range(groups - 1):
-        moved = _moved(machine, blades, best, is_free)
-        if moved is None:
-            moved = draw.choice(np.flatnonzero(is_free), each, replace=False)
-        moved = blades.exchange(moved, is_free)
-        is_free[moved] = False
-        chosen.append(moved)
+    if starts is None:
+        fitting = _COSTS_IN_ALL // blades.costs[0].size
+        starts = max(_STARTS_LEAST, min(_STARTS_MOST, fitting))
+    is_free = np.ones(len(blades.names), dtype=bool)
+    chosen: list[Ints] = []
+    for group in range(groups):
+        moved = _moved(machine, blades, chosen[0], is_free) if group else None
+        begun = [] if moved is None else [moved]
+        further = starts - (_STARTS_LEAST if group else 0)
+        begun += [
+            draw.choice(np.flatnonzero(is_free), each, replace=False)
+            for _ in range(max(further, 0 if begun else 1))
+        ]
+        found = [blades.exchange(one, is_free) for one in begun]
+        chosen.append(min(found, key=blades.mean_cost))
+        is_free[chosen[-1]] = False
     random = [
         float(np.mean([blades.mean_cost(one) for one in np.split(order, groups)]))
         for order in (draw.permutation(len(blades.names))[:count] for _ in range(10))
