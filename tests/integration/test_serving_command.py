@@ -137,3 +137,34 @@ def test_a_network_that_has_not_what_fails_is_bad_input(
         done = command(verb, "clients.toml", "--set", setting, cwd=tmp_path)
         assert done.returncode == 2, done.stdout + done.stderr
         assert message in done.stderr and "Traceback" not in done.stderr
+
+
+INTERFACES = """
+[cluster]
+servers = 8
+fabric = { routers = 2 }
+[population]
+file_size = "4 MiB"
+files = 400
+[traffic]
+outstanding = 64
+request_size = "4 MiB"
+warm_up = "1 s"
+duration = "1 s"
+[study.sweep]
+"traffic.warm_up" = ["10 s", "1 s"]
+"""
+
+
+def test_interfaces_are_busy_within_the_window_alone(tmp_path: Path) -> None:
+    # Full disks set the pace, so interfaces carry as much in any second, and are busy as long for
+    # it: a warm-up before the window changes nothing. Counted with it, ten seconds would add up to
+    # ten times as much.
+    (tmp_path / "study.toml").write_text(INTERFACES, encoding="utf-8")
+    done = command("run", "study.toml", "-o", "run", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    long, short = (
+        row["link_busy_fraction"] / row["throughput_bytes_per_second"]
+        for row in json.loads(done.stdout)
+    )
+    assert long == pytest.approx(short, rel=0.05)

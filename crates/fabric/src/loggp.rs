@@ -73,7 +73,7 @@ fn of_interface(endpoint: EndpointId) -> u64 {
     INTERFACE << INTERFACE_SHIFT | u64::from(endpoint.get())
 }
 
-/// What one endpoint's interface did in a run.
+/// What one endpoint's interface did in a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterfaceUse {
     /// Time its send side was busy.
@@ -118,6 +118,8 @@ impl Interface {
 pub struct LogGp {
     table: Arc<LogGpTable>,
     interfaces: Vec<Interface>,
+    /// What each had done when statistics began; empty until then.
+    before: Vec<InterfaceUse>,
     /// The queues, where there are several lanes; of one, the time at which a side is idle again says all.
     laned: Option<Box<LanedInterfaces>>,
 }
@@ -125,7 +127,7 @@ pub struct LogGp {
 impl LogGp {
     /// A fabric that joins `endpoints` idle interfaces.
     pub fn new(table: Arc<LogGpTable>, endpoints: usize) -> Self {
-        LogGp { table, interfaces: vec![Interface::default(); endpoints], laned: None }
+        LogGp { table, interfaces: vec![Interface::default(); endpoints], before: Vec::new(), laned: None }
     }
 
     /// A fabric whose interfaces have lanes on both sides; one lane is as good as none.
@@ -140,6 +142,35 @@ impl LogGp {
     /// What the lanes of both sides of all interfaces did from the beginning of statistics to `now`; nothing without lanes.
     pub fn lane_uses(&self, now: SimTime) -> Vec<LaneUse> {
         self.laned.as_ref().map_or_else(Vec::new, |laned| laned.uses(now))
+    }
+
+    /// What each endpoint's interface did from the beginning of statistics to `now`.
+    pub fn uses(&self, now: SimTime) -> Vec<InterfaceUse> {
+        let mut uses: Vec<InterfaceUse> = self.uses_so_far(now).collect();
+        for (usage, before) in uses.iter_mut().zip(&self.before) {
+            usage.send_busy = usage.send_busy - before.send_busy;
+            usage.receive_busy = usage.receive_busy - before.receive_busy;
+            usage.bytes_sent -= before.bytes_sent;
+            usage.bytes_received -= before.bytes_received;
+            usage.messages_sent -= before.messages_sent;
+            usage.messages_received -= before.messages_received;
+        }
+        uses
+    }
+
+    /// What each did up to `now`: a message counts from when it is taken up, and the time for it as far as it has come.
+    fn uses_so_far(&self, now: SimTime) -> impl Iterator<Item = InterfaceUse> + '_ {
+        let ahead = move |idle_from: SimTime| idle_from.max(now).since(now);
+        (0..).zip(&self.interfaces).map(move |(endpoint, interface)| {
+            let [send_free, receive_free] = match &self.laned {
+                None => [interface.send_idle_from, interface.receive_idle_from],
+                Some(laned) => laned.free_at(EndpointId::new(endpoint)),
+            };
+            let mut usage = interface.usage;
+            usage.send_busy = usage.send_busy - ahead(send_free);
+            usage.receive_busy = usage.receive_busy - ahead(receive_free);
+            usage
+        })
     }
 
     /// What each endpoint's interface did so far.
@@ -232,19 +263,11 @@ impl Fabric for LogGp {
     }
 
     fn ports(&self, now: SimTime) -> Vec<PortUse> {
-        let ahead = |idle_from: SimTime| idle_from.max(now).since(now);
-        let sides = |(endpoint, interface): (u32, &Interface)| {
-            let free_at = match &self.laned {
-                None => [interface.send_idle_from, interface.receive_idle_from],
-                Some(laned) => laned.free_at(EndpointId::new(endpoint)),
-            };
-            let usage = &interface.usage;
-            [
-                PortUse { busy: usage.send_busy - ahead(free_at[0]), bytes: usage.bytes_sent },
-                PortUse { busy: usage.receive_busy - ahead(free_at[1]), bytes: usage.bytes_received },
-            ]
+        let sides = |usage: InterfaceUse| {
+            let sent = PortUse { busy: usage.send_busy, bytes: usage.bytes_sent };
+            [sent, PortUse { busy: usage.receive_busy, bytes: usage.bytes_received }]
         };
-        (0..).zip(&self.interfaces).flat_map(sides).collect()
+        self.uses_so_far(now).flat_map(sides).collect()
     }
 
     fn has_links(&self) -> bool {
@@ -256,6 +279,7 @@ impl Fabric for LogGp {
     }
 
     fn begin_statistics(&mut self, now: SimTime) {
+        self.before = self.uses_so_far(now).collect();
         if let Some(laned) = &mut self.laned {
             laned.begin_statistics(now);
         }
@@ -322,6 +346,23 @@ mod tests {
         let three = [(0, message(0, 2, 65_536, 1)), (0, message(0, 3, 65_536, 2)), (10, message(1, 3, 65_536, 3))];
         let delivered = deliver(&three);
         assert!(delivered.contains(&(10 + LATENCY + TRANSFER, 3)));
+    }
+
+    #[test]
+    fn a_side_is_busy_within_the_statistics_alone() {
+        // Three messages leave one after another, each in GAP + TRANSFER. Of the time from the middle of the second to a fourth
+        // part into the third, all is busy; before, and behind the last, nothing counts.
+        let (mut fabric, each) = (LogGp::new(Arc::new(qdr()), 2), GAP + TRANSFER);
+        for token in 1..=3 {
+            fabric.send(SimTime::ZERO, message(0, 1, 65_536, token), |_, _| {});
+        }
+        let busy = |fabric: &LogGp, at| fabric.uses(SimTime::from_picoseconds(at))[0].send_busy.picoseconds();
+        assert_eq!((busy(&fabric, 0), busy(&fabric, 10 * each)), (0, 3 * each));
+        let begin = each + each / 2;
+        fabric.begin_statistics(SimTime::from_picoseconds(begin));
+        let until = 2 * each + each / 4;
+        assert_eq!(busy(&fabric, until), until - begin);
+        assert_eq!(busy(&fabric, 10 * each), 3 * each - begin);
     }
 
     #[test]

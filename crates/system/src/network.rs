@@ -20,8 +20,8 @@ pub trait Network: Fabric {
         true
     }
 
-    /// What each endpoint's interface did, where the fabric is one of interfaces.
-    fn interfaces(&self) -> Vec<InterfaceUse>;
+    /// What each endpoint's interface did from the beginning of statistics to `now`, where the fabric is one of interfaces.
+    fn interfaces(&self, now: SimTime) -> Vec<InterfaceUse>;
 
     /// What the lanes of interfaces did from the beginning of statistics to `now`, where there are several.
     fn interface_lanes(&self, now: SimTime) -> Vec<LaneUse> {
@@ -45,8 +45,8 @@ impl Network for LogGp {
         true
     }
 
-    fn interfaces(&self) -> Vec<InterfaceUse> {
-        self.usage().collect()
+    fn interfaces(&self, now: SimTime) -> Vec<InterfaceUse> {
+        self.uses(now)
     }
 
     fn interface_lanes(&self, now: SimTime) -> Vec<LaneUse> {
@@ -75,7 +75,7 @@ impl Network for Switched {
         Switched::is_up(self, node)
     }
 
-    fn interfaces(&self) -> Vec<InterfaceUse> {
+    fn interfaces(&self, _: SimTime) -> Vec<InterfaceUse> {
         Vec::new()
     }
 

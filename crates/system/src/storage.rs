@@ -247,7 +247,7 @@ impl<F: Network, D: Device> Storage<F, D> {
         let outcome = self.recovery.finish(&self.plant, asked, ended_at)?;
         Ok(Conclusion {
             lanes: LaneReport::of(&self.plant, links, ended_at),
-            interfaces: fabric.interfaces(),
+            interfaces: fabric.interfaces(ended_at),
             parts,
             outcome,
             limits,
