@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 
 _AT_ONCE = 512
-_STARTS_LEAST, _STARTS_MOST, _COSTS_IN_ALL = 4, 256, 2**22
+_STARTS_LEAST, _STARTS_MOST, _COSTS_IN_ALL = 4, 1024, 2**23
 """How many beginnings a group has: more where blades and clients are few, and each takes less."""
 
 
