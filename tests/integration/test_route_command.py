@@ -162,6 +162,22 @@ def test_a_job_is_told_in_sentences_and_files(
     assert "What the job gets" in text and str(tmp_path) not in text
 
 
+@pytest.mark.parametrize("format", ["png", "svg", "pdf"])
+def test_every_chart_of_the_page_is_written_as_a_file(
+    stored: Path, tmp_path: Path, format: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--clients", "random:9", "--policy", "nearest", "--policy", "balanced")
+    folder = tmp_path / "figures"
+    code, _, err = ask(capsys, str(stored), *words, "--figures", str(folder), "--format", format)
+    names = {"held", "clients", "layers", "modules", "hops", "served"}
+    names |= {"heat-nearest", "heat-balanced"}
+    assert code == 0 and {path.name for path in folder.iterdir()} == {
+        f"{n}.{format}" for n in names
+    }
+    assert all(f"{name}.{format}" in "".join(err.split()) for name in names)
+    assert min(path.stat().st_size for path in folder.iterdir()) > 2000
+
+
 def test_modules_find_their_places(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = ask(capsys, str(small), "--place", "4", "--json")
     found = json.loads(out)
@@ -213,7 +229,10 @@ def test_what_means_nothing_is_refused(
         (["--clients", "random:4", "--targets", "best"], "there is no such choice"),
         (["--clients", "random:4", "--namespace", "1"], "there is one namespace"),
         (["--clients", "random:4", "--namespace", "-1"], "there is one namespace"),
-        (["--clients", "random:4", "--lnet", "--policy", "nearest"], "remove it"),
+        (["--clients", "random:4", "--lnet", "--policy", "nearest"], "nothing of --clients"),
+        (["--figures", "x", "--lnet", "--policy", "nearest"], "nothing of --figures"),
+        (["-o", "x.html", "--lnet", "--policy", "nearest"], "nothing of -o"),
+        (["--figures", "x", "--format", "gif"], "png, svg or pdf"),
         (["--clients", "random:4", "-o", "x.csv"], "every flow of a job is of one policy"),
         (["--clients", "random:4", "--set", "rates.z=0"], "rates.z"),
         (["--clients", "random:4", "--set", "storage.network=9"], "without routers: 9"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from resilver.cli.command import argument, option
-from resilver.cli.console import output, print_json, say
+from resilver.cli.console import make_folder, output, print_json, say
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_writable, keep_inputs
 from resilver.cli.tables import print_figures, print_turned
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from resilver.center.routes import RouteFigures, Routes
 
 _SUFFIXES = (".html", ".csv")
+_LAYER_COLUMNS = 6
+"""Columns of the table of layers that have room in 60 letters."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,12 @@ class Asked:
         metavar="FILE",
         text="Write the page there, or every client's routers, or the job's flows, as a .csv.",
     )
+    figures: Path | None = option(
+        "--figures", metavar="DIR", text="Write the charts of the page there, a file each."
+    )
+    format: str = option(
+        "--format", metavar="png|svg|pdf", text="As what --figures writes them.", default="png"
+    )
 
 
 def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
@@ -104,6 +112,7 @@ def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.center.routes import POLICIES, route_figures
     from resilver.center.routes import route as perform
 
+    _check(asked)
     keep_inputs(asked.output, [asked.machine, *([asked.clients] if asked.clients else [])])
     check_writable(asked.output)
     if asked.by not in ("cost", "hops"):
@@ -112,7 +121,6 @@ def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     found = machine(MachineFile.load(asked.machine, asked.settings))
     if asked.place is not None:
         return _place(asked, found, as_json=as_json)
-    _check_job(asked)
     policies = asked.policy or POLICIES
     is_one = asked.lnet or (asked.output is not None and asked.output.suffix == ".csv")
     if is_one and len(policies) != 1:
@@ -135,6 +143,7 @@ def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         print(lnet_routes(routes[0]), end="")
         return 0
     jobs = _jobs(asked, routes)
+    pictures = _pictures(asked, routes, jobs)
     figures = [route_figures(one) for one in routes]
     if asked.output is not None:
         _write(asked, routes, figures, jobs, node)
@@ -142,21 +151,40 @@ def route(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         print_json(_record(routes, figures, node) | {"jobs": [one.to_dict() for one in jobs]})
     elif not quiet:
         _print(routes, figures, node, jobs)
-    if asked.output is not None and not quiet:
-        say(f"wrote {asked.output}")
+    for path in [*pictures, *([asked.output] if asked.output is not None else [])]:
+        if not quiet:
+            say(f"wrote {path}")
     return 0
 
 
-def _check_job(asked: Asked) -> None:
-    """Refuse what is said of a job that there is not, or beside what is no page."""
+def _pictures(asked: Asked, routes: list[Routes], jobs: list[JobRates]) -> list[Path]:
+    """Write the charts of the page, where a folder for them is given."""
+    if asked.figures is None:
+        return []
+    from resilver.report.routes_page import write_route_figures
+
+    make_folder(asked.figures, "--figures", "--figures DIR")
+    return write_route_figures(routes, jobs, asked.figures, asked.format)
+
+
+def _check(asked: Asked) -> None:
+    """Refuse what means nothing beside other options."""
+    from resilver.report.vega import FORMATS
+
+    if asked.format not in FORMATS:
+        rule = "a chart is written as png, svg or pdf"
+        raise ConfigError(Problem(rule, "give one of them", "--format", show(asked.format)))
     if asked.clients is None:
         for key, given in (("--targets", asked.targets), ("--namespace", asked.namespace)):
             if given is not None:
                 rule = "it says where a job writes, and there is none"
                 raise ConfigError(Problem(rule, "add --clients", key, show(given)))
-    elif asked.lnet:
-        rule = "--lnet prints routes, which are the same for every job"
-        raise ConfigError(Problem(rule, "remove it, or --clients"))
+    if asked.lnet:
+        others = (("--clients", asked.clients), ("-o", asked.output), ("--figures", asked.figures))
+        for key, other in others:
+            if other is not None:
+                rule = f"--lnet prints routes and nothing of {key}"
+                raise ConfigError(Problem(rule, "ask for them apart"))
 
 
 def _jobs(asked: Asked, routes: list[Routes]) -> list[JobRates]:
@@ -176,7 +204,10 @@ def _place(asked: Asked, found: Machine, *, as_json: bool) -> int:
     from resilver.center.siting import sites
     from resilver.report.routes import sites_sentence, sites_table
 
-    given = (asked.policy, asked.lnet, asked.node, asked.output, asked.clients, asked.targets)
+    given = (
+        *(asked.policy, asked.lnet, asked.node, asked.output),
+        *(asked.clients, asked.targets, asked.figures),
+    )
     if any(given) or asked.namespace is not None:
         rule = "--place says where routers should stand, and nothing of policies, nodes or jobs"
         raise ConfigError(Problem(rule, "ask for them apart"))
@@ -256,8 +287,8 @@ def _print(
         output().print(Text(sentence, "bold"))
     print_turned(job_table(jobs) if jobs else policies_table(figures))
     for job in jobs:
-        made = layers_table([job])
-        print_figures(f"Layers, {WORDS[job.routes.policy]}", made, len(made.columns) - 1)
+        made = layers_table([job], with_policy=False)
+        print_figures(f"Layers, {WORDS[job.routes.policy]}", made, _LAYER_COLUMNS)
     if node is not None:
         for one in routes:
             title = f"{routes[0].machine.names[node]}, {WORDS[one.policy]}"

@@ -10,9 +10,9 @@ import numpy as np
 from resilver.quantities import decimal_rate
 from resilver.report.chart import Chart
 from resilver.report.routes import WORDS
-from resilver.report.style import SERIES
+from resilver.report.style import DASHES, SERIES
 from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, level, rows, tip
+from resilver.report.vega import Spec, colours, level, rows, tip, told_apart
 from resilver.report.vega import number as axis
 from resilver.report.words import listed
 
@@ -103,12 +103,22 @@ def job_table(jobs: Sequence[JobRates]) -> Table:
     )
 
 
-def layers_table(jobs: Sequence[JobRates]) -> Table:
-    """How each layer is loaded, a row a layer and policy."""
+def layers_table(jobs: Sequence[JobRates], *, with_policy: bool = True) -> Table:
+    """How each layer is loaded, a row a layer and policy.
+
+    Args:
+        jobs: The job by each policy.
+        with_policy: Whether the policy stands in a column.
+    """
     found = [(job, layer) for job in jobs for layer in job.layers]
     policy = ("policy", "policy", "text", [WORDS[job.routes.policy] for job, _ in found])
+    parts = [
+        np.quantile(one.used, (0.25, 0.5, 0.75)).tolist() if one.parts else [None] * 3
+        for _, one in found
+    ]
+    low, middle, high = zip(*parts, strict=True)
     return table(
-        *([policy] if len(jobs) > 1 else []),
+        *([policy] if with_policy else []),
         ("layer", "layer", "text", [LAYER_WORDS[one.layer] for _, one in found]),
         ("parts", "used", "count", [one.parts for _, one in found]),
         ("full", "full", "count", [one.full for _, one in found]),
@@ -120,12 +130,9 @@ def layers_table(jobs: Sequence[JobRates]) -> Table:
             "TB/s",
             [one.bound_bytes_per_second if one.bound else None for _, one in found],
         ),
-        (
-            "mean_share",
-            "mean",
-            "share",
-            [float(one.used.mean()) if one.parts else None for _, one in found],
-        ),
+        ("lower_share", "lower quarter", "share", low),
+        ("median_share", "median", "share", middle),
+        ("upper_share", "upper quarter", "share", high),
     )
 
 
@@ -187,14 +194,16 @@ def held_chart(jobs: Sequence[JobRates]) -> Chart:
         }
 
     first = jobs[0]
-    heading = f"The job gets {decimal_rate(first.bytes_per_second)} by "
-    heading += f"{WORDS[first.routes.policy]} routes"
-    if len(kinds) == 1:
-        heading += f", and {kinds[0]} keep it from more"
-    text = (
-        "What all clients get while all write, by what keeps each from more: the part on its way "
+    share = "all" if sum(one.bound > 0 for one in first.layers) == 1 else "most"
+    heading = f"{WORDS[first.routes.policy].capitalize()}: the job gets "
+    heading += (
+        f"{decimal_rate(first.bytes_per_second)}; {LAYER_WORDS[first.layer.layer]} hold back "
     )
-    text += "that is full and shared with none that gets more."
+    heading += f"{share} of it"
+    text = (
+        "What all clients get while all write, by what holds each back: the part on its way that "
+    )
+    text += "is full and that gives none more."
     return Chart("held", heading, text, spec, made, "what holds the job back")
 
 
@@ -231,6 +240,8 @@ def clients_chart(jobs: Sequence[JobRates]) -> Chart:
                 "x": axis("share", "% of clients, the slowest first", ends=(0, 100)),
                 "y": axis("rate", "MB/s"),
                 "color": colour,
+                "strokeDash": told_apart(names, DASHES)
+                | ({} if len(names) > 1 else {"legend": None}),
                 "tooltip": told,
             },
         }
@@ -246,39 +257,28 @@ def clients_chart(jobs: Sequence[JobRates]) -> Chart:
 
 def layers_chart(jobs: Sequence[JobRates]) -> Chart:
     """How much each layer is used: its busiest part, and half of its parts around the median."""
-    found = []
-    for job in jobs:
-        for one in job.layers:
-            if one.parts:
-                low, middle, high = np.quantile(one.used, (0.25, 0.5, 0.75)).tolist()
-                name = LAYER_WORDS[one.layer]
-                found.append((WORDS[job.routes.policy], name, low, middle, high, one.busiest))
-    policies, layers, low, middle, high, busiest = zip(*found, strict=True)
-    made = table(
-        ("policy", "policy", "text", policies),
-        ("layer", "layer", "text", layers),
-        ("lower_share", "lower quarter", "share", low),
-        ("median_share", "median", "share", middle),
-        ("upper_share", "upper quarter", "share", high),
-        ("busiest_share", "busiest", "share", busiest),
-    )
-    names = list(dict.fromkeys(policies))
+    made = layers_table(jobs)
+    at = {column.name: rank for rank, column in enumerate(made.columns)}
 
     def view(policy: str) -> Spec:
-        kept = [at for at, one in enumerate(policies) if one == policy]
+        kept = [row for row in made.rows if row[at["policy"]] == policy and row[at["parts"]]]
         told = tip(
             ("name", "layer"), ("middle", "median, %"), ("most", "busiest, %"), ("high", "upper, %")
         )
-        columns = {"low": low, "middle": middle, "high": high, "most": busiest}
+        columns = {
+            name: [100 * float(row[at[f"{key}_share"]] or 0) for row in kept]
+            for name, key in zip(
+                ("low", "middle", "high", "most"),
+                ("lower", "median", "upper", "busiest"),
+                strict=True,
+            )
+        }
         across = axis("middle", "% of a part's rate", ends=(0, 105))
         return {
             "title": policy,
             "height": {"step": 24},
             "room": (96, 14),
-            "data": rows(
-                name=[layers[at] for at in kept],
-                **{key: [100 * values[at] for at in kept] for key, values in columns.items()},
-            ),
+            "data": rows(name=[row[at["layer"]] for row in kept], **columns),
             "encoding": {"y": level(""), "x": across, "tooltip": told},
             "layer": [
                 {
@@ -304,6 +304,7 @@ def layers_chart(jobs: Sequence[JobRates]) -> Chart:
     heading = f"{WORDS[jobs[0].routes.policy].capitalize()}: {listed(full)} are full"
     text = "How much of its rate each part has in use: the dot is the busiest of a layer, the line "
     text += "its median part, the band the half of its parts around it."
+    names = [WORDS[job.routes.policy] for job in jobs]
     return Chart(
         "layers", heading, text, lambda: {"vconcat": [view(one) for one in names]}, made, "layers"
     )

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resilver.report.chart import Chart
-from resilver.report.style import GREY, INK, SERIES
+from resilver.report.style import DASHES, INK, SERIES
 from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, rows, tip
+from resilver.report.vega import Spec, colours, rows, tip, told_apart
 from resilver.report.vega import number as axis
 
 if TYPE_CHECKING:
@@ -237,7 +237,10 @@ def _cabinets(machine: Machine, found: Sequence[tuple[int, int, int, str, str, s
     across = axis("left", "X", ends=(-0.7, length_x - 0.3))
     upright = axis("y", "Y", ends=(-0.7, length_y - 0.3))
     told = tip(("group", "group"), ("name", "router"), ("where", "stands in"), ("z", "Z"))
-    square = {"type": "square", "size": 150, "fillOpacity": 0.3, "strokeWidth": 1}
+    # On a narrow screen those that stand side by side are drawn as small as they must be.
+    side = {"expr": "width < 400 ? 45 : 150"}
+    square = {"type": "square", "size": side, "fillOpacity": 0.3, "strokeWidth": 1}
+    letter = {"type": "text", "fontSize": {"expr": "width < 400 ? 6 : 10"}, "color": INK}
     colour = colours(kinds, SERIES, legend=False) | {"field": "kind"}
     return {
         "height": 330,
@@ -246,7 +249,7 @@ def _cabinets(machine: Machine, found: Sequence[tuple[int, int, int, str, str, s
         "layer": [
             {"mark": square, "encoding": {"color": colour}},
             {
-                "mark": {"type": "text", "fontSize": 10, "color": INK},
+                "mark": letter,
                 "encoding": {"text": {"field": "group", "type": "nominal"}},
             },
         ],
@@ -282,6 +285,8 @@ def hops_chart(routes: Sequence[Routes]) -> Chart:
                 "x": axis("hops", "hops to the router"),
                 "y": axis("share", "% of clients and networks"),
                 "color": colour,
+                "strokeDash": told_apart(names, DASHES)
+                | ({} if len(names) > 1 else {"legend": None}),
                 "tooltip": told,
             },
         }
@@ -320,6 +325,8 @@ def served_chart(routes: Sequence[Routes]) -> Chart:
                 "x": axis("rank", "routers, that of the fewest clients first", zero=False),
                 "y": axis("clients", "clients", zero=False),
                 "color": colour,
+                "strokeDash": told_apart(names, DASHES)
+                | ({} if len(names) > 1 else {"legend": None}),
                 "tooltip": told,
             },
         }
@@ -330,64 +337,3 @@ def served_chart(routes: Sequence[Routes]) -> Chart:
     heading += f"{100 * spread[worst]:.0f} % more than the mean"
     text = "How many clients each router has; of those that all use in turn, its share of them."
     return Chart("served", heading, text, spec, made, "clients a router")
-
-
-def heat_chart(routes: Routes) -> Chart:
-    """What the channels in X and Y carry: the largest along Z at each X and Y."""
-    from resilver.center.routes import channel_loads
-
-    loads = channel_loads(routes)
-    found = []
-    for at, name in enumerate(_AXES[:2]):
-        largest = loads.of(at).max(axis=(0, 3))
-        found += [
-            (name, x, y, float(largest[x, y]))
-            for x in range(largest.shape[0])
-            for y in range(largest.shape[1])
-        ]
-    kinds, x, y, load = zip(*found, strict=True)
-    made = table(
-        ("axis", "axis", "text", kinds),
-        ("x", "x", "count", x),
-        ("y", "y", "count", y),
-        ("load", "clients of a network", "number", load),
-    )
-    policy = WORDS[routes.policy]
-
-    def spec() -> Spec:
-        top = max(load)
-        # How dark a field is reads alike on paper and on a dark page.
-        depth = {
-            "field": "load",
-            "type": "quantitative",
-            "scale": {"range": [0.05, 1.0], "domain": [0, top]},
-            "title": "clients",
-        }
-        told = tip(("x", "X"), ("y", "Y"), ("load", "clients of a network"))
-        views = [
-            {
-                "title": f"channels in {name}",
-                "height": 220,
-                "data": rows(
-                    x=[one[1] for one in found if one[0] == name],
-                    y=[one[2] for one in found if one[0] == name],
-                    load=[one[3] for one in found if one[0] == name],
-                ),
-                "mark": {"type": "rect", "fill": SERIES[0], "stroke": GREY, "strokeWidth": 0.2},
-                "encoding": {
-                    "x": {"field": "x", "type": "ordinal", "title": "X"},
-                    "y": {"field": "y", "type": "ordinal", "title": "Y", "sort": "descending"},
-                    "fillOpacity": depth,
-                    "tooltip": told,
-                },
-            }
-            for name in _AXES[:2]
-        ]
-        return {"vconcat": views}
-
-    x_most, y_most, _ = loads.largest()
-    heading = f"{policy.capitalize()}: the busiest channel carries {x_most:,.0f} clients in X, "
-    heading += f"{y_most:,.0f} in Y"
-    text = "The busiest of the channels at each X and Y, whatever its Z, in clients of a network; "
-    text += "full colour is the busiest of all."
-    return Chart(f"heat-{routes.policy}", heading, text, spec, made, f"channels, {policy}")

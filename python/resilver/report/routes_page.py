@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.report.channels import heat_charts
+from resilver.report.chart import Chart
 from resilver.report.document import Document
 from resilver.report.job import (
     clients_chart,
@@ -13,23 +15,23 @@ from resilver.report.job import (
     job_sentences,
     job_table,
     layers_chart,
-    layers_table,
 )
 from resilver.report.judged import PageSection, write_judged
 from resilver.report.routes import (
     answer_sentences,
     cabinet_chart,
-    heat_chart,
     hops_chart,
     node_policies_table,
     policies_table,
     served_chart,
 )
+from resilver.report.vega import write_picture
 
 if TYPE_CHECKING:
     from resilver.center.jobs import JobRates
     from resilver.center.routes import RouteFigures, Routes
 
+_JOB = "What the job gets"
 _LAST_CHANNEL = (
     "A router's clients all come over the last channels into its chip, and Z is passed last: the "
     "largest load in Z is nearly the clients of one router, whatever the policy."
@@ -66,16 +68,16 @@ def write_routes(
         ConfigError: The file cannot be written.
     """
     page, machine = Document(), routes[0].machine
-    sections = [_job_section(page, jobs)] if jobs else []
+    charts = _charts(routes, jobs)
+    sections = []
+    if jobs:
+        job = [page.shown("job", "The job by each policy", job_table(jobs))]
+        job += [page.figure(chart) for chart in charts.pop(_JOB)]
+        sections.append(PageSection(_JOB, (_SHARED,), job))
     parts = [page.shown("policies", "The policies", policies_table(figures))]
     sections.append(PageSection("Policies", (_LAST_CHANNEL,), parts))
-    for heading, charts in (
-        ("Where routers stand", [cabinet_chart(machine)]),
-        ("How far", [hops_chart(routes)]),
-        ("How many clients a router has", [served_chart(routes)]),
-        ("What channels carry", [heat_chart(one) for one in routes]),
-    ):
-        sections.append(PageSection(heading, (), [page.figure(chart) for chart in charts]))
+    for heading, own in charts.items():
+        sections.append(PageSection(heading, (), [page.figure(chart) for chart in own]))
     if node is not None:
         made = page.shown("node", "Its routers by network", node_policies_table(routes, node))
         sections.append(PageSection(f"Who serves {machine.names[node]}", (), [made]))
@@ -85,10 +87,37 @@ def write_routes(
     return write_judged(page, path, title, answer, sections, told)
 
 
-def _job_section(page: Document, jobs: Sequence[JobRates]) -> PageSection:
-    """What a job gets, what keeps it from more, and the load of every layer."""
-    parts = [page.shown("job", "What the job gets", job_table(jobs))]
-    parts += [page.figure(held_chart(jobs)), page.figure(clients_chart(jobs))]
-    parts += [page.figure(layers_chart(jobs))]
-    parts.append(page.shown("layers", "The load of every layer", layers_table(jobs)))
-    return PageSection("What the job gets", (_SHARED,), parts)
+def write_route_figures(
+    routes: Sequence[Routes], jobs: Sequence[JobRates], folder: Path, format: str
+) -> list[Path]:
+    """Write the charts of the page as files, one a chart, named by it.
+
+    Args:
+        routes: A choice for each policy.
+        jobs: What a job gets by each; none where no job was asked about.
+        folder: Where the files go.
+        format: "png", "svg" or "pdf".
+
+    Returns:
+        The files.
+
+    Raises:
+        ConfigError: A file cannot be written.
+    """
+    written = []
+    for charts in _charts(routes, jobs).values():
+        for chart in charts:
+            path = folder / f"{chart.name}.{format}"
+            written.append(write_picture(chart.make(), path, chart.heading, "--figures"))
+    return written
+
+
+def _charts(routes: Sequence[Routes], jobs: Sequence[JobRates]) -> dict[str, list[Chart]]:
+    """The charts by the headings of their sections."""
+    found = {_JOB: [held_chart(jobs), clients_chart(jobs), layers_chart(jobs)]} if jobs else {}
+    return found | {
+        "Where routers stand": [cabinet_chart(routes[0].machine)],
+        "How far": [hops_chart(routes)],
+        "How many clients a router has": [served_chart(routes)],
+        "What channels carry": heat_charts(routes),
+    }

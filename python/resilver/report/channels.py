@@ -1,0 +1,86 @@
+"""Heat maps of a torus: what its channels in X and Y carry by each policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from resilver.report.chart import Chart
+from resilver.report.routes import WORDS
+from resilver.report.style import GREY, SERIES
+from resilver.report.tables import table
+from resilver.report.vega import Spec, rows, tip
+
+if TYPE_CHECKING:
+    from resilver.center.routes import Routes
+    from resilver.center.torus import ChannelLoads
+
+_AXES = ("X", "Y")
+
+
+def heat_charts(routes: Sequence[Routes]) -> list[Chart]:
+    """What the channels in X and Y carry: the largest along Z at each X and Y, a chart a policy.
+
+    All have one scale, so that one policy's colours say the same as another's.
+    """
+    from resilver.center.routes import channel_loads
+
+    loads = [channel_loads(one) for one in routes]
+    top = max(max(one.largest()[:2]) for one in loads)
+    return [_heat_chart(*one, top) for one in zip(routes, loads, strict=True)]
+
+
+def _heat_chart(routes: Routes, loads: ChannelLoads, top: float) -> Chart:
+    found = []
+    for at, name in enumerate(_AXES):
+        largest = loads.of(at).max(axis=(0, 3))
+        found += [
+            (name, x, y, float(largest[x, y]))
+            for x in range(largest.shape[0])
+            for y in range(largest.shape[1])
+        ]
+    kinds, x, y, load = zip(*found, strict=True)
+    made = table(
+        ("axis", "axis", "text", kinds),
+        ("x", "x", "count", x),
+        ("y", "y", "count", y),
+        ("load", "clients of a network", "number", load),
+    )
+    policy = WORDS[routes.policy]
+
+    def spec() -> Spec:
+        # How dark a field is reads alike on paper and on a dark page.
+        depth = {
+            "field": "load",
+            "type": "quantitative",
+            "scale": {"range": [0.05, 1.0], "domain": [0, top]},
+            "title": "clients",
+        }
+        told = tip(("x", "X"), ("y", "Y"), ("load", "clients of a network"))
+        views = [
+            {
+                "title": f"channels in {name}",
+                "height": 220,
+                "data": rows(
+                    x=[one[1] for one in found if one[0] == name],
+                    y=[one[2] for one in found if one[0] == name],
+                    load=[one[3] for one in found if one[0] == name],
+                ),
+                "mark": {"type": "rect", "fill": SERIES[0], "stroke": GREY, "strokeWidth": 0.2},
+                "encoding": {
+                    "x": {"field": "x", "type": "ordinal", "title": "X"},
+                    "y": {"field": "y", "type": "ordinal", "title": "Y", "sort": "descending"},
+                    "fillOpacity": depth,
+                    "tooltip": told,
+                },
+            }
+            for name in _AXES
+        ]
+        return {"vconcat": views}
+
+    x_most, y_most, _ = loads.largest()
+    heading = f"{policy.capitalize()}: the busiest channel carries {x_most:,.0f} clients in X, "
+    heading += f"{y_most:,.0f} in Y"
+    text = "The busiest of the channels at each X and Y, whatever its Z, in clients of a network; "
+    text += "full colour is the busiest of all policies."
+    return Chart(f"heat-{routes.policy}", heading, text, spec, made, f"channels, {policy}")
