@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resilver.center import JobRates, Machine, job_rates, machine, route, storage
 from resilver.center.job_clients import job_clients
+from resilver.center.job_targets import _even_exactly, _even_flow
 from resilver.center.routes import POLICIES
 from resilver.center.torus import ChannelLoads, hops
 from resilver.errors import ConfigError
@@ -170,6 +172,35 @@ def test_optimal_targets_are_the_best_of_all_choices() -> None:
             best = max(best, float(np.minimum(load * 500, 800).sum()) * MB)
         assert job.bytes_per_second == pytest.approx(best)
         assert sorted(job.writes.targets.tolist()) == list(range(6))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_a_maximal_flow_is_as_even_as_the_program(
+    count: int, width: int, routers: int, seed: int
+) -> None:
+    draw = np.random.default_rng(seed)
+    kinds = draw.integers(0, routers, (count, width))
+    supply = draw.integers(1, 6, count)
+    shares = np.bincount(draw.integers(0, width, supply.sum()), minlength=width)
+
+    def squares(sent: npt.NDArray[np.int64]) -> int:
+        """What the loads of all routers cost, where all clients and shares are as given."""
+        assert sent.sum(axis=1).tolist() == supply.tolist()
+        assert sent.sum(axis=0).tolist() == shares.tolist() and (sent >= 0).all()
+        loads = np.bincount((kinds + routers * np.arange(width)).ravel(), weights=sent.ravel())
+        return int((loads**2).sum())
+
+    exactly = _even_exactly(kinds, supply, shares)
+    least = squares(_even_flow(kinds, supply, shares))
+    if exactly is not None:
+        assert squares(exactly) == least
+    # Of each network the known routers share evenly at best.
+    known = np.array([len(set(column)) for column in kinds.T.tolist()])
+    low, above = shares // known, shares % known
+    even = int(((known - above) * low**2 + above * (low + 1) ** 2).sum())
+    assert least >= even
+    assert (exactly is not None) == (least == even)
 
 
 def test_placed_nodes_cost_the_least_of_all_choices() -> None:
