@@ -27,10 +27,14 @@ if TYPE_CHECKING:
         calibrate_network,
     )
     from resilver.center import (
+        Advice,
+        LoadState,
         Sizing,
+        advise,
         job_rates,
         machine,
         profile,
+        read_state,
         route,
         route_figures,
         sites,
@@ -96,10 +100,14 @@ _HOMES = {
         "calibrate_network",
     ),
     "resilver.center": (
+        "Advice",
+        "LoadState",
         "Sizing",
+        "advise",
         "job_rates",
         "machine",
         "profile",
+        "read_state",
         "route",
         "route_figures",
         "sites",
@@ -166,6 +174,7 @@ _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names
 _MODULES = ("catalog", "estimate", "importers", "report", "simulate", "units")
 
 __all__ = [
+    "Advice",
     "BatchJobs",
     "Bursts",
     "Cluster",
@@ -188,6 +197,7 @@ __all__ = [
     "Histogram",
     "Interrupted",
     "Lanes",
+    "LoadState",
     "MeasuredSizes",
     "NetworkCalibration",
     "Objects",
@@ -211,6 +221,7 @@ __all__ = [
     "Topology",
     "Traffic",
     "__version__",
+    "advise",
     "calibrate_coding",
     "calibrate_disk",
     "calibrate_network",
@@ -227,6 +238,7 @@ __all__ = [
     "machine",
     "profile",
     "quality",
+    "read_state",
     "redundancy",
     "report",
     "route",

@@ -47,6 +47,7 @@ HEAVY = {
     "jinja2",
     "pandas",
     "duckdb",
+    "h5py",
     "dask",
     "dask_jobqueue",
     "distributed",

@@ -1,8 +1,10 @@
 """A center's file system: how large it must be, how full it gets, and what slows it down."""
 
+from resilver.center.advice import Advice, NoTargetError, advise
 from resilver.center.capacity import FillOutlook, Outlook
 from resilver.center.figures import Figure
 from resilver.center.jobs import JobRates, LayerLoad, job_rates
+from resilver.center.load_state import LoadState, read_state
 from resilver.center.machine_file import MachineFile
 from resilver.center.machines import Machine, machine
 from resilver.center.namespaces import Dealt, deal
@@ -17,17 +19,20 @@ from resilver.center.theil_sen import Trend, trend
 from resilver.center.year import Year, mean_life_days, simulate_year
 
 __all__ = [
+    "Advice",
     "Dealt",
     "Figure",
     "FillOutlook",
     "JobRates",
     "LayerLoad",
+    "LoadState",
     "LotFile",
     "LotProfile",
     "Machine",
     "MachineFile",
     "MeasuredProfile",
     "Need",
+    "NoTargetError",
     "Outlook",
     "Rates",
     "RouteFigures",
@@ -39,12 +44,14 @@ __all__ = [
     "Storage",
     "Trend",
     "Year",
+    "advise",
     "deal",
     "job_rates",
     "machine",
     "mean_life_days",
     "profile",
     "read_rates",
+    "read_state",
     "route",
     "route_figures",
     "simulate_year",

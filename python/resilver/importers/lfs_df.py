@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.importers.part_load import PartLoad
 from resilver.importers.text import read_text, refuse
 
 _BEGIN = re.compile(r"(?:BEGIN\s+)?(\d{9,11})")
@@ -25,6 +26,7 @@ _TARGET = re.compile(r"(\S+?)-(OST|MDT)([0-9a-fA-F]{4})_UUID")
 _INACTIVE = re.compile(r"(\S+-)?(OST|MDT)([0-9a-fA-F]{4})(?:_UUID)?\s*:\s*(.+)")
 _BLOCK_BYTES = 1024
 _HEADER = "UUID"
+_NO_TIME = 0.0
 
 Floats = npt.NDArray[np.float64]
 
@@ -77,12 +79,53 @@ def read_lfs_df(paths: Sequence[Path]) -> list[FillSeries]:
     return [_series(name, found[name], inactive.get(name, set())) for name in sorted(found)]
 
 
+def is_df(text: str) -> bool:
+    """Whether a text is what `lfs df` prints, with or without times."""
+    lines = (line.strip() for line in text.splitlines())
+    line = next((line for line in lines if line and _moment(line) is None), "")
+    return line.startswith(_HEADER) or (_TARGET.match(line) or _INACTIVE.match(line)) is not None
+
+
+def read_last_df(path: Path) -> list[PartLoad]:
+    """How full each object target is, by the last table of a file.
+
+    Args:
+        path: What `lfs df` printed, with or without times; gzipped or not.
+
+    Returns:
+        A load a target; those that it says are inactive among them.
+
+    Raises:
+        ConfigError: Sizes are rounded, a line is damaged, or there is no target.
+    """
+    found: dict[str, dict[float, dict[str, tuple[int, int]]]] = {}
+    inactive: dict[str, set[str]] = {}
+    _read(path, found, inactive, need_time=False)
+    loads = []
+    for name in sorted({*found, *inactive}):
+        times = found.get(name, {})
+        moment = max(times, default=_NO_TIME)
+        seconds = None if moment == _NO_TIME else moment
+        gone = inactive.get(name, set()) - set(times.get(moment, {}))
+        rows = {
+            target: (used / size, "up") for target, (size, used) in times.get(moment, {}).items()
+        }
+        for target in sorted({*rows, *gone}):
+            fill, state = rows.get(target, (None, "inactive"))
+            loads.append(PartLoad(f"{name}-{target}", fill=fill, state=state, seconds=seconds))
+    if not loads:
+        refuse(path, "there is no line of lfs df", "run: lfs df")
+    return loads
+
+
 def _read(
     path: Path,
     found: dict[str, dict[float, dict[str, tuple[int, int]]]],
     inactive: dict[str, set[str]],
+    *,
+    need_time: bool = True,
 ) -> None:
-    moment: float | None = None
+    moment: float | None = None if need_time else _NO_TIME
     name = ""
     for number, raw in enumerate(read_text(path).splitlines(), 1):
         line, place = raw.strip(), f"{path}, line {number}"

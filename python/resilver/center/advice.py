@@ -1,0 +1,323 @@
+"""Where a job's files should go, by what is busy and full in a file system now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from resilver.center.assigning import Reach, assign
+from resilver.center.expected import (
+    Expected,
+    RoundRobin,
+    expect,
+    expect_round_robin,
+)
+from resilver.center.layers import Given, Layers, layers_of
+from resilver.center.load_state import LoadState, read_state
+from resilver.center.machines import Machine, machine
+from resilver.center.picking import Picker
+from resilver.center.routes import Routes, route
+from resilver.center.shares import Floats, Ints
+from resilver.errors import ConfigError, Problem, ResilverError, show
+
+_STREAMS_MAX = 1_000_000
+
+
+class NoTargetError(ResilverError):
+    """No target is left to write to, or fewer than a file has stripes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """Where a job's files should go, and what that brings.
+
+    Attributes:
+        state: What was busy and full before.
+        layers: The targets and what lies before them.
+        placed: The targets of each file, as places in the state: shape (files, stripes).
+        clients: The client of each file, as places among the machine's clients, or None.
+        client_names: The names of these clients; empty without a machine.
+        order: All targets, best first: those that are used, those left, those not to be used.
+        expected: What the job gets.
+        round_robin: What it would get from the file system's own round robin.
+    """
+
+    state: LoadState = field(repr=False)
+    layers: Layers = field(repr=False)
+    placed: Ints = field(repr=False)
+    clients: Ints | None = field(repr=False)
+    client_names: tuple[str, ...] = field(repr=False)
+    order: Ints = field(repr=False)
+    expected: Expected
+    round_robin: RoundRobin
+
+    @property
+    def targets(self) -> tuple[tuple[str, ...], ...]:
+        """The targets of each file, by name."""
+        names = self.state.targets
+        return tuple(tuple(names[at] for at in row) for row in self.placed.tolist())
+
+    @property
+    def streams(self) -> Ints:
+        """How many streams of the job each target gets: shape (targets,)."""
+        return np.bincount(self.placed.reshape(-1), minlength=len(self.state.targets))
+
+    @property
+    def after(self) -> LoadState:
+        """The state with this job in it, for the next one that asks."""
+        routers, used = self.state.advised_routers, self._router_streams()
+        if used is not None:
+            routers = used if routers is None else routers + used
+        advised = self.state.advised + self.streams
+        return replace(self.state, advised=advised, advised_routers=routers)
+
+    def _router_streams(self) -> Floats | None:
+        layers = self.layers
+        if layers.routers is None or layers.ways is None or self.clients is None:
+            return None
+        by = layers.ways[self.clients[:, None], layers.nested.network_of[self.placed]]
+        count = len(layers.routers.rates)
+        return np.bincount(by.reshape(-1), minlength=count).astype(np.float64)
+
+    def layer_loads(self) -> list[dict[str, Any]]:
+        """The load of every layer before and with the job.
+
+        Returns:
+            A row a layer and part: ``layer``, ``part``, ``before``, ``after``: by how many streams
+            a part seems to be shared for one that joins, which at an idle part is 1.
+        """
+        layers = self.layers
+        nested = layers.nested
+        behind = np.bincount(nested.server_of, weights=self.streams).astype(np.int64)
+        of_layer = [
+            ("servers", nested.servers, layers.servers, behind),
+            ("targets", nested.targets, self.state.targets, self.streams),
+        ]
+        used = self._router_streams()
+        if layers.routers is not None and used is not None:
+            names = tuple(f"router {at}" for at in range(len(used)))
+            of_layer.insert(0, ("routers", layers.routers, names, used.astype(np.int64)))
+        rows = []
+        for layer, parts, names, streams in of_layer:
+            before = parts.pace(np.ones(len(names))) * parts.rates
+            after = parts.pace(streams + 1) * parts.rates
+            rows += [
+                {"layer": layer, "part": name, "before": one, "after": other}
+                for name, one, other in zip(names, before.tolist(), after.tolist(), strict=True)
+            ]
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        files = [
+            {"file": at, "targets": list(targets)} | self._client(at)
+            for at, targets in enumerate(self.targets)
+        ]
+        return {
+            "files": files,
+            "order": [self.state.targets[at] for at in self.order.tolist()],
+            "rate_bytes_per_second": self.layers.rate,
+            "expected": self.expected.to_dict(),
+            "round_robin": self.round_robin.to_dict(),
+            "notes": list(self.layers.notes),
+        }
+
+    def _client(self, file: int) -> dict[str, str]:
+        return {"client": self.client_names[file]} if self.client_names else {}
+
+
+def advise(
+    state: LoadState | str | Path | Sequence[str | Path],
+    *,
+    files: int,
+    stripe: int = 1,
+    rate: float | None = None,
+    server_rate: float | None = None,
+    router_rate: float | None = None,
+    machine: str | Path | Machine | Routes | None = None,
+    clients: Sequence[str] | None = None,
+    avoid: float | None = None,
+    filesystem: str | None = None,
+    namespace: int = 0,
+    seed: int | None = None,
+) -> Advice:
+    """Say where a job's files should go so that its slowest file is as fast as can be.
+
+    Without a machine the answer is the best there is, as streams are alike, and servers and targets
+    nested. With routers before them exchanges follow; tests hold it to a maximum flow's.
+
+    Args:
+        state: What is busy and how full, or the logs that say so (see `read_state`).
+        files: How many files the job writes.
+        stripe: Over how many targets each file is striped.
+        rate: What a target moves by itself, in bytes/s.
+        server_rate: The same of a server; by default of as many targets as most servers have.
+        router_rate: The same of a router; by default an even share of the targets behind it.
+        machine: The machine whose nodes write, or who serves whom on it (see `route`).
+        clients: The nodes that write, by number or name; by default all.
+        avoid: Targets that are fuller than this share are not used.
+        filesystem: Which file system, where the state has several.
+        namespace: Which of the machine's file systems it is, from 0.
+        seed: Draws the order of equal targets, so that jobs which ask at once do not all get the
+            same ones; by default that of their numbers.
+
+    Raises:
+        NoTargetError: No target is left, or fewer than a file has stripes.
+        ConfigError: A number is out of range, or what is given does not fit together.
+
+    >>> advise(LoadState.of(4, streams=[3, 0, 1, 0]), files=2).targets
+    (('OST0001',), ('OST0003',))
+    """
+    _check(files, stripe, avoid, (rate, server_rate, router_rate))
+    state = _one_file_system(_state(state), filesystem)
+    routes = _routes(machine)
+    layers = layers_of(state, Given(rate, server_rate, router_rate, avoid), routes, namespace)
+    _refuse_none(layers, stripe, len(state.targets))
+    ranks = np.arange(len(state.targets))
+    if seed is not None:
+        ranks = np.random.Generator(np.random.Philox(key=seed)).permutation(len(ranks))
+    writers, names = (None, ()) if routes is None else _writers(routes, clients, files)
+    if clients is not None and routes is None:
+        rule = "clients reach targets by the routers of a machine"
+        raise ConfigError(Problem(rule, "give --machine", "--clients"))
+    if writers is None:
+        pace = layers.nested.pace_for(files * stripe, files)
+        taken, _ = layers.nested.in_order(pace, files, ranks)
+        placed = _dealt(taken[: files * stripe], files)
+    else:
+        placed = _by_networks(layers, writers, files, stripe, ranks)
+    return Advice(
+        state,
+        layers,
+        placed,
+        writers,
+        names,
+        _order(layers, placed),
+        expect(layers, placed, writers),
+        expect_round_robin(layers, files, stripe, writers),
+    )
+
+
+def _check(files: int, stripe: int, avoid: float | None, rates: Sequence[float | None]) -> None:
+    problems = []
+    for key, value in (("files", files), ("stripe", stripe)):
+        if value < 1:
+            problems.append(Problem("it is 1 at least", "", f"--{key}", show(value)))
+    if not problems and files * stripe > _STREAMS_MAX:
+        rule = f"files times stripes are {_STREAMS_MAX:,} at most"
+        problems.append(Problem(rule, "", "--files", show(files)))
+    if avoid is not None and not 0.0 <= avoid <= 1.0:
+        problems.append(Problem("a fill is 0 to 100 %", "", "--avoid", show(avoid)))
+    for key, rate in zip(("--rate", "--server-rate", "--router-rate"), rates, strict=True):
+        if rate is not None and not 0.0 < rate < float("inf"):
+            problems.append(Problem("a rate is above 0", "", key, show(rate)))
+    if problems:
+        raise ConfigError(problems)
+
+
+def _state(given: LoadState | str | Path | Sequence[str | Path]) -> LoadState:
+    if isinstance(given, LoadState):
+        return given
+    return read_state([given] if isinstance(given, str | Path) else given)
+
+
+def _one_file_system(state: LoadState, filesystem: str | None) -> LoadState:
+    names = state.filesystems
+    if filesystem is not None:
+        return state.only(filesystem)
+    if len(names) > 1:
+        rule = f"the state has {len(names)} file systems, and a job writes to one"
+        raise ConfigError(Problem(rule, f"name one: {', '.join(names)}", "--filesystem"))
+    return state
+
+
+def _routes(given: str | Path | Machine | Routes | None) -> Routes | None:
+    if given is None or isinstance(given, Routes):
+        return given
+    return route(given if isinstance(given, Machine) else machine(given))
+
+
+def _refuse_none(layers: Layers, stripe: int, targets: int) -> None:
+    """Say why no target is left."""
+    is_open = layers.nested.is_open
+    if not is_open.any():
+        reasons = [re.split("[:,]", reason)[0] for reason in layers.reasons]
+        told = ", ".join(f"{reasons.count(one)} {one}" for one in dict.fromkeys(reasons))
+        raise NoTargetError(f"all {targets} targets are ruled out: {told}")
+    left = int(is_open.sum())
+    if left < stripe:
+        raise NoTargetError(
+            f"a file of {stripe} stripes needs as many targets, and {left} are left"
+        )
+    networks = len(np.unique(layers.nested.network_of[is_open]))
+    if layers.ways is not None and networks < stripe:
+        rule = (
+            f"by routers a file has one stripe a network at most, and targets are behind {networks}"
+        )
+        raise ConfigError(
+            Problem(rule, "lower it, or leave out --machine", "--stripe", show(stripe))
+        )
+
+
+def _writers(
+    routes: Routes, given: Sequence[str] | None, files: int
+) -> tuple[Ints, tuple[str, ...]]:
+    """The client that writes each file, and its name."""
+    found = routes.machine
+    if given is None:
+        nodes = np.arange(len(found.clients))
+    else:
+        at = [found.node(str(one)) for one in given]
+        wrong = [found.names[node] for node in at if not found.computes[node]]
+        if wrong:
+            rule = f"{', '.join(wrong[:8])} do not compute, and are no clients"
+            raise ConfigError(Problem(rule, "leave them out", "--clients"))
+        if not at or len(set(at)) < len(at):
+            rule = "there is no client, or one is named twice"
+            raise ConfigError(Problem(rule, "name some, each once", "--clients"))
+        nodes = np.searchsorted(found.clients, at)
+    # Where there are fewer files than clients, writers are spread evenly among these.
+    turn = np.arange(files)
+    turn = turn % len(nodes) if files >= len(nodes) else turn * len(nodes) // files
+    chosen = nodes[turn]
+    names = tuple(found.names[node] for node in found.clients[chosen].tolist())
+    return chosen, names
+
+
+def _by_networks(layers: Layers, writers: Ints, files: int, stripe: int, ranks: Ints) -> Ints:
+    """Targets of files whose clients reach networks by routers."""
+    assert layers.routers is not None and layers.ways is not None
+    each = np.repeat(np.arange(files), stripe)
+    reach = Reach(layers.routers, layers.ways, writers[each], each)
+    networks = assign(reach, layers.nested, ranks)
+    picker = Picker(layers.nested, files * stripe, files, ranks)
+    taken = [picker.take(network) for network in networks.tolist()]
+    return np.array(taken).reshape(files, stripe)
+
+
+def _dealt(taken: Ints, files: int) -> Ints:
+    """Streams dealt to files so that none has a target twice, best targets first.
+
+    A target has as many streams as there are files at most, and its streams stand together: every
+    so many-th place is one file's.
+    """
+    targets, first, count = np.unique(taken, return_index=True, return_counts=True)
+    order = np.argsort(first, kind="stable")
+    return np.repeat(targets[order], count[order]).reshape(-1, files).T.copy()
+
+
+def _order(layers: Layers, placed: Ints) -> Ints:
+    """All targets, those used first, then by what a next stream would get."""
+    nested = layers.nested
+    streams = np.bincount(placed.reshape(-1), minlength=len(nested.handicap))
+    next_pace = nested.targets.pace(streams + 1) * nested.handicap
+    used = np.full(len(streams), placed.size)
+    flat = placed.T.reshape(-1)
+    targets, first = np.unique(flat, return_index=True)
+    used[targets] = first
+    return np.lexsort((next_pace, used, ~nested.is_open))

@@ -1,0 +1,143 @@
+"""Time series of servers in HDF5 as TOKIO keeps them, from LMT or collectd.
+
+The layouts are those of github.com/NERSC/pytokio. Under ``datatargets`` stand what targets read and
+wrote, a row a time and a column a target: as ``readrates`` and ``writerates``, or as ``readbytes``
+and ``writebytes`` whose attribute ``units`` says whether these are bytes or bytes a second.
+``fullness`` has blocks used and in all.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resilver.errors import show
+from resilver.importers.part_load import PartLoad
+from resilver.importers.text import refuse
+
+Floats = npt.NDArray[np.float64]
+
+MAGIC = b"\x89HDF\r\n\x1a\n"
+"""What an HDF5 file begins with."""
+
+WINDOW_SECONDS = 60.0
+"""Over how long before its end a series is averaged."""
+
+
+def read_tokio(path: Path, window_seconds: float = WINDOW_SECONDS) -> list[PartLoad]:
+    """What targets moved on average in the last time of a series, and how full they were.
+
+    Args:
+        path: The file.
+        window_seconds: How long that time is.
+
+    Returns:
+        A load a target; None for what the series lacks in that time.
+
+    Raises:
+        ConfigError: It is no such file, its shapes do not fit, or rates are negative.
+    """
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            return _loads(file, path, window_seconds)
+    except OSError as error:
+        refuse(path, f"it is no HDF5 file that can be read: {str(error)[:80]}", "fetch it again")
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        if hasattr(error, "problems"):
+            raise
+        refuse(path, f"it is not as TOKIO writes it: {str(error)[:80]}", "fetch it again")
+
+
+def _loads(file: Any, path: Path, window: float) -> list[PartLoad]:
+    moved = {}
+    for what in ("read", "write"):
+        for name in (f"{what}rates", f"{what}bytes"):
+            if f"datatargets/{name}" in file:
+                moved[what] = _rates(file, f"datatargets/{name}", path, window)
+                break
+    if not moved:
+        rule = "there are no readrates, writerates, readbytes or writebytes under datatargets"
+        refuse(path, rule, "give a file of LMT or of disks")
+    fill = _fills(file, path, window)
+    names = dict.fromkeys(name for _, found in moved.values() for name in found)
+    nothing: dict[str, float] = {}
+    ends = [end for end, _ in moved.values()]
+    return [
+        PartLoad(
+            name,
+            moved.get("read", (0.0, nothing))[1].get(name),
+            moved.get("write", (0.0, nothing))[1].get(name),
+            fill=fill.get(name),
+            seconds=max(ends),
+        )
+        for name in names
+    ]
+
+
+def _rates(file: Any, key: str, path: Path, window: float) -> tuple[float, dict[str, float]]:
+    """The time of the last row, and each target's mean bytes a second in the window before."""
+    times, values, columns = _table(file, key, path)
+    units = _text(file[key].attrs.get("units", "bytes/sec"))
+    if units == "bytes":
+        if len(times) < 2:
+            refuse(path, f"{key}: bytes need two times or more to be rates")
+        values = values / float(np.median(np.diff(times)))
+    elif units != "bytes/sec":
+        rule = f"the units of {key} are bytes or bytes/sec"
+        refuse(path, rule, f"not {show(units)}")
+    if np.nanmin(values, initial=0.0) < 0.0:
+        refuse(path, f"{key} has negative rates", "fetch the file again")
+    return float(times[-1]), _means(times, values, columns, window)
+
+
+def _fills(file: Any, path: Path, window: float) -> dict[str, float]:
+    if "fullness/bytes" not in file or "fullness/bytestotal" not in file:
+        return {}
+    times, used, columns = _table(file, "fullness/bytes", path)
+    _, total, others = _table(file, "fullness/bytestotal", path)
+    if columns != others or used.shape != total.shape:
+        refuse(path, "fullness/bytes and fullness/bytestotal are of different targets or times")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = used / total
+    if np.nanmax(share, initial=0.0) > 1.0 or np.nanmin(share, initial=0.0) < 0.0:
+        refuse(path, "fullness/bytes: a target uses no more than it has")
+    return _means(times, share, columns, window)
+
+
+def _table(file: Any, key: str, path: Path) -> tuple[Floats, Floats, list[str]]:
+    """Times, values and the names of columns of a table."""
+    data = file[key]
+    times = np.asarray(file[key.split("/")[0]]["timestamps"][:], dtype=np.float64)
+    values = np.asarray(data[:], dtype=np.float64)
+    columns = [_text(one) for one in data.attrs["columns"]]
+    if values.shape != (len(times), len(columns)) or not values.size:
+        shape = " x ".join(map(str, values.shape))
+        rule = f"{key} is {shape}, and there are {len(times)} times and {len(columns)} columns"
+        refuse(path, rule, "fetch the file again")
+    if len(set(columns)) < len(columns):
+        refuse(path, f"{key} names a column twice", "fetch the file again")
+    if (np.diff(times) <= 0).any():
+        refuse(path, f"the times of {key} do not rise", "fetch the file again")
+    return times, values, columns
+
+
+def _means(times: Floats, values: Floats, columns: list[str], window: float) -> dict[str, float]:
+    """The mean of what is known of each column in the last of the times."""
+    last = values[times > times[-1] - window]
+    known = ~np.isnan(last)
+    sums = np.where(known, last, 0.0).sum(axis=0)
+    count = known.sum(axis=0)
+    return {
+        name: float(total / number)
+        for name, total, number in zip(columns, sums, count, strict=True)
+        if number
+    }
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,342 @@
+"""What is busy and full, from logs: counters, series, fill, servers, run folders; refusals."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import resilver
+from resilver import ConfigError, read_state
+
+ONE = ("recovery.pipelining=true", "recovery.pipeline_buffer=16 MiB")
+TABLE = "UUID 1K-blocks Used Available Use% Mounted on\n"
+
+
+def dump(
+    seconds: float,
+    written: dict[str, int],
+    *,
+    read: int = 0,
+    clients: dict[str, dict[str, int]] | None = None,
+    free: int | None = None,
+) -> str:
+    """What `lctl get_param` prints: a target's counters, its clients', and its blocks."""
+    lines = []
+    for target, count in written.items():
+        lines += [
+            f"obdfilter.{target}.stats=",
+            f"snapshot_time             {seconds:.9f} secs.nsecs",
+        ]
+        if read:
+            lines.append(f"read_bytes                5 samples [bytes] 4096 1048576 {read} 77")
+        if count:
+            lines.append(f"write_bytes               9 samples [bytes] 4096 1048576 {count} 123456")
+        lines.append("statfs                    7 samples [usecs] 0 129 331784 2752546")
+        for client, moved in (clients or {}).get(target, {}).items():
+            lines += [
+                f"obdfilter.{target}.exports.{client}.stats=",
+                f"snapshot_time             {seconds:.9f} secs.nsecs",
+                f"write_bytes               9 samples [bytes] 4096 1048576 {moved} 1",
+            ]
+        if free is not None:
+            lines += [
+                f"osd-ldiskfs.{target}.kbytesfree={free}",
+                f"osd-ldiskfs.{target}.kbytestotal=1000",
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def put(folder: Path, name: str, text: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+# ------------------------------------------------------------------------------- dumps of counters
+
+
+def test_two_dumps_say_how_fast_whatever_their_order(tmp_path: Path) -> None:
+    """OST0001 wrote (9000 - 1000) B and read 400 - 100 in 10 s; one of its two clients did."""
+    clients = {"a-OST0001": {"10.0.0.1@tcp": 1000, "10.0.0.2@tcp": 50}}
+    first = put(
+        tmp_path,
+        "1",
+        dump(100, {"a-OST0001": 1000, "a-OST0000": 0}, read=100, clients=clients, free=400),
+    )
+    clients = {"a-OST0001": {"10.0.0.1@tcp": 9000, "10.0.0.2@tcp": 50}}
+    second = put(
+        tmp_path,
+        "2",
+        dump(110, {"a-OST0001": 9000, "a-OST0000": 0}, read=400, clients=clients, free=350),
+    )
+    for paths in ([first, second], [second, first]):
+        state = read_state(paths)
+        assert state.targets == ("a-OST0000", "a-OST0001")
+        assert state.write_bytes_per_second.tolist() == [0.0, 800.0]
+        assert state.read_bytes_per_second.tolist() == [30.0, 30.0]
+        assert state.streams[1] == 1.0 and np.isnan(state.streams[0])
+        assert state.fill == pytest.approx([0.65, 0.65])
+        assert state.seconds.tolist() == [110.0, 110.0]
+
+
+def test_servers_may_be_dumped_by_clocks_of_their_own(tmp_path: Path) -> None:
+    """Each target is timed by its own server: one is a day ahead, and both moved 100 B/s."""
+    paths = [
+        put(tmp_path, f"{server}{at}", dump(start + 10 * at, {f"a-OST000{server}": 1000 * at}))
+        for server, start in ((0, 100), (1, 86_500))
+        for at in (0, 1)
+    ]
+    assert read_state(paths).write_bytes_per_second.tolist() == [100.0, 100.0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (dump(1, {"a-OST0000": 9}), dump(9, {"a-OST0000": 8}), "falls from 9 to 8"),
+        (dump(5, {"a-OST0000": 9}), dump(5, {"a-OST0000": 9}), "of the same time"),
+        (
+            dump(1, {"a-OST0000": 1, "a-OST0001": 1}) + dump(1, {"a-OST0002": 1}),
+            dump(11, {"a-OST0000": 2, "a-OST0001": 2}) + dump(3611, {"a-OST0002": 2}),
+            "a clock was set",
+        ),
+        (dump(1, {"a-OST0000": 9}) * 2, dump(9, {"a-OST0000": 9}), "stands twice in one dump"),
+        (
+            dump(1, {"a-OST0000": 9}).replace("[bytes] 4096", "[bytes] x"),
+            dump(9, {"a-OST0000": 9}),
+            "line 3",
+        ),
+        (
+            dump(1, {"a-OST0000": 9}).replace("1.000000000 secs", "now secs"),
+            dump(9, {"a-OST0000": 9}),
+            "is no time",
+        ),
+        (dump(1, {"a-OST0000": 1}, free=2000), dump(9, {"a-OST0000": 1}), "2,000 free of 1,000"),
+    ],
+)
+def test_dumps_that_cannot_be_compared_are_refused(
+    first: str, second: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        read_state([put(tmp_path, "1", first), put(tmp_path, "2", second)])
+
+
+def test_one_dump_alone_is_refused_and_a_target_of_one_dump_is_named(tmp_path: Path) -> None:
+    one = put(tmp_path, "1", dump(1, {"a-OST0000": 1}))
+    with pytest.raises(ConfigError, match="dump them again"):
+        read_state([one])
+    two = put(tmp_path, "2", dump(9, {"a-OST0000": 1, "a-OST0001": 1}))
+    state = read_state([one, two])
+    assert any("a-OST0001" in note for note in state.notes)
+    assert state.is_load_known.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("name", ["2.14.0_ddn145_stats.txt", "params-6.2.0-r9.txt", "valid.txt"])
+def test_real_dumps_of_lustre_s_releases_are_read(
+    name: str, tmp_path: Path, shared_data: Path
+) -> None:
+    """A real dump and the same 30 s later on its own clock: nothing moved meanwhile."""
+    text = (shared_data / "lustre" / "lctl" / name).read_text()
+    lines = []
+    for line in text.splitlines():
+        if line.startswith("snapshot_time"):
+            head, seconds, *rest = line.split()
+            line = " ".join([head, f"{float(seconds) + 30:.9f}", *rest])
+        lines.append(line)
+    later = put(tmp_path, "later.txt", "\n".join(lines))
+    state = read_state([shared_data / "lustre" / "lctl" / name, later])
+    assert len(state.targets) == 2
+    assert state.bytes_per_second.tolist() == [0.0, 0.0]
+    # Of valid.txt: 1 - 3,875,693,364 / 3,978,095,168 of the first.
+    if name == "valid.txt":
+        assert state.fill[0] == pytest.approx(1 - 3_875_693_364 / 3_978_095_168)
+
+
+# --------------------------------------------------------------------------------- series in HDF5
+
+
+def series(path: Path, *, units: str = "bytes/sec", name: str = "writebytes") -> Path:
+    """Two targets, 10 s apart: the first writes 100 and 300, the second is missing in the end."""
+    with h5py.File(path, "w") as file:
+        file["datatargets/timestamps"] = np.array([1000, 1010, 1020])
+        values = np.array([[7.0, 5.0], [100.0, 50.0], [300.0, np.nan]])
+        file[f"datatargets/{name}"] = values
+        data = file[f"datatargets/{name}"]
+        data.attrs["columns"] = np.array([b"a-OST0000", b"a-OST0001"])
+        data.attrs["units"] = units
+    return path
+
+
+def test_the_end_of_a_series_is_averaged_over_what_is_known(tmp_path: Path) -> None:
+    """In the last 20 s the first wrote (100 + 300) / 2 and the second 50, where it is known."""
+    state = read_state([series(tmp_path / "a.hdf5")], window_seconds=20)
+    assert state.write_bytes_per_second.tolist() == [200.0, 50.0]
+    # As bytes of 10 s each, a tenth of that.
+    made = series(tmp_path / "b.hdf5", units="bytes")
+    assert read_state([made], window_seconds=20).write_bytes_per_second.tolist() == [20.0, 5.0]
+    made = series(tmp_path / "c.hdf5", name="writerates")
+    assert read_state([made], window_seconds=5).bytes_per_second[0] == 300.0
+
+
+def test_a_series_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
+    for change, said in (
+        (lambda file: file["datatargets/writebytes"].__setitem__((1, 0), -1.0), "negative"),
+        (lambda file: file["datatargets/timestamps"].__setitem__(1, 900), "do not rise"),
+        (
+            lambda file: file["datatargets/writebytes"].attrs.__setitem__("units", "furlongs"),
+            "units",
+        ),
+        (lambda file: file.__delitem__("datatargets"), "there are no readrates"),
+        (lambda file: file["datatargets/writebytes"].attrs.__delitem__("columns"), "TOKIO"),
+        (lambda file: file.__delitem__("datatargets/timestamps"), "TOKIO"),
+    ):
+        path = series(tmp_path / "a.hdf5")
+        with h5py.File(path, "a") as file:
+            change(file)
+        with pytest.raises(ConfigError, match=said):
+            read_state([path])
+        path.unlink()
+
+
+def test_real_series_of_both_layouts_are_read(shared_data: Path) -> None:
+    """LMT of 24 targets at 5 s: the last 60 s, 12 rows; and 64 burst-buffer devices at 10 s."""
+    lmt = shared_data / "lustre" / "tokio-snx11025_2018-01-28.hdf5"
+    state = read_state([lmt])
+    with h5py.File(lmt) as file:
+        expected = file["datatargets/writebytes"][-12:].mean(axis=0)
+        used, total = (file[f"fullness/{name}"][-12:] for name in ("bytes", "bytestotal"))
+    assert state.targets[0] == "snx11025-OST0000" and len(state.targets) == 24
+    assert state.write_bytes_per_second == pytest.approx(expected)
+    assert state.fill == pytest.approx((used / total).mean(axis=0))
+    other = read_state([shared_data / "lustre" / "tokio-sample_tokiots.hdf5"])
+    assert len(other.targets) == 64 and other.bytes_per_second.max() > 0
+
+
+# ------------------------------------------------------------------------------ fill and servers
+
+
+def test_fill_servers_and_rates_join(tmp_path: Path) -> None:
+    df = put(
+        tmp_path,
+        "df",
+        f"{TABLE}a-OST0000_UUID 1000 900 100 90% /a\na-OST0001_UUID 1000 100 900 10% /a\n"
+        "OST0002             : inactive device\n",
+    )
+    devices = put(
+        tmp_path,
+        "dl",
+        "  4 UP osc a-OST0000-osc-ffff88 uuid 5 10.0.0.1@tcp\n"
+        "  5 UP osc a-OST0001-osc-ffff88 uuid 5 10.0.0.1@tcp\n"
+        "  6 IN osc a-OST0002-osc-ffff88 uuid 5 10.0.0.2@tcp\n",
+    )
+    state = read_state([df, devices, series(tmp_path / "s.hdf5")])
+    assert state.fill[:2].tolist() == [0.9, 0.1] and np.isnan(state.fill[2])
+    assert state.servers == ("10.0.0.1@tcp", "10.0.0.1@tcp", "10.0.0.2@tcp")
+    assert state.states == ("up", "up", "inactive")
+    assert state.is_load_known.tolist() == [True, True, False]
+    assert any("s.hdf5 does not have a-OST0002" in note for note in state.notes)
+
+
+def test_the_last_of_a_series_counts_and_old_files_are_told_of(tmp_path: Path) -> None:
+    rows = "a-OST0000_UUID 1000 {} 1 1% /a\n"
+    df = f"BEGIN 1000000000\n{TABLE}{rows.format(100)}BEGIN 1000000900\n{TABLE}{rows.format(300)}"
+    path = tmp_path / "df.gz"
+    path.write_bytes(gzip.compress(df.encode()))
+    state = read_state([path])
+    assert state.fill.tolist() == [0.3] and state.seconds.tolist() == [1_000_000_900]
+    newer = put(tmp_path, "1", dump(1_000_100_000, {"a-OST0000": 0}))
+    other = put(tmp_path, "2", dump(1_000_100_010, {"a-OST0000": 0}))
+    (note,) = read_state([path, newer, other]).notes
+    assert "df.gz is" in note and "older" in note
+
+
+def test_the_real_map_has_three_servers_of_two_targets(shared_data: Path) -> None:
+    """332 targets of four file systems on 329 servers."""
+    lustre = shared_data / "lustre"
+    state = read_state(
+        [lustre / "tokio-sample_ost-fullness.txt.gz", lustre / "tokio-sample_ost-map.txt.gz"]
+    )
+    assert len(state.targets) == 332 and len(set(state.servers)) == 329
+    assert state.filesystems == ("snx11025", "snx11035", "snx11036", "snx11168")
+    assert len(state.only("snx11168").targets) == 248
+    # The whole file systems were 40 to 82 % full.
+    assert all(0.40 < state.only(name).fill.mean() < 0.82 for name in state.filesystems)
+
+
+def test_a_run_folder_says_what_its_devices_moved(tmp_path: Path, root: Path) -> None:
+    """The one lost server of two seeds of a pair: what devices read and wrote over their lives."""
+    study = resilver.Study.load(
+        root / "studies" / "one-pair" / "study.toml", ["study.seeds=2", *ONE]
+    )
+    results = resilver.execute(study, tmp_path / "run")
+    state = read_state([tmp_path / "run"])
+    lived = dict(
+        zip(*(results.runs[name].to_pylist() for name in ("run", "simulated_seconds")), strict=True)
+    )
+    rows = results.servers.to_pylist()
+    for at, name in enumerate(state.targets):
+        rates = [
+            row["device_bytes_written"] / lived[row["run"]] for row in rows if row["name"] == name
+        ]
+        assert state.write_bytes_per_second[at] == pytest.approx(np.mean(rates))
+    assert state.states.count("inactive") == len({row["name"] for row in rows if row["failed"]})
+
+
+# ----------------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "it is empty"),
+        (b"\n\n", "it is empty"),
+        (b"\x00\x01\x02", "binary"),
+        (b"\x89HDF\r\n\x1a\n", "no HDF5 file"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"hello\n", "nothing says"),
+        (b"  4 UP osc a-OST0000-osc-ffff88 uuid 5\n", "no address"),
+        (b"  4 UP mgc MGC uuid 5\n", "no object target"),
+        (TABLE.encode() + b"a-OST0000_UUID 10 20 1 1% /a\n", "no more than it has"),
+        (b"UUID bytes Used\n", "1,024"),
+    ],
+)
+def test_what_is_no_log_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=said):
+        read_state([put(tmp_path, "given", content)])
+
+
+def test_files_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
+    path = series(tmp_path / "a.hdf5")
+    with pytest.raises(ConfigError, match="given twice"):
+        read_state([path, path])
+    with pytest.raises(ConfigError, match="says too"):
+        read_state([path, series(tmp_path / "b.hdf5")])
+    with pytest.raises(ConfigError, match="no such file"):
+        read_state([tmp_path / "none"])
+    with pytest.raises(ConfigError, match="run folder"):
+        read_state([tmp_path])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_damaged_file_is_read_or_refused(seed: int, tmp_path: Path) -> None:
+    """A byte changed, or the end cut off, of each kind: never another error."""
+    rng = np.random.default_rng(seed)
+    kinds = {
+        "1": dump(1, {"a-OST0000": 5}, free=3).encode(),
+        "df": TABLE.encode() + b"a-OST0000_UUID 1000 900 100 90% /a\n",
+        "dl": b"  4 UP osc a-OST0000-osc-ffff88 uuid 5 10.0.0.1@tcp\n",
+        "h5": series(tmp_path / "whole.h5").read_bytes(),
+    }
+    for name, data in kinds.items():
+        changed = bytearray(data)
+        for _ in range(3):
+            changed[rng.integers(len(changed))] = rng.integers(256)
+        cut = bytes(changed[: rng.integers(1, len(changed))]) if seed % 2 else bytes(changed)
+        paths = [put(tmp_path, name, cut), put(tmp_path, "2", dump(9, {"a-OST0000": 9}))]
+        try:
+            read_state(paths)
+        except ConfigError as error:
+            assert str(error)
