@@ -91,6 +91,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ("lot", ["profile", "spider-2", "--seeds", "3"], 0),
         ("disks", ["profile", str(folder / "disks.csv")], 1),
         ("routes", [*routed, "--policy", "nearest", "--node", "x1y1z1n1"], 0),
+        (
+            "advice",
+            [
+                *("advise", str(folder / "df.txt"), "--files", "20", "--rate", "200 MB/s"),
+                *("--machine", str(folder / "machine.toml"), "--policy", "nearest"),
+                *("--volume", "1 TB"),
+            ],
+            0,
+        ),
         ("job", [*routed, "--clients", "random:40"], 0),
     ):
         made[name] = folder / f"{name}.html"
@@ -104,6 +113,7 @@ CHARTS_EXPECTED = {
     "lot": ["rounds", "groups"],
     "disks": ["envelope", "rounds"],
     "routes": ["modules", "hops", "served", "heat-nearest"],
+    "advice": ["expected", "load-targets", "load-servers", "load-routers"],
     "job": [
         *("held", "clients", "layers", "modules", "hops", "served"),
         *(f"heat-{policy}" for policy in POLICIES),

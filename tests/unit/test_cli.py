@@ -71,7 +71,7 @@ def test_help_is_grouped_by_what_a_person_wants() -> None:
     assert groups == {
         "Simulate": {"demo", "check", "run", "status", "report", "reproduce"},
         "Judge": {"place", "redundancy", "topology", "size", "profile"},
-        "Advise": {"route"},
+        "Advise": {"advise", "route"},
         "Read": {"import", "calibrate", "population", "schema"},
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ from resilver.center.expected import (
     expect,
     expect_round_robin,
 )
+from resilver.center.job_clients import job_clients
 from resilver.center.layers import Given, Layers, layers_of
 from resilver.center.load_state import LoadState, read_state
 from resilver.center.machines import Machine, machine
-from resilver.center.picking import Picker
+from resilver.center.picking import Nested, Picker
 from resilver.center.routes import Routes, route
 from resilver.center.shares import Floats, Ints
 from resilver.errors import ConfigError, Problem, ResilverError, show
@@ -94,10 +95,9 @@ class Advice:
         layers = self.layers
         nested = layers.nested
         behind = np.bincount(nested.server_of, weights=self.streams).astype(np.int64)
-        of_layer = [
-            ("servers", nested.servers, layers.servers, behind),
-            ("targets", nested.targets, self.state.targets, self.streams),
-        ]
+        of_layer = [("targets", nested.targets, self.state.targets, self.streams)]
+        if layers.servers:
+            of_layer.insert(0, ("servers", nested.servers, layers.servers, behind))
         used = self._router_streams()
         if layers.routers is not None and used is not None:
             names = tuple(f"router {at}" for at in range(len(used)))
@@ -140,7 +140,7 @@ def advise(
     server_rate: float | None = None,
     router_rate: float | None = None,
     machine: str | Path | Machine | Routes | None = None,
-    clients: Sequence[str] | None = None,
+    clients: str | Path | Sequence[int | str] | None = None,
     avoid: float | None = None,
     filesystem: str | None = None,
     namespace: int = 0,
@@ -149,17 +149,20 @@ def advise(
     """Say where a job's files should go so that its slowest file is as fast as can be.
 
     Without a machine the answer is the best there is, as streams are alike, and servers and targets
-    nested. With routers before them exchanges follow; tests hold it to a maximum flow's.
+    nested. With routers before them exchanges follow; tests hold it to a maximum flow's. Targets
+    that are over 80 % full, or whose server has others' too, are used where the job would else be
+    slower than by round robin.
 
     Args:
         state: What is busy and how full, or the logs that say so (see `read_state`).
         files: How many files the job writes.
         stripe: Over how many targets each file is striped.
-        rate: What a target moves by itself, in bytes/s.
-        server_rate: The same of a server; by default of as many targets as most servers have.
-        router_rate: The same of a router; by default an even share of the targets behind it.
+        rate: What a target moves by itself, in bytes/s; by default the machine's, else what the
+            busiest moves.
+        server_rate: The same of a server; by default the machine's, else that of its targets.
+        router_rate: The same of a router; by default the machine's, else a share of the targets'.
         machine: The machine whose nodes write, or who serves whom on it (see `route`).
-        clients: The nodes that write, by number or name; by default all.
+        clients: The nodes that write, as `job_rates` takes them; by default all.
         avoid: Targets that are fuller than this share are not used.
         filesystem: Which file system, where the state has several.
         namespace: Which of the machine's file systems it is, from 0.
@@ -185,22 +188,39 @@ def advise(
     if clients is not None and routes is None:
         rule = "clients reach targets by the routers of a machine"
         raise ConfigError(Problem(rule, "give --machine", "--clients"))
-    if writers is None:
-        pace = layers.nested.pace_for(files * stripe, files)
-        taken, _ = layers.nested.in_order(pace, files, ranks)
-        placed = _dealt(taken[: files * stripe], files)
-    else:
-        placed = _by_networks(layers, writers, files, stripe, ranks)
-    return Advice(
-        state,
-        layers,
-        placed,
-        writers,
-        names,
-        _order(layers, placed),
-        expect(layers, placed, writers),
-        expect_round_robin(layers, files, stripe, writers),
-    )
+    other = expect_round_robin(layers, files, stripe, writers)
+    for nested in _tiers(layers, stripe):
+        placed = _placed(layers, nested, writers, (files, stripe), ranks)
+        expected = expect(layers, placed, writers)
+        if expected.slowest >= other.most:
+            break
+    order = _order(layers, placed)
+    return Advice(state, layers, placed, writers, names, order, expected, other)
+
+
+def _tiers(layers: Layers, stripe: int) -> Iterator[Nested]:
+    """The targets that do not come last, where these will do; then all."""
+    nested = layers.nested
+    is_first = nested.is_open & ~layers.is_last
+    behind = len(np.unique(nested.network_of[is_first]))
+    if layers.is_last.any() and (behind if layers.ways is not None else is_first.sum()) >= stripe:
+        yield replace(nested, is_open=is_first)
+    yield nested
+
+
+def _placed(
+    layers: Layers, nested: Nested, writers: Ints | None, shape: tuple[int, int], ranks: Ints
+) -> Ints:
+    """The targets of each file: shape (files, stripes). Of equal ones the last come last."""
+    files, stripe = shape
+    ranks = ranks + len(ranks) * layers.is_last
+    if writers is None or layers.routers is None or layers.ways is None:
+        taken, _ = nested.in_order(nested.pace_for(files * stripe, files), files, ranks)
+        return _dealt(taken[: files * stripe], files)
+    each = np.repeat(np.arange(files), stripe)
+    networks = assign(Reach(layers.routers, layers.ways, writers[each], each), nested, ranks)
+    picker = Picker(nested, files * stripe, files, ranks)
+    return np.array([picker.take(network) for network in networks.tolist()]).reshape(shape)
 
 
 def _check(files: int, stripe: int, avoid: float | None, rates: Sequence[float | None]) -> None:
@@ -265,39 +285,17 @@ def _refuse_none(layers: Layers, stripe: int, targets: int) -> None:
 
 
 def _writers(
-    routes: Routes, given: Sequence[str] | None, files: int
+    routes: Routes, given: str | Path | Sequence[int | str] | None, files: int
 ) -> tuple[Ints, tuple[str, ...]]:
     """The client that writes each file, and its name."""
     found = routes.machine
-    if given is None:
-        nodes = np.arange(len(found.clients))
-    else:
-        at = [found.node(str(one)) for one in given]
-        wrong = [found.names[node] for node in at if not found.computes[node]]
-        if wrong:
-            rule = f"{', '.join(wrong[:8])} do not compute, and are no clients"
-            raise ConfigError(Problem(rule, "leave them out", "--clients"))
-        if not at or len(set(at)) < len(at):
-            rule = "there is no client, or one is named twice"
-            raise ConfigError(Problem(rule, "name some, each once", "--clients"))
-        nodes = np.searchsorted(found.clients, at)
+    nodes = found.clients if given is None else job_clients(found, given)
     # Where there are fewer files than clients, writers are spread evenly among these.
     turn = np.arange(files)
     turn = turn % len(nodes) if files >= len(nodes) else turn * len(nodes) // files
     chosen = nodes[turn]
-    names = tuple(found.names[node] for node in found.clients[chosen].tolist())
-    return chosen, names
-
-
-def _by_networks(layers: Layers, writers: Ints, files: int, stripe: int, ranks: Ints) -> Ints:
-    """Targets of files whose clients reach networks by routers."""
-    assert layers.routers is not None and layers.ways is not None
-    each = np.repeat(np.arange(files), stripe)
-    reach = Reach(layers.routers, layers.ways, writers[each], each)
-    networks = assign(reach, layers.nested, ranks)
-    picker = Picker(layers.nested, files * stripe, files, ranks)
-    taken = [picker.take(network) for network in networks.tolist()]
-    return np.array(taken).reshape(files, stripe)
+    names = tuple(found.names[node] for node in chosen.tolist())
+    return np.searchsorted(found.clients, chosen), names
 
 
 def _dealt(taken: Ints, files: int) -> Ints:
@@ -312,12 +310,10 @@ def _dealt(taken: Ints, files: int) -> Ints:
 
 
 def _order(layers: Layers, placed: Ints) -> Ints:
-    """All targets, those used first, then by what a next stream would get."""
+    """All targets: those used, then by what a next stream would get; last ones behind these."""
     nested = layers.nested
-    streams = np.bincount(placed.reshape(-1), minlength=len(nested.handicap))
-    next_pace = nested.targets.pace(streams + 1) * nested.handicap
+    streams = np.bincount(placed.reshape(-1), minlength=len(nested.is_open))
     used = np.full(len(streams), placed.size)
-    flat = placed.T.reshape(-1)
-    targets, first = np.unique(flat, return_index=True)
+    targets, first = np.unique(placed.T.reshape(-1), return_index=True)
     used[targets] = first
-    return np.lexsort((next_pace, used, ~nested.is_open))
+    return np.lexsort((nested.targets.pace(streams + 1), used, layers.is_last, ~nested.is_open))

@@ -13,7 +13,10 @@ from resilver.center.shares import Floats, Ints
 LAYERS = ("routers", "servers", "targets")
 
 _STARTS = 16
-"""From how many targets round robin is begun, evenly spread; each begins it in its turn."""
+"""From how many targets round robin is begun, evenly spread."""
+
+_FEW = 64
+"""Of no more targets than these it is begun from each."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ def round_robin(layers: Layers, files: int, stripes: int, start: int) -> Ints:
 
 
 def expect_round_robin(
-    layers: Layers, files: int, stripes: int, clients: Ints | None, starts: int = _STARTS
+    layers: Layers, files: int, stripes: int, clients: Ints | None
 ) -> RoundRobin:
     """What a job gets from round robin, over its beginnings.
 
@@ -137,10 +140,10 @@ def expect_round_robin(
         files: How many files.
         stripes: The stripes of each.
         clients: The client of each file, or None.
-        starts: How many beginnings, evenly spread.
     """
     active = int(layers.is_active.sum())
-    begins = np.unique(np.linspace(0, active, min(starts, active), endpoint=False).astype(int))
+    starts = active if active <= _FEW else _STARTS
+    begins = np.linspace(0, active, starts, endpoint=False).astype(int)
     found = [
         expect(layers, round_robin(layers, files, stripes, int(start)), clients) for start in begins
     ]

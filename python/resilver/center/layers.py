@@ -13,6 +13,7 @@ from resilver.center.routes import Routes
 from resilver.center.shares import Ints, Parts
 from resilver.center.storage import storage
 from resilver.errors import ConfigError, Problem, show
+from resilver.quantities import decimal_rate
 
 Bools = npt.NDArray[np.bool_]
 
@@ -21,9 +22,6 @@ LAST_FILL = 0.8
 
 _FAILED_OVER = 1.5
 """A server with so many times the targets of most has another's: these come last too."""
-
-_LAST_HANDICAP = 2.0
-"""Targets that come last count as if their streams took twice as long."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Layers:
         nested: Targets, servers and networks.
         is_active: Which targets the file system's own round robin uses.
         reasons: Why a target is not used, or comes last; empty for others.
-        servers: The servers' names.
+        servers: The servers' names; none where nothing says which there are.
         rate: The rate of a target in bytes/s; None where all are relative to it.
         routers: The routers by which clients reach networks; None where there are none.
         ways: The router of each client and network: shape (clients, networks), or None.
@@ -67,6 +65,11 @@ class Layers:
     ways: Ints | None
     notes: tuple[str, ...]
 
+    @property
+    def is_last(self) -> Bools:
+        """Which of the targets that may be used come last."""
+        return np.array([bool(reason) for reason in self.reasons]) & self.nested.is_open
+
 
 def layers_of(state: LoadState, given: Given, routes: Routes | None, namespace: int) -> Layers:
     """The layers of a state, and of a machine where one is given.
@@ -81,6 +84,16 @@ def layers_of(state: LoadState, given: Given, routes: Routes | None, namespace: 
         ConfigError: The state has targets that the machine has not, or rates contradict it.
     """
     notes: list[str] = []
+    if routes is not None:
+        own = routes.machine.file.rates
+        given = Given(
+            given.rate or own.target,
+            given.server_rate or own.server,
+            given.router_rate or own.router,
+            given.avoid,
+        )
+        if (own.target or own.server or own.router) and own.source:
+            notes.append(f"rates that are not given are the machine file's: {own.source}")
     rate, targets = _targets(state, given, notes)
     reasons, is_active, is_open = _judged(state, given.avoid, notes)
     networks = np.zeros(len(state.targets), dtype=np.int64)
@@ -107,13 +120,14 @@ def layers_of(state: LoadState, given: Given, routes: Routes | None, namespace: 
         for column in (targets.greedy, targets.busy, targets.others)
     )
     servers = Parts(server_rates, greedy, np.minimum(busy, server_rates), others)
-    handicap = np.where([bool(reason) for reason in reasons], _LAST_HANDICAP, 1.0)
     count_networks = 1 if routes is None else len(routes.networks)
-    nested = Nested(targets, servers, server_of, networks, is_open, handicap, count_networks)
+    nested = Nested(targets, servers, server_of, networks, is_open, count_networks)
     if routes is not None:
         routers, ways = _routers(state, routes, nested, rate, given.router_rate, notes)
     known = None if given.rate is None and not targets.busy.any() else rate
     found = tuple(reasons)
+    if routes is None and not any(state.servers):
+        names = ()
     return Layers(nested, is_active, found, names, known, routers, ways, (*state.notes, *notes))
 
 
@@ -129,8 +143,10 @@ def _targets(state: LoadState, given: Given, notes: list[str]) -> tuple[float, P
             notes.append("a target is taken to move what the busiest one moves; give --rate")
     elif (moved > rate * (1.0 + 1e-9)).any():
         at = int(moved.argmax())
-        rule = f"{state.targets[at]} moves {moved[at]:.4g} B/s already"
-        raise ConfigError(Problem(rule, "a target's rate is no less", "--rate", show(rate)))
+        rule = f"{state.targets[at]} moves {decimal_rate(moved[at])} already"
+        raise ConfigError(
+            Problem(rule, "give what a target moves alone", "--rate", decimal_rate(rate))
+        )
     if not state.is_load_known.any():
         notes.append("nothing says how busy targets are: they count as idle")
     # Streams whose bytes nothing says take all they get; bytes of unknown streams are one's.
@@ -196,9 +212,6 @@ def _behind(state: LoadState, routes: Routes, namespace: int) -> tuple[tuple[str
     servers = side.target_servers[of_namespace[numbers]]
     networks = side.target_networks[of_namespace[numbers]]
     kept, server_of = np.unique(servers, return_inverse=True)
-    if strange := sorted(set(networks.tolist()) - set(routes.networks.tolist())):
-        rule = f"no router leads to network {strange[0]}, which targets are behind"
-        raise ConfigError(Problem(rule, "add one, or change storage.network", "routers.networks"))
     names = tuple(f"server {number}" for number in kept.tolist())
     return names, server_of, np.searchsorted(routes.networks, networks)
 

@@ -28,7 +28,6 @@ class Nested:
         server_of: The server of each target: shape (targets,).
         network_of: The network of each target, from 0: the same shape.
         is_open: Which targets may be used.
-        handicap: By how much longer each target's pace is taken to be than it is.
         networks: How many networks there are.
     """
 
@@ -37,14 +36,7 @@ class Nested:
     server_of: Ints
     network_of: Ints
     is_open: npt.NDArray[np.bool_]
-    handicap: Floats
     networks: int = 1
-
-    @cached_property
-    def _judged(self) -> Parts:
-        """The targets with their handicaps."""
-        own = self.targets
-        return Parts(own.rates / self.handicap, own.greedy, own.busy / self.handicap, own.others)
 
     @cached_property
     def _server_networks(self) -> Ints:
@@ -62,11 +54,11 @@ class Nested:
         return found.astype(np.float64)
 
     def _each(self, pace: float, most: int) -> Floats:
-        return np.where(self.is_open, np.minimum(self._judged.room(pace), most), 0.0)
+        return np.where(self.is_open, np.minimum(self.targets.room(pace), most), 0.0)
 
     def pace_for(self, streams: int, most: int) -> float:
         """The least pace at which so many streams are served, to nine digits."""
-        low, high = 0.0, float(self._judged.pace(np.ones(len(self.handicap))).max())
+        low, high = 0.0, float(self.targets.pace(np.ones(len(self.is_open))).max())
         while self.room(high, most).sum() < streams:
             low, high = high, 2.0 * high
         while high - low > _NEAR * high:
@@ -92,7 +84,7 @@ class Nested:
         target = np.repeat(np.arange(len(count)), count)
         begun = np.repeat(np.cumsum(count) - count, count)
         nth = np.arange(len(target)) - begun + 1.0
-        chosen = Parts(*(column[target] for column in vars(self._judged).values()))
+        chosen = Parts(*(column[target] for column in vars(self.targets).values()))
         own = chosen.pace(nth)
         # A server takes its targets in this order, so that the nth stream there is told.
         order = np.lexsort((ranks[target], own, self.server_of[target]))

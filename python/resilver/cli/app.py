@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from resilver.cli.advise import advise
 from resilver.cli.calibrate.coding import coding
 from resilver.cli.calibrate.disk import disk
 from resilver.cli.calibrate.network import network
@@ -298,7 +299,8 @@ def reproduce(
 command(app, JUDGE, cls=PlaceCommand)(place)
 for judging in (redundancy, topology, size, profile):
     command(app, JUDGE)(judging)
-command(app, ADVISE)(route)
+for advising in (route, advise):
+    command(app, ADVISE)(advising)
 
 _import = group("Turn what was measured elsewhere into the inputs of studies.")
 _calibrate = group("Fit the models of disks, networks and coding to measurements.")

@@ -95,11 +95,24 @@ class Document:
         self.charts[name] = chart.make()
         self.add_table(name, chart.table)
 
-    def shown(self, name: str, title: str, table: Table, columns: int | None = None) -> str:
-        """A table that is open, of its first columns, with its CSV, which has them all."""
+    def shown(
+        self,
+        name: str,
+        title: str,
+        table: Table,
+        columns: int | None = None,
+        rows_max: int | None = None,
+    ) -> str:
+        """A table that is open, of its first columns and rows, with its CSV, which has them all."""
         self.add_table(name, table)
-        rows = [row[:columns] for row in table.rows]
-        return str(parts().shown(name, title, Table(table.columns[:columns], rows, table.note)))
+        rows = [row[:columns] for row in table.rows[:rows_max]]
+        more = len(table.rows) - len(rows)
+        note = (
+            f"{table.note} And {more:,} more rows: the CSV has them.".strip()
+            if more
+            else table.note
+        )
+        return str(parts().shown(name, title, Table(table.columns[:columns], rows, note)))
 
     def figure(self, chart: Chart) -> str:
         """One chart with its finding, its words and its table."""

@@ -1,0 +1,266 @@
+"""The page of an advice: where files go, what that brings, and the load of every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from resilver.quantities import decimal_rate, duration
+from resilver.report.chart import Chart
+from resilver.report.document import Document
+from resilver.report.judged import PageSection, write_judged
+from resilver.report.style import SERIES
+from resilver.report.tables import Table, table
+from resilver.report.vega import Spec, colours, rows, tip
+from resilver.report.vega import number as axis
+
+if TYPE_CHECKING:
+    from resilver.center import Advice
+
+_ROWS = 24
+_LESS = 0.995
+_HOW = (
+    "A job ends with its last file, so what counts is the number of files times the slowest one. "
+    "Files of an even size are taken to begin at once."
+)
+_LOADS = (
+    "How many streams seem to share a part, for one more that joins: 1 is an idle part, 2 one that "
+    "gives it half of its rate."
+)
+
+
+def answer_sentences(found: Advice, volume: float | None) -> list[str]:
+    """The answer: what the job gets, beside the file system's own round robin.
+
+    Args:
+        found: The advice.
+        volume: What the job writes in all, in bytes; None where that was not said.
+    """
+    ours, other = found.expected, found.round_robin
+    files, stripe = found.placed.shape
+    what = "1 file" if files == 1 else f"{files:,} files"
+    striped = "" if stripe == 1 else f" of {stripe} stripes"
+    gain, mean = _ratio(ours.slowest, other.slowest), _ratio(ours.mean, other.mean)
+    said = [
+        f"The job of {what}{striped} gets {_rate(found, ours.slowest)}, and "
+        f"{_rate(found, other.slowest)} by round robin: {gain} times as much, counted by its "
+        f"slowest file, which waits for its {ours.binding[:-1]}."
+    ]
+    said.append(
+        f"By the mean of its files it is {_rate(found, ours.mean)}, and {_rate(found, other.mean)} "
+        f"by round robin: {mean} times as much"
+        + (
+            ", since files share targets rather than wait at busy ones."
+            if ours.mean < _LESS * other.mean
+            else "."
+        )
+    )
+    if volume is not None and found.layers.rate is not None:
+        times = [
+            duration(volume / rate) if rate else "no end" for rate in (ours.slowest, other.slowest)
+        ]
+        said.append(f"The job writes for {times[0]}; by round robin for {times[1]}.")
+    return said
+
+
+def _rate(found: Advice, value: float) -> str:
+    """A rate for people: bytes/s, or how many idle targets move as much."""
+    if found.layers.rate is not None:
+        return decimal_rate(value)
+    return f"as much as {value:,.4g} idle targets"
+
+
+def _ratio(ours: float, other: float) -> str:
+    return f"{ours / other:.2f}" if other else "infinitely many"
+
+
+def files_table(found: Advice) -> Table:
+    """Where each file goes."""
+    columns: list[tuple[str, str, str, Sequence[object]]] = [
+        ("file", "file", "count", range(len(found.placed)))
+    ]
+    if found.client_names:
+        columns.append(("client", "client", "text", found.client_names))
+    targets = [", ".join(row) for row in found.targets]
+    return table(*columns, ("targets", "targets", "text", targets))
+
+
+def layers_table(found: Advice) -> Table:
+    """The load of every layer before and with the job, a row each."""
+    of_layer: dict[str, list[tuple[float, float]]] = {}
+    for row in found.layer_loads():
+        of_layer.setdefault(row["layer"], []).append((row["before"], row["after"]))
+    columns = {name: np.array(loads) for name, loads in of_layer.items()}
+    return table(
+        ("layer", "layer", "text", list(columns)),
+        ("parts", "parts", "count", [len(loads) for loads in columns.values()]),
+        *(
+            (
+                f"{which}_{when}",
+                f"{which} {when}",
+                "number",
+                [of(loads[:, at]) for loads in columns.values()],
+            )
+            for at, when in enumerate(("before", "after"))
+            for which, of in (("mean", np.mean), ("most", np.max))
+        ),
+    )
+
+
+def targets_table(found: Advice) -> Table:
+    """All targets in order, with what they had and get."""
+    order, state, layers = found.order.tolist(), found.state, found.layers
+    loads = {row["part"]: row for row in found.layer_loads() if row["layer"] == "targets"}
+    names = [state.targets[at] for at in order]
+    servers = [
+        layers.servers[layers.nested.server_of[at]] if layers.servers else "" for at in order
+    ]
+    return table(
+        ("target", "target", "text", names),
+        ("streams", "streams of the job", "count", found.streams[order].tolist()),
+        ("before", "load before", "number", [loads[name]["before"] for name in names]),
+        ("after", "load after", "number", [loads[name]["after"] for name in names]),
+        ("fill", "full", "share", state.fill[order].tolist()),
+        ("server", "server", "text", servers),
+        ("remark", "remark", "text", [layers.reasons[at] for at in order]),
+    )
+
+
+def last_table(found: Advice) -> Table | None:
+    """Targets that come last or are not used, and why; None where there are none."""
+    order = [at for at in found.order.tolist() if found.layers.reasons[at]]
+    if not order:
+        return None
+    return table(
+        ("target", "target", "text", [found.state.targets[at] for at in order]),
+        ("streams", "streams of the job", "count", found.streams[order].tolist()),
+        ("remark", "why", "text", [found.layers.reasons[at] for at in order]),
+    )
+
+
+def load_chart(found: Advice, layer: str) -> Chart:
+    """The load of a layer's parts before and after, the most loaded first."""
+    loads = [row for row in found.layer_loads() if row["layer"] == layer]
+    kinds = ("before", "after")
+    shown = [
+        (kind, 100.0 * at / len(loads), load)
+        for kind in kinds
+        for at, load in enumerate(_falling([row[kind] for row in loads]))
+    ]
+    kind, share, load = zip(*shown, strict=True)
+    made = table(
+        ("part", layer[:-1], "text", [row["part"] for row in loads]),
+        ("before", "before", "number", [row["before"] for row in loads]),
+        ("after", "after", "number", [row["after"] for row in loads]),
+    )
+    before, after = (max(row[one] for row in loads) for one in kinds)
+
+    def spec() -> Spec:
+        return {
+            "height": 200,
+            "data": rows(kind=kind, share=share, load=load),
+            "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
+            "encoding": {
+                "x": axis("share", f"% of {layer}, the most loaded first", ends=(0, 100)),
+                "y": axis("load", "streams that seem to share one"),
+                "color": colours(kinds, SERIES) | {"field": "kind"},
+                "tooltip": tip(("kind", "when"), ("share", f"% of {layer}"), ("load", "streams")),
+            },
+        }
+
+    heading = (
+        f"The busiest of {len(loads):,} {layer}: {before:,.4g} before the job, {after:,.4g} with it"
+    )
+    text = f"All {layer} by their load, before the job and with it."
+    return Chart(f"load-{layer}", heading, text, spec, made, layer)
+
+
+def _falling(loads: list[float]) -> list[float]:
+    """Loads from the largest; the last one stands twice, so that its step has an end."""
+    ordered = sorted(loads, reverse=True)
+    return [*ordered, ordered[-1]]
+
+
+def expected_chart(found: Advice, volume: float | None) -> Chart:
+    """What the job gets, or how long it takes, beside round robin."""
+    ours, other = found.expected, found.round_robin
+    is_time = volume is not None and found.layers.rate is not None
+    unit = 1e9 if found.layers.rate is not None else 1.0
+    cases = (
+        ("as advised", "slowest file", ours.slowest),
+        ("round robin", "slowest file", other.slowest),
+        ("as advised", "mean of files", ours.mean),
+        ("round robin", "mean of files", other.mean),
+    )
+    values = [(volume or 0.0) / rate if is_time and rate else rate / unit for _, _, rate in cases]
+    kinds, names = [one[0] for one in cases], [one[1] for one in cases]
+    title = "GB/s" if found.layers.rate is not None else "idle targets' worth"
+    title = "s" if is_time else title
+    made = table(
+        ("by", "by", "text", names),
+        ("how", "how", "text", kinds),
+        ("value", title, "number", values),
+    )
+
+    def spec() -> Spec:
+        row = {"field": "name", "type": "nominal", "title": None, "sort": None}
+        return {
+            "height": 150,
+            "data": rows(name=names, kind=kinds, value=values),
+            "mark": {"type": "bar"},
+            "encoding": {
+                "y": row,
+                "yOffset": {"field": "kind", "type": "nominal", "sort": None},
+                "x": axis("value", title, zero=True),
+                "color": colours(("as advised", "round robin"), SERIES) | {"field": "kind"},
+                "tooltip": tip(("name", "by"), ("kind", "how"), ("value", title)),
+            },
+        }
+
+    gain = _ratio(ours.slowest, other.slowest)
+    heading = f"The job's last file is {gain} times as fast as by round robin"
+    text = "The number of files times the slowest and times the mean rate"
+    text += ", as the time that the job's bytes take." if is_time else "."
+    return Chart("expected", heading, text, spec, made, "expected")
+
+
+def write_advice(found: Advice, volume: float | None, path: str | Path, command: str = "") -> Path:
+    """Write the page of an advice.
+
+    Args:
+        found: The advice.
+        volume: What the job writes in all, in bytes, or None.
+        path: The file to write; it is replaced in one step.
+        command: What makes it again.
+
+    Returns:
+        The path.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    page = Document()
+    layers = list(dict.fromkeys(row["layer"] for row in found.layer_loads()))
+    expected = [page.figure(expected_chart(found, volume))]
+    loads = [page.shown("layers", "The layers", layers_table(found))]
+    loads += [page.figure(load_chart(found, layer)) for layer in reversed(layers)]
+    notes = [f"{note[0].upper()}{note[1:]}." for note in found.layers.notes]
+    sections = [
+        PageSection("What the job gets", (_HOW, *notes), expected),
+        PageSection("Load of every layer", (_LOADS,), loads),
+        PageSection(
+            "Where files go", (), [page.shown("files", "Files", files_table(found), rows_max=_ROWS)]
+        ),
+        PageSection(
+            "Targets in order",
+            (),
+            [page.shown("targets", "Targets", targets_table(found), rows_max=_ROWS)],
+        ),
+    ]
+    files = len(found.placed)
+    title = f"Where {files:,} files should go" if files > 1 else "Where a file should go"
+    told = {"Made by": command}
+    return write_judged(page, path, title, answer_sentences(found, volume), sections, told)

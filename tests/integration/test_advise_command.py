@@ -1,0 +1,185 @@
+"""`resilver advise`: tables, JSON and lines of lfs, its page, its exit codes, and refusals."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import resilver
+from resilver import cli
+
+MACHINE = """
+torus = [6, 4, 4]
+nodes = 2
+[routers]
+networks = [10, 20]
+groups = [["x0y0z0", "x3y2z2"]]
+[fine_grained]
+zone = 1
+window = [-1, 0]
+[storage]
+rows = 1
+blocks = 2
+servers = 2
+targets = 3
+network = 10
+"""
+
+
+def ask(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """What a command ends with and prints."""
+    code = cli.run(["advise", *words])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> list[str]:
+    """Twelve targets of which the first four wrote 100 MB/s each for 10 s, and one is full."""
+    paths = []
+    for at in (0, 1):
+        lines = []
+        for target in range(12):
+            lines += [
+                f"obdfilter.fs-OST{target:04x}.stats=",
+                f"snapshot_time {1000 + 10 * at}.5 secs.nsecs",
+            ]
+            if target < 4:
+                lines.append(f"write_bytes 9 samples [bytes] 1 2 {10**12 + at * 10**9} 3")
+            lines += [
+                f"osd-zfs.fs-OST{target:04x}.kbytesfree={100 if target == 11 else 500}",
+                f"osd-zfs.fs-OST{target:04x}.kbytestotal=1000",
+            ]
+        path = tmp_path / f"dump{at}.txt"
+        path.write_text("\n".join(lines) + "\n")
+        paths.append(str(path))
+    return paths
+
+
+def test_the_table_fits_the_window(
+    state: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for width in ("80", "60"):
+        monkeypatch.setenv("COLUMNS", width)
+        code, out, _ = ask(capsys, *state, "--files", "4", "--rate", "400 MB/s", "--volume", "1 TB")
+        assert code == 0
+        assert max(map(len, out.splitlines())) <= int(width)
+        text = " ".join(out.split())
+        # Four idle targets of 400 MB/s: 1.6 GB/s, and a terabyte in 625 s.
+        assert "gets 1.6 GB/s" in text and "10 min 25 s" in text
+        assert "fs-OST000b" in text and "90% full" in text
+
+
+def test_json_is_what_python_computes(state: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    found = resilver.advise(state, files=3, stripe=2, rate=400e6, avoid=0.8)
+    for words in (["--json"], ["--format", "json"]):
+        code, out, _ = ask(
+            capsys,
+            *state,
+            "--files",
+            "3",
+            "--stripe",
+            "2",
+            "--rate",
+            "400 MB/s",
+            "--avoid",
+            "80%",
+            *words,
+        )
+        assert code == 0
+        assert json.loads(out) == json.loads(json.dumps(found.to_dict()))
+    assert len(found.to_dict()["order"]) == 12 and found.to_dict()["order"][-1] == "fs-OST000b"
+
+
+def test_lines_of_lfs_name_targets_by_number(
+    state: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Targets 4 to 10 are idle; the names have as many digits as the last file's."""
+    code, out, _ = ask(capsys, *state, "--files", "11", "--format", "lfs", "--name", "out/my {}")
+    lines = out.splitlines()
+    assert code == 0 and len(lines) == 11
+    assert lines[0] == "lfs setstripe -c 1 -i 4 'out/my 00'"
+    code, out, _ = ask(capsys, *state, "--files", "3", "--stripe", "2", "--format", "lfs")
+    chosen = [
+        re.fullmatch(r"lfs setstripe -c 2 -o (\d+),(\d+) file\.\d", line)
+        for line in out.splitlines()
+    ]
+    assert sorted(int(number) for one in chosen if one for number in one.groups()) == [
+        4,
+        5,
+        6,
+        7,
+        8,
+        9,
+    ]
+
+
+def test_clients_of_a_machine_get_targets_by_routers(
+    state: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "machine.toml").write_text(MACHINE.replace("[10, 20]", "[10, 11]"))
+    words = ["--files", "6", "--machine", str(tmp_path / "machine.toml"), "--clients", "random:6"]
+    code, out, _ = ask(capsys, *state, *words, "--json")
+    files = json.loads(out)["files"]
+    assert code == 0
+    assert len({one["client"] for one in files}) == 6
+    assert len({target for one in files for target in one["targets"]}) == 6
+    code, _, err = ask(capsys, *state, *words, "--set", "routers.networks=[10, 20]")
+    assert code == 2 and "networks without routers: 11" in err
+
+
+def test_all_targets_avoided_is_answered_with_exit_1(
+    state: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = ask(capsys, *state, "--avoid", "10%")
+    assert (code, out) == (1, "")
+    assert "all 12 targets are ruled out: 12 avoided" in err
+
+
+def test_the_page_holds_the_answer(
+    state: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "advice.html"
+    code, _, err = ask(capsys, *state, "--files", "30", "-o", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert code == 0 and f"wrote {page}" in err
+    assert "Where 30 files should go" in text and "Load of every layer" in text
+    assert "resilver advise dump0.txt dump1.txt --files 30" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--files", "0"], "--files = 0"),
+        (["--avoid", "0.8"], '--avoid = "0.8": a fill is a percentage of 0 to 100; such as 80%'),
+        (["--avoid", "120%"], "a percentage of 0 to 100"),
+        (["--rate", "400"], '--rate = "400": a rate needs a unit'),
+        (["--volume", "many"], "--volume"),
+        (["--rate", "50 MB/s"], "fs-OST0000 moves 100 MB/s already"),
+        (["--window", "0 s"], "the time is above 0"),
+        (["--set", "torus=[2, 2, 2]"], "add --machine"),
+        (["--router-rate", "2 GB/s"], "add --machine"),
+        (["--clients", "random:3"], "give --machine"),
+        (["--machine", "titanic"], "titan"),
+        (["--machine", "titan", "--clients", "random:99999"], "18,688 clients"),
+        (["--machine", "titan", "--policy", "near"], "no such policy"),
+        (["--filesystem", "other"], "no such file system"),
+        (["--stripe", "20"], "a file of 20 stripes"),
+        (["--format", "lfs", "--files", "2", "--name", "a"], "each file has a name of its own"),
+        (["-o", "page.txt"], "one .html file"),
+    ],
+)
+def test_bad_words_are_refused(
+    words: list[str], said: str, state: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = ask(capsys, *state, *words)
+    assert code == (1 if "stripes" in said else 2)
+    assert said in err and out == "" and "Traceback" not in err
+
+
+def test_a_state_is_not_written_over(state: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = ask(capsys, *state, "-o", state[0])
+    assert code == 2 and "would be lost" in err
