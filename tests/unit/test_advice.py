@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import maximum_flow
 import resilver
 from resilver.center.assigning import Reach, assign
 from resilver.center.expected import expect, round_robin
-from resilver.center.picking import Nested
+from resilver.center.picking import Nested, Picker
 from resilver.center.shares import Parts
 from tests.scale import SEED, times
 
@@ -184,11 +184,9 @@ def reached(reach: Reach, nested: Nested, chosen: Ints, most: int) -> float:
     """The pace of the slowest stream, counted at every router, server and target."""
     by = np.bincount(reach.ways[reach.clients, chosen], minlength=len(reach.routers.rates))
     worst = max(pace(reach.routers, at, count) for at, count in enumerate(by) if count)
-    targets, _ = nested.in_order(1e6, most, np.arange(len(nested.is_open)))
-    taken = np.zeros(len(nested.is_open), dtype=int)
-    for network, count in enumerate(np.bincount(chosen)):
-        its = targets[nested.network_of[targets] == network][:count]
-        np.add.at(taken, its, 1)
+    picker = Picker(nested, len(chosen), most, np.arange(len(nested.is_open)))
+    picked = [picker.take(network) for network in chosen.tolist()]
+    taken = np.bincount(picked, minlength=len(nested.is_open))
     behind = np.bincount(nested.server_of, weights=taken).astype(int)
     worst = max([worst, *(pace(nested.targets, at, n) for at, n in enumerate(taken) if n)])
     return max([worst, *(pace(nested.servers, at, n) for at, n in enumerate(behind) if n)])

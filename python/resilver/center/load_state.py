@@ -22,6 +22,7 @@ from resilver.importers.tokio import MAGIC, WINDOW_SECONDS, read_tokio
 from resilver.units import format_duration
 
 Floats = npt.NDArray[np.float64]
+Column = Sequence[float] | npt.NDArray[np.floating | np.integer]
 
 _NUMBER = re.compile(r"[0-9a-f]{4,}")
 _NAMED_MAX = 8
@@ -64,9 +65,9 @@ class LoadState:
         cls,
         targets: int | Sequence[str],
         *,
-        streams: Sequence[float] | Floats | None = None,
-        write_bytes_per_second: Sequence[float] | Floats | None = None,
-        fill: Sequence[float] | Floats | None = None,
+        streams: Column | None = None,
+        write_bytes_per_second: Column | None = None,
+        fill: Column | None = None,
         servers: Sequence[str] | None = None,
     ) -> Self:
         """A state that a program knows already.

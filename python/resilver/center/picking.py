@@ -94,6 +94,9 @@ class Nested:
         behind = Parts(*(column[server] for column in vars(self.servers).values())).pace(nth_behind)
         reached = np.maximum(own[order], behind)
         best = np.lexsort((ranks[target][order], behind, reached))
+        # What its server alone holds back comes behind targets that are slower themselves, which
+        # are not among these.
+        best = best[reached[best] <= pace * (1.0 + 8.0 * _NEAR)]
         return target[order][best], reached[best]
 
 

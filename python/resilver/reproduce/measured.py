@@ -7,6 +7,7 @@ from importlib.resources import as_file, files
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.reproduce.advising import advice_rows
 from resilver.reproduce.center import (
     culling_rows,
     namespace_rows,
@@ -157,6 +158,7 @@ _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "sets": set_rows,
     "namespaces": namespace_rows,
     "routes": route_rows,
+    "advice": advice_rows,
 }
 KINDS = tuple(_MEASURES)
 """The kinds of entries that have no runs, except collections."""
