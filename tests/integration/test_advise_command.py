@@ -134,7 +134,7 @@ def test_clients_of_a_machine_get_targets_by_routers(
 def test_all_targets_avoided_is_answered_with_exit_1(
     state: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = ask(capsys, *state, "--avoid", "10%")
+    code, out, err = ask(capsys, *state, "--files", "2", "--avoid", "10%")
     assert (code, out) == (1, "")
     assert "all 12 targets are ruled out: 12 avoided" in err
 
@@ -158,6 +158,7 @@ def test_the_page_holds_the_answer(
         (["--avoid", "120%"], "a percentage of 0 to 100"),
         (["--rate", "400"], '--rate = "400": a rate needs a unit'),
         (["--volume", "many"], "--volume"),
+        (["--volume", "2 TB"], "add --rate"),
         (["--rate", "50 MB/s"], "fs-OST0000 moves 100 MB/s already"),
         (["--window", "0 s"], "the time is above 0"),
         (["--set", "torus=[2, 2, 2]"], "add --machine"),
@@ -175,11 +176,14 @@ def test_the_page_holds_the_answer(
 def test_bad_words_are_refused(
     words: list[str], said: str, state: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, err = ask(capsys, *state, *words)
+    more = [] if "--files" in words else ["--files", "1"]
+    code, out, err = ask(capsys, *state, *more, *words)
     assert code == (1 if "stripes" in said else 2)
     assert said in err and out == "" and "Traceback" not in err
 
 
 def test_a_state_is_not_written_over(state: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = ask(capsys, *state, "-o", state[0])
+    code, _, err = ask(capsys, *state, "--files", "1", "-o", state[0])
     assert code == 2 and "would be lost" in err
+    code, _, err = ask(capsys, *state)
+    assert code == 2 and "--files" in err

@@ -124,11 +124,12 @@ def layers_of(state: LoadState, given: Given, routes: Routes | None, namespace: 
     nested = Nested(targets, servers, server_of, networks, is_open, count_networks)
     if routes is not None:
         routers, ways = _routers(state, routes, nested, rate, given.router_rate, notes)
-    known = None if given.rate is None and not targets.busy.any() else rate
     found = tuple(reasons)
     if routes is None and not any(state.servers):
         names = ()
-    return Layers(nested, is_active, found, names, known, routers, ways, (*state.notes, *notes))
+    return Layers(
+        nested, is_active, found, names, given.rate, routers, ways, (*state.notes, *notes)
+    )
 
 
 def _targets(state: LoadState, given: Given, notes: list[str]) -> tuple[float, Parts]:
@@ -140,7 +141,9 @@ def _targets(state: LoadState, given: Given, notes: list[str]) -> tuple[float, P
     if rate is None:
         rate = float(moved.max(initial=0.0)) or 1.0
         if moved.any():
-            notes.append("a target is taken to move what the busiest one moves; give --rate")
+            notes.append(
+                "the busiest target is taken to move all it can; give --rate to say what that is"
+            )
     elif (moved > rate * (1.0 + 1e-9)).any():
         at = int(moved.argmax())
         rule = f"{state.targets[at]} moves {decimal_rate(moved[at])} already"

@@ -207,9 +207,9 @@ def _kind(path: Path) -> str:
     """What a file is: "dump", "devices", "df", "tokio" or "run"."""
     if path.is_dir():
         return "run"
-    data = read_bytes(path)
-    if data.startswith(MAGIC):
+    if _begins_with(path, MAGIC):
         return "tokio"
+    data = read_bytes(path)
     if b"\0" in data:
         refuse(path, "it is binary, and not HDF5", "give text, or an HDF5 file of LMT or TOKIO")
     text = decode(data, path)
@@ -219,6 +219,15 @@ def _kind(path: Path) -> str:
     rule = "it is empty" if not text.strip() else "nothing says how busy or how full targets are"
     remedy = "give two dumps of lctl get_param, lfs df, lctl dl -t, HDF5 of LMT, or a run folder"
     refuse(path, rule, remedy)
+
+
+def _begins_with(path: Path, magic: bytes) -> bool:
+    """Whether a file begins with some bytes; one that cannot be read is told of later."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(magic)) == magic
+    except (OSError, ValueError):
+        return False
 
 
 def _joined(sources: Sequence[tuple[str, list[PartLoad]]], notes: list[str]) -> LoadState:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +43,9 @@ class Asked:
         text="What is busy and full: two dumps of lctl get_param, HDF5 of LMT or TOKIO, lfs df, "
         "lctl dl -t, or a run folder.",
     )
-    files: int = option("--files", metavar="N", text="How many files the job writes.", default=1)
+    files: int = option(
+        "--files", metavar="N", text="How many files the job writes.", default=MISSING
+    )
     stripe: int = option(
         "--stripe", metavar="K", text="Over how many targets each is striped.", default=1
     )
@@ -159,6 +161,9 @@ def advise(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         namespace=asked.namespace,
         seed=asked.seed,
     )
+    if volume is not None and found.layers.rate is None:
+        rule = "how long that takes depends on what a target moves by itself"
+        raise ConfigError(Problem(rule, "add --rate", "--volume", show(asked.volume)))
     if asked.page is not None:
         from resilver.report.advice import write_advice
 

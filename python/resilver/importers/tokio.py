@@ -19,9 +19,13 @@ from resilver.importers.part_load import PartLoad
 from resilver.importers.text import refuse
 
 Floats = npt.NDArray[np.float64]
+Means = dict[str, float | None]
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 """What an HDF5 file begins with."""
+
+_BLOCK = 512
+"""Rows that are read at once where the last known one is looked for."""
 
 WINDOW_SECONDS = 60.0
 """Over how long before its end a series is averaged."""
@@ -65,7 +69,7 @@ def _loads(file: Any, path: Path, window: float) -> list[PartLoad]:
         refuse(path, rule, "give a file of LMT or of disks")
     fill = _fills(file, path, window)
     names = dict.fromkeys(name for _, found in moved.values() for name in found)
-    nothing: dict[str, float] = {}
+    nothing: Means = {}
     ends = [end for end, _ in moved.values()]
     return [
         PartLoad(
@@ -79,63 +83,78 @@ def _loads(file: Any, path: Path, window: float) -> list[PartLoad]:
     ]
 
 
-def _rates(file: Any, key: str, path: Path, window: float) -> tuple[float, dict[str, float]]:
-    """The time of the last row, and each target's mean bytes a second in the window before."""
-    times, values, columns = _table(file, key, path)
+def _rates(file: Any, key: str, path: Path, window: float) -> tuple[float, Means]:
+    """The last time at which something is known, and mean bytes a second in the window before."""
+    end, step, values, columns = _table(file, key, path, window)
     units = _text(file[key].attrs.get("units", "bytes/sec"))
     if units == "bytes":
-        if len(times) < 2:
+        if not step:
             refuse(path, f"{key}: bytes need two times or more to be rates")
-        values = values / float(np.median(np.diff(times)))
+        values = values / step
     elif units != "bytes/sec":
         rule = f"the units of {key} are bytes or bytes/sec"
         refuse(path, rule, f"not {show(units)}")
     if np.nanmin(values, initial=0.0) < 0.0:
         refuse(path, f"{key} has negative rates", "fetch the file again")
-    return float(times[-1]), _means(times, values, columns, window)
+    return end, _means(values, columns)
 
 
-def _fills(file: Any, path: Path, window: float) -> dict[str, float]:
+def _fills(file: Any, path: Path, window: float) -> Means:
     if "fullness/bytes" not in file or "fullness/bytestotal" not in file:
         return {}
-    times, used, columns = _table(file, "fullness/bytes", path)
-    _, total, others = _table(file, "fullness/bytestotal", path)
+    _, _, used, columns = _table(file, "fullness/bytes", path, window)
+    _, _, total, others = _table(file, "fullness/bytestotal", path, window)
     if columns != others or used.shape != total.shape:
         refuse(path, "fullness/bytes and fullness/bytestotal are of different targets or times")
     with np.errstate(divide="ignore", invalid="ignore"):
         share = used / total
     if np.nanmax(share, initial=0.0) > 1.0 or np.nanmin(share, initial=0.0) < 0.0:
         refuse(path, "fullness/bytes: a target uses no more than it has")
-    return _means(times, share, columns, window)
+    return _means(share, columns)
 
 
-def _table(file: Any, key: str, path: Path) -> tuple[Floats, Floats, list[str]]:
-    """Times, values and the names of columns of a table."""
+def _table(
+    file: Any, key: str, path: Path, window: float
+) -> tuple[float, float, Floats, list[str]]:
+    """The last time of which something is known, the step between times, the values in the window
+    before, and the names of columns.
+    """
     data = file[key]
     times = np.asarray(file[key.split("/")[0]]["timestamps"][:], dtype=np.float64)
-    values = np.asarray(data[:], dtype=np.float64)
     columns = [_text(one) for one in data.attrs["columns"]]
-    if values.shape != (len(times), len(columns)) or not values.size:
-        shape = " x ".join(map(str, values.shape))
+    if data.shape != (len(times), len(columns)) or not data.size:
+        shape = " x ".join(map(str, data.shape))
         rule = f"{key} is {shape}, and there are {len(times)} times and {len(columns)} columns"
         refuse(path, rule, "fetch the file again")
     if len(set(columns)) < len(columns):
         refuse(path, f"{key} names a column twice", "fetch the file again")
-    if (np.diff(times) <= 0).any():
+    if not np.isfinite(times).all() or (np.diff(times) <= 0).any():
         refuse(path, f"the times of {key} do not rise", "fetch the file again")
-    return times, values, columns
+    last = len(times) - 1
+    while last >= 0 and np.isnan(found := _known(data, last - _BLOCK + 1, last)).all():
+        last -= _BLOCK
+    if last < 0:
+        refuse(path, f"{key} has no value", "give a later file")
+    last -= int(np.isnan(found[::-1]).all(axis=1).argmin())
+    begin = int(np.searchsorted(times, times[last] - window, side="right"))
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    return float(times[last]), step, _known(data, begin, last), columns
 
 
-def _means(times: Floats, values: Floats, columns: list[str], window: float) -> dict[str, float]:
-    """The mean of what is known of each column in the last of the times."""
-    last = values[times > times[-1] - window]
-    known = ~np.isnan(last)
-    sums = np.where(known, last, 0.0).sum(axis=0)
-    count = known.sum(axis=0)
+def _known(data: Any, begin: int, last: int) -> Floats:
+    """Some rows, NaN for what is missing: TOKIO begins with -0.0 everywhere, and keeps it there."""
+    values = np.asarray(data[max(begin, 0) : last + 1], dtype=np.float64)
+    values[np.signbit(values) & (values == 0.0)] = np.nan
+    return values
+
+
+def _means(values: Floats, columns: list[str]) -> Means:
+    """The mean of what is known of each column; None where nothing is."""
+    known = ~np.isnan(values)
+    sums = np.where(known, values, 0.0).sum(axis=0)
     return {
-        name: float(total / number)
-        for name, total, number in zip(columns, sums, count, strict=True)
-        if number
+        name: float(total / number) if number else None
+        for name, total, number in zip(columns, sums, known.sum(axis=0), strict=True)
     }
 
 
