@@ -15,6 +15,7 @@ import resilver
 from resilver.center.assigning import Reach, assign
 from resilver.center.expected import expect, round_robin
 from resilver.center.picking import Nested, Picker
+from resilver.center.routes import POLICIES
 from resilver.center.shares import Parts
 from tests.scale import SEED, times
 
@@ -269,6 +270,37 @@ def test_a_hundred_jobs_that_ask_in_a_row_do_not_herd() -> None:
         files = int(rng.integers(1, 400))
         state = resilver.advise(state, files=files, seed=int(rng.integers(1 << 30))).after
     assert state.advised.max() / state.advised.mean() <= 1.2
+
+
+def test_jobs_in_a_row_by_routers_spread_there_too() -> None:
+    """Twenty jobs of 100 files from nodes of 900 that follow one another: such nodes reach few of a
+    network's routers. Those that know of the ones before must leave the fullest router and target
+    less full than those that all ask the idle system.
+    """
+    titan = resilver.route(resilver.machine("titan"))
+    idle = state = resilver.LoadState.of(1008)
+    at_once, routers_at_once = np.zeros(1008), np.zeros(432)
+    for job in range(20):
+        nodes = titan.machine.nids[titan.machine.clients[job * 900 : job * 900 + 900 : 9]].tolist()
+        state = resilver.advise(state, files=100, machine=titan, clients=nodes).after
+        alone = resilver.advise(idle, files=100, machine=titan, clients=nodes).after
+        at_once += alone.advised
+        routers_at_once += alone.advised_routers
+    assert state.advised_routers is not None
+    assert state.advised.sum() == at_once.sum() == state.advised_routers.sum() == 2000
+    assert state.advised.max() < at_once.max()
+    assert state.advised_routers.max() < routers_at_once.max()
+    # Two streams a target are the mean, and three the next whole number.
+    assert state.advised.max() <= 3
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_s_routers_lead_to_a_target_each(policy: str) -> None:
+    """One file a target, from as many nodes: no router keeps one from it, at its own share."""
+    titan = resilver.route(resilver.machine("titan"), policy)
+    found = resilver.advise(resilver.LoadState.of(1008), files=1008, machine=titan, rate=1e6)
+    assert found.streams.tolist() == [1] * 1008
+    assert found.expected.slowest >= found.round_robin.most
 
 
 def test_jobs_that_ask_at_once_get_other_targets_by_their_seeds() -> None:

@@ -53,6 +53,19 @@ def test_what_is_avoided_inactive_or_unknown_is_not_used() -> None:
     assert any("of 1 target nothing says" in note for note in found.layers.notes)
 
 
+def test_targets_of_unknown_servers_do_not_make_known_ones_seem_failed_over() -> None:
+    """Two servers of three targets each, and seven targets of which nothing says."""
+    servers = [*("a", "a", "a", "b", "b", "b"), *("",) * 7]
+    found = resilver.advise(resilver.LoadState.of(13, servers=servers), files=13)
+    assert set(found.layers.reasons) == {""}
+    assert found.streams.tolist() == [1] * 13
+    # One with six has its partner's.
+    servers = [*("a",) * 6, *("b", "b", "b"), *("c", "c", "c")]
+    found = resilver.advise(resilver.LoadState.of(12, servers=servers), files=6)
+    assert found.layers.reasons[0] == "its server has 6 targets, most have 3"
+    assert found.streams.tolist() == [0] * 6 + [1] * 6
+
+
 def test_no_target_left_is_an_answer_of_its_own() -> None:
     state = resilver.LoadState.of(3, fill=[0.9, 0.95, 0.99])
     with pytest.raises(NoTargetError, match="all 3 targets are ruled out: 3 avoided"):

@@ -124,6 +124,7 @@ class Advice:
             "rate_bytes_per_second": self.layers.rate,
             "expected": self.expected.to_dict(),
             "round_robin": self.round_robin.to_dict(),
+            "layers": self.layer_loads(),
             "notes": list(self.layers.notes),
         }
 

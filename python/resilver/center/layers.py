@@ -103,7 +103,9 @@ def layers_of(state: LoadState, given: Given, routes: Routes | None, namespace: 
     else:
         names, server_of, networks = _behind(state, routes, namespace)
     count = np.bincount(server_of, minlength=len(names))
-    carrying = np.bincount(count)
+    # Targets of which no log names the server say nothing of how many most servers have.
+    is_named = [routes is not None or bool(one) for one in state.servers]
+    carrying = np.bincount(count[np.unique(server_of[is_named])] if any(is_named) else count)
     usual = int(np.flatnonzero(carrying == carrying.max())[-1])
     has_more = count >= _FAILED_OVER * usual
     for at in np.flatnonzero(has_more[server_of]):
@@ -191,7 +193,7 @@ def _servers_of(state: LoadState) -> tuple[tuple[str, ...], Ints]:
     """The servers that the state names; a target of which none is told has one of its own."""
     names: dict[str, int] = {}
     found = [
-        names.setdefault(server or f"of {target}", len(names))
+        names.setdefault(server or f"server of {target}", len(names))
         for server, target in zip(state.servers, state.targets, strict=True)
     ]
     return tuple(names), np.array(found)
