@@ -91,6 +91,7 @@ def test_json_is_what_python_computes(state: list[str], capsys: pytest.CaptureFi
         )
         assert code == 0
         assert json.loads(out) == json.loads(json.dumps(found.to_dict()))
+    assert found.to_dict()["remarks"] == {"fs-OST000b": "avoided: 90% full"}
     assert len(found.to_dict()["order"]) == 12 and found.to_dict()["order"][-1] == "fs-OST000b"
 
 
@@ -126,6 +127,9 @@ def test_clients_of_a_machine_get_targets_by_routers(
     files = json.loads(out)["files"]
     assert code == 0
     assert len({one["client"] for one in files}) == 6
+    # Two modules of two nodes each are the routers.
+    routers = [one["part"] for one in json.loads(out)["layers"] if one["layer"] == "routers"]
+    assert sorted(routers) == ["x0y0z0n0", "x0y0z0n1", "x3y2z2n0", "x3y2z2n1"]
     assert len({target for one in files for target in one["targets"]}) == 6
     code, _, err = ask(capsys, *state, *words, "--set", "routers.networks=[10, 20]")
     assert code == 2 and "networks without routers: 11" in err

@@ -100,8 +100,8 @@ class Advice:
             of_layer.insert(0, ("servers", nested.servers, layers.servers, behind))
         used = self._router_streams()
         if layers.routers is not None and used is not None:
-            names = tuple(f"router {at}" for at in range(len(used)))
-            of_layer.insert(0, ("routers", layers.routers, names, used.astype(np.int64)))
+            streams = used.astype(np.int64)
+            of_layer.insert(0, ("routers", layers.routers, layers.router_names, streams))
         rows = []
         for layer, parts, names, streams in of_layer:
             before = parts.pace(np.ones(len(names))) * parts.rates
@@ -109,6 +109,7 @@ class Advice:
             rows += [
                 {"layer": layer, "part": name, "before": one, "after": other}
                 for name, one, other in zip(names, before.tolist(), after.tolist(), strict=True)
+                if name
             ]
         return rows
 
@@ -121,6 +122,11 @@ class Advice:
         return {
             "files": files,
             "order": [self.state.targets[at] for at in self.order.tolist()],
+            "remarks": {
+                name: reason
+                for name, reason in zip(self.state.targets, self.layers.reasons, strict=True)
+                if reason
+            },
             "rate_bytes_per_second": self.layers.rate,
             "expected": self.expected.to_dict(),
             "round_robin": self.round_robin.to_dict(),

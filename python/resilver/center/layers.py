@@ -52,6 +52,7 @@ class Layers:
         servers: The servers' names; none where nothing says which there are.
         rate: The rate of a target in bytes/s; None where all are relative to it.
         routers: The routers by which clients reach networks; None where there are none.
+        router_names: The nodes that they are; empty for those that lead to no target of the state.
         ways: The router of each client and network: shape (clients, networks), or None.
         notes: What was assumed.
     """
@@ -62,6 +63,7 @@ class Layers:
     servers: tuple[str, ...]
     rate: float | None
     routers: Parts | None
+    router_names: tuple[str, ...]
     ways: Ints | None
     notes: tuple[str, ...]
 
@@ -93,11 +95,14 @@ def layers_of(state: LoadState, given: Given, routes: Routes | None, namespace: 
             given.avoid,
         )
         if (own.target or own.server or own.router) and own.source:
-            notes.append(f"rates that are not given are the machine file's: {own.source}")
+            notes.append(
+                f"rates that are not given are the machine file's: {own.source.rstrip('.')}"
+            )
     rate, targets = _targets(state, given, notes)
     reasons, is_active, is_open = _judged(state, given.avoid, notes)
     networks = np.zeros(len(state.targets), dtype=np.int64)
     routers = ways = None
+    router_names: tuple[str, ...] = ()
     if routes is None:
         names, server_of = _servers_of(state)
     else:
@@ -125,12 +130,22 @@ def layers_of(state: LoadState, given: Given, routes: Routes | None, namespace: 
     count_networks = 1 if routes is None else len(routes.networks)
     nested = Nested(targets, servers, server_of, networks, is_open, count_networks)
     if routes is not None:
-        routers, ways = _routers(state, routes, nested, rate, given.router_rate, notes)
+        routers, router_names, ways = _routers(
+            state, routes, nested, rate, given.router_rate, notes
+        )
     found = tuple(reasons)
     if routes is None and not any(state.servers):
         names = ()
     return Layers(
-        nested, is_active, found, names, given.rate, routers, ways, (*state.notes, *notes)
+        nested,
+        is_active,
+        found,
+        names,
+        given.rate,
+        routers,
+        router_names,
+        ways,
+        (*state.notes, *notes),
     )
 
 
@@ -228,8 +243,8 @@ def _routers(
     rate: float,
     router_rate: float | None,
     notes: list[str],
-) -> tuple[Parts, Ints]:
-    """The routers, and the one that each client uses of each network."""
+) -> tuple[Parts, tuple[str, ...], Ints]:
+    """The routers, their names, and the one that each client uses of each network."""
     flat = routes.routers.reshape(-1)
     width = routes.routers.shape[1]
     networks = np.arange(len(routes.networks))
@@ -249,4 +264,9 @@ def _routers(
     rates = np.where(is_there & (rates > 0.0), rates, rate)
     greedy = np.zeros(len(flat)) if state.advised_routers is None else state.advised_routers
     nothing = np.zeros(len(flat))
-    return Parts(rates, greedy, nothing, nothing), ways
+    has_targets = is_there & (np.repeat(behind, width) > 0)
+    names = routes.machine.names
+    told = tuple(
+        names[node] if leads else "" for node, leads in zip(flat.tolist(), has_targets, strict=True)
+    )
+    return Parts(rates, greedy, nothing, nothing), told, ways

@@ -198,7 +198,7 @@ def expected_chart(found: Advice, volume: float | None) -> Chart:
     values = [(volume or 0.0) / rate if is_time and rate else rate / unit for _, _, rate in cases]
     kinds, names = [one[0] for one in cases], [one[1] for one in cases]
     title = "GB/s" if found.layers.rate is not None else "idle targets' worth"
-    title = "s" if is_time else title
+    title = "time to write, s" if is_time else title
     made = table(
         ("by", "by", "text", names),
         ("how", "how", "text", kinds),
