@@ -66,6 +66,13 @@ def test_targets_of_unknown_servers_do_not_make_known_ones_seem_failed_over() ->
     assert found.streams.tolist() == [0] * 6 + [1] * 6
 
 
+def test_by_a_machine_a_part_of_its_targets_is_no_sign_of_a_failover() -> None:
+    """Of Spider II's server 0 two targets are told of, of servers 1 and 2 one each."""
+    names = [f"atlas1-OST{number:04x}" for number in (0, 144, 1, 2)]
+    state = resilver.LoadState.of(names)
+    assert set(resilver.advise(state, files=4, machine="titan").layers.reasons) == {""}
+
+
 def test_no_target_left_is_an_answer_of_its_own() -> None:
     state = resilver.LoadState.of(3, fill=[0.9, 0.95, 0.99])
     with pytest.raises(NoTargetError, match="all 3 targets are ruled out: 3 avoided"):

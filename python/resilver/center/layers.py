@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,66 +88,69 @@ def layers_of(state: LoadState, given: Given, routes: Routes | None, namespace: 
     """
     notes: list[str] = []
     if routes is not None:
-        own = routes.machine.file.rates
-        given = Given(
-            given.rate or own.target,
-            given.server_rate or own.server,
-            given.router_rate or own.router,
-            given.avoid,
-        )
-        if (own.target or own.server or own.router) and own.source:
-            notes.append(
-                f"rates that are not given are the machine file's: {own.source.rstrip('.')}"
-            )
+        given = _with_machine(given, routes, notes)
     rate, targets = _targets(state, given, notes)
     reasons, is_active, is_open = _judged(state, given.avoid, notes)
+    usual, has_more = _failed_over(state, reasons)
     networks = np.zeros(len(state.targets), dtype=np.int64)
-    routers = ways = None
-    router_names: tuple[str, ...] = ()
     if routes is None:
         names, server_of = _servers_of(state)
     else:
         names, server_of, networks = _behind(state, routes, namespace)
-    count = np.bincount(server_of, minlength=len(names))
-    # Targets of which no log names the server say nothing of how many most servers have.
-    is_named = [routes is not None or bool(one) for one in state.servers]
-    carrying = np.bincount(count[np.unique(server_of[is_named])] if any(is_named) else count)
-    usual = int(np.flatnonzero(carrying == carrying.max())[-1])
-    has_more = count >= _FAILED_OVER * usual
-    for at in np.flatnonzero(has_more[server_of]):
-        more = f"its server has {count[server_of[at]]} targets, most have {usual}"
-        reasons[at] = ", ".join(one for one in (reasons[at], more) if one)
-    server_rates = rate * np.where(has_more, usual, count)
-    if given.server_rate:
-        server_rates = np.full(len(names), given.server_rate)
+    greedy, busy, others, count = (
+        np.bincount(server_of, weights=column, minlength=len(names)).astype(np.float64)
+        for column in (targets.greedy, targets.busy, targets.others, np.ones(len(server_of)))
+    )
+    if routes is None and has_more.any():
+        # A server that took over another's targets is no faster for it.
+        count[server_of[has_more]] = usual
+    server_rates = np.full(len(names), given.server_rate) if given.server_rate else rate * count
     if given.server_rate and given.rate is None:
         rule = "a server's rate is beside a target's"
         raise ConfigError(Problem(rule, "give --rate too", "--server-rate"))
-    greedy, busy, others = (
-        np.bincount(server_of, weights=column, minlength=len(names)).astype(np.float64)
-        for column in (targets.greedy, targets.busy, targets.others)
-    )
     servers = Parts(server_rates, greedy, np.minimum(busy, server_rates), others)
     count_networks = 1 if routes is None else len(routes.networks)
     nested = Nested(targets, servers, server_of, networks, is_open, count_networks)
-    if routes is not None:
-        routers, router_names, ways = _routers(
-            state, routes, nested, rate, given.router_rate, notes
-        )
-    found = tuple(reasons)
+    routers, router_names, ways = (
+        (None, (), None)
+        if routes is None
+        else _routers(state, routes, nested, rate, given.router_rate, notes)
+    )
     if routes is None and not any(state.servers):
         names = ()
-    return Layers(
-        nested,
-        is_active,
-        found,
-        names,
-        given.rate,
-        routers,
-        router_names,
-        ways,
-        (*state.notes, *notes),
+    told = (*state.notes, *notes)
+    found = tuple(reasons)
+    return Layers(nested, is_active, found, names, given.rate, routers, router_names, ways, told)
+
+
+def _with_machine(given: Given, routes: Routes, notes: list[str]) -> Given:
+    """Rates, those that are not given as the machine's file has them."""
+    own = routes.machine.file.rates
+    if (own.target or own.server or own.router) and own.source:
+        notes.append(f"rates that are not given are the machine file's: {own.source.rstrip('.')}")
+    return Given(
+        given.rate or own.target,
+        given.server_rate or own.server,
+        given.router_rate or own.router,
+        given.avoid,
     )
+
+
+def _failed_over(state: LoadState, reasons: list[str]) -> tuple[int, Bools]:
+    """How many targets most servers have, and which targets' servers have others' too.
+
+    Targets of which no log names the server say nothing.
+    """
+    counts = Counter(server for server in state.servers if server)
+    if not counts:
+        return 1, np.zeros(len(state.targets), dtype=bool)
+    carrying = Counter(counts.values())
+    usual = max(carrying, key=lambda count: (carrying[count], count))
+    has_more = np.array([counts[server] >= _FAILED_OVER * usual for server in state.servers])
+    for at in np.flatnonzero(has_more):
+        more = f"its server has {counts[state.servers[at]]} targets, most have {usual}"
+        reasons[at] = ", ".join(one for one in (reasons[at], more) if one)
+    return usual, has_more
 
 
 def _targets(state: LoadState, given: Given, notes: list[str]) -> tuple[float, Parts]:
