@@ -233,6 +233,36 @@ def test_a_job_never_ends_later_than_by_round_robin() -> None:
     assert min(means) < 1.0 < max(means)
 
 
+def test_all_rates_times_a_number_give_all_answers_times_it() -> None:
+    rng = draws("scaled rates")
+    for _ in range(times(STATES)):
+        count = int(rng.integers(2, 30))
+        moved = rng.pareto(1.2, count)
+        rate, files = float(moved.max() * rng.uniform(1.0, 3.0)), int(rng.integers(1, 40))
+        one, other = (
+            resilver.advise(
+                resilver.LoadState.of(count, write_bytes_per_second=factor * moved),
+                files=files,
+                rate=factor * rate,
+            )
+            for factor in (1.0, 1024.0)
+        )
+        assert one.targets == other.targets
+        assert other.expected.slowest == pytest.approx(1024 * one.expected.slowest)
+        assert other.round_robin.mean == pytest.approx(1024 * one.round_robin.mean)
+
+
+def test_a_busier_target_never_makes_the_job_faster() -> None:
+    rng = draws("busier")
+    for _ in range(times(STATES)):
+        count, files = int(rng.integers(2, 30)), int(rng.integers(1, 40))
+        streams = rng.poisson(1.0, count)
+        before = resilver.advise(resilver.LoadState.of(count, streams=streams), files=files)
+        streams[rng.integers(count)] += 1
+        after = resilver.advise(resilver.LoadState.of(count, streams=streams), files=files)
+        assert after.expected.slowest <= before.expected.slowest * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("files", [126, 252, 504])
 def test_skewed_load_is_worth_1_7_times_round_robin_in_the_median(files: int) -> None:
     """Band set before, from the claim of "more than 70 %": Pareto streams of shape 1.2."""

@@ -42,6 +42,15 @@ def test_on_the_real_map_the_full_and_those_of_failed_over_servers_come_last(
         assert not {target for (target,) in found.targets} & last
 
 
+def test_a_job_s_time_by_round_robin_is_the_mean_over_its_beginnings() -> None:
+    """Two files, and one of four targets has three other streams: of four beginnings two meet it,
+    and take four times as long: 2.5 times on average.
+    """
+    found = resilver.advise(resilver.LoadState.of(4, streams=[0, 3, 0, 0]), files=2)
+    assert found.expected.slowest / found.round_robin.slowest == pytest.approx(2.5)
+    assert (found.round_robin.least, found.round_robin.most) == (0.5, 2.0)
+
+
 def test_what_is_avoided_inactive_or_unknown_is_not_used() -> None:
     state = resilver.LoadState.of(4, streams=[0, 0, math.nan, 5], fill=[0.9, 0.5, 0.1, 0.2])
     found = resilver.advise(state, files=8, avoid=0.85)
@@ -102,6 +111,7 @@ def test_bytes_that_others_move_are_left_to_them_up_to_an_even_share() -> None:
         ({"files": 1, "stripe": 0}, "--stripe = 0"),
         ({"files": 2_000_000}, "1,000,000 at most"),
         ({"files": 1, "avoid": 80}, "0 to 100 %"),
+        ({"files": 1, "seed": -1}, "--seed = -1"),
         ({"files": 1, "rate": 0.0}, "--rate = 0.0: a rate is above 0"),
         ({"files": 1, "rate": 5.0}, "moves 7 B/s already"),
         ({"files": 1, "server_rate": 5.0}, "give --rate too"),

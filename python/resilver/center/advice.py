@@ -183,7 +183,7 @@ def advise(
     >>> advise(LoadState.of(4, streams=[3, 0, 1, 0]), files=2).targets
     (('OST0001',), ('OST0003',))
     """
-    _check(files, stripe, avoid, (rate, server_rate, router_rate))
+    _check(files, stripe, avoid, (rate, server_rate, router_rate), seed)
     state = _one_file_system(_state(state), filesystem)
     routes = _routes(machine)
     layers = layers_of(state, Given(rate, server_rate, router_rate, avoid), routes, namespace)
@@ -230,7 +230,9 @@ def _placed(
     return np.array([picker.take(network) for network in networks.tolist()]).reshape(shape)
 
 
-def _check(files: int, stripe: int, avoid: float | None, rates: Sequence[float | None]) -> None:
+def _check(
+    files: int, stripe: int, avoid: float | None, rates: Sequence[float | None], seed: int | None
+) -> None:
     problems = []
     for key, value in (("files", files), ("stripe", stripe)):
         if value < 1:
@@ -243,6 +245,8 @@ def _check(files: int, stripe: int, avoid: float | None, rates: Sequence[float |
     for key, rate in zip(("--rate", "--server-rate", "--router-rate"), rates, strict=True):
         if rate is not None and not 0.0 < rate < float("inf"):
             problems.append(Problem("a rate is above 0", "", key, show(rate)))
+    if seed is not None and not 0 <= seed < 2**64:
+        problems.append(Problem("a seed is 0 to 2^64 - 1", "", "--seed", show(seed)))
     if problems:
         raise ConfigError(problems)
 

@@ -45,8 +45,8 @@ class RoundRobin:
     """What a job gets from the file system's own round robin, which begins anywhere.
 
     Attributes:
-        slowest: As `Expected` has it: the mean over its beginnings.
-        mean: Likewise.
+        slowest: As `Expected` has it, by the job's mean time over these beginnings.
+        mean: As `Expected` has it: the mean over them.
         least: The least that the files' number times the slowest comes to.
         most: The most.
         binding: The layer that mostly binds.
@@ -150,7 +150,7 @@ def expect_round_robin(
     slowest = [one.slowest for one in found]
     binding = [one.binding for one in found]
     return RoundRobin(
-        float(np.mean(slowest)),
+        float(1.0 / np.mean(1.0 / np.array(slowest))),
         float(np.mean([one.mean for one in found])),
         min(slowest),
         max(slowest),

@@ -177,7 +177,7 @@ def _targets(state: LoadState, given: Given, notes: list[str]) -> tuple[float, P
     greedy = np.where(is_known, 0.0, streams) + state.advised
     others = np.where(is_known, np.where(np.isnan(state.streams), moved > 0.0, streams), 0.0)
     others = np.where(is_known & (moved > 0.0), np.maximum(others, 1.0), 0.0 * others)
-    return rate, Parts(np.full(len(moved), rate), greedy, moved, others)
+    return rate, Parts(np.full(len(moved), rate), greedy, np.minimum(moved, rate), others)
 
 
 def _judged(
