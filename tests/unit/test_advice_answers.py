@@ -118,6 +118,7 @@ def test_bytes_that_others_move_are_left_to_them_up_to_an_even_share() -> None:
         ({"files": 1, "filesystem": "a"}, "no such file system"),
         ({"files": 1, "clients": ["a"]}, "give --machine"),
         ({"files": 1, "machine": "titan", "namespace": 2}, "2 file systems, from 0"),
+        ({"files": 1, "machine": "titan", "clients": "placed:5"}, "nodes that a job has"),
         ({"files": 1, "machine": "titan", "clients": ["nowhere"]}, "no node"),
         ({"files": 1, "machine": "titan", "clients": ["c7-2c2s0n0"]}, "does not compute"),
         ({"files": 1, "machine": "titan", "clients": ["20", "20"]}, "names the same node"),

@@ -300,6 +300,11 @@ def _writers(
 ) -> tuple[Ints, tuple[str, ...]]:
     """The client that writes each file, and its name."""
     found = routes.machine
+    if str(given).startswith("placed:"):
+        rule = "advice is for nodes that a job has"
+        raise ConfigError(
+            Problem(rule, "give a file, random:N or job:N@x,y,z", "--clients", show(str(given)))
+        )
     nodes = found.clients if given is None else job_clients(found, given)
     # Where there are fewer files than clients, writers are spread evenly among these.
     turn = np.arange(files)

@@ -46,7 +46,7 @@ def advice_rows(
         *_optimum_rows(states),
         *_round_robin_rows(5 * states),
         *_skewed_rows(targets, files, draws),
-        *_poisson_rows(targets, draws),
+        *_poisson_rows(targets, files, draws),
         *_row_rows(targets),
         *_old_rows(targets, old, draws),
         *_machine_rows(machine, targets),
@@ -209,16 +209,23 @@ def _skewed_rows(targets: int, files: Sequence[int], draws: int) -> Iterator[Row
             }
 
 
-def _poisson_rows(targets: int, draws: int) -> Iterator[Row]:
-    """The mean rate of round robin's files, in targets' worth."""
+def _poisson_rows(targets: int, files: Sequence[int], draws: int) -> Iterator[Row]:
+    """Streams by a Poisson law: what advice brings, and the mean rate of round robin's files."""
     from resilver.center import LoadState, advise
 
     for draw in range(draws):
         for streams in (0.25, 0.5, 1.0, 2.0):
             drawn = _generator(draw, _POISSON).poisson(streams, targets)
-            found = advise(LoadState.of(targets, streams=drawn), files=targets // 2)
-            rate = found.round_robin.mean / (targets // 2)
-            yield {"kind": "poisson", "streams": streams, "rate": rate}
+            for count in files:
+                found = advise(LoadState.of(targets, streams=drawn), files=count)
+                yield {
+                    "kind": "poisson",
+                    "streams": streams,
+                    "files": count,
+                    "rate": found.round_robin.mean / count,
+                    "slowest_gain": found.expected.slowest / found.round_robin.slowest,
+                    "mean_gain": found.expected.mean / found.round_robin.mean,
+                }
 
 
 def _row_rows(targets: int) -> Iterator[Row]:
