@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from resilver.center import JobRates, Machine, job_rates, machine, route, storage
 from resilver.center.job_clients import job_clients
-from resilver.center.job_targets import _even_exactly, _even_flow
+from resilver.center.job_targets import _even_exactly, _even_flow, _least_beyond
 from resilver.center.routes import POLICIES
 from resilver.center.torus import ChannelLoads, hops
 from resilver.errors import ConfigError
@@ -174,6 +174,19 @@ def test_optimal_targets_are_the_best_of_all_choices() -> None:
         assert sorted(job.writes.targets.tolist()) == list(range(6))
 
 
+@pytest.mark.parametrize("clients", ["job:1008@3,3,3", "job:6000@3,3,3", "random:6000"])
+def test_optimal_targets_give_no_less_than_those_in_turn(titan: Machine, clients: str) -> None:
+    # By a maximal flow, by the program of least squares, and where that has too many ways.
+    routes = route(titan, "nearest")
+    in_turn, optimal = (
+        job_rates(routes, clients, targets, namespace=0) for targets in ("round_robin", "optimal")
+    )
+    assert optimal.bytes_per_second >= in_turn.bytes_per_second * (1 - 1e-9)
+    assert optimal.lasting_bytes_per_second >= in_turn.lasting_bytes_per_second * (1 - 1e-9)
+    used = [np.sort(np.bincount(job.writes.targets)).tolist() for job in (in_turn, optimal)]
+    assert used[0] == used[1]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_a_maximal_flow_is_as_even_as_the_program(
@@ -191,6 +204,15 @@ def test_a_maximal_flow_is_as_even_as_the_program(
         loads = np.bincount((kinds + routers * np.arange(width)).ravel(), weights=sent.ravel())
         return int((loads**2).sum())
 
+    def loads_of(sent: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:
+        """Of every router its load, its network's share and how many routers share that."""
+        squares(sent)
+        at = kinds + routers * np.arange(width)
+        loads = np.bincount(at.ravel(), weights=sent.ravel(), minlength=routers * width)
+        is_known = np.bincount(at.ravel(), minlength=routers * width) > 0
+        network = np.repeat(np.arange(width), routers)[is_known]
+        return loads[is_known], shares[network], np.bincount(network)[network]
+
     exactly = _even_exactly(kinds, supply, shares)
     least = squares(_even_flow(kinds, supply, shares))
     if exactly is not None:
@@ -201,6 +223,13 @@ def test_a_maximal_flow_is_as_even_as_the_program(
     even = int(((known - above) * low**2 + above * (low + 1) ** 2).sum())
     assert least >= even
     assert (exactly is not None) == (least == even)
+    # No load lies further beyond its even share than by the program of least squares.
+    beyond = [
+        (load - share // own - 1).max()
+        for sent in (_least_beyond(kinds, supply, shares), _even_flow(kinds, supply, shares))
+        for load, share, own in [loads_of(sent)]
+    ]
+    assert beyond[0] <= max(beyond[1], 0)
 
 
 def test_placed_nodes_cost_the_least_of_all_choices() -> None:

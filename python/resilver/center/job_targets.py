@@ -20,6 +20,11 @@ Floats = npt.NDArray[np.float64]
 CHOICES = ("round_robin", "random", "optimal", "each")
 """How targets may be chosen."""
 
+_PROGRAM_MAX = 10_000
+"""The most ways of kinds of clients to networks for which the program of least squares is asked:
+some seconds on one core.
+"""
+
 _TARGETS_PURPOSE = 0x74617267
 """The key of the streams that targets are drawn by."""
 
@@ -117,7 +122,8 @@ def _optimal(routes: Routes, side: Storage, nodes: Ints, targets: Ints) -> Ints:
     )
     sent = _even_exactly(kinds, supply, shares)
     if sent is None:
-        sent = _even_flow(kinds, supply, shares)
+        is_small = kinds.size <= _PROGRAM_MAX
+        sent = (_even_flow if is_small else _least_beyond)(kinds, supply, shares)
     # Of each kind so many clients go to each network, in their order; and so do its targets.
     order = np.argsort(kind_of, kind="stable")
     row = np.empty(len(nodes), dtype=np.int64)
@@ -127,11 +133,19 @@ def _optimal(routes: Routes, side: Storage, nodes: Ints, targets: Ints) -> Ints:
     return picked
 
 
-def _even_exactly(kinds: npt.NDArray[Any], supply: Ints, shares: Ints) -> Ints | None:
-    """The same where every router of a network can have as many clients as another, or one more.
+def _even_exactly(
+    kinds: npt.NDArray[Any], supply: Ints, shares: Ints, beyond: int | None = None
+) -> Ints | None:
+    """The same where routers of a network have as many clients as one another, or one more.
 
     No loads are more even, and a maximal flow tells whether that can be, in a hundredth of the time
     of the program below; None where it cannot.
+
+    Args:
+        kinds: As below.
+        supply: As below.
+        shares: As below.
+        beyond: Instead, how many more than that a router may have, and none needs to have any.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import maximum_flow
@@ -139,29 +153,47 @@ def _even_exactly(kinds: npt.NDArray[Any], supply: Ints, shares: Ints) -> Ints |
     count, width = kinds.shape
     most = int(kinds.max()) + 1
     routers, router = np.unique(kinds + most * np.arange(width), return_inverse=True)
-    network = routers // most
+    network, number = routers // most, len(routers)
     known = np.bincount(network, minlength=width)
-    floor = shares // np.maximum(known, 1)
+    floor = shares // known
     # From the source over kinds, routers and, for what is one more, networks to the sink.
-    source, first, extra = 0, 1 + count, 1 + count + len(routers)
+    source, first, extra = 0, 1 + count, 1 + count + number
     sink = extra + width
-    at = np.arange(count)
-    arcs = [
-        (np.full(count, source), 1 + at, supply),
-        (np.repeat(1 + at, width), first + router.reshape(-1), np.repeat(supply, width)),
-        (first + np.arange(len(routers)), np.full(len(routers), sink), floor[network]),
-        (first + np.arange(len(routers)), extra + network, np.ones(len(routers))),
-        (extra + np.arange(width), np.full(width, sink), shares - floor * known),
-    ]
-    begin, end, most_of = (
+    kind, at, net = np.arange(count), first + np.arange(number), extra + np.arange(width)
+    least = floor[network] if beyond is None else np.zeros(number)
+    above = np.ones(number) if beyond is None else floor[network] + 1 + beyond
+    rest = shares - floor * known if beyond is None else shares
+    arcs = (
+        (np.full(count, source), 1 + kind, supply),
+        (np.repeat(1 + kind, width), first + router.reshape(-1), np.repeat(supply, width)),
+        (at, np.full(number, sink), least),
+        (at, extra + network, above),
+        (net, np.full(width, sink), rest),
+    )
+    begin, end, passed = (
         np.concatenate(column).astype(np.int32) for column in zip(*arcs, strict=True)
     )
-    graph = coo_array((most_of, (begin, end)), shape=(sink + 1, sink + 1)).tocsr()
+    graph = coo_array((passed, (begin, end)), shape=(sink + 1, sink + 1)).tocsr()
     found = maximum_flow(graph, source, sink)
     if found.flow_value < int(supply.sum()):
         return None
-    sent = found.flow[1 + at][:, first + np.arange(len(routers))].toarray()
-    return np.asarray(sent[at[:, None], router.reshape(count, width)], dtype=np.int64)
+    sent = found.flow[1 + kind][:, at].toarray()
+    return np.asarray(sent[kind[:, None], router.reshape(count, width)], dtype=np.int64)
+
+
+def _least_beyond(kinds: npt.NDArray[Any], supply: Ints, shares: Ints) -> Ints:
+    """The same so that the greatest load beyond its even share is least, by halving."""
+    low, high = 0, int(shares.max())
+    best = _even_exactly(kinds, supply, shares, high)
+    assert best is not None
+    while low < high:
+        middle = (low + high) // 2
+        found = _even_exactly(kinds, supply, shares, middle)
+        if found is None:
+            low = middle + 1
+        else:
+            best, high = found, middle
+    return best
 
 
 def _even_flow(kinds: npt.NDArray[Any], supply: Ints, shares: Ints) -> Ints:
@@ -191,7 +223,8 @@ def _even_flow(kinds: npt.NDArray[Any], supply: Ints, shares: Ints) -> Ints:
     of_kind = csr_array((ones, (flows // width, flows)), shape=(count, count * width))
     of_router = csr_array((ones, (router, flows)), shape=(len(routers), count * width))
     of_network = csr_array((ones, (flows % width, flows)), shape=(width, count * width))
-    levels = coo_array((-np.ones(len(owner)), (owner, np.arange(len(owner)))))
+    at = np.arange(len(owner))
+    levels = coo_array((-np.ones(len(owner)), (owner, at)), shape=(len(routers), len(owner)))
     nothing = csr_array((count + width, len(owner)))
     equal = vstack([hstack([vstack([of_kind, of_network]), nothing]), hstack([of_router, levels])])
     solved = linprog(
