@@ -265,21 +265,25 @@ def job_rows(
         bytes a second), and a row a rate of what drawn clients get in closed form (``job`` is
         "expected", or "shared" where each router has its own share of clients).
     """
+    from dataclasses import replace
+
     import numpy as np
 
     from resilver.center import MachineFile, route
     from resilver.center import machine as machine_of
 
-    file = MachineFile.load(machine)
+    found = machine_of(machine)
+    fine = route(found)
     rows: list[Row] = []
     cases = [(rate, 1.0) for rate in routers]
     cases += [(routers[0], factor) for factor in channels if factor != 1.0]
     for rate, factor in cases:
-        rates = file.rates.model_dump() | {"router": rate}
-        for axis, along in zip("xyz", file.rates.along, strict=True):
+        rates = found.file.rates.model_dump() | {"router": rate}
+        for axis, along in zip("xyz", found.file.rates.along, strict=True):
             rates[axis] = [f"{factor * one:.0f} B/s" for one in along]
-        found = machine_of(MachineFile.of(file.model_dump() | {"rates": rates}))
-        routes = route(found)
+        # Nobody's router depends on rates.
+        file = MachineFile.of(found.file.model_dump() | {"rates": rates})
+        routes = replace(fine, machine=replace(found, file=file))
         asked: list[tuple[str, int, str, str | None]] = [("placed", 0, f"placed:{clients}", None)]
         for seed in range(1, seeds + 1):
             draws = np.random.Generator(np.random.Philox(key=[seed, _BEGINNINGS]))
@@ -335,7 +339,7 @@ def _drawn_rate(routes: Routes, clients: int, namespace: int, is_even: bool) -> 
     that their number is binomial; it passes what they ask for, or its rate.
     """
     import numpy as np
-    from scipy.stats import binom
+    from scipy.special import comb
 
     from resilver.center import storage
 
@@ -351,5 +355,6 @@ def _drawn_rate(routes: Routes, clients: int, namespace: int, is_even: bool) -> 
     for number, share in zip(network, chance, strict=True):
         counts = np.arange(int((used == number).sum()) + 1)
         passed = np.minimum(float(rates.router), counts * float(rates.target))
-        total += float(binom.pmf(counts, counts[-1], share) @ passed)
+        ways = comb(counts[-1], counts) * share**counts * (1 - share) ** counts[::-1]
+        total += float(ways @ passed)
     return total
