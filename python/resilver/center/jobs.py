@@ -98,8 +98,8 @@ class JobRates:
     def lasting_bytes_per_second(self) -> float:
         """What the job gets in all where each flow has as many bytes: so many times the slowest.
 
-        Rates are taken to stay as they are, so that it is the least that the job gets: what those
-        leave that are done may help others.
+        It is the least that the job gets: max-min fair rates make the smallest one as large as can
+        be, so that it never falls when flows end, and may rise.
         """
         return float(self.rates.min() * len(self.rates))
 
