@@ -1,4 +1,4 @@
-"""A year of a file system, a listing read and the rates of a job, on one core, beside their goals."""
+"""A year of a file system, a listing read and the rates of a job, on one core, beside goals."""
 
 from __future__ import annotations
 
