@@ -55,6 +55,7 @@ fn clients(duration: f64) -> Workload {
         size: Bytes::kibibytes(512),
         control: Bytes::new(64),
         targets: Targets::Uniform,
+        gap: SimDuration::ZERO,
         timeout: None,
         warm_up: SimDuration::ZERO,
         duration: Some(seconds(duration)),

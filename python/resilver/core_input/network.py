@@ -121,6 +121,7 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
         "size": traffic.request_bytes,
         "control": traffic.control_message,
         "targets": traffic.targets.content(),
+        "gap": traffic.gap_seconds,
         "timeout": traffic.timeout,
         "warm_up": traffic.warm_up_seconds,
         "duration": traffic.duration,

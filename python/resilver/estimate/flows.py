@@ -11,7 +11,7 @@ _ROUNDS_MAX = 64
 _BYTES_PER_PAIR = 200
 
 
-def tried(system: System, traffic: Traffic) -> tuple[float, float]:
+def tried(system: System, traffic: Traffic) -> tuple[float, float, float]:
     """The requests that are tried, one at a time, and the memory that their costs take.
 
     Args:
@@ -19,13 +19,21 @@ def tried(system: System, traffic: Traffic) -> tuple[float, float]:
         traffic: Its clients, or those of one of its pools.
 
     Returns:
-        How many requests, and bytes.
+        How many requests, bytes, and how many devices and clients are built anew for all trials.
     """
     servers, clients = max(system.server_count, 1), max(system.cluster.fabric.router_count, 1)
     kinds = 2 if 0 < traffic.read_share < 1 else 1
     times = {fault.at for fault in system.faults}
     ends = (fault.broken.until for fault in system.faults if fault.broken is not None)
     stretches = 1 + len(times | {end for end in ends if end is not None})
-    pairs = float(servers * clients * kinds * stretches)
-    rounds = min(max(_REQUESTS // (servers * clients), 1), _ROUNDS_MAX)
-    return pairs * rounds, pairs * _BYTES_PER_PAIR
+    asked, pairs, trials = servers * clients, servers * clients, clients
+    if (own := traffic.targets.per_client) is not None:
+        asked = pairs = clients * min(own, servers)
+        if system.cluster.fabric.topology is None:
+            # Around a switch that never fills, it is the same from wherever clients enter.
+            pairs = min(pairs, servers)
+        trials = pairs
+    rounds = min(max(_REQUESTS // pairs, 1), _ROUNDS_MAX)
+    ways = float(kinds * stretches)
+    built = trials * ways * (servers + clients)
+    return pairs * ways * rounds, asked * ways * _BYTES_PER_PAIR, built

@@ -20,6 +20,8 @@ _SECONDS_PER_REPLICA = 4.1e-7
 # A packet's hop over a link, and what a request of a client takes beside its packets.
 _SECONDS_PER_PACKET_HOP = 7.0e-8
 _SECONDS_PER_REQUEST = 1.0e-6
+# A device with its ports and its way, or a client, of a system that is built to try a request.
+_SECONDS_PER_BUILT = 3.0e-7
 # A buffer is asked for, read, sent and written: its events are the same wherever it goes.
 _EVENTS_PER_BUFFER = 7
 _SECONDS_PER_FILE = 1.0e-9
@@ -150,7 +152,7 @@ def _moving(
         hops += clients.packet_hops
         memory += clients.memory_bytes
         events += clients.events
-        seconds += clients.requests * _SECONDS_PER_REQUEST
+        seconds += clients.requests * _SECONDS_PER_REQUEST + clients.built * _SECONDS_PER_BUILT
     events += hops
     return {
         "requests": None if clients is None else round(clients.requests),

@@ -54,6 +54,7 @@ class Served:
         events: Events of the core besides those.
         outstanding: Requests under way at one time.
         packets_under_way: Packets under way at one time.
+        built: Devices and clients that are built anew for trials of steady flows.
     """
 
     requests: float
@@ -61,6 +62,7 @@ class Served:
     events: float
     outstanding: float
     packets_under_way: float
+    built: float = 0.0
 
     @property
     def memory_bytes(self) -> float:
@@ -136,12 +138,12 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
 
 def _tried(system: System, traffic: Traffic, network: Network | None, data: int) -> Served:
     """What steady flows are expected to take: their costs are tried, one request at a time."""
-    requests, kept = tried(system, traffic)
+    requests, kept, built = tried(system, traffic)
     work, hops = _work(system, traffic), 0.0 if network is None else network.hops
     messages = 0.0 if network is not None else 2 * requests * work.pieces
     events = messages + requests * work.pieces * _EVENTS_PER_REQUEST
     packet_hops = requests * (data + 1) * hops * work.carried
-    return Served(requests, packet_hops, events, kept / _BYTES_PER_REQUEST, data)
+    return Served(requests, packet_hops, events, kept / _BYTES_PER_REQUEST, data, built)
 
 
 def _streamed(

@@ -13,7 +13,7 @@ from resilver.report.words import plural
 from resilver.units import format_duration
 
 _STRETCHES_SHOWN_MAX = 3
-_OWN = "outstanding"
+_OWN, _OWN_RATE = "outstanding", "client_rate"
 
 
 def binding_sentence(results: ResultsLike, point: SystemRuns) -> str:
@@ -52,6 +52,8 @@ def _bound(rows: list[dict[str, Any]]) -> str:
     (name, level, full), bound = counts.most_common(1)[0]
     total = sum(counts.values())
     who = "all clients" if bound == total else f"{bound:,} of {plural(total, 'client')}"
+    if name == _OWN_RATE:
+        return f"{who} have the rate that they ask for"
     if name == _OWN:
         return f"{who} get what they ask for, one answer after another"
     if full > 1:

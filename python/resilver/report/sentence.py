@@ -303,6 +303,12 @@ def traffic_words(traffic: Traffic) -> str:
     elif targets.hot_servers is not None and targets.hot_requests is not None:
         hot = f"{percent(targets.hot_requests)} of them to {percent(targets.hot_servers)}"
         parts.append(f"{hot} of the servers")
+    elif targets.per_client is not None:
+        of_each = plural(targets.per_client, "server")
+        how = "drawn" if targets.is_dealt_at_random else "in turn"
+        parts.append(f"each client to {of_each} of its own, dealt {how}")
+    if traffic.client_rate is not None:
+        parts.append(f"each client at most {format_rate(float(traffic.client_rate))}")
     if traffic.timeout is not None:
         parts.append(f"each given up after {exact_duration(traffic.timeout)}")
     return ", ".join(parts)

@@ -13,6 +13,10 @@ from resilver.spec import System
 
 OWN_CAP = ("outstanding", "clients")
 """What binds flows that no part does, and its level: what they keep outstanding."""
+# Gaps between requests are whole picoseconds.
+_AT_RATE = 1 - 1e-6
+OWN_RATE = ("client_rate", "clients")
+"""The same, where it is the most that clients ask for."""
 
 
 def _device_level(system: System) -> str:
@@ -43,7 +47,7 @@ def named_flows(
     device_level, pools = _device_level(system), system.pool_names
     bindings, levels = [], []
     for row in flows.to_pylist():
-        binding, level = OWN_CAP
+        binding, level = OWN_RATE if _is_at_own_rate(system, row) else OWN_CAP
         if row["kind"]:
             level = row["level"] or {"link": "link"}.get(row["kind"], "interface")
             if not row["level"] and row["kind"] == "reading":
@@ -58,6 +62,15 @@ def named_flows(
     named = flows.append_column("pool", pa.array(of_pools, pa.string()))
     named = named.append_column("binding", pa.array(bindings, pa.string()))
     return named.append_column("binding_level", pa.array(levels, pa.string()))
+
+
+def _is_at_own_rate(system: System, row: Mapping[str, Any]) -> bool:
+    """Whether flows have the rate that their clients ask for at the most."""
+    number = row["pool_number"]
+    traffic = system.traffic if number is None else system.of_pools[number].traffic
+    if traffic is None or traffic.client_rate is None:
+        return False
+    return bool(row["least_bytes_per_second"] >= float(traffic.client_rate) * _AT_RATE)
 
 
 def _router(endpoint: int, endpoints_of: Sequence[Sequence[int]]) -> int:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PlainValidator, ValidationInfo, WithJsonSchema, model_validator
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.trace import RequestTrace, read_trace
 from resilver.spec.problems import unknown_key
-from resilver.spec.section import AboveZero, Section, file_path, one_key
+from resilver.spec.section import AboveZero, Count, Section, file_path, one_key
 from resilver.units import PerSecond
 
 _WAYS = 'write { poisson = "1000 /s" }, { pareto = "1000 /s", shape = 1.5 } or { trace = "file" }'
-_TARGETS = 'write "uniform", { zipf = 0.99 } or { hot_servers = 0.1, hot_requests = 0.9 }'
+_TARGETS = (
+    'write "uniform", { zipf = 0.99 }, { hot_servers = 0.1, hot_requests = 0.9 } or '
+    "{ per_client = 1 }"
+)
 _ZIPF_MAX = 100.0
+PER_CLIENT_MAX = 1_000_000
+"""The most servers of a client's own."""
 SHAPE_MIN = 1.05
 """The least exponent of Pareto arrivals. Of the mean gap, n gaps show 1 - n^(1/shape - 1): at 1.05
 a million requests come at 2.1 times the rate that is asked for, and at 1.001 at 73 times."""
@@ -133,6 +138,14 @@ class RequestTargets(Section):
     """The share of the servers that are hot, above 0. Needs ``hot_requests``."""
     hot_requests: _ShareOf = Field(default=None, examples=[0.9])
     """The share of requests that go to them. Needs ``hot_servers``."""
+    per_client: Count | None = Field(default=None, le=PER_CLIENT_MAX, examples=[1])
+    """How many servers each client (each place where clients enter) has of its own, which it asks
+    alike and asks no others.
+    """
+    dealt: Literal["round_robin", "random"] | None = Field(default=None, examples=["round_robin"])
+    """How they are dealt to clients: in turn, so that each server has as many clients as another,
+    to one; or drawn by the seed. Default: ``round_robin``. Only with ``per_client``.
+    """
 
     word: ClassVar[str] = "uniform"
 
@@ -154,6 +167,8 @@ class RequestTargets(Section):
         if "zipf" in data:
             one_key(data, ("zipf",))
             return data
+        if "per_client" in data or "dealt" in data:
+            return cls._dealt(data)
         problems = [
             Problem(
                 f"a share is a number {'above' if key == 'hot_servers' else 'from'} 0 to 1",
@@ -161,7 +176,7 @@ class RequestTargets(Section):
                 key=key,
                 value=show(data[key]) if key in data else None,
             )
-            for key in known[1:]
+            for key in ("hot_servers", "hot_requests")
             if (share := _number(data.get(key))) is None
             or not 0 <= share <= 1
             or (key == "hot_servers" and share == 0)
@@ -170,9 +185,38 @@ class RequestTargets(Section):
             raise ConfigError(problems)
         return data
 
+    @staticmethod
+    def _dealt(data: dict[str, Any]) -> dict[str, Any]:
+        """Checks targets of which clients have some of their own."""
+        own = ("per_client", "dealt")
+        problems = [
+            Problem(
+                "clients that have servers of their own ask them alike",
+                f"remove it, or leave out {' and '.join(key for key in own if key in data)}",
+                key=key,
+                value=show(data[key]),
+            )
+            for key in data
+            if key not in own
+        ]
+        if "per_client" not in data:
+            rule, remedy = "this is how the servers of each client are dealt", "such as 1"
+            problems.append(Problem(f"{rule}, and needs how many", remedy, key="per_client"))
+        if problems:
+            raise ConfigError(problems)
+        return data
+
+    @property
+    def is_dealt_at_random(self) -> bool:
+        """Whether the seed draws the servers of each client."""
+        return self.dealt == "random"
+
     @property
     def label(self) -> str:
         """The targets in words."""
+        if self.per_client is not None:
+            how = "drawn" if self.is_dealt_at_random else "in turn"
+            return f"{self.per_client:,} servers of each client's own, {how}"
         if self.zipf is not None:
             return f"zipf {self.zipf:g}"
         if self.hot_servers is not None:
@@ -185,4 +229,6 @@ class RequestTargets(Section):
             return {"kind": "zipf", "exponent": self.zipf}
         if self.hot_servers is not None:
             return {"kind": "hot", "servers": self.hot_servers, "requests": self.hot_requests}
+        if self.per_client is not None:
+            return {"kind": "dealt", "each": self.per_client, "is_drawn": self.is_dealt_at_random}
         return {"kind": "uniform"}

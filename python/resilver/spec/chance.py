@@ -47,7 +47,10 @@ def _asked(pool: System, traffic: Traffic) -> str:
         return "what clients ask, and when"
     if not pool.is_traffic_only:
         return "which objects clients ask for"
-    return "" if traffic.targets == RequestTargets() else "which servers clients ask most"
+    targets = traffic.targets
+    if targets.per_client is not None:
+        return "which servers each client asks" if targets.is_dealt_at_random else ""
+    return "" if targets == RequestTargets() else "which servers clients ask most"
 
 
 def _draws_routers(topology: TopologySpec) -> bool:

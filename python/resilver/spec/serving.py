@@ -50,10 +50,21 @@ def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -
     elif traffic.warm_up_seconds + float(traffic.duration or 0) >= HORIZON_SECONDS:
         rule = "the run would last longer than 213 days"
         problems.append(Problem(rule, "shorten it", key="traffic.duration"))
+    problems += _target_problems(cluster, traffic)
     problems += _packet_problems(cluster, traffic)
     if traffic.arrivals is not None and traffic.arrivals.trace is not None:
         problems += _trace_problems(cluster, traffic.arrivals.trace)
     return problems
+
+
+def _target_problems(cluster: Cluster, traffic: Traffic) -> list[Problem]:
+    """Clients with more servers of their own than there are."""
+    own, count = traffic.targets.per_client, cluster.server_count
+    if own is None or not count or own <= count:
+        return []
+    rule = f"there are {count:,} servers that a client could have of its own"
+    remedy = f'give at most {count}, or write targets = "uniform"'
+    return [Problem(rule, remedy, key="traffic.targets.per_client", value=show(own))]
 
 
 def with_routers(cluster: Cluster) -> Cluster:

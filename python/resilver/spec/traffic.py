@@ -11,7 +11,14 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.spec.arrivals import Arrivals, RequestTargets
 from resilver.spec.section import AboveZero, Count, Section, Share
 from resilver.spec.streams import Streams
-from resilver.units import Bytes, Seconds, exact_bytes, exact_duration
+from resilver.units import (
+    Bytes,
+    BytesPerSecond,
+    Seconds,
+    exact_bytes,
+    exact_duration,
+    exact_rate,
+)
 
 OUTSTANDING_MAX = 10_000_000
 """The most requests that a closed loop keeps outstanding."""
@@ -26,6 +33,7 @@ _REQUEST_SIZE = Bytes(512 * 1024)
 
 _SIZE = AboveZero('such as "64 B"')
 _TIME = AboveZero('such as "10 s"')
+_RATE = AboveZero('such as "53 MB/s"')
 
 
 class Traffic(Section):
@@ -60,7 +68,12 @@ class Traffic(Section):
     """The size of a read's request and of a write's acknowledgement."""
     targets: RequestTargets = Field(default=RequestTargets(), examples=["uniform"])
     """Which servers requests go to, by the first piece of the object: ``uniform``, ``{ zipf = 0.99
-    }`` or ``{ hot_servers = 0.1, hot_requests = 0.9 }``.
+    }``, ``{ hot_servers = 0.1, hot_requests = 0.9 }`` or, of each client's own, ``{ per_client = 1
+    }``.
+    """
+    client_rate: Annotated[BytesPerSecond | None, _RATE] = Field(default=None, examples=["53 MB/s"])
+    """Of a closed loop: the most that one client (one place where clients enter) asks for, its
+    requests coming no nearer to each other than that. Default: no limit.
     """
     timeout: Annotated[Seconds | None, _TIME] = Field(default=None, examples=["1 s"])
     """After what time a request is lost and tried elsewhere. Default: never, so that one to a disk
@@ -88,6 +101,15 @@ class Traffic(Section):
             remedy = "remove it, or use outstanding"
             value = show(exact_duration(self.interval))
             problems.append(Problem(rule, remedy, key="interval", value=value))
+        if self.outstanding is None and self.client_rate is not None:
+            rule, remedy = (
+                "this is the most of a closed loop's client",
+                "remove it, or use outstanding",
+            )
+            if self.streams is not None:
+                remedy = "remove it, or use streams.rate"
+            value = show(exact_rate(self.client_rate))
+            problems.append(Problem(rule, remedy, key="client_rate", value=value))
         if self.arrivals is not None and self.arrivals.trace is not None:
             problems += [
                 Problem("the trace says this of each request", "remove it", key=name)
@@ -159,6 +181,11 @@ class Traffic(Section):
         return int(_REQUEST_SIZE if self.request_size is None else self.request_size)
 
     @property
+    def gap_seconds(self) -> float:
+        """The least time between two requests of a client; zero where it has no rate of its own."""
+        return 0.0 if self.client_rate is None else self.request_bytes / float(self.client_rate)
+
+    @property
     def warm_up_seconds(self) -> float:
         """How long before statistics start, the default filled in."""
         return 2 * self.interval_seconds if self.warm_up is None else float(self.warm_up)
@@ -175,8 +202,10 @@ class Traffic(Section):
             }
         # What follows every request is named as it was before there were flows.
         engine = {} if self.engine == "events" else {"engine": self.engine}
+        paced = {} if self.client_rate is None else {"client_rate": float(self.client_rate)}
         return {
             **engine,
+            **paced,
             "outstanding": self.outstanding,
             "arrivals": self.arrivals.content() if self.arrivals is not None else None,
             "interval": self.interval_seconds,

@@ -17,6 +17,8 @@ mod streams;
 mod targets;
 mod trials;
 
+use std::sync::Arc;
+
 use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::queue::QueueKind;
@@ -24,7 +26,7 @@ use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 pub use request_traffic::{Arrivals, Targets, TraceRequest, Traffic};
 pub use stream_traffic::{Bursts, Corruption, Pairing, StreamTraffic, StripesOf};
-pub(crate) use trials::Loop;
+pub(crate) use trials::{Clients, Loop};
 
 use crate::SystemError;
 use crate::checker::ConservationError;
@@ -86,7 +88,7 @@ pub struct Workload {
     /// How much of the data that the known failures ask for is rebuilt, from 0 to 1.
     share_rebuilt: f64,
     /// What is stored, of which operations are; empty where nothing is.
-    objects: Objects,
+    objects: Arc<Objects>,
     /// The clients that issue requests, where there are any.
     requests: Option<Requests>,
     /// Whose turn it is of the sides of servers, for requests.
@@ -152,7 +154,7 @@ impl Workload {
         if devices.is_empty() {
             return;
         }
-        self.objects.stage = stage as usize;
+        Arc::make_mut(&mut self.objects).stage = stage as usize;
         devices.iter().for_each(|device| self.is_out[device.index()] = true);
         devices.iter().for_each(|&device| self.fail_device(device, site));
         self.ask_elsewhere(devices, site);
@@ -162,8 +164,8 @@ impl Workload {
     ///
     /// Of what was rebuilt so far, which is this share, each piece stays where it is.
     pub(crate) fn regain_devices(&mut self, devices: &[DeviceId], stage: u32, share: f64) {
-        self.objects.settle(devices, &self.is_out, share);
-        self.objects.stage = stage as usize;
+        Arc::make_mut(&mut self.objects).settle(devices, &self.is_out, share);
+        Arc::make_mut(&mut self.objects).stage = stage as usize;
         devices.iter().for_each(|device| self.is_out[device.index()] = false);
     }
 

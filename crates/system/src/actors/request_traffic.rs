@@ -27,6 +27,8 @@ pub struct Traffic {
     pub control: Bytes,
     /// Which server a request goes to.
     pub targets: Targets,
+    /// The least time between two requests of one requester of a closed loop.
+    pub gap: SimDuration,
     /// How long a requester waits for an answer; `None` where it learns at once of a message that is lost.
     pub timeout: Option<SimDuration>,
     /// When statistics begin.
@@ -100,6 +102,13 @@ pub enum Targets {
         /// The share of the requests that they get, from 0 to 1.
         requests: f64,
     },
+    /// Each requester has servers of its own, and asks them alike.
+    Dealt {
+        /// How many; all, where there are fewer.
+        each: u32,
+        /// Whether the seed draws them; else they are dealt in turn.
+        is_drawn: bool,
+    },
 }
 
 impl Traffic {
@@ -143,7 +152,8 @@ impl Traffic {
             Targets::Hot { requests, .. } if !(0.0..=1.0).contains(&requests) => {
                 wrong("targets.requests", requests, "it must be from 0 to 1")
             }
-            Targets::Hot { .. } => Ok(()),
+            Targets::Dealt { each: 0, .. } => wrong("targets.each", 0.0, "it must be 1 at least"),
+            Targets::Hot { .. } | Targets::Dealt { .. } => Ok(()),
         }
     }
 

@@ -27,6 +27,8 @@ pub(super) struct Requester {
     pub life: u32,
     /// Which of the laws its requests follow.
     pub law: u8,
+    /// When it may issue its next request, where they keep a distance.
+    not_before: SimTime,
 }
 
 /// What some of the requesters ask for: those of one traffic.
@@ -58,11 +60,12 @@ impl Requests {
             is_working: true,
             life: 0,
             law,
+            not_before: SimTime::ZERO,
         };
         let count = traffic.requesters.len() as u64;
         self.requesters.extend((u64::from(first)..u64::from(first) + count).map(requester));
         let first_row = self.laws.iter().map(|law| law.rows().len() as u32).sum();
-        let chooser = Chooser::new(seed, servers, traffic.targets);
+        let chooser = Chooser::new(seed, servers, traffic.targets, (u64::from(first), count as usize));
         self.laws.push(Law { traffic, chooser, first, first_row });
     }
 
@@ -83,8 +86,9 @@ impl Requests {
     #[inline]
     pub fn draw_server(&mut self, requester: u32) -> DeviceId {
         let Requests { laws, requesters } = self;
-        let requester = &mut requesters[requester as usize];
-        laws[usize::from(requester.law)].chooser.draw(&mut requester.target)
+        let drawing = &mut requesters[requester as usize];
+        let law = &laws[usize::from(drawing.law)];
+        law.chooser.draw(requester - law.first, &mut drawing.target)
     }
 
     /// Any server of a requester's law but those of which `is_excluded` holds; `None` where that leaves none.
@@ -122,11 +126,24 @@ impl Requests {
     }
 
     /// What a requester of the closed loop issues after a random moment within `interval`.
-    pub fn issue_within(&mut self, requester: u32, interval: SimDuration) -> (SimDuration, WorkloadEvent) {
-        let uniform = self.requesters[requester as usize].issue.uniform();
+    ///
+    /// Where its requests keep a distance, it comes no sooner than that after the one before; the first at a random moment of it, so that
+    /// requesters are not in step.
+    pub fn issue_within(&mut self, requester: u32, now: SimTime, interval: SimDuration) -> (SimTime, WorkloadEvent) {
+        let gap = self.law_of(requester).traffic.gap;
+        let Requester { issue, not_before, .. } = &mut self.requesters[requester as usize];
         // The product is below 2^64: a uniform number is below one by 2^-53 at least.
-        let after = SimDuration::from_picoseconds((interval.picoseconds() as f64 * uniform) as u64);
-        (after, WorkloadEvent::Issue(self.life(requester)))
+        let mut within =
+            |time: SimDuration| SimDuration::from_picoseconds((time.picoseconds() as f64 * issue.uniform()) as u64);
+        let mut at = now + within(interval);
+        if gap > SimDuration::ZERO {
+            if *not_before == SimTime::ZERO {
+                *not_before = now + within(gap);
+            }
+            at = at.max(*not_before);
+            *not_before = at + gap;
+        }
+        (at, WorkloadEvent::Issue(self.life(requester)))
     }
 
     /// When the next request of the open loop comes to a requester.
@@ -146,14 +163,14 @@ impl Requests {
     }
 
     /// What a requester begins with.
-    pub fn first_of(&mut self, requester: u32, mut schedule: impl FnMut(SimDuration, WorkloadEvent)) {
+    pub fn first_of(&mut self, requester: u32, now: SimTime, mut schedule: impl FnMut(SimTime, WorkloadEvent)) {
         if let Arrivals::Closed { outstanding, interval } = self.law_of(requester).traffic.arrivals {
             for _ in 0..self.share(requester, outstanding) {
-                let (after, event) = self.issue_within(requester, interval);
-                schedule(after, event);
+                let (at, event) = self.issue_within(requester, now, interval);
+                schedule(at, event);
             }
         } else if let Some((after, event)) = self.arrive_next(requester) {
-            schedule(after, event);
+            schedule(now + after, event);
         }
     }
 
@@ -161,9 +178,9 @@ impl Requests {
     pub fn drawn(&mut self, requester: u32) -> (bool, Bytes, DeviceId) {
         let Requests { laws, requesters } = self;
         let drawing = &mut requesters[requester as usize];
-        let Law { traffic, chooser, .. } = &laws[usize::from(drawing.law)];
+        let Law { traffic, chooser, first, .. } = &laws[usize::from(drawing.law)];
         let is_read = drawing.kind.uniform() < traffic.read_share;
-        (is_read, traffic.size, chooser.draw(&mut drawing.target))
+        (is_read, traffic.size, chooser.draw(requester - first, &mut drawing.target))
     }
 }
 

@@ -27,7 +27,7 @@ impl Workload {
         }
         let now = site.schedule.now();
         for requester in 0..requests.requesters.len() as u32 {
-            requests.first_of(requester, |after, event| events.push((now + after, event)));
+            requests.first_of(requester, now, |at, event| events.push((at, event)));
         }
         events.into_iter().for_each(|(time, event)| self.schedule_within(time, event, site));
     }
@@ -48,8 +48,8 @@ impl Workload {
     fn follow_up<F: Fabric, D: Device, K: QueueKind>(&mut self, requester: u32, site: &mut Site<'_, F, D, K>) {
         let Some(requests) = &mut self.requests else { return };
         if let Arrivals::Closed { interval, .. } = requests.law_of(requester).traffic.arrivals {
-            let (after, event) = requests.issue_within(requester, interval);
-            self.schedule(site.schedule.now() + after, event, site);
+            let (at, event) = requests.issue_within(requester, site.schedule.now(), interval);
+            self.schedule_within(at, event, site);
         }
     }
 
@@ -289,7 +289,7 @@ impl Workload {
             let index = number as usize;
             if is_at(requests.endpoint(number)) && !requests.requesters[index].is_working {
                 requests.requesters[index].is_working = true;
-                requests.first_of(number, |after, event| events.push((now + after, event)));
+                requests.first_of(number, now, |at, event| events.push((at, event)));
             }
         }
         events.into_iter().for_each(|(time, event)| self.schedule_within(time, event, site));

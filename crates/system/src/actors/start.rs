@@ -61,7 +61,7 @@ impl Workload {
             gathered: Vec::with_capacity(pieces),
             is_out: vec![false; devices],
             share_rebuilt: 0.0,
-            objects: Objects::none(),
+            objects: Arc::new(Objects::none()),
             requests: None,
             turns: 0,
             streams: None,
@@ -91,7 +91,7 @@ impl Workload {
     /// The same workload on objects, where there are some.
     fn over(mut self, objects: Objects) -> Self {
         self.measures.clients.pieces = Some(PieceCounts::default());
-        Workload { objects, ..self }
+        Workload { objects: Arc::new(objects), ..self }
     }
 
     /// Requests to servers of `devices` devices, each to a piece of its own; `has_rebuild` says whether there is a rebuild that

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use resilver_units::{SimDuration, SimTime};
+use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::Workload;
 use super::request_traffic::{Arrivals, TraceRequest, Traffic};
-use super::requesters::Law;
+use super::requesters::{Law, Requester, Requests};
 
 /// What clients of a closed loop have under way, and which kinds of requests.
 #[derive(Clone, Copy, Debug)]
@@ -17,33 +17,65 @@ pub(crate) struct Loop {
     pub outstanding: u64,
     /// Within what time after an answer the next request is issued.
     pub interval: SimDuration,
+    /// The least time between two requests; zero where they keep no distance.
+    pub gap: SimDuration,
 }
 
-impl Workload {
+/// The clients of a system, of whom one at a time is tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Clients {
+    requests: Requests,
+    /// What they ask for, without them.
+    asked: Workload,
+}
+
+impl Clients {
+    /// Those of a workload; `None` where nobody issues requests.
+    pub fn of(mut workload: Workload) -> Option<Self> {
+        let requests = workload.requests.take()?;
+        Some(Clients { requests, asked: workload })
+    }
+
     /// The closed loop of each requester that is one as a steady flow, in their order; `None` for others.
-    pub(crate) fn loops(&self) -> Vec<Option<Loop>> {
-        let Some(requests) = &self.requests else { return Vec::new() };
-        let own = |(number, requester): (u32, &super::requesters::Requester)| {
+    pub fn loops(&self) -> Vec<Option<Loop>> {
+        let Requests { laws, requesters } = &self.requests;
+        let own = |(number, requester): (u32, &Requester)| {
             let law = usize::from(requester.law);
-            let Arrivals::Flows { outstanding, interval } = requests.laws[law].traffic.arrivals else { return None };
-            Some(Loop { law, outstanding: requests.share(number, outstanding), interval })
+            let Traffic { arrivals, gap, .. } = &laws[law].traffic;
+            let &Arrivals::Flows { outstanding, interval } = arrivals else { return None };
+            Some(Loop { law, outstanding: self.requests.share(number, outstanding), interval, gap: *gap })
         };
-        (0..).zip(&requests.requesters).map(own).collect()
+        (0..).zip(requesters).map(own).collect()
     }
 
     /// How many servers requests of a traffic may go to.
-    pub(crate) fn targets_of(&self, law: usize) -> usize {
-        self.requests.as_ref().map_or(0, |requests| requests.laws[law].chooser.count())
+    pub fn targets_of(&self, law: usize) -> usize {
+        self.requests.laws[law].chooser.count()
+    }
+
+    /// Where requests of a requester enter.
+    pub fn entry_of(&self, requester: u32) -> EndpointId {
+        self.requests.endpoint(requester)
+    }
+
+    /// The servers of a requester's own, where each has some.
+    pub fn own_servers(&self, requester: u32) -> Option<Vec<DeviceId>> {
+        let law = self.requests.law_of(requester);
+        law.chooser.own(requester - law.first).map(Iterator::collect)
     }
 
     /// The same system with this requester alone, which issues as many requests of a kind, one after another with `spacing` between them:
-    /// to each server as many as its share of the requests says.
-    pub(crate) fn alone(&self, requester: u32, is_read: bool, (rows, spacing): (usize, SimDuration)) -> Workload {
-        let mut trial = self.clone();
-        let Some(requests) = &mut trial.requests else { return trial };
-        let endpoint = requests.endpoint(requester);
-        let law = usize::from(requests.requesters[requester as usize].law);
-        requests.requesters = vec![requests.requesters[requester as usize].clone()];
+    /// all to the server that is named, or else to each server as many as its share of the requests says.
+    pub fn alone(
+        &self,
+        (requester, server): (u32, Option<DeviceId>),
+        is_read: bool,
+        (rows, spacing): (usize, SimDuration),
+    ) -> Workload {
+        let (all, endpoint) = (&self.requests, self.entry_of(requester));
+        let requesters = vec![all.requesters[requester as usize].clone()];
+        let law = usize::from(requesters[0].law);
+        let mut requests = Requests { laws: all.laws.clone(), requesters };
         for (number, other) in requests.laws.iter_mut().enumerate() {
             // Rows are looked for by the first ones of the traffics, which come in the order of these.
             (other.first, other.first_row) = (0, if number <= law { 0 } else { u32::MAX });
@@ -53,11 +85,12 @@ impl Workload {
             at: SimTime::from_picoseconds(number as u64 * spacing.picoseconds()),
             is_read,
             bytes: traffic.size,
-            target: Some(chooser.at((number as f64 + 0.5) / rows as f64)),
+            target: Some(server.unwrap_or_else(|| chooser.at((number as f64 + 0.5) / rows as f64))),
         };
         let arrivals = Arrivals::Trace(Arc::new((0..rows).map(row).collect()));
         *traffic = Traffic { requesters: vec![endpoint], arrivals, timeout: None, ..traffic.clone() };
-        let duration = SimDuration::from_picoseconds(rows as u64 * spacing.picoseconds());
-        Workload { warm_up: SimDuration::ZERO, duration: Some(duration), is_time_over: false, ..trial }
+        let duration = Some(SimDuration::from_picoseconds(rows as u64 * spacing.picoseconds()));
+        let requests = Some(requests);
+        Workload { requests, warm_up: SimDuration::ZERO, duration, is_time_over: false, ..self.asked.clone() }
     }
 }

@@ -6,6 +6,7 @@
 //! request takes alone (Little's law). Rates are constant between faults.
 
 mod outcome;
+mod pairs;
 mod rows;
 mod sharing;
 mod trial;
@@ -15,7 +16,7 @@ use resilver_kernel::Digest;
 use resilver_units::{Bytes, SimDuration, SimTime};
 
 use crate::SystemError;
-use crate::actors::{Arrivals, Workload};
+use crate::actors::{Arrivals, Clients, Workload};
 use crate::config::SystemConfig;
 use crate::faults::Fault;
 use crate::measures::Period;
@@ -23,6 +24,7 @@ use crate::ports::Ports;
 use crate::running::{Run, check_numbers};
 use crate::simulation::Moved;
 use crate::storage::Conclusion;
+use pairs::{Pair, Pairs};
 use sharing::{Parts, Shared};
 use trial::Trial;
 
@@ -50,11 +52,13 @@ struct Phase {
 struct Steady {
     config: SystemConfig,
     phases: Vec<Phase>,
-    /// All requesters, of which one at a time is tried.
-    workload: Workload,
+    /// Who is tried, one at a time.
+    clients: Clients,
     /// The requesters that have requests outstanding.
     requesters: Vec<u32>,
-    /// What those of each phase cost, phase after phase.
+    /// What is tried for them in each phase.
+    pairs: Pairs,
+    /// What that costs, phase after phase; once all is tried, what requests of each requester do.
     trials: Vec<Trial>,
     /// What the first trial told, whose form the outcome has.
     form: Option<Conclusion>,
@@ -69,14 +73,15 @@ pub(crate) fn begin(config: &SystemConfig, bytes: Bytes) -> Result<Box<dyn Run>,
     check_numbers(config)?;
     check(config, bytes)?;
     let sides = Ports::new(&config.endpoint_of, &config.ports_of).sides();
-    let workload = Workload::of(config, sides)?.ok_or_else(|| refused("there are no clients"))?;
-    let loops = workload.loops();
+    let clients = Workload::of(config, sides)?.and_then(Clients::of).ok_or_else(|| refused("there are no clients"))?;
+    let loops = clients.loops();
     let asks = |requester: &u32| loops[*requester as usize].is_some_and(|of| of.outstanding > 0);
     let requesters: Vec<u32> = (0..loops.len() as u32).filter(asks).collect();
     Ok(Box::new(Steady {
         phases: phases(config),
+        pairs: Pairs::of(config, &clients, &requesters),
         config: config.clone(),
-        workload,
+        clients,
         requesters,
         trials: Vec::new(),
         form: None,
@@ -139,21 +144,34 @@ fn phases(config: &SystemConfig) -> Vec<Phase> {
             (false, true) => Period::After,
             (false, false) => Period::During,
         };
-        Phase { from, to, period, config: SystemConfig { faults, ..config.clone() } }
+        Phase { from, to, period, config: SystemConfig { faults, ..trial::steady(config) } }
     };
     times.windows(2).map(phase).collect()
 }
 
 impl Steady {
     fn total(&self) -> usize {
-        self.phases.len() * self.requesters.len()
+        self.phases.len() * self.pairs.tried.len()
     }
 
     /// The requests that a trial issues: together enough that each device has many, and to each server alike.
-    fn rows(&self, requester: u32) -> Result<(usize, SimDuration), SystemError> {
-        let law = self.workload.loops()[requester as usize].map_or(0, |of| of.law);
-        let targets = self.workload.targets_of(law).max(1);
-        trial::rows(targets, self.requesters.len())
+    fn rows(&self, (requester, server): Pair) -> Result<(usize, SimDuration), SystemError> {
+        let law = self.clients.loops()[requester as usize].map_or(0, |of| of.law);
+        let targets = if server.is_some() { 1 } else { self.clients.targets_of(law).max(1) };
+        trial::rows(targets, self.pairs.tried.len())
+    }
+
+    /// Makes what was tried into what requests of each requester do.
+    fn combine(&mut self) -> Result<(), SystemError> {
+        let parts = Parts::of(self.form.as_ref().ok_or_else(|| refused("no client asks for anything"))?);
+        let (count, mut tried) = (self.pairs.tried.len(), std::mem::take(&mut self.trials));
+        for _ in &self.phases {
+            let rest = tried.split_off(count);
+            let of_phase = self.pairs.trials(&self.clients, &self.requesters, &parts, tried);
+            self.trials.extend(of_phase);
+            tried = rest;
+        }
+        Ok(())
     }
 
     /// What the trials of a phase come to.
@@ -169,12 +187,12 @@ impl Run for Steady {
     fn advance(&mut self) -> Result<bool, SystemError> {
         let begin = self.trials.len();
         let end = self.total().min(begin + TRIALS_A_THREAD * rayon::current_num_threads());
-        let count = self.requesters.len();
-        let loops = self.workload.loops();
+        let tried = &self.pairs.tried;
+        let loops = self.clients.loops();
         let try_one = |number: usize| {
-            let (phase, requester) = (&self.phases[number / count], self.requesters[number % count]);
-            let of = loops[requester as usize].expect("only closed loops are tried");
-            trial::run(&phase.config, &self.workload, (requester, of), self.rows(requester)?)
+            let (phase, pair) = (&self.phases[number / tried.len()], tried[number % tried.len()]);
+            let of = loops[pair.0 as usize].expect("only closed loops are tried");
+            trial::run(&phase.config, &self.clients, (pair, of), self.rows(pair)?)
         };
         let tried: Vec<_> = (begin..end).into_par_iter().map(try_one).collect::<Result<_, _>>()?;
         for (trial, form, events) in tried {
@@ -193,7 +211,8 @@ impl Run for Steady {
         Moved { events: self.events, ..Moved::default() }
     }
 
-    fn conclude(self: Box<Self>) -> Result<(Conclusion, Digest, u64), SystemError> {
+    fn conclude(mut self: Box<Self>) -> Result<(Conclusion, Digest, u64), SystemError> {
+        self.combine()?;
         let shared: Vec<Shared> = (0..self.phases.len()).map(|phase| self.shared(phase)).collect::<Result<_, _>>()?;
         let mut digest = Digest::new();
         shared.iter().flat_map(|of| &of.rates).for_each(|rate| digest.fold(rate.to_bits()));

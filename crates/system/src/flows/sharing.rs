@@ -1,10 +1,12 @@
 //! The rates of flows over the parts of a system, and what each layer of parts allows.
 
 use resilver_flow::{Flow, Flows, OWN_CAP, fair_rates};
+use resilver_units::{EndpointId, SimDuration};
 
 use super::refused;
 use super::trial::{Cost, Trial};
 use crate::SystemError;
+use crate::actors::Traffic;
 use crate::config::SystemConfig;
 use crate::storage::Conclusion;
 
@@ -55,6 +57,15 @@ impl Parts {
             }
             port if port < inner + self.interfaces => (Layer::Interfaces, (port - inner) as u32),
             channel => (Layer::Links, (channel - inner - self.interfaces) as u32),
+        }
+    }
+
+    /// A part on the way from one place where clients enter, as the part on the same way from another one: the interface there is that one's.
+    pub fn of_entry(&self, part: u32, from: EndpointId, to: EndpointId) -> u32 {
+        let first = (self.devices + self.inner.len()) as u32;
+        match part.checked_sub(first) {
+            Some(port) if port / 2 == from.get() => first + 2 * to.get() + port % 2,
+            _ => part,
         }
     }
 
@@ -127,8 +138,9 @@ pub(super) fn share(config: &SystemConfig, parts: Parts, trials: &[Trial]) -> Re
         let alone = traffic.read_share * trial.reads.delay + (1.0 - traffic.read_share) * trial.writes.delay;
         // A request is issued at a random moment of the interval, on average in its middle.
         let cycle = alone + trial.of.interval.seconds() / 2.0;
-        let cap = trial.of.outstanding as f64 * traffic.size.get() as f64 / cycle;
-        if cycle > 0.0 { cap } else { f64::INFINITY }
+        let (size, gap) = (traffic.size.get() as f64, trial.of.gap.seconds());
+        let of_loop = if cycle > 0.0 { trial.of.outstanding as f64 * size / cycle } else { f64::INFINITY };
+        if gap > 0.0 { of_loop.min(size / gap) } else { of_loop }
     };
     let solve = |is_of: &dyn Fn(u32) -> bool, has_caps: bool| {
         let mut flows = Flows::new(vec![1.0; parts.count()]).map_err(told)?;
@@ -170,12 +182,17 @@ pub(super) fn share(config: &SystemConfig, parts: Parts, trials: &[Trial]) -> Re
     let is_finite = own.is_finite();
     let alone = is_finite.then_some(own);
     layers.push(Allowed { layer: None, parts: trials.len(), alone, stacked: Some(total), bound });
-    let delay = |(trial, rate): (&Trial, &f64)| {
-        let size = config.traffic[trial.of.law].size.get() as f64;
+    let delay = |(trial, (rate, &binding)): (&Trial, (&f64, &u32))| {
+        let Traffic { size, read_share, .. } = config.traffic[trial.of.law];
+        let size = size.get() as f64;
+        if binding == OWN_CAP && trial.of.gap > SimDuration::ZERO {
+            // Requests that keep a distance are not all outstanding, and none of them waits.
+            return read_share * trial.reads.delay + (1.0 - read_share) * trial.writes.delay;
+        }
         // What is outstanding is what comes in the time that a request takes and is waited with (Little's law).
         (trial.of.outstanding as f64 * size / rate - trial.of.interval.seconds() / 2.0).max(0.0)
     };
-    let delays = trials.iter().zip(&rates).map(delay).collect();
+    let delays = trials.iter().zip(rates.iter().zip(&binding)).map(delay).collect();
     Ok(Shared { parts, rates, binding, used: found.used, delays, layers })
 }
 

@@ -1,11 +1,11 @@
 //! What a request of one requester costs every part, found by events: one request at a time to each of its servers.
 
 use resilver_device::Service;
-use resilver_units::{Bytes, SimDuration};
+use resilver_units::{Bytes, DeviceId, SimDuration};
 
 use super::refused;
 use crate::SystemError;
-use crate::actors::{Loop, Workload};
+use crate::actors::{Clients, Loop, Workload};
 use crate::config::SystemConfig;
 use crate::recovery::Recovery;
 use crate::running::begin_with;
@@ -63,26 +63,26 @@ pub(super) fn rows(targets: usize, requesters: usize) -> Result<(usize, SimDurat
     let once = targets.saturating_mul(requesters);
     if once > REQUESTS_MAX {
         return Err(refused(&format!(
-            "{requesters} places where clients enter and {targets} servers are more than 2^24 pairs to try; let clients enter at \
-             fewer places"
+            "{requesters} places where clients enter and {targets} servers are more than 2^24 pairs to try; let clients use few of the \
+             servers, such as targets = {{ per_client = 1 }}, or enter at fewer places"
         )));
     }
     let rows = targets * (REQUESTS / once.max(1)).clamp(1, 64);
     Ok((rows, SimDuration::from_picoseconds(SPACING_MAX.min(TIME_MAX / rows as u64))))
 }
 
-/// Tries the reads and the writes of a requester; returns the form of an outcome, too, and how many events it took.
+/// Tries the reads and the writes of a requester, of one of its servers where that is named; returns the form of an outcome, too, and how many events it took.
 pub(super) fn run(
     config: &SystemConfig,
-    workload: &Workload,
-    (requester, of): (u32, Loop),
+    clients: &Clients,
+    (asking, of): ((u32, Option<DeviceId>), Loop),
     rows: (usize, SimDuration),
 ) -> Result<(Trial, Conclusion, u64), SystemError> {
     let read_share = config.traffic[of.law].read_share;
     let (mut reads, mut writes, mut form, mut all_events) = (Kind::default(), Kind::default(), None, 0);
     for (kind, is_read, share) in [(&mut reads, true, read_share), (&mut writes, false, 1.0 - read_share)] {
         if share > 0.0 {
-            let (told, events) = conclude(config, workload.alone(requester, is_read, rows))?;
+            let (told, events) = conclude(config, clients.alone(asking, is_read, rows))?;
             *kind = Kind::of(&told, rows)?;
             all_events += events;
             form.get_or_insert(told);
@@ -95,6 +95,13 @@ pub(super) fn run(
 /// Runs a workload to its end.
 fn conclude(config: &SystemConfig, workload: Workload) -> Result<(Conclusion, u64), SystemError> {
     let recovery = Recovery::of_nothing(config.endpoint_of.len());
+    let mut run = begin_with(config, recovery, Bytes::ZERO, Some(workload))?;
+    while !run.advance()? {}
+    run.conclude().map(|(told, _, events)| (told, events))
+}
+
+/// A system in which every request takes its mean time.
+pub(super) fn steady(config: &SystemConfig) -> SystemConfig {
     let mut devices = config.devices.clone();
     for kind in &mut devices.kinds {
         // The mean is known, and need not be drawn.
@@ -102,13 +109,37 @@ fn conclude(config: &SystemConfig, workload: Workload) -> Result<(Conclusion, u6
             kind.service = Service::Fixed { read, write };
         }
     }
-    let steady = SystemConfig { devices, lanes: None, ..config.clone() };
-    let mut run = begin_with(&steady, recovery, Bytes::ZERO, Some(workload))?;
-    while !run.advance()? {}
-    run.conclude().map(|(told, _, events)| (told, events))
+    SystemConfig { devices, lanes: None, ..config.clone() }
 }
 
 impl Kind {
+    /// What requests come to that are as often of one of these kinds as of another; `renamed` says which part a kind's part is.
+    pub fn mean(kinds: &[&Kind], renamed: impl Fn(usize, u32) -> u32) -> Self {
+        let share = 1.0 / kinds.len().max(1) as f64;
+        let (mut mean, mut costs) = (Kind::default(), Vec::new());
+        for (number, kind) in kinds.iter().enumerate() {
+            costs.extend(kind.costs.iter().map(|cost| Cost { part: renamed(number, cost.part), ..*cost }));
+            mean.answered.extend(kind.answered.iter().map(|&(device, answers)| (device, answers * share)));
+            mean.delay += kind.delay * share;
+            mean.network_bytes += kind.network_bytes * share;
+            mean.hops.resize(mean.hops.len().max(kind.hops.len()), 0.0);
+            mean.hops.iter_mut().zip(&kind.hops).for_each(|(sum, hops)| *sum += hops * share);
+            mean.pieces = (mean.pieces.0 + kind.pieces.0 * share, mean.pieces.1 + kind.pieces.1 * share);
+        }
+        costs.sort_by_key(|cost| cost.part);
+        for cost in costs {
+            if mean.costs.last().is_none_or(|last| last.part != cost.part) {
+                mean.costs.push(Cost { part: cost.part, ..Cost::default() });
+            }
+            let sum = mean.costs.last_mut().expect("one was pushed");
+            sum.busy += cost.busy * share;
+            sum.bytes += cost.bytes * share;
+            sum.requests += cost.requests * share;
+            sum.seeks += cost.seeks * share;
+        }
+        mean
+    }
+
     fn of(told: &Conclusion, (rows, spacing): (usize, SimDuration)) -> Result<Self, SystemError> {
         let Some(clients) = &told.clients else { return Ok(Kind::default()) };
         let slowest = clients.all.quantile_seconds(1.0).unwrap_or(0.0);

@@ -58,6 +58,7 @@ fn traffic(servers: u32, requesters: u32, arrivals: Arrivals, duration: f64) -> 
         size: Bytes::kibibytes(512),
         control: Bytes::new(64),
         targets: Targets::Uniform,
+        gap: SimDuration::ZERO,
         timeout: None,
         warm_up: SimDuration::ZERO,
         duration: Some(seconds(duration)),

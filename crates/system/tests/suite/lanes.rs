@@ -73,6 +73,7 @@ fn with_clients(config: SystemConfig, outstanding: u64) -> SystemConfig {
         size: Bytes::mebibytes(1),
         control: Bytes::new(64),
         targets: Targets::Uniform,
+        gap: SimDuration::ZERO,
         timeout: None,
         warm_up: SimDuration::ZERO,
         duration: None,

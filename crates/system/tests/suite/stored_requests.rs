@@ -31,6 +31,7 @@ fn traffic(read_share: f64, duration: f64) -> Traffic {
         size: Bytes::mebibytes(1),
         control: Bytes::new(64),
         targets: Targets::Uniform,
+        gap: SimDuration::ZERO,
         timeout: None,
         warm_up: seconds(0.5),
         duration: Some(seconds(duration)),
