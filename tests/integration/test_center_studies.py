@@ -1,0 +1,48 @@
+"""The catalog's file systems, part by part: what there is of each, and what binds the small one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from resilver import Study, catalog
+from resilver.catalog.entries import STUDY_FILE
+from tests.integration.test_command import command
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        # 36 x 560 disks, 56 groups of ten and 8 servers each: 7 groups a server, 56 a leaf.
+        ("center-spider-2", {"couplet": 36, "drive": 20_160, "ost": 2_016, "server": 288}),
+        ("center-spider-2-unit", {"couplet": 1, "drive": 560, "ost": 56, "server": 8}),
+        # 48 x 280 disks, 28 groups of ten and 4 servers each: 7 groups a server.
+        ("center-spider-1", {"couplet": 48, "drive": 13_440, "ost": 1_344, "server": 192}),
+    ],
+)
+def test_there_is_as_much_of_each_part_as_the_source_says(
+    name: str, counts: dict[str, int]
+) -> None:
+    root = Path(catalog.__file__).parent
+    study = Study.load(root / "studies" / name / STUDY_FILE)
+    tree = study.runs()[0].system.cluster.tree
+    assert tree is not None and {level: tree.count(level) for level in counts} == counts
+    assert counts["ost"] == 7 * counts["server"]
+
+
+def test_a_study_of_the_catalog_runs_by_its_name_and_its_couplet_binds(tmp_path: Path) -> None:
+    # 35.4 GB/s with parity, of which eight in ten are the clients': 28.32 GB/s.
+    done = command("run", "center-spider-2-unit", "--json", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert row["throughput_bytes_per_second"] == pytest.approx(28.32e9, rel=1e-6)
+
+
+def test_a_name_that_is_no_study_is_refused(tmp_path: Path) -> None:
+    done = command("run", "center-spider-3", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "center-spider-3" in done.stderr and "Traceback" not in done.stderr
