@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         advise,
         job_rates,
         machine,
-        profile,
         read_state,
         route,
         route_figures,
@@ -86,7 +85,16 @@ if TYPE_CHECKING:
         System,
         Traffic,
     )
-    from resilver.study import BatchJobs, Effect, Results, Status, execute, sensitivity, status
+    from resilver.study import (
+        BatchJobs,
+        Effect,
+        Results,
+        Status,
+        execute,
+        profile,
+        sensitivity,
+        status,
+    )
 
     __version__: str
 
@@ -106,7 +114,6 @@ _HOMES = {
         "advise",
         "job_rates",
         "machine",
-        "profile",
         "read_state",
         "route",
         "route_figures",
@@ -166,6 +173,7 @@ _HOMES = {
         "Results",
         "Status",
         "execute",
+        "profile",
         "sensitivity",
         "status",
     ),

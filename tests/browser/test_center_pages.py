@@ -101,6 +101,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             0,
         ),
         ("job", [*routed, "--clients", "random:40"], 0),
+        ("layers", ["profile", "center-spider-2-unit", "--target", "1 TB/s"], 1),
     ):
         made[name] = folder / f"{name}.html"
         assert cli.run([*words, "-q", "-o", str(made[name])]) == code
@@ -118,6 +119,7 @@ CHARTS_EXPECTED = {
         *("held", "clients", "layers", "modules", "hops", "served"),
         *(f"heat-{policy}" for policy in POLICIES),
     ],
+    "layers": ["layers"],
 }
 
 

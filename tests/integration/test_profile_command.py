@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+import resilver
 from resilver import cli
 from resilver.center.culling import Culling, Lot, cull, judge
 from resilver.center.order import (
@@ -22,6 +23,7 @@ from resilver.center.order import (
     expected_slowest,
     spread_most,
 )
+from resilver.center.profiling import profile as profile_of_groups
 
 GROUPS, MEMBERS, UNITS = 2016, 10, 36
 DISKS = GROUPS * MEMBERS
@@ -299,5 +301,8 @@ def test_wrong_options_are_told(
 
 def test_a_study_is_no_lot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "study.toml").write_text("[cluster]\nservers = 4\n")
+    with pytest.raises(resilver.ConfigError, match="a profile is made of measured rates"):
+        profile_of_groups(tmp_path / "study.toml")
+    # Asked of a study, the command is about its layers, and this one has no clients.
     assert cli.run(["profile", str(tmp_path / "study.toml")]) == 2
-    assert "name a .csv of rates, or a .toml with a table [lot]" in capsys.readouterr().err
+    assert "traffic" in capsys.readouterr().err

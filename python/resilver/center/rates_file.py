@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -16,14 +14,14 @@ from pydantic import Field, model_validator
 from resilver.center.culling import Lot
 from resilver.center.erasure import erasure_of
 from resilver.center.given import GivenFile
-from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.text import read_text, refuse
+from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.text import refuse
 from resilver.spec.code import ErasureCode
 from resilver.spec.section import AboveZero, Count, Section
 from resilver.units import BytesPerSecond
 
-_SI_COLUMN = "rate_bytes_per_second"
-_COLUMNS = ("unit", "group", "disk", "rate", _SI_COLUMN)
+_COLUMNS = ("unit", "group", "disk", "rate", SI_COLUMN)
 
 Floats = npt.NDArray[np.float64]
 
@@ -133,32 +131,16 @@ def read_rates(path: Path, code: str) -> Rates:
             a group has not as many disks as its code.
     """
     erasure = erasure_of(code, "--code")
-    reader = csv.DictReader(StringIO(read_text(path)), strict=True)
-    try:
-        names = [str(name).strip() for name in reader.fieldnames or ()]
-        rows = [(reader.line_num, dict(zip(names, row.values(), strict=False))) for row in reader]
-    except csv.Error as error:
-        refuse(path, f"this is not valid CSV: {error}", "is a quote missing, or the file cut off?")
-    if "group" not in names or not {"rate", _SI_COLUMN} & set(names):
-        have = ", ".join(names[:8]) or "none"
-        rule = f"columns group and rate are needed, and there are: {have}"
-        refuse(path, rule, "begin with a line such as group,rate")
-    for name in names:
-        if name not in _COLUMNS:
-            remedy = name_remedy(name, _COLUMNS, "columns")
-            refuse(path, f"there is no such column: {show(name)}", remedy)
-    if not rows:
-        refuse(path, "there is no rate in it", "add a line a group or a disk")
+    names, rows = rate_rows(path, "group", _COLUMNS, "a group or a disk")
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for line, row in rows:
-        place = f"{path}, line {line}"
-        key = (_name(row, "unit", place) if "unit" in names else "", _name(row, "group", place))
-        disk = _name(row, "disk", place) if "disk" in names else ""
+    for place, row in rows:
+        key = (text_in(row, "unit", place) if "unit" in names else "", text_in(row, "group", place))
+        disk = text_in(row, "disk", place) if "disk" in names else ""
         of_group = found.setdefault(key, {})
         if disk in of_group:
             what = f"disk {show(disk)} of " if disk else ""
             refuse(place, f"{what}group {show(key[1])} stands twice", "remove one of the lines")
-        of_group[disk] = _rate(row, place)
+        of_group[disk] = rate_in(row, place)
     groups, units = tuple(key[1] for key in found), tuple(key[0] for key in found)
     if "disk" not in names:
         rates = np.array([of_group[""] for of_group in found.values()])
@@ -176,27 +158,3 @@ def read_rates(path: Path, code: str) -> Rates:
         tuple(tuple(of_group) for of_group in found.values()),
         disks,
     )
-
-
-def _name(row: dict[str, Any], column: str, place: str) -> str:
-    text = row.get(column)
-    if not isinstance(text, str) or not text.strip():
-        refuse(place, f"the line has no {column}", "is the file cut off?")
-    return text.strip()
-
-
-def _rate(row: dict[str, Any], place: str) -> float:
-    """A rate in bytes per second."""
-    column = "rate" if row.get("rate") is not None else _SI_COLUMN
-    text = _name(row, column, place)
-    try:
-        rate = float(text) if column == _SI_COLUMN else float(BytesPerSecond.parse(text))
-    except ConfigError as error:
-        raise ConfigError(
-            Problem(one.rule, one.remedy, one.key, one.value, place) for one in error.problems
-        ) from None
-    except ValueError:
-        refuse(place, f"{show(text)} is not a number of bytes per second", "such as 512e6")
-    if not 0.0 < rate < float("inf"):
-        refuse(place, f"{show(text)}: a rate is above zero", "leave out what was not measured")
-    return rate

@@ -25,8 +25,9 @@ def load_study(path: Path, settings: Sequence[str]) -> Study:
     from resilver.importers.text import read_toml
     from resilver.spec import Study
     from resilver.spec.ensemble import keys_of
+    from resilver.study.profiling import study_path
 
-    path = _of_catalog(path)
+    path = study_path(path)
     study = Study.load(path, overrides=settings)
     if settings:
         # As the file has them: without its overrides the study may be none.
@@ -36,15 +37,3 @@ def load_study(path: Path, settings: Sequence[str]) -> Study:
                 if setting.partition("=")[0].strip() in keys_of(swept):
                     say(f"note: the study sweeps {swept}; --set {setting} takes the place of that")
     return study
-
-
-def _of_catalog(path: Path) -> Path:
-    """The file of the catalog's study of this name, where there is no such file here."""
-    from importlib.resources import files
-
-    from resilver import catalog
-    from resilver.catalog.entries import STUDY_FILE
-
-    if path.exists() or str(path) not in catalog.list("studies"):
-        return path
-    return Path(str(files("resilver.catalog") / "studies" / str(path) / STUDY_FILE))

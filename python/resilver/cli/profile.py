@@ -1,4 +1,4 @@
-"""`resilver profile`: groups of disks against an envelope, and what slow ones cost."""
+"""`resilver profile`: what the layers of a file system lose, and what slow disks cost."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem, show
 
 if TYPE_CHECKING:
+    from resilver.center.layering import LayerProfile
     from resilver.center.profiling import LotProfile, MeasuredProfile
 
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _NEXT_SHOWN = 20
+# Narrower terminals have the first columns of layers alone; the page and --json have all.
+_WIDE, _COLUMNS_NARROW = 80, 5
 
 
 class Of(StrEnum):
@@ -37,8 +40,9 @@ class Asked:
     """What is profiled."""
 
     file: str = argument(
-        "RATES.csv|LOT.toml",
-        text="Measured rates of groups or disks, or a lot of disks; spider-2 is the catalog's.",
+        "STUDY.toml|RATES.csv|LOT.toml",
+        text="A study, such as the catalog's center-spider-2-unit; measured rates of groups or "
+        "disks; or a lot of disks, such as the catalog's spider-2.",
     )
     within: str = option(
         "--within",
@@ -72,8 +76,20 @@ class Asked:
     settings: tuple[str, ...] = option(
         "--set",
         metavar="KEY=VALUE",
-        text="Override one key of a lot, for example --set lot.spread=0.03. Repeatable.",
+        text="Override one key of a study or a lot, for example --set lot.spread=0.03. Repeatable.",
         default=(),
+    )
+    measured: tuple[Path, ...] = option(
+        "--measured",
+        metavar="FILE.csv",
+        text="Of a study: measured rates to set beside the expected ones, with columns layer and "
+        "rate, and parts, mode and size where they are known. Repeatable.",
+        default=(),
+    )
+    target: str | None = option(
+        "--target",
+        metavar="RATE",
+        text="Of a study: the rate that clients should get, and what each part needs for it.",
     )
     page: Path | None = option(
         "--output", "-o", metavar="FILE.html", text="Write it as a page there."
@@ -81,24 +97,31 @@ class Asked:
 
 
 def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
-    """Hold groups of disks against an envelope: which are too slow, what to replace, what it gains.
+    """Say what each layer of a file system loses, or which groups of disks are too slow.
 
-    A CSV has columns group and rate, and unit and disk where there are some. A lot says how many
+    Of a study, its layers from devices to clients: what each passes alone and behind those below,
+    what is lost there, and which binds. With a target, exits with 1 if clients do not get it.
+
+    Of rates or a lot, groups of disks against an envelope: what to replace, and what it gains. A
+    CSV has columns group and rate, and unit and disk where there are some. A lot says how many
     disks there are and how they spread. Exits with 1 if a group is outside, or if culling a lot
     never ends.
 
     Examples:
 
+    resilver profile center-spider-2-unit --target "1 TB/s" --measured ior.csv -o layers.html
+
     resilver profile rates.csv --within 7.5% --of fastest -o rates.html
 
     resilver profile spider-2 --set lot.spread=0.03 --of fastest
     """
+    from resilver.center.layering import LayerProfile
     from resilver.center.profiling import MeasuredProfile
-    from resilver.center.profiling import profile as perform
-    from resilver.report import culling
+    from resilver.report import culling, layering
+    from resilver.study import profile as perform
 
     within = _share(asked.within)
-    keep_inputs(asked.page, [asked.file])
+    keep_inputs(asked.page, [asked.file, *asked.measured])
     check_page(asked.page)
     found = perform(
         asked.file,
@@ -107,8 +130,14 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         code=asked.code,
         seeds=asked.seeds,
         overrides=asked.settings,
+        measured=asked.measured,
+        target=asked.target,
     )
-    if isinstance(found, MeasuredProfile):
+    if isinstance(found, LayerProfile):
+        said = layering.layer_sentences(found)
+        if asked.page is not None:
+            layering.write_layers(found, asked.page, _command(asked, is_study=True))
+    elif isinstance(found, MeasuredProfile):
         said = culling.measured_sentences(found)
         if asked.page is not None:
             culling.write_measured(found, asked.page, _command(asked))
@@ -134,20 +163,31 @@ def _share(text: str) -> float:
     return share
 
 
-def _command(asked: Asked) -> str:
+def _command(asked: Asked, *, is_study: bool = False) -> str:
     """What makes the same page again."""
-    words = ["resilver", "profile", Path(asked.file).name, "--within", asked.within]
-    words += ["--of", asked.of.value, "--code", asked.code, "--seeds", str(asked.seeds)]
+    words = ["resilver", "profile", Path(asked.file).name]
+    if is_study:
+        words += [word for one in asked.measured for word in ("--measured", one.name)]
+        words += [] if asked.target is None else ["--target", asked.target]
+    else:
+        words += ["--within", asked.within, "--of", asked.of.value]
+        words += ["--code", asked.code, "--seeds", str(asked.seeds)]
     return shlex.join([*words, *(word for one in asked.settings for word in ("--set", one))])
 
 
-def _print(found: MeasuredProfile | LotProfile, said: list[str]) -> None:
+def _print(found: LayerProfile | MeasuredProfile | LotProfile, said: list[str]) -> None:
+    from resilver.center.layering import LayerProfile
     from resilver.center.profiling import MeasuredProfile, median_draw
-    from resilver.report import culling
+    from resilver.report import culling, layering
     from resilver.report.figure_tables import figures_table
 
     for sentence in said:
         output().print(Text(sentence, "bold"))
+    if isinstance(found, LayerProfile):
+        for title, made in layering.layer_tables(found):
+            columns = len(made.columns) if output().width >= _WIDE else _COLUMNS_NARROW
+            print_figures(title, made, columns)
+        return
     print_figures("Figures", figures_table(found.figures), 3)
     if isinstance(found, MeasuredProfile) and found.next:
         made = culling.next_table(found)

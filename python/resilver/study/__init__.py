@@ -4,6 +4,7 @@ from resilver.study.effects import Effect, sensitivity
 from resilver.study.execution import execute
 from resilver.study.executors import BatchJobs
 from resilver.study.partial import PartialResults
+from resilver.study.profiling import profile
 from resilver.study.progress import Counts, Incomplete, RunProgress, RunState, StudyProgress
 from resilver.study.results import Results
 from resilver.study.sweep_status import Driver, PointStatus, Status, status
@@ -22,6 +23,7 @@ __all__ = [
     "Status",
     "StudyProgress",
     "execute",
+    "profile",
     "sensitivity",
     "status",
 ]

@@ -1,0 +1,276 @@
+"""The layers of a file system from the bottom up: what each loses, beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.importers.text import refuse
+from resilver.units import Bytes
+
+_COLUMNS = ("layer", "rate", SI_COLUMN, "mode", "size", "parts")
+_MODES = ("read", "write")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of parts.
+
+    Attributes:
+        layer: Its level; "clients" is what they ask for.
+        parts: How many parts it has.
+        alone_bytes_per_second: The rate of all clients where this layer alone binds; None where
+            some do not pass it.
+        stacked_bytes_per_second: The same behind all layers below it (max-min fair).
+        lost_bytes_per_second: What is lost from the layer below to this one; 0 of the lowest.
+        lost_share: That as a share of what the layer below passes.
+        bound: How many clients it binds in the end.
+        binding: A part of it that binds, the one of most clients; None where none does.
+    """
+
+    layer: str
+    parts: int
+    alone_bytes_per_second: float | None
+    stacked_bytes_per_second: float | None
+    lost_bytes_per_second: float
+    lost_share: float
+    bound: int
+    binding: str | None = None
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What each part of a level must pass for a target.
+
+    Attributes:
+        level: The level; of disks under a code once as they are, once of those with data alone.
+        parts: How many there are.
+        each_bytes_per_second: Target / parts.
+    """
+
+    level: str
+    parts: float
+    each_bytes_per_second: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measured rate.
+
+    Attributes:
+        layer: The layer that was measured.
+        rate_bytes_per_second: Its rate, of all parts that were measured together.
+        parts: How many these were; None for all of the layer.
+        mode: "read" or "write"; None where it is not said.
+        size: Bytes of a request; None likewise.
+        place: The line, for errors.
+        expected_bytes_per_second: What those parts pass by the model; None where it is of another
+            mode or size than the study's requests.
+    """
+
+    layer: str
+    rate_bytes_per_second: float
+    parts: int | None
+    mode: str | None
+    size: int | None
+    place: str = field(default="", compare=False)
+    expected_bytes_per_second: float | None = None
+
+    @property
+    def of_expected(self) -> float | None:
+        """Measured over expected."""
+        expected = self.expected_bytes_per_second
+        return None if not expected else self.rate_bytes_per_second / expected
+
+
+@dataclass(frozen=True)
+class LayerProfile:
+    """The layers of a study's file system.
+
+    Attributes:
+        title: What the study asks.
+        clients: How many clients there are.
+        layers: From devices to clients.
+        needed: What each part must pass for the target; empty without one.
+        measured: Measured rates beside expected ones.
+        target_bytes_per_second: The target; None without one.
+    """
+
+    title: str
+    clients: int
+    layers: tuple[Layer, ...]
+    needed: tuple[Needed, ...]
+    measured: tuple[Measured, ...]
+    target_bytes_per_second: float | None = None
+
+    @property
+    def rate_bytes_per_second(self) -> float:
+        """What all clients get."""
+        return self.layers[-1].stacked_bytes_per_second or 0.0
+
+    @property
+    def binding(self) -> Layer:
+        """The layer that binds the most clients; of equals the lowest."""
+        return max(self.layers, key=lambda one: one.bound)
+
+    @property
+    def holds(self) -> bool:
+        """Whether clients get the target, to a billionth; true without one."""
+        target = self.target_bytes_per_second
+        return target is None or self.rate_bytes_per_second >= target * (1.0 - 1e-9)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it, in SI units."""
+        measured = []
+        for one in self.measured:
+            row = asdict(one) | {"of_expected": one.of_expected}
+            del row["place"]
+            measured.append(row)
+        return {
+            "title": self.title,
+            "clients": self.clients,
+            "rate_bytes_per_second": self.rate_bytes_per_second,
+            "binding_layer": self.binding.layer,
+            "binding": self.binding.binding,
+            "layers": [asdict(one) for one in self.layers],
+            "target_bytes_per_second": self.target_bytes_per_second,
+            "needed": [asdict(one) for one in self.needed],
+            "measured": measured,
+            "holds": self.holds,
+        }
+
+
+def needed_of(
+    target: float, counts: Sequence[tuple[str, int]], code: tuple[int, int] | None
+) -> tuple[Needed, ...]:
+    """What each part must pass for a target.
+
+    Args:
+        target: The rate of all clients, in bytes per second.
+        counts: The levels and how many parts each has; the devices' is the last.
+        code: Pieces of data and of all that an object's devices have; None without a code.
+
+    >>> [round(one.each_bytes_per_second / 1e6, 1)
+    ...  for one in needed_of(1e12, [("unit", 36), ("drive", 20160)], (8, 10))]
+    [27777.8, 49.6, 62.0]
+    """
+    found = [Needed(level, count, target / count) for level, count in counts]
+    if code is not None and code[0] < code[1]:
+        level, count = counts[-1]
+        data = count * code[0] / code[1]
+        found.append(Needed(f"{level} with data", data, target / data))
+    return tuple(found)
+
+
+def read_measured(paths: Sequence[Path]) -> list[Measured]:
+    """Read rates that were measured of layers.
+
+    Args:
+        paths: CSV files with a header: ``layer`` and ``rate`` (with its unit) or
+            ``rate_bytes_per_second``; ``parts``, how many of the layer were measured together;
+            ``mode`` (read or write) and ``size`` of a request where they are known.
+
+    Raises:
+        ConfigError: A column is missing, or a cell is not what its column says.
+    """
+    found: list[Measured] = []
+    for path in paths:
+        names, rows = rate_rows(path, "layer", _COLUMNS, "a layer")
+        for place, row in rows:
+            layer = text_in(row, "layer", place)
+            one = Measured(
+                layer,
+                rate_in(row, place),
+                _parts(row, place) if "parts" in names else None,
+                _mode(row, place) if "mode" in names else None,
+                _size(row, place) if "size" in names else None,
+                place,
+            )
+            twice = next((other for other in found if _is_same(one, other)), None)
+            if twice is not None:
+                rule = f"{show(layer)} stands twice, as at {twice.place}"
+                refuse(place, rule, "remove one, or take their mean")
+            found.append(one)
+    return found
+
+
+def _is_same(one: Measured, other: Measured) -> bool:
+    what = ("layer", "parts", "mode", "size")
+    return all(getattr(one, name) == getattr(other, name) for name in what)
+
+
+def _parts(row: dict[str, Any], place: str) -> int | None:
+    text = str(row.get("parts") or "").strip()
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        refuse(place, f"parts = {show(text)}: this is how many were measured", "such as 1")
+    return int(text)
+
+
+def _mode(row: dict[str, Any], place: str) -> str | None:
+    text = str(row.get("mode") or "").strip()
+    if text and text not in _MODES:
+        refuse(
+            place, f"mode = {show(text)}: rates are of reads or of writes", "write read or write"
+        )
+    return text or None
+
+
+def _size(row: dict[str, Any], place: str) -> int | None:
+    text = str(row.get("size") or "").strip()
+    if not text:
+        return None
+    try:
+        return int(Bytes.parse(text))
+    except ConfigError as error:
+        problems = error.problems
+        raise ConfigError(
+            Problem(one.rule, one.remedy, "size", one.value, place) for one in problems
+        ) from None
+
+
+def beside(
+    measured: Sequence[Measured], layers: Sequence[Layer], reads: float, request: int
+) -> tuple[Measured, ...]:
+    """Measured rates beside what the model expects of the same parts.
+
+    A layer is expected to pass what it allows alone, in proportion to the parts that were measured;
+    "clients" what all layers leave them.
+
+    Args:
+        measured: What was measured.
+        layers: The layers.
+        reads: The share of the study's requests that read.
+        request: Bytes of one.
+
+    Raises:
+        ConfigError: A layer is none of the study's, or more parts were measured than it has.
+    """
+    known = {one.layer: one for one in layers}
+    return tuple(_beside(one, known, reads, request) for one in measured)
+
+
+def _beside(one: Measured, known: dict[str, Layer], reads: float, request: int) -> Measured:
+    layer = known.get(one.layer)
+    if layer is None:
+        remedy = name_remedy(one.layer, list(known), "layers")
+        refuse(one.place, f"the study has no layer {show(one.layer)}", remedy)
+    parts = layer.parts if one.parts is None else one.parts
+    if parts > layer.parts:
+        rule = f"parts = {parts:,}: the study has {layer.parts:,} of {one.layer}"
+        refuse(one.place, rule, "is this of another system?")
+    is_like = one.mode is None or reads == (one.mode == "read")
+    if not is_like or (one.size is not None and one.size != request):
+        return one
+    passes = layer.alone_bytes_per_second
+    if one.layer == "clients":
+        passes = layer.stacked_bytes_per_second
+    expected = None if passes is None else passes * parts / layer.parts
+    return Measured(
+        one.layer, one.rate_bytes_per_second, one.parts, one.mode, one.size, one.place, expected
+    )

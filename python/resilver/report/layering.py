@@ -1,0 +1,219 @@
+"""The layers of a file system on a page: what each loses, what binds, and what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resilver.report.chart import Chart
+from resilver.report.document import Document
+from resilver.report.judged import PageSection, write_judged
+from resilver.report.style import BLUE, GREY, INK, VERMILLION
+from resilver.report.tables import Cell, Table, cell_text, table
+from resilver.report.vega import Spec, colours, level, rows, tip
+from resilver.report.vega import number as axis
+from resilver.report.words import plural
+
+if TYPE_CHECKING:
+    from resilver.center.layering import Layer, LayerProfile
+
+_KINDS = ("passes", "binds")
+
+
+def _rate(value: float) -> str:
+    return cell_text(value, "TB/s")
+
+
+def layer_sentences(found: LayerProfile) -> list[str]:
+    """What the layers come to, a sentence each."""
+    binding = found.binding
+    each = plural(found.clients, "client")
+    said = [f"{each} get {_rate(found.rate_bytes_per_second)} together."]
+    if binding.layer == "clients":
+        said.append("That is all that they ask for; no part binds them.")
+    else:
+        who = "all of them" if binding.bound == found.clients else f"{binding.bound:,} of them"
+        first = f", first {binding.binding}" if binding.parts > 1 and binding.binding else ""
+        said.append(f"The {binding.layer} level binds {who}{first}.")
+    worst = max(found.layers, key=lambda one: one.lost_bytes_per_second)
+    if worst.lost_bytes_per_second > 0:
+        lost = f"{_rate(worst.lost_bytes_per_second)}, {100 * worst.lost_share:.3g} %"
+        said.append(f"Most is lost at {worst.layer}: {lost} of what those before it leave.")
+    if found.target_bytes_per_second is not None:
+        verdict = "is met" if found.holds else "is not met"
+        share = found.rate_bytes_per_second / found.target_bytes_per_second
+        target = _rate(found.target_bytes_per_second)
+        said.append(f"The target of {target} {verdict}: they get {100 * share:.4g} % of it.")
+    return said + _measured_sentences(found)
+
+
+def _measured_sentences(found: LayerProfile) -> list[str]:
+    """What measured rates come to beside expected ones."""
+    known = [one for one in found.measured if one.of_expected is not None]
+    if not found.measured:
+        return []
+    if not known:
+        return ["No measured rate is of the study's own requests, so none is compared."]
+    least = min(known, key=lambda one: one.of_expected or 0.0)
+    share = 100 * (least.of_expected or 0.0)
+    text = f"Measured is furthest below expected at {least.layer}: {share:.3g} %"
+    if share >= 100:
+        text = f"Measured is nowhere below expected; nearest at {least.layer}: {share:.3g} %"
+    return [f"{text}."]
+
+
+def layers_table(found: LayerProfile) -> Table:
+    """The layers, from devices to clients, a row each."""
+    these = found.layers
+    return table(
+        ("layer", "layer", "text", [one.layer for one in these]),
+        ("alone_bytes_per_second", "alone", "TB/s", [one.alone_bytes_per_second for one in these]),
+        (
+            "stacked_bytes_per_second",
+            "stacked",
+            "TB/s",
+            [one.stacked_bytes_per_second for one in these],
+        ),
+        ("lost_bytes_per_second", "lost", "TB/s", [one.lost_bytes_per_second for one in these]),
+        ("lost_share", "share", "share", [one.lost_share for one in these]),
+        ("parts", "parts", "count", [one.parts for one in these]),
+        ("binding", "binds", "text", [one.binding for one in these]),
+        note="Alone: where this layer is the only one. Stacked: behind all layers above it here.",
+    )
+
+
+def needed_table(found: LayerProfile) -> Table:
+    """What each part must pass for the target."""
+    these = found.needed
+    return table(
+        ("level", "level", "text", [one.level for one in these]),
+        ("parts", "parts", "count", [one.parts for one in these]),
+        (
+            "each_bytes_per_second",
+            "each needs",
+            "TB/s",
+            [one.each_bytes_per_second for one in these],
+        ),
+    )
+
+
+def measured_table(found: LayerProfile) -> Table:
+    """Measured rates beside expected ones."""
+    these = found.measured
+    columns: list[tuple[str, str, str, list[Cell]]] = [
+        ("layer", "layer", "text", [one.layer for one in these]),
+        ("rate_bytes_per_second", "measured", "TB/s", [one.rate_bytes_per_second for one in these]),
+        (
+            "expected_bytes_per_second",
+            "expected",
+            "TB/s",
+            [one.expected_bytes_per_second for one in these],
+        ),
+        ("of_expected", "of it", "share", [one.of_expected for one in these]),
+        ("parts", "parts", "count", [one.parts for one in these]),
+        ("mode", "mode", "text", [one.mode for one in these]),
+        ("size", "size", "bytes", [one.size for one in these]),
+    ]
+    return table(*[one for one in columns if any(value is not None for value in one[3])])
+
+
+def layer_tables(found: LayerProfile) -> list[tuple[str, Table]]:
+    """All tables of a profile, with their titles."""
+    made = [("Layers", layers_table(found))]
+    if found.needed:
+        target = _rate(found.target_bytes_per_second or 0.0)
+        made.append((f"What each part needs for {target}", needed_table(found)))
+    if found.measured:
+        made.append(("Measured beside expected", measured_table(found)))
+    return made
+
+
+def waterfall_chart(found: LayerProfile) -> Chart:
+    """What each layer passes behind those below it, and what is lost there.
+
+    Args:
+        found: The profile.
+    """
+    binding = found.binding
+    heading = f"Clients get {_rate(found.rate_bytes_per_second)}"
+    if binding.layer != "clients":
+        heading += f"; the {binding.layer} level binds"
+    text = (
+        "From devices to clients. A full bar is what is left behind this layer and all above it "
+        "here, the pale end what is lost at it; the mark is what the layer would pass alone, where "
+        "that is not beyond the chart. A layer that binds clients has its own colour."
+    )
+    return Chart(
+        "layers", heading, text, lambda: _waterfall(found.layers), layers_table(found), "layers"
+    )
+
+
+def _waterfall(layers: tuple[Layer, ...]) -> Spec:
+    shown = [one for one in layers if one.stacked_bytes_per_second is not None]
+    stacked = [one.stacked_bytes_per_second or 0.0 for one in shown]
+    # What is written behind the longest bar has room on the narrowest page too.
+    most = 1.55 * max(stacked)
+    unit, words = (1e12, "TB/s") if most >= 1e12 else (1e9, "GB/s")
+    alone = [one.alone_bytes_per_second for one in shown]
+    before = [value + one.lost_bytes_per_second for one, value in zip(shown, stacked, strict=True)]
+    marks = [None if value is None or value > 0.8 * most else value for value in alone]
+    data = rows(
+        name=[one.layer for one in shown],
+        kind=[_KINDS[one.bound > 0] for one in shown],
+        passes=[value / unit for value in stacked],
+        before=[value / unit for value in before],
+        alone=[None if value is None else value / unit for value in marks],
+        end=[max(one, mark or 0.0) / unit for one, mark in zip(before, marks, strict=True)],
+        text=[_rate(value) for value in stacked],
+        parts=[one.parts for one in shown],
+    )
+    named = colours(_KINDS, (BLUE, VERMILLION)) | {"field": "kind"}
+    told = tip(("name", "layer"), ("parts", "parts"), ("passes", words), ("alone", "alone"))
+    across = axis("passes", f"rate of all clients ({words})", ends=(0.0, most / unit))
+    rest = {"x": {"field": "passes"}, "x2": {"field": "before"}, "color": named, "tooltip": told}
+    label = {"type": "text", "align": "left", "dx": 5, "color": INK}
+    end = {"field": "end", "type": "quantitative"}
+    return {
+        "height": 34 * len(shown),
+        "room": (110, 30),
+        "data": data,
+        "encoding": {"y": level(""), "x": across},
+        "layer": [
+            {
+                "mark": {"type": "bar", "height": 18},
+                "encoding": {"x": {"field": "passes"}, "color": named, "tooltip": told},
+            },
+            {"mark": {"type": "bar", "height": 18, "fillOpacity": 0.35}, "encoding": rest},
+            {
+                "mark": {"type": "tick", "height": 26, "thickness": 2, "color": GREY},
+                "encoding": {"x": {"field": "alone", "type": "quantitative"}, "tooltip": told},
+            },
+            {
+                "mark": label,
+                "encoding": {"x": end, "text": {"field": "text", "type": "nominal"}},
+            },
+        ],
+    }
+
+
+def write_layers(found: LayerProfile, path: str | Path, command: str = "") -> Path:
+    """Write the page of a profile.
+
+    Args:
+        found: The profile.
+        path: The file to write; it is replaced in one step.
+        command: What makes it again.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    page = Document()
+    figure = page.figure(waterfall_chart(found))
+    sections = []
+    for rank, (heading, made) in enumerate(layer_tables(found)):
+        parts = [figure] if rank == 0 else []
+        parts.append(page.shown(f"table-{rank}", heading, made))
+        sections.append(PageSection(heading, (), parts))
+    title = found.title or "The layers of a file system"
+    told = {"Made by": command}
+    return write_judged(page, path, title, layer_sentences(found), sections, told)

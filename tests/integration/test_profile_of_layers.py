@@ -1,0 +1,187 @@
+"""`resilver profile STUDY.toml`: what layers pass and lose, what binds, and what was measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+import resilver
+from resilver import cli
+from resilver.center.layering import LayerProfile, needed_of
+
+# 40 drives of 1 GB/s behind 4 controllers of 2 GB/s, of which all clients ask: 8 GB/s; and behind a
+# box of 5 GB/s.
+STUDY = """
+[[cluster.parts]]
+level = "room"
+count = 1
+ports = 8
+[[cluster.parts]]
+level = "box"
+in = "room"
+count = 1
+service = "5 GB/s"
+[[cluster.parts]]
+level = "controller"
+in = "box"
+count = 4
+carries = "drive"
+service = "2 GB/s"
+[[cluster.parts]]
+level = "drive"
+in = "box"
+count = 40
+device = { service = "1 ms" }
+[cluster.fabric]
+routers = 16
+[traffic]
+outstanding = 1024
+reads = 1.0
+request_size = "1 MB"
+duration = "1 s"
+"""
+MEASURED = "layer,mode,size,parts,rate\n"
+
+
+def asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *words: str, code: int = 0
+) -> dict[str, Any]:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    assert cli.run(["profile", str(path), "--json", *words]) == code
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_each_layer_loses_what_the_narrower_one_behind_it_does_not_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = asked(tmp_path, capsys)
+    layers = {one["layer"]: one for one in found["layers"]}
+    assert [*layers][:3] == ["drive", "controller", "box"]
+    for layer, alone, stacked, lost in (
+        ("drive", 40e9, 40e9, 0.0),
+        ("controller", 8e9, 8e9, 32e9),
+        ("box", 5e9, 5e9, 3e9),
+    ):
+        one = layers[layer]
+        assert one["alone_bytes_per_second"] == pytest.approx(alone, rel=1e-6)
+        assert one["stacked_bytes_per_second"] == pytest.approx(stacked, rel=1e-6)
+        assert one["lost_bytes_per_second"] == pytest.approx(lost, rel=1e-6)
+    assert layers["controller"]["lost_share"] == pytest.approx(0.8, rel=1e-6)
+    # All is passed on from there; what the network could do makes no difference.
+    assert found["rate_bytes_per_second"] == pytest.approx(5e9, rel=1e-6)
+    assert (found["binding_layer"], found["binding"]) == ("box", "box.0")
+    assert layers["box"]["bound"] == found["clients"] == 16
+
+
+def test_a_target_says_what_each_part_needs_and_is_met_or_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = asked(tmp_path, capsys, "--target", "4 GB/s")
+    needed = {one["level"]: one["each_bytes_per_second"] for one in found["needed"]}
+    assert needed == {"room": 4e9, "box": 4e9, "controller": 1e9, "drive": 1e8}
+    assert asked(tmp_path, capsys, "--target", "6 GB/s", code=1)["holds"] is False
+
+
+def test_what_parts_of_the_paper_need_for_a_terabyte_a_second() -> None:
+    # Center.md's row for 1 TB/s: unit 27.8 GB/s, server 3.47 GB/s, group 496 MB/s, disk 49.6 MB/s,
+    # and 62.0 MB/s where two of ten hold parity.
+    counts = [("couplet", 36), ("server", 288), ("ost", 2016), ("drive", 20_160)]
+    found = [one.each_bytes_per_second for one in needed_of(1e12, counts, (8, 10))]
+    exact = [1e12 / 36, 1e12 / 288, 1e12 / 2016, 1e12 / 20_160, 1e12 / 16_128]
+    assert found == pytest.approx(exact, rel=1e-12)
+    assert [float(f"{one / 1e6:.3g}") for one in found] == [27_800, 3470, 496, 49.6, 62.0]
+
+
+def test_measured_rates_stand_beside_those_of_as_many_parts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "measured.csv"
+    lines = ("drive,read,1 MB,10,9 GB/s", "controller,read,,,6 GB/s", "clients,,,,4 GB/s")
+    others = ("box,write,,,4 GB/s", "drive,read,4 MB,1,1 GB/s")
+    path.write_text(MEASURED + "\n".join([*lines, *others]), encoding="utf-8")
+    found = asked(tmp_path, capsys, "--measured", str(path))["measured"]
+    # Ten drives of 40 should read 10 GB/s, all controllers 8, and clients what is left: 5.
+    expected = [10e9, 8e9, 5e9, None, None]
+    for one, rate in zip(found, expected, strict=True):
+        if rate is None:
+            # A write, and requests of another size: nothing is expected of them.
+            assert one["expected_bytes_per_second"] is None and one["of_expected"] is None
+        else:
+            assert one["expected_bytes_per_second"] == pytest.approx(rate, rel=1e-6)
+    assert [one["of_expected"] for one in found[:3]] == pytest.approx([0.9, 0.75, 0.8], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("layer\ndrive\n", "columns layer and rate are needed"),
+        ("layer,rate,speed\ndrive,1 GB/s,2\n", 'there is no such column: "speed"'),
+        ("layer,rate\ndrives,1 GB/s\n", 'did you mean "drive"?'),
+        ("layer,rate\ndrive,0 B/s\n", "a rate is above zero"),
+        ("layer,rate\ndrive,-1 GB/s\n", "a rate cannot be negative"),
+        ("layer,rate\ndrive,100\n", "a rate needs a unit"),
+        ("layer,rate,parts\ndrive,1 GB/s,41\n", "the study has 40 of drive"),
+        ("layer,rate,parts\ndrive,1 GB/s,0\n", "this is how many were measured"),
+        ("layer,rate,mode\ndrive,1 GB/s,seq-wr\n", "rates are of reads or of writes"),
+        ("layer,rate,size\ndrive,1 GB/s,1024\n", "size"),
+        ("layer,rate\ndrive,1 GB/s\ndrive,2 GB/s\n", '"drive" stands twice'),
+    ],
+)
+def test_wrong_measurements_are_told_with_their_line(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "measured.csv"
+    path.write_text(text, encoding="utf-8")
+    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    assert cli.run(["profile", str(tmp_path / "study.toml"), "--measured", str(path)]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err and "measured.csv" in captured.err and captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--target", "0 B/s"], "a target is above zero"),
+        (["--target", "5"], "a rate needs a unit"),
+        (["--set", 'study.sweep={ "traffic.outstanding" = [1, 2] }'], "profile is of one system"),
+        (["--measured", "none.csv"], "there is no such file"),
+        (["--set", "traffic.streams={ window = 4 }"], "exactly one of outstanding"),
+    ],
+)
+def test_what_has_no_layers_is_refused(
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    assert cli.run(["profile", str(tmp_path / "study.toml"), *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_lot_has_no_layers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["profile", "spider-2", "--target", "1 TB/s"]) == 2
+    assert "asked of the layers of a study" in capsys.readouterr().err
+
+
+def test_the_page_the_terminal_and_python_say_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, page = tmp_path / "study.toml", tmp_path / "layers.html"
+    path.write_text(STUDY, encoding="utf-8")
+    for columns in (60, 80):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert cli.run(["profile", str(path), "-o", str(page), "--target", "4 GB/s"]) == 0
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= columns
+        assert "16 clients get 5 GB/s together" in out and "…" not in out
+    text = page.read_text(encoding="utf-8")
+    assert "chart-layers" in text and "16 clients get 5 GB/s together" in text
+    found = resilver.profile(path)
+    assert isinstance(found, LayerProfile)
+    assert found.binding.layer == "box" and found.holds
