@@ -4,7 +4,7 @@ use resilver_device::{Device, Disk, LaneDisk, ReadsFirst};
 use resilver_fabric::{LogGp, Switched};
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
-use resilver_units::{Bytes, EndpointId};
+use resilver_units::{Bytes, EndpointId, SimTime};
 
 use crate::SystemError;
 use crate::actors::Workload;
@@ -15,7 +15,7 @@ use crate::network::Network;
 use crate::ports::Ports;
 use crate::recovery::Recovery;
 use crate::simulation::Moved;
-use crate::storage::{Conclusion, Plant, Storage};
+use crate::storage::{Conclusion, Plant, Storage, Used};
 
 /// Events that one step executes.
 const EVENTS_A_STEP: u64 = 1 << 20;
@@ -24,6 +24,12 @@ const EVENTS_A_STEP: u64 = 1 << 20;
 pub(crate) trait Run: Send + Sync {
     /// Works on for a fraction of a second; returns whether the run is over.
     fn advance(&mut self) -> Result<bool, SystemError>;
+
+    /// Works on up to a time, and tells what clients used by then.
+    fn used_by(&mut self, time: SimTime) -> Result<Option<Used>, SystemError> {
+        let _ = time;
+        Ok(None)
+    }
 
     /// How much of the run is done, from 0 to 1.
     fn fraction(&self) -> f64;
@@ -52,6 +58,14 @@ where
         match self.storage.problem() {
             Some(problem) => Err(problem),
             None => Ok(reason == ExitReason::Drained),
+        }
+    }
+
+    fn used_by(&mut self, time: SimTime) -> Result<Option<Used>, SystemError> {
+        run(&mut self.storage, &mut self.schedule, Limit::until(time))?;
+        match self.storage.problem() {
+            Some(problem) => Err(problem),
+            None => self.storage.used(time),
         }
     }
 

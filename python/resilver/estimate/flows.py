@@ -7,6 +7,8 @@ from resilver.spec import System, Traffic
 # Requests that are tried in all, and to each server of each client at the most.
 _REQUESTS = 2**18
 _ROUNDS_MAX = 64
+# How much less it takes to look at what a device did than to build it.
+_TOLD_OF_BUILT = 12
 # What one costs a device and two ports is kept, 40 bytes each, in vectors that grow by doubling.
 _BYTES_PER_PAIR = 200
 
@@ -26,13 +28,14 @@ def tried(system: System, traffic: Traffic) -> tuple[float, float, float]:
     times = {fault.at for fault in system.faults}
     ends = (fault.broken.until for fault in system.faults if fault.broken is not None)
     stretches = 1 + len(times | {end for end in ends if end is not None})
-    asked, pairs, trials = servers * clients, servers * clients, clients
+    asked, pairs, trials = servers * clients, servers * clients, float(clients)
     if (own := traffic.targets.per_client) is not None:
         asked = pairs = clients * min(own, servers)
         if system.cluster.fabric.topology is None:
             # Around a switch that never fills, it is the same from wherever clients enter.
             pairs = min(pairs, servers)
-        trials = pairs
+        # Many servers are tried in one run; after each, what all parts did is looked at.
+        trials = pairs / _TOLD_OF_BUILT
     rounds = min(max(_REQUESTS // pairs, 1), _ROUNDS_MAX)
     ways = float(kinds * stretches)
     built = trials * ways * (servers + clients)

@@ -65,13 +65,14 @@ impl Clients {
     }
 
     /// The same system with this requester alone, which issues as many requests of a kind, one after another with `spacing` between them:
-    /// all to the server that is named, or else to each server as many as its share of the requests says.
+    /// so many to each of these servers in turn, or where none is named, to each server as many as its share of the requests says.
     pub fn alone(
         &self,
-        (requester, server): (u32, Option<DeviceId>),
+        (requester, servers): (u32, &[DeviceId]),
         is_read: bool,
-        (rows, spacing): (usize, SimDuration),
+        (each, spacing): (usize, SimDuration),
     ) -> Workload {
+        let rows = each * servers.len().max(1);
         let (all, endpoint) = (&self.requests, self.entry_of(requester));
         let requesters = vec![all.requesters[requester as usize].clone()];
         let law = usize::from(requesters[0].law);
@@ -85,7 +86,10 @@ impl Clients {
             at: SimTime::from_picoseconds(number as u64 * spacing.picoseconds()),
             is_read,
             bytes: traffic.size,
-            target: Some(server.unwrap_or_else(|| chooser.at((number as f64 + 0.5) / rows as f64))),
+            target: Some(match servers.get(number / each) {
+                Some(&server) => server,
+                None => chooser.at((number as f64 + 0.5) / rows as f64),
+            }),
         };
         let arrivals = Arrivals::Trace(Arc::new((0..rows).map(row).collect()));
         *traffic = Traffic { requesters: vec![endpoint], arrivals, timeout: None, ..traffic.clone() };

@@ -13,10 +13,10 @@ mod trial;
 
 use rayon::prelude::*;
 use resilver_kernel::Digest;
-use resilver_units::{Bytes, SimDuration, SimTime};
+use resilver_units::{Bytes, DeviceId, SimTime};
 
 use crate::SystemError;
-use crate::actors::{Arrivals, Clients, Workload};
+use crate::actors::{Arrivals, Clients, Loop, Workload};
 use crate::config::SystemConfig;
 use crate::faults::Fault;
 use crate::measures::Period;
@@ -24,9 +24,9 @@ use crate::ports::Ports;
 use crate::running::{Run, check_numbers};
 use crate::simulation::Moved;
 use crate::storage::Conclusion;
-use pairs::{Pair, Pairs};
+use pairs::Pairs;
 use sharing::{Parts, Shared};
-use trial::Trial;
+use trial::{Trial, Tried};
 
 pub use rows::{FlowOutcome, FlowRow, LayerRow};
 
@@ -154,11 +154,14 @@ impl Steady {
         self.phases.len() * self.pairs.tried.len()
     }
 
-    /// The requests that a trial issues: together enough that each device has many, and to each server alike.
-    fn rows(&self, (requester, server): Pair) -> Result<(usize, SimDuration), SystemError> {
-        let law = self.clients.loops()[requester as usize].map_or(0, |of| of.law);
-        let targets = if server.is_some() { 1 } else { self.clients.targets_of(law).max(1) };
-        trial::rows(targets, self.pairs.tried.len())
+    /// Tries what comes next of the pairs, from one on to before another, which have one requester in common.
+    fn try_pairs(&self, (phase, from, to): (usize, usize, usize), of: Loop) -> Result<Tried, SystemError> {
+        let pairs = &self.pairs.tried[from..to];
+        let servers: Vec<DeviceId> = pairs.iter().filter_map(|&(_, server)| server).collect();
+        let targets = if servers.is_empty() { self.clients.targets_of(of.law).max(1) } else { 1 };
+        // Together enough that each device has many, and to each server alike.
+        let rows = trial::rows(targets, self.pairs.tried.len())?;
+        trial::run(&self.phases[phase].config, &self.clients, ((pairs[0].0, &servers), of), rows)
     }
 
     /// Makes what was tried into what requests of each requester do.
@@ -185,18 +188,22 @@ impl Steady {
 
 impl Run for Steady {
     fn advance(&mut self) -> Result<bool, SystemError> {
-        let begin = self.trials.len();
-        let end = self.total().min(begin + TRIALS_A_THREAD * rayon::current_num_threads());
-        let tried = &self.pairs.tried;
-        let loops = self.clients.loops();
-        let try_one = |number: usize| {
-            let (phase, pair) = (&self.phases[number / tried.len()], tried[number % tried.len()]);
-            let of = loops[pair.0 as usize].expect("only closed loops are tried");
-            trial::run(&phase.config, &self.clients, (pair, of), self.rows(pair)?)
+        let (count, loops) = (self.pairs.tried.len(), self.clients.loops());
+        let mut next = self.trials.len();
+        let mut steps = Vec::new();
+        while next < self.total() && steps.len() < TRIALS_A_THREAD * rayon::current_num_threads() {
+            let (phase, from) = (next / count, next % count);
+            let to = self.pairs.together(from);
+            steps.push((phase, from, to));
+            next += to - from;
+        }
+        let try_some = |&step: &(usize, usize, usize)| {
+            let of = loops[self.pairs.tried[step.1].0 as usize].expect("only closed loops are tried");
+            self.try_pairs(step, of)
         };
-        let tried: Vec<_> = (begin..end).into_par_iter().map(try_one).collect::<Result<_, _>>()?;
-        for (trial, form, events) in tried {
-            self.trials.push(trial);
+        let tried: Vec<Tried> = steps.par_iter().map(try_some).collect::<Result<_, _>>()?;
+        for Tried { trials, form, events } in tried {
+            self.trials.extend(trials);
             self.events += events;
             self.form.get_or_insert(form);
         }

@@ -12,6 +12,9 @@ use crate::config::{FabricConfig, SystemConfig};
 /// A requester, and the one of its servers that is tried where it has servers of its own.
 pub(super) type Pair = (u32, Option<DeviceId>);
 
+/// Servers that are tried in one run of a system, so that it is not built anew for each.
+const TOGETHER: usize = 64;
+
 /// What is tried of a system.
 #[derive(Clone, Debug)]
 pub(super) struct Pairs {
@@ -31,13 +34,16 @@ impl Pairs {
         let loops = clients.loops();
         let is_alike = is_like_others(config);
         let (mut tried, mut known, mut of) = (Vec::new(), BTreeMap::<Key, u32>::new(), Vec::new());
+        // Where it makes no difference who is tried, it is the first one of a traffic, so that many are tried together.
+        let mut firsts = BTreeMap::new();
         for &requester in requesters {
             let law = loops[requester as usize].map_or(0, |of| of.law);
             let entry = clients.entry_of(requester);
             let mut trial_of = |server: Option<DeviceId>| {
                 let place = (server.is_none() || !is_alike(entry)).then_some(entry);
                 *known.entry((law, place, server)).or_insert_with(|| {
-                    tried.push((requester, server));
+                    let who = if place.is_some() { requester } else { *firsts.entry(law).or_insert(requester) };
+                    tried.push((who, server));
                     tried.len() as u32 - 1
                 })
             };
@@ -47,6 +53,13 @@ impl Pairs {
             });
         }
         Pairs { tried, of }
+    }
+
+    /// Up to where those from one on are tried in one run of the system: different servers of one requester, so many of them.
+    pub fn together(&self, from: usize) -> usize {
+        let (requester, server) = self.tried[from];
+        let is_like = |&&(other, of_other): &&Pair| other == requester && of_other.is_some() && server.is_some();
+        from + 1 + self.tried[from + 1..].iter().take(TOGETHER - 1).take_while(is_like).count()
     }
 
     /// Whether each requester has one trial, and no other has it.

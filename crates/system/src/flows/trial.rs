@@ -1,15 +1,18 @@
 //! What a request of one requester costs every part, found by events: one request at a time to each of its servers.
 
+use std::iter::repeat;
+
 use resilver_device::Service;
-use resilver_units::{Bytes, DeviceId, SimDuration};
+use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use super::refused;
 use crate::SystemError;
 use crate::actors::{Clients, Loop, Workload};
 use crate::config::SystemConfig;
+use crate::measures::ClientOutcome;
 use crate::recovery::Recovery;
 use crate::running::begin_with;
-use crate::storage::Conclusion;
+use crate::storage::{Conclusion, Used};
 
 /// About how many requests all trials of a system issue, of each kind: an object's other pieces lie anywhere, and each of a hundred devices then
 /// has thousands.
@@ -58,46 +61,74 @@ pub(super) struct Trial {
     pub writes: Kind,
 }
 
-/// How many requests a trial issues, and the time between them.
-pub(super) fn rows(targets: usize, requesters: usize) -> Result<(usize, SimDuration), SystemError> {
-    let once = targets.saturating_mul(requesters);
+/// How many requests of a kind are tried for a client, or for a server of its own, which has so many `targets`; `trials` is how many there are
+/// of these.
+pub(super) fn rows(targets: usize, trials: usize) -> Result<usize, SystemError> {
+    let once = targets.saturating_mul(trials);
     if once > REQUESTS_MAX {
         return Err(refused(&format!(
-            "{requesters} places where clients enter and {targets} servers are more than 2^24 pairs to try; let clients use few of the \
-             servers, such as targets = {{ per_client = 1 }}, or enter at fewer places"
+            "{trials} places where clients enter and {targets} servers are more than 2^24 pairs to try; let clients use few of the servers, such \
+             as targets = {{ per_client = 1 }}, or enter at fewer places"
         )));
     }
-    let rows = targets * (REQUESTS / once.max(1)).clamp(1, 64);
-    Ok((rows, SimDuration::from_picoseconds(SPACING_MAX.min(TIME_MAX / rows as u64))))
+    Ok(targets * (REQUESTS / once.max(1)).clamp(1, 64))
 }
 
-/// Tries the reads and the writes of a requester, of one of its servers where that is named; returns the form of an outcome, too, and how many events it took.
+/// What was tried of a requester.
+pub(super) struct Tried {
+    /// Of each server that was named, or one of all of them.
+    pub trials: Vec<Trial>,
+    /// The form of an outcome.
+    pub form: Conclusion,
+    pub events: u64,
+}
+
+/// Tries the reads and the writes of a requester: of each of its servers that is named, or of all together where none is, so many `rows`.
 pub(super) fn run(
     config: &SystemConfig,
     clients: &Clients,
-    (asking, of): ((u32, Option<DeviceId>), Loop),
-    rows: (usize, SimDuration),
-) -> Result<(Trial, Conclusion, u64), SystemError> {
+    ((requester, servers), of): ((u32, &[DeviceId]), Loop),
+    rows: usize,
+) -> Result<Tried, SystemError> {
     let read_share = config.traffic[of.law].read_share;
-    let (mut reads, mut writes, mut form, mut all_events) = (Kind::default(), Kind::default(), None, 0);
-    for (kind, is_read, share) in [(&mut reads, true, read_share), (&mut writes, false, 1.0 - read_share)] {
+    let count = servers.len().max(1);
+    let mut trials = vec![Trial { of, reads: Kind::default(), writes: Kind::default() }; count];
+    let spacing = SimDuration::from_picoseconds(SPACING_MAX.min(TIME_MAX / (rows * count) as u64));
+    let (mut form, mut all_events) = (None, 0);
+    for (is_read, share) in [(true, read_share), (false, 1.0 - read_share)] {
         if share > 0.0 {
-            let (told, events) = conclude(config, clients.alone(asking, is_read, rows))?;
-            *kind = Kind::of(&told, rows)?;
+            let workload = clients.alone((requester, servers), is_read, (rows, spacing));
+            let (kinds, told, events) = try_one_by_one(config, workload, count, (rows, spacing))?;
+            for (trial, kind) in trials.iter_mut().zip(kinds) {
+                *if is_read { &mut trial.reads } else { &mut trial.writes } = kind;
+            }
             all_events += events;
             form.get_or_insert(told);
         }
     }
     let form = form.ok_or_else(|| refused("a share of requests reads, and the others write"))?;
-    Ok((Trial { of, reads, writes }, form, all_events))
+    Ok(Tried { trials, form, events: all_events })
 }
 
-/// Runs a workload to its end.
-fn conclude(config: &SystemConfig, workload: Workload) -> Result<(Conclusion, u64), SystemError> {
+/// Runs a workload to its end, which issues as many requests each of so many times in a row; returns what those of each time cost.
+fn try_one_by_one(
+    config: &SystemConfig,
+    workload: Workload,
+    count: usize,
+    (rows, spacing): (usize, SimDuration),
+) -> Result<(Vec<Kind>, Conclusion, u64), SystemError> {
     let recovery = Recovery::of_nothing(config.endpoint_of.len());
     let mut run = begin_with(config, recovery, Bytes::ZERO, Some(workload))?;
+    let (mut kinds, mut before, mut then) = (Vec::with_capacity(count), None, Vec::new());
+    for number in 1..=count as u64 {
+        // The next requests come at the end of this time.
+        let end = SimTime::from_picoseconds(number * rows as u64 * spacing.picoseconds() - 1);
+        let Some(used) = run.used_by(end)? else { return Err(refused("no client asks for anything")) };
+        kinds.push(Kind::of(&used, (before.as_ref(), &mut then), (rows, spacing))?);
+        before = Some(used);
+    }
     while !run.advance()? {}
-    run.conclude().map(|(told, _, events)| (told, events))
+    run.conclude().map(|(told, _, events)| (kinds, told, events))
 }
 
 /// A system in which every request takes its mean time.
@@ -140,46 +171,77 @@ impl Kind {
         mean
     }
 
-    fn of(told: &Conclusion, (rows, spacing): (usize, SimDuration)) -> Result<Self, SystemError> {
-        let Some(clients) = &told.clients else { return Ok(Kind::default()) };
-        let slowest = clients.all.quantile_seconds(1.0).unwrap_or(0.0);
-        if clients.all.completed != rows as u64 || slowest >= spacing.seconds() / 2.0 {
+    /// What requests came to that were issued between two times: `rows` of them, one after another with `spacing` between them.
+    ///
+    /// `then` is what each part had done before, and becomes what it has done now.
+    fn of(
+        used: &Used,
+        (before, then): (Option<&Used>, &mut Vec<[u64; 4]>),
+        (rows, spacing): (usize, SimDuration),
+    ) -> Result<Self, SystemError> {
+        let (clients, all) = (&used.clients, &used.clients.all);
+        let slowest = all.quantile_seconds(1.0).unwrap_or(0.0);
+        let since = before.map(|before| &before.clients);
+        let completed = all.completed - since.map_or(0, |since| since.all.completed);
+        if completed != rows as u64 || slowest >= spacing.seconds() / 2.0 {
             let spacing = spacing.seconds() / 2.0;
             return Err(refused(&format!(
-                "{} of {rows} requests were answered, each by itself, within {spacing} s; make requests smaller, or parts faster",
-                clients.all.completed
+                "{completed} of {rows} requests were answered, each by itself, within {spacing} s; make requests smaller, or parts faster",
             )));
         }
         let each = |amount: f64| amount / rows as f64;
         let mut costs = Vec::new();
-        let mut first = 0;
-        let mut add = |uses: &mut dyn Iterator<Item = (f64, u64, u64, u64)>| {
-            for (busy, bytes, requests, seeks) in uses {
-                if requests > 0 || bytes > 0 {
-                    let (bytes, requests, seeks) = (each(bytes as f64), each(requests as f64), each(seeks as f64));
-                    costs.push(Cost { part: first, busy: each(busy), bytes, requests, seeks });
-                }
-                first += 1;
+        let by_part: Vec<[u64; 4]> = use_by_part(used).collect();
+        then.resize(by_part.len(), [0; 4]);
+        for (part, (now, then)) in (0..).zip(by_part.iter().zip(then.iter())) {
+            if now == then {
+                continue;
             }
-        };
-        let disk_bytes = |disk: &resilver_device::DeviceUse| disk.bytes_read.get() + disk.bytes_written.get();
-        add(&mut clients.disks.iter().map(|disk| (disk.busy.seconds(), disk_bytes(disk), disk.requests, disk.seeks)));
-        add(&mut told.parts.iter().map(|part| (part.busy.seconds(), part.bytes.get(), part.requests, 0)));
-        add(&mut told.interfaces.iter().flat_map(|one| {
-            let sent = (one.send_busy.seconds(), one.bytes_sent.get(), one.messages_sent, 0);
-            [sent, (one.receive_busy.seconds(), one.bytes_received.get(), one.messages_received, 0)]
-        }));
-        let channels = told.network.as_ref().map_or(&[][..], |network| &network.channels);
-        add(&mut channels.iter().map(|one| (one.busy.seconds(), one.bytes.get(), one.packets, 0)));
-        let answered = (0..).zip(&clients.servers).filter(|(_, server)| server.completed > 0);
-        let pieces = clients.pieces.unwrap_or_default();
+            let [busy, bytes, requests, seeks] = [0, 1, 2, 3].map(|at: usize| now[at] - then[at]);
+            if requests > 0 || bytes > 0 {
+                let busy = SimDuration::from_picoseconds(busy).seconds();
+                let (bytes, requests, seeks) = (each(bytes as f64), each(requests as f64), each(seeks as f64));
+                costs.push(Cost { part, busy: each(busy), bytes, requests, seeks });
+            }
+        }
+        *then = by_part;
+        let answers = clients.servers.iter().map(|server| server.completed);
+        let answered_then = since.into_iter().flat_map(|since| &since.servers).map(|server| server.completed);
+        let answered = (0..).zip(answers.zip(answered_then.chain(repeat(0))));
+        let delays = all.sum_picoseconds - since.map_or(0, |since| since.all.sum_picoseconds);
+        let pieces = |of: &ClientOutcome| of.pieces.map_or((0, 0), |of| (of.read.get(), of.written.get()));
+        let (pieces, pieces_then) = (pieces(clients), since.map_or((0, 0), pieces));
+        let sent = used.network_bytes.get() - before.map_or(0, |before| before.network_bytes.get());
+        let hops = |used: &Used| used.network.as_ref().map_or(Vec::new(), |network| network.hops.clone());
+        let hops_then = before.map_or(Vec::new(), hops);
+        let hops = hops(used).into_iter().zip(hops_then.into_iter().chain(repeat(0)));
         Ok(Kind {
             costs,
-            answered: answered.map(|(device, server)| (device, each(server.completed as f64))).collect(),
-            delay: clients.all.mean_seconds().unwrap_or(0.0),
-            network_bytes: each(told.network_bytes.get() as f64),
-            hops: told.network.iter().flat_map(|network| &network.hops).map(|&hops| each(hops as f64)).collect(),
-            pieces: (each(pieces.read.get() as f64), each(pieces.written.get() as f64)),
+            answered: answered
+                .filter(|(_, (now, then))| now > then)
+                .map(|(device, (now, then))| (device, each((now - then) as f64)))
+                .collect(),
+            delay: each(delays as f64 * 1e-12),
+            network_bytes: each(sent as f64),
+            hops: hops.map(|(now, then)| each((now - then) as f64)).collect(),
+            pieces: (each((pieces.0 - pieces_then.0) as f64), each((pieces.1 - pieces_then.1) as f64)),
         })
     }
+}
+
+/// The picoseconds that each part was busy for, its data, its requests or packets, and those of them that sought: in the order of
+/// `sharing::Parts`.
+fn use_by_part(used: &Used) -> impl Iterator<Item = [u64; 4]> + '_ {
+    let disks = used.clients.disks.iter().map(|disk| {
+        let bytes = disk.bytes_read.get() + disk.bytes_written.get();
+        [disk.busy.picoseconds(), bytes, disk.requests, disk.seeks]
+    });
+    let parts = used.parts.iter().map(|part| [part.busy.picoseconds(), part.bytes.get(), part.requests, 0]);
+    let interfaces = used.interfaces.iter().flat_map(|one| {
+        let sent = [one.send_busy.picoseconds(), one.bytes_sent.get(), one.messages_sent, 0];
+        [sent, [one.receive_busy.picoseconds(), one.bytes_received.get(), one.messages_received, 0]]
+    });
+    let channels = used.network.as_ref().map_or(&[][..], |network| &network.channels);
+    let channels = channels.iter().map(|one| [one.busy.picoseconds(), one.bytes.get(), one.packets, 0]);
+    disks.chain(parts).chain(interfaces).chain(channels)
 }
