@@ -185,6 +185,26 @@ def test_clients_with_a_server_of_their_own_wait_for_no_other(tmp_path: Path) ->
     assert ratio == pytest.approx(0.5, rel=1e-6)
 
 
+def test_clients_alone_at_their_servers_are_bound_by_their_own_interfaces(tmp_path: Path) -> None:
+    # Four clients with one of eight quick servers each: what binds is where each client enters.
+    study = """
+[cluster]
+servers = 8
+device = { service = "0.01 ms" }
+fabric = { routers = 4, table = { rows = [["1 B", "2 us", "1 us", "1 ns"]] } }
+[traffic]
+outstanding = 256
+reads = 1.0
+request_size = "1 MB"
+targets = { per_client = 1 }
+duration = "1 s"
+"""
+    found = run(tmp_path, study, "flows")
+    # A byte takes an interface 1 ns, and a message 1 us: 0.999 GB/s each.
+    assert found["throughput_bytes_per_second"] == pytest.approx(4e9, rel=2e-3)
+    assert {row["binding_level"] for row in rows(tmp_path, "flows")} == {"interface"}
+
+
 def test_clients_that_get_what_they_ask_for_are_bound_by_that(tmp_path: Path) -> None:
     found = run(tmp_path, PACED, "flows")
     # Eight clients of 5 MB/s.

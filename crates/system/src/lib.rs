@@ -35,6 +35,7 @@ mod search;
 mod simulation;
 mod storage;
 mod tables;
+mod used;
 mod ways;
 
 pub use actors::{

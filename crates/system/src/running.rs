@@ -15,7 +15,8 @@ use crate::network::Network;
 use crate::ports::Ports;
 use crate::recovery::Recovery;
 use crate::simulation::Moved;
-use crate::storage::{Conclusion, Plant, Storage, Used};
+use crate::storage::{Conclusion, Plant, Storage};
+use crate::used::Used;
 
 /// Events that one step executes.
 const EVENTS_A_STEP: u64 = 1 << 20;

@@ -216,7 +216,8 @@ class RequestTargets(Section):
         """The targets in words."""
         if self.per_client is not None:
             how = "drawn" if self.is_dealt_at_random else "in turn"
-            return f"{self.per_client:,} servers of each client's own, {how}"
+            servers = "1 server" if self.per_client == 1 else f"{self.per_client:,} servers"
+            return f"{servers} of each client's own, {how}"
         if self.zipf is not None:
             return f"zipf {self.zipf:g}"
         if self.hot_servers is not None:

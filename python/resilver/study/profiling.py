@@ -13,6 +13,7 @@ from resilver.center.culling import Reference
 from resilver.center.layering import (
     Layer,
     LayerProfile,
+    Needed,
     beside,
     needed_of,
     read_measured,
@@ -148,7 +149,7 @@ def profile_study(
         study.study.title,
         sum(row["flows"] for row in flows),
         layers,
-        () if of_target is None else _needed(system, of_target),
+        () if of_target is None else needed_parts(system, of_target),
         beside(rates, layers, reads, request),
         of_target,
     )
@@ -194,8 +195,13 @@ def _layers(rows: list[dict[str, Any]], flows: list[dict[str, Any]]) -> tuple[La
     return tuple(layers)
 
 
-def _needed(system: System, target: float) -> tuple[Any, ...]:
-    """What each part of each level must pass for a target, from the top of the tree to devices."""
+def needed_parts(system: System, target: float) -> tuple[Needed, ...]:
+    """What each part of each level must pass for a target, from the top of the tree to devices.
+
+    Args:
+        system: The system.
+        target: The rate of all clients, in bytes per second.
+    """
     tree, code = system.cluster.tree, system.code
     if tree is None:
         counts = [("server", system.server_count)]

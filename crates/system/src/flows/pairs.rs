@@ -62,14 +62,15 @@ impl Pairs {
         from + 1 + self.tried[from + 1..].iter().take(TOGETHER - 1).take_while(is_like).count()
     }
 
-    /// Whether each requester has one trial, and no other has it.
-    fn are_own(&self) -> bool {
-        self.of.len() == self.tried.len() && (0..).zip(&self.of).all(|(number, of)| of[..] == [number])
+    /// Whether each requester has one trial, which is its own and no other's.
+    fn are_own(&self, requesters: &[u32]) -> bool {
+        let are_single = (0..).zip(&self.of).all(|(number, of)| of[..] == [number]);
+        are_single && self.tried.iter().map(|&(who, _)| who).eq(requesters.iter().copied())
     }
 
     /// What requests of each requester come to, of what was tried.
     pub fn trials(&self, clients: &Clients, requesters: &[u32], parts: &Parts, tried: Vec<Trial>) -> Vec<Trial> {
-        if self.are_own() {
+        if self.are_own(requesters) {
             return tried;
         }
         let loops = clients.loops();

@@ -12,7 +12,8 @@ use crate::config::SystemConfig;
 use crate::measures::ClientOutcome;
 use crate::recovery::Recovery;
 use crate::running::begin_with;
-use crate::storage::{Conclusion, Used};
+use crate::storage::Conclusion;
+use crate::used::Used;
 
 /// About how many requests all trials of a system issue, of each kind: an object's other pieces lie anywhere, and each of a hundred devices then
 /// has thousands.

@@ -1,0 +1,4 @@
+CREATE TABLE runs AS
+SELECT *, "cluster.fabric.routers" AS clients, throughput_bytes_per_second AS rate, coalesce(CAST("traffic.targets" AS VARCHAR) LIKE '%drawn%', false) AS is_random,
+  least("cluster.fabric.routers" * 53e6, 320e9) AS closed_form
+FROM results.runs;
