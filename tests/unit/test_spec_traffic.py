@@ -51,6 +51,24 @@ GENOMES = '[population]\nhistogram = "genomes1000"\nbytes_per_server = "20 TiB"\
         (CLOSED + 'targets = "unifrom"\n', 'did you mean "uniform"'),
         (CLOSED + "targets = { zipf = 0 }\n", "targets.zipf = 0: .*above 0"),
         (CLOSED + "targets = { zipf = true }\n", "targets.zipf = true"),
+        (CLOSED + "targets = { per_client = 0 }\n", "targets.per_client = 0: .*at least 1"),
+        (CLOSED + "targets = { per_client = 1.5 }\n", "targets.per_client = 1.5"),
+        (CLOSED + 'targets = { dealt = "random" }\n', "targets.per_client: .*needs how many"),
+        (CLOSED + 'targets = { per_client = 1, dealt = "turns" }\n', "targets.dealt"),
+        (
+            CLOSED + "targets = { per_client = 1, zipf = 0.9 }\n",
+            "targets.zipf = 0.9: .*leave out per_client",
+        ),
+        (CLOSED + 'client_rate = "0 B/s"\n', "client_rate = .*above zero"),
+        (CLOSED + 'client_rate = "5 MB"\n', "client_rate = .*no time"),
+        (
+            '[traffic]\narrivals = { poisson = "1 /s" }\nclient_rate = "1 MB/s"\nduration = "1 s"\n',
+            "client_rate = .*closed loop's client",
+        ),
+        (
+            '[traffic]\nstreams = { window = 4 }\nclient_rate = "1 MB/s"\nduration = "1 s"\n',
+            "client_rate = .*streams.rate",
+        ),
         (CLOSED + "targets = { hot_servers = 0.1 }\n", "targets.hot_requests: a share"),
         (
             CLOSED + "targets = { hot_servers = 0, hot_requests = 2 }\n",
@@ -170,6 +188,7 @@ def test_faults_that_words_would_make_alike_are_written_out(tmp_path: Path) -> N
     "extra",
     [
         CLOSED + 'timeout = "1 s"\ntargets = { zipf = 0.99 }\nreads = 0.25\n',
+        CLOSED + 'client_rate = "5 MB/s"\ntargets = { per_client = 2, dealt = "random" }\n',
         '[traffic]\narrivals = { poisson = "1000 /s" }\nduration = "1 min"\n',
         '[traffic]\narrivals = { pareto = "90 /min", shape = 1.5 }\nduration = "1 min"\n'
         "targets = { hot_servers = 0.1, hot_requests = 0.9 }\n",

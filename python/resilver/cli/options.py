@@ -20,7 +20,12 @@ class FigureFormat(StrEnum):
     pdf = "pdf"
 
 
-StudyFile = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.")]
+StudyFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="STUDY.toml", help="The study file, or the name of a study in the catalog."
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Evidence of the layers of a center's file system: what its parts need, and mixed load on a disk."""
+"""Evidence of the layers of a file system: what its parts need, and mixed load on a disk."""
 
 from __future__ import annotations
 

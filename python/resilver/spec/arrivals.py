@@ -164,11 +164,11 @@ class RequestTargets(Section):
         strange = [unknown_key(str(key), known) for key in data if key not in known]
         if strange:
             raise ConfigError(strange)
+        if "per_client" in data or "dealt" in data:
+            return cls._dealt(data)
         if "zipf" in data:
             one_key(data, ("zipf",))
             return data
-        if "per_client" in data or "dealt" in data:
-            return cls._dealt(data)
         problems = [
             Problem(
                 f"a share is a number {'above' if key == 'hot_servers' else 'from'} 0 to 1",
