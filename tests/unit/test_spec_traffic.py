@@ -62,7 +62,8 @@ GENOMES = '[population]\nhistogram = "genomes1000"\nbytes_per_server = "20 TiB"\
         (CLOSED + 'client_rate = "0 B/s"\n', "client_rate = .*above zero"),
         (CLOSED + 'client_rate = "5 MB"\n', "client_rate = .*no time"),
         (
-            '[traffic]\narrivals = { poisson = "1 /s" }\nclient_rate = "1 MB/s"\nduration = "1 s"\n',
+            '[traffic]\narrivals = { poisson = "1 /s" }\nclient_rate = "1 MB/s"\n'
+            'duration = "1 s"\n',
             "client_rate = .*closed loop's client",
         ),
         (
