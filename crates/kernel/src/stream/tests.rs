@@ -137,6 +137,22 @@ fn samples_follow_their_distributions() {
 }
 
 #[test]
+fn hills_estimate_of_gaps_is_the_shape_that_is_drawn() {
+    // Hill (1975): the shape is n over the sum of ln(x / minimum), with a standard error of shape / sqrt(n). Of the 1,000 largest of 100,000
+    // gaps that is 3.2 %, of all 0.3 %: within 5 % at all, and within five standard errors of the tail.
+    for shape in [1.05, 1.5, 2.5] {
+        let mut stream = Stream::new(20_260_102, 0, Purpose::named("test"));
+        let mut gaps: Vec<f64> = (0..SAMPLES).map(|_| stream.pareto(shape, 2.0)).collect();
+        gaps.sort_by(|left, right| right.total_cmp(left));
+        let hill = |largest: usize, least: f64| {
+            largest as f64 / gaps[..largest].iter().map(|gap| (gap / least).ln()).sum::<f64>()
+        };
+        assert!((hill(SAMPLES, 2.0) / shape - 1.0).abs() < 0.05);
+        assert!((hill(1000, gaps[1000]) / shape - 1.0).abs() < 5.0 / 1000_f64.sqrt());
+    }
+}
+
+#[test]
 fn the_distribution_test_notices_a_wrong_sampler() {
     // A mean 3 % too large moves the distribution function by up to 0.03 / e = 0.011; the bound is 0.0085.
     assert!(!follows(|stream| stream.exponential(2.5 * 1.03), |x| 1.0 - (-x / 2.5).exp()));
