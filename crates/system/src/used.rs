@@ -30,7 +30,7 @@ impl<F: Network, D: Device> Storage<F, D> {
         let Some(workload) = &self.workload else { return Ok(None) };
         let (clients, _) = workload.finish(now, disks, &self.plant.ports)?;
         let parts = ways.as_ref().map_or(Ok(Vec::new()), |ways| ways.uses(now, clients.window))?;
-        let (interfaces, network) = (fabric.interfaces(), fabric.network(now));
+        let (interfaces, network) = (fabric.interfaces(now), fabric.network(now));
         Ok(Some(Used { clients, parts, interfaces, network, network_bytes: self.plant.sent }))
     }
 }
