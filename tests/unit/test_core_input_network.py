@@ -43,6 +43,7 @@ def test_a_study_of_clients_alone_has_nothing_placed() -> None:
         "size": 524288,
         "control": 64,
         "targets": {"kind": "uniform"},
+        "gap": 0.0,
         "timeout": 1.0,
         "warm_up": 0.044,
         "duration": 10.0,

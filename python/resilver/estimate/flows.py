@@ -23,7 +23,7 @@ def tried(system: System, traffic: Traffic) -> tuple[float, float, float]:
     Returns:
         How many requests, bytes, and how many devices and clients are built anew for all trials.
     """
-    servers, clients = max(system.server_count, 1), max(system.cluster.fabric.router_count, 1)
+    servers, clients = _servers(system), max(system.cluster.fabric.router_count, 1)
     kinds = 2 if 0 < traffic.read_share < 1 else 1
     times = {fault.at for fault in system.faults}
     ends = (fault.broken.until for fault in system.faults if fault.broken is not None)
@@ -40,3 +40,11 @@ def tried(system: System, traffic: Traffic) -> tuple[float, float, float]:
     ways = float(kinds * stretches)
     built = trials * ways * (servers + clients)
     return pairs * ways * rounds, asked * ways * _BYTES_PER_PAIR, built
+
+
+def _servers(system: System) -> int:
+    """How many servers requests may go to: of RAID sets, the first member of each."""
+    tree, placement = system.cluster.tree, system.placement
+    if tree is not None and placement is not None and placement.level is not None:
+        return max(tree.count(placement.level) or 1, 1)
+    return max(system.server_count, 1)
