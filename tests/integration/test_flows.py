@@ -122,7 +122,59 @@ request_size = "1 MiB"
 warm_up = "10 s"
 duration = "100 s"
 """
+# Four RAID sets of 8+2 behind two servers and a couplet, each written by two clients of its own; a
+# disk of one set is slow from 20 s on.
+SETS = """
+[[cluster.parts]]
+level = "couplet"
+count = 1
+ports = 4
+service = "2 GB/s"
+[[cluster.parts]]
+level = "server"
+in = "couplet"
+count = 2
+carries = "ost"
+service = "900 MB/s"
+[[cluster.parts]]
+level = "enclosure"
+in = "couplet"
+count = 10
+[[cluster.parts]]
+level = "drive"
+in = "enclosure"
+count = 4
+device = { service = "2 ms" }
+[[cluster.parts]]
+level = "ost"
+in = "couplet"
+of = "drive"
+size = 10
+across = "enclosure"
+[cluster.fabric]
+routers = 8
+[population]
+file_size = "64 MiB"
+files = 4000
+[placement]
+algorithm = "sets"
+level = "ost"
+[redundancy]
+code = "rs 8+2"
+[traffic]
+outstanding = 256
+targets = { per_client = 1 }
+reads = 0.0
+request_size = "1 MiB"
+warm_up = "2 s"
+duration = "38 s"
+[[faults]]
+at = "20 s"
+part = { drives = ["drive.5"] }
+health = 0.5
+"""
 STUDIES = {
+    "sets": SETS,
     "own servers": OWN_SERVERS,
     "paced": PACED,
     "controllers": CONTROLLERS,

@@ -33,7 +33,7 @@ def layer_sentences(found: LayerProfile) -> list[str]:
         said.append("That is all that they ask for; no part binds them.")
     else:
         who = "all of them" if binding.bound == found.clients else f"{binding.bound:,} of them"
-        first = f", first {binding.binding}" if binding.parts > 1 and binding.binding else ""
+        first = f", most at {binding.binding}" if binding.parts > 1 and binding.binding else ""
         said.append(f"The {binding.layer} level binds {who}{first}.")
     worst = max(found.layers, key=lambda one: one.lost_bytes_per_second)
     if worst.lost_bytes_per_second > 0:
