@@ -10,16 +10,11 @@ import pytest
 
 import resilver
 from resilver import cli
+from tests.small_machine import SMALL_MACHINE
 
-MACHINE = """
-torus = [6, 4, 4]
-nodes = 2
-[routers]
-networks = [10, 20]
-groups = [["x0y0z0", "x3y2z2"]]
-[fine_grained]
-zone = 1
-window = [-1, 0]
+MACHINE = (
+    SMALL_MACHINE
+    + """
 [storage]
 rows = 1
 blocks = 2
@@ -27,6 +22,7 @@ servers = 2
 targets = 3
 network = 10
 """
+)
 
 
 def ask(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:

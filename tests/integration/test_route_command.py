@@ -12,19 +12,10 @@ import pytest
 import resilver
 from resilver import cli
 from resilver.center.routes import POLICIES
+from tests.small_machine import SMALL_MACHINE
 
-SMALL = """
-torus = [6, 4, 4]
-nodes = 2
-[routers]
-networks = [10, 20]
-groups = [["x0y0z0", "x3y2z2"]]
-[fine_grained]
-zone = 1
-window = [-1, 0]
-"""
 STORED = (
-    SMALL
+    SMALL_MACHINE
     + """
 [storage]
 blocks = 2
@@ -52,7 +43,7 @@ def ask(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
-    path.write_text(SMALL)
+    path.write_text(SMALL_MACHINE)
     return path
 
 
