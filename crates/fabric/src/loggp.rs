@@ -172,11 +172,6 @@ impl LogGp {
             usage
         })
     }
-
-    /// What each endpoint's interface did so far.
-    pub fn usage(&self) -> impl ExactSizeIterator<Item = InterfaceUse> + '_ {
-        self.interfaces.iter().map(|interface| interface.usage)
-    }
 }
 
 impl Fabric for LogGp {

@@ -85,9 +85,8 @@ impl PopulationCensus {
 impl PopulationCensus {
     /// Counts the next block of files; its parts add up whatever the number of threads.
     fn count_block(&mut self) {
-        // No more than what is expected to be left, so that a small population does not pay for a large block.
-        let files_left = self.files.expected_files().saturating_sub(self.next_file);
-        let block_parts = (files_left / PART_FILES + 1).min(BLOCK_PARTS);
+        // Little beyond the end, so that a small population does not pay for a large block.
+        let block_parts = self.files.files_to_end(self.totals).div_ceil(PART_FILES).min(BLOCK_PARTS);
         let ranges = |part: u64| {
             let start = self.next_file + part * PART_FILES;
             start..start + PART_FILES

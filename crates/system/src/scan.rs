@@ -88,8 +88,7 @@ where
             return;
         }
         let totals = self.scanned.totals;
-        let files = self.block_files(totals).min(self.files.files_to_end(totals));
-        let block = self.next_file..self.next_file + files;
+        let block = self.next_file..self.next_file + self.block_files(totals, Some(totals));
         let (scanned, is_last) = self.scan_block(block.clone(), Some(self.scanned.totals));
         self.scanned.append(scanned);
         self.is_complete = is_last;
@@ -113,8 +112,7 @@ where
         let mut next = range.start;
         while next < range.end {
             let so_far = before.map(|before| before.and(found.totals));
-            let to_end = so_far.map_or(u64::MAX, |so_far| self.files.files_to_end(so_far));
-            let block = next..range.end.min(next + self.block_files(found.totals).min(to_end));
+            let block = next..range.end.min(next + self.block_files(found.totals, so_far));
             next = block.end;
             let (scanned, is_last) = self.scan_block(block, so_far);
             found.append(scanned);
@@ -125,11 +123,14 @@ where
         (found, false)
     }
 
-    /// How many files to scan in a step, behind those that `totals` tells of.
-    fn block_files(&self, totals: RangeTotals) -> u64 {
+    /// How many files to scan in a step, behind those that `totals` tells of: few lie beyond the population's end, where `before` adds
+    /// up all files in front of them.
+    fn block_files(&self, totals: RangeTotals, before: Option<RangeTotals>) -> u64 {
         let objects = u128::from(self.inverse.objects_a_step());
         let files = objects * u128::from(totals.files) / u128::from(totals.objects.max(1));
-        (files.min(u128::from(BLOCK_GROWTH * totals.files)) as u64).clamp(FIRST_BLOCK_FILES, BLOCK_PARTS * PART_FILES)
+        let grown = files.min(u128::from(BLOCK_GROWTH * totals.files)) as u64;
+        let to_end = before.map_or(u64::MAX, |before| self.files.files_to_end(before));
+        grown.clamp(FIRST_BLOCK_FILES, BLOCK_PARTS * PART_FILES).min(to_end)
     }
 
     /// Takes what scans of parts have found for the scan itself.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsFloat
 
 from rich.text import Text
 
@@ -137,7 +138,7 @@ def advise(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """
     from resilver.center import advise as perform
     from resilver.center import read_state
-    from resilver.units import Seconds
+    from resilver.units import Bytes, Seconds
 
     keep_inputs(asked.page, asked.states)
     check_page(asked.page)
@@ -145,7 +146,7 @@ def advise(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     if window <= 0.0:
         rule = "the time is above 0"
         raise ConfigError(Problem(rule, "such as 60 s", "--window", show(asked.window)))
-    volume = _volume(asked)
+    volume = _given(asked.volume, "--volume", Bytes.parse)
     rates = _rates(asked)
     found = perform(
         read_state(asked.states, window),
@@ -232,18 +233,12 @@ def _rates(asked: Asked) -> tuple[float | None, float | None, float | None]:
     return first, second, third
 
 
-def _volume(asked: Asked) -> float | None:
-    from resilver.units import Bytes
-
-    return _given(asked.volume, "--volume", Bytes.parse)
-
-
-def _given(text: str | None, key: str, parse: object) -> float | None:
+def _given(text: str | None, key: str, parse: Callable[[str], SupportsFloat]) -> float | None:
     """A quantity of an option, whose name an error tells."""
     if text is None:
         return None
     try:
-        return float(parse(text))  # type: ignore[operator]
+        return float(parse(text))
     except ConfigError as error:
         raise ConfigError(one.under(key) for one in error.problems) from None
 

@@ -9,7 +9,7 @@ from resilver.report.chart import Chart
 from resilver.report.document import Document
 from resilver.report.judged import PageSection, write_judged
 from resilver.report.style import BLUE, GREY, INK, VERMILLION
-from resilver.report.tables import Cell, Table, cell_text, table
+from resilver.report.tables import Table, cell_text, table_of
 from resilver.report.vega import Spec, colours, level, rows, tip
 from resilver.report.vega import number as axis
 from resilver.report.words import plural
@@ -64,57 +64,42 @@ def _measured_sentences(found: LayerProfile) -> list[str]:
 
 def layers_table(found: LayerProfile) -> Table:
     """The layers, from devices to clients, a row each."""
-    these = found.layers
-    return table(
-        ("layer", "layer", "text", [one.layer for one in these]),
-        ("alone_bytes_per_second", "alone", "TB/s", [one.alone_bytes_per_second for one in these]),
-        (
-            "stacked_bytes_per_second",
-            "stacked",
-            "TB/s",
-            [one.stacked_bytes_per_second for one in these],
-        ),
-        ("lost_bytes_per_second", "lost", "TB/s", [one.lost_bytes_per_second for one in these]),
-        ("lost_share", "share", "share", [one.lost_share for one in these]),
-        ("parts", "parts", "count", [one.parts for one in these]),
-        ("binding", "binds", "text", [one.binding for one in these]),
+    return table_of(
+        found.layers,
+        ("layer", "layer", "text"),
+        ("alone_bytes_per_second", "alone", "TB/s"),
+        ("stacked_bytes_per_second", "stacked", "TB/s"),
+        ("lost_bytes_per_second", "lost", "TB/s"),
+        ("lost_share", "share", "share"),
+        ("parts", "parts", "count"),
+        ("binding", "binds", "text"),
         note="Alone: where this layer is the only one. Stacked: behind all layers above it here.",
     )
 
 
 def needed_table(found: LayerProfile) -> Table:
     """What each part must pass for the target."""
-    these = found.needed
-    return table(
-        ("level", "level", "text", [one.level for one in these]),
-        ("parts", "parts", "count", [one.parts for one in these]),
-        (
-            "each_bytes_per_second",
-            "each needs",
-            "TB/s",
-            [one.each_bytes_per_second for one in these],
-        ),
+    return table_of(
+        found.needed,
+        ("level", "level", "text"),
+        ("parts", "parts", "count"),
+        ("each_bytes_per_second", "each needs", "TB/s"),
     )
 
 
 def measured_table(found: LayerProfile) -> Table:
-    """Measured rates beside expected ones."""
-    these = found.measured
-    columns: list[tuple[str, str, str, list[Cell]]] = [
-        ("layer", "layer", "text", [one.layer for one in these]),
-        ("rate_bytes_per_second", "measured", "TB/s", [one.rate_bytes_per_second for one in these]),
-        (
-            "expected_bytes_per_second",
-            "expected",
-            "TB/s",
-            [one.expected_bytes_per_second for one in these],
-        ),
-        ("of_expected", "of it", "share", [one.of_expected for one in these]),
-        ("parts", "parts", "count", [one.parts for one in these]),
-        ("mode", "mode", "text", [one.mode for one in these]),
-        ("size", "size", "bytes", [one.size for one in these]),
-    ]
-    return table(*[one for one in columns if any(value is not None for value in one[3])])
+    """Measured rates beside expected ones; columns without a value are left out."""
+    return table_of(
+        found.measured,
+        ("layer", "layer", "text"),
+        ("rate_bytes_per_second", "measured", "TB/s"),
+        ("expected_bytes_per_second", "expected", "TB/s"),
+        ("of_expected", "of it", "share"),
+        ("parts", "parts", "count"),
+        ("mode", "mode", "text"),
+        ("size", "size", "bytes"),
+        filled=True,
+    )
 
 
 def layer_tables(found: LayerProfile) -> list[tuple[str, Table]]:

@@ -62,6 +62,22 @@ def table(*columns: tuple[str, str, str, Iterable[object]], note: str = "") -> T
     return Table(heads, list(zip(*values, strict=True)), note)
 
 
+def table_of(
+    rows: Sequence[object], *columns: tuple[str, str, str], note: str = "", filled: bool = False
+) -> Table:
+    """A table with a row a thing.
+
+    Args:
+        rows: The things.
+        columns: For each its name, which is that of the things' attribute, heading and kind.
+        note: What the table leaves out or merges.
+        filled: Leave out columns that have no value at all.
+    """
+    made = [(*column, [getattr(one, column[0]) for one in rows]) for column in columns]
+    shown = [one for one in made if not filled or any(value is not None for value in one[3])]
+    return table(*shown, note=note)
+
+
 def _cell(value: object, kind: str) -> Cell:
     if isinstance(value, np.generic):
         value = value.item()
