@@ -182,6 +182,11 @@ def _put_in_parts(draw: random.Random, study: dict[str, Any], units: int) -> Non
         carrier: dict[str, Any] = {"level": "controller", "in": "unit", "count": 2}
         carrier |= {"carries": draw.choice((level, "server") if level == "shelf" else ("server",))}
         carrier["service"] = draw.choice(SERVICES)
+        if draw.random() < 0.3:
+            # What carries others is carried itself.
+            below = {"level": "head", "in": "unit", "count": draw.choice((1, 2, 3))}
+            levels.append({**below, "carries": carrier["carries"], "service": carrier["service"]})
+            carrier["carries"] = "head"
         has_partner = draw.random() < 0.7
         levels.append({**carrier, "partner": True} if has_partner else carrier)
         at = draw.choice(("0 s", "100 us", "1 ms", "20 ms")[: 4 if "population" in study else 3])

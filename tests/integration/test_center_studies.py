@@ -18,10 +18,10 @@ from tests.integration.test_command import command
     ("name", "counts"),
     [
         # 36 x 560 disks, 56 groups of ten and 8 servers each: 7 groups a server, 56 a leaf.
-        ("center-spider-2", {"couplet": 36, "drive": 20_160, "ost": 2_016, "server": 288}),
-        ("center-spider-2-unit", {"couplet": 1, "drive": 560, "ost": 56, "server": 8}),
+        ("center-spider-2", {"controller": 72, "drive": 20_160, "ost": 2_016, "server": 288}),
+        ("center-spider-2-unit", {"controller": 2, "drive": 560, "ost": 56, "server": 8}),
         # 48 x 280 disks, 28 groups of ten and 4 servers each: 7 groups a server.
-        ("center-spider-1", {"couplet": 48, "drive": 13_440, "ost": 1_344, "server": 192}),
+        ("center-spider-1", {"controller": 96, "drive": 13_440, "ost": 1_344, "server": 192}),
     ],
 )
 def test_there_is_as_much_of_each_part_as_the_source_says(
@@ -34,12 +34,23 @@ def test_there_is_as_much_of_each_part_as_the_source_says(
     assert counts["ost"] == 7 * counts["server"]
 
 
-def test_a_study_of_the_catalog_runs_by_its_name_and_its_couplet_binds(tmp_path: Path) -> None:
-    # 35.4 GB/s with parity, of which eight in ten are the clients': 28.32 GB/s.
+def test_a_study_of_the_catalog_runs_by_its_name_and_its_controllers_bind(tmp_path: Path) -> None:
+    # 2 x 17.7 GB/s with parity, of which eight in ten are the clients': 28.32 GB/s.
     done = command("run", "center-spider-2-unit", "--json", "-o", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)
     assert row["throughput_bytes_per_second"] == pytest.approx(28.32e9, rel=1e-6)
+
+
+def test_one_controller_left_passes_half_of_a_unit(tmp_path: Path) -> None:
+    gone = 'faults=[{ at = "0 s", part = { controllers = ["controller.1"] } }]'
+    done = command(
+        "run", "center-spider-2-unit", "--json", "--set", gone, "-o", "out", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    # Half of the servers' groups had nothing in their way at the other: all pass the one left.
+    assert row["throughput_bytes_per_second"] == pytest.approx(28.32e9 / 2, rel=1e-6)
 
 
 def test_a_name_that_is_no_study_is_refused(tmp_path: Path) -> None:

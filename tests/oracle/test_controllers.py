@@ -78,6 +78,27 @@ def test_a_partner_takes_over_what_waits_in_the_midst_of_a_run() -> None:
     assert counts["controller.0"] == pytest.approx(4000, rel=0.01)
 
 
+def test_one_of_two_controllers_of_four_servers_passes_half() -> None:
+    """Servers of 80 MB/s carry the drives; two controllers of 100 MB/s carry four servers."""
+    parts = unit(partner=True)
+    server = {"level": "server", "in": "unit", "count": 4, "carries": "drive"}
+    parts[1]["carries"] = "server"
+    parts.append({**server, "service": "80 MB/s", "partner": True})
+    parts[0]["count"] = 1
+    gone = [{"fail": {"controllers": ["controller.1"]}}]
+    traffic = {**TRAFFIC, "warm_up": "20 s", "duration": "40 s"}
+    (whole,) = run(parts, [], traffic=traffic)
+    (half,) = run(parts, gone, traffic=traffic)
+    # Two controllers pass 200 of the servers' 320 MB/s, and one of them half of that.
+    assert whole.metrics["throughput_bytes_per_second"] == pytest.approx(2 * RATE, rel=0.01)
+    assert half.metrics["throughput_bytes_per_second"] == pytest.approx(RATE, rel=0.01)
+    assert passed(half)["controller.1"] == 0
+    # With a server gone its partner has half of all, and passes no more than it can: 80 MB/s of
+    # its own and of the other's, so that all four come to twice that.
+    (three,) = run(parts, [{"fail": {"servers": ["server.0"]}}], traffic=traffic)
+    assert three.metrics["throughput_bytes_per_second"] == pytest.approx(160e6, rel=0.03)
+
+
 def test_a_write_that_is_at_a_controller_that_goes_begins_anew_at_its_partner() -> None:
     parts = unit(partner=True)
     parts[0]["count"] = 1

@@ -75,6 +75,7 @@ def members(parts: list[dict[str, Any]], number: int) -> list[int]:
     size=st.integers(1, 6),
     is_across=st.booleans(),
     carried=st.sampled_from(["drive", "raid", "enclosure"]),
+    servers=st.integers(0, 4),
 )
 def test_the_study_file_s_parts_are_those_of_the_core(
     units: int,
@@ -84,17 +85,22 @@ def test_the_study_file_s_parts_are_those_of_the_core(
     size: int,
     is_across: bool,
     carried: str,
+    servers: int,
 ) -> None:
     raid: dict[str, Any] = {"level": "raid", "in": "unit", "of": "drive", "size": size}
     raid |= {"across": "enclosure"} if is_across else {}
     raid |= {"spares": spares} if spares else {}
-    controller = {"level": "controller", "in": "unit", "count": 2, "carries": carried}
+    # Controllers may carry what carries the drives or sets, declared before or behind it.
+    below = {"level": "server", "in": "unit", "count": servers, "carries": carried}
+    above = carried if servers == 0 else "server"
+    controller = {"level": "controller", "in": "unit", "count": 2, "carries": above}
     parts = [
         {"level": "unit", "count": units},
         {"level": "enclosure", "in": "unit", "count": enclosures},
         {"level": "drive", "in": "enclosure", "count": drives},
         raid,
         controller,
+        *([] if servers == 0 else [below]),
     ]
     try:
         cluster = Cluster(parts=parts)
@@ -110,10 +116,11 @@ def test_the_study_file_s_parts_are_those_of_the_core(
         # The twin says the closed form, the core deals hand by hand.
         assert core.members(at) == [f"drive.{one}" for one in tree.members("raid", number)]
         assert core.devices_below(at) == sorted(tree.members("raid", number))
-    for number in range(tree.count("controller") or 0):
-        at = tree.name("controller", number)
-        carries = [one for one in range(tree.devices) if at in core.ways(one)[0]]
-        assert carries == tree.members("controller", number)
+    for level in ("controller", "server"):
+        for number in range(tree.count(level) or 0):
+            at = tree.name(level, number)
+            carries = [one for one in range(tree.devices) if at in core.ways(one)[0]]
+            assert carries == tree.members(level, number)
 
 
 def test_an_object_lies_on_one_set_piece_by_piece() -> None:

@@ -146,3 +146,22 @@ def test_two_levels_that_carry_one_are_refused() -> None:
 def test_levels_that_only_carry_have_no_devices() -> None:
     with pytest.raises(ConfigError, match="one level holds no other, carries none"):
         Cluster(parts=[{"level": "a", "count": 1, "carries": "a"}])
+
+
+SERVER: dict[str, Any] = {"level": "server", "in": "unit", "count": 4, "carries": "raid"}
+
+
+def test_what_carries_is_carried_in_its_turn() -> None:
+    tree = Cluster(parts=[*parts(controller={"carries": "server"}), SERVER]).tree
+    assert tree is not None and tree.port_level == "unit"
+    # A unit's four sets have a server each; of four servers the first controller has two.
+    sets = [sorted(tree.members("raid", number)) for number in (0, 2)]
+    assert [tree.members("server", number) for number in (0, 2)] == sets
+    assert tree.members("controller", 0) == sorted(device for one in sets for device in one)
+
+
+def test_what_carries_is_not_carried_by_what_it_carries() -> None:
+    around = [*parts(controller={"carries": "server"}), {**SERVER, "carries": "controller"}]
+    rule = 'a level carries what does not carry it, and here "controller" carries "server" carries'
+    with pytest.raises(ConfigError, match=rule):
+        Cluster(parts=around)

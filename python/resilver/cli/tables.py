@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -30,7 +30,9 @@ def print_figures(title: str, made: ReportTable, columns: int, rows_max: int = 1
     shown = Table(box=SIMPLE_HEAD, pad_edge=False, title=Text(title, "bold"), title_justify="left")
     for column in made.columns[:columns]:
         is_number = column.kind != "text" or column.name == "value"
-        shown.add_column(column.heading, justify="right" if is_number else "left")
+        justify: Literal["left", "right"] = "right" if is_number else "left"
+        # A name without a blank is cut in two rather than off.
+        shown.add_column(column.heading, justify=justify, overflow="fold")
     for row in made.rows[:rows_max]:
         cells = (
             Text(cell_text(value, column.kind))

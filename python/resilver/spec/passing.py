@@ -209,24 +209,43 @@ def _made_problems(
 def _carrier_problems(
     index: int, part: PartLevel, parts: Sequence[PartLevel], chain: Sequence[str]
 ) -> list[Problem]:
-    known = [*chain, *(one.level for one in parts if one.of is not None)]
+    known = [*chain, *(one.level for one in parts if is_side(one) and one.level != part.level)]
     if part.carries not in known:
         remedy = name_remedy(str(part.carries), known, "levels")
-        rule = "what is carried are devices, what contains them or what is made of them"
+        rule = (
+            "what is carried are devices, what contains them or is made of them, or carries these"
+        )
+        return [_at(index, "carries", rule, remedy, part.carries)]
+    if loop := _loop(part, parts):
+        rule = f"a level carries what does not carry it, and here {loop}"
+        remedy = f'let one of them carry "{chain[0]}"'
         return [_at(index, "carries", rule, remedy, part.carries)]
     if part.within is None:
         rule = "a part that carries others is in what contains these"
         remedy = f'such as in = "{chain[-1]}"' if len(chain) > 1 else "declare a level of it"
         return [_at(index, "in", rule, remedy, None)]
-    made = next((one for one in parts if one.level == part.carries and one.of is not None), None)
-    inner = part.carries if made is None else made.within
-    if inner not in chain or chain.index(inner) + (made is None) > chain.index(part.within):
+    side = next((one for one in parts if one.level == part.carries and is_side(one)), None)
+    inner = part.carries if side is None else side.within
+    if inner not in chain or chain.index(inner) + (side is None) > chain.index(part.within):
         rule = f'"{part.carries}" is not in "{part.within}", which contains what carries it'
         return [_at(index, "carries", rule, f'let it be in "{part.within}"', part.carries)]
     if part.partner and (part.count or 1) % 2:
         rule = "parts take over for each other in pairs, so their number in a container is even"
         return [_at(index, "count", rule, "use an even number", part.count)]
     return []
+
+
+def _loop(part: PartLevel, parts: Sequence[PartLevel]) -> str:
+    """How a level carries itself, by way of others; empty where it does not."""
+    carried = {one.level: one.carries for one in parts if one.carries is not None}
+    way = [part.level]
+    while (below := carried.get(way[-1])) is not None:
+        way.append(below)
+        if below == part.level:
+            return " carries ".join(f'"{level}"' for level in way)
+        if below in way[:-1]:
+            return ""
+    return ""
 
 
 def _port_problems(parts: Sequence[PartLevel], chain: Sequence[str]) -> list[Problem]:

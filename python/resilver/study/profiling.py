@@ -58,7 +58,7 @@ def profile(
 
     >>> found = profile("center-spider-2-unit", target="27.8 GB/s")
     >>> found.binding.layer, found.holds
-    ('couplet', True)
+    ('controller', True)
     """
     if not isinstance(file, Study) and not is_study(file):
         given = {"measured": measured, "target": target}
