@@ -102,6 +102,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ),
         ("job", [*routed, "--clients", "random:40"], 0),
         ("layers", ["profile", "center-spider-2-unit", "--target", "1 TB/s"], 1),
+        ("culled", ["profile", "center-spider-2-unit", "--within", "2%", "--of", "fastest"], 0),
     ):
         made[name] = folder / f"{name}.html"
         assert cli.run([*words, "-q", "-o", str(made[name])]) == code
@@ -112,7 +113,7 @@ CHARTS_EXPECTED = {
     "size": ["units"],
     "capacity": ["fill", "ages", "targets"],
     "lot": ["rounds", "groups"],
-    "disks": ["envelope", "rounds"],
+    "disks": ["envelope", "rounds", "groups"],
     "routes": ["modules", "hops", "served", "heat-nearest"],
     "advice": ["expected", "load-targets", "load-servers", "load-routers"],
     "job": [
@@ -120,6 +121,7 @@ CHARTS_EXPECTED = {
         *(f"heat-{policy}" for policy in POLICIES),
     ],
     "layers": ["layers"],
+    "culled": ["layers", "rounds", "groups"],
 }
 
 

@@ -41,16 +41,33 @@ impl Pace {
     /// assert!((Pace::drawn(1, 17, 0.02).speed() - 1.0).abs() <= 0.08);
     /// ```
     pub fn drawn(seed: u64, device: u64, spread: f64) -> Self {
+        Pace::drawn_again(seed, device, spread, 0)
+    }
+
+    /// The pace of the device that stands there after so many replacements, each of which draws its speed anew.
+    ///
+    /// # Examples
+    /// ```
+    /// use resilver_kernel::Pace;
+    /// assert_eq!(Pace::drawn_again(1, 17, 0.02, 0), Pace::drawn(1, 17, 0.02));
+    /// assert_ne!(Pace::drawn_again(1, 17, 0.02, 1), Pace::drawn(1, 17, 0.02));
+    /// ```
+    pub fn drawn_again(seed: u64, device: u64, spread: f64, replacements: u32) -> Self {
         debug_assert!((0.0..=Pace::SPREAD_MAX).contains(&spread), "spread={spread}");
         if spread <= 0.0 {
             return Pace::default();
         }
         let mut stream = Stream::new(seed, device, SPEED);
-        let mut drawn = stream.normal();
-        while drawn.abs() > REACH {
-            drawn = stream.normal();
+        let mut next = || loop {
+            let drawn = stream.normal();
+            if drawn.abs() <= REACH {
+                return drawn;
+            }
+        };
+        for _ in 0..replacements {
+            next();
         }
-        Pace { speed: 1.0 + spread * drawn, health: Vec::new() }
+        Pace { speed: 1.0 + spread * next(), health: Vec::new() }
     }
 
     /// The same device with a health that changes: from each of these times on it has that health, above 0.

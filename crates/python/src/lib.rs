@@ -5,6 +5,7 @@
 mod affected;
 mod codes;
 mod crush;
+mod devices;
 mod errors;
 mod faults;
 mod flows;
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<parts::PopulationScan>()?;
     module.add_class::<population::PopulationCensus>()?;
     module.add_class::<topology::Topology>()?;
+    module.add_function(wrap_pyfunction!(devices::drawn_speeds, module)?)?;
     module.add_function(wrap_pyfunction!(faults::name_faults, module)?)?;
     module.add_function(wrap_pyfunction!(flows::fair_rates, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_sets, module)?)?;

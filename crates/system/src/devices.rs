@@ -40,6 +40,9 @@ pub struct Devices {
     pub kinds: Vec<DeviceKind>,
     /// Which of them each device is of; empty where all are of the first.
     pub kind_of: Vec<u8>,
+    /// How often each of some devices has been replaced; its speed is drawn anew each time.
+    #[serde(default)]
+    pub replaced: BTreeMap<u32, u32>,
     /// The parts of the cluster, where requests pass any of them.
     pub passing: Option<Parts>,
 }
@@ -48,7 +51,7 @@ impl Devices {
     /// Devices that are all alike.
     pub fn alike(service: Service, discipline: Discipline) -> Self {
         let kinds = vec![DeviceKind { service, discipline, spread: 0.0 }];
-        Devices { kinds, kind_of: Vec::new(), passing: None }
+        Devices { kinds, kind_of: Vec::new(), replaced: BTreeMap::new(), passing: None }
     }
 
     /// The kind of a device.
@@ -79,6 +82,9 @@ impl Devices {
         if kinds == 0 || !self.kind_of.is_empty() && self.kind_of.len() != count {
             return Err(no_such("device of kind_of", self.kind_of.len() as u32, count));
         }
+        if let Some((&number, _)) = self.replaced.last_key_value().filter(|(number, _)| **number as usize >= count) {
+            return Err(no_such("device of replaced", number, count));
+        }
         Ok(())
     }
 
@@ -94,12 +100,32 @@ impl Devices {
         let device = |number: u32| {
             let kind = self.kind(DeviceId::new(number));
             let mut made = make(kind, u64::from(number));
-            let pace = Pace::drawn(seed, u64::from(number), kind.spread);
+            let replacements = self.replaced.get(&number).copied().unwrap_or(0);
+            let pace = Pace::drawn_again(seed, u64::from(number), kind.spread, replacements);
             made.set_pace(pace.with_health(slow.get(&number).map_or(&[], Vec::as_slice)));
             made
         };
         (0..count as u32).map(device).collect()
     }
+}
+
+/// The speeds of some devices of one spread, each after so many replacements.
+///
+/// # Errors
+/// A spread beyond [`Pace::SPREAD_MAX`].
+pub fn drawn_speeds(seed: u64, spread: f64, replacements: &[(u32, u32)]) -> Result<Vec<f64>, SystemError> {
+    spread_in_range(spread)?;
+    let speed = |&(device, times): &(u32, u32)| Pace::drawn_again(seed, u64::from(device), spread, times).speed();
+    Ok(replacements.iter().map(speed).collect())
+}
+
+/// Refuses a spread that would leave devices without speed.
+pub(crate) fn spread_in_range(spread: f64) -> Result<(), SystemError> {
+    let most = Pace::SPREAD_MAX;
+    if (0.0..=most).contains(&spread) {
+        return Ok(());
+    }
+    Err(SystemError::Described(format!("cluster.parts.spread = {spread}: it is from 0 to {most}")))
 }
 
 /// The volume of a system with several disciplines.

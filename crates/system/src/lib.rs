@@ -47,7 +47,7 @@ pub use config::{
     Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, PlaceScratch, Placement, StoredPool, SystemConfig,
 };
 pub use described::{StudyFaults, read, system_of};
-pub use devices::{DeviceKind, Devices, Discipline};
+pub use devices::{DeviceKind, Devices, Discipline, drawn_speeds};
 pub use faults::{Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults};
 pub use file_words::FileWords;
 pub use flows::{FlowOutcome, FlowRow, LayerRow};

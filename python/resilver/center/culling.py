@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 Reference = Literal["fastest", "average"]
 ROUNDS_MAX = 200
 """Rounds after which a lot is called hopeless: its own spread keeps groups outside."""
@@ -27,15 +28,21 @@ class Judged:
 
     Attributes:
         rates: By group, in any unit: shape (groups,).
-        least: The rate that each group must have: shape (groups,).
+        reference: What each is measured from: shape (groups,).
         within: The envelope.
-        of: What it is measured from.
+        of: What the reference is.
     """
 
     rates: Floats = field(repr=False)
-    least: Floats = field(repr=False)
+    reference: Floats = field(repr=False)
     within: float
     of: Reference
+
+    @property
+    def least(self) -> Floats:
+        """The rate that each group must have: shape (groups,)."""
+        # A group that is at the edge to the last bit is within.
+        return self.reference * (1.0 - self.within) * (1.0 - 1e-12)
 
     @property
     def outside(self) -> npt.NDArray[np.int64]:
@@ -51,7 +58,7 @@ class Judged:
     @property
     def spread(self) -> float:
         """How far the slowest group is below its reference, as a share of it."""
-        return float(1.0 - (self.rates / self.least).min() * (1.0 - self.within))
+        return float(1.0 - (self.rates / self.reference).min())
 
 
 def judge(
@@ -84,8 +91,7 @@ def judge(
         fastest = np.zeros(which.max() + 1)
         np.maximum.at(fastest, which, values)
         reference = fastest[which]
-    # A group that is at the edge to the last bit is within.
-    return Judged(values, reference * (1.0 - within) * (1.0 - 1e-12), within, of)
+    return Judged(values, reference, within, of)
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,7 @@ def cull(lot: Lot, within: float, of: Reference, seed: int) -> Culling:
     stream = np.random.Generator(np.random.Philox(key=[seed, _PURPOSE]))
     disks = lot.draw(lot.disks, stream).reshape(lot.groups, lot.members)
     units = np.arange(lot.groups) // (lot.groups // lot.units)
-    return cull_disks(disks, units, within, of, lambda count: lot.draw(count, stream))
+    return cull_disks(disks, units, within, of, lambda places, _: lot.draw(len(places), stream))
 
 
 def cull_measured(
@@ -199,8 +205,9 @@ def cull_measured(
     """
     stream = np.random.Generator(np.random.Philox(key=[seed, _PURPOSE]))
     every = np.asarray(disks, dtype=np.float64).ravel()
+    copied = np.array(disks, dtype=np.float64)
     return cull_disks(
-        np.array(disks, dtype=np.float64), units, within, of, lambda n: stream.choice(every, n)
+        copied, units, within, of, lambda places, _: stream.choice(every, len(places))
     )
 
 
@@ -209,7 +216,7 @@ def cull_disks(
     units: npt.NDArray[Any],
     within: float,
     of: Reference,
-    draw: Callable[[int], Floats],
+    draw: Callable[[Ints, Ints], Floats],
 ) -> Culling:
     """Replace slow disks in rounds until all groups are within an envelope.
 
@@ -221,7 +228,7 @@ def cull_disks(
         units: The unit of each group: shape (groups,).
         within: The envelope.
         of: Its reference.
-        draw: Gives so many new disks.
+        draw: Gives the speeds of the new disks of some groups, at these places in them.
 
     Returns:
         The rounds; after `ROUNDS_MAX` it gives up.
@@ -233,7 +240,8 @@ def cull_disks(
         outside = judge(speeds, within, of, units).outside
         if not outside.size:
             break
-        disks[outside, disks[outside].argmin(axis=1)] = draw(outside.size)
+        places = disks[outside].argmin(axis=1)
+        disks[outside, places] = draw(outside, places)
         speeds = disks.min(axis=1)
         replaced = rounds[-1].replaced + outside.size
         rounds.append(Round(int(outside.size), replaced, float(speeds.mean()), float(speeds.min())))

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from resilver.center.culling import Culling, Reference
 from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
 from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.text import refuse
@@ -98,6 +99,7 @@ class LayerProfile:
         needed: What each part must pass for the target; empty without one.
         measured: Measured rates beside expected ones.
         target_bytes_per_second: The target; None without one.
+        culled: What culling slow disks comes to; None where it is not asked.
     """
 
     title: str
@@ -106,6 +108,7 @@ class LayerProfile:
     needed: tuple[Needed, ...]
     measured: tuple[Measured, ...]
     target_bytes_per_second: float | None = None
+    culled: CulledLayers | None = None
 
     @property
     def rate_bytes_per_second(self) -> float:
@@ -118,10 +121,15 @@ class LayerProfile:
         return max(self.layers, key=lambda one: one.bound)
 
     @property
-    def holds(self) -> bool:
+    def is_met(self) -> bool:
         """Whether clients get the target, to a billionth; true without one."""
         target = self.target_bytes_per_second
         return target is None or self.rate_bytes_per_second >= target * (1.0 - 1e-9)
+
+    @property
+    def holds(self) -> bool:
+        """Whether clients get the target; with culling, whether it ends and they then get it."""
+        return self.is_met if self.culled is None else self.culled.holds and self.culled.after.holds
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it, in SI units."""
@@ -140,6 +148,57 @@ class LayerProfile:
             "target_bytes_per_second": self.target_bytes_per_second,
             "needed": [asdict(one) for one in self.needed],
             "measured": measured,
+            **({} if self.culled is None else {"culled": self.culled.to_dict()}),
+            "holds": self.holds,
+        }
+
+
+@dataclass(frozen=True)
+class CulledLayers:
+    """The slow disks of a study's RAID sets replaced in rounds, and its layers with the new ones.
+
+    Attributes:
+        level: The level of the RAID sets, which are the groups.
+        groups: Their names.
+        units: The number of the part that each is in.
+        within, of: The envelope.
+        cullings: One a seed, of shares of the speed that a disk has by its table.
+        replaced: How often each disk was replaced under the first seed, by name.
+        after: The layers with these, under the first seed.
+        toml: The study with these, under the first seed, as a study file.
+    """
+
+    level: str
+    groups: tuple[str, ...]
+    units: tuple[int, ...]
+    within: float
+    of: Reference
+    cullings: tuple[Culling, ...]
+    replaced: dict[str, int]
+    after: LayerProfile
+    toml: str = field(repr=False)
+
+    @property
+    def holds(self) -> bool:
+        """Whether culling brings all groups within, under every seed."""
+        return all(one.holds for one in self.cullings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it, in SI units; rounds and groups are of the first seed."""
+        first = self.cullings[0]
+        columns = (self.groups, self.units, first.before.tolist(), first.after.tolist())
+        return {
+            "level": self.level,
+            "within": self.within,
+            "of": self.of,
+            "replaced": [one.replaced for one in self.cullings],
+            "rounds": [{"round": number, **asdict(one)} for number, one in enumerate(first.rounds)],
+            "groups": [
+                dict(zip(("group", "unit", "before", "after"), row, strict=True))
+                for row in zip(*columns, strict=True)
+            ],
+            "disks": self.replaced,
+            "after": self.after.to_dict(),
             "holds": self.holds,
         }
 

@@ -25,6 +25,8 @@ from resilver.errors import ConfigError, Problem, show
 
 SEEDS = 15
 """Draws of disks by default."""
+WITHIN = 0.05
+"""How far a group may be below the reference by default."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def median_draw(cullings: Sequence[Culling]) -> Culling:
 def profile(
     file: str | Path,
     *,
-    within: float = 0.05,
+    within: float = WITHIN,
     of: Reference = "average",
     code: str = "rs 8+2",
     seeds: int = SEEDS,

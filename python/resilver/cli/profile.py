@@ -14,7 +14,7 @@ from rich.text import Text
 from resilver.cli.command import argument, option
 from resilver.cli.console import EXIT_FAILED, output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_page, keep_inputs
+from resilver.cli.saving import check_page, check_writable, keep_inputs, save_whole
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem, show
 
@@ -44,12 +44,11 @@ class Asked:
         text="A study, such as the catalog's center-spider-2-unit; measured rates of groups or "
         "disks; or a lot of disks, such as the catalog's spider-2.",
     )
-    within: str = option(
+    within: str | None = option(
         "--within",
         metavar="PERCENT",
-        text="How far a group may be below the reference.",
-        default="5%",
-        show_default=True,
+        text="How far a group may be below the reference; by default 5%. Of a study, also replace "
+        "slow disks in rounds until all groups are within.",
     )
     of: Of = option(
         "--of",
@@ -64,14 +63,13 @@ class Asked:
         default="rs 8+2",
         show_default=True,
     )
-    seeds: int = option(
+    seeds: int | None = option(
         "--seeds",
         metavar="N",
         min=1,
         max=10_000,
-        text="How often disks are drawn.",
-        default=15,
-        show_default=True,
+        text="How often disks of rates or of a lot are drawn; by default 15. A study has seeds of "
+        "its own.",
     )
     settings: tuple[str, ...] = option(
         "--set",
@@ -91,6 +89,11 @@ class Asked:
         metavar="RATE",
         text="Of a study: the rate that clients should get, and what each part needs for it.",
     )
+    culled: Path | None = option(
+        "--culled",
+        metavar="FILE.toml",
+        text="Of a study with --within: write it there as it is with its new disks, to run it.",
+    )
     page: Path | None = option(
         "--output", "-o", metavar="FILE.html", text="Write it as a page there."
     )
@@ -100,7 +103,8 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     """Say what each layer of a file system loses, or which groups of disks are too slow.
 
     Of a study, its layers from devices to clients: what each passes alone and behind those below,
-    what is lost there, and which binds. With a target, exits with 1 if clients do not get it.
+    what is lost there, and which binds. With a target, exits with 1 if clients do not get it. With
+    --within, slow disks of its RAID sets are replaced in rounds, and it says what that gains.
 
     Of rates or a lot, groups of disks against an envelope: what to replace, and what it gains. A
     CSV has columns group and rate, and unit and disk where there are some. A lot says how many
@@ -111,6 +115,8 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
 
     resilver profile center-spider-2-unit --target "1 TB/s" --measured ior.csv -o layers.html
 
+    resilver profile center-spider-2-unit --within 5% --of fastest --culled culled.toml
+
     resilver profile rates.csv --within 7.5% --of fastest -o rates.html
 
     resilver profile spider-2 --set lot.spread=0.03 --of fastest
@@ -120,9 +126,11 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.report import culling, layering
     from resilver.study import profile as perform
 
-    within = _share(asked.within)
-    keep_inputs(asked.page, [asked.file, *asked.measured])
+    within = None if asked.within is None else _share(asked.within)
+    for path in (asked.page, asked.culled):
+        keep_inputs(path, [asked.file, *asked.measured])
     check_page(asked.page)
+    _check_culled(asked)
     found = perform(
         asked.file,
         within=within,
@@ -135,6 +143,8 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     )
     if isinstance(found, LayerProfile):
         said = layering.layer_sentences(found)
+        if asked.culled is not None and found.culled is not None:
+            save_whole(asked.culled, found.culled.toml)
         if asked.page is not None:
             layering.write_layers(found, asked.page, _command(asked, is_study=True))
     elif isinstance(found, MeasuredProfile):
@@ -149,9 +159,26 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         print_json(found.to_dict())
     elif not quiet:
         _print(found, said)
-    if asked.page is not None and not quiet:
-        say(f"wrote {asked.page}")
+    for path in (asked.culled, asked.page):
+        if path is not None and not quiet:
+            say(f"wrote {path}")
     return 0 if found.holds else EXIT_FAILED
+
+
+def _check_culled(asked: Asked) -> None:
+    """Refuse to write a study with new disks where none are replaced, or where it cannot be."""
+    from resilver.study.profiling import is_study
+
+    if asked.culled is None:
+        return
+    rule, remedy = "", ""
+    if not is_study(asked.file):
+        rule, remedy = "this is asked of a study, and the file is none", "leave it out"
+    elif asked.within is None:
+        rule, remedy = "no disk is replaced without an envelope", "add --within 5%"
+    if rule:
+        raise ConfigError(Problem(rule, remedy, key="--culled", value=f'"{asked.culled}"'))
+    check_writable(asked.culled)
 
 
 def _share(text: str) -> float:
@@ -167,11 +194,13 @@ def _command(asked: Asked, *, is_study: bool = False) -> str:
     """What makes the same page again."""
     words = ["resilver", "profile", Path(asked.file).name]
     if is_study:
+        words += [] if asked.within is None else ["--within", asked.within, "--of", asked.of.value]
         words += [word for one in asked.measured for word in ("--measured", one.name)]
         words += [] if asked.target is None else ["--target", asked.target]
     else:
-        words += ["--within", asked.within, "--of", asked.of.value]
-        words += ["--code", asked.code, "--seeds", str(asked.seeds)]
+        words += ["--within", asked.within or "5%", "--of", asked.of.value]
+        words += ["--code", asked.code]
+        words += [] if asked.seeds is None else ["--seeds", str(asked.seeds)]
     return shlex.join([*words, *(word for one in asked.settings for word in ("--set", one))])
 
 
@@ -187,6 +216,8 @@ def _print(found: LayerProfile | MeasuredProfile | LotProfile, said: list[str]) 
         for title, made in layering.layer_tables(found):
             columns = len(made.columns) if output().width >= _WIDE else _COLUMNS_NARROW
             print_figures(title, made, columns)
+        if found.culled is not None and len(found.culled.cullings[0].rounds) > 1:
+            print_figures("Rounds", culling.rounds_table(found.culled.cullings[0]), 5)
         return
     print_figures("Figures", figures_table(found.figures), 3)
     if isinstance(found, MeasuredProfile) and found.next:

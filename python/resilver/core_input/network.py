@@ -19,10 +19,13 @@ def devices_json(system: System) -> dict[str, Any]:
         A JSON-able dictionary, sizes in bytes and times in seconds.
     """
     cluster = system.cluster
-    kinds = cluster.device_kinds
+    kinds, level = cluster.device_kinds, cluster.tree.device_level if cluster.tree else ""
     return {
         "kinds": [_kind(kind) for kind in kinds],
         "kind_of": cluster.kind_of if len(kinds) > 1 else [],
+        "replaced": {
+            name.removeprefix(f"{level}."): times for name, times in cluster.replaced.items()
+        },
     }
 
 

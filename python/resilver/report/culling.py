@@ -13,8 +13,9 @@ from resilver.report.arrays import Floats
 from resilver.report.chart import Chart
 from resilver.report.document import Document
 from resilver.report.figure_tables import figures_table
+from resilver.report.group_heat import heat_chart
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.style import BLUE, DASHES, GREY, LOAD, MARKS, VERMILLION
+from resilver.report.style import BLUE, DASHES, GREY, MARKS, VERMILLION
 from resilver.report.tables import Cell, Table, table
 from resilver.report.vega import Spec, colours, rows, tip
 from resilver.report.vega import number as axis
@@ -23,9 +24,6 @@ from resilver.report.words import plural
 if TYPE_CHECKING:
     from resilver.center.culling import Culling
     from resilver.center.profiling import LotProfile, MeasuredProfile
-
-_HEAT_MAX = 6000
-"""Groups whose heat map a page carries."""
 
 
 def measured_sentences(found: MeasuredProfile) -> list[str]:
@@ -49,20 +47,29 @@ def measured_sentences(found: MeasuredProfile) -> list[str]:
     return said
 
 
-def culling_sentence(cullings: Sequence[Culling], within: float) -> str:
-    """How many disks are replaced in how many rounds."""
+def culling_sentence(
+    cullings: Sequence[Culling], within: float, new: str = "of the same lot"
+) -> str:
+    """How many disks are replaced in how many rounds.
+
+    Args:
+        cullings: One a draw.
+        within: The envelope.
+        new: What new disks are.
+    """
     if not all(one.holds for one in cullings):
         return (
-            f"New disks of this lot do not bring all groups within {100 * within:g} %: its own "
-            "spread is too wide."
+            f"New disks do not bring all groups within {100 * within:g} %: where they are {new}, "
+            "their own spread is too wide."
         )
     replaced = [one.replaced for one in cullings]
     rounds = [len(one.rounds) - 1 for one in cullings]
-    middle = statistics.median(replaced)
+    middle, turns = statistics.median(replaced), statistics.median(rounds)
+    ends = f" ({min(replaced):,} to {max(replaced):,})" if len(replaced) > 1 else ""
+    disks, were = ("disk", "is") if middle == 1 else ("disks", "are")
     return (
-        f"Until all are within {100 * within:g} %, {middle:,.0f} disks ({min(replaced):,} to "
-        f"{max(replaced):,}) are replaced in {statistics.median(rounds):g} rounds, where new disks "
-        "are of the same lot."
+        f"Until all are within {100 * within:g} %, {middle:,.0f} {disks}{ends} {were} replaced in "
+        f"{turns:g} round{'s' if turns != 1 else ''}, where new disks are {new}."
     )
 
 
@@ -153,69 +160,6 @@ def rounds_chart(one: Culling) -> Chart:
     return Chart("rounds", heading, text, spec, rounds_table(one), "rounds")
 
 
-def heat_chart(one: Culling, units: Sequence[int], within: float) -> Chart | None:
-    """Every group before and after culling in bins of rates, a row a unit.
-
-    Args:
-        one: The draw.
-        units: The unit of each group.
-        within: The envelope, which is the width of a bin.
-
-    Returns:
-        The chart; None of more groups than a page should carry.
-    """
-    if len(one.before) > _HEAT_MAX:
-        return None
-    place: dict[int, int] = {}
-    places = []
-    for unit in units:
-        places.append(place.get(unit, 0))
-        place[unit] = places[-1] + 1
-    base = float(one.before.max())
-    edges = [100.0 * within * step for step in (1, 2, 3)]
-    kinds = [*(f"within {edge:g} %" for edge in edges), "slower"]
-    slow = [int((values < (1.0 - 2.0 * within) * base).sum()) for values in (one.before, one.after)]
-    heading = (
-        f"Before, {slow[0]:,} groups are more than {edges[1]:g} % below the fastest; after, "
-        f"{slow[1]:,}"
-    )
-    text = (
-        "Each cell is a group, each row a unit, in bins by how far it is below the fastest of all. "
-        "First before culling, then after."
-    )
-
-    def spec() -> Spec:
-        named = colours(kinds, LOAD) | {"field": "kind"}
-        views = []
-        for title, values in (("before", one.before), ("after", one.after)):
-            below = 100.0 * (1.0 - values / base)
-            found = np.searchsorted(edges, below, side="left")
-            data = rows(x=places, y=list(units), below=below, kind=[kinds[at] for at in found])
-            views.append(
-                {
-                    "title": {"text": title, "fontSize": 12},
-                    "height": max(90, 9 * len(place)),
-                    "data": data,
-                    "mark": {"type": "rect"},
-                    "encoding": {
-                        "x": {"field": "x", "type": "ordinal", "axis": None},
-                        "y": {"field": "y", "type": "ordinal", "axis": None},
-                        "color": named,
-                        "tooltip": tip(("y", "unit"), ("x", "group"), ("below", "% below")),
-                    },
-                }
-            )
-        return {"hconcat": views}
-
-    made = table(
-        ("unit", "unit", "count", units),
-        ("group", "group", "count", range(len(one.before))),
-        ("before", "before", "number", one.before.tolist()),
-        ("after", "after", "number", one.after.tolist()),
-    )
-    return Chart("groups", heading, text, spec, made, "groups before and after")
-
-
 def envelope_chart(found: MeasuredProfile) -> Chart:
     """Measured groups from the slowest to the fastest, with what each must have.
 
@@ -285,12 +229,18 @@ def write_measured(found: MeasuredProfile, path: str | Path, command: str = "") 
     if found.next:
         made = page.shown("next", "The slowest first", next_table(found))
         sections.append(PageSection("What to replace next", (), [made]))
+    groups, units = found.rates.groups, found.rates.units
+    states = [("as measured", found.judged.rates)]
     if found.cullings:
         one = median_draw(found.cullings)
+        states = [("before", one.before), ("after", one.after)]
         text = "New disks are drawn among the measured ones; of several draws, the one whose "
         text += "number of replaced disks is the median."
         parts = [page.figure(rounds_chart(one))]
         sections.append(PageSection("Rounds to come", (text,), parts))
+    heat = heat_chart(states, groups, units, found.judged.within, found.judged.of)
+    if heat is not None:
+        sections.append(PageSection("Every group", (), [page.figure(heat)]))
     told = {"Made by": command}
     title = "Groups against the envelope"
     return write_judged(page, path, title, measured_sentences(found), sections, told)
@@ -311,8 +261,10 @@ def write_lot(found: LotProfile, path: str | Path, command: str = "") -> Path:
 
     page = Document()
     one, lot = median_draw(found.cullings), found.file.lot.lot
-    units = [group // (lot.groups // lot.units) for group in range(lot.groups)]
-    charts = [rounds_chart(one), heat_chart(one, units, found.within)]
+    names = [f"group {number}" for number in range(lot.groups)]
+    units = [f"unit {number // (lot.groups // lot.units)}" for number in range(lot.groups)]
+    states = [("before", one.before), ("after", one.after)]
+    charts = [rounds_chart(one), heat_chart(states, names, units, found.within, found.of)]
     parts = [page.figure(chart) for chart in charts if chart is not None]
     figures = page.shown("figures", "Closed forms and draws", figures_table(found.figures), 3)
     sections = [

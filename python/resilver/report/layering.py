@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resilver.report.chart import Chart
+from resilver.report.culled import culled_charts, culled_sentences
 from resilver.report.document import Document
 from resilver.report.judged import PageSection, write_judged
 from resilver.report.style import BLUE, GREY, INK, VERMILLION
@@ -40,11 +41,11 @@ def layer_sentences(found: LayerProfile) -> list[str]:
         lost = f"{_rate(worst.lost_bytes_per_second)}, {100 * worst.lost_share:.3g} %"
         said.append(f"Most is lost at {worst.layer}: {lost} of what those before it leave.")
     if found.target_bytes_per_second is not None:
-        verdict = "is met" if found.holds else "is not met"
+        verdict = "is met" if found.is_met else "is not met"
         share = found.rate_bytes_per_second / found.target_bytes_per_second
         target = _rate(found.target_bytes_per_second)
         said.append(f"The target of {target} {verdict}: they get {100 * share:.4g} % of it.")
-    return said + _measured_sentences(found)
+    return said + _measured_sentences(found) + culled_sentences(found)
 
 
 def _measured_sentences(found: LayerProfile) -> list[str]:
@@ -199,6 +200,9 @@ def write_layers(found: LayerProfile, path: str | Path, command: str = "") -> Pa
         parts = [figure] if rank == 0 else []
         parts.append(page.shown(f"table-{rank}", heading, made))
         sections.append(PageSection(heading, (), parts))
+    if charts := culled_charts(found):
+        figures = [page.figure(chart) for chart in charts]
+        sections.append(PageSection("Disks before and after culling", (), figures))
     title = found.title or "The layers of a file system"
     told = {"Made by": command}
     return write_judged(page, path, title, layer_sentences(found), sections, told)

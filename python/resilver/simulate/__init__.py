@@ -5,6 +5,7 @@ from resilver.simulate.affected import affected, affected_batches, affected_grou
 from resilver.simulate.code_trees import CodeTree, RepairStep, code_tree
 from resilver.simulate.codes import Code, Survivable, redundancy
 from resilver.simulate.crush import CrushMap
+from resilver.simulate.devices import drawn_speeds, named_faults
 from resilver.simulate.flows import FairRates, fair_rates
 from resilver.simulate.incident import set_loss_probability
 from resilver.simulate.layouts import (
@@ -51,11 +52,13 @@ __all__ = [
     "census",
     "code_tree",
     "compare_stated",
+    "drawn_speeds",
     "fair_rates",
     "group_sets",
     "group_sets_of",
     "group_up_sets",
     "lost_objects",
+    "named_faults",
     "network_measures",
     "object_group",
     "parity_group_balance",

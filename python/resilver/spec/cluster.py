@@ -15,7 +15,7 @@ from resilver.spec.fabric import Fabric
 from resilver.spec.osd_devices import OsdDevices, osd_devices
 from resilver.spec.parts import PartLevel, device_parts, part_problems, tree_of
 from resilver.spec.section import Count, Section
-from resilver.spec.tree import Level, Tree
+from resilver.spec.tree import Level, Tree, number_of
 
 SERVERS_MAX = 1_000_000
 """The most servers of a synthetic cluster."""
@@ -86,6 +86,10 @@ class Cluster(Section):
     """
     queue: Literal["fifo", "reads_first"] = "fifo"
     """In which order a device serves requests: as they came, or reads before writes."""
+    replaced: dict[str, Count] = Field(default_factory=dict, examples=[{"drive.17": 1}])
+    """Of parts whose devices have a spread: how often each of some has been replaced. Each time its
+    speed is drawn anew, as `resilver profile --within` does.
+    """
     fabric: Fabric = Field(default_factory=Fabric)
     """The network between servers."""
 
@@ -124,6 +128,9 @@ class Cluster(Section):
             ]
         else:
             problems = self._hierarchy_problems(self.servers)
+        if self.replaced and not self.parts:
+            rule, remedy = "only parts with a spread differ", "declare cluster.parts, or remove it"
+            problems.append(Problem(rule, remedy, key="replaced"))
         if not (problems and self.parts):
             problems += self._class_problems() + self._host_problems()
         if problems:
@@ -176,6 +183,7 @@ class Cluster(Section):
         problems += part_problems(self.parts)
         if problems:
             return problems
+        problems += self._replaced_problems()
         tree = tree_of(self.parts)
         buckets = sum(level.count for level in tree.levels[:-1]) + 1
         for count, most, what in (
@@ -186,6 +194,25 @@ class Cluster(Section):
                 rule = f"these are {count} {what} has at most {most}"
                 problems.append(Problem(rule, "use smaller counts", key="parts"))
         return problems
+
+    def _replaced_problems(self) -> list[Problem]:
+        """Devices that were replaced and that there are not, or that differ in nothing."""
+        tree = tree_of(self.parts)
+        problems = []
+        for name in self.replaced:
+            number = number_of(name, tree.device_level, tree.devices)
+            if number is None:
+                rule = f"there is no such {tree.device_level}"
+                remedy = f"they are {tree.device_level}.0 to {tree.device_level}.{tree.devices - 1}"
+            elif not device_parts(self.parts)[tree.kind(number)].spread:
+                rule, remedy = (
+                    "all of its kind are as fast",
+                    "give its level a spread, or remove it",
+                )
+            else:
+                continue
+            problems.append(Problem(rule, remedy, key=f'replaced."{name}"'))
+        return problems[:5]
 
     def _hierarchy_problems(self, servers: int) -> list[Problem]:
         problems = []
@@ -334,6 +361,7 @@ class Cluster(Section):
         ports = {} if self.ports == 1 else {"ports": self.ports}
         dealt = {} if self.attachment == "local" else {"attachment": self.attachment}
         parts = {"parts": [part.content() for part in self.parts]} if self.parts else {}
+        replaced = {"replaced": dict(sorted(self.replaced.items()))} if self.replaced else {}
         return {
             "servers": self.servers,
             "racks": self.racks,
@@ -341,6 +369,7 @@ class Cluster(Section):
             **ports,
             **dealt,
             **parts,
+            **replaced,
             "ceph": ceph,
             "device": self.device.content(),
             "queue": self.queue,

@@ -132,19 +132,6 @@ def levels_of(cluster: Cluster) -> tuple[str, ...]:
     return tuple(reversed(cluster.tree.names)) if cluster.tree is not None else ()
 
 
-def number_of(name: str, prefix: str, count: int) -> int | None:
-    """The number in a name such as ``server.3``, if there is such a member.
-
-    Args:
-        prefix: What stands before the number, such as ``server``.
-        count: How many members there are.
-    """
-    head, _, digits = name.rpartition(".")
-    if head != prefix or not digits.isdecimal() or len(digits) > 9 or str(int(digits)) != digits:
-        return None
-    return int(digits) if int(digits) < count else None
-
-
 def _carrier_problem(cluster: Cluster, fault: Fault, broken: Broken) -> tuple[str, str] | None:
     """What is wrong with a fault of what carries others, and what to do; None where nothing is."""
     tree = cluster.tree

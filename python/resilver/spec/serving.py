@@ -9,10 +9,9 @@ from resilver.errors import Problem, name_remedy, show
 from resilver.importers.trace import RequestTrace
 from resilver.spec.cluster import Cluster
 from resilver.spec.fabric import ROUTERS_MAX
-from resilver.spec.failing import number_of
 from resilver.spec.faults import HORIZON_SECONDS, Fault
 from resilver.spec.traffic import Traffic
-from resilver.spec.tree import plural
+from resilver.spec.tree import number_of, plural
 from resilver.units import exact_bytes, exact_duration, format_duration
 
 PACKETS_MAX = 2**26

@@ -31,6 +31,19 @@ def singular(kind: str) -> str:
     return kind if kind.endswith("is") else kind.removesuffix("s")
 
 
+def number_of(name: str, prefix: str, count: int) -> int | None:
+    """The number in a name such as ``server.3``, if there is such a member.
+
+    Args:
+        prefix: What stands before the number, such as ``server``.
+        count: How many members there are.
+    """
+    head, _, digits = name.rpartition(".")
+    if head != prefix or not digits.isdecimal() or len(digits) > 9 or str(int(digits)) != digits:
+        return None
+    return int(digits) if int(digits) < count else None
+
+
 @dataclass(frozen=True)
 class Level:
     """A level of the tree.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from resilver import catalog, center
 from resilver.catalog.entries import STUDY_FILE
 from resilver.center.culling import Reference
 from resilver.center.layering import (
+    CulledLayers,
     Layer,
     LayerProfile,
     Needed,
@@ -18,20 +20,21 @@ from resilver.center.layering import (
     needed_of,
     read_measured,
 )
-from resilver.center.profiling import SEEDS, LotProfile, MeasuredProfile
+from resilver.center.profiling import SEEDS, WITHIN, LotProfile, MeasuredProfile
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.text import read_toml
 from resilver.spec import Study, System
+from resilver.study.culling import StudyDisks, check_draws
 from resilver.units import BytesPerSecond
 
 
 def profile(
     file: str | Path | Study,
     *,
-    within: float = 0.05,
+    within: float | None = None,
     of: Reference = "average",
     code: str = "rs 8+2",
-    seeds: int = SEEDS,
+    seeds: int | None = None,
     overrides: Sequence[str] = (),
     measured: Sequence[str | Path] = (),
     target: str | BytesPerSecond | None = None,
@@ -41,10 +44,12 @@ def profile(
     Args:
         file: A study, its file or its name in the catalog: its layers from devices to clients. Or a
             CSV of measured rates, or a lot of disks: groups against an envelope.
-        within: How far a group may be below the reference, as a share of it.
+        within: How far a group may be below the reference, as a share of it; by default 0.05. Of a
+            study, also replace slow disks of its RAID sets in rounds until all are within, under
+            each of its seeds; by default they stay.
         of: The reference: the "fastest" group of its unit, or the "average" of all.
         code: The code of the groups, where disks were measured.
-        seeds: How often disks are drawn.
+        seeds: How often disks are drawn, of rates and lots; by default 15.
         overrides: ``KEY=VALUE`` texts that replace keys of a study or a lot.
         measured: Of a study, CSV files of measured rates to set beside the expected ones.
         target: Of a study, the rate that clients should get, such as ``"1 TB/s"``.
@@ -61,21 +66,61 @@ def profile(
     ('controller', True)
     """
     if not isinstance(file, Study) and not is_study(file):
-        given = {"measured": measured, "target": target}
-        for name, value in given.items():
+        for name, value in {"measured": measured, "target": target}.items():
             if value:
                 rule = "this is asked of the layers of a study, and the file is none"
                 raise ConfigError(Problem(rule, "leave it out", name, show(str(value))))
+        share, draws = within or WITHIN, seeds or SEEDS
         return center.profile(
-            file, within=within, of=of, code=code, seeds=seeds, overrides=overrides
+            file, within=share, of=of, code=code, seeds=draws, overrides=overrides
         )
+    check_draws(seeds)
     if isinstance(file, Study):
         if overrides:
             rule, remedy = "a study that is built has its keys", "give them to Study.load"
             raise ConfigError(Problem(rule, remedy, key="overrides", value=show(overrides[0])))
-        return profile_study(file, measured=measured, target=target)
-    study = Study.load(study_path(file), overrides=[*overrides, 'traffic.engine="flows"'])
-    return profile_study(study, measured=measured, target=target)
+        study = given = file
+    else:
+        path = study_path(file)
+        study = Study.load(path, overrides=[*overrides, 'traffic.engine="flows"'])
+        given = study if within is None else Study.load(path, overrides)
+    layers = profile_study(study, measured=measured, target=target)
+    if within is None:
+        return layers
+    return replace(layers, culled=_culled(study, given, within, of, target))
+
+
+def _culled(
+    study: Study,
+    given: Study,
+    within: float,
+    of: Reference,
+    target: str | BytesPerSecond | None,
+) -> CulledLayers:
+    """Culling of a study's RAID sets under each of its seeds, and its layers after the first.
+
+    Args:
+        study: The study, whose clients are flows.
+        given: The same as it is written, of whatever engine.
+        within, of: The envelope.
+        target: The rate that clients should get.
+    """
+    of_seeds = [StudyDisks(study.runs()[0].system, seed) for seed in study.study.seeds]
+    first, before = of_seeds[0], of_seeds[0].replaced.copy()
+    cullings = tuple(disks.cull(within, of) for disks in of_seeds)
+    level, side = first.tree.device_level, first.side
+    times = first.replaced - before
+    return CulledLayers(
+        side.name,
+        tuple(first.tree.name(side.name, number) for number in range(side.count)),
+        tuple(first.units.tolist()),
+        within,
+        of,
+        cullings,
+        {f"{level}.{number}": int(times[number]) for number in times.nonzero()[0]},
+        profile_study(first.culled(study), target=target),
+        first.culled(given).to_toml(),
+    )
 
 
 def study_path(file: str | Path) -> Path:

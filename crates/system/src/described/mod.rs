@@ -8,7 +8,7 @@ mod faults;
 
 use std::sync::Arc;
 
-use resilver_device::{Pace, Service};
+use resilver_device::Service;
 use resilver_fabric::topology::Structure;
 use resilver_fabric::{LogGpTable, SwitchedParameters};
 use resilver_placement::crush::CrushMap;
@@ -24,7 +24,7 @@ use crate::choice::{ObjectOrder, SourceChoice};
 use crate::config::{
     Algorithm, CodeConfig, Contents, CrushPlacement, FabricConfig, Placement, REWEIGHT_FULL, StoredPool, SystemConfig,
 };
-use crate::devices::Devices;
+use crate::devices::{Devices, spread_in_range};
 use crate::faults::Named;
 use crate::lanes::LanesConfig;
 use crate::recovery::{RecoveryPolicy, RetryPolicy};
@@ -228,11 +228,7 @@ impl Fabric {
 /// Devices that draw their service times by the key of the system.
 fn with_seed(mut devices: Devices, seed: u64) -> Result<Devices, SystemError> {
     for kind in &mut devices.kinds {
-        let most = Pace::SPREAD_MAX;
-        if !(0.0..=most).contains(&kind.spread) {
-            let spread = kind.spread;
-            return Err(SystemError::Described(format!("cluster.parts.spread = {spread}: it is from 0 to {most}")));
-        }
+        spread_in_range(kind.spread)?;
         if let Service::Exponential { read, write, seed: key } = &mut kind.service {
             if [*read, *write].contains(&SimDuration::ZERO) {
                 let rule = "an exponential time must have a mean above 0 s";

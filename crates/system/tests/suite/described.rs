@@ -48,6 +48,7 @@ fn described() -> Value {
                 "spread": 0.0,
             }],
             "kind_of": [],
+            "replaced": {},
             "passing": null,
         },
         "fabric": {"loggp": loggp()},

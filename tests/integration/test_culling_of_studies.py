@@ -1,0 +1,223 @@
+"""`resilver profile STUDY.toml --within`: slow disks of a study's own RAID sets go in rounds."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+import resilver
+from resilver import cli
+from resilver.simulate import drawn_speeds, simulate
+
+# Two units of five enclosures of 20 drives: ten sets of ten each, two drives of a set an enclosure.
+# A drive of speed 1 takes 100 ms a request, and nothing else takes long.
+STUDY = """
+[[cluster.parts]]
+level = "room"
+count = 1
+ports = 8
+[[cluster.parts]]
+level = "unit"
+in = "room"
+count = 2
+[[cluster.parts]]
+level = "enclosure"
+in = "unit"
+count = 5
+[[cluster.parts]]
+level = "drive"
+in = "enclosure"
+count = 20
+spread = 0.03
+device = { service = "100 ms" }
+[[cluster.parts]]
+level = "ost"
+in = "unit"
+of = "drive"
+size = 10
+across = "enclosure"
+[cluster.fabric]
+routers = 20
+[population]
+file_size = "8 MiB"
+files = 200
+[placement]
+algorithm = "sets"
+level = "ost"
+[redundancy]
+code = "rs 8+2"
+[traffic]
+outstanding = 640
+reads = 0.0
+request_size = "8 MiB"
+targets = { per_client = 1 }
+duration = "60 s"
+"""
+SLOW = "faults=[{ part = { drive = 14 }, health = 0.8 }]"
+SETS, MEMBERS, UNITS = 20, 10, 2
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    return path
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> dict[str, Any]:
+    assert cli.run(["profile", *map(str, words), "--json"]) == code
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return found
+
+
+def members(number: int) -> list[int]:
+    """The drives of a set: two of each of its unit's five enclosures."""
+    unit, own = divmod(number, SETS // UNITS)
+    first = own * MEMBERS
+    dealt = range(first, first + MEMBERS)
+    return [unit * 100 + one % 5 * 20 + one // 5 for one in dealt]
+
+
+def test_groups_are_as_fast_as_their_slowest_drives_of_the_same_seed(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    culled = asked(capsys, study, "--within", "2%", "--set", "study.seeds=[7]")["culled"]
+    speeds = drawn_speeds(0.03, 7, np.arange(200), np.zeros(200))
+    slowest = [min(speeds[members(number)]) for number in range(SETS)]
+    assert [one["before"] for one in culled["groups"]] == pytest.approx(slowest, rel=1e-12)
+    assert [one["group"] for one in culled["groups"]] == [f"ost.{number}" for number in range(SETS)]
+    # In the first round each set that is 2 % below the mean one loses its slowest drive.
+    low = [number for number in range(SETS) if slowest[number] < 0.98 * np.mean(slowest)]
+    first = {f"drive.{members(number)[np.argmin(speeds[members(number)])]}" for number in low}
+    assert culled["rounds"][1]["outside"] == len(low) > 0
+    assert first <= set(culled["disks"])
+
+
+def test_clients_gain_what_the_groups_gain_where_disks_bind(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A client a set, all bound by disks: together they get the sum of the sets' rates."""
+    found = asked(capsys, study, "--within", "5%", "--of", "fastest", "--set", SLOW)
+    culled = found["culled"]
+    gain = np.mean([one["after"] for one in culled["groups"]])
+    gain /= np.mean([one["before"] for one in culled["groups"]])
+    assert found["binding_layer"] == culled["after"]["binding_layer"] == "drive"
+    then = culled["after"]["rate_bytes_per_second"] / found["rate_bytes_per_second"]
+    assert gain > 1.02 and then == pytest.approx(gain, rel=1e-6)
+
+
+def test_a_study_is_culled_as_the_lot_of_its_disks_is(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same law: means of 40 draws of each within 4 standard errors, one in 16,000 by chance."""
+    lot = tmp_path / "lot.toml"
+    text = '[lot]\ngroups = 20\nunits = 2\nrate = "1 GB/s"\nspread = 0.03\nslow = 0.07\n'
+    lot.write_text(text + "factor = 0.8\n", encoding="utf-8")
+    for of in ("fastest", "average"):
+        words = ("--within", "5%", "--of", of)
+        drawn = asked(capsys, lot, *words, "--seeds", 40)["replaced"]
+        seeds = ("--set", "study.seeds=40", "--set", SLOW)
+        own = asked(capsys, study, *words, *seeds)["culled"]["replaced"]
+        assert len(own) == len(drawn) == 40
+        error = (statistics.variance(own) / 40 + statistics.variance(drawn) / 40) ** 0.5
+        assert abs(statistics.mean(own) - statistics.mean(drawn)) < 4 * error
+
+
+def test_the_culled_study_runs_and_has_nothing_left_to_replace(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new, words = tmp_path / "new.toml", ("--within", "5%", "--of", "fastest")
+    found = asked(capsys, study, *words, "--set", SLOW, "--culled", new)["culled"]
+    again = asked(capsys, new, *words)
+    assert [one["before"] for one in again["culled"]["groups"]] == pytest.approx(
+        [one["after"] for one in found["groups"]], rel=1e-12
+    )
+    assert again["culled"]["disks"] == {} and len(again["culled"]["rounds"]) == 1
+    assert again["rate_bytes_per_second"] == found["after"]["rate_bytes_per_second"]
+    # By events too each disk works at its new speed: the same rate within 5 %.
+    written = resilver.Study.load(new)
+    assert written.runs()[0].system.traffic.engine == "events"  # type: ignore[union-attr]
+    run = written.runs()[0]
+    rate = simulate(run.system, run.seed).metrics["throughput_bytes_per_second"]
+    assert rate == pytest.approx(found["after"]["rate_bytes_per_second"], rel=0.05)
+
+
+def test_a_disk_that_a_fault_names_is_replaced_by_a_healthy_one(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = 'faults=[{ part = { drive = ["drive.3", "drive.150"] }, health = 0.5 }]'
+    even = ("--set", "cluster.parts.3.spread=0.0", "--set", slow)
+    found = asked(capsys, study, "--within", "5%", *even)["culled"]
+    assert found["disks"] == {"drive.3": 1, "drive.150": 1}
+    assert [(one["outside"], one["slowest"]) for one in found["rounds"]] == [(0, 0.5), (2, 1.0)]
+    # 18 of 20 sets were whole.
+    assert found["rounds"][0]["mean"] == pytest.approx(0.95)
+
+
+def test_new_disks_in_a_slow_enclosure_are_slow(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All sets of unit 0 have drives there, so that those of unit 1 are 20 % faster for good."""
+    slow = 'faults=[{ part = { enclosure = ["enclosure.2"] }, health = 0.8 }]'
+    even = ("--set", "cluster.parts.3.spread=0.0", "--set", slow)
+    found = asked(capsys, study, "--within", "5%", *even, code=1)["culled"]
+    assert not found["holds"]
+    assert {(one["unit"], one["after"]) for one in found["groups"]} == {(0, 0.8), (1, 1.0)}
+    # Of its own unit each set is as fast as the fastest.
+    assert asked(capsys, study, "--within", "5%", "--of", "fastest", *even)["culled"]["holds"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--seeds", "3", "--within", "5%"], "a study has seeds of its own"),
+        (["--culled", "new.toml"], "no disk is replaced without an envelope"),
+        (["--within", "5"], "an envelope is a percentage"),
+        (["--set", 'cluster.replaced={ "drive.200" = 1 }'], "they are drive.0 to drive.199"),
+        (["--set", 'cluster.replaced={ "drive.1" = 0 }'], "at least 1"),
+        (
+            ["--set", 'cluster.replaced={ "drive.1" = 1 }', "--set", "cluster.parts.3.spread=0.0"],
+            "all of its kind are as fast",
+        ),
+    ],
+)
+def test_what_cannot_be_culled_is_refused(
+    words: list[str], message: str, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["profile", str(study), *words]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_study_without_sets_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "servers.toml"
+    traffic = "[traffic]\noutstanding = 8\nduration = '1 s'\n"
+    path.write_text(f"[cluster]\nservers = 4\nfabric = {{ routers = 1 }}\n{traffic}")
+    assert cli.run(["profile", str(path), "--within", "5%"]) == 2
+    assert "no level is made of disks" in capsys.readouterr().err
+    assert cli.run(["profile", "spider-2", "--culled", "new.toml"]) == 2
+    assert "this is asked of a study" in capsys.readouterr().err
+
+
+def test_terminal_and_page_tell_of_rounds_and_groups(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "culled.html"
+    for columns in (60, 80):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert cli.run(["profile", str(study), "--within", "2%", "-o", str(page)]) == 0
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= columns
+        said = " ".join(out.split())
+        assert "of 20 osts" in said and "Clients then get" in said and "Rounds" in out
+    text = page.read_text(encoding="utf-8")
+    assert "chart-rounds" in text and "chart-groups" in text and "--within 2%" in text
