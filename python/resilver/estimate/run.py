@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from resilver.estimate.failed import failed_count
 from resilver.estimate.network import network_bytes, network_of
 from resilver.estimate.population import population_of
 from resilver.estimate.traffic import hops_of_buffers, served
@@ -17,13 +18,17 @@ from resilver.spec import System
 _SHARED = 1.5
 _SECONDS_PER_EVENT = 2.0e-8
 _SECONDS_PER_REPLICA = 4.1e-7
-# A packet's hop over a link, and what a request of a client takes beside its packets.
+# A packet's hop over a link, and what a request of a client, or a piece of one that streams make of
+# objects, takes beside its packets.
 _SECONDS_PER_PACKET_HOP = 7.0e-8
 _SECONDS_PER_REQUEST = 1.0e-6
 # A device with its ports and its way, or a client, of a system that is built to try a request.
 _SECONDS_PER_BUILT = 3.0e-7
-# A buffer is asked for, read, sent and written: its events are the same wherever it goes.
-_EVENTS_PER_BUFFER = 7
+# A buffer is asked for, read and sent, where it is not in the same machine; what is made of those
+# that are gathered is decoded, where there is a code, and written. Its events are the same wherever
+# it goes.
+_EVENTS_PER_BUFFER = 4
+_EVENTS_PER_BUFFER_SENT = 2
 _SECONDS_PER_FILE = 1.0e-9
 # To pass over an object where placement groups or a ring's inverse tell that it is not affected,
 # and to find the old and new homes of one that is.
@@ -81,7 +86,7 @@ def estimate(system: System) -> dict[str, Any]:
     files, objects, volume, buffers = population_of(system)
     devices = max(system.server_count, 1)
     copies = system.copies or _mean_copies(system)
-    share = min(1.0, _failed_count(system) / devices)
+    share = min(1.0, failed_count(system) / devices)
     replicas = objects * copies * share
     code = system.code
     # Under a code a piece is a part of the object, and several survivors make one anew.
@@ -140,7 +145,9 @@ def _moving(
     system: System, buffers: float, replicas: float, moved: float
 ) -> tuple[dict[str, Any], float]:
     """What happens while simulated time goes on: counts and wall time; and memory for it."""
-    events = buffers * _EVENTS_PER_BUFFER
+    gathered, written = (1, 1) if system.code is None else (system.code.repair_pieces, 2)
+    sent = 0 if system.cluster.machine_count == 1 else _EVENTS_PER_BUFFER_SENT
+    events = buffers * (_EVENTS_PER_BUFFER + sent + written / gathered)
     seconds = events * _SECONDS_PER_EVENT + replicas * _SECONDS_PER_REPLICA
     network = network_of(system)
     clients = served(system, network, moved)
@@ -152,7 +159,8 @@ def _moving(
         hops += clients.packet_hops
         memory += clients.memory_bytes
         events += clients.events
-        seconds += clients.requests * _SECONDS_PER_REQUEST + clients.built * _SECONDS_PER_BUILT
+        seconds += max(clients.requests, clients.pieces) * _SECONDS_PER_REQUEST
+        seconds += clients.built * _SECONDS_PER_BUILT
     events += hops
     return {
         "requests": None if clients is None else round(clients.requests),
@@ -166,37 +174,6 @@ def _mean_copies(system: System) -> float:
     pools = system.report.pools if system.report else ()
     groups = sum(pool.pg_num for pool in pools)
     return sum(pool.size * pool.pg_num for pool in pools) / groups if groups else 0.0
-
-
-def _failed_count(system: System) -> float:
-    """About how many devices of all fail, as far as they hold data; a domain has an even share."""
-    from resilver.spec.failing import part_names
-    from resilver.spec.tree import plural
-
-    failed = 0.0
-    for fault in system.faults:
-        broken = fault.broken
-        if broken is None or not broken.is_told:
-            continue
-        targets = broken.targets
-        count = targets if isinstance(targets, int) else len(targets)
-        if system.report is not None:
-            members = list(part_names(system.cluster, broken.level).values())
-            failed += count * sum(map(len, members)) / max(len(members), 1)
-        elif (tree := system.cluster.tree) is not None:
-            level = tree.level_of(plural(broken.level)) or tree.device_level
-            if isinstance(targets, int):
-                failed += count * tree.lost_with_one(level)
-                continue
-            if not tree.lost_with_one(level):
-                continue
-            # Of those that are named it is known whether they hold anything.
-            only = system.placement.only_class if system.placement is not None else None
-            holds = system.cluster.is_of_class(only)
-            names = part_names(system.cluster, broken.level)
-            held = sum(holds[number] for name in targets for number in names[name])
-            failed += held * tree.devices / max(system.holder_count, 1)
-    return failed
 
 
 def _placing_seconds(system: System, objects: float, devices: int, copies: float) -> float:

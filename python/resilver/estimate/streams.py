@@ -36,7 +36,7 @@ def analytic_rates(system: System) -> Rates | None:
         return None
     faults = [fault for fault in system.faults if fault.corrupt is not None]
     warm_up = system.traffic.warm_up_seconds if system.traffic is not None else 0.0
-    fraction = _rebuild_fraction(system)
+    fraction = rebuild_fraction(system)
     if faults and fraction is None:
         return None
     if any(fault.at > warm_up for fault in faults):
@@ -64,7 +64,7 @@ def stream_bytes_per_second(system: System) -> Rates:
     entered = entries * server_bandwidth(system) / system.cluster.port_count
     if system.stripe_groups:
         rebuilding = [fault.corrupt for fault in system.faults if fault.corrupt is not None]
-        fraction = _rebuild_fraction(system)
+        fraction = rebuild_fraction(system)
         rates = _summed(system, code, rebuilding, 0.5 if fraction is None else fraction)
         return Rates(min(rates.read, entered), min(rates.write, entered), rates.rebuild)
     offered = math.inf if streams.rate is None else float(streams.rate) * entries
@@ -198,7 +198,7 @@ def _summed(system: System, code: ErasureCode, rebuilding: list[Corrupt], fracti
     return total + one.times(max(quiet, 0) * size)
 
 
-def _rebuild_fraction(system: System) -> float | None:
+def rebuild_fraction(system: System) -> float | None:
     """What rebuilds have of a port that clients use as well; None where no lane says it."""
     lanes = system.lanes
     if lanes is None:

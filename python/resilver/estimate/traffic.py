@@ -11,6 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resilver.errors import Problem
+from resilver.estimate.devices import (
+    device_seconds,
+    device_shares,
+    pieces_touched,
+    rebuild_seconds,
+)
 from resilver.estimate.flows import tried
 from resilver.estimate.network import Network, network_of
 from resilver.estimate.streams import (
@@ -55,6 +61,7 @@ class Served:
         outstanding: Requests under way at one time.
         packets_under_way: Packets under way at one time.
         built: Devices and clients that are built anew for trials of steady flows.
+        pieces: Pieces of objects that streams ask of devices.
     """
 
     requests: float
@@ -63,6 +70,7 @@ class Served:
     outstanding: float
     packets_under_way: float
     built: float = 0.0
+    pieces: float = 0.0
 
     @property
     def memory_bytes(self) -> float:
@@ -154,19 +162,26 @@ def _streamed(
     bytes_to_move: float,
 ) -> Served:
     """What streams are expected to do, in stripes and in strips that are made anew."""
-    rates = stream_bytes_per_second(system)
-    lasts = traffic.warm_up_seconds
+    rates, lasts = stream_bytes_per_second(system), traffic.warm_up_seconds
+    each = stripes_per_second(system, rates)
+    before, after = device_shares(system, each)
+    steady = lasts * before
     if traffic.duration is not None:
         lasts += float(traffic.duration)
+        steady = lasts * before
     elif bytes_to_move:
-        lasts += _rebuild_seconds(system, bytes_to_move)
-        lasts += max((float(fault.at) for fault in system.faults), default=0.0)
+        rebuild = _rebuild_seconds(system, bytes_to_move)
+        if not system.stripe_groups:
+            rebuild = max(rebuild, rebuild_seconds(system, bytes_to_move, each))
+        begin = max([lasts, *(float(fault.at) for fault in system.faults)])
+        lasts, steady = begin + rebuild, begin * before + rebuild * after
     # What is rebuilt in place, and has an end, is waited for. Without a share of its own it gets
     # what clients leave, which is taken for a hundredth.
     rebuild = max(rates.rebuild, (rates.read + rates.write) / 100, 1.0)
-    lasts = max(lasts, strips_in_place(system) / rebuild)
-    operations = stripes_per_second(system, rates) * lasts
-    pieces = system.copies or 1
+    if (in_place := strips_in_place(system) / rebuild) > lasts:
+        lasts = steady = in_place
+    operations = each * steady
+    pieces = pieces_touched(system)
     # Each strip is asked for, read or written, sent and acknowledged.
     events = operations * (pieces * _EVENTS_PER_REQUEST + _EVENTS_PER_MESSAGE)
     if network is None:
@@ -174,13 +189,14 @@ def _streamed(
         hops = 0.0
     else:
         between, entry = network.hops_between_servers, network.hops
-        hops = packets_of_stripes(system, rates, between, entry) * lasts
+        hops = packets_of_stripes(system, rates, between, entry) * steady
     ends = max(system.server_count * system.cluster.port_count, system.cluster.fabric.router_count)
     if not system.stripe_groups:
         ends = system.cluster.fabric.router_count
     under_way = float(ends * streams.window)
-    packets = under_way * pieces * packets_of(system.cluster, strip_bytes(system))
-    return Served(operations, hops, events, under_way, packets)
+    packets = under_way * (system.copies or 1) * packets_of(system.cluster, strip_bytes(system))
+    touched = 0.0 if system.stripe_groups else operations * pieces
+    return Served(operations, hops, events, under_way, packets, pieces=touched)
 
 
 def crowding_problems(system: System) -> list[Problem]:
@@ -323,18 +339,10 @@ def _requests_per_second(
 
 def _service_seconds(system: System, traffic: Traffic) -> float:
     """The mean time of disks for a request of the traffic, over all of its pieces."""
-    work, table = _work(system, traffic), system.device
+    work = _work(system, traffic)
     read, write = traffic.read_share * work.read, (1 - traffic.read_share) * work.write
-    if isinstance(table, DeviceService):
-        return read * float(table.read_service) + write * float(table.write_service)
-    size = work.piece_bytes
-    seeks = [
-        float(seeks[max(sum(s <= size for s in table.request_sizes) - 1, 0)]) if seeks else 0.0
-        for seeks in (table.read_seek, table.write_seek)
-    ]
-    reading = float(table.read_overhead) + size / float(table.read_rate) + seeks[0]
-    writing = float(table.write_overhead) + size / float(table.write_rate) + seeks[1]
-    return read * reading + write * writing
+    reading = device_seconds(system, work.piece_bytes, is_read=True)
+    return read * reading + write * device_seconds(system, work.piece_bytes, is_read=False)
 
 
 def _buffer_seconds(system: System) -> float:
