@@ -17,6 +17,7 @@ TABLE_NAMES = (
     "links",
     "distributions",
     "traffic",
+    "request_classes",
     "lanes",
     "lending",
     "stripe_groups",
@@ -36,6 +37,7 @@ TABLES_ADDED_IN: Mapping[str, int] = {
     "limits": 7,
     "flows": 8,
     "layers": 8,
+    "request_classes": 10,
 }
 """The version of the results that first had a table; in folders of before, it has no rows."""
 
@@ -257,6 +259,17 @@ _TRAFFIC = pa.schema(
         ("write_backlog_requests", _REAL),
     ]
 )
+# A row a class of requests, of traffic that has several; `class` counts from 0.
+_REQUEST_CLASSES = pa.schema(
+    [
+        ("run", _TEXT),
+        ("pool", _TEXT),
+        ("class", pa.int32()),
+        ("request_bytes", _COUNT),
+        *OF_A_PERIOD,
+        *OF_PERIODS,
+    ]
+)
 # A row a part of the system (all links, all interfaces or all devices) and class of traffic.
 _LANES = pa.schema(
     [
@@ -326,6 +339,7 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
     "links": _LINKS,
     "distributions": _DISTRIBUTIONS,
     "traffic": _TRAFFIC,
+    "request_classes": _REQUEST_CLASSES,
     "lanes": _LANES,
     "lending": _LENDING,
     "stripe_groups": _STRIPE_GROUPS,

@@ -36,6 +36,9 @@ class MemoryResults:
         default_factory=lambda: SHARD_SCHEMAS["distributions"].empty_table()
     )
     traffic: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["traffic"].empty_table())
+    request_classes: pa.Table = field(
+        default_factory=lambda: SHARD_SCHEMAS["request_classes"].empty_table()
+    )
     lanes: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["lanes"].empty_table())
     lending: pa.Table = field(default_factory=lambda: SHARD_SCHEMAS["lending"].empty_table())
     stripe_groups: pa.Table = field(

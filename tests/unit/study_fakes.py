@@ -184,6 +184,7 @@ def output(seed: int) -> Any:
         transfers=transfers,
         timeline=timeline,
         **_network(),
+        request_classes=table_of("request_classes", {"class": [0], "request_bytes": [4096]}, 1),
         limits=_limits(),
         flows=table_of("flows", {"flows": [3], "binding": ["server.0"]}, 1),
         layers=table_of("layers", {"layer": ["server"], "parts": [3]}, 1),

@@ -39,8 +39,7 @@ def test_a_study_of_clients_alone_has_nothing_placed() -> None:
         "requesters": [16, 17, 18, 19],
         "servers": list(range(16)),
         "arrivals": {"closed": {"outstanding": 32, "interval": 0.022}},
-        "read_share": 0.5,
-        "size": 524288,
+        "classes": [{"share": 1.0, "read_share": 0.5, "size": 524288}],
         "control": 64,
         "targets": {"kind": "uniform"},
         "gap": 0.0,
@@ -72,7 +71,7 @@ def test_requesters_of_loggp_come_after_the_servers() -> None:
     )
     made = core(system)
     assert made["traffic"][0]["requesters"] == [5, 6]
-    assert made["traffic"][0]["read_share"] == 1.0
+    assert made["traffic"][0]["classes"][0]["read_share"] == 1.0
     assert len(made["fabric"]["loggp"]) == len(system.loggp_rows) > 0
     (disk,) = made["devices"]["kinds"]
     assert (list(disk["service"]), disk["discipline"], disk["spread"]) == (["table"], "fifo", 0.0)

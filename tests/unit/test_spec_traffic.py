@@ -47,6 +47,48 @@ GENOMES = '[population]\nhistogram = "genomes1000"\nbytes_per_server = "20 TiB"\
         (CLOSED + 'reads = "half"\n', "traffic.reads = "),
         (CLOSED + "reads = nan\n", "traffic.reads = nan"),
         (CLOSED + 'request_size = "0 B"\n', "request_size = .*size must be above zero"),
+        (CLOSED + "mix = []\n", "traffic.mix = .*at least 1"),
+        (CLOSED + "mix = 3\n", "traffic.mix = 3"),
+        (CLOSED + 'mix = [{ size = "1 MiB" }]\n', "traffic.mix: each class .*a share"),
+        (CLOSED + "mix = [{ of_bytes = 1.0 }]\n", "traffic.mix.0.size"),
+        (
+            CLOSED + 'mix = [{ of_bytes = 1.0, size = "0 B" }]\n',
+            "traffic.mix.0.size = .*size must be above zero",
+        ),
+        (
+            CLOSED + 'mix = [{ of_bytes = 0.5, size = "1 MiB" }, { of_bytes = 0.4, size = "4 KiB" '
+            "}]\n",
+            r"traffic.mix.of_bytes = 0.5 \+ 0.4: .* these are 0.9; let them sum to 1",
+        ),
+        (
+            CLOSED + 'mix = [{ of_bytes = 0.5, size = "1 MiB" }, { of_requests = 0.5, size = "4 '
+            'KiB" }]\n',
+            "traffic.mix: each class .*all of them of the requests, or all of the bytes",
+        ),
+        (CLOSED + 'mix = [{ of_bytes = 1.5, size = "1 MiB" }]\n', "of_bytes = 1.5: .*at most 1"),
+        (CLOSED + 'mix = [{ of_bytes = nan, size = "1 MiB" }]\n', "mix.*of_bytes = nan"),
+        (
+            CLOSED + 'mix = [{ of_bytes = 0.5, size = "1 MiB" }, { of_bytes = 0.5, size = "1 MiB" '
+            "}]\n",
+            "traffic.mix.1.size = .*same size and kind",
+        ),
+        (
+            CLOSED + 'request_size = "1 MiB"\nmix = [{ of_bytes = 1.0, size = "1 MiB" }]\n',
+            "traffic.request_size = .*the mix says",
+        ),
+        (
+            CLOSED + 'reads = 0.5\nmix = [{ of_bytes = 1.0, size = "1 MiB", reads = 0.4 }]\n',
+            "traffic.reads: each class of the mix says itself",
+        ),
+        (
+            '[traffic]\nstreams = { window = 4 }\nmix = [{ of_bytes = 1.0, size = "1 MiB" }]\n'
+            'duration = "1 s"\n',
+            "traffic.mix = .*whole stripes",
+        ),
+        (
+            CLOSED + 'mix = [{ of_bytes = 1.0, size = "1 PiB" }]\n',
+            "traffic.mix = .*packets",
+        ),
         (CLOSED + 'timeout = "0 s"\n', "timeout = .*time must be above zero"),
         (CLOSED + 'targets = "unifrom"\n', 'did you mean "uniform"'),
         (CLOSED + "targets = { zipf = 0 }\n", "targets.zipf = 0: .*above 0"),

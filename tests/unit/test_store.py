@@ -195,6 +195,7 @@ def test_a_folder_from_before_lanes_reads_as_it_did(tmp_path: Path) -> None:
     known = Results.open(folder)
     provenance = json.loads((folder / "provenance.json").read_text())
     new = ("lanes", "lending", "stripe_groups", "pools", "parts", "limits", "flows", "layers")
+    new = ("request_classes", *new)
     for name in new:
         assert getattr(known, name).num_rows > 0
         (folder / f"{name}.parquet").unlink()
@@ -202,7 +203,7 @@ def test_a_folder_from_before_lanes_reads_as_it_did(tmp_path: Path) -> None:
     # Results of version 3 had neither these tables nor the last metrics.
     runs = pq.read_table(folder / "runs.parquet")
     pq.write_table(runs.drop_columns(["lent_bytes", "network_bytes"]), folder / "runs.parquet")
-    with pytest.raises(ConfigError, match=r"has no lanes\.parquet"):
+    with pytest.raises(ConfigError, match=r"has no request_classes\.parquet"):
         Results.open(folder)
     provenance["schema_version"] = 3
     (folder / "provenance.json").write_text(json.dumps(provenance))

@@ -11,7 +11,7 @@ use resilver_fabric::topology::torus;
 use resilver_fabric::{Forwarding, Queues, Routing, Switched, SwitchedParameters};
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, Limit, Schedule, run};
-use resilver_system::{Arrivals, EventOf, Plant, Recovery, Storage, Targets, Traffic, Workload};
+use resilver_system::{Arrivals, EventOf, Plant, Recovery, RequestClass, Storage, Targets, Traffic, Workload};
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration};
 
 const SIDES: [u32; 3] = [16, 16, 16];
@@ -51,8 +51,7 @@ fn clients(duration: f64) -> Workload {
         requesters: (HOSTS..HOSTS + ROUTERS).map(EndpointId::new).collect(),
         servers: (0..HOSTS).map(DeviceId::new).collect(),
         arrivals: Arrivals::Closed { outstanding: OUTSTANDING, interval: seconds(0.022) },
-        read_share: 0.5,
-        size: Bytes::kibibytes(512),
+        classes: vec![RequestClass { share: 1.0, read_share: 0.5, size: Bytes::kibibytes(512) }],
         control: Bytes::new(64),
         targets: Targets::Uniform,
         gap: SimDuration::ZERO,

@@ -39,7 +39,8 @@ mod used;
 mod ways;
 
 pub use actors::{
-    Arrivals, Bursts, Corruption, Pairing, StreamTraffic, StripesOf, Targets, TraceRequest, Traffic, Workload,
+    Arrivals, Bursts, Corruption, Pairing, RequestClass, StreamTraffic, StripesOf, Targets, TraceRequest, Traffic,
+    Workload,
 };
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;

@@ -10,6 +10,7 @@ use resilver_population::RangeTotals;
 use resilver_units::{Bytes, GroupId, SimTime};
 
 use crate::SystemError;
+use crate::actors::Traffic;
 use crate::config::{Contents, FabricConfig, PlaceScratch, SystemConfig};
 use crate::flows::{self, FlowOutcome};
 use crate::groups::place_in_parallel;
@@ -156,9 +157,9 @@ impl Simulation {
         }
     }
 
-    /// The pool that each of the traffics asks for, where it is one.
-    pub fn traffic_pools(&self) -> Vec<Option<usize>> {
-        self.config.traffic.iter().map(|traffic| traffic.pool).collect()
+    /// What clients ask for.
+    pub(crate) fn traffic(&self) -> &[Traffic] {
+        &self.config.traffic
     }
 
     /// The lanes of ports and devices, where there are several.

@@ -49,7 +49,7 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     from resilver.report.clients import has_traffic
     from resilver.report.findings import losses, nothing_rebuilt
     from resilver.report.limit import limit_sentence
-    from resilver.report.pools import pools_table
+    from resilver.report.pools import classes_table, pools_table
     from resilver.report.sensitivity import sensitivity_finding
     from resilver.report.sentence import describe
     from resilver.report.source import largest, serves_only, systems
@@ -87,9 +87,9 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
         console.print()
         console.print(Text(f"Key figures at {key.label}", style="bold"))
     _print_figures(console, key_figures(results, key))
-    if table := pools_table(results, key):
+    for table in filter(None, (pools_table(results, key), classes_table(results, key))):
         console.print()
-        console.print(_pools(table, console.width))
+        console.print(_beside(table, console.width))
     if results.sensitivity:
         console.print()
         _print_wrapped(console, f"{sensitivity_finding(results)}.", style="bold")
@@ -128,14 +128,14 @@ def _sensitivity(effects: Sequence[Effect], width: int) -> Table:
     return table
 
 
-def _pools(pools: Any, width: int) -> Table:
-    """A row a pool, or in a narrow terminal a column a pool, so that nothing is cut."""
+def _beside(shown: Any, width: int) -> Table:
+    """A table, or in a narrow terminal one with its rows as columns, so that nothing is cut."""
     from resilver.report.tables import cell_text
 
-    headings = [column.heading for column in pools.columns]
+    headings = [column.heading for column in shown.columns]
     cells = [
-        [cell_text(value, column.kind) for value, column in zip(row, pools.columns, strict=True)]
-        for row in pools.rows
+        [cell_text(value, column.kind) for value, column in zip(row, shown.columns, strict=True)]
+        for row in shown.rows
     ]
     lines = [headings, *cells]
     needed = sum(max(len(line[place]) for line in lines) + 2 for place in range(len(headings)))

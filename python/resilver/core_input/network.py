@@ -120,8 +120,10 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
         "requesters": entries(system, endpoints),
         "servers": servers,
         "arrivals": _arrivals(system, traffic, traffic.arrivals),
-        "read_share": traffic.read_share,
-        "size": traffic.request_bytes,
+        "classes": [
+            {"share": one.share, "read_share": one.read_share, "size": one.size_bytes}
+            for one in traffic.classes
+        ],
         "control": traffic.control_message,
         "targets": traffic.targets.content(),
         "gap": traffic.gap_seconds,

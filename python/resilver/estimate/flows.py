@@ -24,7 +24,7 @@ def tried(system: System, traffic: Traffic) -> tuple[float, float, float]:
         How many requests, bytes, and how many devices and clients are built anew for all trials.
     """
     servers, clients = _servers(system), max(system.cluster.fabric.router_count, 1)
-    kinds = 2 if 0 < traffic.read_share < 1 else 1
+    kinds = sum(2 if 0 < one.read_share < 1 else 1 for one in traffic.classes if one.share)
     times = {fault.at for fault in system.faults}
     ends = (fault.broken.until for fault in system.faults if fault.broken is not None)
     stretches = 1 + len(times | {end for end in ends if end is not None})

@@ -14,7 +14,7 @@ from resilver.report.document import Document, rendered, write_page
 from resilver.report.findings import at_risk, nothing_rebuilt, rebuild_sentence, sweep_sentence
 from resilver.report.limit import limit_sentence, system_limit
 from resilver.report.network import named_tables
-from resilver.report.pools import pools_table
+from resilver.report.pools import classes_table, pools_table
 from resilver.report.provenance import portable, provenance
 from resilver.report.runs import runs_table
 from resilver.report.sentence import describe
@@ -199,9 +199,12 @@ def _system(
         (f"{name}-{rank}", title, found) for name, title, found in named_tables(results, point)
     ]
     page.hosts |= hosts(results, point)
-    pools = pools_table(results, point)
-    for name, _, found in [*named, *([(f"pools-{rank}", "", pools)] if pools else [])]:
+    pools, classes = pools_table(results, point), classes_table(results, point)
+    for name, _, found in named:
         page.add_table(name, found)
+    for word, beside in (("pools", pools), ("classes", classes)):
+        if beside is not None:
+            page.add_table(f"{word}-{rank}", beside)
     rebuilds = not serves_only(point.rows)
     return {
         "rank": rank,
@@ -215,6 +218,7 @@ def _system(
         "figures": key_figures(results, point),
         "spread": spread_note(results, len(point.rows)),
         "pools": pools,
+        "classes": classes,
         "charts": made,
         "has_experts": any(chart.is_for_experts for _, chart in made),
         "named": named,

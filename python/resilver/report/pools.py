@@ -1,4 +1,4 @@
-"""Several pools beside each other: what each lost, and what its clients got."""
+"""Pools and classes of requests beside each other: what each lost, and what clients got."""
 
 from __future__ import annotations
 
@@ -19,6 +19,33 @@ _COLUMNS = (
 )
 _OF_CLIENTS = 5
 """From which of them on they are of clients."""
+
+_OF_CLASSES = (
+    Column("pool", "Pool", "text"),
+    Column("request_bytes", "Requests of", "bytes"),
+    Column("requests_completed", "Completed", "count"),
+    Column("throughput_bytes_per_second", "Rate", "rate"),
+    Column("mean_delay_seconds", "Mean delay", "seconds"),
+    Column("p99_read_delay_seconds", "99 % of reads in", "seconds"),
+    Column("p99_write_delay_seconds", "99 % of writes in", "seconds"),
+)
+
+
+def classes_table(results: ResultsLike, point: SystemRuns) -> Table | None:
+    """What each class of requests of a system's median run got, in the order of the study.
+
+    Args:
+        results: The study's results.
+        point: The system.
+
+    Returns:
+        A row a class, without columns of which nothing is known; None where there is no mix.
+    """
+    rows = [row for row in results.request_classes.to_pylist() if row["run"] == point.median["run"]]
+    if not rows:
+        return None
+    known = tuple(one for one in _OF_CLASSES if any(row[one.name] is not None for row in rows))
+    return Table(known, [[row[one.name] for one in known] for row in rows], "")
 
 
 def pools_table(results: ResultsLike, point: SystemRuns) -> Table | None:

@@ -341,7 +341,7 @@ def _arrivals(traffic: Traffic) -> str:
     share = traffic.read_share
     named = {0.0: "all of them writes", 0.5: "half of them reads", 1.0: "all of them reads"}
     kinds = named.get(share, f"{percent(share)} of them reads")
-    what = f"requests of {exact_bytes(traffic.request_bytes)}"
+    what = f"requests of {traffic.size_label}"
     if arrivals is not None:
         how = "at random moments" if arrivals.poisson is not None else "in bursts (Pareto)"
         rate = arrivals.requests_per_second

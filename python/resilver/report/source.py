@@ -55,6 +55,10 @@ class ResultsLike(Protocol):
         """A row an interval of what clients got."""
 
     @property
+    def request_classes(self) -> pa.Table:
+        """A row a class of requests."""
+
+    @property
     def lanes(self) -> pa.Table:
         """A row a part of the system and class of traffic."""
 

@@ -15,7 +15,7 @@ from resilver.reproduce.center import (
     set_rows,
     sizing_rows,
 )
-from resilver.reproduce.center_layers import mixed_rows, part_rows
+from resilver.reproduce.center_layers import part_rows
 from resilver.reproduce.coding import code_rows, switch_rows
 from resilver.reproduce.placing import placement_rates
 from resilver.reproduce.tables import Row
@@ -159,7 +159,6 @@ _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "sets": set_rows,
     "namespaces": namespace_rows,
     "parts": part_rows,
-    "mixed": mixed_rows,
     "routes": route_rows,
     "advice": advice_rows,
 }

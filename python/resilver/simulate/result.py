@@ -74,6 +74,7 @@ class RunResult:
         links: A row a link of the network; none where the fabric has no links of its own.
         distributions: A row a quantity and bin of its histogram.
         traffic: A row an interval of what clients got; none without traffic.
+        request_classes: A row a class of requests; none where requests are of one size.
         lanes: A row a part of the system and class of traffic; none without lanes.
         lending: A row a part, lender and borrower; none where nothing was lent.
         stripe_groups: A row a group that streams go over; none without such streams.
@@ -91,6 +92,7 @@ class RunResult:
     links: pa.Table
     distributions: pa.Table
     traffic: pa.Table
+    request_classes: pa.Table
     lanes: pa.Table
     lending: pa.Table
     stripe_groups: pa.Table
@@ -165,6 +167,7 @@ def result_of(
     if links is not None and topology is not None:
         core["links"] = _with_ends(links, system, topology)
     core["pools"] = None if system.is_traffic_only else _named(core["pools"], system.pool_names)
+    core["request_classes"] = _of_pools(core["request_classes"], system.pool_names)
     core["parts"] = _with_shares(core["parts"], window)
     nodes = node_names(system, topology) if topology is not None else []
     core["flows"] = named_flows(system, core["flows"], devices, ports, nodes)
@@ -193,6 +196,15 @@ def _whole(table: pa.Table | None) -> pa.Table:
 def _named(pools: pa.Table | None, names: Sequence[str]) -> pa.Table:
     """The pools by name."""
     return _whole(pools).append_column("pool", pa.array(names, pa.string()))
+
+
+def _of_pools(classes: pa.Table | None, names: Sequence[str]) -> pa.Table | None:
+    """Classes of requests with the names of the pools whose clients issue them."""
+    if classes is None or not classes.num_columns:
+        return None
+    numbers = classes["pool_number"].to_pylist()
+    of_pools = [None if number is None else names[number] for number in numbers]
+    return classes.append_column("pool", pa.array(of_pools, pa.string()))
 
 
 def _with_shares(parts: pa.Table | None, window: float) -> pa.Table:

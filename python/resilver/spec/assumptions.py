@@ -222,7 +222,7 @@ def _traffic_words(traffic: Traffic) -> str:
     reads = f"{100 * traffic.read_share:g} % reads"
     if traffic.streams is not None:
         return f"streams of stripes, {reads}"
-    size = exact_bytes(traffic.request_bytes)
+    size = traffic.size_label
     if traffic.outstanding is not None:
         return f"{traffic.outstanding:,} requests of {size} outstanding, {reads}"
     return f"{_arrivals(traffic.arrivals)} of {size}, {reads}"

@@ -98,8 +98,8 @@ def _packet_problems(cluster: Cluster, traffic: Traffic) -> list[Problem]:
     # Flows are tried with one request at a time.
     at_a_time = (traffic.outstanding or 1) if traffic.engine == "events" else 1
     trace = traffic.arrivals.trace if traffic.arrivals is not None else None
-    largest = traffic.request_bytes if trace is None else max(trace.bytes)
-    sizes = {"request_size": largest, "control_message": int(traffic.control_message)}
+    largest = "request_size" if traffic.mix is None else "mix"
+    sizes = {largest: traffic.largest_bytes, "control_message": int(traffic.control_message)}
     problems = []
     for name, size in sizes.items():
         packets = packets_of(cluster, size)

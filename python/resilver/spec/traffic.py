@@ -9,6 +9,14 @@ from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.arrivals import Arrivals, RequestTargets
+from resilver.spec.mix import (
+    CLASSES_MAX,
+    MixedRequests,
+    RequestClass,
+    classes_of,
+    mix_label,
+    mix_problems,
+)
 from resilver.spec.section import AboveZero, Count, Section, Share
 from resilver.spec.streams import Streams
 from resilver.units import (
@@ -64,6 +72,15 @@ class Traffic(Section):
     """The share of requests, or of stripes, that are read. Default: 0.5. A trace says it itself."""
     request_size: Annotated[Bytes | None, _SIZE] = Field(default=None, examples=["512 KiB"])
     """How much a request reads or writes. Default: 512 KiB. A trace says it itself."""
+    mix: tuple[MixedRequests, ...] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=CLASSES_MAX,
+        examples=[[{"of_bytes": 0.05, "size": "16 KiB"}, {"of_bytes": 0.95, "size": "1 MiB"}]],
+    )
+    """Instead of one size: classes of requests, each with its size, its share of the requests or of
+    their bytes, and what it reads.
+    """
     control_message: Annotated[Bytes, _SIZE] = Field(default=Bytes(64), examples=["64 B"])
     """The size of a read's request and of a write's acknowledgement."""
     targets: RequestTargets = Field(default=RequestTargets(), examples=["uniform"])
@@ -113,9 +130,15 @@ class Traffic(Section):
         if self.arrivals is not None and self.arrivals.trace is not None:
             problems += [
                 Problem("the trace says this of each request", "remove it", key=name)
-                for name in ("reads", "request_size")
+                for name in ("reads", "request_size", "mix")
                 if getattr(self, name) is not None
             ]
+        if self.mix is not None:
+            problems += mix_problems(self.mix, has_reads=self.reads is not None)
+            if self.request_size is not None:
+                rule, value = "the mix says how large requests are", exact_bytes(self.request_size)
+                remedy = "keep one of the two"
+                problems.append(Problem(rule, remedy, key="request_size", value=show(value)))
         if not problems and self.reads is not None and math.isnan(self.reads):
             problems.append(Problem("a share is a number from 0 to 1", key="reads", value="nan"))
         if problems:
@@ -140,12 +163,14 @@ class Traffic(Section):
         given = {
             "interval": None if self.interval is None else exact_duration(self.interval),
             "request_size": None if self.request_size is None else exact_bytes(self.request_size),
+            "mix": None if self.mix is None else mix_label(self.mix),
             "targets": None if self.targets == RequestTargets() else self.targets.label,
             "timeout": None if self.timeout is None else exact_duration(self.timeout),
         }
         rules = {
             "interval": "a stream's window is filled again at once",
             "request_size": "streams read and write whole stripes",
+            "mix": "streams read and write whole stripes",
             "targets": "streams go to every server alike",
             "timeout": "streams wait for what they asked",
         }
@@ -170,20 +195,48 @@ class Traffic(Section):
         if self.arrivals is not None and self.arrivals.trace is not None:
             kinds = self.arrivals.trace.is_read
             return sum(kinds) / len(kinds)
-        return _READS if self.reads is None else float(self.reads)
+        shares = {one.read_share for one in self.classes if one.share}
+        if len(shares) == 1:
+            return shares.pop()
+        return math.fsum(one.share * one.read_share for one in self.classes)
 
     @property
     def request_bytes(self) -> int:
-        """How much a request moves, the default filled in; the mean, rounded, of a trace."""
+        """How much a request moves, the default filled in; the mean, rounded, of several sizes."""
+        return round(self._mean_bytes)
+
+    @property
+    def _mean_bytes(self) -> float:
         if self.arrivals is not None and self.arrivals.trace is not None:
             sizes = self.arrivals.trace.bytes
-            return round(sum(sizes) / len(sizes))
-        return int(_REQUEST_SIZE if self.request_size is None else self.request_size)
+            return sum(sizes) / len(sizes)
+        return math.fsum(one.share * one.size_bytes for one in self.classes)
+
+    @property
+    def classes(self) -> tuple[RequestClass, ...]:
+        """The classes of requests, one where there is no mix; of a trace, what stands in for it."""
+        reads = _READS if self.reads is None else float(self.reads)
+        if self.mix is not None:
+            return classes_of(self.mix, reads)
+        size = _REQUEST_SIZE if self.request_size is None else self.request_size
+        return (RequestClass(1.0, reads, int(size)),)
+
+    @property
+    def largest_bytes(self) -> int:
+        """How much the largest request moves."""
+        if self.arrivals is not None and self.arrivals.trace is not None:
+            return max(self.arrivals.trace.bytes)
+        return max(one.size_bytes for one in self.classes)
+
+    @property
+    def size_label(self) -> str:
+        """How much requests move, in words."""
+        return exact_bytes(self.request_bytes) if self.mix is None else mix_label(self.mix)
 
     @property
     def gap_seconds(self) -> float:
         """The least time between two requests of a client; zero where it has no rate of its own."""
-        return 0.0 if self.client_rate is None else self.request_bytes / float(self.client_rate)
+        return 0.0 if self.client_rate is None else self._mean_bytes / float(self.client_rate)
 
     @property
     def warm_up_seconds(self) -> float:
@@ -203,9 +256,11 @@ class Traffic(Section):
         # What follows every request is named as it was before there were flows.
         engine = {} if self.engine == "events" else {"engine": self.engine}
         paced = {} if self.client_rate is None else {"client_rate": float(self.client_rate)}
+        mixed = {} if self.mix is None else {"mix": [one._asdict() for one in self.classes]}
         return {
             **engine,
             **paced,
+            **mixed,
             "outstanding": self.outstanding,
             "arrivals": self.arrivals.content() if self.arrivals is not None else None,
             "interval": self.interval_seconds,

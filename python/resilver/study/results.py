@@ -92,6 +92,11 @@ class StudyTables:
         return self._read("traffic")
 
     @cached_property
+    def request_classes(self) -> pa.Table:
+        """A row a run and class of requests; none where requests are of one size."""
+        return self._read("request_classes")
+
+    @cached_property
     def lanes(self) -> pa.Table:
         """A row a run, part of the system and class of traffic; none without lanes."""
         return self._read("lanes")
@@ -232,7 +237,7 @@ class Results(StudyTables):
 
         Args:
             name: "runs", "servers", "transfers", "timeline", "links", "distributions", "traffic",
-                "lanes", "lending", "stripe_groups", "pools", "parts", "limits",
+                "request_classes", "lanes", "lending", "stripe_groups", "pools", "parts", "limits",
                 "flows" or "layers".
 
         Returns:

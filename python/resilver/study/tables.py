@@ -39,6 +39,8 @@ _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "links": ("link",),
     "distributions": ("quantity", "low"),
     "traffic": ("start_seconds",),
+    # In the order of the study.
+    "request_classes": (),
     "lanes": ("part", "class"),
     "lending": ("part", "lender", "borrower"),
     "stripe_groups": ("group",),

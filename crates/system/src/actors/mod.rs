@@ -24,7 +24,7 @@ use resilver_fabric::Fabric;
 use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
-pub use request_traffic::{Arrivals, Targets, TraceRequest, Traffic};
+pub use request_traffic::{Arrivals, RequestClass, Targets, TraceRequest, Traffic};
 pub use stream_traffic::{Bursts, Corruption, Pairing, StreamTraffic, StripesOf};
 pub(crate) use trials::{Clients, Loop};
 

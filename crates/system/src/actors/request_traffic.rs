@@ -19,10 +19,8 @@ pub struct Traffic {
     pub servers: Vec<DeviceId>,
     /// When requests come.
     pub arrivals: Arrivals,
-    /// The share of requests that read, from 0 to 1; a trace's requests say it themselves.
-    pub read_share: f64,
-    /// Data of a request; a trace's requests say it themselves.
-    pub size: Bytes,
+    /// Of which sizes and kinds requests are, one class at least; a trace's requests say it themselves.
+    pub classes: Vec<RequestClass>,
     /// Size on the wire of a read's request and of a write's acknowledgement.
     pub control: Bytes,
     /// Which server a request goes to.
@@ -36,6 +34,23 @@ pub struct Traffic {
     /// How long the run lasts from then on; `None` where it lasts as long as the rebuild.
     pub duration: Option<SimDuration>,
 }
+
+/// Requests of one size, of those that clients issue.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestClass {
+    /// Their share of all requests; those of all classes together are one.
+    pub share: f64,
+    /// The share of them that read, from 0 to 1.
+    pub read_share: f64,
+    /// Data of each.
+    pub size: Bytes,
+}
+
+/// The most classes of one traffic.
+const CLASSES_MAX: usize = 64;
+/// How far the sum of shares may be from one.
+const ROUNDING: f64 = 1e-6;
 
 /// When requests come.
 #[derive(Clone, Debug, Deserialize)]
@@ -111,7 +126,41 @@ pub enum Targets {
     },
 }
 
+impl RequestClass {
+    /// Their shares of all requests: those of them that read, and that write.
+    pub(crate) fn shares(&self) -> [f64; 2] {
+        let reads = self.share * self.read_share;
+        [reads, self.share - reads]
+    }
+}
+
 impl Traffic {
+    /// The mean data of a request, in bytes.
+    pub(crate) fn mean_size(&self) -> f64 {
+        self.classes.iter().map(|class| class.share * class.size.get() as f64).sum()
+    }
+
+    /// The share of all requests that read.
+    pub(crate) fn read_share(&self) -> f64 {
+        self.classes.iter().map(|class| class.shares()[0]).sum()
+    }
+
+    /// The number of a request's class, the class, and whether the request reads, by a number from 0 to below 1 that is drawn for it.
+    #[inline]
+    pub(super) fn class_at(&self, uniform: f64) -> (u16, &RequestClass, bool) {
+        let (mut left, last) = (uniform, self.classes.len() - 1);
+        let holds = |(number, class): &(usize, &RequestClass)| {
+            let is_here = left < class.share || *number == last;
+            if !is_here {
+                left -= class.share;
+            }
+            is_here
+        };
+        let (number, class) =
+            self.classes.iter().enumerate().find(holds).expect("the last class has what rounding leaves");
+        (number as u16, class, left < class.share * class.read_share)
+    }
+
     /// Checks that requests can be drawn from this, for a system of `devices` devices.
     ///
     /// # Errors
@@ -125,8 +174,16 @@ impl Traffic {
             let rule = "name one device of the system at least, and no other";
             return wrong("servers", format!("{} devices", self.servers.len()), rule);
         }
-        if !(0.0..=1.0).contains(&self.read_share) {
-            return wrong("read_share", self.read_share.to_string(), "it must be from 0 to 1");
+        let is_share = |share: f64| (0.0..=1.0).contains(&share);
+        if !(1..=CLASSES_MAX).contains(&self.classes.len()) {
+            return wrong("classes", self.classes.len().to_string(), "give from 1 to 64");
+        }
+        if let Some(class) = self.classes.iter().find(|class| !is_share(class.read_share)) {
+            return wrong("read_share", class.read_share.to_string(), "it must be from 0 to 1");
+        }
+        let sum: f64 = self.classes.iter().map(|class| class.share).sum();
+        if !self.classes.iter().all(|class| is_share(class.share)) || (sum - 1.0).abs() > ROUNDING {
+            return wrong("share", sum.to_string(), "shares are from 0 to 1, and 1 together");
         }
         if self.timeout == Some(SimDuration::ZERO) {
             return wrong("timeout", "0 s".into(), "it must be above zero");

@@ -40,6 +40,18 @@ pub(super) struct Law {
     pub first: u32,
     /// The number of its first recorded request.
     pub first_row: u32,
+    /// The number of its first class of requests, of those of all laws.
+    pub first_class: u16,
+}
+
+/// What a requester asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drawn {
+    /// Its class, of those of all laws.
+    pub class: u16,
+    pub is_read: bool,
+    pub bytes: Bytes,
+    pub server: DeviceId,
 }
 
 /// The clients that issue requests.
@@ -66,7 +78,8 @@ impl Requests {
         self.requesters.extend((u64::from(first)..u64::from(first) + count).map(requester));
         let first_row = self.laws.iter().map(|law| law.rows().len() as u32).sum();
         let chooser = Chooser::new(seed, servers, traffic.targets, (u64::from(first), count as usize));
-        self.laws.push(Law { traffic, chooser, first, first_row });
+        let first_class = self.laws.iter().map(|law| law.traffic.classes.len() as u16).sum();
+        self.laws.push(Law { traffic, chooser, first, first_row, first_class });
     }
 
     /// The law of a requester.
@@ -174,13 +187,14 @@ impl Requests {
         }
     }
 
-    /// A request of the law's kind to a server of the law's.
-    pub fn drawn(&mut self, requester: u32) -> (bool, Bytes, DeviceId) {
+    /// A request of one of the law's classes, to a server of the law's.
+    pub fn drawn(&mut self, requester: u32) -> Drawn {
         let Requests { laws, requesters } = self;
         let drawing = &mut requesters[requester as usize];
-        let Law { traffic, chooser, first, .. } = &laws[usize::from(drawing.law)];
-        let is_read = drawing.kind.uniform() < traffic.read_share;
-        (is_read, traffic.size, chooser.draw(requester - first, &mut drawing.target))
+        let Law { traffic, chooser, first, first_class, .. } = &laws[usize::from(drawing.law)];
+        let (class, of_class, is_read) = traffic.class_at(drawing.kind.uniform());
+        let server = chooser.draw(requester - first, &mut drawing.target);
+        Drawn { class: first_class + class, is_read, bytes: of_class.size, server }
     }
 }
 

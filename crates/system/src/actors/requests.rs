@@ -3,9 +3,10 @@
 use resilver_device::Device;
 use resilver_fabric::Fabric;
 use resilver_kernel::queue::QueueKind;
-use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
+use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::request_traffic::{Arrivals, TraceRequest};
+use super::requesters::Drawn;
 use super::{NO_GROUP, NO_OBJECT, Workload};
 use crate::SystemError;
 use crate::operations::table::{Action, Operation};
@@ -74,17 +75,17 @@ impl Workload {
         let Some(requests) = &mut self.requests else { return };
         let (requester, TraceRequest { is_read, bytes, target, .. }, next) = requests.recorded(row);
         let server = target.unwrap_or_else(|| requests.draw_server(requester));
-        let life = requests.life(requester);
+        let (life, class) = (requests.life(requester), requests.law_of(requester).first_class);
         if let Some((row, at)) = next {
             self.schedule(at, WorkloadEvent::Recorded(row), site);
         }
-        self.issue(life, (is_read, bytes, server), site);
+        self.issue(life, Drawn { class, is_read, bytes, server }, site);
     }
 
     fn issue<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
         Life { requester, life }: Life,
-        (is_read, bytes, server): (bool, Bytes, DeviceId),
+        Drawn { class, is_read, bytes, server }: Drawn,
         site: &mut Site<'_, F, D, K>,
     ) {
         let Some(requests) = &self.requests else { return };
@@ -94,6 +95,7 @@ impl Workload {
             life,
             source: requester,
             law: requests.requesters[requester as usize].law,
+            class,
             entry: requests.endpoint(requester).get(),
             server: server.get(),
             data: bytes,
@@ -121,7 +123,7 @@ impl Workload {
             self.problem = Some(SystemError::TooManyRequests);
             return;
         };
-        self.measures.issued(operation.lane, operation.law);
+        self.measures.issued(operation.lane, operation.class);
         if let Some(timeout) = timeout {
             self.schedule_within(now + timeout, WorkloadEvent::Timeout(handle), site);
         }
@@ -179,7 +181,7 @@ impl Workload {
             self.measures.completed(site.schedule.now(), request, NO_GROUP);
             self.follow_up(request.source, site);
         } else {
-            self.measures.clients.late(request.law);
+            self.measures.clients.late(request.class);
         }
     }
 
@@ -244,7 +246,7 @@ impl Workload {
             let request = self.operations.get(handle);
             (request.is_wanted, request.is_abandoned) = (false, true);
             let request = *request;
-            self.measures.retried(request.law);
+            self.measures.retried(request.class);
             self.settle(handle);
             self.try_request(request.anew(), site);
         }

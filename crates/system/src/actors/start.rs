@@ -47,11 +47,11 @@ fn stride_of(plans: &[Plan]) -> usize {
 
 impl Workload {
     /// A workload of nothing yet, on a system of `devices` devices.
-    fn on(devices: usize, plans: Vec<Plan>, groups: Vec<Group>, laws: usize) -> Self {
+    fn on(devices: usize, plans: Vec<Plan>, groups: Vec<Group>, classes: &[usize]) -> Self {
         let pieces = stride_of(&plans);
         Workload {
             operations: Operations::new(pieces),
-            measures: OperationMeasures::new(devices, groups.len(), laws),
+            measures: OperationMeasures::new(devices, groups.len(), classes),
             plans,
             coders: vec![SimTime::ZERO; devices],
             liveness: Liveness::new(devices),
@@ -102,7 +102,7 @@ impl Workload {
     pub fn of_requests(seed: u64, traffic: Traffic, devices: usize, has_rebuild: bool) -> Result<Self, SystemError> {
         traffic.check(devices, has_rebuild)?;
         let servers = traffic.servers.clone();
-        let workload = Workload::on(devices, vec![Plan::single()], Vec::new(), 1);
+        let workload = Workload::on(devices, vec![Plan::single()], Vec::new(), &[traffic.classes.len()]);
         Ok(workload.requesting(seed, vec![(traffic, servers)]))
     }
 
@@ -138,6 +138,7 @@ impl Workload {
     fn of_clients(config: &SystemConfig) -> Result<Self, SystemError> {
         let (devices, has_rebuild) = (config.endpoint_of.len(), !config.failing().is_empty());
         config.traffic.iter().try_for_each(|traffic| traffic.check(devices, has_rebuild))?;
+        let classes: Vec<usize> = config.traffic.iter().map(|traffic| traffic.classes.len()).collect();
         let is_empty = |pool: &StoredPool| matches!(&pool.contents, Contents::Groups(groups) if groups.is_empty());
         if !config.pools.iter().all(is_empty) {
             let (plans, of_pool) = plans_of(config, true)?;
@@ -145,12 +146,12 @@ impl Workload {
             let objects = Objects::sample(config, &asked, stride_of(&plans), &of_pool)?;
             let primaries: Vec<Vec<DeviceId>> = (0..asked.len()).map(|sample| objects.primaries(sample)).collect();
             if primaries.iter().all(|servers| !servers.is_empty()) {
-                let stored = Workload::on(devices, plans, Vec::new(), asked.len()).over(objects);
+                let stored = Workload::on(devices, plans, Vec::new(), &classes).over(objects);
                 return Ok(stored.requesting(config.seed, config.traffic.iter().cloned().zip(primaries).collect()));
             }
         }
         let alone = |traffic: &Traffic| (traffic.clone(), traffic.servers.clone());
-        let workload = Workload::on(devices, vec![Plan::single()], Vec::new(), config.traffic.len());
+        let workload = Workload::on(devices, vec![Plan::single()], Vec::new(), &classes);
         Ok(workload.requesting(config.seed, config.traffic.iter().map(alone).collect()))
     }
 
@@ -174,7 +175,7 @@ impl Workload {
         };
         let Sources { all, of_bursts, of_corruptions } = sources_of(config, &traffic, sides, Bytes::new(data));
         let groups = groups_of(&traffic);
-        let workload = Workload::on(devices, plans, groups, 1).over(objects);
+        let workload = Workload::on(devices, plans, groups, &[1]).over(objects);
         Ok(Workload {
             control: traffic.control,
             strip,

@@ -82,7 +82,7 @@ impl Workload {
             if source.owed != ENDLESS {
                 source.owed -= 1;
             }
-            self.measures.issued(operation.lane, operation.law);
+            self.measures.issued(operation.lane, operation.class);
             self.start_operation(handle, site);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use resilver_units::{DeviceId, EndpointId, SimDuration, SimTime};
+use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::Workload;
 use super::request_traffic::{Arrivals, TraceRequest, Traffic};
@@ -64,12 +64,12 @@ impl Clients {
         law.chooser.own(requester - law.first).map(Iterator::collect)
     }
 
-    /// The same system with this requester alone, which issues as many requests of a kind, one after another with `spacing` between them:
+    /// The same system with this requester alone, which issues as many requests of a kind and a size, one after another with `spacing` between them:
     /// so many to each of these servers in turn, or where none is named, to each server as many as its share of the requests says.
     pub fn alone(
         &self,
         (requester, servers): (u32, &[DeviceId]),
-        is_read: bool,
+        (is_read, bytes): (bool, Bytes),
         (each, spacing): (usize, SimDuration),
     ) -> Workload {
         let rows = each * servers.len().max(1);
@@ -85,7 +85,7 @@ impl Clients {
         let row = |number: usize| TraceRequest {
             at: SimTime::from_picoseconds(number as u64 * spacing.picoseconds()),
             is_read,
-            bytes: traffic.size,
+            bytes,
             target: Some(match servers.get(number / each) {
                 Some(&server) => server,
                 None => chooser.at((number as f64 + 0.5) / rows as f64),

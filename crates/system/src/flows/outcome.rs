@@ -43,8 +43,8 @@ impl Sum {
 
 /// All that is summed over phases and flows.
 struct Totals {
-    /// By traffic, period and whether it reads.
-    served: Vec<[[Sum; 2]; 3]>,
+    /// By traffic, class of its requests, period and whether they read.
+    served: Vec<Vec<[[Sum; 2]; 3]>>,
     windows: [SimDuration; 3],
     /// By part, of reads and of writes.
     costs: [Vec<Cost>; 2],
@@ -61,9 +61,10 @@ fn duration(seconds: f64) -> SimDuration {
 
 impl Totals {
     fn of(steady: &Steady, shared: &[Shared], devices: usize, since: SimTime) -> Self {
+        let traffic = steady.config.traffic.iter();
         let none = || vec![Cost::default(); shared[0].parts.count()];
         let mut totals = Totals {
-            served: vec![[[Sum::default(); 2]; 3]; steady.config.traffic.len()],
+            served: traffic.map(|traffic| vec![[[Sum::default(); 2]; 3]; traffic.classes.len()]).collect(),
             windows: [SimDuration::ZERO; 3],
             costs: [none(), none()],
             answered: vec![0.0; devices],
@@ -86,18 +87,20 @@ impl Totals {
         let trials = &steady.trials[number * count..(number + 1) * count];
         for (trial, (&rate, &delay)) in trials.iter().zip(shared.rates.iter().zip(&shared.delays)) {
             let traffic = &steady.config.traffic[trial.of.law];
-            let (size, reads) = (traffic.size.get() as f64, traffic.read_share);
-            let alone = reads * trial.reads.delay + (1.0 - reads) * trial.writes.delay;
-            for (kind, (of_kind, share)) in
-                [(&trial.reads, reads), (&trial.writes, 1.0 - reads)].into_iter().enumerate()
-            {
-                let a_second = rate / size * share;
-                // What is waited for is the same for both kinds.
-                let own = (of_kind.delay + delay - alone).max(0.0);
-                of_phase[kind].add(a_second * length.seconds(), size, own);
-                self.served[trial.of.law][phase.period as usize][kind].add(a_second * window, size, own);
-                self.add(kind, of_kind, a_second * window);
+            let (requests, reads) = (rate / traffic.mean_size(), traffic.read_share());
+            let alone = trial.alone_seconds(reads);
+            for (number, (class, own)) in traffic.classes.iter().zip(&trial.alone).enumerate() {
+                for (kind, (share, own)) in class.shares().into_iter().zip(own).enumerate() {
+                    let (a_second, size) = (requests * share, class.size.get() as f64);
+                    // What is waited for is the same for all classes and both kinds.
+                    let own = (own + delay - alone).max(0.0);
+                    of_phase[kind].add(a_second * length.seconds(), size, own);
+                    let served = &mut self.served[trial.of.law][number][phase.period as usize][kind];
+                    served.add(a_second * window, size, own);
+                }
             }
+            self.add(0, &trial.reads, requests * reads * window);
+            self.add(1, &trial.writes, requests * (1.0 - reads) * window);
         }
         let both = of_phase[0].and(of_phase[1]);
         self.intervals.push(TrafficInterval {
@@ -167,8 +170,8 @@ impl Totals {
 
     fn clients(&self, form: &ClientOutcome, outstanding: f64) -> ClientOutcome {
         let mut all = [[Sum::default(); 2]; 3];
-        for of_law in &self.served {
-            for (sums, of_period) in all.iter_mut().zip(of_law) {
+        for of_class in self.served.iter().flatten() {
+            for (sums, of_period) in all.iter_mut().zip(of_class) {
                 sums.iter_mut().zip(of_period).for_each(|(sum, of_kind)| *sum = sum.and(*of_kind));
             }
         }
@@ -187,7 +190,7 @@ impl Totals {
             outstanding: outstanding.round() as u64,
             hanging: 0,
             periods: self.periods(&all),
-            laws: self.served.iter().map(|of_law| self.periods(of_law)).collect(),
+            classes: self.served.iter().map(|of| of.iter().map(|of_class| self.periods(of_class)).collect()).collect(),
             pieces: form.pieces.map(|_| PieceCounts {
                 read: asked(self.pieces.0),
                 written: asked(self.pieces.1),
@@ -216,7 +219,7 @@ pub(super) fn conclude(mut steady: Steady, shared: &[Shared]) -> Result<Conclusi
     let last = shared.last().map_or(0.0, |last| {
         let trials = &steady.trials[steady.trials.len() - steady.requesters.len()..];
         let each = trials.iter().zip(last.rates.iter().zip(&last.delays));
-        each.map(|(trial, (rate, delay))| rate / steady.config.traffic[trial.of.law].size.get() as f64 * delay).sum()
+        each.map(|(trial, (rate, delay))| rate / steady.config.traffic[trial.of.law].mean_size() * delay).sum()
     });
     let clients = totals.clients(&form, last);
     let mut part = form.disks.len();

@@ -81,12 +81,19 @@ impl Pairs {
                 let from = self.tried[of[number] as usize].0;
                 parts.of_entry(part, clients.entry_of(from), clients.entry_of(requester))
             };
-            let reads: Vec<&Kind> = own.iter().map(|trial| &trial.reads).collect();
-            let writes: Vec<&Kind> = own.iter().map(|trial| &trial.writes).collect();
+            let share = 1.0 / own.len() as f64;
+            let reads: Vec<(&Kind, f64)> = own.iter().map(|trial| (&trial.reads, share)).collect();
+            let writes: Vec<(&Kind, f64)> = own.iter().map(|trial| (&trial.writes, share)).collect();
+            let mut alone = vec![[0.0; 2]; own[0].alone.len()];
+            for of_class in own.iter().flat_map(|trial| trial.alone.iter().enumerate()) {
+                let (class, delays) = of_class;
+                alone[class].iter_mut().zip(delays).for_each(|(sum, delay)| *sum += share * delay);
+            }
             Trial {
                 of: loops[requester as usize].unwrap_or(own[0].of),
                 reads: Kind::mean(&reads, renamed),
                 writes: Kind::mean(&writes, renamed),
+                alone,
             }
         };
         requesters.iter().zip(&self.of).map(combine).collect()

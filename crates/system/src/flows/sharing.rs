@@ -6,7 +6,6 @@ use resilver_units::{EndpointId, SimDuration};
 use super::refused;
 use super::trial::{Cost, Trial};
 use crate::SystemError;
-use crate::actors::Traffic;
 use crate::config::SystemConfig;
 use crate::storage::Conclusion;
 
@@ -126,7 +125,7 @@ impl Shared {
 /// What a request of a trial costs on average, and its data.
 fn costs_of<'a>(config: &SystemConfig, trial: &'a Trial) -> (impl Iterator<Item = (Cost, f64)> + 'a, f64) {
     let traffic = &config.traffic[trial.of.law];
-    let (reads, size) = (traffic.read_share, traffic.size.get().max(1) as f64);
+    let (reads, size) = (traffic.read_share(), traffic.mean_size().max(1.0));
     let of_reads = trial.reads.costs.iter().map(move |&cost| (cost, reads));
     (of_reads.chain(trial.writes.costs.iter().map(move |&cost| (cost, 1.0 - reads))), size)
 }
@@ -135,10 +134,10 @@ fn costs_of<'a>(config: &SystemConfig, trial: &'a Trial) -> (impl Iterator<Item 
 pub(super) fn share(config: &SystemConfig, parts: Parts, trials: &[Trial]) -> Result<Shared, SystemError> {
     let capped = |trial: &Trial| {
         let traffic = &config.traffic[trial.of.law];
-        let alone = traffic.read_share * trial.reads.delay + (1.0 - traffic.read_share) * trial.writes.delay;
+        let alone = trial.alone_seconds(traffic.read_share());
         // A request is issued at a random moment of the interval, on average in its middle.
         let cycle = alone + trial.of.interval.seconds() / 2.0;
-        let (size, gap) = (traffic.size.get() as f64, trial.of.gap.seconds());
+        let (size, gap) = (traffic.mean_size(), trial.of.gap.seconds());
         let of_loop = if cycle > 0.0 { trial.of.outstanding as f64 * size / cycle } else { f64::INFINITY };
         if gap > 0.0 { of_loop.min(size / gap) } else { of_loop }
     };
@@ -183,14 +182,13 @@ pub(super) fn share(config: &SystemConfig, parts: Parts, trials: &[Trial]) -> Re
     let alone = is_finite.then_some(own);
     layers.push(Allowed { layer: None, parts: trials.len(), alone, stacked: Some(total), bound });
     let delay = |(trial, (rate, &binding)): (&Trial, (&f64, &u32))| {
-        let Traffic { size, read_share, .. } = config.traffic[trial.of.law];
-        let size = size.get() as f64;
+        let traffic = &config.traffic[trial.of.law];
         if binding == OWN_CAP && trial.of.gap > SimDuration::ZERO {
             // Requests that keep a distance are not all outstanding, and none of them waits.
-            return read_share * trial.reads.delay + (1.0 - read_share) * trial.writes.delay;
+            return trial.alone_seconds(traffic.read_share());
         }
         // What is outstanding is what comes in the time that a request takes and is waited with (Little's law).
-        (trial.of.outstanding as f64 * size / rate - trial.of.interval.seconds() / 2.0).max(0.0)
+        (trial.of.outstanding as f64 * traffic.mean_size() / rate - trial.of.interval.seconds() / 2.0).max(0.0)
     };
     let delays = trials.iter().zip(rates.iter().zip(&binding)).map(delay).collect();
     Ok(Shared { parts, rates, binding, used: found.used, delays, layers })

@@ -58,8 +58,11 @@ pub(super) struct Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
     pub of: Loop,
+    /// The mean read, and the mean write.
     pub reads: Kind,
     pub writes: Kind,
+    /// Seconds that a read and a write of each class of requests take alone.
+    pub alone: Vec<[f64; 2]>,
 }
 
 /// How many requests of a kind are tried for a client, or for a server of its own, which has so many `targets`; `trials` is how many there are
@@ -91,24 +94,44 @@ pub(super) fn run(
     ((requester, servers), of): ((u32, &[DeviceId]), Loop),
     rows: usize,
 ) -> Result<Tried, SystemError> {
-    let read_share = config.traffic[of.law].read_share;
+    let classes = &config.traffic[of.law].classes;
     let count = servers.len().max(1);
-    let mut trials = vec![Trial { of, reads: Kind::default(), writes: Kind::default() }; count];
     let spacing = SimDuration::from_picoseconds(SPACING_MAX.min(TIME_MAX / (rows * count) as u64));
+    // By server: which class, which kind, its share of all requests, and what it comes to.
+    let mut tried: Vec<Vec<(usize, usize, f64, Kind)>> = vec![Vec::new(); count];
     let (mut form, mut all_events) = (None, 0);
-    for (is_read, share) in [(true, read_share), (false, 1.0 - read_share)] {
-        if share > 0.0 {
-            let workload = clients.alone((requester, servers), is_read, (rows, spacing));
-            let (kinds, told, events) = try_one_by_one(config, workload, count, (rows, spacing))?;
-            for (trial, kind) in trials.iter_mut().zip(kinds) {
-                *if is_read { &mut trial.reads } else { &mut trial.writes } = kind;
-            }
+    for (number, class) in classes.iter().enumerate() {
+        for (kind, share) in class.shares().into_iter().enumerate().filter(|&(_, share)| share > 0.0) {
+            let workload = clients.alone((requester, servers), (kind == 0, class.size), (rows, spacing));
+            let (found, told, events) = try_one_by_one(config, workload, count, (rows, spacing))?;
+            tried.iter_mut().zip(found).for_each(|(of_server, found)| of_server.push((number, kind, share, found)));
             all_events += events;
             form.get_or_insert(told);
         }
     }
     let form = form.ok_or_else(|| refused("a share of requests reads, and the others write"))?;
+    let trials = tried.iter().map(|tried| Trial::of(of, classes.len(), tried)).collect();
     Ok(Tried { trials, form, events: all_events })
+}
+
+impl Trial {
+    /// What the requests of each class and kind that were tried come to together, by their shares.
+    fn of(of: Loop, classes: usize, tried: &[(usize, usize, f64, Kind)]) -> Self {
+        let mut alone = vec![[0.0; 2]; classes];
+        tried.iter().for_each(|&(class, kind, _, ref found)| alone[class][kind] = found.delay);
+        let mean_of = |kind: usize| {
+            let own = tried.iter().filter(|one| one.1 == kind);
+            let sum: f64 = own.clone().map(|one| one.2).sum();
+            let own: Vec<(&Kind, f64)> = own.map(|(_, _, share, found)| (found, share / sum)).collect();
+            Kind::mean(&own, |_, part| part)
+        };
+        Trial { of, reads: mean_of(0), writes: mean_of(1), alone }
+    }
+
+    /// Seconds that a request takes alone, on average where so many of them read.
+    pub fn alone_seconds(&self, read_share: f64) -> f64 {
+        read_share * self.reads.delay + (1.0 - read_share) * self.writes.delay
+    }
 }
 
 /// Runs a workload to its end, which issues as many requests each of so many times in a row; returns what those of each time cost.
@@ -145,12 +168,11 @@ pub(super) fn steady(config: &SystemConfig) -> SystemConfig {
 }
 
 impl Kind {
-    /// What requests come to that are as often of one of these kinds as of another; `renamed` says which part a kind's part is.
-    pub fn mean(kinds: &[&Kind], renamed: impl Fn(usize, u32) -> u32) -> Self {
-        let share = 1.0 / kinds.len().max(1) as f64;
+    /// What requests come to of which a share is of each of these kinds; `renamed` says which part a kind's part is.
+    pub fn mean(kinds: &[(&Kind, f64)], renamed: impl Fn(usize, u32) -> u32) -> Self {
         let (mut mean, mut costs) = (Kind::default(), Vec::new());
-        for (number, kind) in kinds.iter().enumerate() {
-            costs.extend(kind.costs.iter().map(|cost| Cost { part: renamed(number, cost.part), ..*cost }));
+        for (number, &(kind, share)) in kinds.iter().enumerate() {
+            costs.extend(kind.costs.iter().map(|cost| (share, Cost { part: renamed(number, cost.part), ..*cost })));
             mean.answered.extend(kind.answered.iter().map(|&(device, answers)| (device, answers * share)));
             mean.delay += kind.delay * share;
             mean.network_bytes += kind.network_bytes * share;
@@ -158,8 +180,8 @@ impl Kind {
             mean.hops.iter_mut().zip(&kind.hops).for_each(|(sum, hops)| *sum += hops * share);
             mean.pieces = (mean.pieces.0 + kind.pieces.0 * share, mean.pieces.1 + kind.pieces.1 * share);
         }
-        costs.sort_by_key(|cost| cost.part);
-        for cost in costs {
+        costs.sort_by_key(|(_, cost)| cost.part);
+        for (share, cost) in costs {
             if mean.costs.last().is_none_or(|last| last.part != cost.part) {
                 mean.costs.push(Cost { part: cost.part, ..Cost::default() });
             }

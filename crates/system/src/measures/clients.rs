@@ -5,7 +5,7 @@ use resilver_kernel::stats::{LogHistogram, Timeline};
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use super::outcome::{ClientOutcome, Counts, Delays, PieceCounts, ServerOutcome, TrafficInterval};
-use super::periods::{Period, PeriodOutcome, Periods};
+use super::periods::{Period, PeriodOutcome, Periods, together};
 use crate::checker::{ConservationError, hold};
 
 /// Picoseconds in a nanosecond: sums of delays over an interval are kept in these, which fit for longer.
@@ -36,8 +36,10 @@ struct Series {
 /// What is counted of clients.
 #[derive(Clone, Debug)]
 pub(crate) struct Measures {
-    /// Since statistics began, of each law of requests.
+    /// Since statistics began, of each class of requests, those of one law behind another's.
     periods: Vec<Periods>,
+    /// How many classes each law has.
+    classes: Vec<usize>,
     /// Since time zero.
     total: Counts,
     /// What was asked of stored pieces since statistics began; of none where nothing is stored.
@@ -61,9 +63,10 @@ pub(crate) struct Measures {
 }
 
 impl Measures {
-    pub fn new(devices: usize, laws: usize) -> Self {
+    pub fn new(devices: usize, classes: &[usize]) -> Self {
         Measures {
-            periods: vec![Periods::default(); laws],
+            periods: vec![Periods::default(); classes.iter().sum()],
+            classes: classes.to_vec(),
             total: Counts::default(),
             pieces: None,
             servers: vec![ServerOutcome::default(); devices],
@@ -102,33 +105,33 @@ impl Measures {
         self.periods.iter_mut().for_each(|periods| periods.enter(now, period));
     }
 
-    /// What is counted now of the requests of a law.
+    /// What is counted now of the requests of a class.
     #[inline]
-    fn counted(&mut self, law: u8) -> &mut PeriodOutcome {
-        self.periods[usize::from(law)].counted()
+    fn counted(&mut self, class: u16) -> &mut PeriodOutcome {
+        self.periods[usize::from(class)].counted()
     }
 
     #[inline]
-    pub fn issued(&mut self, law: u8) {
-        self.counted(law).counts.issued += 1;
+    pub fn issued(&mut self, class: u16) {
+        self.counted(class).counts.issued += 1;
         self.total.issued += 1;
     }
 
-    pub fn lost(&mut self, now: SimTime, law: u8, device: u32) {
-        self.counted(law).counts.lost += 1;
+    pub fn lost(&mut self, now: SimTime, class: u16, device: u32) {
+        self.counted(class).counts.lost += 1;
         self.total.lost += 1;
         self.servers[device as usize].lost += 1;
         self.series.lost.record(now, 1);
     }
 
-    pub fn late(&mut self, law: u8) {
-        self.counted(law).counts.late += 1;
+    pub fn late(&mut self, class: u16) {
+        self.counted(class).counts.late += 1;
         self.total.late += 1;
     }
 
     /// A request is asked again elsewhere, because its server became known to have failed.
-    pub fn retried(&mut self, law: u8) {
-        self.counted(law).counts.retried += 1;
+    pub fn retried(&mut self, class: u16) {
+        self.counted(class).counts.retried += 1;
         self.total.retried += 1;
     }
 
@@ -137,14 +140,14 @@ impl Measures {
     pub fn completed(
         &mut self,
         now: SimTime,
-        (law, device): (u8, u32),
+        (class, device): (u16, u32),
         is_read: bool,
         bytes: Bytes,
         delay: SimDuration,
     ) {
         self.total.completed += 1;
         self.servers[device as usize].completed += 1;
-        let counted = self.periods[usize::from(law)].counted();
+        let counted = self.periods[usize::from(class)].counted();
         counted.counts.completed += 1;
         let (delays, series) = if is_read {
             (&mut counted.reads, &mut self.series.read_bytes)
@@ -282,11 +285,10 @@ impl Measures {
             requests: now.requests - before.requests,
         };
         let (write_backlog, write_backlog_bytes, write_backlog_max) = self.backlog();
-        let laws: Vec<[PeriodOutcome; 3]> = self.periods.iter().map(|periods| periods.outcomes(ended_at)).collect();
-        let periods = Period::ALL.map(|period| {
-            let of_laws = laws.iter().map(|periods| &periods[period as usize]);
-            of_laws.fold(PeriodOutcome::default(), |sum, of_law| sum.with(of_law))
-        });
+        let mut outcomes = self.periods.iter().map(|periods| periods.outcomes(ended_at));
+        let classes: Vec<Vec<[PeriodOutcome; 3]>> =
+            self.classes.iter().map(|&count| outcomes.by_ref().take(count).collect()).collect();
+        let periods = together(classes.iter().flatten());
         let [mut reads, mut writes] = [Delays::default(), Delays::default()];
         for period in &periods {
             (reads, writes) = (reads.with(&period.reads), writes.with(&period.writes));
@@ -300,7 +302,7 @@ impl Measures {
             reads,
             writes,
             periods,
-            laws,
+            classes,
             pieces: self.pieces,
             write_backlog,
             write_backlog_bytes,

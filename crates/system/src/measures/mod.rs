@@ -7,5 +7,6 @@ mod periods;
 mod streams;
 
 pub use outcome::{Bar, ClientOutcome, Counts, Delays, PieceCounts, ServerOutcome, TrafficInterval};
+pub(crate) use periods::together;
 pub use periods::{Period, PeriodOutcome};
 pub use streams::{Rates, StreamOutcome, StripeGroup};

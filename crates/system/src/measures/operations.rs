@@ -88,9 +88,9 @@ fn add(sums: &mut [u64; STEPS], steps: impl IntoIterator<Item = u64>) {
 }
 
 impl OperationMeasures {
-    pub fn new(devices: usize, groups: usize, laws: usize) -> Self {
+    pub fn new(devices: usize, groups: usize, classes: &[usize]) -> Self {
         OperationMeasures {
-            clients: Measures::new(devices, laws),
+            clients: Measures::new(devices, classes),
             counts: Default::default(),
             groups: vec![Rates::default(); groups],
             all: Rates::default(),
@@ -110,10 +110,10 @@ impl OperationMeasures {
     }
 
     #[inline]
-    pub fn issued(&mut self, lane: u8, law: u8) {
+    pub fn issued(&mut self, lane: u8, class: u16) {
         self.counts[lane as usize].issued += 1;
         if lane == CLIENTS {
-            self.clients.issued(law);
+            self.clients.issued(class);
         }
     }
 
@@ -146,14 +146,14 @@ impl OperationMeasures {
     pub fn lost(&mut self, now: SimTime, operation: &Operation) {
         self.counts[operation.lane as usize].lost += 1;
         if operation.lane == CLIENTS {
-            self.clients.lost(now, operation.law, operation.coordinator);
+            self.clients.lost(now, operation.class, operation.coordinator);
         }
     }
 
     /// A request is asked again elsewhere, because a device that it waits for became known to have failed.
-    pub fn retried(&mut self, law: u8) {
+    pub fn retried(&mut self, class: u16) {
         self.counts[CLIENTS as usize].retried += 1;
-        self.clients.retried(law);
+        self.clients.retried(class);
     }
 
     /// Nothing is to happen to an operation any more.
@@ -176,7 +176,7 @@ impl OperationMeasures {
         self.counts[lane as usize].completed += 1;
         let delay = now.since(due_at);
         if lane == CLIENTS {
-            self.clients.completed(now, (operation.law, coordinator), action == Action::Read, data, delay);
+            self.clients.completed(now, (operation.class, coordinator), action == Action::Read, data, delay);
             if action == Action::Read && operation.is_degraded {
                 let pieces = u64::from(operation.pieces.count_ones());
                 self.clients.degraded(Bytes::new(operation.piece.get() * pieces));

@@ -123,8 +123,8 @@ pub struct ClientOutcome {
     pub hanging: u64,
     /// What clients got before the first fault, during the faults and their recovery, and after it.
     pub periods: [PeriodOutcome; 3],
-    /// The same of each law of requests, in the order in which they are given.
-    pub laws: Vec<[PeriodOutcome; 3]>,
+    /// The same of each class of requests of each law, in the order in which they are given.
+    pub classes: Vec<Vec<[PeriodOutcome; 3]>>,
     /// What requests and streams asked of stored pieces; `None` where nothing is stored.
     pub pieces: Option<PieceCounts>,
     /// Reads completed.

@@ -48,11 +48,27 @@ impl PeriodOutcome {
         }
     }
 
+    /// Of the whole time, of what was got in each period of it.
+    pub(crate) fn of_all(periods: &[PeriodOutcome; 3]) -> PeriodOutcome {
+        periods.iter().fold(PeriodOutcome::default(), |sum, period| {
+            let window = sum.window + period.window;
+            PeriodOutcome { window, ..sum.with(period) }
+        })
+    }
+
     /// Data read and written by clients a second; `None` where the period has no time.
     pub fn per_second(&self, bytes: Bytes) -> Option<f64> {
         let seconds = self.window.seconds();
         (seconds > 0.0).then(|| bytes.get() as f64 / seconds)
     }
+}
+
+/// What several classes of requests got in each period together.
+pub(crate) fn together<'a>(classes: impl Iterator<Item = &'a [PeriodOutcome; 3]> + Clone) -> [PeriodOutcome; 3] {
+    Period::ALL.map(|period| {
+        let of_period = classes.clone().map(|periods| &periods[period as usize]);
+        of_period.fold(PeriodOutcome::default(), |sum, of_class| sum.with(of_class))
+    })
 }
 
 /// What is counted of each period.

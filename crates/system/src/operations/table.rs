@@ -60,6 +60,8 @@ pub(crate) struct Operation {
     pub code: u8,
     /// Which of the laws of requests it follows; the first of a stream's.
     pub law: u8,
+    /// Of which class of requests it is, of those of all laws.
+    pub class: u16,
     pub action: Action,
     /// What the present step waits for.
     pub step: Kind,
@@ -106,6 +108,7 @@ impl Operation {
             lane: TrafficClass::Clients.lane(),
             code: 0,
             law: 0,
+            class: 0,
             action: Action::Read,
             step: Kind::Ask,
             is_request: false,
@@ -123,9 +126,21 @@ impl Operation {
 
     /// The same request as one that nothing was done for yet: it is due since then, and asks the same object.
     pub fn anew(self) -> Self {
-        let Operation { due_at, data, source, life, server, object, entry, law, action, .. } = self;
+        let Operation { due_at, data, source, life, server, object, entry, law, class, action, .. } = self;
         let is_request = true;
-        Operation { data, source, life, server, object, entry, law, action, is_request, ..Operation::due(due_at) }
+        Operation {
+            data,
+            source,
+            life,
+            server,
+            object,
+            entry,
+            law,
+            class,
+            action,
+            is_request,
+            ..Operation::due(due_at)
+        }
     }
 
     /// Whether a message, a device or a coder is at work for it.

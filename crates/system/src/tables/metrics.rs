@@ -11,8 +11,8 @@ use crate::measures::{ClientOutcome, Delays, Period, PeriodOutcome, StreamOutcom
 use crate::outcome::Outcome;
 use crate::simulation::Report;
 
-/// The names of the periods, in the order of their times.
-const PERIODS: [&str; 3] = ["before", "during", "after"];
+/// How names of the periods begin, in the order of their times.
+const PERIODS: [&str; 3] = ["before_", "during_", "after_"];
 
 /// What a finished run came to; `faults` are what broke in it, by name.
 pub fn metrics(report: &Report, faults: &[Named]) -> Metrics {
@@ -163,29 +163,30 @@ pub(super) fn of_periods(found: &mut Metrics, periods: Option<&[PeriodOutcome; 3
     tell(found, "during_before_throughput_ratio", ratio.map(|(during, before)| during / before));
 }
 
-fn of_period(found: &mut Metrics, name: &str, outcome: Option<&PeriodOutcome>) {
+/// What clients got in a period, under names that begin with its own; in the whole time where that is empty.
+pub(super) fn of_period(found: &mut Metrics, period: &str, outcome: Option<&PeriodOutcome>) {
     let count = |value: fn(&PeriodOutcome) -> u64| outcome.map(value);
     let rate = |bytes: fn(&PeriodOutcome) -> Bytes| outcome.and_then(|outcome| outcome.per_second(bytes(outcome)));
-    tell(found, format!("{name}_seconds"), outcome.map(|outcome| outcome.window));
-    tell(found, format!("{name}_requests_completed"), count(|outcome| outcome.counts.completed));
-    tell(found, format!("{name}_requests_lost"), count(|outcome| outcome.counts.lost));
-    tell(found, format!("{name}_requests_late"), count(|outcome| outcome.counts.late));
-    tell(found, format!("{name}_read_bytes_per_second"), rate(|outcome| outcome.reads.bytes));
-    tell(found, format!("{name}_write_bytes_per_second"), rate(|outcome| outcome.writes.bytes));
+    tell(found, format!("{period}seconds"), outcome.map(|outcome| outcome.window));
+    tell(found, format!("{period}requests_completed"), count(|outcome| outcome.counts.completed));
+    tell(found, format!("{period}requests_lost"), count(|outcome| outcome.counts.lost));
+    tell(found, format!("{period}requests_late"), count(|outcome| outcome.counts.late));
+    tell(found, format!("{period}read_bytes_per_second"), rate(|outcome| outcome.reads.bytes));
+    tell(found, format!("{period}write_bytes_per_second"), rate(|outcome| outcome.writes.bytes));
     let both = rate(|outcome| outcome.reads.bytes + outcome.writes.bytes);
-    tell(found, format!("{name}_throughput_bytes_per_second"), both);
+    tell(found, format!("{period}throughput_bytes_per_second"), both);
     let mean = |outcome: &PeriodOutcome| {
         let sum = outcome.reads.sum_picoseconds + outcome.writes.sum_picoseconds;
         let count = outcome.reads.completed + outcome.writes.completed;
         (count > 0).then(|| sum as f64 / count as f64 * 1e-12)
     };
-    tell(found, format!("{name}_mean_delay_seconds"), outcome.and_then(mean));
+    tell(found, format!("{period}mean_delay_seconds"), outcome.and_then(mean));
     for kind in ["read", "write"] {
         let delays = outcome.map(|outcome| if kind == "read" { &outcome.reads } else { &outcome.writes });
-        tell(found, format!("{name}_mean_{kind}_delay_seconds"), delays.and_then(Delays::mean_seconds));
+        tell(found, format!("{period}mean_{kind}_delay_seconds"), delays.and_then(Delays::mean_seconds));
         for (word, share) in [("p50", 0.5), ("p99", 0.99)] {
             let quantile = delays.and_then(|delays| delays.quantile_seconds(share));
-            tell(found, format!("{name}_{word}_{kind}_delay_seconds"), quantile);
+            tell(found, format!("{period}{word}_{kind}_delay_seconds"), quantile);
         }
     }
 }

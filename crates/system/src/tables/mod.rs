@@ -3,6 +3,7 @@
 //! A border hands these on as they are. What is added to them where the study is known (names of devices and nodes, ratios to
 //! the time) is not the core's.
 
+mod classes;
 mod flows;
 mod limits;
 mod metrics;
@@ -56,6 +57,15 @@ pub struct Table {
 impl Table {
     fn new(name: &'static str) -> Self {
         Table { name, columns: Vec::new() }
+    }
+
+    /// A table of rows that have the same names.
+    fn of_rows(name: &'static str, rows: Vec<Metrics>) -> Self {
+        let mut table = Table::new(name);
+        for (index, (name, _)) in rows.first().into_iter().flatten().enumerate() {
+            table.add(name, rows.iter().map(|row| row[index].1.clone()));
+        }
+        table
     }
 
     fn add<T: Cell>(&mut self, name: &str, cells: impl Iterator<Item = T>) {

@@ -6,12 +6,14 @@ use resilver_fabric::topology::Topology;
 use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_units::Bytes;
 
+use super::classes::request_classes;
 use super::flows::{flows, layers};
 use super::limits::limits;
 use super::metrics::{forget_delays_of_kinds, of_periods};
 use super::{Metrics, Table, tell};
 use crate::TrafficClass;
-use crate::measures::{Bar, ServerOutcome, StripeGroup, TrafficInterval};
+use crate::actors::Traffic;
+use crate::measures::{Bar, ServerOutcome, StripeGroup, TrafficInterval, together};
 use crate::outcome::{DeviceOutcome, PoolOutcome};
 use crate::simulation::{Report, Simulation};
 
@@ -20,8 +22,8 @@ const BUSY_BARS: usize = 50;
 
 /// The tables of a finished run; none until it is done.
 ///
-/// `servers` has a row a device, by number, and `interfaces` one an endpoint; `links`, `stripe_groups`, `flows` and `layers` have no columns where
-/// there are none.
+/// `servers` has a row a device, by number, and `interfaces` one an endpoint; `links`, `stripe_groups`, `request_classes`, `flows` and `layers` have
+/// no columns where there are none.
 pub fn tables(simulation: &Simulation) -> Vec<Table> {
     let Some(report) = simulation.report() else { return Vec::new() };
     vec![
@@ -36,7 +38,8 @@ pub fn tables(simulation: &Simulation) -> Vec<Table> {
         lending(report),
         stripe_groups(report),
         parts(report),
-        pools(report, &simulation.traffic_pools()),
+        request_classes(report, simulation.traffic()),
+        pools(report, simulation.traffic()),
         limits(report, simulation.lanes(), simulation.topology()),
         flows(report, simulation.topology()),
         layers(report),
@@ -253,9 +256,8 @@ fn parts(report: &Report) -> Table {
     table
 }
 
-/// A row a pool: what it holds, what became of it, and what the clients that ask for it alone got; `traffic_pools` says which
-/// of them do.
-fn pools(report: &Report, traffic_pools: &[Option<usize>]) -> Table {
+/// A row a pool: what it holds, what became of it, and what the clients that ask for it alone got.
+fn pools(report: &Report, traffic: &[Traffic]) -> Table {
     let outcome = &report.outcome;
     let of_pool = |number: usize| {
         let (population, PoolOutcome { losses, rebuilt_objects, rebuilt_pieces, rebuilt_bytes, rebuilt_at }) =
@@ -271,18 +273,13 @@ fn pools(report: &Report, traffic_pools: &[Option<usize>]) -> Table {
         tell(&mut row, "rebuilt_pieces", rebuilt_pieces);
         tell(&mut row, "rebuilt_bytes", rebuilt_bytes);
         tell(&mut row, "rebuild_seconds", rebuilt_at.since(outcome.begins_at));
-        let law = traffic_pools.iter().position(|&pool| pool == Some(number));
-        let clients = report.clients.as_ref().zip(law).map(|(clients, law)| &clients.laws[law]);
-        of_periods(&mut row, clients);
+        let law = traffic.iter().position(|traffic| traffic.pool == Some(number));
+        let clients = report.clients.as_ref().zip(law).map(|(clients, law)| together(clients.classes[law].iter()));
+        of_periods(&mut row, clients.as_ref());
         if report.flows.is_some() {
             forget_delays_of_kinds(&mut row);
         }
         row
     };
-    let rows: Vec<Metrics> = (0..outcome.pools.len()).map(of_pool).collect();
-    let mut table = Table::new("pools");
-    for (index, (name, _)) in rows.first().into_iter().flatten().enumerate() {
-        table.add(name, rows.iter().map(|row| row[index].1.clone()));
-    }
-    table
+    Table::of_rows("pools", (0..outcome.pools.len()).map(of_pool).collect())
 }

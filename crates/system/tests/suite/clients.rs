@@ -11,8 +11,8 @@ use resilver_fabric::{Forwarding, LogGp, LogGpRow, LogGpTable, Queues, Routing, 
 use resilver_kernel::lanes::Lanes;
 use resilver_kernel::{Digest, ExitReason, Limit, Schedule, run};
 use resilver_system::{
-    Arrivals, ClientOutcome, Conclusion, EventOf, Fault, Network, Plant, Recovery, RecoveryPolicy, RetryPolicy,
-    SourceChoice, Storage, Targets, TraceRequest, Traffic, Workload,
+    Arrivals, ClientOutcome, Conclusion, EventOf, Fault, Network, Plant, Recovery, RecoveryPolicy, RequestClass,
+    RetryPolicy, SourceChoice, Storage, Targets, TraceRequest, Traffic, Workload,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -47,6 +47,11 @@ fn parameters() -> SwitchedParameters {
     }
 }
 
+/// Requests of 512 KiB, of which this share reads.
+fn requests(read_share: f64) -> Vec<RequestClass> {
+    vec![RequestClass { share: 1.0, read_share, size: Bytes::kibibytes(512) }]
+}
+
 /// Requests of 512 KiB from `requesters` endpoints behind `servers` servers.
 fn traffic(servers: u32, requesters: u32, arrivals: Arrivals, duration: f64) -> Traffic {
     Traffic {
@@ -54,8 +59,7 @@ fn traffic(servers: u32, requesters: u32, arrivals: Arrivals, duration: f64) -> 
         requesters: (servers..servers + requesters).map(EndpointId::new).collect(),
         servers: (0..servers).map(DeviceId::new).collect(),
         arrivals,
-        read_share: 0.5,
-        size: Bytes::kibibytes(512),
+        classes: requests(0.5),
         control: Bytes::new(64),
         targets: Targets::Uniform,
         gap: SimDuration::ZERO,
@@ -118,7 +122,7 @@ fn a_balanced_closed_network_has_the_throughput_of_its_closed_form() {
     // M = 40 exponential servers of rate mu = 1,000/s, N = 60 customers that go to any of them: N / (N + M - 1) M mu =
     // 24,242 requests a second. 20 s give 485,000 of them; their number deviates by less than its root, 0.14 %.
     let service = Service::Exponential { read: seconds(1e-3), write: seconds(1e-3), seed: 3 };
-    let reads = Traffic { read_share: 1.0, warm_up: seconds(1.0), ..traffic(40, 1, closed(60, 0.0), 20.0) };
+    let reads = Traffic { classes: requests(1.0), warm_up: seconds(1.0), ..traffic(40, 1, closed(60, 0.0), 20.0) };
     let outcome = serve(instant(41), &service, reads, vec![]);
     let rate = outcome.counts.completed as f64 / 20.0;
     let expected = 60.0 / 99.0 * 40.0 * 1000.0;
@@ -311,7 +315,7 @@ fn both_disciplines_serve_clients() {
         run(&mut storage, &mut schedule, Limit::none()).unwrap();
         storage.conclude(schedule.now()).unwrap().clients.unwrap()
     };
-    let reads = Traffic { read_share: 1.0, ..traffic(2, 1, closed(1, 0.0), 1.0) };
+    let reads = Traffic { classes: requests(1.0), ..traffic(2, 1, closed(1, 0.0), 1.0) };
     let other = serve(instant(3), &fixed(0.01, 0.01), reads.clone(), vec![]);
     assert_eq!(plant(reads).counts, other.counts);
     // 1 s / (10 ms and two messages of 1 ps): 99 are over before the end, the last of a hundred after it.
@@ -324,7 +328,10 @@ fn traffic_that_cannot_be_drawn_is_refused_by_name() {
     let refused = |traffic: Traffic| Workload::of_requests(5, traffic, 2, false).unwrap_err().to_string();
     assert!(refused(Traffic { pool: None, requesters: vec![], ..good.clone() }).contains("traffic.requesters"));
     assert!(refused(Traffic { duration: None, ..good.clone() }).contains("traffic.duration"));
-    assert!(refused(Traffic { read_share: f64::NAN, ..good.clone() }).contains("traffic.read_share"));
+    assert!(refused(Traffic { classes: requests(f64::NAN), ..good.clone() }).contains("traffic.read_share"));
+    assert!(refused(Traffic { classes: Vec::new(), ..good.clone() }).contains("traffic.classes"));
+    let twice = [requests(0.5), requests(0.5)].concat();
+    assert!(refused(Traffic { classes: twice, ..good.clone() }).contains("traffic.share"));
     let shape = Arrivals::Pareto { rate: 1.0, shape: 1.0 };
     assert!(refused(Traffic { arrivals: shape, ..good.clone() }).contains("traffic.arrivals.shape"));
     let hot = Targets::Hot { servers: 0.0, requests: 0.5 };

@@ -10,8 +10,8 @@ use resilver_fabric::topology::leaf_spine;
 use resilver_fabric::{Forwarding, Queues, Routing, SwitchedParameters};
 use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_system::{
-    Arrivals, Devices, Discipline, FabricConfig, Fault, LanesConfig, Phase, Report, Simulation, SystemConfig,
-    SystemError, Targets, Traffic,
+    Arrivals, Devices, Discipline, FabricConfig, Fault, LanesConfig, Phase, Report, RequestClass, Simulation,
+    SystemConfig, SystemError, Targets, Traffic,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -69,8 +69,7 @@ fn with_clients(config: SystemConfig, outstanding: u64) -> SystemConfig {
         requesters: (SERVERS..SERVERS + 4).map(EndpointId::new).collect(),
         servers: (0..SERVERS).filter(|&server| server != 3).map(DeviceId::new).collect(),
         arrivals: Arrivals::Closed { outstanding, interval: SimDuration::ZERO },
-        read_share: 1.0,
-        size: Bytes::mebibytes(1),
+        classes: vec![RequestClass { share: 1.0, read_share: 1.0, size: Bytes::mebibytes(1) }],
         control: Bytes::new(64),
         targets: Targets::Uniform,
         gap: SimDuration::ZERO,

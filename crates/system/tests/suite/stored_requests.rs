@@ -11,7 +11,7 @@ use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_population::{Bin, Decomposition, Extent, Histogram};
 use resilver_system::{
     Algorithm, Arrivals, ClientOutcome, Contents, Devices, Discipline, Fault, LanesConfig, PeriodOutcome, Placement,
-    Report, SystemConfig, Targets, Traffic,
+    Report, RequestClass, SystemConfig, Targets, Traffic,
 };
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, EndpointId, SimDuration, SimTime};
 
@@ -27,8 +27,7 @@ fn traffic(read_share: f64, duration: f64) -> Traffic {
         requesters: (SERVERS..2 * SERVERS).map(EndpointId::new).collect(),
         servers: (0..SERVERS).map(DeviceId::new).collect(),
         arrivals: Arrivals::Closed { outstanding: 600, interval: SimDuration::ZERO },
-        read_share,
-        size: Bytes::mebibytes(1),
+        classes: vec![RequestClass { share: 1.0, read_share, size: Bytes::mebibytes(1) }],
         control: Bytes::new(64),
         targets: Targets::Uniform,
         gap: SimDuration::ZERO,
