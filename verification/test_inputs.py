@@ -1,13 +1,18 @@
-"""Whatever a study file, a cluster's reports or a code's text has is taken, or refused as input.
+"""Whatever study files, reports, benchmarks' outputs or codes have is taken, or refused as input.
 
 The tests keep 60 values of a study (tests/unit/test_spec_errors.py), 50 and 40 of reports and 20
-reports cut off (tests/unit/test_importers_cluster.py and test_importers_ceph.py), and 150 texts of
-codes (tests/oracle/test_code_text.py).
+reports cut off (tests/unit/test_importers_cluster.py and test_importers_ceph.py), 150 texts of
+codes (tests/oracle/test_code_text.py), and 132 changes to what each benchmark program wrote
+(tests/unit/test_importers_benchmarks.py).
 """
 
 from __future__ import annotations
 
 from tests.oracle.test_code_text import test_both_take_the_same_texts_for_the_same_codes
+from tests.unit.test_importers_benchmarks import (
+    test_a_text_cut_off_anywhere_is_read_in_part_or_refused,
+    test_any_change_to_a_text_is_read_or_refused_as_input,
+)
 from tests.unit.test_importers_ceph import (
     test_a_report_cut_off_anywhere_is_refused_with_its_position,
 )

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         ResilverError,
         SimulationError,
     )
-    from resilver.importers import MeasuredSizes, import_sizes
+    from resilver.importers import Benchmarks, MeasuredSizes, import_sizes, read_benchmarks
     from resilver.judgement import Comparison, Quality, compare, quality
     from resilver.simulate import (
         Code,
@@ -127,7 +127,7 @@ _HOMES = {
         "ResilverError",
         "SimulationError",
     ),
-    "resilver.importers": ("MeasuredSizes", "import_sizes"),
+    "resilver.importers": ("Benchmarks", "MeasuredSizes", "import_sizes", "read_benchmarks"),
     "resilver.judgement": ("Comparison", "Quality", "compare", "quality"),
     "resilver.simulate": (
         "Code",
@@ -184,6 +184,7 @@ _MODULES = ("catalog", "estimate", "importers", "report", "simulate", "units")
 __all__ = [
     "Advice",
     "BatchJobs",
+    "Benchmarks",
     "Bursts",
     "Cluster",
     "Code",
@@ -246,6 +247,7 @@ __all__ = [
     "machine",
     "profile",
     "quality",
+    "read_benchmarks",
     "read_state",
     "redundancy",
     "report",

@@ -12,6 +12,7 @@ from resilver.cli.calibrate.coding import coding
 from resilver.cli.calibrate.disk import disk
 from resilver.cli.calibrate.network import network
 from resilver.cli.command import EXIT_CODES, Group, command, group
+from resilver.cli.import_benchmark import benchmark
 from resilver.cli.importing import sizes
 from resilver.cli.options import (
     FigureFormat,
@@ -308,7 +309,8 @@ _population = group("What systems store: files and objects by size.")
 app.add_typer(_import, name="import", rich_help_panel=READ)
 app.add_typer(_calibrate, name="calibrate", rich_help_panel=READ)
 app.add_typer(_population, name="population", rich_help_panel=READ)
-command(_import)(sizes)
+for importing in (sizes, benchmark):
+    command(_import)(importing)
 for calibrating in (disk, network, coding):
     command(_calibrate)(calibrating)
 command(_population)(show)

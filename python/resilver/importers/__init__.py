@@ -1,7 +1,8 @@
-"""Readers of what other tools write: Ceph reports, netgauge tables, and file sizes in any form."""
+"""Readers of what other tools write: Ceph reports, benchmarks, netgauge tables, file sizes."""
 
 from __future__ import annotations
 
+from resilver.importers.benchmarks import Benchmark, Benchmarks, read_benchmarks
 from resilver.importers.ceph import (
     ClusterReport,
     GroupInfo,
@@ -18,6 +19,8 @@ from resilver.importers.sizes import LeftOut, MeasuredSizes, import_sizes, read_
 from resilver.importers.text import read_toml
 
 __all__ = [
+    "Benchmark",
+    "Benchmarks",
     "ClusterReport",
     "GroupInfo",
     "GroupLoad",
@@ -30,6 +33,7 @@ __all__ = [
     "PoolExceptions",
     "PoolInfo",
     "import_sizes",
+    "read_benchmarks",
     "read_cluster",
     "read_netgauge",
     "read_report",

@@ -1,0 +1,131 @@
+"""What benchmarks measured, of devices, servers, clients and names, as one table.
+
+Each program's file is known by its content. A reader is a file here, with what tells its program,
+and a line of `READERS`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.importers.benchmarks import (
+    elbencho,
+    fair_lio,
+    fio_rows,
+    io500,
+    ior,
+    ior_json,
+    mdtest,
+    obdfilter,
+    own,
+    sgpdd,
+    suite,
+)
+from resilver.importers.benchmarks.table import LAYERS, Benchmark, Benchmarks, Found
+from resilver.importers.text import decode, read_bytes, refuse
+
+__all__ = ["LAYERS", "READERS", "Benchmark", "Benchmarks", "is_benchmark", "read_benchmarks"]
+
+READERS: tuple[tuple[Callable[[str], bool], Callable[[str, Path], Found]], ...] = (
+    (own.is_own, own.read_own),
+    (suite.is_suite, suite.read_suite),
+    (elbencho.is_elbencho_csv, elbencho.read_elbencho_csv),
+    (fio_rows.is_fio, fio_rows.read_fio_rows),
+    (ior_json.is_ior_json, ior_json.read_ior_json),
+    (elbencho.is_elbencho_json, elbencho.read_elbencho_json),
+    (ior.is_ior, ior.read_ior),
+    (mdtest.is_mdtest, mdtest.read_mdtest),
+    (io500.is_io500, io500.read_io500),
+    (obdfilter.is_obdfilter, obdfilter.read_obdfilter),
+    (sgpdd.is_sgpdd, sgpdd.read_sgpdd),
+    (fair_lio.is_fair_lio, fair_lio.read_fair_lio),
+)
+"""What tells each program's output, and what reads it; the first that knows a text reads it."""
+
+_KNOWN = (
+    "fair-lio, the OLCF suite's CSV, obdfilter-survey, sgpdd-survey, IOR, mdtest, IO500's summary, "
+    "fio's JSON and elbencho are known"
+)
+
+
+def is_benchmark(path: Path) -> bool:
+    """Whether a file is one that `read_benchmarks` knows by its content.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    data = read_bytes(path)
+    if data.startswith(own.MAGIC):
+        return True
+    text = data.decode("utf-8-sig", errors="replace")
+    return any(knows(text) for knows, _ in READERS)
+
+
+def read_benchmarks(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], *, fio_layer: str = "block"
+) -> Benchmarks:
+    """Read what benchmark programs wrote, as one table.
+
+    Args:
+        paths: A file or several, of any of the programs: fair-lio, the OLCF suite's CSV,
+            obdfilter-survey, sgpdd-survey, IOR (text or JSON), mdtest, IO500's summary, fio's JSON,
+            elbencho (CSV or JSON); or this table as CSV or Parquet.
+        fio_layer: What fio measured: ``block``, ``server`` or ``file system``.
+
+    Returns:
+        A row a rate, in bytes or operations per second.
+
+    Raises:
+        ConfigError: A file cannot be read or known, or has no result; with every such file.
+
+    >>> read_benchmarks("absent.txt")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    resilver.errors.ConfigError: absent.txt: there is no such file; ...
+    """
+    data_layers = LAYERS[:-1]
+    if fio_layer not in data_layers:
+        remedy = name_remedy(fio_layer, data_layers, "layers")
+        rule = "fio measures data"
+        raise ConfigError(Problem(rule, remedy, key="fio_layer", value=show(fio_layer)))
+    listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    found, problems = Found(), list[Problem]()
+    seen: set[Path] = set()
+    for path in (Path(one).expanduser() for one in listed):
+        try:
+            if (real := path.resolve()) in seen:
+                refuse(path, "this file is given twice", "give it once")
+            seen.add(real)
+            of_file = _read(path)
+        except ConfigError as error:
+            problems += error.problems
+            continue
+        found.rows += [
+            replace(one, layer=fio_layer) if one.program == fio_rows.PROGRAM else one
+            for one in of_file.rows
+        ]
+        found.notes += of_file.notes
+    if problems:
+        raise ConfigError(problems)
+    if not found.rows:
+        raise ConfigError(Problem("no benchmark is given", "name at least one file"))
+    return Benchmarks(tuple(found.rows), tuple(dict.fromkeys(found.notes)))
+
+
+def _read(path: Path) -> Found:
+    data = read_bytes(path)
+    if data.startswith(own.MAGIC):
+        return own.read_own_parquet(data, path)
+    text = decode(data, path)
+    if not text.strip():
+        refuse(path, "the file is empty", "give what the program printed")
+    for knows, read in READERS:
+        if knows(text):
+            return read(text, path)
+    refuse(path, "this is no benchmark's output that is known here", _KNOWN)

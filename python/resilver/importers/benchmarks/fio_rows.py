@@ -1,0 +1,56 @@
+"""fio's JSON as rows of the table of benchmarks; `resilver.importers.fio` reads it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from resilver.importers.benchmarks.table import Benchmark, Found
+from resilver.importers.fio import parse_fio
+
+PROGRAM = "fio"
+
+
+def is_fio(text: str) -> bool:
+    """Whether a text has fio's JSON."""
+    return re.search(r'"fio version"\s*:', text) is not None and '"jobs"' in text
+
+
+def read_fio_rows(text: str, path: Path) -> Found:
+    """Read what fio measured, of block devices unless the caller knows better.
+
+    Args:
+        text: What fio printed with ``--output-format=json``.
+        path: Where it came from.
+
+    Returns:
+        A rate a job.
+
+    Raises:
+        ConfigError: It is not fio's JSON, or its jobs are of no use.
+    """
+    report = parse_fio(text, path)
+    rows = [
+        Benchmark(
+            "block",
+            PROGRAM,
+            job.name,
+            job.mode,
+            job.request_bytes,
+            job.queue_depth,
+            threads=1,
+            devices=1,
+            bytes_per_second=job.bytes_per_second,
+            latency_seconds=job.latency_seconds,
+            file=path.name,
+        )
+        for job in report.jobs
+    ]
+    notes = list(report.skipped)
+    cached = sum(not job.direct for job in report.jobs)
+    if cached:
+        notes.append(
+            f"{path.name}: {cached} of {len(rows)} jobs ran without direct I/O, so that the page "
+            "cache may have answered"
+        )
+    return Found(rows, notes)

@@ -1,0 +1,78 @@
+"""mdtest: operations on names per second, of all processes together.
+
+Its table ends with the most, the least, the mean and the standard deviation over iterations; where
+it tells of ranks too, these stand before. Phases that were not asked for have zeros.
+
+Source: IOR's source, src/mdtest.c of 3.0 to 4.1.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from resilver.importers.benchmarks.table import Benchmark, Found, count_of, rate_of
+from resilver.importers.text import refuse
+
+PROGRAM = "mdtest"
+
+_LAUNCHED = re.compile(r"mdtest-\S+ was launched with (\d+) total task\(s\) on (\d+) node\(s\)")
+_RATES = re.compile(r"SUMMARY(?: rate)?(?: \(in ops/sec\))?: \(of \d+ iterations\)")
+_OTHER = re.compile(r"SUMMARY|-- finished at|-- started at")
+_ROW = re.compile(r" {2,}((?:File|Directory|Tree) [a-z]+(?: [a-z]+)?) *:? +((?:-?[0-9.]+ *)+)")
+_OF_ITERATIONS, _OF_RANKS = 4, 3
+_NUMBER = re.compile(r"\d{1,14}\.\d{3}")
+
+
+def is_mdtest(text: str) -> bool:
+    """Whether a text is what mdtest prints."""
+    return _LAUNCHED.search(text) is not None
+
+
+def read_mdtest(text: str, path: Path) -> Found:
+    """Read what mdtest printed.
+
+    Args:
+        text: Its output, or several.
+        path: Where it came from.
+
+    Returns:
+        The mean rate of each operation that was tried.
+
+    Raises:
+        ConfigError: It has no rate.
+    """
+    found, is_rates, processes, columns = Found(), False, None, _OF_ITERATIONS
+    for number, line in enumerate(text.splitlines(), start=1):
+        place = f"{path}, line {number}"
+        if launched := _LAUNCHED.search(line):
+            processes, is_rates = count_of(launched[1], place, "total task(s)"), False
+        elif _RATES.match(line.strip()):
+            is_rates, columns = True, _OF_ITERATIONS
+        elif line.strip().startswith("Operation") and "per Rank:" in line:
+            columns = _OF_RANKS + _OF_ITERATIONS
+        elif _OTHER.match(line.strip()):
+            is_rates = False
+        elif is_rates and (row := _ROW.match(line)):
+            numbers = row[2].split()
+            if len(numbers) != columns or not all(map(_NUMBER.fullmatch, numbers)):
+                found.notes.append(f"{path.name}, line {number}: the line is cut off: left out")
+                continue
+            mean = numbers[-2]
+            if float(mean) == 0.0:
+                continue
+            found.rows.append(
+                Benchmark(
+                    "metadata",
+                    PROGRAM,
+                    row[1].strip().lower(),
+                    clients=processes,
+                    operations_per_second=rate_of(mean, 1.0, place, row[1]),
+                    file=path.name,
+                    line=number,
+                )
+            )
+    if not found.rows:
+        why = f": {found.notes[0]}" if found.notes else ""
+        refuse(path, f"mdtest printed no rate{why}", "give its whole output")
+    return found

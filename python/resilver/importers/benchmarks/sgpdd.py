@@ -1,0 +1,84 @@
+"""sgpdd-survey: what disks move through the SCSI generic driver, with several regions at once.
+
+A line is a test: size, record size, regions and threads of all disks together, and for each action
+its rate. Its MB are 2^20 bytes: it divides KiB by 1,024.
+
+Source: lustre-iokit/sgpdd-survey in Lustre's source.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from resilver.importers.benchmarks.table import MIB, Benchmark, Found, count_of, rate_of
+from resilver.importers.text import refuse
+
+PROGRAM = "sgpdd-survey"
+
+_LINE = re.compile(
+    r"(?:dev +(?P<dev>\d+) +)?(?:total_size|sz) +\d+K rsz +(?P<rsz>\d+)K? "
+    r"crg +(?P<crg>\d+) thr +(?P<thr>\d+)\b(?P<tests>.*)"
+)
+_TEST = re.compile(r"\b(write|read) +([0-9.]+) MB/s +\d+ x +[0-9.]+ = +[0-9.]+ MB/s")
+_FAILED = re.compile(r"\b(write|read) +(\d+) failed")
+_ON = re.compile(r"sgpdd-survey on (?P<names>.*) from \S+\s*$", re.MULTILINE)
+
+
+def is_sgpdd(text: str) -> bool:
+    """Whether a text is a summary of sgpdd-survey."""
+    line = r"^(?:dev +\d+ +)?(?:total_size|sz) +\d+K rsz +\d+K? crg "
+    return re.search(line, text, re.MULTILINE) is not None
+
+
+def read_sgpdd(text: str, path: Path) -> Found:
+    """Read a summary of sgpdd-survey.
+
+    Args:
+        text: The summary.
+        path: Where it came from.
+
+    Returns:
+        A rate an action; actions that failed are left out and told.
+
+    Raises:
+        ConfigError: It has no test that ended.
+    """
+    found = Found()
+    on = _ON.search(text)
+    named = len(on["names"].split()) if on is not None else 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        place, at = f"{path}, line {number}", f"{path.name}, line {number}"
+        devices = count_of(match["dev"], place, "dev") if match["dev"] else named or None
+        regions = count_of(match["crg"], place, "crg")
+        threads = count_of(match["thr"], place, "thr")
+        tests = _TEST.findall(match["tests"])
+        for action, rate in tests:
+            found.rows.append(
+                Benchmark(
+                    "block",
+                    PROGRAM,
+                    f"{action} of {regions} region{'s' * (regions > 1)}",
+                    action,
+                    count_of(match["rsz"], place, "rsz") * 1024,
+                    None if devices is None else max(threads // devices, 1),
+                    threads=threads,
+                    devices=devices,
+                    bytes_per_second=rate_of(rate, MIB, place, action),
+                    file=path.name,
+                    line=number,
+                )
+            )
+        failed = _FAILED.findall(match["tests"])
+        found.notes += [f"{at}: {count} of {action} failed: left out" for action, count in failed]
+        if "ENOMEM" in match["tests"]:
+            found.notes.append(f"{at}: the survey had too little memory for the test")
+        elif not tests and not failed:
+            found.notes.append(f"{at}: no action ended, or the line is cut off: left out")
+    if not found.rows:
+        why = f": {found.notes[0]}" if found.notes else ""
+        refuse(path, f"no test in it ended{why}", "give the survey's .summary")
+    return found
