@@ -172,7 +172,7 @@ def test_broken_fio_output_is_refused(tmp_path: Path, refused: Refused, case: st
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["disk"], "either files of fio's or --run is needed"),
+        (["disk"], "either measured files or --run is needed"),
         (["disk", "absent.json"], "there is no such file"),
         (["disk", "a", "--run", "b"], "not both"),
         (["disk", "a", "--figure", "a.gif"], "ends in .png, .svg or .pdf"),

@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from resilver.calibration.block_rates import read_disk
 from resilver.calibration.errors import ModelError
 from resilver.calibration.recipe import Method, fit_disk
-from resilver.importers.fio import MODES, FioReport, read_fio
+from resilver.importers.fio import MODES, FioReport
 from resilver.spec.device import DeviceTable, fitted_table
 from resilver.spec.tables import to_plain
 from resilver.spec.toml import write_keys
@@ -73,15 +74,18 @@ class DiskCalibration:
 
 
 def calibrate_disk(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], method: Method = "recipe"
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    method: Method = "recipe",
+    queue: int | None = None,
 ) -> DiskCalibration:
-    """Fit a volume's service-time table to fio's output.
+    """Fit a volume's service-time table to fio's output, or to another benchmark's.
 
     Args:
         paths: A file of fio's JSON or several that belong together: sequential and random reads
             and writes (``rw=`` read, write, randread, randwrite), each at the same sizes, at one
-            ``iodepth``.
+            ``iodepth``. Or what another benchmark of block devices wrote; see `read_disk`.
         method: ``recipe`` or ``line``; see `resilver.calibration.recipe.fit_disk`.
+        queue: Of several queue depths the one to fit; by default four, else the least.
 
     Returns:
         The table, and how far the model is from the measurements.
@@ -94,7 +98,7 @@ def calibrate_disk(
     resilver.errors.ConfigError: absent.json: there is no such file; ...
     """
     listed = [paths] if isinstance(paths, str | os.PathLike) else paths
-    return calibrate_report(read_fio([Path(path) for path in listed]), method)
+    return calibrate_report(read_disk([Path(path) for path in listed], queue), method)
 
 
 def calibrate_report(report: FioReport, method: Method = "recipe") -> DiskCalibration:

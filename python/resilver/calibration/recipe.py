@@ -48,7 +48,8 @@ class DiskFit:
     """A volume's figures.
 
     Attributes:
-        request_bytes: The sizes measured, rising.
+        request_bytes: The sizes of the seeks, rising: those measured, and doublings between where
+            a pattern lacks some.
         queue_depth: How many requests were outstanding.
         read: The figures of reads.
         write: The figures of writes.
@@ -66,14 +67,16 @@ def fit_disk(jobs: Sequence[FioJob], method: Method = "recipe", place: str = "")
     """Fit a volume's figures.
 
     Args:
-        jobs: Sequential and random reads and writes, each at the same two sizes or more, all at one
-            queue depth.
+        jobs: Sequential and random reads and writes, each at two sizes or more, all at one queue
+            depth; by the recipe at the same sizes.
         method: ``recipe`` takes the largest sequential bandwidth as the rate, the median latency at
             4 KiB (else at the smallest size) over the queue depth, less the transfer, as the
             overhead, and the difference of the random and the sequential median latency over the
             queue depth as the seek. ``line`` puts a straight line through the sequential service
             times (size over bandwidth) by size, with the least sum of squared relative deviations,
-            and takes what random service times lie above it as the seek.
+            and takes what random service times lie above it as the seek. It does with fewer sizes
+            of a pattern than others have: seeks between them are read off straight lines over the
+            size's logarithm, those beyond are as the nearest.
         place: The files that the jobs are from, for messages.
 
     Returns:
@@ -91,9 +94,14 @@ def fit_disk(jobs: Sequence[FioJob], method: Method = "recipe", place: str = "")
     >>> round(fit.read.bytes_per_second), fit.read.overhead_seconds, fit.read.seek_seconds
     (1000000000, 0.0001, (0.005, 0.005))
     """
-    cells = _cells(jobs, place)
-    sizes = tuple(sorted(cells["read"]))
+    cells = _cells(jobs, place, method)
+    sizes = _sizes(cells)
     notes = _surroundings(jobs, sizes)
+    if left := len(MODES) * len(sizes) - len(jobs):
+        notes.append(
+            f"{left} of {len(MODES) * len(sizes)} patterns and sizes were not measured; the line "
+            "and the seeks of other sizes stand for them"
+        )
     directions = []
     for direction in ("read", "write"):
         fit = _by_recipe if method == "recipe" else _by_line
@@ -109,8 +117,17 @@ def fit_disk(jobs: Sequence[FioJob], method: Method = "recipe", place: str = "")
     return DiskFit(sizes, jobs[0].queue_depth, directions[0], directions[1], tuple(notes))
 
 
-def _cells(jobs: Sequence[FioJob], place: str) -> _Cells:
-    """The jobs by pattern and size, complete."""
+def _sizes(cells: _Cells) -> tuple[int, ...]:
+    """The sizes of the table: those measured, and doublings between where some are missing."""
+    found = {size for mode in cells.values() for size in mode}
+    if any(len(mode) < len(found) for mode in cells.values()):
+        least, most = min(found), max(found)
+        found |= {least << power for power in range((most // least).bit_length())}
+    return tuple(sorted(found))
+
+
+def _cells(jobs: Sequence[FioJob], place: str, method: Method) -> _Cells:
+    """The jobs by pattern and size, complete as far as the method needs it."""
     cells: dict[str, dict[int, FioJob]] = {mode: {} for mode in MODES}
     problems = []
     for job in jobs:
@@ -119,7 +136,7 @@ def _cells(jobs: Sequence[FioJob], place: str) -> _Cells:
             rule = f"{job.mode} of {exact_bytes(job.request_bytes)} is measured twice"
             remedy = f"also by {other.place}; keep one of the two"
             problems.append(Problem(rule, remedy, place=job.place))
-    problems += [replace(problem, place=place) for problem in _missing(cells)]
+    problems += [replace(problem, place=place) for problem in _missing(cells, method)]
     depths = {job.queue_depth: job for job in jobs}
     if len(depths) > 1:
         one, two = list(depths)[:2]
@@ -131,7 +148,7 @@ def _cells(jobs: Sequence[FioJob], place: str) -> _Cells:
     return cells
 
 
-def _missing(cells: _Cells) -> list[Problem]:
+def _missing(cells: _Cells, method: Method) -> list[Problem]:
     sizes = sorted({size for mode in cells.values() for size in mode})
     problems = []
     for mode in MODES:
@@ -141,11 +158,17 @@ def _missing(cells: _Cells) -> list[Problem]:
             problems.append(Problem(rule, remedy, key="rw", value=show(mode)))
             continue
         for size in sizes:
-            if size not in cells[mode]:
+            if size not in cells[mode] and method == "recipe":
                 rule = "no job measures it at this size, which others are measured at"
-                remedy = f"run fio with --rw={mode} --bs={size}, or leave the size out"
+                remedy = (
+                    f"run fio with --rw={mode} --bs={size}, or fit the line, which does without"
+                )
                 value = show(exact_bytes(size))
                 problems.append(Problem(rule, remedy, key=f"{mode} of bs", value=value))
+        if len(cells[mode]) == 1 and len(sizes) > 1 and method == "line":
+            rule = "a pattern is measured at two sizes or more, and this at one"
+            remedy = f"run fio with --rw={mode} at {_some(sizes)}"
+            problems.append(Problem(rule, remedy, key="rw", value=show(mode)))
     if len(sizes) == 1:
         rule = "one size cannot tell the overhead from the rate"
         remedy = "measure several, such as 4 KiB to 8 MiB"
@@ -176,9 +199,10 @@ def _by_line(
     sequential: Mapping[int, FioJob], random: Mapping[int, FioJob], sizes: Sequence[int]
 ) -> tuple[float, float, list[float]]:
     """The line o + x s that makes the sum of ((o + x s - t) / t)^2 least, t the service times."""
-    times = [size / sequential[size].bytes_per_second for size in sizes]
+    measured = sorted(sequential)
+    times = [size / sequential[size].bytes_per_second for size in measured]
     # Divided by its own time, each row of the system is (1/t, s/t) . (o, x) = 1.
-    rows = [(1 / time, size / time) for size, time in zip(sizes, times, strict=True)]
+    rows = [(1 / time, size / time) for size, time in zip(measured, times, strict=True)]
     a, b = math.fsum(u * u for u, _ in rows), math.fsum(u * v for u, v in rows)
     c = math.fsum(v * v for _, v in rows)
     p, q = math.fsum(u for u, _ in rows), math.fsum(v for _, v in rows)
@@ -195,12 +219,22 @@ def _by_line(
             Problem(
                 "larger requests take no longer than small ones, so that no rate can be fitted",
                 "fit with the recipe, or measure larger sizes",
-                place=sequential[sizes[-1]].place,
+                place=sequential[measured[-1]].place,
             )
         )
     base = max(overhead, 0.0)
-    seeks = [size / random[size].bytes_per_second - base - size * per_byte for size in sizes]
-    return 1 / per_byte, overhead, seeks
+    seeks = {size: size / random[size].bytes_per_second - base - size * per_byte for size in random}
+    return 1 / per_byte, overhead, [_between(seeks, size) for size in sizes]
+
+
+def _between(known: Mapping[int, float], size: int) -> float:
+    """A value at a size, on straight lines over the logarithm of sizes at which it is known."""
+    below = max((one for one in known if one <= size), default=min(known))
+    above = min((one for one in known if one >= size), default=max(known))
+    if below == above:
+        return known[below]
+    share = math.log(size / below) / math.log(above / below)
+    return known[below] + share * (known[above] - known[below])
 
 
 def _surroundings(jobs: Sequence[FioJob], sizes: Sequence[int]) -> list[str]:

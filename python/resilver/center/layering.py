@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from resilver.center.benchmarks import LayerCost
 from resilver.center.culling import Culling, Reference
-from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
-from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.errors import name_remedy, show
 from resilver.importers.text import refuse
-from resilver.units import Bytes
 
-_COLUMNS = ("layer", "rate", SI_COLUMN, "mode", "size", "parts")
-_MODES = ("read", "write")
+_IN_ORDER = ("read", "write")
 
 
 @dataclass(frozen=True)
@@ -66,9 +63,10 @@ class Measured:
         layer: The layer that was measured.
         rate_bytes_per_second: Its rate, of all parts that were measured together.
         parts: How many these were; None for all of the layer.
-        mode: "read" or "write"; None where it is not said.
+        mode: "read" or "write", or "randread" or "randwrite"; None where it is not said.
         size: Bytes of a request; None likewise.
         place: The line, for errors.
+        is_stacked: Whether it was measured through the layers below as well, as benchmarks are.
         expected_bytes_per_second: What those parts pass by the model; None where it is of another
             mode or size than the study's requests.
     """
@@ -79,6 +77,7 @@ class Measured:
     mode: str | None
     size: int | None
     place: str = field(default="", compare=False)
+    is_stacked: bool = False
     expected_bytes_per_second: float | None = None
 
     @property
@@ -99,6 +98,8 @@ class LayerProfile:
         needed: What each part must pass for the target; empty without one.
         measured: Measured rates beside expected ones.
         target_bytes_per_second: The target; None without one.
+        costs: What layers cost that benchmarks measured alike.
+        notes: What a reader must know of the measured rates, a sentence each.
         culled: What culling slow disks comes to; None where it is not asked.
     """
 
@@ -108,6 +109,8 @@ class LayerProfile:
     needed: tuple[Needed, ...]
     measured: tuple[Measured, ...]
     target_bytes_per_second: float | None = None
+    costs: tuple[LayerCost, ...] = ()
+    notes: tuple[str, ...] = ()
     culled: CulledLayers | None = None
 
     @property
@@ -136,7 +139,7 @@ class LayerProfile:
         measured = []
         for one in self.measured:
             row = asdict(one) | {"of_expected": one.of_expected}
-            del row["place"]
+            del row["place"], row["is_stacked"]
             measured.append(row)
         return {
             "title": self.title,
@@ -148,6 +151,8 @@ class LayerProfile:
             "target_bytes_per_second": self.target_bytes_per_second,
             "needed": [asdict(one) for one in self.needed],
             "measured": measured,
+            "costs": [asdict(one) | {"cost": one.cost} for one in self.costs],
+            "notes": list(self.notes),
             **({} if self.culled is None else {"culled": self.culled.to_dict()}),
             "holds": self.holds,
         }
@@ -225,81 +230,13 @@ def needed_of(
     return tuple(found)
 
 
-def read_measured(paths: Sequence[Path]) -> list[Measured]:
-    """Read rates that were measured of layers.
-
-    Args:
-        paths: CSV files with a header: ``layer`` and ``rate`` (with its unit) or
-            ``rate_bytes_per_second``; ``parts``, how many of the layer were measured together;
-            ``mode`` (read or write) and ``size`` of a request where they are known.
-
-    Raises:
-        ConfigError: A column is missing, or a cell is not what its column says.
-    """
-    found: list[Measured] = []
-    for path in paths:
-        names, rows = rate_rows(path, "layer", _COLUMNS, "a layer")
-        for place, row in rows:
-            layer = text_in(row, "layer", place)
-            one = Measured(
-                layer,
-                rate_in(row, place),
-                _parts(row, place) if "parts" in names else None,
-                _mode(row, place) if "mode" in names else None,
-                _size(row, place) if "size" in names else None,
-                place,
-            )
-            twice = next((other for other in found if _is_same(one, other)), None)
-            if twice is not None:
-                rule = f"{show(layer)} stands twice, as at {twice.place}"
-                refuse(place, rule, "remove one, or take their mean")
-            found.append(one)
-    return found
-
-
-def _is_same(one: Measured, other: Measured) -> bool:
-    what = ("layer", "parts", "mode", "size")
-    return all(getattr(one, name) == getattr(other, name) for name in what)
-
-
-def _parts(row: dict[str, Any], place: str) -> int | None:
-    text = str(row.get("parts") or "").strip()
-    if not text:
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        refuse(place, f"parts = {show(text)}: this is how many were measured", "such as 1")
-    return int(text)
-
-
-def _mode(row: dict[str, Any], place: str) -> str | None:
-    text = str(row.get("mode") or "").strip()
-    if text and text not in _MODES:
-        refuse(
-            place, f"mode = {show(text)}: rates are of reads or of writes", "write read or write"
-        )
-    return text or None
-
-
-def _size(row: dict[str, Any], place: str) -> int | None:
-    text = str(row.get("size") or "").strip()
-    if not text:
-        return None
-    try:
-        return int(Bytes.parse(text))
-    except ConfigError as error:
-        problems = error.problems
-        raise ConfigError(
-            Problem(one.rule, one.remedy, "size", one.value, place) for one in problems
-        ) from None
-
-
 def beside(
     measured: Sequence[Measured], layers: Sequence[Layer], reads: float, request: int
 ) -> tuple[Measured, ...]:
     """Measured rates beside what the model expects of the same parts.
 
     A layer is expected to pass what it allows alone, in proportion to the parts that were measured;
-    "clients" what all layers leave them.
+    "clients", and what was measured through the layers below, what all of these leave.
 
     Args:
         measured: What was measured.
@@ -323,13 +260,11 @@ def _beside(one: Measured, known: dict[str, Layer], reads: float, request: int) 
     if parts > layer.parts:
         rule = f"parts = {parts:,}: the study has {layer.parts:,} of {one.layer}"
         refuse(one.place, rule, "is this of another system?")
-    is_like = one.mode is None or reads == (one.mode == "read")
+    is_like = one.mode is None or (one.mode in _IN_ORDER and reads == (one.mode == "read"))
     if not is_like or (one.size is not None and one.size != request):
         return one
     passes = layer.alone_bytes_per_second
-    if one.layer == "clients":
+    if one.layer == "clients" or one.is_stacked:
         passes = layer.stacked_bytes_per_second
     expected = None if passes is None else passes * parts / layer.parts
-    return Measured(
-        one.layer, one.rate_bytes_per_second, one.parts, one.mode, one.size, one.place, expected
-    )
+    return replace(one, expected_bytes_per_second=expected)

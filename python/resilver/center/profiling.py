@@ -148,8 +148,8 @@ def profile(
     """Hold groups of disks against an envelope.
 
     Args:
-        file: A CSV of measured rates, see `read_rates`; or a TOML file with a lot, or the name of
-            one in the catalog.
+        file: Measured rates, see `read_rates`; or a TOML file with a lot, or the name of one in the
+            catalog.
         within: How far a group may be below the reference, as a share of it.
         of: The reference: the "fastest" group of its unit, or the "average" of all.
         code: The code of the groups, where disks were measured.
@@ -168,10 +168,11 @@ def profile(
     True
     """
     path = Path(file).expanduser()
-    if path.suffix.lower() not in (".csv", ".gz"):
+    is_rates = path.suffix.lower() in (".csv", ".gz")
+    if not is_rates and (path.suffix.lower() == ".toml" or not path.is_file()):
         return profile_lot(LotFile.load(file, overrides), within, of, seeds)
     if overrides:
-        rule = "a CSV of rates has no keys"
+        rule = "a file of rates has no keys"
         raise ConfigError(Problem(rule, "leave it out", key="--set", value=show(overrides[0])))
     return profile_rates(read_rates(path, code), within, of, seeds)
 

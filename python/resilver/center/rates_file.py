@@ -1,4 +1,4 @@
-"""What `resilver profile` reads: measured rates of groups or disks as CSV, or a lot as TOML."""
+"""What `resilver profile` reads: rates of groups or disks, by benchmarks or as CSV; or a lot."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from resilver.center.benchmarks import medians
 from resilver.center.culling import Lot
 from resilver.center.erasure import erasure_of
 from resilver.center.given import GivenFile
 from resilver.center.rate_rows import SI_COLUMN, rate_in, rate_rows, text_in
 from resilver.errors import ConfigError, Problem, show
+from resilver.importers.benchmarks import is_benchmark, read_benchmarks
 from resilver.importers.text import refuse
 from resilver.spec.code import ErasureCode
 from resilver.spec.section import AboveZero, Count, Section
@@ -120,10 +122,11 @@ def read_rates(path: Path, code: str) -> Rates:
     """Read measured rates.
 
     Args:
-        path: CSV with a header: ``group`` and ``rate`` (with its unit, such as ``512 MB/s``) or
-            ``rate_bytes_per_second``; ``unit`` and ``disk`` where there are some. With ``disk`` a
-            row is a disk, and a group moves as many strips as its code has data at the rate of its
-            slowest.
+        path: What fair-lio printed, or another benchmark that has each device's rate: a device is a
+            group, and its host its unit. Or CSV with a header: ``group`` and ``rate`` (with its
+            unit, such as ``512 MB/s``) or ``rate_bytes_per_second``; ``unit`` and ``disk`` where
+            there are some. With ``disk`` a row is a disk, and a group moves as many strips as its
+            code has data at the rate of its slowest.
         code: The code of the groups of disks, such as ``rs 8+2``.
 
     Raises:
@@ -131,6 +134,8 @@ def read_rates(path: Path, code: str) -> Rates:
             a group has not as many disks as its code.
     """
     erasure = erasure_of(code, "--code")
+    if is_benchmark(path):
+        return _of_devices(path)
     names, rows = rate_rows(path, "group", _COLUMNS, "a group or a disk")
     found: dict[tuple[str, str], dict[str, float]] = {}
     for place, row in rows:
@@ -158,3 +163,20 @@ def read_rates(path: Path, code: str) -> Rates:
         tuple(tuple(of_group) for of_group in found.values()),
         disks,
     )
+
+
+def _of_devices(path: Path) -> Rates:
+    """The rates of the devices of a benchmark: the median of each one's runs of one test."""
+    rows = [one for one in read_benchmarks(path).rows if one.layer == "block" and one.device]
+    if not rows:
+        rule = "it has rates of all devices together, and none of each"
+        refuse(path, rule, "give what fair-lio printed, which has each device's")
+    tests = dict.fromkeys((one.mode, one.request_bytes, one.queue, one.devices) for one in rows)
+    if len(tests) > 1:
+        said = [f"{mode} of {size} B at queue {queue}" for mode, size, queue, _ in tests]
+        rule = f"it has {len(tests)} tests, of which devices differ anyway: {', '.join(said[:3])}"
+        refuse(path, rule, "give the runs of one test, such as writes in order of 1 MiB")
+    found = {one.device: one for one in medians(rows)}
+    rates = np.array([one.bytes_per_second for one in found.values()], np.float64)
+    units = tuple(name.partition(":")[0] if ":" in name else "" for name in found)
+    return Rates(str(path), tuple(found), units, rates)

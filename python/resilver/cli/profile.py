@@ -40,9 +40,10 @@ class Asked:
     """What is profiled."""
 
     file: str = argument(
-        "STUDY.toml|RATES.csv|LOT.toml",
+        "STUDY.toml|RATES|LOT.toml",
         text="A study, such as the catalog's center-spider-2-unit; measured rates of groups or "
-        "disks; or a lot of disks, such as the catalog's spider-2.",
+        "disks, as CSV or as fair-lio printed them; or a lot of disks, such as the catalog's "
+        "spider-2.",
     )
     within: str | None = option(
         "--within",
@@ -77,11 +78,13 @@ class Asked:
         text="Override one key of a study or a lot, for example --set lot.spread=0.03. Repeatable.",
         default=(),
     )
-    measured: tuple[Path, ...] = option(
+    measured: tuple[str, ...] = option(
         "--measured",
-        metavar="FILE.csv",
-        text="Of a study: measured rates to set beside the expected ones, with columns layer and "
-        "rate, and parts, mode and size where they are known. Repeatable.",
+        metavar="FILE",
+        text="Of a study: measured rates to set beside the expected ones: what a benchmark program "
+        "wrote (see resilver import benchmark; LEVEL=FILE says of which level its devices are), or "
+        "CSV with columns layer and rate, and parts, mode and size where they are known. "
+        "Repeatable.",
         default=(),
     )
     target: str | None = option(
@@ -127,8 +130,9 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
     from resilver.study import profile as perform
 
     within = None if asked.within is None else _share(asked.within)
+    measured = [one.rpartition("=")[2] for one in asked.measured]
     for path in (asked.page, asked.culled):
-        keep_inputs(path, [asked.file, *asked.measured])
+        keep_inputs(path, [asked.file, *measured])
     check_page(asked.page)
     _check_culled(asked)
     found = perform(
@@ -159,6 +163,8 @@ def profile(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         print_json(found.to_dict())
     elif not quiet:
         _print(found, said)
+        for note in getattr(found, "notes", ()):
+            say(note)
     for path in (asked.culled, asked.page):
         if path is not None and not quiet:
             say(f"wrote {path}")
@@ -195,13 +201,19 @@ def _command(asked: Asked, *, is_study: bool = False) -> str:
     words = ["resilver", "profile", Path(asked.file).name]
     if is_study:
         words += [] if asked.within is None else ["--within", asked.within, "--of", asked.of.value]
-        words += [word for one in asked.measured for word in ("--measured", one.name)]
+        words += [word for one in asked.measured for word in ("--measured", _short(one))]
         words += [] if asked.target is None else ["--target", asked.target]
     else:
         words += ["--within", asked.within or "5%", "--of", asked.of.value]
         words += ["--code", asked.code]
         words += [] if asked.seeds is None else ["--seeds", str(asked.seeds)]
     return shlex.join([*words, *(word for one in asked.settings for word in ("--set", one))])
+
+
+def _short(measured: str) -> str:
+    """A measured file as the page names it, without its folder."""
+    level, sign, name = measured.rpartition("=")
+    return f"{level}{sign}{Path(name).name}"
 
 
 def _print(found: LayerProfile | MeasuredProfile | LotProfile, said: list[str]) -> None:

@@ -29,11 +29,20 @@ def layer_sentences(rows: Sequence[Benchmark], costs: Sequence[LayerCost]) -> li
         f"{plural(count, 'rate')} of {layer} by {program}."
         for (layer, program), count in counts.items()
     ]
-    if costs:
-        worst = max(costs, key=lambda one: one.cost)
+    return said + cost_sentences(costs)
+
+
+def cost_sentences(costs: Sequence[LayerCost]) -> list[str]:
+    """Where each layer costs most of the one below it, a sentence a layer."""
+    said = []
+    for above in dict.fromkeys(one.above for one in costs):
+        worst = max((one for one in costs if one.above == above), key=lambda one: one.cost)
         kind = f"{MODE_WORDS[worst.mode]} of {cell_text(worst.request_bytes, 'bytes')}"
-        share = f"{100 * worst.cost:.3g} %"
-        said.append(f"The {worst.above} costs most at {kind}: {share} of what {worst.below} moves.")
+        below = f"what {worst.below} measures"
+        text = f"The {above} costs most at {kind}: {100 * worst.cost:.3g} % of {below}."
+        if worst.cost <= 0.0:
+            text = f"The {above} costs nothing: it is nowhere slower than {below}."
+        said.append(text)
     return said
 
 

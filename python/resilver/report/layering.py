@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.report.benchmarks import cost_sentences, costs_table
 from resilver.report.chart import Chart
 from resilver.report.culled import culled_charts, culled_sentences
 from resilver.report.document import Document
@@ -45,7 +46,8 @@ def layer_sentences(found: LayerProfile) -> list[str]:
         share = found.rate_bytes_per_second / found.target_bytes_per_second
         target = _rate(found.target_bytes_per_second)
         said.append(f"The target of {target} {verdict}: they get {100 * share:.4g} % of it.")
-    return said + _measured_sentences(found) + culled_sentences(found)
+    said += _measured_sentences(found) + cost_sentences(found.costs)
+    return said + culled_sentences(found)
 
 
 def _measured_sentences(found: LayerProfile) -> list[str]:
@@ -111,6 +113,8 @@ def layer_tables(found: LayerProfile) -> list[tuple[str, Table]]:
         made.append((f"What each part needs for {target}", needed_table(found)))
     if found.measured:
         made.append(("Measured beside expected", measured_table(found)))
+    if found.costs:
+        made.append(("What the layer above costs", costs_table(found.costs)))
     return made
 
 
@@ -205,4 +209,8 @@ def write_layers(found: LayerProfile, path: str | Path, command: str = "") -> Pa
         sections.append(PageSection("Disks before and after culling", (), figures))
     title = found.title or "The layers of a file system"
     told = {"Made by": command}
+    if found.notes:
+        sections.append(
+            PageSection("What was left out of measured rates, and taken for what", found.notes)
+        )
     return write_judged(page, path, title, layer_sentences(found), sections, told)

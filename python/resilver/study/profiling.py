@@ -18,8 +18,8 @@ from resilver.center.layering import (
     Needed,
     beside,
     needed_of,
-    read_measured,
 )
+from resilver.center.measured import read_measured
 from resilver.center.profiling import SEEDS, WITHIN, LotProfile, MeasuredProfile
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.text import read_toml
@@ -51,7 +51,8 @@ def profile(
         code: The code of the groups, where disks were measured.
         seeds: How often disks are drawn, of rates and lots; by default 15.
         overrides: ``KEY=VALUE`` texts that replace keys of a study or a lot.
-        measured: Of a study, CSV files of measured rates to set beside the expected ones.
+        measured: Of a study, files of measured rates to set beside the expected ones: CSV, or what
+            benchmark programs wrote; see `resilver.center.measured.read_measured`.
         target: Of a study, the rate that clients should get, such as ``"1 TB/s"``.
 
     Returns:
@@ -162,7 +163,7 @@ def profile_study(
 
     Args:
         study: A study of one system whose clients are flows.
-        measured: CSV files of measured rates, see `read_measured`.
+        measured: Files of measured rates, see `read_measured`.
         target: The rate that clients should get.
         progress: Told how far the run is; answers whether to go on.
 
@@ -172,7 +173,6 @@ def profile_study(
     from resilver.simulate import simulate
 
     of_target = None if target is None else float(_target(target))
-    rates = read_measured([Path(one).expanduser() for one in measured])
     if len(study.points) > 1:
         swept = ", ".join(study.study.sweep)
         rule = f"a profile is of one system, and the study sweeps {swept}"
@@ -183,6 +183,7 @@ def profile_study(
         rule = "a profile is of clients as steady flows"
         remedy = 'add [traffic] with engine = "flows", such as outstanding = 64'
         raise ConfigError(Problem(rule, remedy, key="traffic"))
+    rates = read_measured(measured, system.cluster.tree)
     found = simulate(system, run.seed, progress)
     flows = [row for row in found.flows.to_pylist() if row["start_seconds"] == 0.0]
     rows = [row for row in found.layers.to_pylist() if row["start_seconds"] == 0.0]
@@ -195,8 +196,10 @@ def profile_study(
         sum(row["flows"] for row in flows),
         layers,
         () if of_target is None else needed_parts(system, of_target),
-        beside(rates, layers, reads, request),
+        beside(rates.rates, layers, reads, request),
         of_target,
+        rates.costs,
+        rates.notes,
     )
 
 

@@ -49,7 +49,10 @@ class DiskRequest:
     """Which measurements of a disk are fitted, or made, and what comes of them."""
 
     files: tuple[Path, ...] = argument(
-        "FIO.json", text="What fio wrote with --output-format=json.", default=()
+        "FIO.json|RATES",
+        text="What fio wrote with --output-format=json; or fair-lio, the OLCF suite or another "
+        "benchmark of block devices.",
+        default=(),
     )
     output: Path | None = option(
         "--output",
@@ -63,6 +66,12 @@ class DiskRequest:
         text="recipe: largest rate, median latencies. line: least squares on bandwidths.",
         default=Fit.recipe,
         show_default=True,
+    )
+    queue: int | None = option(
+        "--queue",
+        metavar="N",
+        min=1,
+        text="Of several queue depths the one to fit; by default 4, else the least.",
     )
     run: Path | None = measuring(
         "--run",
@@ -90,9 +99,10 @@ class DiskRequest:
 
 
 def disk(asked: DiskRequest, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Fit the service-time table of a disk to what fio measured.
+    """Fit the service-time table of a disk to what fio measured, or another benchmark.
 
-    fio must have run rw=read, write, randread and randwrite at equal sizes, with one iodepth.
+    It needs reads and writes, in order and at random, at equal sizes with one queue depth; --fit
+    line does with fewer sizes of some, as a reduced plan of resilver bench plan measures them.
 
     Examples:
 
@@ -118,17 +128,19 @@ def disk(asked: DiskRequest, as_json: Json = False, quiet: Quiet = False) -> Non
 
 
 def _calibration(asked: DiskRequest, quiet: bool) -> DiskCalibration:
+    from resilver.calibration.block_rates import read_disk
     from resilver.calibration.disk import calibrate_report
-    from resilver.importers.fio import read_fio
 
     if asked.run is None and asked.save is not None:
         rule = "--save keeps what --run measures"
         raise ConfigError(Problem(rule, "leave --save out, or write the table with -o"))
     if (asked.run is None) == (not asked.files):
-        rule = "either files of fio's or --run is needed, and not both"
+        rule = "either measured files or --run is needed, and not both"
         raise ConfigError(Problem(rule, "name the files, or what to measure"))
     report = (
-        read_fio(list(asked.files)) if asked.run is None else _measured(asked, asked.run, quiet)
+        read_disk(asked.files, asked.queue)
+        if asked.run is None
+        else _measured(asked, asked.run, quiet)
     )
     return calibrate_report(report, asked.fit.value)
 
@@ -177,9 +189,16 @@ def _curves(found: DiskCalibration) -> Table:
     for size in found.table.request_sizes:
         cells = []
         for mode in found.rmse:
-            point = by_cell[mode, size]
-            cells += [point.measured_bytes_per_second, point.modelled_bytes_per_second]
-        curves.add_row(exact_bytes(size), *map(_rate, cells))
+            point = by_cell.get((mode, size))
+            cells += (
+                ["-", "-"]
+                if point is None
+                else [
+                    _rate(point.measured_bytes_per_second),
+                    _rate(point.modelled_bytes_per_second),
+                ]
+            )
+        curves.add_row(exact_bytes(size), *cells)
     return curves
 
 
