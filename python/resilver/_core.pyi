@@ -1,4 +1,4 @@
-"""The native core's Python face; `resilver.simulate` is its only caller."""
+"""The native core's Python face; `resilver.simulate` calls it, and `importers.walk` its walk."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -186,3 +186,18 @@ def place_pieces(
 def system_group_sets(
     system: str, maps: Sequence[CrushMap], copies: int
 ) -> npt.NDArray[np.int32]: ...
+
+class Walk:
+    def __init__(
+        self,
+        root: bytes,
+        workers: int,
+        one_file_system: bool,
+        every_name: bool,
+        with_rows: bool,
+    ) -> None: ...
+    def next(self, milliseconds: int) -> tuple[Any, bool]: ...
+    def stop(self) -> None: ...
+    def progress(self) -> tuple[int, int, int, int]: ...
+    def totals(self) -> dict[str, tuple[int, int, int]]: ...
+    def left_out(self) -> tuple[dict[str, int], list[tuple[bytes, int]]]: ...

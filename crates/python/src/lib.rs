@@ -18,6 +18,7 @@ mod population;
 mod simulation;
 mod tables;
 mod topology;
+mod walk;
 
 use pyo3::prelude::*;
 
@@ -35,6 +36,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<population::PopulationCensus>()?;
     module.add_class::<topology::Topology>()?;
     module.add_function(wrap_pyfunction!(devices::drawn_speeds, module)?)?;
+    module.add_class::<walk::Walk>()?;
     module.add_function(wrap_pyfunction!(faults::name_faults, module)?)?;
     module.add_function(wrap_pyfunction!(flows::fair_rates, module)?)?;
     module.add_function(wrap_pyfunction!(pools::group_sets, module)?)?;

@@ -18,6 +18,13 @@ pub struct Table {
     batch: RecordBatch,
 }
 
+impl Table {
+    /// A table of columns that are Arrow's already.
+    pub fn of(batch: RecordBatch) -> Self {
+        Table { batch }
+    }
+}
+
 #[pymethods]
 impl Table {
     /// The columns by the Arrow PyCapsule interface.
@@ -37,7 +44,8 @@ impl Table {
     }
 }
 
-fn arrow_error(error: arrow_schema::ArrowError) -> PyErr {
+/// Columns that do not fit each other.
+pub fn arrow_error(error: arrow_schema::ArrowError) -> PyErr {
     CoreSimulationError::new_err(error.to_string())
 }
 
@@ -47,7 +55,7 @@ pub fn table(columns: Vec<(String, Column)>) -> PyResult<Option<Table>> {
         return Ok(None);
     }
     let columns = columns.into_iter().map(|(name, column)| (name, array(column), true));
-    Ok(Some(Table { batch: RecordBatch::try_from_iter_with_nullable(columns).map_err(arrow_error)? }))
+    RecordBatch::try_from_iter_with_nullable(columns).map(|batch| Some(Table { batch })).map_err(arrow_error)
 }
 
 fn array(column: Column) -> ArrayRef {

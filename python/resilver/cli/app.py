@@ -31,6 +31,7 @@ from resilver.cli.population import show
 from resilver.cli.profile import profile
 from resilver.cli.redundancy import redundancy
 from resilver.cli.route import route
+from resilver.cli.scan import scan
 from resilver.cli.schema import schema
 from resilver.cli.size import size
 from resilver.cli.topology import topology
@@ -314,4 +315,5 @@ for importing in (sizes, benchmark):
 for calibrating in (disk, network, coding):
     command(_calibrate)(calibrating)
 command(_population)(show)
-command(app, READ)(schema)
+for reading in (scan, schema):
+    command(app, READ)(reading)

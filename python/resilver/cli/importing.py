@@ -23,8 +23,9 @@ from resilver.errors import ConfigError, Problem
 from resilver.units import format_bytes
 
 if TYPE_CHECKING:
+    from resilver.importers.left_out import LeftOut
     from resilver.importers.sizes import Bin, MeasuredSizes
-    from resilver.importers.sizes.tree import WalkProgress
+    from resilver.importers.walk import WalkProgress
 
 _WITHIN = 0.01
 """By how much a histogram's volume may be off before the command suggests finer bins."""
@@ -133,7 +134,7 @@ def sizes(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
     source = _source(asked.listings, asked.scan)
     keep_inputs(asked.output, asked.listings)
     start = time.monotonic()
-    with _walk_display(quiet=quiet or asked.scan is None) as show_progress:
+    with walk_display(quiet=quiet or asked.scan is None) as show_progress:
         measured = importers.import_sizes(
             source,
             format=known_format(None if asked.format is None else asked.format.value),
@@ -217,9 +218,14 @@ def _summarise(
     )
     if measured.given is None:
         _say_volume(measured, chosen, per_doubling)
-    for name, count in measured.left_out.counts().items():
+    say_left_out(measured.left_out)
+
+
+def say_left_out(left_out: LeftOut) -> None:
+    """Say what was not counted, with some of what could not be read."""
+    for name, count in left_out.counts().items():
         say(f"left out: {_WORDS[name]}: {count:,}")
-    for example in measured.left_out.examples:
+    for example in left_out.examples:
         say(f"  {example}")
 
 
@@ -249,7 +255,7 @@ def _percent(error: float) -> str:
 
 
 @contextlib.contextmanager
-def _walk_display(*, quiet: bool, console: Console | None = None) -> Iterator[Any]:
+def walk_display(*, quiet: bool, console: Console | None = None) -> Iterator[Any]:
     """One line on a terminal that says how far a walk is; nothing elsewhere."""
     screen = console or messages()
     if quiet or not screen.is_terminal:

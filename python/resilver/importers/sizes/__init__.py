@@ -1,5 +1,6 @@
 """File sizes: histograms as text, listings that other tools write, and live directory trees."""
 
+from resilver.importers.left_out import LeftOut
 from resilver.importers.sizes.histogram import (
     Bin,
     check_bin,
@@ -9,7 +10,7 @@ from resilver.importers.sizes.histogram import (
     read_sizes,
 )
 from resilver.importers.sizes.measure import import_sizes
-from resilver.importers.sizes.measured import LeftOut, MeasuredSizes
+from resilver.importers.sizes.measured import MeasuredSizes
 from resilver.importers.sizes.tree import scan_tree
 
 __all__ = [

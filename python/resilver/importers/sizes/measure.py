@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.importers.left_out import LeftOut, printable
 from resilver.importers.sizes.formats import Format, known_format, sniff
 from resilver.importers.sizes.histogram import Bin, parse_sizes
 from resilver.importers.sizes.listings import read_csv, read_gpfs, read_s3_listing, read_words
-from resilver.importers.sizes.measured import LeftOut, MeasuredSizes, printable
+from resilver.importers.sizes.measured import MeasuredSizes
 from resilver.importers.sizes.stream import Listing
 from resilver.importers.sizes.tally import Tally
-from resilver.importers.sizes.tree import THREADS_DEFAULT, WalkProgress, scan_tree
+from resilver.importers.sizes.tree import scan_tree
 from resilver.importers.text import decode, refuse
+from resilver.importers.walk import WORKERS_DEFAULT, WalkProgress
 from resilver.units import format_bytes
 
 HISTOGRAM_BYTES_MAX = 1 << 28
@@ -29,7 +31,7 @@ def import_sizes(
     columns: str | None = None,
     one_file_system: bool = False,
     hard_links: Literal["once", "each"] = "once",
-    threads: int = THREADS_DEFAULT,
+    threads: int = WORKERS_DEFAULT,
     progress: Callable[[WalkProgress], None] | None = None,
 ) -> MeasuredSizes:
     """Measure the file sizes of a store, for a population with files like them.

@@ -7,41 +7,10 @@ from fractions import Fraction
 from functools import cached_property
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.importers.left_out import LeftOut, printable
 from resilver.importers.sizes.histogram import Bin, drawn_bytes
 from resilver.importers.sizes.tally import CLASSES_PER_DOUBLING, Tally, kept_bin, plain_bin
 from resilver.units import format_bytes
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """What was met and not counted.
-
-    Attributes:
-        symbolic_links: Symbolic links, which are not followed.
-        special_files: Sockets, pipes and devices.
-        further_names: Further names of files that have several (hard links).
-        other_file_systems: Folders on which another file system is mounted.
-        unreadable: Folders and files that could not be read, such as for want of permission.
-        vanished: Folders and files that were gone when their turn came.
-        without_size: Entries of a listing that have no size, such as delete markers.
-        too_large: Files above 1 PiB, which a population cannot have.
-        examples: Some of what could not be read, each with the reason.
-    """
-
-    symbolic_links: int = 0
-    special_files: int = 0
-    further_names: int = 0
-    other_file_systems: int = 0
-    unreadable: int = 0
-    vanished: int = 0
-    without_size: int = 0
-    too_large: int = 0
-    examples: tuple[str, ...] = ()
-
-    def counts(self) -> dict[str, int]:
-        """The counts by name, those above zero."""
-        found = {name: value for name, value in vars(self).items() if name != "examples"}
-        return {name: value for name, value in found.items() if value}
 
 
 @dataclass(frozen=True)
@@ -56,7 +25,7 @@ class MeasuredSizes:
 
     source: str
     tally: Tally = field(repr=False, compare=False)
-    left_out: LeftOut = LeftOut()
+    left_out: LeftOut = field(default_factory=LeftOut)
     given: tuple[Bin, ...] | None = None
 
     @cached_property
@@ -146,16 +115,3 @@ class MeasuredSizes:
         ]
         rows = [f"{item.min_bytes} {item.max_bytes} {item.file_count}" for item in bins]
         return "\n".join([*head, *rows]) + "\n"
-
-
-def printable(text: str) -> str:
-    """Text without the line ends and control characters that a file's name may have.
-
-    >>> printable("a\\nb")
-    'a\\\\nb'
-    """
-    clean = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
-        for char in clean
-    )

@@ -1,0 +1,165 @@
+"""The walk of a live tree of folders, which the core performs on many threads.
+
+What a walk waits for is the file system: on one that answers over a network, more threads than
+processors have the answers of many folders awaited at once. Symbolic links are not followed. Rows
+come in batches, so that memory does not grow with their number.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from resilver import _core
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.left_out import LeftOut, printable
+from resilver.importers.text import refuse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+WORKERS_DEFAULT = 8
+WORKERS_MAX = 256
+_WAIT_MILLISECONDS = 100
+_KINDS = ("file", "folder", "link", "special")
+
+
+class WalkProgress(NamedTuple):
+    """How far a walk is; how much is left is not known before its end.
+
+    Attributes:
+        files: Files counted, and what else is no folder.
+        folders: Folders read.
+        pending: Folders found and not yet read.
+        seconds: Time since the beginning.
+    """
+
+    files: int
+    folders: int
+    pending: int
+    seconds: float
+
+
+class KindTotal(NamedTuple):
+    """Of one kind of entry: how many, their apparent bytes, and the bytes that they occupy."""
+
+    entries: int
+    size_bytes: int
+    allocated_bytes: int
+
+
+class TreeWalk:
+    """A walk under way; a context, whose end ends it.
+
+    Args:
+        folder: The folder. It may be a symbolic link itself.
+        workers: Threads that read folders.
+        one_file_system: Stay out of folders on which another file system is mounted.
+        every_name: Count a file of several names by each; otherwise by the first that is met.
+        with_rows: Give rows; otherwise `batches` gives none, and totals alone are kept.
+
+    Raises:
+        ConfigError: The folder cannot be read, or there are no such numbers of threads.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        workers: int = WORKERS_DEFAULT,
+        one_file_system: bool = True,
+        every_name: bool = False,
+        with_rows: bool = True,
+    ) -> None:
+        whole = isinstance(workers, int) and not isinstance(workers, bool)
+        if not whole or not 1 <= workers <= WORKERS_MAX:
+            rule = f"threads are a whole number from 1 to {WORKERS_MAX}"
+            raise ConfigError(Problem(rule, key="threads", value=show(workers)))
+        self.root = Path(folder).expanduser()
+        self._begun = time.monotonic()
+        self._seconds = 0.0
+        place = printable(str(self.root))
+        try:
+            self._walk = _core.Walk(
+                os.fsencode(self.root), workers, one_file_system, every_name, with_rows
+            )
+        except FileNotFoundError:
+            refuse(place, "there is no such folder", "check the path")
+        except NotADirectoryError:
+            refuse(place, "this is not a folder", "a listing is read without --scan")
+        except (OSError, ValueError) as error:
+            refuse(place, f"the folder cannot be read: {_reason(error)}")
+
+    def __enter__(self) -> Self:
+        """The walk itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End it."""
+        self._walk.stop()
+
+    def batches(
+        self, progress: Callable[[WalkProgress], None] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Its rows until it ends; columns are those of `resilver.importers.scanned`.
+
+        Args:
+            progress: Called some ten times a second, and once at the end.
+        """
+        import pyarrow as pa
+
+        said = 0.0
+        is_ended = False
+        while not is_ended:
+            table, is_ended = self._walk.next(_WAIT_MILLISECONDS)
+            self._seconds = time.monotonic() - self._begun
+            if progress is not None and (is_ended or self._seconds - said >= 0.1):
+                said = self._seconds
+                files, folders, pending, _ = self._walk.progress()
+                progress(WalkProgress(files, folders, pending, self._seconds))
+            if table is not None:
+                yield pa.record_batch(table)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken up to the batch taken last."""
+        return self._seconds
+
+    def totals(self) -> dict[str, KindTotal]:
+        """What was counted, by kind: file, folder, link, special."""
+        return {kind: KindTotal(*found) for kind, found in self._walk.totals().items()}
+
+    def left_out(self, too_large: int = 0) -> LeftOut:
+        """What was not counted, with the first of the reasons by name.
+
+        Args:
+            too_large: Files that the caller leaves out.
+        """
+        counts, examples = self._walk.left_out()
+        totals = self.totals()
+        said = []
+        for path, number in examples:
+            name = os.path.join(os.fsencode(self.root), path) if path else os.fsencode(self.root)
+            said.append(f"{printable(os.fsdecode(name))}: {os.strerror(number)}")
+        return LeftOut(
+            symbolic_links=totals["link"].entries,
+            special_files=totals["special"].entries,
+            too_large=too_large,
+            examples=tuple(said),
+            **counts,
+        )
+
+
+def _reason(error: OSError | ValueError) -> str:
+    number = getattr(error, "errno", None) or 0
+    return os.strerror(number) if number in errno.errorcode else str(error)

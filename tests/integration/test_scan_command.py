@@ -1,0 +1,181 @@
+"""`resilver scan` counts as `du` and `find` do, and writes a whole table or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from resilver.cli import run
+from resilver.errors import ConfigError
+from resilver.importers import walk as walk_module
+from resilver.importers.scanned import read_scanned, scanned_batches
+from tests.front_door import command, environment
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Files of 0 to 300,000 bytes in 40 folders, links of both kinds, and names of all kinds."""
+    root = tmp_path / "tree"
+    for number in range(400):
+        folder = root / f"p{number % 40}" / "run one"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"out.{number}").write_bytes(b"x" * (number * 7919 % 300_001))
+    os.link(root / "p0/run one/out.0", root / "second name")
+    os.link(root / "p3/run one/out.3", root / "p4/third\nname")
+    (root / "loop").symlink_to(root)
+    (root / "p1/broken").symlink_to("nowhere")
+    os.mkdir(os.fsencode(root) + b"/\xff\xfe")
+    Path(os.fsdecode(os.fsencode(root) + b"/\xff\xfe/\xe9")).write_bytes(b"123")
+    with (root / "sparse").open("wb") as sparse:
+        sparse.truncate(10_000_000)
+    return root
+
+
+def printed(*words: str) -> list[str]:
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def scanned(*words: object) -> Any:
+    done = command("scan", *words, "--json", "-q")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 9])
+def test_totals_are_those_of_du_and_find(tree: Path, workers: int) -> None:
+    found = scanned(tree, "--workers", workers)
+    # du counts the blocks of every inode once, in KiB here; find has a line a name.
+    occupied, _ = printed("du", "-s", "-x", "--block-size=1", str(tree))[0].split("\t")
+    assert found["allocated_bytes"] == int(occupied)
+    totals = found["totals"]
+    for kind, letter in (("folder", "d"), ("link", "l")):
+        assert totals[kind]["entries"] == len(
+            printed("find", str(tree), "-type", letter, "-printf", ".\\n")
+        )
+    files = dict(
+        line.split() for line in printed("find", str(tree), "-type", "f", "-printf", "%i %s\\n")
+    )
+    names = printed("find", str(tree), "-type", "f", "-printf", ".\\n")
+    assert totals["file"]["entries"] == len(files)
+    assert totals["file"]["size_bytes"] == sum(map(int, files.values()))
+    assert found["left_out"]["further_names"] == len(names) - len(files) == 2
+
+
+def test_the_table_has_a_row_an_inode_and_says_what_it_is_of(tree: Path, tmp_path: Path) -> None:
+    made = tmp_path / "usage.parquet"
+    found = scanned(tree, "-o", made)
+    table = pq.read_table(made)
+    assert table.num_rows == sum(total["entries"] for total in found["totals"].values())
+    rows = {
+        (row["folder"], row["name"]): row
+        for row in table.to_pylist()
+        if row["kind"] != "folder" and row["links"] == 1
+    }
+    for folder, name in (("p7/run one", "out.7"), ("", "sparse"), ("p1", "broken")):
+        status = (tree / folder / name).lstat()
+        row = rows[folder, name]
+        told = (row["size_bytes"], row["allocated_bytes"], row["owner"], row["links"])
+        assert told == (status.st_size, status.st_blocks * 512, status.st_uid, status.st_nlink)
+        # Times are to the microsecond.
+        assert row["modified"].timestamp() == pytest.approx(status.st_mtime, abs=2e-6)
+        assert row["stripes"] is None
+    # What is no UTF-8 stands as text that can be read, and beside it as it is.
+    assert rows["\\xff\\xfe", "\\xe9"]["raw_path"] == b"\xff\xfe/\xe9"
+    assert [row for row in rows.values() if row["raw_path"]] == [rows["\\xff\\xfe", "\\xe9"]]
+    told = read_scanned(made)
+    assert (told.root, told.allocated_bytes) == (str(tree), found["allocated_bytes"])
+
+
+def test_counting_alone_says_the_same(tree: Path, tmp_path: Path) -> None:
+    alone, written = scanned(tree), scanned(tree, "-o", tmp_path / "usage.parquet")
+    for key in ("totals", "left_out", "allocated_bytes"):
+        assert alone[key] == written[key]
+
+
+def test_what_cannot_be_read_is_named_and_fails_a_strict_scan(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("becoming a user without rights needs root")
+    for name, mode in (("open", 0o755), ("closed", 0o700)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_bytes(b"1234567")
+        (tmp_path / name).chmod(mode)
+    tmp_path.chmod(0o755)
+    # The modules are read before the rights are given up, since the checkout may be root's alone.
+    script = (
+        "import os, sys, json, resilver.cli.app, resilver.cli.scan, resilver.importers.scanned\n"
+        "import resilver.study.files, resilver.report.words, encodings.unicode_escape\n"
+        "import pyarrow.parquet\n"
+        "from resilver.cli import run\n"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "print(run(['scan', '.', '--json']), run(['scan', '.', '--strict', '-q']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert "left out: folders and files that cannot be read: 1" in done.stderr, done.stderr
+    assert "closed: Permission denied" in done.stderr
+    assert done.stdout.splitlines()[-1] == "0 1"
+
+
+def test_an_interrupt_leaves_what_was_there(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "usage.parquet"
+    made.write_bytes(b"as it was")
+    batches = walk_module.TreeWalk.batches
+
+    def interrupted(walk: Any, progress: Any = None) -> Iterator[pa.RecordBatch]:
+        yield next(batches(walk, progress))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(walk_module.TreeWalk, "batches", interrupted)
+    assert run(["scan", str(tree), "-o", str(made)]) == 130
+    assert made.read_bytes() == b"as it was"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["tree", "usage.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["none"], "there is no such folder"),
+        (["tree/sparse"], "this is not a folder"),
+        (["tree", "-o", "usage.csv"], "one .parquet file"),
+        (["tree", "-o", "none/usage.parquet"], "there is no folder"),
+        (["tree", "--workers", "0"], "--workers"),
+    ],
+)
+def test_what_cannot_be_scanned_is_refused(tree: Path, words: list[str], says: str) -> None:
+    done = command("scan", *words, cwd=tree.parent)
+    assert done.returncode == 2
+    assert says in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_table_that_is_cut_off_or_another_is_refused(tree: Path, tmp_path: Path) -> None:
+    made = tmp_path / "usage.parquet"
+    scanned(tree, "-o", made)
+    whole = made.read_bytes()
+    other = tmp_path / "other.parquet"
+    for length in (0, 3, 100, len(whole) // 2, len(whole) - 1):
+        other.write_bytes(whole[:length])
+        with pytest.raises(ConfigError, match="no whole Parquet file"):
+            list(scanned_batches(other, ["size_bytes"]))
+    pq.write_table(pa.table({"size_bytes": [1]}), other)
+    with pytest.raises(ConfigError, match="the column folder of a scan"):
+        read_scanned(other)
+    table = pq.read_table(made)
+    pq.write_table(table.replace_schema_metadata({}), other)
+    with pytest.raises(ConfigError, match="when and what was scanned"):
+        read_scanned(other)
