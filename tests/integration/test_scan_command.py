@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ import pytest
 
 from resilver.cli import run
 from resilver.errors import ConfigError
+from resilver.importers import import_sizes
 from resilver.importers import walk as walk_module
+from resilver.importers.ages import read_ages
 from resilver.importers.scanned import read_scanned, scanned_batches
 from tests.front_door import command, environment
 
@@ -179,3 +182,34 @@ def test_a_table_that_is_cut_off_or_another_is_refused(tree: Path, tmp_path: Pat
     pq.write_table(table.replace_schema_metadata({}), other)
     with pytest.raises(ConfigError, match="when and what was scanned"):
         read_scanned(other)
+
+
+def test_a_scan_is_a_population_and_a_listing(tree: Path, tmp_path: Path) -> None:
+    """Its sizes are those of the tree, and what a purge frees what ages of the files say."""
+    made = tmp_path / "usage.parquet"
+    # Two files were last used 40 and 20 days ago, of 7,919 x 11 and 7,919 x 13 bytes; their inodes
+    # changed now, which a table of theirs does not say.
+    scanned(tree, "-o", made)
+    assert import_sizes(made).bins() == import_sizes(tree).bins()
+    shown = command("import", "sizes", made, "--json", "-q")
+    assert json.loads(shown.stdout)["files"] == import_sizes(tree).files
+    table = pq.read_table(made)
+    aged = []
+    for row in table.to_pylist():
+        days = {"out.11": 40, "out.13": 20}.get(row["name"], 0)
+        aged.append(row["changed"] - timedelta(days=days))
+    for name in ("accessed", "modified", "changed"):
+        at = table.schema.get_field_index(name)
+        table = table.set_column(at, table.schema.field(at), pa.array(aged, table.schema[at].type))
+    said = pq.read_metadata(made).metadata
+    pq.write_table(table.replace_schema_metadata(said), made)
+    ages = read_ages(made)
+    assert ages.older(14)[:2] == (2, 7919 * 11 + 7919 * 13)
+    assert ages.older(30)[:2] == (1, 7919 * 11)
+    assert ages.older(14)[2] == 1 and ages.is_scan_told
+    sizing = tmp_path / "listed.toml"
+    sizing.write_text(
+        '[capacity]\nusable = "1 GB"\nlisting = "usage.parquet"\npurge = { last_access = "14 d" }\n'
+    )
+    told = command("size", sizing)
+    assert "A purge of 14 d now frees 190.1 kB in 2 files of 1 owner." in told.stdout, told.stderr

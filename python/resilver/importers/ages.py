@@ -1,4 +1,4 @@
-"""Listings of files with their ages: ne2scan's bars, `find -printf`, and file lists of GPFS.
+"""Listings of files with their ages: tables of scans, ne2scan's bars, `find`, lists of GPFS.
 
 A file's age is the time since it was last read, changed or written, whichever is latest: that is
 what purges go by. ne2scan's format is as `fslist` of github.com/ORNL-TechInt/lester writes it; the
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import show
+from resilver.importers.scanned import is_scan, read_scanned, scanned_batches
 from resilver.importers.sizes.formats import GPFS_LINE
 from resilver.importers.sizes.stream import Listing
 from resilver.importers.text import refuse
@@ -91,10 +92,11 @@ def read_ages(path: Path) -> AgedFiles:
     """Read a listing of files with their ages.
 
     Args:
-        path: The listing, gzipped or not: ne2scan's (``atime|ctime|mtime|uid|gid|mode|size|...``),
-            what ``find -printf '%s %A@ %C@ %T@ %U %p\\n'`` writes, or a list of GPFS that shows the
-            size and the days since the last access, and since the last change if it likes. It ends
-            with a line ``#complete#``, after which the time may stand, in seconds since 1970.
+        path: The table of a scan (`resilver scan -o`), or a listing, gzipped or not: ne2scan's
+            (``atime|ctime|mtime|uid|gid|mode|size|...``), what ``find -printf '%s %A@ %C@ %T@ %U
+            %p\\n'`` writes, or a list of GPFS that shows the size and the days since the last
+            access, and since the last change if it likes. A listing ends with a line
+            ``#complete#``, after which the time may stand, in seconds since 1970.
 
     Returns:
         Its files by age and size.
@@ -103,6 +105,8 @@ def read_ages(path: Path) -> AgedFiles:
         ConfigError: It is none of these, a line is damaged, it is cut off, it has no sizes, or more
             than a hundredth of its bytes have times after the scan.
     """
+    if is_scan(path):
+        return _scanned(path)
     try:
         with path.open("rb") as stream:
             return _read(Listing(stream, str(path)))
@@ -137,6 +141,27 @@ def _read(listing: Listing) -> AgedFiles:
     if not tally.sizes:
         refuse(listing.place, "there is no file in the listing", "list the folder that is purged")
     return tally.aged(listing.place, begun, ended, is_aged=is_aged)
+
+
+def _scanned(path: Path) -> AgedFiles:
+    """The files of a scan, by its own columns."""
+    import pyarrow.compute as pc
+
+    said = read_scanned(path)
+    tally = _Tally()
+    times = ("accessed", "modified", "changed")
+    for batch in scanned_batches(path, ("kind", "size_bytes", "owner", *times)):
+        files = batch.filter(pc.equal(batch.column("kind"), "file"))
+        newest = pc.max_element_wise(*(files.column(name).cast("int64") for name in times))
+        tally.add_columns(
+            files.column("size_bytes").to_numpy(),
+            newest.to_numpy() / 1e6,
+            files.column("owner").to_numpy(),
+        )
+    if not tally.sizes:
+        refuse(path, "there is no file in the scan", "scan the folder that is purged")
+    begun = said.begun_seconds
+    return tally.aged(str(path), begun, begun + said.seconds, is_aged=False)
 
 
 def _epoch(words: list[bytes]) -> float | None:
@@ -211,6 +236,22 @@ class _Tally:
         self.times.append(np.array(times, dtype=np.float64))
         found = [numbers.setdefault(owner, len(numbers)) for owner in owners]
         self.owners.append(np.array(found, dtype=np.int64))
+
+    def add_columns(
+        self,
+        sizes: npt.NDArray[np.int64],
+        times: Floats,
+        owners: npt.NDArray[np.int64],
+    ) -> None:
+        """Add files whose owners are numbers."""
+        if not sizes.size:
+            return
+        numbers = self._numbers
+        known, places = np.unique(owners, return_inverse=True)
+        found = [numbers.setdefault(b"%d" % owner, len(numbers)) for owner in known.tolist()]
+        self.sizes.append(sizes)
+        self.times.append(times)
+        self.owners.append(np.array(found, dtype=np.int64)[places])
 
     def aged(
         self, place: str, begun: float | None, ended: float | None, *, is_aged: bool

@@ -16,6 +16,9 @@ from resilver.report.vega import number as axis
 from resilver.report.words import plural
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from resilver.center import FillOutlook, Outlook, Sizing, Trend
 
 _REACH = 10
@@ -132,7 +135,9 @@ def capacity_sections(page: Document, sizing: Sizing) -> list[PageSection]:
         texts = () if is_measured else (STAND_IN_NOTE,)
         sections.append(PageSection("What the fill leaves of the bandwidth", texts, parts))
     if found is not None and found.listing is not None:
-        chart, purges = ages_chart(found, sizing), purges_table(found)
+        own = sizing.file.capacity.purge if sizing.file.capacity else None
+        days = own.days if own is not None else 14
+        chart, purges = ages_chart(found.listing.bytes_by_day, days), purges_table(found)
         parts = [page.figure(chart), page.shown("purges", "What a purge frees now", purges)]
         sections.append(PageSection("Ages", (), parts))
     if found is not None and found.fills:
@@ -200,20 +205,16 @@ def fill_chart(found: Outlook, knees: tuple[float, ...]) -> Chart:
     return Chart("fill", heading, text, spec, made, "fill by day")
 
 
-def ages_chart(found: Outlook, sizing: Sizing) -> Chart:
+def ages_chart(by_day: npt.NDArray[np.float64], days: int) -> Chart:
     """What is stored by days since its last use, and what a purge frees.
 
     Args:
-        found: What the section came to, with a listing.
-        sizing: The sizing.
+        by_day: Bytes by age in days, the last of all older: shape (days,).
+        days: From which age on files are purged.
     """
-    assert found.listing is not None
-    own = sizing.file.capacity.purge if sizing.file.capacity else None
-    days = own.days if own is not None else 14
-    by_day = found.listing.bytes_by_day
     shown = [*by_day[:_DAYS_SHOWN].tolist(), float(by_day[_DAYS_SHOWN:].sum())]
-    _, size, _ = found.listing.older(days)
-    share = size / float(by_day.sum())
+    size, stored = float(by_day[days:].sum()), float(by_day.sum())
+    share = size / stored if stored else 0.0
     heading = (
         f"A purge of {days} d frees {decimal_bytes(size)}, {100 * share:.3g} % of what is stored"
     )

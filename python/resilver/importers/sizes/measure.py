@@ -8,13 +8,14 @@ from typing import BinaryIO, Literal
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.left_out import LeftOut, printable
+from resilver.importers.scanned import is_scan, scanned_batches
 from resilver.importers.sizes.formats import Format, known_format, sniff
 from resilver.importers.sizes.histogram import Bin, parse_sizes
 from resilver.importers.sizes.listings import read_csv, read_gpfs, read_s3_listing, read_words
 from resilver.importers.sizes.measured import MeasuredSizes
 from resilver.importers.sizes.stream import Listing
 from resilver.importers.sizes.tally import Tally
-from resilver.importers.sizes.tree import scan_tree
+from resilver.importers.sizes.tree import file_sizes, scan_tree
 from resilver.importers.text import decode, refuse
 from resilver.importers.walk import WORKERS_DEFAULT, WalkProgress
 from resilver.units import format_bytes
@@ -37,8 +38,9 @@ def import_sizes(
     """Measure the file sizes of a store, for a population with files like them.
 
     Args:
-        source: A folder, whose tree is walked; a listing or a histogram, or several listings of one
-            format; or a stream of bytes that is one. Listings may be gzipped and of any length.
+        source: A folder, whose tree is walked; the table of a scan (`resilver scan -o`); a listing
+            or a histogram, or several listings of one format; or a stream of bytes that is one.
+            Listings may be gzipped and of any length.
         format: The format of listings, one of ``sizes`` (``find -printf '%s %p\\n'``), ``gpfs``
             (``mmapplypolicy``), ``csv`` (S3 inventories), ``s3-ls`` and ``histogram``; by default
             told from their beginning.
@@ -82,6 +84,9 @@ def import_sizes(
     if paths is None:
         reading.add(source, "the stream")  # type: ignore[arg-type]
     for path in paths or ():
+        if is_scan(path):
+            reading.add_scan(path)
+            continue
         with _opened(path) as stream:
             reading.add(stream, printable(str(path)))
     return reading.measured()
@@ -163,6 +168,22 @@ class _Reading:
                 read_s3_listing(listing, self._tally)
             case "sizes":
                 read_words(listing, self._tally, self._field or 1)
+
+    def add_scan(self, path: Path) -> None:
+        """Read the files of a scan's table.
+
+        Raises:
+            ConfigError: It cannot be read, or others are listings.
+        """
+        place = printable(str(path))
+        if self._named or self._field or self._columns:
+            refuse(place, "a scan's table says itself what it holds", "leave out how it is read")
+        if self._found is not None:
+            rule = f"it is a scan's table, and the format of {self._places[0]} is {self._found}"
+            refuse(place, rule, "import one format at a time")
+        self._places.append(place)
+        for batch in scanned_batches(path, ("kind", "size_bytes")):
+            self._tally.add(file_sizes(batch))
 
     def measured(self) -> MeasuredSizes:
         """What was read.
