@@ -35,6 +35,7 @@ from resilver.cli.scan import scan
 from resilver.cli.schema import schema
 from resilver.cli.size import size
 from resilver.cli.topology import topology
+from resilver.cli.usage import usage
 
 SIMULATE, JUDGE, ADVISE, READ = "Simulate", "Judge", "Advise", "Read"
 
@@ -315,5 +316,5 @@ for importing in (sizes, benchmark):
 for calibrating in (disk, network, coding):
     command(_calibrate)(calibrating)
 command(_population)(show)
-for reading in (scan, schema):
+for reading in (scan, usage, schema):
     command(app, READ)(reading)

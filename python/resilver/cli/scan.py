@@ -16,7 +16,7 @@ from resilver.cli.importing import say_left_out, walk_display
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_writable
 from resilver.errors import ConfigError, Problem
-from resilver.units import format_bytes
+from resilver.quantities import decimal_bytes
 
 if TYPE_CHECKING:
     from resilver.importers.scanned import Scanned
@@ -116,11 +116,13 @@ def _print(found: Scanned) -> None:
         shown.add_column(name, justify="right" if name else "left")
     for kind, total in found.totals.items():
         if total.entries:
-            cells = (format_bytes(total.size_bytes), format_bytes(total.allocated_bytes))
+            cells = (decimal_bytes(total.size_bytes), decimal_bytes(total.allocated_bytes))
             shown.add_row(words.get(kind, "special files"), f"{total.entries:,}", *cells)
     files = found.totals["file"].entries
     text = f"{plural(files, 'file')} {'holds' if files == 1 else 'hold'} "
-    text += f"{format_bytes(found.size_bytes)}; all occupies {format_bytes(found.allocated_bytes)}."
+    text += (
+        f"{decimal_bytes(found.size_bytes)}; all occupies {decimal_bytes(found.allocated_bytes)}."
+    )
     output().print(Text(text, "bold"))
     output().print(shown)
     count = sum(total.entries for total in found.totals.values())

@@ -171,11 +171,13 @@ def scanned_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBat
     Raises:
         ConfigError: It cannot be read, is no Parquet, or is not of a scan.
     """
+    import pyarrow as pa
+
     with _open(path) as file:
         _told(file, path)
         try:
             yield from file.iter_batches(columns=list(columns))
-        except OSError as error:
+        except (OSError, ValueError, pa.ArrowException) as error:
             _damaged(path, error)
 
 
@@ -187,7 +189,7 @@ def _open(path: Path) -> Any:
         return pq.ParquetFile(path)
     except FileNotFoundError:
         refuse(path, "there is no such file", "check the path")
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         _damaged(path, error)
 
 
@@ -214,5 +216,5 @@ def _told(file: Any, path: Path) -> Scanned:
             totals,
             left_out,
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
         refuse(path, f"it does not say when and what was scanned: {show(str(error))}", remedy)
