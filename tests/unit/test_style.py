@@ -53,6 +53,7 @@ HEAVY = {
     "dask_jobqueue",
     "distributed",
     "scipy",
+    "pywt",
 }
 
 

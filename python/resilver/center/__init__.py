@@ -11,6 +11,16 @@ from resilver.center.namespaces import Dealt, deal
 from resilver.center.profiling import LotProfile, MeasuredProfile, profile
 from resilver.center.rates_file import LotFile, Rates, read_rates
 from resilver.center.routes import RouteFigures, Routes, route, route_figures
+from resilver.center.signatures import (
+    FoundSignature,
+    ShiftPlan,
+    Signature,
+    SignaturesCompared,
+    compare_signatures,
+    read_signature,
+    shift_signatures,
+    signature,
+)
 from resilver.center.siting import Sites, sites
 from resilver.center.sizing import Need, SizedOffer, Sizing, size
 from resilver.center.sizing_file import SizingFile
@@ -23,6 +33,7 @@ __all__ = [
     "Dealt",
     "Figure",
     "FillOutlook",
+    "FoundSignature",
     "JobRates",
     "LayerLoad",
     "LoadState",
@@ -37,6 +48,9 @@ __all__ = [
     "Rates",
     "RouteFigures",
     "Routes",
+    "ShiftPlan",
+    "Signature",
+    "SignaturesCompared",
     "Sites",
     "SizedOffer",
     "Sizing",
@@ -45,15 +59,19 @@ __all__ = [
     "Trend",
     "Year",
     "advise",
+    "compare_signatures",
     "deal",
     "job_rates",
     "machine",
     "mean_life_days",
     "profile",
     "read_rates",
+    "read_signature",
     "read_state",
     "route",
     "route_figures",
+    "shift_signatures",
+    "signature",
     "simulate_year",
     "sites",
     "size",

@@ -33,6 +33,7 @@ from resilver.cli.redundancy import redundancy
 from resilver.cli.route import route
 from resilver.cli.scan import scan
 from resilver.cli.schema import schema
+from resilver.cli.signature import signature
 from resilver.cli.size import size
 from resilver.cli.topology import topology
 from resilver.cli.usage import usage
@@ -302,7 +303,7 @@ def reproduce(
 command(app, JUDGE, cls=PlaceCommand)(place)
 for judging in (redundancy, topology, size, profile):
     command(app, JUDGE)(judging)
-for advising in (route, advise):
+for advising in (route, advise, signature):
     command(app, ADVISE)(advising)
 
 _import = group("Turn what was measured elsewhere into the inputs of studies.")

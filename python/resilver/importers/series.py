@@ -1,13 +1,44 @@
-"""What was moved over time, as logs of servers and of programs tell it."""
+"""What was moved over time, as logs of servers and of programs tell it.
+
+A table (CSV or Parquet) has a column ``time`` and one of what was moved since, named with its unit:
+``bytes``, ``size(MiB)``, ``rate(MB/s)``, or ``counter`` for bytes counted from the start of a
+server; the word ``read`` or ``write`` before it says which of both it is.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from resilver.errors import name_remedy, show
+from resilver.importers.text import refuse
+from resilver.importers.tokio import MAGIC, read_tokio_series
+from resilver.units import BYTE_UNITS, DURATION_UNITS, RATE_UNITS
+
 Floats = npt.NDArray[np.float64]
+
+_PARQUET = b"PAR1"
+_COLUMN = re.compile(
+    r"(?:(read|write)s?[ _]?)?(time|bytes|size|rate|counter)(?:\s*[(\[](.+?)[)\]])?"
+)
+_REMEDY = 'name the columns first, as in "time(s),bytes" or "time(s),write rate(MB/s)"'
+_TIMES = ("time", "timestamp", "timestamps")
+_NEGATIVE_MOST = 0.01
+_GAP = 3.0
+
+
+class Moved(StrEnum):
+    """Which bytes of a log count."""
+
+    writes = "writes"
+    reads = "reads"
+    both = "both"
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,3 +56,163 @@ class Series:
     times: Floats = field(repr=False)
     values: Floats = field(repr=False)
     name: str = ""
+
+
+def read_series(path: Path, moved: Moved = Moved.writes) -> Series:
+    """Bytes over time from a log.
+
+    Where a table does not say what is read and what is written, its bytes are those asked for.
+
+    Args:
+        path: HDF5 of TOKIO or LMT, whose targets are summed; a CSV or Parquet.
+        moved: Which bytes count.
+
+    Raises:
+        ConfigError: It cannot be read, its columns or units are not known, or its times do not
+            rise; the message names the row.
+    """
+    try:
+        with path.open("rb") as file:
+            begin = file.read(len(MAGIC))
+    except OSError as error:
+        refuse(path, f"it cannot be read: {error.strerror}", "check the path")
+    if begin == MAGIC:
+        whats = {"writes": ["write"], "reads": ["read"], "both": ["read", "write"]}[moved.value]
+        found = [read_tokio_series(path, what) for what in whats]
+        # One that is there where the other is not counts alone.
+        known = np.sum([np.isfinite(values) for _, values in found], axis=0)
+        values = np.nansum([values for _, values in found], axis=0)
+        return _checked(Series(found[0][0], np.where(known > 0, values, np.nan), path.name), path)
+    table = _parquet(path) if begin.startswith(_PARQUET) else _csv(path)
+    return _checked(_of_table(table, moved, path), path)
+
+
+def _csv(path: Path) -> Any:
+    import pyarrow
+    from pyarrow import csv
+
+    nothing = ["", "nan", "NaN", "NA", "null", "-"]
+    options = csv.ConvertOptions(null_values=nothing, strings_can_be_null=True)
+    try:
+        return csv.read_csv(path, convert_options=options)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        refuse(path, f"it is no table: {str(error).splitlines()[0][:90]}", _REMEDY)
+
+
+def _parquet(path: Path) -> Any:
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        return parquet.read_table(path)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        refuse(path, f"it is no Parquet: {str(error).splitlines()[0][:90]}", "fetch it again")
+
+
+def _of_table(table: Any, moved: Moved, path: Path) -> Series:
+    """The series of a table."""
+    time: tuple[str, str] | None = None
+    columns: dict[str | None, tuple[str, str, str | None]] = {}
+    for name in table.column_names:
+        plain = name.strip().lower() if "(" not in name and "[" not in name else name.strip()
+        match = _COLUMN.fullmatch("time" if plain in _TIMES else plain)
+        if match is None:
+            continue
+        if match[2] == "time":
+            time = (name, match[3] or "s")
+        elif match[1] in columns:
+            refuse(path, f"both {show(columns[match[1]][0])} and {show(name)} say what was moved")
+        else:
+            columns[match[1]] = (name, match[2], match[3])
+    if time is None or not columns:
+        what = "time" if time is None else "bytes, size, rate or counter"
+        there = ", ".join(map(show, table.column_names[:8]))
+        refuse(path, f"there is no column {what}, but {there}", _REMEDY)
+    times = _times(table, *time, path)
+    wanted = {"writes": ("write",), "reads": ("read",), "both": ("read", "write")}[moved.value]
+    chosen = [columns[key] for key in wanted if key in columns]
+    if not chosen:
+        if None not in columns:
+            rule = f"it does not say what it {moved.value if moved != 'both' else 'moves'}"
+            refuse(path, rule, f"choose what {show(next(iter(columns.values()))[0])} has with --of")
+        chosen = [columns[None]]
+    values = sum((_moved(table, *column, times, path) for column in chosen), np.zeros(len(times)))
+    return Series(times, np.asarray(values), path.name)
+
+
+def _times(table: Any, name: str, unit: str, path: Path) -> Floats:
+    import pyarrow as pa
+
+    column = table[name].combine_chunks()
+    if pa.types.is_timestamp(column.type):
+        nanoseconds = column.cast(pa.timestamp("ns")).cast(pa.int64())
+        return np.asarray(nanoseconds.to_numpy(zero_copy_only=False), dtype=np.float64) / 1e9
+    if unit not in DURATION_UNITS:
+        rule = f"column {show(name)}: {show(unit)} is no unit of time"
+        refuse(path, rule, name_remedy(unit, list(DURATION_UNITS), "units"))
+    return _numbers(table, name, path) * float(DURATION_UNITS[unit])
+
+
+def _numbers(table: Any, name: str, path: Path) -> Floats:
+    import pyarrow as pa
+
+    column = table[name].combine_chunks()
+    if pa.types.is_null(column.type):
+        return np.full(len(column), np.nan)
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        for row, value in enumerate(column.to_pylist()):
+            try:
+                float(value if value is not None else "nan")
+            except (TypeError, ValueError):
+                where = f"{path}, row {row + 1}"
+                refuse(where, f"column {show(name)} has {show(str(value))}, which is no number")
+        refuse(path, f"column {show(name)} has no numbers")
+    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _moved(table: Any, name: str, kind: str, unit: str | None, times: Floats, path: Path) -> Floats:
+    """Bytes of each sample, NaN where they are not known."""
+    values = _numbers(table, name, path)
+    known = RATE_UNITS if kind == "rate" else BYTE_UNITS
+    if unit is None and kind in ("rate", "size"):
+        example = "MB/s" if kind == "rate" else "MB"
+        rule = f"column {show(name)} has no unit, and MB is not MiB"
+        refuse(path, rule, f'write "{name}({example})" or "{name}({example.replace("B", "iB")})"')
+    if unit is not None and unit not in known:
+        rule = f"column {show(name)}: {show(unit)} is no unit of a {kind}"
+        refuse(path, rule, name_remedy(unit, [one for one in known if "bit" not in one], "units"))
+    values = values * float(known[unit] if unit else 1)
+    if kind == "counter":
+        # A counter that falls was set back, as by a restart: what was moved meanwhile is not known.
+        moved = np.append(np.diff(values), np.nan)
+        return np.where(moved < 0.0, np.nan, moved)
+    if kind == "rate" and len(times) > 1:
+        spans = np.diff(times)
+        usual = float(np.median(spans))
+        values = values * np.append(np.where(spans >= _GAP * usual, usual, spans), usual)
+    return values
+
+
+def _checked(found: Series, path: Path) -> Series:
+    """The series, if it can be one; the few values that are negative are not known."""
+    if not len(found.times):
+        refuse(path, "it has no samples", "give a longer log")
+    if len(bad := np.flatnonzero(~np.isfinite(found.times))):
+        refuse(f"{path}, row {bad[0] + 1}", "it has no time", "remove the row")
+    if len(bad := np.flatnonzero(np.diff(found.times) <= 0.0)):
+        rule = (
+            f"its time {found.times[bad[0] + 1]:.10g} s is not after {found.times[bad[0]]:.10g} s"
+        )
+        refuse(f"{path}, row {bad[0] + 2}", rule, "sort the rows, and keep one of each time")
+    if len(bad := np.flatnonzero(np.isinf(found.values))):
+        refuse(f"{path}, row {bad[0] + 1}", "its bytes are not finite", "leave the value out")
+    with np.errstate(invalid="ignore"):
+        is_negative = found.values < 0.0
+    if is_negative.mean() > _NEGATIVE_MOST:
+        row = int(np.argmax(is_negative))
+        rule = f"{is_negative.sum():,} samples have negative bytes, the first {found.values[row]:g}"
+        remedy = "name the column counter if it counts from the start of a server"
+        refuse(f"{path}, row {row + 1}", rule, remedy)
+    if is_negative.any():
+        return replace(found, values=np.where(is_negative, np.nan, found.values))
+    return found

@@ -57,6 +57,49 @@ def read_tokio(path: Path, window_seconds: float = WINDOW_SECONDS) -> list[PartL
         refuse(path, f"it is not as TOKIO writes it: {str(error)[:80]}", "fetch it again")
 
 
+def read_tokio_series(path: Path, what: str) -> tuple[Floats, Floats]:
+    """What all targets together moved in each sample of a series.
+
+    Args:
+        path: The file.
+        what: ``read`` or ``write``.
+
+    Returns:
+        When samples begin, in seconds since 1970, and their bytes, NaN where no target is known:
+        shape (n,) each. Targets that are not known at a time add nothing.
+
+    Raises:
+        ConfigError: It is no such file, does not say this, or its shapes do not fit.
+    """
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            for name in (f"{what}rates", f"{what}bytes"):
+                if f"datatargets/{name}" in file:
+                    return _sums(file, f"datatargets/{name}", path)
+            refuse(path, f"there are no {what}rates and no {what}bytes under datatargets")
+    except OSError as error:
+        refuse(path, f"it is no HDF5 file that can be read: {str(error)[:80]}", "fetch it again")
+    except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        if hasattr(error, "problems"):
+            raise
+        refuse(path, f"it is not as TOKIO writes it: {str(error)[:80]}", "fetch it again")
+
+
+def _sums(file: Any, key: str, path: Path) -> tuple[Floats, Floats]:
+    data, times, _ = _checked(file, key, path)
+    sums = np.full(len(times), np.nan)
+    for begin in range(0, len(times), _BLOCK):
+        values = _known(data, begin, begin + _BLOCK - 1)
+        is_known = ~np.isnan(values)
+        total = np.where(is_known, values, 0.0).sum(axis=1)
+        sums[begin : begin + _BLOCK] = np.where(is_known.any(axis=1), total, np.nan)
+    if _is_rate(file, key, path):
+        sums *= float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    return times, sums
+
+
 def _loads(file: Any, path: Path, window: float) -> list[PartLoad]:
     moved = {}
     for what in ("read", "write"):
@@ -86,17 +129,21 @@ def _loads(file: Any, path: Path, window: float) -> list[PartLoad]:
 def _rates(file: Any, key: str, path: Path, window: float) -> tuple[float, Means]:
     """The last time at which something is known, and mean bytes a second in the window before."""
     end, step, values, columns = _table(file, key, path, window)
-    units = _text(file[key].attrs.get("units", "bytes/sec"))
-    if units == "bytes":
+    if not _is_rate(file, key, path):
         if not step:
             refuse(path, f"{key}: bytes need two times or more to be rates")
         values = values / step
-    elif units != "bytes/sec":
-        rule = f"the units of {key} are bytes or bytes/sec"
-        refuse(path, rule, f"not {show(units)}")
     if np.nanmin(values, initial=0.0) < 0.0:
         refuse(path, f"{key} has negative rates", "fetch the file again")
     return end, _means(values, columns)
+
+
+def _is_rate(file: Any, key: str, path: Path) -> bool:
+    """Whether values are bytes a second, or else bytes."""
+    units = _text(file[key].attrs.get("units", "bytes/sec"))
+    if units not in ("bytes", "bytes/sec"):
+        refuse(path, f"the units of {key} are bytes or bytes/sec", f"not {show(units)}")
+    return units == "bytes/sec"
 
 
 def _fills(file: Any, path: Path, window: float) -> Means:
@@ -119,6 +166,20 @@ def _table(
     """The last time of which something is known, the step between times, the values in the window
     before, and the names of columns.
     """
+    data, times, columns = _checked(file, key, path)
+    last = len(times) - 1
+    while last >= 0 and np.isnan(found := _known(data, last - _BLOCK + 1, last)).all():
+        last -= _BLOCK
+    if last < 0:
+        refuse(path, f"{key} has no value", "give a later file")
+    last -= int(np.isnan(found[::-1]).all(axis=1).argmin())
+    begin = int(np.searchsorted(times, times[last] - window, side="right"))
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    return float(times[last]), step, _known(data, begin, last), columns
+
+
+def _checked(file: Any, key: str, path: Path) -> tuple[Any, Floats, list[str]]:
+    """A table of the file, its times, and the names of its columns."""
     data = file[key]
     times = np.asarray(file[key.split("/")[0]]["timestamps"][:], dtype=np.float64)
     columns = [_text(one) for one in data.attrs["columns"]]
@@ -130,15 +191,7 @@ def _table(
         refuse(path, f"{key} names a column twice", "fetch the file again")
     if not np.isfinite(times).all() or (np.diff(times) <= 0).any():
         refuse(path, f"the times of {key} do not rise", "fetch the file again")
-    last = len(times) - 1
-    while last >= 0 and np.isnan(found := _known(data, last - _BLOCK + 1, last)).all():
-        last -= _BLOCK
-    if last < 0:
-        refuse(path, f"{key} has no value", "give a later file")
-    last -= int(np.isnan(found[::-1]).all(axis=1).argmin())
-    begin = int(np.searchsorted(times, times[last] - window, side="right"))
-    step = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
-    return float(times[last]), step, _known(data, begin, last), columns
+    return data, times, columns
 
 
 def _known(data: Any, begin: int, last: int) -> Floats:

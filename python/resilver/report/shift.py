@@ -1,0 +1,168 @@
+"""What two jobs' bursts cost each other, by how the second is shifted: sentences and page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from resilver.quantities import decimal_bytes, decimal_rate, duration
+from resilver.report.chart import Chart
+from resilver.report.document import Document
+from resilver.report.judged import PageSection, write_judged
+from resilver.report.signature import upright
+from resilver.report.style import BLUE, DASHES, GREEN, VERMILLION
+from resilver.report.tables import Table, table
+from resilver.report.vega import Spec, colours, rows, tip, told_apart
+from resilver.report.vega import number as axis
+
+if TYPE_CHECKING:
+    from resilver.center.signatures import ShiftPlan
+
+_SECOND = 0.5
+_HOW = (
+    "While both jobs are in a burst they share what the system carries, max-min fairly, and none "
+    "gets more than it asks for. A job computes between its bursts, so that a burst that ends late "
+    "delays the next one. Times are exact for these jobs; what else the system does is left out."
+)
+
+
+def answer_sentences(plan: ShiftPlan) -> list[str]:
+    """The answer: when the second job should start, and what that saves.
+
+    Args:
+        plan: The plan.
+    """
+    names = plan.one.name or "the first", plan.other.name or "the second"
+    together, best, mean = sum(plan.lost(0.0)), sum(plan.lost(plan.best)), sum(plan.mean)
+    over = f"{plan.bursts[0]:,} and {plan.bursts[1]:,} bursts"
+    if sum(plan.lost(plan.worst)) < _SECOND:
+        return [f"{names[0]} and {names[1]} lose nothing to each other, whenever they start."]
+    said = [
+        f"Start {names[1]} {duration(plan.best)} after {names[0]}: over {over} both lose "
+        f"{_time(best)}, and {_time(together)} where they start together."
+    ]
+    if together - best < _SECOND:
+        said = [
+            f"{names[1]} may start together with {names[0]}: over {over} both lose "
+            f"{_time(together)}, and no later start costs less."
+        ]
+    lost = plan.lost(0.0)
+    shares = [100.0 * lost[at] / plan.spans[at] for at in range(2)]
+    said.append(
+        f"Started together, {names[0]} takes {shares[0]:.1f} % longer and {names[1]} "
+        f"{shares[1]:.1f} %. A start at random costs both {_time(mean)} on average."
+    )
+    if plan.best_to - plan.best_from > _SECOND:
+        said.append(
+            f"Any from {duration(plan.best_from)} to {duration(plan.best_to)} later is as good."
+        )
+    return said
+
+
+def _time(seconds: float) -> str:
+    return "nothing" if seconds < _SECOND else duration(seconds)
+
+
+def starts_table(plan: ShiftPlan) -> Table:
+    """What the starts that matter cost."""
+    starts = (("together", 0.0), ("best", plan.best), ("worst", plan.worst))
+    rows_of = [(name, at, *plan.lost(at)) for name, at in starts]
+    rows_of.append(("on average", float("nan"), *plan.mean))
+    names, at, one, other = zip(*rows_of, strict=True)
+    return table(
+        ("start", "start", "text", names),
+        ("start_seconds", "second starts after", "seconds", at),
+        ("one_seconds", f"{plan.one.name} loses", "seconds", one),
+        ("other_seconds", f"{plan.other.name} loses", "seconds", other),
+        ("both_seconds", "both lose", "seconds", np.array(one) + np.array(other)),
+    )
+
+
+def jobs_table(plan: ShiftPlan) -> Table:
+    """Both signatures."""
+    jobs = (plan.one, plan.other)
+    return table(
+        ("job", "job", "text", [job.name for job in jobs]),
+        ("period_seconds", "period", "text", [duration(job.period) for job in jobs]),
+        ("length_seconds", "burst", "text", [duration(job.length) for job in jobs]),
+        ("volume_bytes", "volume", "text", [decimal_bytes(job.volume) for job in jobs]),
+        ("height", "height", "text", [decimal_rate(job.height) for job in jobs]),
+        ("bursts", "bursts looked at", "count", plan.bursts),
+    )
+
+
+def curve_chart(plan: ShiftPlan) -> Chart:
+    """What each job loses, by the start of the second."""
+    is_minutes = max(plan.lost_one.max(), plan.lost_other.max()) >= 600.0
+    unit, title = (60.0, "minutes lost") if is_minutes else (1.0, "seconds lost")
+    names = (plan.one.name or "first", plan.other.name or "second")
+    kinds = [*names, "both"] if names[0] != names[1] else ["first", "second", "both"]
+    losts = (plan.lost_one, plan.lost_other, plan.lost_one + plan.lost_other)
+    made = table(
+        ("start_seconds", "second starts after", "seconds", plan.shifts),
+        ("one_seconds", f"{kinds[0]} loses", "seconds", plan.lost_one),
+        ("other_seconds", f"{kinds[1]} loses", "seconds", plan.lost_other),
+    )
+
+    def spec() -> Spec:
+        lines = [
+            (at, lost, kind)
+            for kind, values in zip(kinds, losts, strict=True)
+            for at, lost in zip(plan.shifts, values / unit, strict=True)
+        ]
+        start, lost, kind = zip(*lines, strict=True)
+        view: Spec = {
+            "data": rows(start=start, lost=lost, kind=kind),
+            "mark": {"type": "line", "strokeWidth": 2},
+            "encoding": {
+                "x": axis(
+                    "start",
+                    "seconds by which the second starts later",
+                    ends=(0.0, float(plan.shifts[-1])),
+                ),
+                "y": axis("lost", title),
+                "color": colours(kinds, (BLUE, VERMILLION, GREEN)) | {"field": "kind"},
+                "strokeDash": told_apart(kinds, DASHES),
+                "tooltip": tip(("kind", "job"), ("start", "start"), ("lost", title)),
+            },
+        }
+        return {"height": 260, "layer": [view, upright(plan.best, "start")]}
+
+    heading = f"Both lose least where the second starts {duration(plan.best)} later"
+    if max(losts[2]) < _SECOND:
+        heading = "Neither loses anything, whenever the second starts"
+    text = (
+        "By how much later the last burst of each job ends than without the other, by the start of "
+        "the second. The curve is exact between its bends. Upright: the best start."
+    )
+    return Chart("shift", heading, text, spec, made, "shifts")
+
+
+def write_shift(plan: ShiftPlan, path: str | Path, command: str = "") -> Path:
+    """Write the page of a plan.
+
+    Args:
+        plan: The plan.
+        path: The file to write; it is replaced in one step.
+        command: What makes it again.
+
+    Returns:
+        The path.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    page = Document()
+    carries = f"The system carries {decimal_rate(plan.rate)}."
+    sections = [
+        PageSection(
+            "By the start of the second",
+            (_HOW, carries),
+            [page.figure(curve_chart(plan)), page.shown("starts", "Starts", starts_table(plan))],
+        ),
+        PageSection("The jobs", (), [page.shown("jobs", "Signatures", jobs_table(plan))]),
+    ]
+    title = f"When {plan.other.name} should start beside {plan.one.name}"
+    return write_judged(page, path, title, answer_sentences(plan), sections, {"Made by": command})

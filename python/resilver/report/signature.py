@@ -1,0 +1,400 @@
+"""The page of a signature: the job's pattern over its runs, and how it was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from resilver.quantities import decimal_bytes, decimal_rate, duration
+from resilver.report.chart import Chart
+from resilver.report.document import Document
+from resilver.report.judged import PageSection, write_judged
+from resilver.report.style import BLUE, GREY, VERMILLION
+from resilver.report.tables import Table, table
+from resilver.report.vega import Spec, colours, rows, tip
+from resilver.report.vega import number as axis
+
+if TYPE_CHECKING:
+    from resilver.center.signatures import FoundSignature, Signature, SignaturesCompared
+    from resilver.importers.series import Floats
+
+_RUNS_SHOWN = 8
+_PLACES = 360
+_GB = 1e9
+_HOURS = 3600.0
+_HOW = (
+    "Runs are cleaned of noise and their autocorrelations summed. A period counts where it stands "
+    "out, the spectrum agrees, and most of its bursts are there.",
+    "Of a burst's bytes, what runs move at other times is taken off: the median of all differences "
+    "between windows in bursts and windows between them.",
+)
+
+
+def answer_sentences(found: FoundSignature) -> list[str]:
+    """The answer: what the job moves, and how sure that is; or why there is no pattern.
+
+    Args:
+        found: What was found.
+    """
+    made = found.signature
+    if made is None:
+        return [f"The runs do not repeat: {found.reason}."]
+    runs = "1 run" if made.runs == 1 else f"{made.runs} runs"
+    said = [
+        f"{made.name} moves {decimal_bytes(made.volume)} every {duration(made.period)}, in bursts "
+        f"of {duration(made.length)} at {decimal_rate(made.height)}; the first begins "
+        f"{duration(made.first)} after its start.",
+        f"Confidence {made.confidence:.2f}, from {runs}: {100.0 * _seen(found):.0f} % of its "
+        f"bursts are there, beyond what chance would show.",
+    ]
+    if made.reads > 0.0:
+        said.append(f"It reads {100.0 * made.reads:.0f} % of these bytes.")
+    return said
+
+
+def _seen(found: FoundSignature) -> float:
+    return 0.0 if found.burst is None else min(max(found.burst.present, 0.0), 1.0)
+
+
+def figures_table(found: FoundSignature) -> Table:
+    """The figures of a signature, with what holds them 19 times of 20."""
+    made = found.signature
+    rows_of: list[tuple[str, str, str]] = []
+    if made is not None:
+        rows_of = [
+            ("period", duration(made.period), _within(duration, made.period_error)),
+            ("first burst", duration(made.first), ""),
+            ("length of a burst", duration(made.length), _within(duration, made.length_error)),
+            (
+                "volume of a burst",
+                decimal_bytes(made.volume),
+                _within(decimal_bytes, made.volume_error),
+            ),
+            ("height", decimal_rate(made.height), ""),
+        ]
+    step = found.runs.step
+    other = found.period.spectral_samples * step
+    rows_of += [
+        ("period by autocorrelation", duration(found.period.samples * step), ""),
+        ("period by the spectrum", duration(other) if other else "none", ""),
+        (
+            "it stands out by",
+            f"{found.period.stands_out:.1f} standard deviations",
+            f"{found.period.least:g} or more are needed",
+        ),
+        ("bursts that are there", f"{100.0 * _seen(found):.0f} %", "beyond chance"),
+    ]
+    if len(found.runs.runs) > 1:
+        rows_of.append(("bursts common to runs", f"{len(found.common):,}", ""))
+    names, values, more = zip(*rows_of, strict=True)
+    return table(
+        ("figure", "figure", "text", names),
+        ("value", "value", "text", values),
+        ("known_to", "known to", "text", more),
+    )
+
+
+def _within(of: object, error: float) -> str:
+    return f"± {of(error)}" if callable(of) else ""
+
+
+def runs_table(found: FoundSignature) -> Table:
+    """The runs, those that are used and those that are not."""
+    step = found.runs.step
+    used = [
+        (run.name, len(run.values) * step, float(np.nansum(run.values))) for run in found.runs.runs
+    ]
+    left_out = found.runs.left_out
+    names = [name for name, _, _ in used] + [name for name, _ in left_out]
+    nothing: list[float | None] = [None] * len(left_out)
+    return table(
+        ("run", "run", "text", names),
+        ("seconds", "lasts", "seconds", [*(seconds for _, seconds, _ in used), *nothing]),
+        ("bytes", "moved in it", "TB", [*(moved for _, _, moved in used), *nothing]),
+        ("remark", "remark", "text", [""] * len(used) + [why for _, why in left_out]),
+    )
+
+
+def common_table(found: FoundSignature) -> Table:
+    """The bursts that half of the runs or more have at about one time."""
+    bursts = found.common
+    return table(
+        ("begin_seconds", "begins", "seconds", [one.begin for one in bursts]),
+        ("length_seconds", "lasts", "seconds", [one.length for one in bursts]),
+        ("volume_bytes", "moved in it", "TB", [one.volume for one in bursts]),
+        ("runs", "runs", "count", [one.runs for one in bursts]),
+    )
+
+
+def runs_chart(found: FoundSignature) -> Chart:
+    """The runs under each other, with the signature over them."""
+    runs, step = found.runs.runs[:_RUNS_SHOWN], found.runs.step
+    longest = max(len(run.values) for run in runs) * step
+    unit, title = (60.0, "minutes") if longest < 6 * _HOURS else (_HOURS, "hours")
+    names = [run.name for run in runs]
+    kinds = ["moved in the run", *(["signature"] if found.signature else [])]
+
+    def spec() -> Spec:
+        views = []
+        for at, run in enumerate(runs):
+            times, rates = _thinned(run.values / step, step)
+            lines = [
+                (time / unit, rate / _GB, kinds[0]) for time, rate in zip(times, rates, strict=True)
+            ]
+            if found.signature is not None:
+                lines += [
+                    (time / unit, rate / _GB, kinds[1])
+                    for time, rate in _outline(found, at, found.signature)
+                ]
+            time, rate, kind = zip(*lines, strict=True)
+            is_last = at == len(runs) - 1
+            across = axis("time", f"{title} from the begin of the run", ends=(0.0, longest / unit))
+            if not is_last:
+                across["axis"] = {"labels": False, "title": None, "ticks": False}
+            views.append(
+                {
+                    "height": 64,
+                    "title": {
+                        "text": run.name,
+                        "fontSize": 12,
+                        "fontWeight": "normal",
+                        "offset": 4,
+                    },
+                    "data": rows(time=time, rate=rate, kind=kind),
+                    "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.3},
+                    "encoding": {
+                        "x": across,
+                        "y": axis("rate", "GB/s", tickCount=3),
+                        "color": colours(kinds, (GREY, BLUE)) | {"field": "kind"},
+                        "tooltip": tip(("kind", "what"), ("time", title), ("rate", "GB/s")),
+                    },
+                }
+            )
+        return {"vconcat": views, "spacing": 8}
+
+    heading = "No pattern that the runs share"
+    if found.signature is not None:
+        every = duration(found.signature.period)
+        heading = f"All runs share a burst every {every}; what else they move is others'"
+        if len(names) == 1:
+            heading = f"The run has a burst every {every}"
+    more = len(found.runs.runs) - len(runs)
+    text = "What each run moved over time" + (f"; {more} more are not drawn." if more else ".")
+    if found.signature is not None:
+        text += " The signature is drawn at the height of a burst above what is moved besides."
+    return Chart("runs", heading, text, spec, runs_table(found), "runs")
+
+
+def _thinned(rates: Floats, step: float) -> tuple[list[float], list[float]]:
+    """Means of so many neighbours that a chart has room for all; a gap is as if nothing was."""
+    together = -(-len(rates) // _PLACES)
+    padded = np.full(together * -(-len(rates) // together), np.nan)
+    padded[: len(rates)] = rates
+    parts = padded.reshape(-1, together)
+    known = np.isfinite(parts)
+    means = np.where(known, parts, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    return (np.arange(len(means)) * together * step).tolist(), means.tolist()
+
+
+def _outline(found: FoundSignature, run: int, made: Signature) -> list[tuple[float, float]]:
+    """The signature over a run, as times and rates of its steps."""
+    burst = found.burst
+    begins: list[float] = []
+    end = len(found.runs.runs[run].values) * found.runs.step
+    if burst is not None:
+        own = np.sort(burst.begins[burst.run_of == run])
+        begins = own[(own >= -0.5 * made.length) & (own < end)].tolist()
+    base = 0.0 if burst is None else burst.base
+    lines = [(0.0, base)]
+    for begin in begins[:_PLACES]:
+        lines += [(max(begin, 0.0), base + made.height), (min(begin + made.length, end), base)]
+    return lines
+
+
+def pattern_chart(found: FoundSignature) -> Chart | None:
+    """What a period holds: the median over all folds; None where there is nothing in common."""
+    burst = found.burst
+    if burst is None:
+        return None
+    width = found.period.samples * found.runs.step / len(burst.pattern)
+    times, rates = _thinned(burst.pattern, width)
+    base = [burst.base / _GB] * 2
+    made = table(
+        ("seconds", "time in the period", "seconds", times),
+        ("bytes_per_second", "median of the folds", "TB/s", rates),
+    )
+
+    def spec() -> Spec:
+        across = axis("time", "seconds from the begin of a run, within a period")
+        return {
+            "height": 200,
+            "layer": [
+                {
+                    "data": rows(time=times, rate=[rate / _GB for rate in rates]),
+                    "mark": {"type": "line", "interpolate": "step-after", "color": BLUE},
+                    "encoding": {
+                        "x": across,
+                        "y": axis("rate", "GB/s"),
+                        "tooltip": tip(("time", "seconds"), ("rate", "GB/s")),
+                    },
+                },
+                {
+                    "data": rows(time=[times[0], times[-1]], rate=base),
+                    "mark": {"type": "line", "color": GREY, "strokeDash": [6, 3]},
+                    "encoding": {
+                        "x": {"field": "time", "type": "quantitative"},
+                        "y": {"field": "rate", "type": "quantitative"},
+                    },
+                },
+            ],
+        }
+
+    folds = int(np.isfinite(burst.volumes).sum())
+    heading = (
+        f"The median of {folds:,} periods holds one burst"
+        if found.signature
+        else (f"{folds:,} periods of this length have little in common")
+    )
+    text = "All runs cut into periods, and the median at each place. Dashed: what is moved besides."
+    return Chart("pattern", heading, text, spec, made, "pattern")
+
+
+def period_chart(found: FoundSignature) -> Chart:
+    """How alike samples are by their distance, and the power by period."""
+    period, step = found.period, found.runs.step
+    lags = np.arange(len(period.autocorrelation)) * step
+    last = min(int(0.7 * len(lags)), max(int(6 * period.samples), 64))
+    every = max(1, last // 700)
+    alike = period.autocorrelation[:last:every]
+    with np.errstate(divide="ignore"):
+        periods = step / period.frequencies[1:]
+    low, high = max(2.0 * step, 0.1 * period.samples * step), 3.0 * period.samples * step
+    within = (periods >= low) & (periods <= high)
+    shown, power = periods[within], period.spectrum[1:][within]
+    keep = max(1, len(shown) // 700)
+    shown, power = shown[::keep], power[::keep] / max(float(power.max(initial=0.0)), 1e-300)
+    made = table(
+        ("seconds", "distance", "seconds", lags[:last:every]),
+        ("alike", "how alike", "number", alike),
+    )
+    at = period.samples * step
+
+    def spec() -> Spec:
+        first = {
+            "height": 170,
+            "layer": [
+                {
+                    "data": rows(lag=lags[:last:every], alike=alike),
+                    "mark": {"type": "line", "color": BLUE, "strokeWidth": 1.5},
+                    "encoding": {
+                        "x": axis("lag", "seconds between samples"),
+                        "y": axis("alike", "autocorrelation"),
+                        "tooltip": tip(("lag", "seconds"), ("alike", "autocorrelation")),
+                    },
+                },
+                upright(at, "lag"),
+            ],
+        }
+        second = {
+            "height": 170,
+            "layer": [
+                {
+                    "data": rows(period=shown, power=power),
+                    "mark": {"type": "line", "color": BLUE, "strokeWidth": 1.5},
+                    "encoding": {
+                        "x": axis("period", "period, in seconds", log=10, form="~r"),
+                        "y": axis("power", "power, of the most"),
+                        "tooltip": tip(("period", "seconds"), ("power", "power")),
+                    },
+                },
+                upright(at, "period"),
+            ],
+        }
+        return {"vconcat": [first, second]}
+
+    agree = "agree" if abs(period.spectral_samples / period.samples - 1.0) < 0.1 else "do not agree"
+    heading = f"Autocorrelation and spectrum {agree}"
+    heading += f" on {duration(at)}" if agree == "agree" else ""
+    text = (
+        "Above: how alike samples are, by how far apart they are, over all runs. Below: power by "
+        "period; a burst that repeats has power at parts of its period too. Upright: the period."
+    )
+    return Chart("period", heading, text, spec, made, "autocorrelation")
+
+
+def upright(at: float, field: str) -> Spec:
+    """An upright line at one place of an axis.
+
+    Args:
+        at: Where.
+        field: The column across.
+    """
+    across: Spec = {"field": field, "type": "quantitative"}
+    mark = {"type": "rule", "color": VERMILLION, "strokeDash": [6, 3], "strokeWidth": 1.5}
+    return {"data": rows(**{field: [at]}), "mark": mark, "encoding": {"x": across}}
+
+
+def compared_sentences(found: SignaturesCompared) -> list[str]:
+    """Whether two signatures may be one job's.
+
+    Args:
+        found: Both beside each other.
+    """
+    names = f"{found.one.name} and {found.other.name}"
+    if found.holds:
+        return [f"{names} may be one job's: period, length and volume are as near as is known."]
+    apart = ", ".join(row.what for row in found.differences if not row.holds)
+    return [f"{names} are not one job's: they differ in {apart} by more than is uncertain."]
+
+
+def compared_table(found: SignaturesCompared) -> Table:
+    """The figures of both."""
+    told = {"volume": decimal_bytes}
+    rows_of = [
+        [row.what, *(told.get(row.what, duration)(value) for value in values), row.holds]
+        for row in found.differences
+        for values in [(row.one, row.other, abs(row.one - row.other), row.allowed)]
+    ]
+    what, one, other, apart, allowed, holds = zip(*rows_of, strict=True)
+    return table(
+        ("figure", "figure", "text", what),
+        ("one", found.one.name, "text", one),
+        ("other", found.other.name, "text", other),
+        ("apart", "apart", "text", apart),
+        ("allowed", "allowed", "text", allowed),
+        ("same", "same", "text", ["yes" if one else "no" for one in holds]),
+    )
+
+
+def write_signature(found: FoundSignature, path: str | Path, command: str = "") -> Path:
+    """Write the page of a signature.
+
+    Args:
+        found: What was found.
+        path: The file to write; it is replaced in one step.
+        command: What makes it again.
+
+    Returns:
+        The path.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    page = Document()
+    pattern = pattern_chart(found)
+    parts = [page.shown("figures", "The signature", figures_table(found))]
+    parts += [] if pattern is None else [page.figure(pattern)]
+    notes = [f"{note[0].upper()}{note[1:]}." for note in found.notes]
+    sections = [
+        PageSection("The signature", tuple(notes), parts),
+        PageSection("The runs", (), [page.figure(runs_chart(found))]),
+        PageSection("How it was found", _HOW, [page.figure(period_chart(found))]),
+    ]
+    if found.common:
+        shown = page.shown("bursts", "Bursts common to runs", common_table(found), rows_max=24)
+        sections.append(PageSection("Bursts common to runs", (), [shown]))
+    name = found.signature.name if found.signature else "no pattern"
+    title = f"The signature of {name}"
+    return write_judged(page, path, title, answer_sentences(found), sections, {"Made by": command})
