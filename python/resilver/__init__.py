@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from resilver.calibration import (
         CodingCalibration,
         DiskCalibration,
+        FillCalibration,
         NetworkCalibration,
         calibrate_coding,
         calibrate_disk,
+        calibrate_fill,
         calibrate_network,
     )
     from resilver.center import (
@@ -110,9 +112,11 @@ _HOMES = {
     "resilver.calibration": (
         "CodingCalibration",
         "DiskCalibration",
+        "FillCalibration",
         "NetworkCalibration",
         "calibrate_coding",
         "calibrate_disk",
+        "calibrate_fill",
         "calibrate_network",
     ),
     "resilver.center": (
@@ -219,6 +223,7 @@ __all__ = [
     "Failing",
     "FairRates",
     "Fault",
+    "FillCalibration",
     "FoundSignature",
     "Histogram",
     "Interrupted",
@@ -253,6 +258,7 @@ __all__ = [
     "advise",
     "calibrate_coding",
     "calibrate_disk",
+    "calibrate_fill",
     "calibrate_network",
     "catalog",
     "census",

@@ -1,10 +1,11 @@
-"""Fitting the models of devices, networks and coding to measurements, and how well they fit."""
+"""Fitting models of devices, networks, coding and fill to measurements, and how well they fit."""
 
 from __future__ import annotations
 
 from resilver.calibration.coding import CodingCalibration, CodingRates, calibrate_coding
 from resilver.calibration.disk import DiskCalibration, DiskPoint, calibrate_disk
 from resilver.calibration.errors import ModelError
+from resilver.calibration.fill import FillCalibration, calibrate_fill
 from resilver.calibration.network import NetworkCalibration, NetworkPoint, calibrate_network
 
 __all__ = [
@@ -12,10 +13,12 @@ __all__ = [
     "CodingRates",
     "DiskCalibration",
     "DiskPoint",
+    "FillCalibration",
     "ModelError",
     "NetworkCalibration",
     "NetworkPoint",
     "calibrate_coding",
     "calibrate_disk",
+    "calibrate_fill",
     "calibrate_network",
 ]

@@ -302,7 +302,10 @@ def _rates(capacity: Capacity, knees: Sequence[float], year: Year) -> list[RateO
     if capacity.rate_at_fill:
         points, shares = zip(*capacity.rate_at_fill, strict=True)
         found = np.interp(fill, points, shares)
-        return [RateOutlook("measured", True, float(found.mean()), float(found.min()))]
+        # What is fuller than was measured is taken to be as there, which is the best it can be.
+        beyond = fill.max() > points[-1] * (1.0 + 1e-12)
+        curve = "measured" + (f", at best beyond {100 * points[-1]:.3g} % full" if beyond else "")
+        return [RateOutlook(curve, True, float(found.mean()), float(found.min()))]
     first = min(knees, default=0.5)
     return [
         RateOutlook(

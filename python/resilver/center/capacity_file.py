@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.importers.text import read_toml
 from resilver.quantities import DAY_SECONDS, Inflow
 from resilver.spec.section import AboveZero, Count, Section, file_path
 from resilver.units import Bytes, Seconds
@@ -46,6 +47,23 @@ _Paths = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 _Path = Annotated[Path | None, PlainValidator(_path), WithJsonSchema({"type": "string"})]
+
+
+def _curve(value: Any, info: ValidationInfo) -> Any:
+    """Pairs of a fill and a share, or those in the file that `resilver calibrate fill` wrote."""
+    if not isinstance(value, dict):
+        return value
+    if set(value) != {"file"}:
+        rule = "a curve is a list of pairs, or a file of `resilver calibrate fill`"
+        raise ConfigError(Problem(rule, 'such as { file = "fill.toml" }', value=show(value)))
+    path = file_path(value["file"], info)
+    table = read_toml(path)
+    if set(table) != {"rate_at_fill"} or not isinstance(table["rate_at_fill"], list):
+        rule = "it holds no curve: rate_at_fill is the one key of such a file"
+        raise ConfigError(
+            Problem(rule, "write it with resilver calibrate fill -o", place=str(path))
+        )
+    return table["rate_at_fill"]
 
 
 class Purge(Section):
@@ -111,11 +129,11 @@ class Capacity(Section):
     """What is deleted. Default: nothing."""
     days: Count = Field(default=365, le=_DAYS_MAX, examples=[365])
     """How many days are told."""
-    rate_at_fill: tuple[tuple[float, float], ...] = Field(
+    rate_at_fill: Annotated[tuple[tuple[float, float], ...], BeforeValidator(_curve)] = Field(
         default=(), max_length=100, examples=[[[0.5, 1.0], [0.7, 0.9], [0.95, 0.5]]]
     )
-    """Measured: pairs of a fill and the share of its bandwidth that the file system has there.
-    Default: a stand-in, swept.
+    """Measured: pairs of a fill and the share of its bandwidth that the file system has there, or
+    ``{ file = "fill.toml" }`` of ``resilver calibrate fill``. Default: a stand-in, swept.
     """
     listing: _Path = Field(default=None, examples=["scan.txt"])
     """A listing of what is stored now, with ages. Default: none."""

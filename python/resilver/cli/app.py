@@ -10,6 +10,7 @@ import typer
 from resilver.cli.advise import advise
 from resilver.cli.calibrate.coding import coding
 from resilver.cli.calibrate.disk import disk
+from resilver.cli.calibrate.fill import fill
 from resilver.cli.calibrate.network import network
 from resilver.cli.command import EXIT_CODES, Group, command, group
 from resilver.cli.import_benchmark import benchmark
@@ -307,14 +308,14 @@ for advising in (route, advise, signature):
     command(app, ADVISE)(advising)
 
 _import = group("Turn what was measured elsewhere into the inputs of studies.")
-_calibrate = group("Fit the models of disks, networks and coding to measurements.")
+_calibrate = group("Fit the models of disks, networks, coding and fill to measurements.")
 _population = group("What systems store: files and objects by size.")
 app.add_typer(_import, name="import", rich_help_panel=READ)
 app.add_typer(_calibrate, name="calibrate", rich_help_panel=READ)
 app.add_typer(_population, name="population", rich_help_panel=READ)
 for importing in (sizes, benchmark):
     command(_import)(importing)
-for calibrating in (disk, network, coding):
+for calibrating in (disk, network, coding, fill):
     command(_calibrate)(calibrating)
 command(_population)(show)
 for reading in (scan, usage, schema):

@@ -1,0 +1,144 @@
+"""Rates by fill: what runs of a benchmark say, in sentences, tables and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resilver.report.style import BLUE, GREY, VERMILLION
+from resilver.report.tables import Table, table
+from resilver.report.vega import colours, rows, write_picture
+from resilver.report.vega import number as axis
+
+if TYPE_CHECKING:
+    from resilver.calibration.fill import Correlation, FillCalibration
+
+
+def fill_sentences(found: FillCalibration) -> list[str]:
+    """What the runs say, a sentence each.
+
+    Args:
+        found: The calibration.
+    """
+    fills = found.data.fills
+    ends = f"{100 * fills.min():.3g} to {100 * fills.max():.3g} % full"
+    judged = found.given or found.correlation
+    given = f", given {' and '.join(found.data.beside)}" if found.given is not None else ""
+    what = f"rank correlation {_interval(judged)}{given}"
+    if found.is_shown:
+        first, last = found.levels[0], found.levels[-1]
+        said = [
+            f"{len(fills):,} runs at {ends} show that rates fall with the fill: {what}.",
+            f"Up to {100 * first.fill_high:.3g} % full they are alike; from "
+            f"{100 * last.fill_low:.3g} % on they are {100 * last.share:.3g} % of that "
+            f"({100 * last.low:.3g} to {100 * last.high:.3g} %).",
+        ]
+    else:
+        said = [
+            f"{len(fills):,} runs at {ends} do not show that rates fall with the fill: {what}.",
+            f"A steady fall of {100 * found.hidden_loss:.2g} % over these fills could still hide "
+            "in them; of fuller file systems they say nothing.",
+        ]
+    clear = [one for one in found.beside if one.low > 0.0 or one.high < 0.0]
+    said += [f"Rates go with {one.name}: {_interval(one)}." for one in clear]
+    if found.data.left_out:
+        left = found.data.left_out
+        said.append(f"{left:,} line{'s' * (left > 1)} without all of these columns are left out.")
+    return said
+
+
+def _interval(one: Correlation) -> str:
+    return f"{one.value:+.2f} ({one.low:+.2f} to {one.high:+.2f})"
+
+
+def correlations_table(found: FillCalibration) -> Table:
+    """Rank correlations of rates.
+
+    Args:
+        found: The calibration.
+    """
+    these = [found.correlation, *found.beside]
+    names = [one.name for one in these]
+    if found.given is not None:
+        these.insert(1, found.given)
+        names.insert(1, f"fill, given {' and '.join(found.data.beside)}")
+    return table(
+        ("with", "with", "text", names),
+        ("value", "correlation", "number", [one.value for one in these]),
+        ("low", "from", "number", [one.low for one in these]),
+        ("high", "to", "number", [one.high for one in these]),
+        note="Spearman's, with intervals of 95 %.",
+    )
+
+
+def levels_table(found: FillCalibration) -> Table:
+    """Levels of rates by fill.
+
+    Args:
+        found: The calibration.
+    """
+    these = found.levels
+    return table(
+        ("fill_low", "from", "share", [one.fill_low for one in these]),
+        ("fill_high", "to", "share", [one.fill_high for one in these]),
+        ("runs", "runs", "count", [one.runs for one in these]),
+        ("share", "share of the rate", "share", [one.share for one in these]),
+        (
+            "interval",
+            "95 %",
+            "text",
+            [f"{100 * one.low:.3g} to {100 * one.high:.3g} %" for one in these],
+        ),
+    )
+
+
+def write_fill_figure(found: FillCalibration, path: Path) -> None:
+    """Draw the runs, and the levels where they show some.
+
+    Args:
+        found: The calibration.
+        path: The file, .png, .svg or .pdf.
+
+    Raises:
+        ConfigError: The format is unknown, or the file cannot be written.
+    """
+    import numpy as np
+
+    first = found.levels[0]
+    is_first = found.data.fills <= first.fill_high
+    typical = float(np.exp(np.log(found.data.rates[is_first]).mean()))
+    kinds = ("a run", "typical, with its interval")
+    points = rows(
+        x=100 * found.data.fills,
+        y=100 * found.data.rates / typical,
+        kind=[kinds[0]] * len(found.data.fills),
+    )
+    these = found.levels if found.is_shown else ()
+    levels = rows(
+        x=[100 * one.fill_low for one in these],
+        x2=[100 * one.fill_high for one in these],
+        y=[100 * one.share for one in these],
+        low=[100 * one.low for one in these],
+        high=[100 * one.high for one in these],
+        kind=[kinds[1]] * len(these),
+    )
+    across = axis("x", "full (%)", zero=False)
+    upwards = axis("y", "rate, of the typical one when emptiest (%)")
+    named = colours(kinds if these else kinds[:1], (BLUE, VERMILLION)) | {"field": "kind"}
+    layer = [
+        {
+            "data": points,
+            "mark": {"type": "point", "filled": True, "size": 18},
+            "encoding": {"x": across, "y": upwards, "color": named},
+        }
+    ]
+    if these:
+        span = {"x": across, "x2": {"field": "x2"}}
+        band = {"type": "rect", "color": GREY, "fillOpacity": 0.25}
+        ends = {"y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}}
+        rule = {"type": "rule", "strokeWidth": 3}
+        layer.append({"data": levels, "mark": band, "encoding": span | ends})
+        layer.append(
+            {"data": levels, "mark": rule, "encoding": span | {"y": upwards, "color": named}}
+        )
+    write_picture({"height": 260, "layer": layer}, path, fill_sentences(found)[0], "--figure", 760)
