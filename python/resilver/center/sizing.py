@@ -8,7 +8,7 @@ sections III and IV-C. Nothing is weighed into a score: who buys, weighs.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from resilver.center.capacity import Outlook, outlook
+from resilver.center.dominance import compared
 from resilver.center.figures import Figure
+from resilver.center.islands import Copied, copied
 from resilver.center.namespaces import Dealt, deal
 from resilver.center.sizing_file import Demand, Offer, SizingFile
 from resilver.quantities import Price, decimal_bytes, decimal_rate, duration
@@ -91,6 +93,7 @@ class Sizing:
         knees: A figure a knee: how much larger than what is stored the formatted volume must be.
         outlook: How full the file system gets; None where the file does not ask.
         dealt: Projects over namespaces; None where the file has none.
+        copied: What file systems of their own would have copied; None where the file has none.
     """
 
     file: SizingFile
@@ -99,12 +102,14 @@ class Sizing:
     knees: tuple[Figure, ...]
     outlook: Outlook | None = None
     dealt: Dealt | None = None
+    copied: Copied | None = None
 
     @property
     def holds(self) -> bool:
-        """Whether some offer meets every demand, and all that comes in has room."""
+        """Whether some offer meets every demand, all that comes in has room, and all is moved."""
         year = None if self.outlook is None else self.outlook.year
         has_room = year is None or not year.refused_bytes.any()
+        has_room = has_room and (self.copied is None or (self.copied.mover_share or 0.0) <= 1.0)
         return has_room and (not self.offers or any(not one.short_of for one in self.offers))
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,6 +122,7 @@ class Sizing:
             "offers": [asdict(offer) | {"needed": offer.needed} for offer in self.offers],
             "capacity": None if self.outlook is None else self.outlook.to_dict(),
             "namespaces": None if self.dealt is None else _dealt_json(self.file, self.dealt),
+            "islands": None if self.copied is None else self.copied.to_dict(),
             "holds": self.holds,
         }
 
@@ -152,15 +158,17 @@ def size(sizing: str | Path | Mapping[str, Any] | SizingFile) -> Sizing:
     """
     file = SizingFile.of(sizing)
     demands = () if file.demand is None else tuple(_demands(file.demand))
-    offers = [_sized(offer, file.demand, file.knees) for offer in file.offers]
+    offers = [_sized(offer, file) for offer in file.offers]
     knees = tuple(_knee(knee) for knee in file.knees)
-    usable = offers[0].usable_bytes if offers else None
+    usable = offers[0].usable_bytes * (1.0 - file.thin) if offers else None
     ahead = None if file.capacity is None else outlook(file.capacity, file.knees, usable)
     dealt = None
     if file.namespaces is not None:
         needs = [(one.capacity, one.bandwidth) for one in file.namespaces.projects]
         dealt = deal(np.array(needs, dtype=np.float64), file.namespaces.count)
-    return Sizing(file, demands, tuple(_compared(offers)), knees, ahead, dealt)
+    rate = offers[0].rate_bytes_per_second if offers else None
+    moved = None if file.islands is None else copied(file.islands, rate)
+    return Sizing(file, demands, tuple(compared(offers)), knees, ahead, dealt, moved)
 
 
 def _demands(demand: Demand) -> list[Figure]:
@@ -264,8 +272,8 @@ def unit_bytes(offer: Offer) -> float:
     return float(_groups(offer) * offer.erasure.data * offer.disk.size)
 
 
-def _needs(offer: Offer, demand: Demand) -> list[Need]:
-    """The units that each demand needs."""
+def _needs(offer: Offer, demand: Demand, thin: float) -> list[Need]:
+    """The units that each demand needs, where tests keep a share of the capacity."""
     found = []
     rate, words = unit_rate(offer)
     if (asked := demand.sequential) is not None:
@@ -281,16 +289,17 @@ def _needs(offer: Offer, demand: Demand) -> list[Need]:
     volume = _volume(demand)
     if volume is not None and demand.capacity is not None:
         times = demand.capacity.times
-        units = _units(volume * times, unit_bytes(offer))
+        units = _units(volume * times / (1.0 - thin), unit_bytes(offer))
         stored = decimal_bytes(volume) + (f" {demand.capacity.factor}" if times > 1.0 else "")
+        stored += f" ÷ (1 − {thin:g})" if thin else ""
         words = f"{stored} ÷ {decimal_bytes(unit_bytes(offer))} a unit"
         found.append(Need("capacity", units, units, words))
     return found
 
 
-def _sized(offer: Offer, demand: Demand | None, knees: Sequence[float]) -> SizedOffer:
+def _sized(offer: Offer, file: SizingFile) -> SizedOffer:
     """An offer at the number of units that it has or needs."""
-    needs = [] if demand is None else _needs(offer, demand)
+    needs = [] if file.demand is None else _needs(offer, file.demand, file.thin)
     binding = max(needs, key=lambda need: need.units, default=None)
     units = offer.units or (binding.units if binding is not None else 1)
     rate = units * unit_rate(offer)[0]
@@ -307,15 +316,13 @@ def _sized(offer: Offer, demand: Demand | None, knees: Sequence[float]) -> Sized
         random_bytes_per_second=None if shares is None else (rate * shares[0], rate * shares[1]),
         power_watts=None if offer.power is None else units * offer.power,
         price=None if offer.price is None else offer.price.times(units),
-        figures=tuple(_figures(offer, units, demand, knees)),
+        figures=tuple(_figures(offer, units, file)),
     )
 
 
-def _figures(
-    offer: Offer, units: int, demand: Demand | None, knees: Sequence[float]
-) -> list[Figure]:
+def _figures(offer: Offer, units: int, file: SizingFile) -> list[Figure]:
     """What so many units come to, each with its derivation."""
-    rate, words = unit_rate(offer)
+    demand, (rate, words) = file.demand, unit_rate(offer)
     code, groups = offer.erasure, _groups(offer)
     usable = units * unit_bytes(offer)
     data = f"{units:,} × {groups * code.data:,} data disks × {decimal_bytes(offer.disk.size)}"
@@ -330,8 +337,11 @@ def _figures(
         ),
         Figure("usable_bytes", "Formatted, before the file system's own", usable, "bytes", data),
     ]
+    if file.thin:
+        found += _thin(file.thin, usable, units * rate)
+        usable -= file.thin * usable
     volume = None if demand is None else _volume(demand)
-    for knee in knees:
+    for knee in file.knees:
         formula = f"{knee:g} × {decimal_bytes(usable)}"
         if volume is not None:
             formula += f" ({knee * usable / volume:.2f} of what is stored)"
@@ -358,32 +368,13 @@ def _figures(
     return found
 
 
-def _respects(offer: SizedOffer) -> dict[str, float]:
-    """In which respects an offer can be compared, each such that less is better."""
-    found = {"usable": -offer.usable_bytes, "rate": -offer.rate_bytes_per_second}
-    found["short of"] = float(len(offer.short_of))
-    if offer.random_bytes_per_second is not None:
-        found["random"] = -offer.random_bytes_per_second[0]
-    if offer.power_watts is not None:
-        found["power"] = offer.power_watts
-    if offer.price is not None:
-        found["price"] = offer.price.amount
-    return found
-
-
-def _compared(offers: Sequence[SizedOffer]) -> list[SizedOffer]:
-    """The offers, each with those that are better than it in one respect and worse in none."""
-    compared = []
-    for one in offers:
-        own = _respects(one)
-        better = []
-        for other in offers:
-            theirs = _respects(other)
-            # What only one of two states, is no ground to prefer either.
-            if other is one or set(theirs) != set(own):
-                continue
-            pairs = [(theirs[name], own[name]) for name in own]
-            if all(a <= b for a, b in pairs) and any(a < b for a, b in pairs):
-                better.append(other.name)
-        compared.append(SizedOffer(**{**vars(one), "dominated_by": tuple(better)}))
-    return compared
+def _thin(share: float, usable: float, rate: float) -> list[Figure]:
+    """What a thin file system for tests takes, and how long a test at the full rate may be."""
+    words = f"{share:g} × {decimal_bytes(usable)}, on all disks"
+    found = [Figure("thin_bytes", "Kept for tests", share * usable, "bytes", words)]
+    words = f"(1 − {share:g}) × {decimal_bytes(usable)}"
+    found.append(Figure("users_bytes", "Left to users", (1.0 - share) * usable, "bytes", words))
+    seconds = share * usable / rate
+    words = f"{decimal_bytes(share * usable)} ÷ {decimal_rate(rate)}"
+    what = "A test that writes at the full rate fills it after"
+    return [*found, Figure("thin_seconds", what, seconds, "seconds", words)]

@@ -9,6 +9,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from resilver.center.capacity_file import Capacity
 from resilver.center.erasure import erasure_of
 from resilver.center.given import GivenFile
+from resilver.center.islands import Islands
 from resilver.center.namespaces import Namespaces
 from resilver.errors import ConfigError, Problem, show
 from resilver.quantities import Price, Watts
@@ -261,10 +262,14 @@ class SizingFile(GivenFile):
     """What is offered for it."""
     knees: tuple[_Part, ...] = Field(default=(0.5, 0.7), max_length=10, examples=[[0.5, 0.7]])
     """Shares of the formatted volume beyond which the file system is known to be slower."""
+    thin: Annotated[float, Field(strict=True, ge=0, le=0.5)] = Field(default=0.0, examples=[0.01])
+    """Which share of the formatted volume is kept for tests, as a thin file system on all disks."""
     capacity: Capacity | None = Field(default=None, examples=[{"inflow": "1.2 PB/d"}])
     """How full it gets."""
     namespaces: Namespaces | None = Field(default=None, examples=[{"count": 2}])
     """Over how many namespaces which projects are dealt."""
+    islands: Islands | None = Field(default=None)
+    """What would be copied if each system had a file system of its own."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -283,9 +288,9 @@ class SizingFile(GivenFile):
         if self.offers and self.demand is None and any(one.units is None for one in self.offers):
             rule = "how many units there are follows from no demand"
             problems.append(Problem(rule, "add [demand], or units to each offer", key="offers"))
-        if not (self.demand or self.offers or self.capacity or self.namespaces):
+        if not (self.demand or self.offers or self.capacity or self.namespaces or self.islands):
             rule = "there is nothing to size"
-            remedy = "add [demand] and [[offers]], [capacity] or [namespaces]"
+            remedy = "add [demand] and [[offers]], [capacity], [namespaces] or [islands]"
             problems.append(Problem(rule, remedy))
         capacity = self.capacity
         if capacity is not None and capacity.inflow and not (capacity.usable or self.offers):

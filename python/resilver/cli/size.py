@@ -100,5 +100,7 @@ def _print(found: Sizing) -> None:
         print_figures("What a purge frees now", capacity.purges_table(ahead), 4)
     if found.dealt is not None:
         print_figures("Projects by namespace", capacity.namespaces_table(found), 4)
+    if found.copied is not None:
+        print_figures("Islands", figures_table(found.copied.figures), 3)
     if found.knees and found.offers:
         print_figures("Head room", figures_table(found.knees), 3)

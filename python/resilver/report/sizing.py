@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resilver.quantities import daily, decimal_bytes
 from resilver.report.capacity import capacity_sections, capacity_sentences
 from resilver.report.chart import Chart
 from resilver.report.document import Document
@@ -42,7 +43,20 @@ def answer_sentences(sizing: Sizing) -> list[str]:
             text += f"; {listed(list(offer.dominated_by))} {verb} no worse in anything"
             text += " and better in some"
         said.append(text + ".")
-    return [*said, *capacity_sentences(sizing)]
+    return [*said, *capacity_sentences(sizing), *_island_sentences(sizing)]
+
+
+def _island_sentences(sizing: Sizing) -> list[str]:
+    """What islands copy, which a shared file system does not."""
+    found = sizing.copied
+    if found is None:
+        return []
+    rate, kept = daily(found.bytes_per_second), decimal_bytes(found.kept_bytes)
+    said = [f"Islands copy {rate} and keep {kept} of copies; a shared file system does neither."]
+    if found.mover_share is not None and found.mover_share > 1.0:
+        more = f"{found.mover_share:.3g} times"
+        said.append(f"What moves data between them would have to pass {more} what it does.")
+    return said
 
 
 def _shortages(offer: SizedOffer) -> list[str]:
@@ -178,7 +192,8 @@ def write_sizing(sizing: Sizing, path: str | Path, command: str = "") -> Path:
     """
     page = Document()
     sections = sizing_sections(page, sizing)
-    asks = "How large the file system must be" if sizing.offers else "How full it gets"
+    asks = "How full it gets" if sizing.outlook is not None else "What islands copy"
+    asks = "How large the file system must be" if sizing.offers else asks
     title = sizing.file.description.rstrip(".") or asks
     told = {"Source": sizing.file.source, "Made by": command}
     return write_judged(page, path, title, answer_sentences(sizing), sections, told)
@@ -218,4 +233,9 @@ def sizing_sections(page: Document, sizing: Sizing) -> list[PageSection]:
         text = "A file system that stays below a knee is larger than what it stores by:"
         parts = [page.shown("knees", "Head room", figures_table(sizing.knees), 3)]
         sections.append(PageSection("Head room", (text,), parts))
+    if sizing.copied is not None:
+        text = "What is copied where each system has a file system of its own, and not where all "
+        text += "share one:"
+        made = page.shown("islands", "Islands", figures_table(sizing.copied.figures), 3)
+        sections.append(PageSection("Islands", (text,), [made]))
     return sections
