@@ -139,6 +139,36 @@ def test_an_object_lies_on_one_set_piece_by_piece() -> None:
     assert all(abs(count - 100) <= 44 for count in counts)
 
 
+def test_pools_on_parts_of_their_own_share_no_drive() -> None:
+    # Three units of two sets over five enclosures of five drives; one pool has the first two.
+    parts = shelves(5, 2)
+    parts[0]["count"] = 3
+    pools = [
+        {
+            "name": name,
+            "population": {"file_size": "64 KiB", "files": 400},
+            "placement": {"algorithm": "sets", "level": "raid", "within": within},
+            "redundancy": {"code": "rs 8+2"},
+        }
+        for name, within in (("a", ["unit.0", "unit.1"]), ("b", ["unit.2"]))
+    ]
+    faults = [{"fail": {"drives": ["drive.0"]}}]
+    described = {"cluster": {"device": {"service": "1 ms"}, "parts": parts}, "pools": pools}
+    recovery = {"pipeline_buffer": "64 KiB"}
+    two = Study.from_dict({**described, "recovery": recovery, "faults": faults})
+    system = two.runs()[0].system
+    for number, units in enumerate(({0, 1}, {2})):
+        rows = place_objects(system.of_pools[number], 1, 0, 400).tolist()
+        assert {drive // 25 for row in rows for drive in row} == units
+        assert system.of_pools[number].holder_count == 20 * len(units)
+    # The drive lies in the first pool's set, and a spare of its own enclosure takes its place.
+    result = simulate(system, 1)
+    first, second = result.pools.to_pylist()
+    assert first["rebuilt_pieces"] > 0 and second["affected_objects"] == 0
+    gained = [row["name"] for row in result.servers.to_pylist() if row["rebuilt_objects"]]
+    assert gained == ["drive.4"]
+
+
 def test_a_lost_drive_is_made_anew_on_the_spare_of_its_enclosure() -> None:
     parts = shelves(5, 2)
     # Enclosure 2 has drives 10 to 14, of which 14 is the spare.
@@ -236,6 +266,28 @@ def test_sets_that_controllers_carry_pass_them() -> None:
             "a set's members are where its level says",
         ),
         ({"placement": {"level": "raid"}}, "this key has no meaning with algorithm"),
+        ({"placement": {"within": ["unit.0"]}}, "this key has no meaning with algorithm"),
+        (
+            {"placement": {"algorithm": "sets", "level": "raid", "within": ["unit.1"]}},
+            'placement.within = "unit.1": there is no such part; such as unit.0',
+        ),
+        (
+            {"placement": {"algorithm": "sets", "level": "raid", "within": ["unit"]}},
+            'placement.within = "unit": there is no such part',
+        ),
+        (
+            {"placement": {"algorithm": "sets", "level": "raid", "within": []}},
+            "placement.within = []",
+        ),
+        (
+            {"placement": {"algorithm": "sets", "level": "raid", "within": ["unit.0", "unit.0"]}},
+            'placement.within = "unit.0": this part is named twice',
+        ),
+        # Of its enclosures each set has two members in each: none holds a whole one.
+        (
+            {"placement": {"algorithm": "sets", "level": "raid", "within": ["enclosure.0"]}},
+            'placement.within = "enclosure.0": those of unit hold whole sets, and this part does',
+        ),
     ],
 )
 def test_what_cannot_be_placed_on_sets_is_refused(changed: dict[str, Any], says: str) -> None:

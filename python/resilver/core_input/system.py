@@ -15,6 +15,7 @@ from resilver.core_input.streams import lanes_json, redundancy_json, streams_jso
 from resilver.errors import ConfigError
 from resilver.importers.ceph import ClusterReport, PoolInfo
 from resilver.spec import Placement, Population, System
+from resilver.spec.grouping import sets_of
 
 # What of the recovery the core calls its policy.
 _POLICY = {
@@ -155,20 +156,20 @@ def _placement(system: System, map_number: int) -> dict[str, Any]:
 def _layout(system: System, placement: Placement) -> dict[str, Any]:
     """A layout's name with its keys, which are those of the study file."""
     if placement.algorithm == "sets":
-        return {"sets": _sets(system, placement.level or "")}
+        return {"sets": _sets(system, placement)}
     own = placement.own_keys()
     return {placement.algorithm: {key: None if own[key] == "auto" else own[key] for key in own}}
 
 
-def _sets(system: System, level: str) -> dict[str, Any]:
-    """The members of the sets of a level, and whose spares each device is."""
-    tree = system.cluster.tree
+def _sets(system: System, placement: Placement) -> dict[str, Any]:
+    """The members of the sets that are used, and whose spares each device is."""
+    tree, level = system.cluster.tree, placement.level or ""
     side = tree.side(level) if tree is not None else None
     if tree is None or side is None:
         return {"sets": [], "pool_of": []}
     hand = tree.devices // (side.scopes * side.hands)
     return {
-        "sets": [list(tree.members(level, number)) for number in range(side.count)],
+        "sets": [list(tree.members(level, number)) for number in sets_of(tree, placement)],
         # The spares of a part that members are dealt over are its own members'.
         "pool_of": [device // hand for device in range(tree.devices)],
     }

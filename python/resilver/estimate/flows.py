@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from resilver.spec import System, Traffic
+from resilver.spec.grouping import sets_of
 
 # Requests that are tried in all, and to each server of each client at the most.
 _REQUESTS = 2**18
@@ -46,5 +47,5 @@ def _servers(system: System) -> int:
     """How many servers requests may go to: of RAID sets, the first member of each."""
     tree, placement = system.cluster.tree, system.placement
     if tree is not None and placement is not None and placement.level is not None:
-        return max(tree.count(placement.level) or 1, 1)
+        return max(len(sets_of(tree, placement)), 1)
     return max(system.server_count, 1)

@@ -13,7 +13,7 @@ from resilver.errors import Problem, name_remedy, show
 from resilver.spec.attachment import port_problems
 from resilver.spec.cluster import Cluster
 from resilver.spec.failing import fault_problems, kind_problems
-from resilver.spec.grouping import group_problems, set_problems
+from resilver.spec.grouping import group_problems, set_problems, sets_of
 from resilver.spec.pools import pool_list_problems
 from resilver.spec.serving import (
     PACKETS_MAX,
@@ -262,9 +262,9 @@ def holders(cluster: Cluster, placement: Placement | None) -> int:
     """How many devices a placement takes: all, or those of its class."""
     tree, name = cluster.tree, placement.only_class if placement is not None else None
     side = tree.side(placement.level or "") if tree is not None and placement is not None else None
-    if side is not None and side.size:
+    if tree is not None and placement is not None and side is not None and side.size:
         # Spares hold nothing until a member fails.
-        return side.count * side.size
+        return len(sets_of(tree, placement)) * side.size
     if tree is None or name is None:
         return cluster.server_count
     of_class = [kind.device_class == name for kind in cluster.device_kinds]

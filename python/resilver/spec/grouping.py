@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resilver.errors import Problem, name_remedy, show
+from resilver.spec.failing import number_of
 
 if TYPE_CHECKING:
     from resilver.spec.cluster import Cluster
     from resilver.spec.placement import Placement
     from resilver.spec.redundancy import Redundancy
+    from resilver.spec.tree import Side, Tree
 
 
 def group_problems(
@@ -63,7 +65,7 @@ def set_problems(
     tree = cluster.tree
     known = [side.name for side in tree.sides if side.size] if tree is not None else []
     side = tree.side(placement.level) if tree is not None else None
-    if side is None or not side.size:
+    if tree is None or side is None or not side.size:
         rule = "no level of this name is made of devices"
         remedy = name_remedy(placement.level, known, "levels that are")
         if not known:
@@ -75,4 +77,42 @@ def set_problems(
         value = show(redundancy.replicas if code is None else code.label)
         remedy = f"let an object have {side.size} pieces, or use sets of {redundancy.pieces}"
         return [Problem(rule, remedy, key=redundancy.key, value=value)]
-    return []
+    return _within_problems(tree, side, placement.within or ())
+
+
+def _within_problems(tree: Tree, side: Side, within: tuple[str, ...]) -> list[Problem]:
+    """What is wrong with the parts whose sets are used."""
+    # A part that holds some hands of a scope would make spares of the others' members.
+    levels = [one.name for one in tree.levels if side.scopes % one.count == 0]
+    problems = []
+    for name in within:
+        level = name.rpartition(".")[0]
+        rule = ""
+        if level in tree.names and level not in levels:
+            whole = f"those of {', '.join(levels)} hold" if levels else "no part holds"
+            rule, remedy = f"{whole} whole sets, and this part does not", "name parts that do"
+        elif number_of(name, level, tree.count(level) or 0) is None:
+            rule = "there is no such part"
+            remedy = "such as " + ", ".join(tree.name(one, 0) for one in levels)
+        elif within.count(name) > 1:
+            rule, remedy = "this part is named twice", "name each once"
+        if rule:
+            problems.append(Problem(rule, remedy, key="placement.within", value=show(name)))
+    return problems
+
+
+def sets_of(tree: Tree, placement: Placement) -> list[int]:
+    """The numbers of the sets that a placement uses; none where it is not on sets."""
+    side = tree.side(placement.level or "")
+    if side is None or not side.size:
+        return []
+    if placement.within is None:
+        return list(range(side.count))
+    scopes: set[int] = set()
+    for name in placement.within:
+        level = name.rpartition(".")[0]
+        count = tree.count(level) or 0
+        part = number_of(name, level, count)
+        if part is not None:
+            scopes |= {one for one in range(side.scopes) if one * count // side.scopes == part}
+    return [number for number in range(side.count) if number // side.each in scopes]

@@ -148,6 +148,10 @@ class Placement(Section):
     """The level of the sets. Sets need it. A lost piece goes to a spare of the enclosure that the
     members are dealt across.
     """
+    within: Annotated[tuple[str, ...] | None, Only("sets")] = Field(
+        default=None, min_length=1, examples=[["couplet.0", "couplet.1"]]
+    )
+    """The parts whose sets are used, such as those of a namespace. Default: all sets."""
 
     kind_key: ClassVar[str] = "algorithm"
 

@@ -263,7 +263,7 @@ class System(Sections):
     def _stored(self) -> dict[str, Any]:
         """What is stored of one pool, where and how."""
         placement = (
-            self.placement.model_dump(mode="json", exclude={"only_class", "level"})
+            self.placement.model_dump(mode="json", exclude={"only_class", "level", "within"})
             if self.placement
             else None
         )
@@ -273,6 +273,8 @@ class System(Sections):
                 placement["class"] = self.placement.only_class
             if self.placement.level is not None:
                 placement["level"] = self.placement.level
+            if self.placement.within is not None:
+                placement["within"] = self.placement.within
             domains = list(self.failure_domains)
             placement["failure_domain"] = domains if len(domains) > 1 else domains[0]
             placement["placement_groups"] = self.placement_group_count
