@@ -281,7 +281,10 @@ def _traffic(
     if not is_stored or draw.random() < 0.6:
         made |= {"warm_up": draw.choice(("0 s", "1 ms")), "duration": window}
     if not has_streams:
-        return {**made, "outstanding": draw.randint(1, 8), "request_size": "64 KiB"}
+        outstanding = draw.randint(1, 8)
+        mix = [{"of_requests": 0.75, "size": "4 KiB"}, {"of_requests": 0.25, "size": "64 KiB"}]
+        sizes = {"mix": mix} if outstanding % 2 else {"request_size": "64 KiB"}
+        return {**made, "outstanding": outstanding, **sizes}
     streams: dict[str, Any] = {"window": draw.choice((1, 2, 5))}
     if draw.random() < 0.3:
         streams["rate"] = draw.choice(rates)

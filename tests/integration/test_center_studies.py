@@ -53,6 +53,31 @@ def test_one_controller_left_passes_half_of_a_unit(tmp_path: Path) -> None:
     assert row["throughput_bytes_per_second"] == pytest.approx(28.32e9 / 2, rel=1e-6)
 
 
+def test_a_mix_on_a_disk_keeps_to_its_law_and_flows_to_events(tmp_path: Path) -> None:
+    done = command("reproduce", "center-mixed", "--json", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = {one["key"]: one for one in json.loads(done.stdout)["comparisons"]}
+    assert [found[key]["verdict"] for key in ("law", "flows_law", "flows")] == ["holds"] * 3
+    # 5 % of the bytes in 16 KiB: r is 16 KiB / 13.387 ms against 1 MiB / 21.388 ms, 60 % written.
+    slower = (13.26e-3 + 16 * 2**10 / 129e6) / 2**14 / ((13.26e-3 + 2**20 / 129e6) / 2**20)
+    assert found["small_5"]["ours"] == pytest.approx(1 / (0.95 + 0.05 * slower), rel=1e-3)
+
+
+def test_the_size_of_a_transfer_follows_its_closed_form(tmp_path: Path) -> None:
+    # At 1 MiB a set moves what its disks' seeks leave: 56 / (13.66 ms + 1.016 ms) MiB a second.
+    settings = (
+        'traffic.request_size="1 MiB"',
+        'cluster.parts.4.device="hdd-7k2-2tb"',
+        "study.sweep={}",
+    )
+    given = [word for setting in settings for word in ("--set", setting)]
+    done = command("run", "center-transfer", *given, "--json", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    each = 2**20 / (13.66e-3 + 2**20 / (8 * 129e6))
+    assert row["throughput_bytes_per_second"] == pytest.approx(56 * each, rel=1e-4)
+
+
 def test_a_name_that_is_no_study_is_refused(tmp_path: Path) -> None:
     done = command("run", "center-spider-3", cwd=tmp_path)
     assert done.returncode == 2

@@ -190,7 +190,8 @@ def profile_study(
     layers = _layers(rows, flows)
     traffic = system.traffic
     reads = 0.5 if traffic is None else traffic.read_share
-    request = 0 if traffic is None else traffic.request_bytes
+    # What was measured is of one size, and so of no mix.
+    request = 0 if traffic is None or traffic.mix is not None else traffic.request_bytes
     return LayerProfile(
         study.study.title,
         sum(row["flows"] for row in flows),
