@@ -68,8 +68,7 @@ def test_each_layer_is_set_beside_the_parts_that_it_measured(
         "server": 1,
         "clients": None,
     }
-    # Of several queues, threads and repeats the best: 3,600.5 at 56 threads, 506 the median of
-    # two runs.
+    # Of several threads the best, 3,600.5 at 56; of repeats the median, 506.
     for name, rate, share in (
         ("drive", 4840 * MIB, 70 / 560),
         ("server", 3600.5 * MIB, 1 / 8),

@@ -14,7 +14,7 @@ from pathlib import Path
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.benchmarks import is_benchmark, read_benchmarks
 from resilver.importers.benchmarks.fio_rows import is_fio as is_fio_text
-from resilver.importers.fio import FioJob, FioReport, read_fio
+from resilver.importers.fio import FioJob, FioReport, names_of, read_fio
 from resilver.importers.text import read_bytes, refuse
 from resilver.units import exact_bytes
 
@@ -80,7 +80,7 @@ def _of_rates(paths: Sequence[Path]) -> FioReport:
         notes.append("latencies are queue times size over rate, since none are told")
     if (most := max(one.devices or 1 for one in rows)) > 1:
         notes.append(f"of up to {most} devices together a disk is taken for their mean")
-    label = ", ".join(path.name for path in paths)
+    label = names_of([path.name for path in paths])
     programs = tuple(dict.fromkeys(one.program for one in rows))
     return FioReport(label, programs, tuple(jobs), tuple(notes))
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from resilver.cli import bench
 from resilver.cli.advise import advise
 from resilver.cli.calibrate.coding import coding
 from resilver.cli.calibrate.disk import disk
@@ -309,14 +310,18 @@ for advising in (route, advise, signature):
 
 _import = group("Turn what was measured elsewhere into the inputs of studies.")
 _calibrate = group("Fit the models of disks, networks, coding and fill to measurements.")
+_bench = group("Plan benchmarks of block devices, and run them with fio.")
 _population = group("What systems store: files and objects by size.")
 app.add_typer(_import, name="import", rich_help_panel=READ)
 app.add_typer(_calibrate, name="calibrate", rich_help_panel=READ)
+app.add_typer(_bench, name="bench", rich_help_panel=READ)
 app.add_typer(_population, name="population", rich_help_panel=READ)
 for importing in (sizes, benchmark):
     command(_import)(importing)
 for calibrating in (disk, network, coding, fill):
     command(_calibrate)(calibrating)
+for benching in (bench.plan, bench.run):
+    command(_bench)(benching)
 command(_population)(show)
 for reading in (scan, usage, schema):
     command(app, READ)(reading)

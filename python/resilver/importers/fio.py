@@ -31,6 +31,7 @@ _DEPTH_MAX = 2**20
 _RATE_MAX = float(2**63)
 _SECONDS_MAX = 1e7
 _MISSIZED = 0.01
+_NAMED_MOST = 4
 _RUN_AGAIN = "run that job again"
 
 
@@ -108,11 +109,22 @@ def read_fio(paths: Iterable[Path]) -> FioReport:
     if not reports:
         raise ConfigError(Problem("no file of fio's is given", "name at least one JSON file"))
     return FioReport(
-        ", ".join(report.label for report in reports),
+        names_of([report.label for report in reports]),
         tuple(dict.fromkeys(version for report in reports for version in report.versions)),
         tuple(job for report in reports for job in report.jobs),
         tuple(text for report in reports for text in report.skipped),
     )
+
+
+def names_of(labels: Sequence[str]) -> str:
+    """What several files are called together: their names, as far as a line has room.
+
+    >>> names_of(["a", "b"]), names_of(["a", "b", "c", "d", "e"])
+    ('a, b', 'a, b and 3 more')
+    """
+    if len(labels) <= _NAMED_MOST:
+        return ", ".join(labels)
+    return f"{', '.join(labels[:2])} and {len(labels) - 2} more"
 
 
 def parse_fio(text: str, path: Path) -> FioReport:

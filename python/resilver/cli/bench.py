@@ -1,0 +1,203 @@
+"""`resilver bench`: which block tests to run in a given time, and running them with fio."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from resilver.cli.command import argument, option
+from resilver.cli.console import output, print_json, say
+from resilver.cli.options import Json, Quiet
+from resilver.errors import ConfigError, Problem, show
+from resilver.units import Seconds
+
+if TYPE_CHECKING:
+    from resilver.calibration.bench_plan import Plan
+
+_HOUR, _MINUTE = 3600.0, 60.0
+
+
+class Like(StrEnum):
+    """Published plans."""
+
+    olcf3 = "olcf3"
+
+
+@dataclass(frozen=True)
+class PlanAsked:
+    """What is planned."""
+
+    like: Like = option(
+        "--like",
+        text="The published plan that tests are taken from: olcf3, the benchmarks by which the "
+        "OLCF chose Spider II.",
+        default=Like.olcf3,
+        show_default=True,
+    )
+    budget: str | None = option(
+        "--budget",
+        metavar="TIME",
+        text="How long all of it may take, such as 30min: the tests that tell most of a disk's "
+        "table. By default the whole published plan.",
+    )
+    seconds: str = option(
+        "--seconds",
+        metavar="TIME",
+        text="How long a test takes.",
+        default="30 s",
+        show_default=True,
+    )
+    pause: str = option(
+        "--pause", metavar="TIME", text="The rest after it.", default="15 s", show_default=True
+    )
+    seed: int | None = option(
+        "--seed",
+        metavar="N",
+        min=0,
+        text="What the order is drawn from; by default the plan's own.",
+    )
+    output: Path | None = option(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        text="Where the plan, fio's jobs and the scripts for IOR and obdfilter-survey go.",
+    )
+
+
+@dataclass(frozen=True)
+class RunAsked:
+    """Which plan is run, and where."""
+
+    plan: Path = argument("PLAN", text="The folder of a plan, or its plan.json.")
+    target: Path | None = option(
+        "--target",
+        metavar="FILE_OR_DEVICE",
+        text="A file to make (removed after), or with --overwrite a block device; by default a "
+        "file in the plan's folder.",
+    )
+    size: str = option(
+        "--size", metavar="SIZE", text="How much of it to use.", default="4 GiB", show_default=True
+    )
+    overwrite: bool = option(
+        "--overwrite", text="Destroy what an existing file or a block device holds.", default=False
+    )
+
+
+def plan(asked: PlanAsked, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Plan block tests: a published grid, or those that tell most in a given time.
+
+    Tests are in a random order of a fixed seed. With -o it writes the plan, which resilver bench
+    run runs, the same as a job file of fio's, and scripts for IOR and obdfilter-survey.
+
+    Examples:
+
+    resilver bench plan --like olcf3
+
+    resilver bench plan --budget 30min -o bench
+    """
+    from resilver.calibration.bench_plan import GRIDS, reduced
+
+    seconds, pause = _time("--seconds", asked.seconds), _time("--pause", asked.pause, least=0.0)
+    grids = GRIDS[asked.like.value]
+    if asked.budget is None:
+        plans = [grid.plan(seconds, pause, asked.seed) for grid in grids]
+    else:
+        budget = _time("--budget", asked.budget)
+        plans = [reduced(grids[0], budget, seconds, pause, asked.seed)]
+    written = [] if asked.output is None else _write(plans, asked.output)
+    if as_json:
+        print_json({"plans": [one.to_dict() for one in plans], "files": list(map(str, written))})
+    elif not quiet:
+        whole = grids[0].plan(seconds, pause).total_seconds
+        for one in plans:
+            share = "" if asked.budget is None else f", {100 * one.total_seconds / whole:.2g} %"
+            told = f"{len(one.tests)} tests of {one.name} take {_hours(one.total_seconds)}{share}"
+            output().print(Text(f"{told}{' of the whole plan' * bool(share)}.", "bold"))
+    if not quiet and written:
+        for file in written:
+            say(f"wrote {file}")
+
+
+def run(asked: RunAsked, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Run a plan's tests with fio that have no result yet.
+
+    Ctrl-C ends fio and keeps the results of tests that ended; the same command does the rest. What
+    it leaves is read by resilver import benchmark and resilver calibrate disk --fit line.
+
+    Example: resilver bench run bench --target /mnt/data/probe --size "64 GiB"
+    """
+    from resilver.calibration.bench_plan import read_plan
+    from resilver.calibration.bench_run import RESULTS, BenchRun, run_plan
+    from resilver.cli.calibrate.output import Bar, option_bytes
+
+    found = read_plan(asked.plan)
+    folder = asked.plan if asked.plan.is_dir() else asked.plan.parent
+    target = asked.target or folder / "target"
+    size = option_bytes("--size", asked.size)
+    wanted = BenchRun(found, folder / RESULTS, target, size, asked.overwrite)
+    left = len(wanted.left)
+    if left and not quiet:
+        each = found.seconds + found.pause_seconds
+        say(f"{left} of {len(found.tests)} tests are left, {_hours(left * each)}")
+    with Bar(quiet) as bar:
+        done = run_plan(wanted, bar)
+    if as_json:
+        results = [str(wanted.result_of(test)) for test in found.tests]
+        print_json({"tests": len(found.tests), "ran": done, "results": results})
+    elif not quiet:
+        files = shlex.quote(str(wanted.folder)) + "/*-run*.json"
+        output().print(f"{done} tests ran; resilver calibrate disk --fit line {files}")
+
+
+def _time(name: str, text: str, least: float = 0.01) -> float:
+    try:
+        value = float(Seconds.parse(text))
+    except ConfigError as error:
+        raise ConfigError(problem.under(name) for problem in error.problems) from None
+    if not value >= least:
+        rule = f"this takes {least:g} s or more"
+        raise ConfigError(Problem(rule, 'such as "30 s"', key=name, value=show(text)))
+    return value
+
+
+def _hours(seconds: float) -> str:
+    """A time as plans are told: in hours, or in minutes below one."""
+    if seconds < _HOUR:
+        return f"{seconds / _MINUTE:.3g} min"
+    return f"{seconds / _HOUR:.2g} h"
+
+
+def _write(plans: list[Plan], folder: Path) -> list[Path]:
+    """Write plans and scripts; one plan stands in the folder itself, several each in its own."""
+    from resilver.calibration.bench_plan import PLAN_FILE, write_plan
+    from resilver.calibration.bench_scripts import fio_jobs, ior_script, obdfilter_script
+
+    files: list[tuple[Path, str, bool]] = []
+    for one in plans:
+        at = folder / one.name if len(plans) > 1 else folder
+        files.append((at / PLAN_FILE, write_plan(one), False))
+        files.append((at / "block.fio", fio_jobs(one, "block.fio"), False))
+    files.append((folder / "ior.sh", ior_script(plans[0], "ior.sh"), True))
+    files.append((folder / "obdfilter.sh", obdfilter_script("obdfilter.sh"), True))
+    there = next((path for path, _, _ in files if path.exists()), None)
+    if there is not None:
+        rule = "there is a plan already, and its results would be of another"
+        raise ConfigError(
+            Problem(rule, "name a new folder", key="--output", value=show(str(there)))
+        )
+    try:
+        for path, text, is_script in files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            path.chmod(0o755 if is_script else 0o644)
+    except OSError as error:
+        rule = f"it cannot be written: {error.strerror}"
+        raise ConfigError(
+            Problem(rule, "choose another folder", key="--output", value=show(str(folder)))
+        ) from None
+    return [path for path, _, _ in files]
