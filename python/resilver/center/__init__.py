@@ -9,6 +9,7 @@ from resilver.center.machine_file import MachineFile
 from resilver.center.machines import Machine, machine
 from resilver.center.namespaces import Dealt, deal
 from resilver.center.profiling import LotProfile, MeasuredProfile, profile
+from resilver.center.quality import QualityCharts, quality_chart
 from resilver.center.rates_file import LotFile, Rates, read_rates
 from resilver.center.routes import RouteFigures, Routes, route, route_figures
 from resilver.center.signatures import (
@@ -45,6 +46,7 @@ __all__ = [
     "Need",
     "NoTargetError",
     "Outlook",
+    "QualityCharts",
     "Rates",
     "RouteFigures",
     "Routes",
@@ -65,6 +67,7 @@ __all__ = [
     "machine",
     "mean_life_days",
     "profile",
+    "quality_chart",
     "read_rates",
     "read_signature",
     "read_state",

@@ -31,6 +31,7 @@ from resilver.cli.place.perform import place
 from resilver.cli.place.words import PlaceCommand
 from resilver.cli.population import show
 from resilver.cli.profile import profile
+from resilver.cli.quality import quality
 from resilver.cli.redundancy import redundancy
 from resilver.cli.route import route
 from resilver.cli.scan import scan
@@ -303,7 +304,7 @@ def reproduce(
 
 
 command(app, JUDGE, cls=PlaceCommand)(place)
-for judging in (redundancy, topology, size, profile):
+for judging in (redundancy, topology, size, profile, quality):
     command(app, JUDGE)(judging)
 for advising in (route, advise, signature):
     command(app, ADVISE)(advising)
