@@ -2,8 +2,9 @@
 
 The tests keep 60 values of a study (tests/unit/test_spec_errors.py), 50 and 40 of reports and 20
 reports cut off (tests/unit/test_importers_cluster.py and test_importers_ceph.py), 150 texts of
-codes (tests/oracle/test_code_text.py), and 132 changes to what each benchmark program wrote
-(tests/unit/test_importers_benchmarks.py).
+codes (tests/oracle/test_code_text.py), 132 changes to what each benchmark program wrote
+(tests/unit/test_importers_benchmarks.py), 40 mutants of each text format of logs and 4 of a Darshan
+log (tests/unit/test_importers_logs.py).
 """
 
 from __future__ import annotations
@@ -21,5 +22,9 @@ from tests.unit.test_importers_ceph import (
 )
 from tests.unit.test_importers_cluster import (
     test_any_member_replaced_by_anything_is_read_or_refused_as_input as test_any_member_of_a_dump,
+)
+from tests.unit.test_importers_logs import (
+    test_a_damaged_darshan_log_is_refused,
+    test_any_mutant_of_a_log_is_read_or_refused,
 )
 from tests.unit.test_spec_errors import test_any_value_anywhere_is_taken_or_refused_as_input

@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.importers.log_rows import LogRow
 from resilver.importers.part_load import PartLoad
 from resilver.importers.text import read_text, refuse
 
@@ -25,6 +26,8 @@ _STATS = re.compile(rf"obdfilter\.{_TARGET}\.(?:exports\.(?P<client>.+)\.)?stats
 _SPACE = re.compile(rf"(?:osd-\w+|obdfilter)\.{_TARGET}\.(?P<what>kbytesfree|kbytestotal)")
 _COUNTER = re.compile(r"(?P<name>read_bytes|write_bytes)\s+(?P<rest>\d+ samples .*)")
 _SUM = re.compile(r"\d+ samples \[bytes\]\s+\d+\s+\d+\s+(?P<sum>\d+)(?:\s+\d+)?\s*")
+_BEGUN = re.compile(r"start_time:?\s+(?P<seconds>\d{10,11}(?:\.\d+)?)\b.*")
+"""Some releases say here how long the server was up: that is no time of a calendar."""
 _TIME = re.compile(r"snapshot_time:?\s+(?P<seconds>\d+(?:\.\d+)?)(?:\s+secs\.n?u?secs)?\s*")
 _DEVICE = re.compile(
     r"\s*\d+ (?P<state>[A-Z]{2}) (?P<kind>\w+) (?P<name>\S+) \S+ \d+(?: (?P<nid>\S+))?"
@@ -47,8 +50,11 @@ class Snapshot:
     Attributes:
         place: The file that says so.
         seconds: The time on its server's clock.
+        begun: When its counters began, where that is said.
         read: Bytes read since it began.
         written: Bytes written.
+        reads: Requests that read.
+        writes: Requests that wrote.
         clients: By client, bytes read and written.
         free: Free blocks of 1,024 bytes; None where that is not said.
         total: All blocks.
@@ -56,8 +62,11 @@ class Snapshot:
 
     place: str
     seconds: float | None = None
+    begun: float | None = None
     read: int = 0
     written: int = 0
+    reads: int = 0
+    writes: int = 0
     clients: dict[str, int] = field(default_factory=dict)
     free: int | None = None
     total: int | None = None
@@ -115,6 +124,33 @@ def read_dumps(paths: Sequence[Path]) -> tuple[list[PartLoad], tuple[str, ...]]:
             )
         )
     return loads, tuple(target for target in counted if target not in pairs)
+
+
+def counter_rows(path: Path) -> list[LogRow]:
+    """What each target moved since its counters began, and how full it is, by one dump.
+
+    Args:
+        path: The dump.
+
+    Raises:
+        ConfigError: No target's counters are in it, or a line is damaged.
+    """
+    return [
+        LogRow(
+            target,
+            None,
+            one.begun,
+            one.seconds,
+            None if one.seconds is None else one.read,
+            None if one.seconds is None else one.written,
+            None if one.seconds is None else one.reads,
+            None if one.seconds is None else one.writes,
+            used_bytes=None if fill is None else 1024.0 * ((one.total or 0) - (one.free or 0)),
+            size_bytes=None if fill is None else 1024.0 * (one.total or 0),
+        )
+        for target, one in _snapshots(path).items()
+        for fill in [_fill(target, [one])]
+    ]
 
 
 def read_devices(path: Path) -> list[PartLoad]:
@@ -199,6 +235,8 @@ def _count(line: str, one: Snapshot, client: str | None, place: str) -> None:
         if time is None:
             refuse(place, f"{show(line[:60])} is no time", "fetch the file again")
         one.seconds = float(time["seconds"])
+    elif client is None and (begun := _BEGUN.fullmatch(line)):
+        one.begun = float(begun["seconds"])
     elif line.startswith(("read_bytes", "write_bytes")):
         counter = _COUNTER.fullmatch(line)
         total = _SUM.fullmatch(counter["rest"]) if counter else None
@@ -209,9 +247,9 @@ def _count(line: str, one: Snapshot, client: str | None, place: str) -> None:
         if client is not None:
             one.clients[client] = one.clients.get(client, 0) + moved
         elif counter["name"] == "read_bytes":
-            one.read = moved
+            one.read, one.reads = moved, int(counter["rest"].split()[0])
         else:
-            one.written = moved
+            one.written, one.writes = moved, int(counter["rest"].split()[0])
 
 
 def _moved(target: str, before: Snapshot, after: Snapshot) -> tuple[float, float, float | None]:

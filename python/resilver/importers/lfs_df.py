@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.importers.log_rows import LogRow
 from resilver.importers.part_load import PartLoad
 from resilver.importers.text import read_text, refuse
 
@@ -118,6 +119,37 @@ def read_last_df(path: Path) -> list[PartLoad]:
     return loads
 
 
+def fill_rows(path: Path) -> list[LogRow]:
+    """What each object target holds and has used, at each time of a file.
+
+    Args:
+        path: What `lfs df` printed, with or without times; gzipped or not.
+
+    Raises:
+        ConfigError: Sizes are rounded, a line is damaged, or there is no active target.
+    """
+    found: dict[str, dict[float, dict[str, tuple[int, int]]]] = {}
+    _read(path, found, {}, need_time=False)
+    if not found:
+        refuse(path, "no target is active in it", "run: lfs df")
+    rows = []
+    for name, times in found.items():
+        for moment, targets in sorted(times.items()):
+            seconds = None if moment == _NO_TIME else moment
+            for target, (size, used) in targets.items():
+                part = f"{name}-{target}"
+                rows.append(
+                    LogRow(
+                        part,
+                        begin_seconds=seconds,
+                        end_seconds=seconds,
+                        used_bytes=used,
+                        size_bytes=size,
+                    )
+                )
+    return rows
+
+
 def _read(
     path: Path,
     found: dict[str, dict[float, dict[str, tuple[int, int]]]],
@@ -172,7 +204,7 @@ def _moment(line: str) -> float | None:
 def _row(line: str, place: str) -> tuple[int, int]:
     """Size and use of a target, in bytes."""
     words = line.split()
-    if len(words) < 4 or not all(word.isdigit() for word in words[1:4]):
+    if len(words) < 4 or not "".join(words[1:4]).isdecimal():
         rule = f"{show(line[:60])}: blocks, used and available are whole numbers"
         refuse(place, rule, "run lfs df without -h")
     size, used = int(words[1]) * _BLOCK_BYTES, int(words[2]) * _BLOCK_BYTES
