@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 _PARQUET = b"PAR1"
 _COLUMN = re.compile(
-    r"(?:(read|write)s?[ _]?)?(time|bytes|size|rate|counter)(?:\s*[(\[](.+?)[)\]])?"
+    r"(?i:(?:(read|write)s?[ _]?)?(time|bytes|size|rate|counter))(?:\s*[(\[](.+?)[)\]])?"
 )
 _REMEDY = 'name the columns first, as in "time(s),bytes" or "time(s),write rate(MB/s)"'
 _TIMES = ("time", "timestamp", "timestamps")
@@ -114,16 +114,17 @@ def _of_table(table: Any, moved: Moved, path: Path) -> Series:
     time: tuple[str, str] | None = None
     columns: dict[str | None, tuple[str, str, str | None]] = {}
     for name in table.column_names:
-        plain = name.strip().lower() if "(" not in name and "[" not in name else name.strip()
-        match = _COLUMN.fullmatch("time" if plain in _TIMES else plain)
+        plain = name.strip()
+        match = _COLUMN.fullmatch("time" if plain.lower() in _TIMES else plain)
         if match is None:
             continue
-        if match[2] == "time":
+        which, kind = match[1] and match[1].lower(), match[2].lower()
+        if kind == "time":
             time = (name, match[3] or "s")
-        elif match[1] in columns:
-            refuse(path, f"both {show(columns[match[1]][0])} and {show(name)} say what was moved")
+        elif which in columns:
+            refuse(path, f"both {show(columns[which][0])} and {show(name)} say what was moved")
         else:
-            columns[match[1]] = (name, match[2], match[3])
+            columns[which] = (name, kind, match[3])
     if time is None or not columns:
         what = "time" if time is None else "bytes, size, rate or counter"
         there = ", ".join(map(show, table.column_names[:8]))

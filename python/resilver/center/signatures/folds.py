@@ -164,7 +164,8 @@ def _median(folds: Floats) -> Floats:
 
 def _shifts(folds: Sequence[Floats], places: int) -> Floats:
     """By how many places each piece is later than most."""
-    scale = max(float(np.nanmedian(np.concatenate(folds))), 1e-300)
+    together = np.concatenate(folds)
+    scale = float(np.nanmedian(together)) or float(np.nanmean(together)) or 1.0
     means = []
     for one in folds:
         level = np.log1p(one / scale)

@@ -1,0 +1,325 @@
+"""`resilver signature`: its answer, files, page and exit codes, on planted and on real logs."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import resilver
+from resilver import cli
+from resilver.importers.series import Moved, Series, read_series
+from tests.planted_runs import Planted, planted
+
+
+def ask(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    """What a command ends with and prints."""
+    code = cli.run(["signature", *map(str, words)])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def write(path: Path, run: Series, unit: str = "bytes", scale: float = 1.0) -> Path:
+    """A run as a CSV."""
+    lines = [f"{at:g},{value / scale:.6f}" for at, value in zip(run.times, run.values, strict=True)]
+    path.write_text("\n".join([f"time(s),{unit}", *lines]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def case() -> Planted:
+    return planted((4,), noise=1.0)
+
+
+@pytest.fixture(scope="module")
+def logs(case: Planted, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("logs")
+    return [write(folder / f"climate-{at}.csv", run) for at, run in enumerate(case.runs)]
+
+
+def test_the_file_is_the_traffic_of_the_job(
+    case: Planted, logs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its keys are those of traffic.jobs, and it reads back as what JSON tells."""
+    path = tmp_path / "a.toml"
+    code, out, err = ask(capsys, *logs, "-o", path, "--json")
+    told = json.loads(out)["signature"]
+    assert code == 0 and f"wrote {path}" in err
+    given = tomllib.loads(path.read_text())
+    assert {"period", "first", "length", "volume", "reads"} <= set(given)
+    assert set(given) - {"period", "first", "length", "volume", "reads"} == {
+        "name",
+        "height",
+        "confidence",
+        "runs",
+    }
+    assert (given["name"], given["runs"], given["reads"]) == ("climate", 8, 0.0)
+    found = resilver.read_signature(path)
+    for mine, theirs in (
+        (found.period, told["period_seconds"]),
+        (found.volume, told["volume_bytes"]),
+        (found.volume_error, told["volume_error_bytes"]),
+    ):
+        assert mine == pytest.approx(theirs, rel=1e-2 if mine == found.volume_error else 1e-5)
+    assert found.period == pytest.approx(case.period, rel=0.05)
+    assert found.volume == pytest.approx(case.volume, rel=0.2)
+
+
+def test_the_answer_fits_the_window(
+    logs: list[Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for width in ("80", "60"):
+        monkeypatch.setenv("COLUMNS", width)
+        code, out, _ = ask(capsys, *logs)
+        assert code == 0
+        assert max(map(len, out.splitlines())) <= int(width)
+        assert "climate moves 1." in out and "Bursts common to runs" in out
+
+
+def test_one_log_and_the_jobs_times_do_as_well(
+    case: Planted, logs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The runs one after the other in one log, 500 s apart, and what sacct says of them; a job that
+    the log does not have is told.
+    """
+    begins = [1_700_000_000.0 + 4100.0 * at for at in range(8)]
+    times = np.concatenate(
+        [begin + run.times for begin, run in zip(begins, case.runs, strict=True)]
+    )
+    values = np.concatenate([run.values for run in case.runs])
+    path = write(tmp_path / "lmt.csv", Series(times - 1_700_000_000.0, values))
+    rows = [f"{begin - 1_700_000_000:g},{begin - 1_699_996_400:g},run" for begin in begins]
+    jobs = tmp_path / "climate.csv"
+    jobs.write_text("\n".join(["start,end,name", *rows, "90000,93600,later"]))
+    code, out, _ = ask(capsys, path, "--jobs", jobs, "--json")
+    found = json.loads(out)
+    whole = resilver.signature(logs).signature
+    assert code == 0 and whole is not None
+    assert found["signature"]["period_seconds"] == pytest.approx(whole.period, rel=1e-3)
+    assert found["signature"]["volume_bytes"] == pytest.approx(whole.volume, rel=0.02)
+    assert found["signature"]["name"] == "climate"
+    assert found["notes"] == ["1 of 9 jobs are not in the logs: later"]
+
+
+def test_without_a_period_it_says_so_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = planted((3,), noise=1.0, kind="noise").runs
+    paths = [write(tmp_path / f"n{at}.csv", run) for at, run in enumerate(runs)]
+    toml, page = tmp_path / "a.toml", tmp_path / "a.html"
+    code, out, err = ask(capsys, *paths, "-o", toml, "-o", page)
+    assert code == 1 and not toml.exists() and not page.exists()
+    assert "The runs do not repeat: " in out and "wrote" not in err
+
+
+def test_mb_is_not_mib(case: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same numbers as MiB are 1.048576 times as many bytes."""
+    volumes = []
+    for unit in ("MB", "MiB"):
+        path = write(tmp_path / f"{unit}.csv", case.runs[0], f"size({unit})", 1e6)
+        code, out, _ = ask(capsys, path, "--json")
+        assert code == 0
+        volumes.append(json.loads(out)["signature"]["volume_bytes"])
+    assert volumes[1] / volumes[0] == pytest.approx(1.048576)
+
+
+def test_reads_are_told_apart_where_both_are_asked_for(
+    case: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A quarter of each burst is read, and others only write."""
+    paths = []
+    for at in range(4):
+        own = planted((4,), noise=1e-9).runs[at].values
+        others = case.runs[at].values - own
+        rows = np.column_stack(
+            [case.runs[at].times, 0.25 * own, 0.75 * own + np.maximum(others, 0)]
+        )
+        path = tmp_path / f"both{at}.csv"
+        lines = [",".join(f"{cell:.1f}" for cell in row) for row in rows]
+        path.write_text("\n".join(["time(s),read bytes,write bytes", *lines]))
+        paths.append(path)
+    code, out, _ = ask(capsys, *paths, "--of", "both", "--json")
+    assert code == 0
+    assert json.loads(out)["signature"]["reads_share"] == pytest.approx(0.25, abs=0.03)
+
+
+def test_the_page_holds_the_answer(
+    logs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "a.html"
+    code, _, _ = ask(capsys, *logs, "-o", page, "-q", "--every", "4 s")
+    text = page.read_text(encoding="utf-8")
+    assert code == 0
+    assert "The signature of climate" in text and "Autocorrelation and spectrum agree" in text
+    assert "resilver signature climate-0.csv" in text and "--every &#39;4 s&#39;" in text
+    assert str(tmp_path) not in text
+
+
+def test_compare_says_whether_two_are_one_job_s(
+    logs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the first four runs and the last four they are; of another job they are not."""
+    names = [tmp_path / f"{name}.toml" for name in ("first", "last", "other")]
+    other = [
+        write(tmp_path / f"o{at}.csv", run) for at, run in enumerate(planted((9,), noise=0.5).runs)
+    ]
+    for path, some in zip(names, (logs[:4], logs[4:], other), strict=True):
+        assert ask(capsys, *some, "-o", path, "-q")[0] == 0
+    code, out, _ = ask(capsys, "compare", *names[:2])
+    assert code == 0 and "may be one job's" in " ".join(out.split())
+    code, out, _ = ask(capsys, "compare", names[0], names[2], "--json")
+    assert code == 1 and json.loads(out)["same"] is False
+
+
+SIGNATURE = 'period = "600 s"\nlength = "60 s"\nvolume = "60 GB"\n'
+
+
+def test_shift_says_when_the_second_should_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two alike bursts of 60 s at all that is carried: apart from 60 to 540 s they lose nothing,
+    and together 60 s a burst, each of 20.
+    """
+    for name in "ab":
+        (tmp_path / f"{name}.toml").write_text(SIGNATURE)
+    words = ["shift", tmp_path / "a.toml", tmp_path / "b.toml", "--rate", "1 GB/s"]
+    page = tmp_path / "shift.html"
+    code, out, _ = ask(capsys, *words, "--json", "-o", page)
+    told = json.loads(out)
+    assert code == 0
+    assert told["best_start_seconds"] == 300.0
+    assert (told["as_good_from_seconds"], told["as_good_to_seconds"]) == (60.0, 540.0)
+    assert told["lost_together"] == {"one_seconds": 1200.0, "other_seconds": 1200.0}
+    assert told["lost_at_best"] == {"one_seconds": 0.0, "other_seconds": 0.0}
+    text = page.read_text(encoding="utf-8")
+    assert "Start b 5 min after a" in text and str(tmp_path) not in text
+    for width in ("80", "60"):
+        monkeypatch.setenv("COLUMNS", width)
+        code, out, _ = ask(capsys, *words)
+        assert code == 0 and max(map(len, out.splitlines())) <= int(width)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere.csv"], "nowhere.csv"),
+        (["LOG", "--every", "1 s"], "none can be made shorter"),
+        (["LOG", "--every", "0 s"], "the time is above 0"),
+        (["LOG", "--every", "2"], '--every = "2": a duration needs a unit'),
+        (["LOG", "--rate", "1 GB/s"], "it is of shift"),
+        (["LOG", "-o", "a.txt"], "one .html file"),
+        (["LOG", "-o", "LOG"], "would be lost"),
+        (["LOG", "--jobs", "LOG"], "no columns start and end"),
+        (["LOG", "--jobs", "JOBS"], "none of 1 jobs lies in the logs"),
+        (["LOG", "--jobs", "JOBS", "--zone", "Mars"], "no such time zone"),
+        (["compare", "a.toml"], "compare takes two signatures, and here are 1"),
+        (["compare", "SIG", "SIG", "--rate", "1 GB/s"], "it is not of compare"),
+        (["compare", "SIG", "LOG"], "TOML"),
+        (["shift", "SIG", "SIG"], "say how much, such as '320 GB/s'"),
+        (["shift", "SIG", "SIG", "--rate", "1"], "a rate needs a unit"),
+        (["shift", "SIG", "SIG", "--rate", "1 GB/s", "-o", "a.toml"], "shift writes a page"),
+        (["shift", "SIG", "SIG", "--rate", "1 GB/s", "--over", "200 d"], "look at a shorter time"),
+        (["shift", "SIG", "BAD", "--rate", "1 GB/s"], "a period is no shorter than its burst"),
+    ],
+)
+def test_bad_words_are_refused(
+    words: list[str],
+    said: str,
+    logs: list[Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(SIGNATURE)
+    (tmp_path / "bad.toml").write_text(SIGNATURE.replace("600 s", "6 s"))
+    (tmp_path / "jobs.csv").write_text("start,end\n90000,95000\n")
+    names = {"LOG": logs[0], "SIG": "s.toml", "BAD": "bad.toml", "JOBS": "jobs.csv"}
+    code, out, err = ask(capsys, *[names.get(word, word) for word in words])
+    assert code == 2 and said in err and out == "" and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("volume = 5", "a size needs a unit"),
+        ('volume = "0 B"', "it is above 0"),
+        ("reads = 1.5", "a share of 0 to 1"),
+        ("runs = true", "how many runs"),
+        ('perid = "5 s"', 'did you mean "period"'),
+        ('height = "5 m"', "height"),
+    ],
+)
+def test_impossible_signatures_are_refused(tmp_path: Path, line: str, said: str) -> None:
+    key = line.split(" ")[0]
+    kept = [one for one in SIGNATURE.splitlines() if not one.startswith(f"{key} ")]
+    path = tmp_path / "s.toml"
+    path.write_text("\n".join([*kept, line]))
+    with pytest.raises(resilver.ConfigError) as error:
+        resilver.read_signature(path)
+    assert said in str(error.value) and key in str(error.value)
+
+
+def background(path: Path, rng: np.random.Generator, count: int, block: int) -> np.ndarray:
+    """What a real file system wrote, in pieces from places drawn at random."""
+    real = read_series(path, Moved.writes).values
+    real = np.where(np.isfinite(real), real, 0.0)
+    begins = rng.integers(0, len(real), -(-count // block))
+    return np.concatenate([np.roll(real, -begin)[:block] for begin in begins])[:count]
+
+
+def in_background(path: Path, pattern: np.ndarray, block: int, step: float) -> float:
+    """By which share the volume is off of a pattern that is hidden in a real background.
+
+    Eight runs of an hour; the pattern comes every ten minutes, from 100 s on, and moves as much in
+    all as the background does.
+    """
+    rng = np.random.default_rng(1)
+    count, period = round(3600.0 / step), round(600.0 / step)
+    runs, volume = [], 0.0
+    for number in range(8):
+        values = background(path, rng, count, block)
+        begins = range(round(100.0 / step), count - len(pattern), period)
+        volume = volume or float(values.sum()) / len(begins)
+        for begin in begins:
+            values[begin : begin + len(pattern)] += pattern / pattern.sum() * volume
+        runs.append(Series(np.arange(count) * step, values, f"run {number}"))
+    found = resilver.signature(runs).signature
+    assert found is not None
+    assert found.period == pytest.approx(600.0, rel=0.05)
+    return abs(found.volume / volume - 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "block", "step"),
+    # The first is of 5 min, whose pieces of a minute are put together; the second of an hour.
+    [("tokio-snx11025_2018-01-28.hdf5", 12, 5.0), ("tokio-sample_tokiots.hdf5", 360, 10.0)],
+)
+def test_a_burst_is_found_under_what_a_real_file_system_wrote(
+    shared_data: Path, name: str, block: int, step: float
+) -> None:
+    """Its volume within 20 %, where the background moves as much as the job."""
+    assert (
+        in_background(shared_data / "lustre" / name, np.ones(round(60.0 / step)), block, step) < 0.2
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "block", "step"),
+    [("tokio-snx11025_2018-01-28.hdf5", 12, 5.0), ("tokio-sample_tokiots.hdf5", 360, 10.0)],
+)
+def test_a_real_run_s_heat_map_is_found_under_what_a_real_file_system_wrote(
+    shared_data: Path, name: str, block: int, step: float
+) -> None:
+    """The heat map has one byte in each tenth of a second for 3.2 s, so only its shape is real: a
+    burst of its 34 bins, each a sample long, or half of one where samples are 10 s.
+    """
+    darshan = pytest.importorskip("resilver.importers.darshan")
+    run = "darshan-runtime_and_dxt_heatmaps_diagonal_write_only.darshan"
+    pattern = darshan.read_heatmap(shared_data / "lustre" / run).values
+    if step > 5.0:
+        pattern = pattern[: len(pattern) // 2 * 2].reshape(-1, 2).sum(axis=1)
+    assert in_background(shared_data / "lustre" / name, pattern, block, step) < 0.2

@@ -1,0 +1,215 @@
+"""Series of bytes over time and the times of jobs: every form they are read from, and refusals."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from resilver.errors import ConfigError
+from resilver.importers.jobs import Job, read_jobs, zone_of
+from resilver.importers.series import Moved, Series, read_series
+from tests.scale import times
+
+
+def read(tmp_path: Path, text: str, moved: Moved = Moved.writes) -> Series:
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    return read_series(path, moved)
+
+
+@pytest.mark.parametrize(
+    ("head", "value", "expected"),
+    [
+        ("time(s),bytes", "6", 6.0),
+        ("time,size(MiB)", "2", 2.0 * 2**20),
+        ("time,size(MB)", "2", 2e6),
+        # A rate counts for the 2 s of its sample.
+        ("timestamp,rate(MB/s)", "3", 6e6),
+        ("time (s), Rate (MiB/s)", "3", 6.0 * 2**20),
+        ("time(s),write bytes", "6", 6.0),
+        ("time(s),write_rate(kB/s)", "6", 12e3),
+    ],
+)
+def test_columns_say_their_units(tmp_path: Path, head: str, value: str, expected: float) -> None:
+    found = read(tmp_path, head + "\n" + "".join(f"{2 * row},{value}\n" for row in range(4)))
+    assert found.times.tolist() == [0.0, 2.0, 4.0, 6.0]
+    assert found.values.tolist() == [expected] * 4
+
+
+def test_reads_writes_and_both_are_told_apart(tmp_path: Path) -> None:
+    text = "time(s),read bytes,write bytes\n" + "".join(f"{row},1,10\n" for row in range(3))
+    assert read(tmp_path, text).values.tolist() == [10.0] * 3
+    assert read(tmp_path, text, Moved.reads).values.tolist() == [1.0] * 3
+    assert read(tmp_path, text, Moved.both).values.tolist() == [11.0] * 3
+    with pytest.raises(ConfigError, match=r"choose what .* with --of"):
+        read(tmp_path, text.replace("read bytes,", "x,"), Moved.reads)
+
+
+def test_a_counter_that_falls_was_set_back_and_is_a_gap(tmp_path: Path) -> None:
+    found = read(tmp_path, "time(s),write counter\n0,100\n2,150\n4,20\n6,30\n")
+    assert found.values[[0, 2]].tolist() == [50.0, 10.0]
+    assert np.isnan(found.values[[1, 3]]).all()
+
+
+def test_missing_and_few_negative_values_are_gaps(tmp_path: Path) -> None:
+    rows = [f"{row},{'' if row == 3 else 'nan' if row == 4 else 5}" for row in range(200)]
+    rows[7] = "7,-1"
+    found = read(tmp_path, "\n".join(["time(s),bytes", *rows]))
+    assert np.flatnonzero(np.isnan(found.values)).tolist() == [3, 4, 7]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no table"),
+        ("time(s),bytes\n", "it has no samples"),
+        ("a,b\n1,2\n", 'no column time, but "a", "b"'),
+        ("time(s),b\n1,2\n", "no column bytes, size, rate or counter"),
+        ("time(s),rate\n0,1\n2,1\n", 'has no unit, and MB is not MiB; write "rate(MB/s)"'),
+        ("time(s),rate(MBps)\n0,1\n2,1\n", '"MBps" is no unit of a rate'),
+        ("time(x),bytes\n0,1\n2,1\n", '"x" is no unit of time'),
+        ("time(s),bytes\n0,1\n0,2\n", "row 2: its time 0 s is not after 0 s"),
+        ("time(s),bytes\n0,1\n2,many\n", 'row 2: column "bytes" has "many", which is no number'),
+        ("time(s),bytes\n0,1\n,1\n", "row 2: it has no time"),
+        ("time(s),bytes\n0,1\n2,inf\n", "row 2: its bytes are not finite"),
+        ("time(s),bytes\n0,-4\n2,1\n", "1 samples have negative bytes, the first -4"),
+        ("time(s),bytes,size(MB)\n0,1,2\n", "both"),
+        ("time(s),bytes\n0,1,9\n2\n", "it is no table"),
+    ],
+)
+def test_bad_tables_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        read(tmp_path, text)
+    assert said in str(error.value) and "log.csv" in str(error.value)
+
+
+def test_parquet_is_read_by_the_same_names_and_times_may_be_dates(tmp_path: Path) -> None:
+    when = [datetime(2026, 1, 1, 0, 0, 2 * at, tzinfo=UTC) for at in range(3)]
+    path = tmp_path / "log.parquet"
+    parquet.write_table(pa.table({"time": when, "write_bytes": [1, None, 3]}), path)
+    found = read_series(path)
+    assert found.times.tolist() == [when[0].timestamp() + 2 * at for at in range(3)]
+    assert found.values[[0, 2]].tolist() == [1.0, 3.0] and np.isnan(found.values[1])
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(ConfigError, match="no Parquet"):
+        read_series(path)
+
+
+def test_hdf5_of_tokio_is_summed_over_its_targets(shared_data: Path) -> None:
+    """As h5py itself sums it: rates times the 5 s between samples; -0.0 was never seen."""
+    path = shared_data / "lustre" / "tokio-snx11025_2018-01-28.hdf5"
+    with h5py.File(path) as file:
+        expected = {
+            what: 5.0 * file[f"datatargets/{what}bytes"][:].sum(axis=1)
+            for what in ("read", "write")
+        }
+    assert read_series(path).values == pytest.approx(expected["write"])
+    assert read_series(path, Moved.reads).values == pytest.approx(expected["read"])
+    both = read_series(path, Moved.both)
+    assert both.values == pytest.approx(expected["read"] + expected["write"])
+    assert len(both.times) == 60 and np.diff(both.times) == pytest.approx(5.0)
+
+
+def test_a_tokio_file_without_what_is_asked_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file["datatargets/timestamps"] = np.arange(3)
+        file["datatargets/readrates"] = np.ones((3, 1))
+        file["datatargets/readrates"].attrs["columns"] = [b"a"]
+    assert read_series(path, Moved.reads).values.tolist() == [1.0] * 3
+    with pytest.raises(ConfigError, match="no writerates and no writebytes"):
+        read_series(path)
+
+
+SACCT = """JobID|JobName|Start|End|State
+7|run|2026-01-01T00:00:00|2026-01-01T01:00:00|COMPLETED
+7.batch|batch|2026-01-01T00:00:00|2026-01-01T01:00:00|COMPLETED
+8|run|2026-01-01T02:00:00|Unknown|RUNNING
+9|run|2026-01-01T03:00:00|2026-01-01T04:00:00|COMPLETED
+"""
+COLUMNS = """       JobID               Start                 End
+------------ ------------------- -------------------
+7            2026-01-01T00:00:00 2026-01-01T01:00:00
+9            2026-01-01T03:00:00 2026-01-01T04:00:00
+"""
+
+
+@pytest.mark.parametrize("text", [SACCT, COLUMNS], ids=["parsable", "columns"])
+def test_sacct_is_read_in_both_forms(tmp_path: Path, text: str) -> None:
+    """Whole jobs that have ended; dates are of the zone: 8 h later than in UTC."""
+    path = tmp_path / "jobs"
+    path.write_text(text)
+    begin = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    found = read_jobs(path)
+    assert [job.start for job in found] == [begin, begin + 3 * 3600]
+    assert [job.end - job.start for job in found] == [3600.0, 3600.0]
+    assert read_jobs(path, zone_of("-08:00"))[0].start == begin + 8 * 3600
+    assert read_jobs(path, zone_of("America/Los_Angeles"))[0].start == begin + 8 * 3600
+
+
+def test_steps_of_one_job_are_its_runs(shared_data: Path) -> None:
+    """TOKIO's sample has 8 steps of one job, the first from 01:59:05 to 02:00:10."""
+    found = read_jobs(shared_data / "lustre" / "tokio-sample.slurm")
+    assert [job.name for job in found] == [f"4478544.{step}" for step in range(8)]
+    assert found[0].end - found[0].start == 65.0
+
+
+def test_a_table_of_jobs_has_seconds_or_dates(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_text("start,end,name\n100,200,b\n0,50,a\n1970-01-01T00:05:00Z,400,c\n")
+    assert read_jobs(path) == [Job("a", 0, 50), Job("b", 100, 200), Job("c", 300, 400)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no header"),
+        ("a,b\n1,2\n", "names no columns start and end"),
+        ("start,end\n5,4\n", 'ends at "4", which is not after its start "5"'),
+        ("start,end\nsoon,4\n", 'start = "soon" is no time'),
+        ("start,end\n1,inf\n", 'end = "inf" is no time'),
+        ("start,end\n1\n", "1 values for 2 columns"),
+        ("start,end\nUnknown,Unknown\n", "no job with a start and an end"),
+        ('{"a": 3}', "table of tables"),
+        ("{", "not valid JSON"),
+    ],
+)
+def test_bad_tables_of_jobs_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        read_jobs(path)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("zone", ["Mars", "+99:00", "../etc/passwd", ""])
+def test_unknown_zones_are_refused(zone: str) -> None:
+    with pytest.raises(ConfigError, match="no such time zone"):
+        zone_of(zone)
+
+
+def test_mutants_of_tables_are_read_or_refused(tmp_path: Path) -> None:
+    """Some letters changed, cut or doubled: no other error than one that says what is wrong."""
+    draw = random.Random(1)
+    table = "time(s),write rate(MB/s)\n" + "".join(f"{2 * row},{row}\n" for row in range(30))
+    path = tmp_path / "mutant"
+    for _ in range(times(300)):
+        text, perform = draw.choice(
+            [(table, read_series), (SACCT, read_jobs), (COLUMNS, read_jobs)]
+        )
+        for _ in range(draw.randint(1, 4)):
+            at = draw.randrange(len(text))
+            other = draw.choice(["", ",", "\n", '"', "-", "e9", "é", "\0", text[at : at + 9]])
+            text = text[:at] + other + text[at + draw.randint(0, 3) :]
+        path.write_text(text)
+        try:
+            perform(path)
+        except ConfigError as error:
+            assert str(error)
