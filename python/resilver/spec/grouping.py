@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resilver.errors import Problem, name_remedy, show
-from resilver.spec.failing import number_of
+from resilver.spec.tree import number_of
 
 if TYPE_CHECKING:
     from resilver.spec.cluster import Cluster
