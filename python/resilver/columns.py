@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from resilver.part_columns import FLOWS, LAYERS, LIMITS, PARTS
+from resilver.part_columns import FLOWS, JOBS, LAYERS, LIMITS, PARTS
 
 TABLE_NAMES = (
     "runs",
@@ -26,6 +26,7 @@ TABLE_NAMES = (
     "limits",
     "flows",
     "layers",
+    "jobs",
 )
 
 TABLES_ADDED_IN: Mapping[str, int] = {
@@ -38,6 +39,7 @@ TABLES_ADDED_IN: Mapping[str, int] = {
     "flows": 8,
     "layers": 8,
     "request_classes": 10,
+    "jobs": 10,
 }
 """The version of the results that first had a table; in folders of before, it has no rows."""
 
@@ -160,6 +162,7 @@ METRICS = pa.schema(
         ("client_device_bytes_read", _COUNT),
         ("client_device_bytes_written", _COUNT),
         ("degraded_read_bytes", _COUNT),
+        ("backlog_bytes", _COUNT),
         *OF_PERIODS,
     ]
 )
@@ -348,6 +351,7 @@ SHARD_SCHEMAS: Mapping[str, pa.Schema] = {
     "limits": LIMITS,
     "flows": FLOWS,
     "layers": LAYERS,
+    "jobs": JOBS,
 }
 
 

@@ -49,6 +49,7 @@ FLOWS = pa.schema(
         ("start_seconds", _REAL),
         ("duration_seconds", _REAL),
         ("pool", _TEXT),
+        ("traffic", _TEXT),
         ("flows", _COUNT),
         ("bytes_per_second", _REAL),
         ("least_bytes_per_second", _REAL),
@@ -57,6 +58,7 @@ FLOWS = pa.schema(
         ("binding", _TEXT),
         ("binding_level", _TEXT),
         ("full_parts", _COUNT),
+        ("backlog_bytes", _COUNT),
     ]
 )
 # A row a stretch of time and layer of parts, from devices to clients.
@@ -71,5 +73,20 @@ LAYERS = pa.schema(
         ("stacked_bytes_per_second", _REAL),
         ("lost_bytes_per_second", _REAL),
         ("flows_bound", _COUNT),
+    ]
+)
+# A row a burst that a job asked for.
+JOBS = pa.schema(
+    [
+        ("run", _TEXT),
+        ("job", _TEXT),
+        ("burst", _COUNT),
+        ("asked_seconds", _REAL),
+        ("began_seconds", _REAL),
+        ("ended_seconds", _REAL),
+        ("seconds", _REAL),
+        ("bytes", _COUNT),
+        ("slowed", _REAL),
+        ("binding_level", _TEXT),
     ]
 )

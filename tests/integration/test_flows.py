@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
+from tests.integration.flow_runs import rows, run
 from tests.integration.test_command import command
 
 # Two controllers pass 100 MB/s each, and take over for each other; 40 drives would read 40 GB/s.
@@ -185,25 +184,6 @@ STUDIES = {
 }
 
 
-def run(folder: Path, study: str, engine: str) -> dict[str, Any]:
-    """The row of a study's run by an engine, in the folder of the engine's name."""
-    folder.mkdir(exist_ok=True)
-    (folder / "study.toml").write_text(study, encoding="utf-8")
-    setting = f'traffic.engine="{engine}"'
-    done = command("run", "study.toml", "--set", setting, "--json", "-o", engine, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)
-    assert isinstance(row, dict)
-    return row
-
-
-def rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    from resilver.study import Results
-
-    found: list[dict[str, Any]] = getattr(Results.open(folder / "flows"), table).to_pylist()
-    return found
-
-
 @pytest.mark.parametrize("name", STUDIES)
 def test_flows_and_events_agree_within_5_percent(name: str, tmp_path: Path) -> None:
     events, flows = (run(tmp_path, STUDIES[name], engine) for engine in ("events", "flows"))
@@ -331,12 +311,3 @@ def test_what_flows_cannot_mean_is_refused_by_check(
     assert done.returncode == 2, done.stdout
     assert message in done.stderr, done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_open_arrivals_and_streams_are_no_flows_yet(tmp_path: Path) -> None:
-    for key in ('arrivals = { poisson = "100 /s" }', "streams = { window = 4 }"):
-        study = f'[cluster]\nservers = 4\n[traffic]\nengine = "flows"\n{key}\nduration = "1 s"\n'
-        (tmp_path / "study.toml").write_text(study, encoding="utf-8")
-        done = command("check", "study.toml", cwd=tmp_path)
-        assert done.returncode == 2
-        assert "flows are closed loops" in done.stderr, done.stderr

@@ -43,6 +43,8 @@ def test_streams_over_groups_name_their_servers_and_entries() -> None:
         "read_share": 1.0,
         "control": 64,
         "bursts": None,
+        "jobs": [],
+        "is_flow": False,
         "warm_up": 200e-6,
         "duration": 1e-3,
     }

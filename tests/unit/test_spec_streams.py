@@ -46,7 +46,7 @@ def test_the_study_of_these_tests_is_valid() -> None:
         ),
         (
             {"traffic__streams__bursts": {"volume": "7 EiB", "every": "1 us"}},
-            "bursts.volume = .*would write more than 8 EiB",
+            "bursts.volume = .*would move more than 8 EiB",
         ),
         ({"traffic__streams__rate": "2 GB"}, "streams.rate = "),
         ({"traffic__streams__entries": "pair"}, 'entries = "pair": .*did you mean "paired"'),

@@ -22,11 +22,12 @@ GENOMES = '[population]\nhistogram = "genomes1000"\nbytes_per_server = "20 TiB"\
     [
         (
             "[traffic]\n",
-            r"traffic: exactly one of outstanding, arrivals and streams .* none is given",
+            r"traffic: exactly one of outstanding, arrivals, streams and jobs .* none is given",
         ),
         (
             '[traffic]\noutstanding = 1\narrivals = { poisson = "1 /s" }\n',
-            "exactly one of outstanding, arrivals and streams .*outstanding and arrivals are given",
+            "exactly one of outstanding, arrivals, streams and jobs .*outstanding and arrivals are "
+            "given",
         ),
         ("[traffic]\noutstanding = 0\n", "traffic.outstanding = 0: this must be at least 1"),
         ("[traffic]\noutstanding = 8\n", "traffic.duration: no rebuild ends this traffic"),

@@ -148,6 +148,32 @@ impl RunningFlows {
         Ok(())
     }
 
+    /// A flow asks for more or less from now on.
+    ///
+    /// # Errors
+    /// When the cap means nothing, or nothing ends the flow's rate.
+    pub fn set_cap(&mut self, number: u32, cap: f64) -> Result<(), FlowError> {
+        let Running { way, flow, .. } = &mut self.flows[number as usize];
+        if cap.is_nan() || cap < 0.0 {
+            let rule = "a cap is a number from 0 on; give one, or infinity for none";
+            return Err(FlowError::Value { field: "caps", flow: number as usize, value: cap, rule });
+        }
+        if way.is_empty() && cap.is_infinite() {
+            return Err(FlowError::Unbounded { flow: number as usize });
+        }
+        flow.cap = cap;
+        for place in 0..self.flows[number as usize].way.len() {
+            self.touch(self.flows[number as usize].way[place].0);
+        }
+        self.begun.push(number);
+        Ok(())
+    }
+
+    /// What all flows took of a resource when rates were last settled.
+    pub fn used(&self, resource: u32) -> f64 {
+        self.resources[resource as usize].load
+    }
+
     /// The rate of a flow, one of those that it counts, when rates were last settled.
     pub fn rate(&self, number: u32) -> f64 {
         self.flows[number as usize].rate

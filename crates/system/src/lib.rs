@@ -39,8 +39,8 @@ mod used;
 mod ways;
 
 pub use actors::{
-    Arrivals, Bursts, Corruption, Pairing, RequestClass, StreamTraffic, StripesOf, Targets, TraceRequest, Traffic,
-    Workload,
+    Arrivals, Bursts, Corruption, FlowLaw, Job, Pairing, RequestClass, StreamTraffic, StripesOf, Targets, TraceRequest,
+    Traffic, Workload,
 };
 pub use affected::{AffectedBatch, AffectedSearch};
 pub use checker::ConservationError;
@@ -51,7 +51,7 @@ pub use described::{StudyFaults, read, system_of};
 pub use devices::{DeviceKind, Devices, Discipline, drawn_speeds};
 pub use faults::{Ask, Fault, FaultError, LevelNames, Named, Names, PartsOfLevel, Wanted, choose_failed, named_faults};
 pub use file_words::FileWords;
-pub use flows::{FlowOutcome, FlowRow, LayerRow};
+pub use flows::{FlowOutcome, FlowRow, FlowsOf, LayerRow};
 pub use forward::ForwardInverse;
 
 pub use choice::{ObjectOrder, SourceChoice};
@@ -61,8 +61,8 @@ pub use group_contents::GroupContents;
 pub use lanes::{LaneReport, LanesConfig};
 pub use limits::{Limit, LimitKind, Limits};
 pub use measures::{
-    Bar, ClientOutcome, Counts, Delays, Period, PeriodOutcome, PieceCounts, Rates, ServerOutcome, StreamOutcome,
-    StripeGroup, TrafficInterval,
+    Bar, ClientOutcome, Counts, Delays, JobBurst, Period, PeriodOutcome, PieceCounts, Rates, ServerOutcome,
+    StreamOutcome, StripeGroup, TrafficInterval,
 };
 pub use network::Network;
 pub use outcome::{Coded, DeviceOutcome, Level, Outcome, PoolOutcome, Transfer, Wasted};

@@ -114,7 +114,7 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
         streams.
     """
     traffic = system.traffic
-    if traffic is None or traffic.streams is not None:
+    if traffic is None or traffic.is_striped:
         return None
     return {
         "requesters": entries(system, endpoints),
@@ -135,13 +135,16 @@ def traffic_json(system: System, endpoints: int, servers: list[int]) -> dict[str
 
 def _arrivals(system: System, traffic: Traffic, arrivals: Arrivals | None) -> dict[str, Any]:
     if arrivals is None:
-        interval = traffic.interval_seconds
-        law = "closed" if traffic.engine == "events" else "flows"
-        return {law: {"outstanding": traffic.outstanding, "interval": interval}}
-    if (trace := arrivals.trace) is not None:
+        closed = {"outstanding": traffic.outstanding, "interval": traffic.interval_seconds}
+        law: dict[str, Any] = {"closed": closed}
+    elif (trace := arrivals.trace) is not None:
         targets = (None if one == -1 else one for one in target_numbers(system.cluster, trace))
-        return {"trace": list(zip(trace.seconds, trace.is_read, trace.bytes, targets, strict=True))}
-    rate = arrivals.requests_per_second
-    if arrivals.pareto is None:
-        return {"poisson": {"rate": rate}}
-    return {"pareto": {"rate": rate, "shape": arrivals.shape}}
+        rows = zip(trace.seconds, trace.is_read, trace.bytes, targets, strict=True)
+        law = {"trace": list(rows)}
+    elif traffic.engine == "flows":
+        law = {"open": {"rate": arrivals.requests_per_second}}
+    elif arrivals.pareto is None:
+        law = {"poisson": {"rate": arrivals.poisson}}
+    else:
+        law = {"pareto": {"rate": arrivals.pareto, "shape": arrivals.shape}}
+    return law if traffic.engine == "events" else {"flows": law}

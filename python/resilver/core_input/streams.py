@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from resilver.spec import System
+from resilver.spec import Streams, System
+from resilver.spec.jobs import Job
+from resilver.units import BytesPerSecond
 
 
 def redundancy_json(system: System) -> dict[str, Any] | None:
@@ -48,9 +50,11 @@ def streams_json(system: System, entries: Sequence[int]) -> dict[str, Any] | Non
     Returns:
         A JSON-able dictionary, sizes in bytes and times in seconds.
     """
-    traffic, streams = system.traffic, system.streams
-    if traffic is None or streams is None:
+    traffic = system.traffic
+    if traffic is None or not traffic.is_striped:
         return None
+    # Jobs are bursts beside streams that ask for nothing.
+    streams = system.streams or Streams(rate=BytesPerSecond(0))
     groups = system.stripe_groups
     return {
         "over": {"groups": [list(group) for group in groups]} if groups else "placement",
@@ -61,6 +65,21 @@ def streams_json(system: System, entries: Sequence[int]) -> dict[str, Any] | Non
         "read_share": traffic.read_share,
         "control": traffic.control_message,
         "bursts": streams.model_dump(mode="json")["bursts"],
+        "jobs": [_job(job, entries) for job in traffic.jobs],
+        "is_flow": traffic.engine == "flows",
         "warm_up": traffic.warm_up_seconds,
         "duration": traffic.duration,
+    }
+
+
+def _job(job: Job, entries: Sequence[int]) -> dict[str, Any]:
+    signature = job.signature
+    return {
+        "entries": [entries[place] for place in job.places(len(entries))],
+        "first": job.first_seconds,
+        "period": signature.period,
+        "length": signature.length,
+        "volume": signature.volume,
+        "read_share": signature.reads,
+        "window": job.window,
     }

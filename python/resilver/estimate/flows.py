@@ -30,7 +30,14 @@ def tried(system: System, traffic: Traffic) -> tuple[float, float, float]:
     ends = (fault.broken.until for fault in system.faults if fault.broken is not None)
     stretches = 1 + len(times | {end for end in ends if end is not None})
     asked, pairs, trials = servers * clients, servers * clients, float(clients)
-    if (own := traffic.targets.per_client) is not None:
+    own = traffic.targets.per_client
+    if traffic.arrivals is not None and own is None:
+        # A flow to each server.
+        own = servers
+    if traffic.is_striped and system.cluster.fabric.topology is None:
+        # All objects are tried, and it is the same from wherever clients enter.
+        pairs, trials = servers, 1.0
+    elif own is not None:
         asked = pairs = clients * min(own, servers)
         if system.cluster.fabric.topology is None:
             # Around a switch that never fills, it is the same from wherever clients enter.

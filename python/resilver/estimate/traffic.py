@@ -110,11 +110,13 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     traffic = system.traffic
     if traffic is None:
         return None
+    if traffic.engine == "flows":
+        return _tried(system, traffic, network)
+    if traffic.jobs:
+        return _moved_by_jobs(system, traffic, network)
     if traffic.streams is not None:
         return _streamed(system, traffic, traffic.streams, network, bytes_to_move)
     data = packets_of(system.cluster, traffic.request_bytes)
-    if traffic.engine == "flows":
-        return _tried(system, traffic, network, data)
     pace = _requests_per_second(system, traffic, network, data)
     duration = traffic.duration
     if duration is None:
@@ -144,14 +146,34 @@ def served(system: System, network: Network | None, bytes_to_move: float) -> Ser
     )
 
 
-def _tried(system: System, traffic: Traffic, network: Network | None, data: int) -> Served:
-    """What steady flows are expected to take: their costs are tried, one request at a time."""
+def _tried(system: System, traffic: Traffic, network: Network | None) -> Served:
+    """What flows are expected to take: their costs are tried, one request at a time."""
     requests, kept, built = tried(system, traffic)
+    size = round(strip_bytes(system)) if traffic.is_striped else traffic.request_bytes
+    data = packets_of(system.cluster, size)
     work, hops = _work(system, traffic), 0.0 if network is None else network.hops
     messages = 0.0 if network is not None else 2 * requests * work.pieces
     events = messages + requests * work.pieces * _EVENTS_PER_REQUEST
     packet_hops = requests * (data + 1) * hops * work.carried
     return Served(requests, packet_hops, events, kept / _BYTES_PER_REQUEST, data, built)
+
+
+def _moved_by_jobs(system: System, traffic: Traffic, network: Network | None) -> Served:
+    """What jobs are expected to do: all bursts that they ask for, in stripes."""
+    lasts, pieces = traffic.warm_up_seconds + float(traffic.duration or 0), system.copies or 1
+    strip = max(strip_bytes(system), 1.0)
+    stripe, operations, under_way = strip * _work(system, traffic).read, 0.0, 0.0
+    entries = system.cluster.fabric.router_count
+    for job in traffic.jobs:
+        left = max(lasts - job.first_seconds, 0.0)
+        bursts = math.ceil(left / float(job.signature.period))
+        operations += bursts * float(job.signature.volume) / stripe
+        under_way += len(job.places(entries)) * job.window
+    messages = 0.0 if network is not None else 2 * operations * pieces * _EVENTS_PER_MESSAGE
+    packets = packets_of(system.cluster, strip)
+    hops = 0.0 if network is None else operations * pieces * packets * 2 * network.hops
+    events = operations * (pieces * _EVENTS_PER_REQUEST + _EVENTS_PER_MESSAGE) + messages
+    return Served(operations, hops, events, under_way, under_way * pieces * packets)
 
 
 def _streamed(
@@ -209,6 +231,8 @@ def crowding_problems(system: System) -> list[Problem]:
         The problem, with its full key.
     """
     traffic = system.traffic
+    if traffic is not None and traffic.engine == "flows":
+        return []
     if traffic is not None and traffic.streams is not None:
         return _crowded_windows(system, traffic.streams)
     if traffic is None or traffic.arrivals is None or traffic.duration is None:

@@ -13,7 +13,9 @@ from resilver.report.words import plural
 from resilver.units import format_duration
 
 _STRETCHES_SHOWN_MAX = 3
-_OWN, _OWN_RATE = "outstanding", "client_rate"
+# What clients have under way, and the rate that they ask for, by what says it.
+_OWN = ("outstanding", "window")
+_OWN_RATE = ("client_rate", "rate", "arrivals", "signature")
 
 
 def binding_sentence(results: ResultsLike, point: SystemRuns) -> str:
@@ -30,8 +32,11 @@ def binding_sentence(results: ResultsLike, point: SystemRuns) -> str:
     rows = [] if table is None else rows_of_run(table, point.median["run"]).to_pylist()
     starts = sorted({row["start_seconds"] for row in rows})
     told: list[tuple[float, str]] = []
+    traffic = point.system.traffic if point.system is not None else None
+    # What comes whether or not others are done is a flow from each client to each server.
+    noun = "flow" if traffic is not None and traffic.arrivals is not None else "client"
     for start in starts:
-        words = _bound([row for row in rows if row["start_seconds"] == start])
+        words = _bound([row for row in rows if row["start_seconds"] == start], noun)
         if not told or words != told[-1][1]:
             told.append((start, words))
     if len(told) < 2:
@@ -44,17 +49,19 @@ def binding_sentence(results: ResultsLike, point: SystemRuns) -> str:
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
-def _bound(rows: list[dict[str, Any]]) -> str:
+def _bound(rows: list[dict[str, Any]], noun: str) -> str:
     """What binds most of the flows of a stretch of time."""
     counts: Counter[tuple[str, str, int]] = Counter()
     for row in rows:
-        counts[row["binding"], row["binding_level"], row["full_parts"]] += row["flows"]
+        full = row["full_parts"]
+        # Several that are full are told of together.
+        counts[row["binding"] if full < 2 else "", row["binding_level"], full] += row["flows"]
     (name, level, full), bound = counts.most_common(1)[0]
     total = sum(counts.values())
-    who = "all clients" if bound == total else f"{bound:,} of {plural(total, 'client')}"
-    if name == _OWN_RATE:
+    who = f"all {noun}s" if bound == total else f"{bound:,} of {plural(total, noun)}"
+    if name in _OWN_RATE:
         return f"{who} have the rate that they ask for"
-    if name == _OWN:
+    if name in _OWN:
         return f"{who} get what they ask for, one answer after another"
     if full > 1:
         return f"{who} are bound by {plural(full, level)}, which are full"

@@ -12,6 +12,7 @@ from resilver.report.chord import transfers
 from resilver.report.clients import course, has_traffic
 from resilver.report.devices import busy
 from resilver.report.findings import nothing_rebuilt
+from resilver.report.jobs import jobs
 from resilver.report.lanes import lanes
 from resilver.report.metrics import REBUILD_RATE, REBUILD_TIME, STREAM_METRICS, TRAFFIC_METRICS
 from resilver.report.network import network
@@ -34,6 +35,7 @@ OF_REBUILD: dict[str, Make] = {
 OF_RUN: dict[str, Make] = {
     "streams": streams,
     "lanes": lanes,
+    "jobs": jobs,
     "course": course,
     "delays": distributions.delays,
     "hops": distributions.hops,

@@ -35,10 +35,14 @@ def course(results: ResultsLike, point: SystemRuns) -> Chart | None:
         point: The system.
     """
     data = rows_of_run(results.traffic, point.median["run"])
-    if not data.num_rows:
+    # Bursts alone are told of elsewhere.
+    is_of_bursts = point.system is not None and point.system.has_bursts
+    if not data.num_rows or (is_of_bursts and not column(data, "requests_completed").any()):
         return None
     sums = [np.nan_to_num(column(data, name)) for name in _SUMS]
     delay = np.nan_to_num(column(data, "mean_delay_seconds"))
+    # Of flows that do not wait for answers no delay is known.
+    is_delay_known = not np.isnan(column(data, "mean_delay_seconds")).all()
     start, duration, (backlog,), sums = merged_intervals(
         column(data, "start_seconds"),
         column(data, "duration_seconds"),
@@ -46,7 +50,8 @@ def course(results: ResultsLike, point: SystemRuns) -> Chart | None:
         [*sums, delay * sums[0]],
     )
     completed, lost, read, written, dropped, delays = sums
-    mean = np.divide(delays, completed, out=np.full_like(delays, np.nan), where=completed > 0.0)
+    has_mean = (completed > 0.0) & is_delay_known
+    mean = np.divide(delays, completed, out=np.full_like(delays, np.nan), where=has_mean)
     edges = edges_of(start, duration)
     traffic = point.system.traffic if point.system is not None else None
     marks = Marks(
@@ -67,7 +72,7 @@ def course(results: ResultsLike, point: SystemRuns) -> Chart | None:
     return Chart(
         "course",
         _finding(point, (rates[0] + rates[1])[counts], duration[counts]),
-        _text(marks, has_losses=bool(lost.any()), has_backlog=bool(backlog.any())),
+        _text(marks, mean, has_losses=bool(lost.any()), has_backlog=bool(backlog.any())),
         make,
         table(
             ("start_seconds", "from", "seconds", start),
@@ -90,9 +95,10 @@ def _panels(rates: list[Floats], delay: Floats, backlog: Floats) -> list[Panel]:
     kinds = (("reads", BLUE, read), ("writes", ORANGE, written))
     shown = tuple(one for one in kinds if one[2].any()) or kinds[:1]
     made = [Panel("goodput", rate_scale(max(float(one[2].max()) for one in shown)), shown)]
-    longest = 0.0 if np.isnan(delay).all() else float(np.nanmax(delay))
-    delays = (("mean delay", GREEN, delay),)
-    made.append(Panel("mean delay", time_scale(longest), delays, filled=False))
+    if not np.isnan(delay).all():
+        delays = (("mean delay", GREEN, delay),)
+        longest = time_scale(float(np.nanmax(delay)))
+        made.append(Panel("mean delay", longest, delays, filled=False))
     for title, colour, values in (
         ("lost a second", VERMILLION, lost),
         ("writes waiting", PURPLE, backlog),
@@ -124,9 +130,10 @@ def _finding(point: SystemRuns, rate: Floats, seconds: Floats) -> str:
     )
 
 
-def _text(marks: Marks, *, has_losses: bool, has_backlog: bool) -> str:
+def _text(marks: Marks, delay: Floats, *, has_losses: bool, has_backlog: bool) -> str:
     """What the chart shows, for its caption."""
-    parts = ["bytes of completed reads and writes a second", "the mean delay of requests completed"]
+    parts = ["bytes of completed reads and writes a second"]
+    parts += [] if np.isnan(delay).all() else ["the mean delay of requests completed"]
     parts += ["requests lost a second"] if has_losses else []
     parts += ["writes acknowledged and not yet on their disks"] if has_backlog else []
     text = f"From top to bottom, over simulated time: {listed(parts)}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from resilver.report.assumptions import assumptions_lead, certainty, guessed_devices
 from resilver.report.faults import fault_sentences
+from resilver.report.jobs import jobs_words
 from resilver.report.source import (
     ResultsLike,
     SystemRuns,
@@ -296,6 +297,8 @@ def traffic_words(traffic: Traffic) -> str:
     """
     if traffic.streams is not None:
         return _streams(traffic)
+    if traffic.jobs:
+        return jobs_words(traffic)
     parts = [_arrivals(traffic)]
     targets = traffic.targets
     if targets.zipf is not None:

@@ -6,8 +6,10 @@ import re
 
 import numpy as np
 
+from resilver.quantities import decimal_bytes
 from resilver.report.arrays import column, rows_of_run
 from resilver.report.binding import binding_sentence
+from resilver.report.jobs import jobs_sentence
 from resilver.report.source import ResultsLike, Row, SystemRuns, number
 from resilver.report.words import listed, percent, plural
 from resilver.units import format_duration, format_rate
@@ -31,8 +33,15 @@ def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
         is_rebuilt = any(number(row, "rebuilt_pieces") for row in point.rows)
         when = " during the rebuild" if is_rebuilt else " during the faults"
         rate = during
-    told_of = (binding_sentence(results, point), losses_sentence(results, point))
+    told_of = (
+        jobs_sentence(results, point),
+        binding_sentence(results, point),
+        _behind(point),
+        losses_sentence(results, point),
+    )
     losses = " ".join(filter(None, told_of))
+    if not rate and point.system is not None and point.system.has_bursts:
+        return losses or "Bursts are all that is asked for."
     if not rate:
         return f"No request of a client completes{when}{_against_before(point)}. {losses}"
     text = f"Clients get {format_rate(rate)}{when}{_against_before(point)}"
@@ -45,6 +54,14 @@ def traffic_sentence(results: ResultsLike, point: SystemRuns) -> str:
         ]
     delays = " and ".join(filter(None, told))
     return f"{text}; {delays}. {losses}" if delays else f"{text}. {losses}"
+
+
+def _behind(point: SystemRuns) -> str:
+    """What clients have asked for and not got in the end, where they are flows that do not wait."""
+    left = point.middle("backlog_bytes")
+    if not left:
+        return ""
+    return f"They ask for more than they get: {decimal_bytes(left)} wait at the end."
 
 
 def _against_before(point: SystemRuns) -> str:

@@ -17,7 +17,7 @@ from resilver.errors import SimulationError
 from resilver.estimate.streams import analytic_rates
 from resilver.simulate.limits import named_limits
 from resilver.simulate.network import node_names, node_places, topology_of
-from resilver.simulate.steady import named_flows, named_layers
+from resilver.simulate.steady import named_flows, named_jobs, named_layers
 from resilver.spec import System
 
 # What a run of traffic alone has nothing to say about: nothing is stored, and nothing is rebuilt.
@@ -83,6 +83,7 @@ class RunResult:
         limits: A row a part that was waited for by the device which made the last lost piece.
         flows: A row a stretch of time and part that binds steady flows; none without such flows.
         layers: A row a stretch of time and layer of parts that flows pass; none without flows.
+        jobs: A row a burst that a job asked for; none without jobs.
     """
 
     metrics: dict[str, int | float | str | None]
@@ -101,6 +102,7 @@ class RunResult:
     limits: pa.Table
     flows: pa.Table
     layers: pa.Table
+    jobs: pa.Table
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,7 @@ def result_of(
     nodes = node_names(system, topology) if topology is not None else []
     core["flows"] = named_flows(system, core["flows"], devices, ports, nodes)
     core["layers"] = named_layers(system, core["layers"])
+    core["jobs"] = named_jobs(system, core["jobs"])
     limits = named_limits(core["limits"], devices, ports, nodes)
     if system.is_traffic_only:
         # What is rebuilt in place moves nothing, but it takes its time.

@@ -11,12 +11,8 @@ from resilver.core_input import Device
 from resilver.simulate.limits import name_of_part
 from resilver.spec import System
 
-OWN_CAP = ("outstanding", "clients")
-"""What binds flows that no part does, and its level: what they keep outstanding."""
 # Gaps between requests are whole picoseconds.
 _AT_RATE = 1 - 1e-6
-OWN_RATE = ("client_rate", "clients")
-"""The same, where it is the most that clients ask for."""
 
 
 def _device_level(system: System) -> str:
@@ -47,7 +43,7 @@ def named_flows(
     device_level, pools = _device_level(system), system.pool_names
     bindings, levels = [], []
     for row in flows.to_pylist():
-        binding, level = OWN_RATE if _is_at_own_rate(system, row) else OWN_CAP
+        binding, level = _own_cap(system, row), "clients"
         if row["kind"]:
             level = row["level"] or {"link": "link"}.get(row["kind"], "interface")
             if not row["level"] and row["kind"] == "reading":
@@ -60,17 +56,37 @@ def named_flows(
     numbers = flows["pool_number"].to_pylist()
     of_pools = [None if number is None else pools[number] for number in numbers]
     named = flows.append_column("pool", pa.array(of_pools, pa.string()))
+    named = named.append_column("traffic", pa.array(_traffic_names(system, flows), pa.string()))
     named = named.append_column("binding", pa.array(bindings, pa.string()))
     return named.append_column("binding_level", pa.array(levels, pa.string()))
 
 
-def _is_at_own_rate(system: System, row: Mapping[str, Any]) -> bool:
-    """Whether flows have the rate that their clients ask for at the most."""
+def _traffic_names(system: System, flows: pa.Table) -> list[str]:
+    """Whose flows they are: a job's by its name, bursts', or clients'."""
+    jobs, bursts = flows["job_number"].to_pylist(), flows["is_burst"].to_pylist()
+    others = ["bursts" if is_burst else "clients" for is_burst in bursts]
+    names = system.job_names
+    return [other if job is None else names[job] for job, other in zip(jobs, others, strict=True)]
+
+
+def _own_cap(system: System, row: Mapping[str, Any]) -> str:
+    """What binds flows that no part does: the key that says how much they ask for."""
     number = row["pool_number"]
     traffic = system.traffic if number is None else system.of_pools[number].traffic
-    if traffic is None or traffic.client_rate is None:
-        return False
-    return bool(row["least_bytes_per_second"] >= float(traffic.client_rate) * _AT_RATE)
+    if traffic is None or row["is_burst"]:
+        return "window"
+    if (job := row["job_number"]) is not None:
+        signature = traffic.jobs[job].signature
+        clients = len(traffic.jobs[job].places(system.cluster.fabric.router_count))
+        asked = float(signature.volume) / float(signature.length) / max(clients, 1)
+        return "signature" if row["least_bytes_per_second"] >= asked * _AT_RATE else "window"
+    if traffic.arrivals is not None:
+        return "arrivals"
+    rate, own = traffic.client_rate, "outstanding"
+    if traffic.streams is not None:
+        rate, own = traffic.streams.rate, "window"
+    is_at_rate = rate and row["least_bytes_per_second"] >= float(rate) * _AT_RATE
+    return ("rate" if traffic.streams is not None else "client_rate") if is_at_rate else own
 
 
 def _router(endpoint: int, endpoints_of: Sequence[Sequence[int]]) -> int:
@@ -82,11 +98,27 @@ def named_layers(system: System, layers: pa.Table | None) -> pa.Table | None:
     """What each layer of parts allows, by the levels of what binds flows."""
     if layers is None:
         return None
+    names = _level_names(system, layers["layer"])
+    place = layers.column_names.index("layer")
+    return layers.set_column(place, "layer", pa.array(names, pa.string()))
+
+
+def named_jobs(system: System, jobs: pa.Table | None) -> pa.Table | None:
+    """The bursts of jobs, by the jobs' names and the levels of what binds them."""
+    if jobs is None:
+        return None
+    names = system.job_names
+    named = [names[number] for number in jobs["job_number"].to_pylist()]
+    levels = [level or None for level in _level_names(system, jobs["layer"])]
+    jobs = jobs.append_column("job", pa.array(named, pa.string()))
+    return jobs.append_column("binding_level", pa.array(levels, pa.string()))
+
+
+def _level_names(system: System, layers: pa.ChunkedArray) -> list[Any]:
+    """The levels of the core's layers."""
     words: Mapping[str, str] = {
         "devices": _device_level(system),
         "interfaces": "interface",
         "links": "link",
     }
-    names: list[Any] = [words.get(layer, layer) for layer in layers["layer"].to_pylist()]
-    place = layers.column_names.index("layer")
-    return layers.set_column(place, "layer", pa.array(names, pa.string()))
+    return [words.get(layer, layer) for layer in layers.to_pylist()]

@@ -222,6 +222,8 @@ def _traffic_words(traffic: Traffic) -> str:
     reads = f"{100 * traffic.read_share:g} % reads"
     if traffic.streams is not None:
         return f"streams of stripes, {reads}"
+    if traffic.jobs:
+        return f"{len(traffic.jobs):,} job{'s' * (len(traffic.jobs) > 1)} with a signature"
     size = traffic.size_label
     if traffic.outstanding is not None:
         return f"{traffic.outstanding:,} requests of {size} outstanding, {reads}"

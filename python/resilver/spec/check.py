@@ -74,7 +74,7 @@ def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem
         if not any(fault.starts_rebuild for _, fault in told):
             problems += late_fault_problems(traffic, faults)
         if "population" not in given and cluster.ceph is None:
-            is_striped = traffic.streams is not None
+            is_striped = traffic.is_striped
             problems += nothing_stored_problems(given, told, is_striped=is_striped)
             return problems + carrier_problems(cluster, faults)
     if cluster.ceph is not None:

@@ -10,6 +10,7 @@ from resilver.importers.trace import RequestTrace
 from resilver.spec.cluster import Cluster
 from resilver.spec.fabric import ROUTERS_MAX
 from resilver.spec.faults import HORIZON_SECONDS, Fault
+from resilver.spec.jobs import job_problems
 from resilver.spec.traffic import Traffic
 from resilver.spec.tree import number_of, plural
 from resilver.units import exact_bytes, exact_duration, format_duration
@@ -49,6 +50,7 @@ def traffic_problems(cluster: Cluster, traffic: Traffic, *, has_rebuild: bool) -
     elif traffic.warm_up_seconds + float(traffic.duration or 0) >= HORIZON_SECONDS:
         rule = "the run would last longer than 213 days"
         problems.append(Problem(rule, "shorten it", key="traffic.duration"))
+    problems += job_problems(traffic.jobs, with_routers(cluster).fabric.router_count)
     problems += _target_problems(cluster, traffic)
     problems += _packet_problems(cluster, traffic)
     if traffic.arrivals is not None and traffic.arrivals.trace is not None:

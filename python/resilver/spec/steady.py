@@ -32,6 +32,11 @@ def steady_problems(cluster: Cluster, sections: Mapping[str, Any]) -> list[Probl
     if traffic is None or traffic.engine != "flows":
         return []
     problems = []
+    is_stored = sections.get("population") is not None or cluster.ceph is not None
+    if traffic.streams is not None and not is_stored:
+        rule = "flows stream over what is stored, and nothing is"
+        remedy = f"add [population], or use {_EVENTS}"
+        problems.append(Problem(rule, remedy, key="traffic.streams"))
     if sections.get("lanes") is not None:
         rule = "lanes schedule request by request, and flows know none"
         problems.append(Problem(rule, f"remove [lanes], or use {_EVENTS}", key="lanes"))

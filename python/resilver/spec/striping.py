@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from resilver.spec.cluster import Cluster
     from resilver.spec.corrupt import Corrupt
     from resilver.spec.faults import Fault
+    from resilver.spec.jobs import Signature
     from resilver.spec.lanes import Lanes
     from resilver.spec.placement import Placement
     from resilver.spec.redundancy import Redundancy
+    from resilver.spec.streams import Bursts
     from resilver.spec.traffic import Traffic
 
 OPERATIONS_MAX = 10_000_000
@@ -38,11 +40,13 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
     # Sections that were written and are not valid have problems of their own already.
     broken = given - {name for name, value in sections.items() if value is not None}
     faults = [(i, fault) for i, fault in enumerate(sections.get("faults") or ()) if fault.corrupt]
+    is_stored = "population" in given or cluster.ceph is not None
+    if traffic is not None and traffic.jobs:
+        return _job_problems(traffic, faults, is_stored=is_stored)
     if traffic is None or traffic.streams is None:
         return [] if "traffic" in broken else [_no_streams(index) for index, _ in faults]
     problems: list[Problem] = []
     redundancy: Redundancy | None = sections.get("redundancy")
-    is_stored = "population" in given or cluster.ceph is not None
     if "redundancy" not in broken and not is_stored:
         problems += _stripe_problems(redundancy)
     if is_stored:
@@ -62,6 +66,24 @@ def striping_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Prob
             for index, fault in faults
             if fault.corrupt is not None and fault.corrupt.strips is None
         ]
+    return problems
+
+
+def _job_problems(
+    traffic: Traffic, faults: list[tuple[int, Fault]], *, is_stored: bool
+) -> list[Problem]:
+    """Jobs of which nothing is stored, or that ask for more bursts than a run keeps."""
+    rule = "soft errors are rebuilt beside streams over groups of servers"
+    problems = [Problem(rule, "use fail", key=f"faults.{index}.corrupt") for index, _ in faults]
+    if not is_stored:
+        rule = "jobs move whole objects of what is stored, and nothing is"
+        problems.append(Problem(rule, "add [population]", key="traffic.jobs"))
+    lasts = traffic.warm_up_seconds + float(traffic.duration or 0)
+    for number, job in enumerate(traffic.jobs):
+        left = max(lasts - job.first_seconds, 0.0)
+        count = math.ceil(left / float(job.signature.period))
+        key = f"traffic.jobs.{number}.signature"
+        problems += _too_many_bursts(count, (key, "period"), job.signature)
     return problems
 
 
@@ -281,13 +303,25 @@ def _burst_problems(traffic: Traffic) -> list[Problem]:
         return []
     left = traffic.warm_up_seconds + float(traffic.duration) - float(bursts.first)
     count = math.ceil(max(left, 0.0) / float(bursts.every))
+    return _too_many_bursts(count, ("traffic.streams.bursts", "every"), bursts)
+
+
+def _too_many_bursts(count: int, at: tuple[str, str], of: Bursts | Signature) -> list[Problem]:
+    """Bursts that follow one another too fast, or that move more than sizes are counted to.
+
+    Args:
+        count: How many there are in a run.
+        at: The key where they stand, and that of the time between them.
+        of: What says it.
+    """
+    key, name = at
     if count > BURSTS_MAX:
         rule = f"this makes {count:,} bursts in a run, and {BURSTS_MAX:,} are the most"
-        value = show(exact_duration(bursts.every))
+        value = show(exact_duration(getattr(of, name)))
         remedy = "let more time pass between them"
-        return [Problem(rule, remedy, key="traffic.streams.bursts.every", value=value)]
-    if count * int(bursts.volume) > BYTES_MAX:
-        rule = f"{count:,} bursts of this would write more than 8 EiB"
-        value = show(exact_bytes(bursts.volume))
-        return [Problem(rule, "write less", key="traffic.streams.bursts.volume", value=value)]
+        return [Problem(rule, remedy, key=f"{key}.{name}", value=value)]
+    if count * int(of.volume) > BYTES_MAX:
+        rule = f"{count:,} bursts of this would move more than 8 EiB"
+        value = show(exact_bytes(of.volume))
+        return [Problem(rule, "move less", key=f"{key}.volume", value=value)]
     return []

@@ -13,6 +13,7 @@ from resilver.importers.sizes import Bin
 from resilver.spec.check import cross_problems, default_failure_domain, holders
 from resilver.spec.code import ErasureCode
 from resilver.spec.device import Device, DeviceTable
+from resilver.spec.jobs import names_of
 from resilver.spec.sections import Sections
 from resilver.spec.serving import with_routers
 from resilver.spec.streams import Streams
@@ -126,8 +127,14 @@ class System(Sections):
 
     @property
     def has_bursts(self) -> bool:
-        """Whether volumes are written all at once besides."""
-        return self.streams is not None and self.streams.bursts is not None
+        """Whether volumes are moved all at once, by jobs or beside streams."""
+        has_jobs = self.traffic is not None and bool(self.traffic.jobs)
+        return has_jobs or (self.streams is not None and self.streams.bursts is not None)
+
+    @property
+    def job_names(self) -> tuple[str, ...]:
+        """The names of the jobs, in their order; none without jobs."""
+        return names_of(self.traffic.jobs) if self.traffic is not None else ()
 
     @property
     def failure_domain(self) -> str | None:

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from resilver.errors import ConfigError, Problem, show
 from resilver.spec.arrivals import Arrivals, RequestTargets
+from resilver.spec.jobs import Job
 from resilver.spec.mix import (
     CLASSES_MAX,
     MixedRequests,
@@ -31,7 +32,7 @@ from resilver.units import (
 OUTSTANDING_MAX = 10_000_000
 """The most requests that a closed loop keeps outstanding."""
 
-_WAYS = ("outstanding", "arrivals", "streams")
+_WAYS = ("outstanding", "arrivals", "streams", "jobs")
 
 # What each key is by default, where the arrivals do not say it themselves.
 _INTERVAL = Seconds(0)
@@ -60,9 +61,13 @@ class Traffic(Section):
     """
     streams: Streams | None = Field(default=None, examples=[{"window": 16}])
     """Instead of requests, reads and writes of whole stripes: ``{ window = 16 }``."""
+    jobs: tuple[Job, ...] = ()
+    """Instead of requests, jobs that compute and then move a volume, again and again:
+    ``[{ signature = "checkpoint.toml" }]``.
+    """
     engine: Literal["events", "flows"] = Field(default="events", examples=["flows"])
-    """How clients are run: ``events`` follows every request; ``flows`` gives a closed loop the
-    steady rates that many outstanding requests come to, whatever their number.
+    """How clients are run: ``events`` follows every request; ``flows`` gives clients the rates that
+    many requests come to, whatever their number, constant from one event to the next.
     """
     interval: Seconds | None = Field(default=None, examples=["22 ms"])
     """Of a closed loop: within what time after a completion the next is issued, at a random moment.
@@ -104,12 +109,12 @@ class Traffic(Section):
     @model_validator(mode="after")
     def _check(self) -> Self:
         problems = []
-        given = [name for name in _WAYS if getattr(self, name) is not None]
+        given = [name for name in _WAYS if getattr(self, name) not in (None, ())]
         if len(given) != 1:
             what = f"{' and '.join(given)} are given" if given else "none is given"
-            rule = f"exactly one of outstanding, arrivals and streams is needed, and {what}"
+            rule = f"exactly one of outstanding, arrivals, streams and jobs is needed, and {what}"
             problems.append(Problem(rule, "such as outstanding = 5120"))
-        if self.streams is not None:
+        if self.is_striped:
             problems += self._stream_problems()
         if self.engine == "flows":
             problems += self._flow_problems()
@@ -123,7 +128,7 @@ class Traffic(Section):
                 "this is the most of a closed loop's client",
                 "remove it, or use outstanding",
             )
-            if self.streams is not None:
+            if self.is_striped:
                 remedy = "remove it, or use streams.rate"
             value = show(exact_rate(self.client_rate))
             problems.append(Problem(rule, remedy, key="client_rate", value=value))
@@ -147,12 +152,13 @@ class Traffic(Section):
 
     def _flow_problems(self) -> list[Problem]:
         """Keys that have no meaning with steady flows."""
-        remedy = 'use engine = "events"'
-        problems = [
-            Problem("flows are closed loops so far", f"give outstanding, or {remedy}", key=name)
-            for name in ("arrivals", "streams")
-            if getattr(self, name) is not None
-        ]
+        problems, remedy = [], 'use engine = "events"'
+        trace = self.arrivals.trace if self.arrivals is not None else None
+        if trace is not None and not trace.seconds[-1] > 0:
+            rule = "all its requests come at one time, which makes no rate"
+            problems.append(
+                Problem(rule, f"give one that lasts, or {remedy}", key="arrivals.trace")
+            )
         if self.timeout is not None:
             rule, value = "no request of a flow is lost", show(exact_duration(self.timeout))
             problems.append(Problem(rule, f"remove it, or {remedy}", key="timeout", value=value))
@@ -167,7 +173,10 @@ class Traffic(Section):
             "targets": None if self.targets == RequestTargets() else self.targets.label,
             "timeout": None if self.timeout is None else exact_duration(self.timeout),
         }
+        if self.jobs:
+            given["reads"] = None if self.reads is None else f"{self.reads:g}"
         rules = {
+            "reads": "each job's signature says this",
             "interval": "a stream's window is filled again at once",
             "request_size": "streams read and write whole stripes",
             "mix": "streams read and write whole stripes",
@@ -183,6 +192,11 @@ class Traffic(Section):
             for name, value in given.items()
             if value is not None
         ]
+
+    @property
+    def is_striped(self) -> bool:
+        """Whether clients read and write whole stripes, by streams or jobs, and no requests."""
+        return self.streams is not None or bool(self.jobs)
 
     @property
     def interval_seconds(self) -> float:
@@ -245,16 +259,19 @@ class Traffic(Section):
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: in bytes and seconds; a trace by its hash."""
-        if self.streams is not None:
+        # What follows every request is named as it was before there were flows.
+        engine = {} if self.engine == "events" else {"engine": self.engine}
+        if self.is_striped:
+            jobs = [job.content() for job in self.jobs]
             return {
-                "streams": self.streams.model_dump(mode="json"),
+                **engine,
+                **({"jobs": jobs} if jobs else {}),
+                "streams": None if self.streams is None else self.streams.model_dump(mode="json"),
                 "reads": self.read_share,
                 "control_message": int(self.control_message),
                 "warm_up": self.warm_up_seconds,
                 "duration": self.duration,
             }
-        # What follows every request is named as it was before there were flows.
-        engine = {} if self.engine == "events" else {"engine": self.engine}
         paced = {} if self.client_rate is None else {"client_rate": float(self.client_rate)}
         mixed = {} if self.mix is None else {"mix": [one._asdict() for one in self.classes]}
         return {

@@ -136,6 +136,11 @@ class StudyTables:
         """A row a run, stretch of time and layer of parts that flows pass; none without flows."""
         return self._read("layers")
 
+    @property
+    def jobs(self) -> pa.Table:
+        """A row a burst that a job asked for; none without jobs."""
+        return self._read("jobs")
+
     def _read(self, name: str) -> pa.Table:
         raise NotImplementedError
 
@@ -238,7 +243,7 @@ class Results(StudyTables):
         Args:
             name: "runs", "servers", "transfers", "timeline", "links", "distributions", "traffic",
                 "request_classes", "lanes", "lending", "stripe_groups", "pools", "parts", "limits",
-                "flows" or "layers".
+                "flows", "layers" or "jobs".
 
         Returns:
             The data frame.

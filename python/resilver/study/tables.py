@@ -52,6 +52,8 @@ _SORT_COLUMNS: Mapping[str, tuple[str, ...]] = {
     # By time, then by what binds; by time, then from devices to clients.
     "flows": (),
     "layers": (),
+    # Job by job, then by burst.
+    "jobs": (),
 }
 
 # Rows gathered before a row group is written: large enough to compress well, small enough that a

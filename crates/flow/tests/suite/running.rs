@@ -24,11 +24,13 @@ proptest! {
         system in system(),
         ends in prop::collection::vec((0_usize..60, any::<bool>()), 60),
         changes in prop::collection::vec((0_usize..12, 0.0..100.0), 60),
+        caps in prop::collection::vec((0_usize..60, 0.0..10.0), 60),
     ) {
         let mut running = RunningFlows::new(system.capacities.clone()).unwrap();
         let mut now = System { flows: Vec::new(), ..system.clone() };
         let mut numbers: Vec<u32> = Vec::new();
-        for (((way, flow), (which, does_end)), (resource, capacity)) in system.flows.iter().zip(ends).zip(changes) {
+        let events = system.flows.iter().zip(ends).zip(changes).zip(caps);
+        for ((((way, flow), (which, does_end)), (resource, capacity)), (whose, cap)) in events {
             numbers.push(running.begin(way, *flow).unwrap());
             now.flows.push((way.clone(), *flow));
             running.settle().unwrap();
@@ -41,6 +43,13 @@ proptest! {
                 let resource = resource % now.capacities.len();
                 running.set_capacity(resource as u32, capacity).unwrap();
                 now.capacities[resource] = capacity;
+                running.settle().unwrap();
+                compare(&now, &running, &numbers)?;
+            } else {
+                // Or one asks for more or less than before.
+                let whose = whose % numbers.len();
+                running.set_cap(numbers[whose], cap).unwrap();
+                now.flows[whose].1.cap = cap;
                 running.settle().unwrap();
                 compare(&now, &running, &numbers)?;
             }

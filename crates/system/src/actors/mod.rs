@@ -5,6 +5,7 @@
 //! Where something is stored, requests and streams are on its objects, where their pieces are at the time; where nothing is, a
 //! request is to one piece at a server of its own, and a stream goes over a group of servers.
 
+mod bursts;
 mod choosing;
 mod objects;
 mod request_traffic;
@@ -24,9 +25,9 @@ use resilver_fabric::Fabric;
 use resilver_kernel::queue::QueueKind;
 use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
-pub use request_traffic::{Arrivals, RequestClass, Targets, TraceRequest, Traffic};
-pub use stream_traffic::{Bursts, Corruption, Pairing, StreamTraffic, StripesOf};
-pub(crate) use trials::{Clients, Loop};
+pub use request_traffic::{Arrivals, FlowLaw, RequestClass, Targets, TraceRequest, Traffic};
+pub use stream_traffic::{Bursts, Corruption, Job, Pairing, StreamTraffic, StripesOf};
+pub(crate) use trials::{Asked, ClientFlow, Clients, Demand};
 
 use crate::SystemError;
 use crate::checker::ConservationError;
@@ -56,14 +57,6 @@ struct Group {
     /// Its servers, in the order that the last draw left them in.
     members: Vec<u32>,
     is_rebuilding: bool,
-}
-
-/// A burst under way, or over.
-#[derive(Clone, Copy, Debug)]
-struct Burst {
-    began_at: SimTime,
-    /// Operations that are not completed.
-    left: u64,
 }
 
 /// What is asked of a system beside recovery.
@@ -101,10 +94,10 @@ pub struct Workload {
     pause: SimDuration,
     groups: Vec<Group>,
     sources: Vec<Source>,
-    /// The sources of bursts, and of each corruption, as ranges.
-    burst_sources: std::ops::Range<u32>,
+    /// The sources of each corruption, as ranges.
     corruption_sources: Vec<std::ops::Range<u32>>,
-    bursts: Vec<Burst>,
+    /// Bursts beside streams and of jobs, by their sources.
+    series: Vec<bursts::Series>,
     /// Strips that corruptions with an end are still to make, and when they began and ended.
     strips_left: u64,
     corrupted_at: Option<SimTime>,
@@ -199,7 +192,7 @@ impl Workload {
             WorkloadEvent::Retry(handle) => self.retry(handle, site),
             WorkloadEvent::Pace(source) => self.pace(source, site),
             WorkloadEvent::Resume { source, gives_back } => self.resume(source, gives_back, site),
-            WorkloadEvent::Burst => self.burst(site),
+            WorkloadEvent::Burst(series) => self.burst(series, site),
             WorkloadEvent::Corrupt(corruption) => self.corrupt(corruption, site),
             WorkloadEvent::Begin => {
                 let now = site.schedule.now();
@@ -269,12 +262,13 @@ impl Workload {
         StreamOutcome {
             window,
             all: measures.all,
-            has_bursts: traffic.bursts.is_some(),
+            has_bursts: traffic.bursts.is_some() || !traffic.jobs.is_empty(),
             has_corruption,
             mean_burst_seconds: (measures.bursts_ended > 0).then_some(mean_burst),
             strips_rebuilt: measures.strips_rebuilt,
             rebuild_seconds: rebuilt.map(|(end, begin)| end.since(begin).seconds()),
             groups: self.groups.iter().zip(&measures.groups).map(group).collect(),
+            jobs: self.job_bursts(),
         }
     }
 }

@@ -117,6 +117,11 @@ impl Objects {
         self.sizes.len()
     }
 
+    /// The objects of the last sample.
+    pub fn last_sample(&self) -> Range<u32> {
+        self.samples.last().map_or(0..0, |sample| sample.objects.clone())
+    }
+
     /// The devices that are the primary of some of a sample's.
     pub fn primaries(&self, sample: usize) -> Vec<DeviceId> {
         let first_of = &self.samples[sample].first_of;
@@ -127,7 +132,8 @@ impl Objects {
 
     /// One of a sample that has this device as its primary, each as likely; any where none has.
     pub fn draw_of(&self, sample: usize, primary: u32, stream: &mut Stream) -> u32 {
-        let Sample { objects, by_primary, first_of } = &self.samples[sample];
+        // Flows of whole objects share the last one.
+        let Sample { objects, by_primary, first_of } = &self.samples[sample.min(self.samples.len() - 1)];
         let (first, end) = (first_of[primary as usize], first_of[primary as usize + 1]);
         if first == end {
             return objects.start + stream.below(objects.len() as u64) as u32;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 use serde::Deserialize;
 
+use super::NO_OBJECT;
 use crate::SystemError;
 
 /// The clients of a system.
@@ -63,13 +64,8 @@ pub enum Arrivals {
         /// A request is issued at a random moment within this time after the one that it follows was completed.
         interval: SimDuration,
     },
-    /// The same as a steady flow a requester: what many requests come to, without following any.
-    Flows {
-        /// How many are outstanding, dealt out likewise.
-        outstanding: u64,
-        /// As in a closed loop.
-        interval: SimDuration,
-    },
+    /// As a flow a requester: what many requests come to, without following any.
+    Flows(FlowLaw),
     /// Each requester issues requests after exponentially distributed gaps.
     Poisson {
         /// Requests a second, over all requesters.
@@ -86,6 +82,34 @@ pub enum Arrivals {
     Trace(Arc<Vec<TraceRequest>>),
 }
 
+/// What flows stand for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum FlowLaw {
+    /// A closed loop.
+    Closed {
+        /// As there.
+        outstanding: u64,
+        /// As there.
+        interval: SimDuration,
+    },
+    /// Requests that come whether or not others are done.
+    Open {
+        /// Requests a second, over all requesters.
+        rate: f64,
+    },
+    /// Recorded requests: as many a second as come on average until the last one.
+    Trace(Arc<Vec<TraceRequest>>),
+    /// Reads and writes of whole objects of what is stored.
+    #[serde(skip)]
+    Objects {
+        /// How many each requester has under way at the most.
+        window: u32,
+        /// Data a second that each asks for; `None` for as much as there can be, zero for volumes alone.
+        rate: Option<f64>,
+    },
+}
+
 /// One recorded request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct TraceRequest {
@@ -97,6 +121,14 @@ pub struct TraceRequest {
     pub bytes: Bytes,
     /// The server that it goes to; `None` where one is drawn.
     pub target: Option<DeviceId>,
+    /// The object of a sample that it asks for, by its number; none of these where one of the server's is drawn.
+    #[serde(skip, default = "any_object")]
+    pub object: u32,
+}
+
+/// In place of the number of an object.
+fn any_object() -> u32 {
+    NO_OBJECT
 }
 
 /// Which server a request goes to.
@@ -135,11 +167,6 @@ impl RequestClass {
 }
 
 impl Traffic {
-    /// The mean data of a request, in bytes.
-    pub(crate) fn mean_size(&self) -> f64 {
-        self.classes.iter().map(|class| class.share * class.size.get() as f64).sum()
-    }
-
     /// The share of all requests that read.
     pub(crate) fn read_share(&self) -> f64 {
         self.classes.iter().map(|class| class.shares()[0]).sum()
@@ -218,19 +245,21 @@ impl Traffic {
         let wrong = |field, value: String, rule| Err(SystemError::Traffic { field, value, rule });
         let is_rate = |rate: f64| rate.is_finite() && rate > 0.0;
         match &self.arrivals {
-            Arrivals::Closed { outstanding, .. } | Arrivals::Flows { outstanding, .. }
+            Arrivals::Closed { outstanding, .. } | Arrivals::Flows(FlowLaw::Closed { outstanding, .. })
                 if !(1..1 << 24).contains(outstanding) =>
             {
                 wrong("arrivals.outstanding", outstanding.to_string(), "it must be from 1 to 2^24 - 1")
             }
-            Arrivals::Poisson { rate } | Arrivals::Pareto { rate, .. } if !is_rate(*rate) => {
+            Arrivals::Poisson { rate } | Arrivals::Pareto { rate, .. } | Arrivals::Flows(FlowLaw::Open { rate })
+                if !is_rate(*rate) =>
+            {
                 wrong("arrivals.requests_per_second", rate.to_string(), "it must be finite and above zero")
             }
             Arrivals::Pareto { shape, .. } if !(shape.is_finite() && *shape > 1.0) => {
                 let rule = "it must be above one, or the mean gap is infinite";
                 wrong("arrivals.shape", shape.to_string(), rule)
             }
-            Arrivals::Trace(requests) => {
+            Arrivals::Trace(requests) | Arrivals::Flows(FlowLaw::Trace(requests)) => {
                 let is_known = |target: DeviceId| target.index() < devices;
                 match requests.iter().position(|request| request.target.is_some_and(|target| !is_known(target))) {
                     Some(row) => wrong("arrivals.target", format!("row {row}"), "the system has no such device"),

@@ -169,7 +169,7 @@ impl Requests {
             Arrivals::Poisson { rate } => issue.exponential(count / rate),
             // The mean of a Pareto distribution is minimum shape / (shape - 1).
             Arrivals::Pareto { rate, shape } => issue.pareto(shape, count / rate * (shape - 1.0) / shape),
-            Arrivals::Closed { .. } | Arrivals::Flows { .. } | Arrivals::Trace(_) => return None,
+            Arrivals::Closed { .. } | Arrivals::Flows(_) | Arrivals::Trace(_) => return None,
         };
         let after = SimDuration::from_picoseconds((seconds * PICOSECONDS_PER_SECOND).round() as u64);
         Some((after, WorkloadEvent::Arrive(self.life(requester))))

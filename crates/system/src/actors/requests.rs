@@ -58,7 +58,7 @@ impl Workload {
     pub(super) fn issue_drawn<F: Fabric, D: Device, K: QueueKind>(&mut self, life: Life, site: &mut Site<'_, F, D, K>) {
         let Some(requests) = self.requests.as_mut().filter(|requests| requests.is_in_life(life)) else { return };
         let drawn = requests.drawn(life.requester);
-        self.issue(life, drawn, site);
+        self.issue(life, drawn, NO_OBJECT, site);
     }
 
     /// A request of the open loop comes, and the next one is on its way.
@@ -73,19 +73,20 @@ impl Workload {
     /// A recorded request comes, and the next one is on its way.
     pub(super) fn replay<F: Fabric, D: Device, K: QueueKind>(&mut self, row: u32, site: &mut Site<'_, F, D, K>) {
         let Some(requests) = &mut self.requests else { return };
-        let (requester, TraceRequest { is_read, bytes, target, .. }, next) = requests.recorded(row);
+        let (requester, TraceRequest { is_read, bytes, target, object, .. }, next) = requests.recorded(row);
         let server = target.unwrap_or_else(|| requests.draw_server(requester));
         let (life, class) = (requests.life(requester), requests.law_of(requester).first_class);
         if let Some((row, at)) = next {
             self.schedule(at, WorkloadEvent::Recorded(row), site);
         }
-        self.issue(life, Drawn { class, is_read, bytes, server }, site);
+        self.issue(life, Drawn { class, is_read, bytes, server }, object, site);
     }
 
     fn issue<F: Fabric, D: Device, K: QueueKind>(
         &mut self,
         Life { requester, life }: Life,
         Drawn { class, is_read, bytes, server }: Drawn,
+        object: u32,
         site: &mut Site<'_, F, D, K>,
     ) {
         let Some(requests) = &self.requests else { return };
@@ -98,6 +99,7 @@ impl Workload {
             class,
             entry: requests.endpoint(requester).get(),
             server: server.get(),
+            object,
             data: bytes,
             action: if is_read { Action::Read } else { Action::Write },
             ..Operation::due(now)

@@ -10,7 +10,7 @@ use resilver_units::{Bytes, DeviceId, EndpointId, SimDuration, SimTime};
 
 use super::stream_traffic::pace_of;
 use super::streams::{ENDLESS, Source};
-use super::{Burst, Corruption, Group, NO_DEVICE, NO_GROUP, Period, StreamTraffic, StripesOf, Workload};
+use super::{Corruption, Group, NO_DEVICE, NO_GROUP, Period, StreamTraffic, StripesOf, Workload};
 use crate::class::TrafficClass;
 use crate::config::SystemConfig;
 use crate::operations::tokens::WorkloadEvent;
@@ -25,6 +25,13 @@ struct Seat {
     group: u32,
     side: Option<u8>,
     entry: u32,
+}
+
+impl Seat {
+    /// At an entry, of any objects of the population.
+    fn at(entry: EndpointId) -> Self {
+        Seat { device: NO_DEVICE, group: NO_GROUP, side: None, entry: entry.get() }
+    }
 }
 
 /// Makes sources one by one.
@@ -64,8 +71,17 @@ impl Maker<'_> {
             begun: 0,
             completed: 0,
             of_burst: 0,
+            read_share: if class == TrafficClass::Clients { self.traffic.read_share } else { 0.0 },
             draws,
         });
+    }
+
+    /// Adds the sources of bursts, of so many operations each; they begin nothing before these are asked for.
+    fn add_bursts(&mut self, seats: &[Seat], operations: u64) -> Range<u32> {
+        let first = self.sources.len();
+        seats.iter().for_each(|&seat| self.add(TrafficClass::Bursts, seat));
+        self.deal(first, operations.max(1));
+        first as u32..self.sources.len() as u32
     }
 
     /// Adds the sources of a corruption, one a server: they begin nothing before its time.
@@ -99,10 +115,10 @@ impl Maker<'_> {
     }
 }
 
-/// The sources of a system, and which of them are those of bursts and of each corruption.
+/// The sources of a system, and which of them are those of each series of bursts and of each corruption.
 pub(super) struct Sources {
     pub all: Vec<Source>,
-    pub of_bursts: Range<u32>,
+    pub of_bursts: Vec<Range<u32>>,
     pub of_corruptions: Vec<Range<u32>>,
 }
 
@@ -115,12 +131,18 @@ pub(super) fn sources_of(config: &SystemConfig, traffic: &StreamTraffic, sides: 
     if traffic.rate != Some(0.0) {
         seats.iter().for_each(|&seat| maker.add(TrafficClass::Clients, seat));
     }
-    let first = maker.sources.len();
+    let mut of_bursts = Vec::new();
     if let Some(bursts) = traffic.bursts {
-        seats.iter().for_each(|&seat| maker.add(TrafficClass::Bursts, seat));
-        maker.deal(first, bursts.volume.pieces_of(data).max(1));
+        of_bursts.push(maker.add_bursts(&seats, bursts.volume.pieces_of(data)));
     }
-    let of_bursts = first as u32..maker.sources.len() as u32;
+    for job in &traffic.jobs {
+        let seats: Vec<Seat> = job.entries.iter().copied().map(Seat::at).collect();
+        let sources = maker.add_bursts(&seats, job.volume.pieces_of(data));
+        for source in &mut maker.sources[sources.start as usize..] {
+            (source.free, source.read_share) = (job.window, job.read_share);
+        }
+        of_bursts.push(sources);
+    }
     let (corruptions, attempts) = ((1u8..).zip(&config.corruptions), config.retry.attempts);
     let of_corruptions = corruptions.map(|(code, corruption)| maker.corrupt(code, corruption, attempts)).collect();
     Sources { all: maker.sources, of_bursts, of_corruptions }
@@ -136,13 +158,7 @@ fn seats_of(traffic: &StreamTraffic, sides: u32) -> Vec<Seat> {
             });
             seats.collect()
         }
-        StripesOf::Placement => {
-            let seat = |entry: &EndpointId| {
-                let entry = entry.get();
-                Seat { device: NO_DEVICE, group: NO_GROUP, side: None, entry }
-            };
-            traffic.entries.iter().map(seat).collect()
-        }
+        StripesOf::Placement => traffic.entries.iter().copied().map(Seat::at).collect(),
     }
 }
 
@@ -176,25 +192,6 @@ impl Workload {
             let after = SimDuration::from_picoseconds((span as f64 * uniform) as u64);
             let event = WorkloadEvent::Resume { source: number, gives_back: true };
             self.schedule(site.schedule.now() + after, event, site);
-        }
-    }
-
-    /// A burst begins, and the next one is on its way.
-    pub(super) fn burst<F: Fabric, D: Device, K: QueueKind>(&mut self, site: &mut Site<'_, F, D, K>) {
-        let Some(bursts) = self.streams.as_ref().and_then(|traffic| traffic.bursts) else { return };
-        let now = site.schedule.now();
-        let sources = self.burst_sources.clone();
-        let operations = |source: u32| self.sources[source as usize].of_burst;
-        let left = sources.clone().map(operations).sum();
-        self.bursts.push(Burst { began_at: now, left });
-        let next = now + bursts.every;
-        if next < SimTime::MAX {
-            self.schedule(next, WorkloadEvent::Burst, site);
-        }
-        for source in sources {
-            let owed = &mut self.sources[source as usize];
-            owed.owed += owed.of_burst;
-            self.fill(source, site);
         }
     }
 

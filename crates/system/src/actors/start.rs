@@ -8,7 +8,9 @@ use resilver_kernel::queue::QueueKind;
 use resilver_redundancy::Code;
 use resilver_units::{Bytes, BytesPerSecond, DeviceId, SimDuration, SimTime};
 
+use super::bursts::series_of;
 use super::objects::Objects;
+use super::request_traffic::FlowLaw;
 use super::requesters::Requests;
 use super::sources::{Sources, groups_of, sources_of, strips_of};
 use super::streams::{ENDLESS, Source};
@@ -70,9 +72,8 @@ impl Workload {
             pause: SHORTEST_PAUSE,
             groups,
             sources: Vec::new(),
-            burst_sources: 0..0,
             corruption_sources: Vec::new(),
-            bursts: Vec::new(),
+            series: Vec::new(),
             strips_left: 0,
             corrupted_at: None,
             rebuilt_at: None,
@@ -142,9 +143,14 @@ impl Workload {
         let is_empty = |pool: &StoredPool| matches!(&pool.contents, Contents::Groups(groups) if groups.is_empty());
         if !config.pools.iter().all(is_empty) {
             let (plans, of_pool) = plans_of(config, true)?;
-            let asked: Vec<Option<usize>> = config.traffic.iter().map(|traffic| traffic.pool).collect();
+            let mut asked: Vec<Option<usize>> = config.traffic.iter().map(|traffic| traffic.pool).collect();
+            // Flows of whole objects come last, and ask for the same ones.
+            let of_objects = |traffic: &Traffic| traffic.flow_law().is_some_and(FlowLaw::is_of_objects);
+            let samples = config.traffic.iter().position(of_objects).map_or(asked.len(), |first| first + 1);
+            asked.truncate(samples);
             let objects = Objects::sample(config, &asked, stride_of(&plans), &of_pool)?;
-            let primaries: Vec<Vec<DeviceId>> = (0..asked.len()).map(|sample| objects.primaries(sample)).collect();
+            let of_law = |law: usize| objects.primaries(law.min(samples - 1));
+            let primaries: Vec<Vec<DeviceId>> = (0..config.traffic.len()).map(of_law).collect();
             if primaries.iter().all(|servers| !servers.is_empty()) {
                 let stored = Workload::on(devices, plans, Vec::new(), &classes).over(objects);
                 return Ok(stored.requesting(config.seed, config.traffic.iter().cloned().zip(primaries).collect()));
@@ -182,7 +188,7 @@ impl Workload {
             pause: config.retry.after.max(SHORTEST_PAUSE),
             strips_left: strips_of(&config.corruptions, &of_corruptions),
             sources: all,
-            burst_sources: of_bursts,
+            series: series_of(&traffic, of_bursts),
             corruption_sources: of_corruptions,
             corruptions: config.corruptions.clone(),
             streams: Some(traffic.clone()),
@@ -203,9 +209,7 @@ impl Workload {
         for (number, corruption) in (0u32..).zip(&self.corruptions) {
             self.schedule(corruption.at, WorkloadEvent::Corrupt(number), site);
         }
-        if let Some(bursts) = self.streams.as_ref().and_then(|traffic| traffic.bursts) {
-            self.schedule(SimTime::ZERO + bursts.first, WorkloadEvent::Burst, site);
-        }
+        self.start_bursts(site);
         for number in 0..self.sources.len() as u32 {
             let Source { interval, first_due, owed, .. } = self.sources[number as usize];
             if interval > SimDuration::ZERO {

@@ -29,6 +29,12 @@ pub struct StreamTraffic {
     pub control: Bytes,
     /// Writes that come all at once, where there are any.
     pub bursts: Option<Bursts>,
+    /// Jobs whose bursts repeat.
+    #[serde(default)]
+    pub jobs: Vec<Job>,
+    /// Whether all of it is flows, and no operation is followed.
+    #[serde(default)]
+    pub is_flow: bool,
     /// When statistics begin.
     pub warm_up: SimDuration,
     /// How long the run lasts from then on; `None` where it lasts as long as the rebuild.
@@ -67,6 +73,26 @@ pub struct Bursts {
     pub volume: Bytes,
 }
 
+/// A job that computes and then moves a volume, again and again.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// The endpoints where its clients are, over which each volume is dealt.
+    pub entries: Vec<EndpointId>,
+    /// When it asks for its first burst.
+    pub first: SimDuration,
+    /// From when it asks for one to when it asks for the next, which begins no sooner than that one has ended.
+    pub period: SimDuration,
+    /// How long a burst takes where nothing is in its way: it asks for its volume evenly over that.
+    pub length: SimDuration,
+    /// The data of each burst.
+    pub volume: Bytes,
+    /// The share of operations that read, from 0 to 1.
+    pub read_share: f64,
+    /// Operations of each client under way at a time.
+    pub window: u32,
+}
+
 /// Groups whose servers make strips anew in place, all servers being alive.
 #[derive(Clone, Debug)]
 pub struct Corruption {
@@ -84,6 +110,9 @@ pub struct Corruption {
 
 /// Most operations of a source at a time, so that all places together can be numbered for any fleet there is.
 const WINDOW_LIMIT: u32 = 1 << 16;
+
+/// Most jobs of a run: a byte numbers who asks for data.
+const JOB_LIMIT: usize = 200;
 
 /// Most corruptions of a run: a byte numbers the codes.
 const CORRUPTION_LIMIT: usize = 200;
@@ -124,6 +153,13 @@ impl StreamTraffic {
         }
         if let Some(bursts) = self.bursts {
             bursts.check()?;
+        }
+        self.jobs.iter().try_for_each(Job::check)?;
+        if self.jobs.len() > JOB_LIMIT {
+            return wrong("jobs", self.jobs.len(), "there may be 200 of them at the most");
+        }
+        if !self.jobs.is_empty() && self.over != StripesOf::Placement {
+            return wrong("jobs", "given", "they move whole objects of what is stored; give a population");
         }
         match &self.over {
             StripesOf::Groups(groups) => self.check_groups(groups, devices, code, corruptions),
@@ -170,6 +206,24 @@ impl StreamTraffic {
             if let Some(&group) = corruption.groups.iter().find(|&&group| group as usize >= groups.len()) {
                 return wrong("faults.corrupt.groups", group, "it must be the number of one of the groups");
             }
+        }
+        Ok(())
+    }
+}
+
+impl Job {
+    fn check(&self) -> Result<(), SystemError> {
+        if self.entries.is_empty() {
+            return wrong("jobs.clients", "0", "it must have one client at least");
+        }
+        if self.period == SimDuration::ZERO || self.length == SimDuration::ZERO || self.volume.is_zero() {
+            return wrong("jobs.signature", "0", "its period, length and volume must be above zero");
+        }
+        if !(0.0..=1.0).contains(&self.read_share) {
+            return wrong("jobs.signature.reads", self.read_share, "it must be from 0 to 1");
+        }
+        if !(1..WINDOW_LIMIT).contains(&self.window) {
+            return wrong("jobs.window", self.window, "it must be from 1 to 65,535");
         }
         Ok(())
     }

@@ -51,6 +51,8 @@ pub(super) struct Source {
     pub completed: u64,
     /// Operations of each burst.
     pub of_burst: u64,
+    /// The share of operations that read, where they may do either.
+    pub read_share: f64,
     pub draws: Stream,
 }
 
@@ -140,7 +142,8 @@ impl Workload {
         source.owed += 1;
         source.paced += 1;
         let next = site.schedule.now() + source.interval;
-        if next < SimTime::MAX {
+        let is_last = source.class == TrafficClass::Bursts && source.paced == source.of_burst;
+        if next < SimTime::MAX && !is_last {
             self.schedule(next, WorkloadEvent::Pace(number), site);
         }
         self.fill(number, site);
@@ -162,7 +165,7 @@ impl Workload {
         self.measures.completed(now, operation, group);
         match class {
             TrafficClass::Clients => {}
-            TrafficClass::Bursts => self.count_burst(now, operation.source),
+            TrafficClass::Bursts => self.count_burst(operation.source, operation.data, site),
             TrafficClass::Rebuild => self.count_strip(now),
         }
         self.fill(operation.source, site);
@@ -194,18 +197,6 @@ impl Workload {
         }
     }
 
-    /// An operation of a burst is completed.
-    fn count_burst(&mut self, now: SimTime, source: u32) {
-        let source = &self.sources[source as usize];
-        // Operations of a source are alike, so those completed first are of the first bursts.
-        let burst = &mut self.bursts[((source.completed - 1) / source.of_burst) as usize];
-        burst.left -= 1;
-        if burst.left == 0 {
-            let length = now.since(burst.began_at);
-            self.measures.burst_ended(length);
-        }
-    }
-
     /// A strip is made anew.
     fn count_strip(&mut self, now: SimTime) {
         if self.strips_left > 0 {
@@ -216,15 +207,15 @@ impl Workload {
 
     /// Draws a source's next operation, with its devices in `drawn`; `None` where there is none that can be done.
     fn draw(&mut self, number: u32, now: SimTime, ports: &Ports) -> Option<Operation> {
-        let read_share = self.streams.as_ref()?.read_share;
         let source = &mut self.sources[number as usize];
+        let read_share = source.read_share;
         let action = match source.class {
             TrafficClass::Rebuild => Action::Rebuild,
-            TrafficClass::Bursts => Action::Write,
-            // A stream that only reads or only writes draws nothing for it.
-            TrafficClass::Clients if read_share >= 1.0 => Action::Read,
-            TrafficClass::Clients if source.draws.uniform() < read_share => Action::Read,
-            TrafficClass::Clients => Action::Write,
+            // A stream that only reads, and a burst that only writes, draw nothing for it.
+            TrafficClass::Bursts if read_share <= 0.0 => Action::Write,
+            TrafficClass::Clients | TrafficClass::Bursts if read_share >= 1.0 => Action::Read,
+            TrafficClass::Clients | TrafficClass::Bursts if source.draws.uniform() < read_share => Action::Read,
+            TrafficClass::Clients | TrafficClass::Bursts => Action::Write,
         };
         let due_at = if source.interval > SimDuration::ZERO {
             // Of those that came due, all but the owed ones have begun.

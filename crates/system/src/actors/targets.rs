@@ -137,6 +137,23 @@ impl Chooser {
         self.servers[rank]
     }
 
+    /// The servers that requests of a client go to, each with its share of them.
+    pub fn shares(&self, client: u32) -> Vec<(DeviceId, f64)> {
+        let of_rank = |rank: usize| match &self.law {
+            Law::Uniform | Law::Dealt { .. } => 1.0 / self.servers.len() as f64,
+            Law::Cumulative(sums) => sums[rank] - if rank == 0 { 0.0 } else { sums[rank - 1] },
+            &Law::Hot { hot, .. } if hot == self.servers.len() => 1.0 / hot as f64,
+            &Law::Hot { hot, share } if rank < hot => share / hot as f64,
+            &Law::Hot { hot, share } => (1.0 - share) / (self.servers.len() - hot) as f64,
+        };
+        if let Some(own) = self.own(client) {
+            let each = 1.0 / self.count() as f64;
+            return own.map(|server| (server, each)).collect();
+        }
+        let shares = (0..).zip(&self.servers).map(|(rank, &server)| (server, of_rank(rank)));
+        shares.filter(|&(_, share)| share > 0.0).collect()
+    }
+
     /// The server that a share of the requests, from 0 to below 1, comes to once all are in the order of their servers' ranks; where clients
     /// have servers of their own, of all of these alike.
     pub fn at(&self, share: f64) -> DeviceId {

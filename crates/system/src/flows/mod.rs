@@ -3,20 +3,23 @@
 //! What a request costs every part of the system, and how long it takes alone, is not worked out anew: each requester is run by
 //! events for itself, one request at a time to each of its servers (`trial`). Of these costs per byte come rates by max-min fair share
 //! ([`resilver_flow`]): a closed loop is a flow whose weight is what it keeps outstanding, and whose cap is that over the time that a
-//! request takes alone (Little's law). Rates are constant between faults.
+//! request takes alone (Little's law). Rates are constant from one event to the next (`course`): a fault, a burst, what is left of it.
 
+mod asking;
+mod course;
 mod outcome;
 mod pairs;
 mod rows;
 mod sharing;
+mod stretches;
 mod trial;
 
 use rayon::prelude::*;
 use resilver_kernel::Digest;
-use resilver_units::{Bytes, DeviceId, SimTime};
+use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use crate::SystemError;
-use crate::actors::{Arrivals, Clients, Loop, Workload};
+use crate::actors::{Asked, ClientFlow, Clients, Demand, FlowLaw, Workload};
 use crate::config::SystemConfig;
 use crate::faults::Fault;
 use crate::measures::Period;
@@ -24,18 +27,25 @@ use crate::ports::Ports;
 use crate::running::{Run, check_numbers};
 use crate::simulation::Moved;
 use crate::storage::Conclusion;
+use asking::Series;
+use course::Course;
 use pairs::Pairs;
-use sharing::{Parts, Shared};
+use sharing::{Allowed, Parts};
 use trial::{Trial, Tried};
 
-pub use rows::{FlowOutcome, FlowRow, LayerRow};
+pub use rows::{FlowOutcome, FlowRow, FlowsOf, LayerRow};
 
 /// Trials that one step runs for each thread.
 const TRIALS_A_THREAD: usize = 4;
+/// The most flows.
+const FLOWS_MAX: usize = 1 << 20;
+/// Events of flows that one step goes through.
+const EVENTS_A_STEP: u64 = 1 << 13;
 
 /// Whether any clients of a system are flows.
 pub(crate) fn asks(config: &SystemConfig) -> bool {
-    config.traffic.iter().any(|traffic| matches!(traffic.arrivals, Arrivals::Flows { .. }))
+    let are_flows = config.traffic.iter().any(|traffic| traffic.flow_law().is_some());
+    are_flows || config.streams.as_ref().is_some_and(|streams| streams.is_flow)
 }
 
 /// A stretch of time in which nothing begins or ends.
@@ -54,15 +64,20 @@ struct Steady {
     phases: Vec<Phase>,
     /// Who is tried, one at a time.
     clients: Clients,
-    /// The requesters that have requests outstanding.
-    requesters: Vec<u32>,
+    /// The flows of those who ask for anything.
+    flows: Vec<ClientFlow>,
+    /// The volumes that come at their times, and whether any clients stream.
+    series: Vec<Series>,
+    has_streams: bool,
     /// What is tried for them in each phase.
     pairs: Pairs,
-    /// What that costs, phase after phase; once all is tried, what requests of each requester do.
+    /// What that costs, phase after phase; once all is tried, what requests of each flow do.
     trials: Vec<Trial>,
     /// What the first trial told, whose form the outcome has.
     form: Option<Conclusion>,
     events: u64,
+    /// The flows over time, once all is tried.
+    course: Option<Course>,
 }
 
 /// Begins the flows of a system; `bytes` is what its recovery would move.
@@ -73,19 +88,29 @@ pub(crate) fn begin(config: &SystemConfig, bytes: Bytes) -> Result<Box<dyn Run>,
     check_numbers(config)?;
     check(config, bytes)?;
     let sides = Ports::new(&config.endpoint_of, &config.ports_of).sides();
-    let clients = Workload::of(config, sides)?.and_then(Clients::of).ok_or_else(|| refused("there are no clients"))?;
-    let loops = clients.loops();
-    let asks = |requester: &u32| loops[*requester as usize].is_some_and(|of| of.outstanding > 0);
-    let requesters: Vec<u32> = (0..loops.len() as u32).filter(asks).collect();
+    let (asked, series) = asking::with_streams_as_traffic(config)?;
+    let workload = Workload::of(&asked, sides)?;
+    let clients = workload.and_then(Clients::of).ok_or_else(|| refused("there are no clients"))?;
+    let flows = clients.flows();
+    if flows.len() > FLOWS_MAX {
+        return Err(refused(&format!(
+            "{} pairs of a client and a server are flows, and 2^20 are the most; let clients use few of the servers, such as targets = \
+             {{ per_client = 1 }}, or enter at fewer places",
+            flows.len()
+        )));
+    }
     Ok(Box::new(Steady {
-        phases: phases(config),
-        pairs: Pairs::of(config, &clients, &requesters),
-        config: config.clone(),
+        phases: phases(&asked),
+        pairs: Pairs::of(&asked, &clients, &flows),
+        config: asked,
         clients,
-        requesters,
+        flows,
+        series,
+        has_streams: config.streams.is_some(),
         trials: Vec::new(),
         form: None,
         events: 0,
+        course: None,
     }))
 }
 
@@ -93,15 +118,19 @@ fn refused(why: &str) -> SystemError {
     SystemError::Described(format!("traffic.engine = 'flows': {why}"))
 }
 
+fn told(error: resilver_flow::FlowError) -> SystemError {
+    refused(&error.to_string())
+}
+
 /// Refuses what has no meaning as a flow.
 fn check(config: &SystemConfig, bytes: Bytes) -> Result<(), SystemError> {
-    let is_flow = |arrivals: &Arrivals| matches!(arrivals, Arrivals::Flows { .. });
     let stays = |fault: &Fault| {
         let is_inner = fault.devices.is_empty() && fault.nodes.is_empty() && fault.links.is_empty();
         fault.is_slow() || is_inner && !fault.is_told
     };
     let codes = config.pools.iter().any(|pool| pool.code.as_ref().is_some_and(|code| code.coding.is_some()));
-    if config.traffic.iter().any(|traffic| !is_flow(&traffic.arrivals)) || config.streams.is_some() {
+    let are_flows = config.traffic.iter().all(|traffic| traffic.flow_law().is_some());
+    if !are_flows || config.streams.as_ref().is_some_and(|streams| !streams.is_flow) {
         return Err(refused("all clients of a system are flows, or none; give each traffic the same engine"));
     }
     if config.traffic.iter().any(|traffic| traffic.timeout.is_some()) {
@@ -118,7 +147,15 @@ fn check(config: &SystemConfig, bytes: Bytes) -> Result<(), SystemError> {
                    partner be gone, or use engine = 'events'";
         return Err(refused(why));
     }
-    match config.traffic.iter().all(|traffic| traffic.duration.is_some()) {
+    let is_of_a_moment = |law: Option<&FlowLaw>| match law {
+        Some(FlowLaw::Trace(rows)) => rows.last().is_none_or(|last| last.at == SimTime::ZERO),
+        _ => false,
+    };
+    if config.traffic.iter().any(|traffic| is_of_a_moment(traffic.flow_law())) {
+        return Err(refused("a trace of one moment has no rate; give one that lasts, or use engine = 'events'"));
+    }
+    let durations = config.traffic.iter().map(|traffic| traffic.duration);
+    match durations.chain(config.streams.iter().map(|streams| streams.duration)).all(|given| given.is_some()) {
         true => Ok(()),
         false => Err(refused("there is no rebuild that its end could wait for; give traffic.duration")),
     }
@@ -154,41 +191,88 @@ impl Steady {
         self.phases.len() * self.pairs.tried.len()
     }
 
+    /// When statistics begin.
+    fn since(&self) -> SimTime {
+        SimTime::ZERO + self.config.traffic.last().map_or(SimDuration::ZERO, |traffic| traffic.warm_up)
+    }
+
+    /// What requests of a flow do between two faults.
+    fn trial(&self, phase: usize, flow: usize) -> &Trial {
+        &self.trials[phase * self.flows.len() + flow]
+    }
+
+    /// Whose the flows of a traffic are.
+    fn whose(&self, law: usize) -> FlowsOf {
+        match self.series.iter().find(|series| series.law == law) {
+            Some(Series { job: Some((job, _)), .. }) => FlowsOf::Job(*job),
+            Some(_) => FlowsOf::Bursts,
+            None => FlowsOf::Clients,
+        }
+    }
+
+    /// The rate that a requester asks for at the most, whenever it does.
+    fn most_of(&self, trial: &Trial) -> f64 {
+        let series = self.series.iter().find(|series| series.law == trial.of.law);
+        let clients = self.config.traffic[trial.of.law].requesters.len();
+        trial.window_rate().min(series.map_or(f64::INFINITY, |series| series.rate_of_one(clients)))
+    }
+
+    /// Whether all clients wait for answers, so that it is known how long these take.
+    fn has_delays(&self) -> bool {
+        let waits = |ClientFlow { demand, .. }: &ClientFlow| {
+            self.whose(demand.law) != FlowsOf::Clients || demand.asked == Asked::Always
+        };
+        self.flows.iter().all(waits)
+    }
+
     /// Tries what comes next of the pairs, from one on to before another, which have one requester in common.
-    fn try_pairs(&self, (phase, from, to): (usize, usize, usize), of: Loop) -> Result<Tried, SystemError> {
+    fn try_pairs(&self, (phase, from, to): (usize, usize, usize), of: Demand) -> Result<Tried, SystemError> {
         let pairs = &self.pairs.tried[from..to];
         let servers: Vec<DeviceId> = pairs.iter().filter_map(|&(_, server)| server).collect();
-        let targets = if servers.is_empty() { self.clients.targets_of(of.law).max(1) } else { 1 };
-        // Together enough that each device has many, and to each server alike.
-        let rows = trial::rows(targets, self.pairs.tried.len())?;
+        let rows = match self.clients.objects_of(of.law) {
+            Some(objects) => trial::rows_of_objects(objects, self.pairs.tried.len()),
+            None => {
+                let targets = if servers.is_empty() { self.clients.targets_of(of.law).max(1) } else { 1 };
+                // Together enough that each device has many, and to each server alike.
+                trial::rows(targets, self.pairs.tried.len())?
+            }
+        };
         trial::run(&self.phases[phase].config, &self.clients, ((pairs[0].0, &servers), of), rows)
     }
 
-    /// Makes what was tried into what requests of each requester do.
+    /// The parts that flows share.
+    fn parts(&self) -> Result<Parts, SystemError> {
+        self.form.as_ref().map(Parts::of).ok_or_else(|| refused("no client asks for anything"))
+    }
+
+    /// Makes what was tried into what requests of each flow do.
     fn combine(&mut self) -> Result<(), SystemError> {
-        let parts = Parts::of(self.form.as_ref().ok_or_else(|| refused("no client asks for anything"))?);
+        let parts = self.parts()?;
         let (count, mut tried) = (self.pairs.tried.len(), std::mem::take(&mut self.trials));
         for _ in &self.phases {
             let rest = tried.split_off(count);
-            let of_phase = self.pairs.trials(&self.clients, &self.requesters, &parts, tried);
+            let of_phase = self.pairs.trials(&self.clients, &self.flows, &parts, tried);
             self.trials.extend(of_phase);
             tried = rest;
         }
         Ok(())
     }
 
-    /// What the trials of a phase come to.
-    fn shared(&self, phase: usize) -> Result<Shared, SystemError> {
-        let count = self.requesters.len();
-        let trials = &self.trials[phase * count..(phase + 1) * count];
-        let parts = Parts::of(self.form.as_ref().ok_or_else(|| refused("no client asks for anything"))?);
-        sharing::share(&self.config, parts, trials)
+    /// What each layer allows between two faults.
+    fn allowed(&self, phase: usize, parts: &Parts) -> Result<Vec<Allowed>, SystemError> {
+        let asking = (0..self.flows.len()).map(|flow| {
+            let trial = self.trial(phase, flow);
+            let asks = trial.asks();
+            let most = self.most_of(trial);
+            // Volumes come at once, and what comes at a rate asks for no more.
+            (trial, if asks > 0.0 { most.min(asks) } else { most })
+        });
+        sharing::allowed(parts, &asking.collect::<Vec<_>>())
     }
-}
 
-impl Run for Steady {
-    fn advance(&mut self) -> Result<bool, SystemError> {
-        let (count, loops) = (self.pairs.tried.len(), self.clients.loops());
+    /// Tries some of what is yet to be tried; returns whether that is all.
+    fn try_some(&mut self) -> Result<bool, SystemError> {
+        let (count, demands) = (self.pairs.tried.len(), self.clients.demands());
         let mut next = self.trials.len();
         let mut steps = Vec::new();
         while next < self.total() && steps.len() < TRIALS_A_THREAD * rayon::current_num_threads() {
@@ -197,11 +281,11 @@ impl Run for Steady {
             steps.push((phase, from, to));
             next += to - from;
         }
-        let try_some = |&step: &(usize, usize, usize)| {
-            let of = loops[self.pairs.tried[step.1].0 as usize].expect("only closed loops are tried");
+        let try_one = |&step: &(usize, usize, usize)| {
+            let of = demands[self.pairs.tried[step.1].0 as usize].expect("only flows are tried");
             self.try_pairs(step, of)
         };
-        let tried: Vec<Tried> = steps.par_iter().map(try_some).collect::<Result<_, _>>()?;
+        let tried: Vec<Tried> = steps.par_iter().map(try_one).collect::<Result<_, _>>()?;
         for Tried { trials, form, events } in tried {
             self.trials.extend(trials);
             self.events += events;
@@ -209,21 +293,43 @@ impl Run for Steady {
         }
         Ok(self.trials.len() == self.total())
     }
+}
+
+impl Run for Steady {
+    fn advance(&mut self) -> Result<bool, SystemError> {
+        let Some(mut course) = self.course.take() else {
+            if self.try_some()? {
+                self.combine()?;
+                self.course = Some(Course::begin(self, self.parts()?)?);
+            }
+            return Ok(false);
+        };
+        let is_over = course.advance(self, EVENTS_A_STEP)?;
+        self.course = Some(course);
+        Ok(is_over)
+    }
 
     fn fraction(&self) -> f64 {
-        self.trials.len() as f64 / self.total().max(1) as f64
+        // Trials take most of the time where few events follow.
+        let tried = self.trials.len() as f64 / self.total().max(1) as f64;
+        let end = self.phases.last().map_or(0.0, |phase| phase.to.seconds());
+        let gone = |course: &Course| course.now.seconds() / end.max(f64::MIN_POSITIVE);
+        self.course.as_ref().map_or(tried / 2.0, |course| 0.5 + gone(course).min(1.0) / 2.0)
     }
 
     fn moved(&self) -> Moved {
-        Moved { events: self.events, ..Moved::default() }
+        let happened = self.course.as_ref().map_or(0, |course| course.happened);
+        let simulated = self.course.as_ref().map_or(SimTime::ZERO, |course| course.now);
+        Moved { events: self.events + happened, simulated, ..Moved::default() }
     }
 
     fn conclude(mut self: Box<Self>) -> Result<(Conclusion, Digest, u64), SystemError> {
-        self.combine()?;
-        let shared: Vec<Shared> = (0..self.phases.len()).map(|phase| self.shared(phase)).collect::<Result<_, _>>()?;
-        let mut digest = Digest::new();
-        shared.iter().flat_map(|of| &of.rates).for_each(|rate| digest.fold(rate.to_bits()));
-        let events = self.events;
-        Ok((outcome::conclude(*self, &shared)?, digest, events))
+        let mut course = self.course.take().ok_or_else(|| refused("no client asks for anything"))?;
+        course.tell_of_rest(&self);
+        let parts = self.parts()?;
+        let allowed: Vec<Vec<Allowed>> =
+            (0..self.phases.len()).map(|phase| self.allowed(phase, &parts)).collect::<Result<_, _>>()?;
+        let (digest, events) = (course.digest, self.events + course.happened);
+        Ok((outcome::conclude(*self, &course, (&parts, &allowed))?, digest, events))
     }
 }

@@ -3,36 +3,21 @@
 use resilver_device::DeviceUse;
 use resilver_units::{Bytes, SimDuration, SimTime};
 
-use super::rows::{FlowOutcome, counted, layers, rows};
-use super::sharing::Shared;
+use super::course::Course;
+use super::rows::{FlowOutcome, FlowsOf, counted, layers, rows};
+use super::sharing::{Allowed, Parts};
+use super::stretches::{Stretch, Sum};
 use super::trial::{Cost, Kind};
 use super::{Steady, refused};
 use crate::SystemError;
 use crate::limits::Limits;
-use crate::measures::{ClientOutcome, Counts, Delays, PeriodOutcome, PieceCounts, ServerOutcome, TrafficInterval};
+use crate::measures::{
+    ClientOutcome, Counts, Delays, PeriodOutcome, PieceCounts, Rates, ServerOutcome, StreamOutcome, TrafficInterval,
+};
 use crate::storage::Conclusion;
 use crate::ways::PartUse;
 
-/// Requests with their data and the seconds that they took.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sum {
-    requests: f64,
-    bytes: f64,
-    seconds: f64,
-}
-
 impl Sum {
-    fn add(&mut self, requests: f64, size: f64, delay: f64) {
-        self.requests += requests;
-        self.bytes += requests * size;
-        self.seconds += requests * delay;
-    }
-
-    fn and(self, other: Sum) -> Sum {
-        let (requests, bytes) = (self.requests + other.requests, self.bytes + other.bytes);
-        Sum { requests, bytes, seconds: self.seconds + other.seconds }
-    }
-
     /// As delays, of which flows know the mean and no more.
     fn delays(self) -> Delays {
         let sum_picoseconds = (self.seconds * 1e12).round() as u128;
@@ -52,7 +37,8 @@ struct Totals {
     network_bytes: f64,
     hops: Vec<f64>,
     pieces: (f64, f64),
-    intervals: Vec<TrafficInterval>,
+    /// What bursts moved.
+    bursts: f64,
 }
 
 fn duration(seconds: f64) -> SimDuration {
@@ -60,9 +46,9 @@ fn duration(seconds: f64) -> SimDuration {
 }
 
 impl Totals {
-    fn of(steady: &Steady, shared: &[Shared], devices: usize, since: SimTime) -> Self {
+    fn of(steady: &Steady, course: &Course, parts: &Parts, devices: usize) -> Self {
         let traffic = steady.config.traffic.iter();
-        let none = || vec![Cost::default(); shared[0].parts.count()];
+        let none = || vec![Cost::default(); parts.count()];
         let mut totals = Totals {
             served: traffic.map(|traffic| vec![[[Sum::default(); 2]; 3]; traffic.classes.len()]).collect(),
             windows: [SimDuration::ZERO; 3],
@@ -71,49 +57,51 @@ impl Totals {
             network_bytes: 0.0,
             hops: Vec::new(),
             pieces: (0.0, 0.0),
-            intervals: Vec::new(),
+            bursts: 0.0,
         };
-        for (number, (phase, shared)) in steady.phases.iter().zip(shared).enumerate() {
-            totals.windows[phase.period as usize] += counted(phase, since);
-            totals.add_phase(steady, number, shared, counted(phase, since).seconds());
+        for (number, phase) in steady.phases.iter().enumerate() {
+            totals.windows[phase.period as usize] += counted(phase, steady.since());
+            totals.add_phase(steady, number, course);
         }
         totals
     }
 
-    fn add_phase(&mut self, steady: &Steady, number: usize, shared: &Shared, window: f64) {
-        let (phase, count) = (&steady.phases[number], steady.requesters.len());
-        let length = phase.to.since(phase.from);
-        let mut of_phase = [Sum::default(); 2];
-        let trials = &steady.trials[number * count..(number + 1) * count];
-        for (trial, (&rate, &delay)) in trials.iter().zip(shared.rates.iter().zip(&shared.delays)) {
-            let traffic = &steady.config.traffic[trial.of.law];
-            let (requests, reads) = (rate / traffic.mean_size(), traffic.read_share());
-            let alone = trial.alone_seconds(reads);
-            for (number, (class, own)) in traffic.classes.iter().zip(&trial.alone).enumerate() {
-                for (kind, (share, own)) in class.shares().into_iter().zip(own).enumerate() {
-                    let (a_second, size) = (requests * share, class.size.get() as f64);
-                    // What is waited for is the same for all classes and both kinds.
-                    let own = (own + delay - alone).max(0.0);
-                    of_phase[kind].add(a_second * length.seconds(), size, own);
-                    let served = &mut self.served[trial.of.law][number][phase.period as usize][kind];
-                    served.add(a_second * window, size, own);
+    fn add_phase(&mut self, steady: &Steady, number: usize, course: &Course) {
+        let (period, count) = (steady.phases[number].period as usize, steady.flows.len());
+        for (requester, moved) in course.moved[number * count..(number + 1) * count].iter().enumerate() {
+            let trial = steady.trial(number, requester);
+            let (law, reads, alone) = (trial.of.law, trial.of.read_share, trial.alone());
+            let requests = moved.bytes / trial.size();
+            let delay = if requests > 0.0 { moved.seconds / requests } else { 0.0 };
+            let is_of_clients = steady.whose(law) == FlowsOf::Clients;
+            if is_of_clients {
+                for (of_class, served) in trial.classes.iter().zip(&mut self.served[law]) {
+                    for (one, sum) in of_class.iter().zip(&mut served[period]) {
+                        // What is waited for is the same for all classes and both kinds.
+                        sum.add(requests * one.share, one.size, (one.delay + delay - alone).max(0.0));
+                    }
                 }
             }
-            self.add(0, &trial.reads, requests * reads * window);
-            self.add(1, &trial.writes, requests * (1.0 - reads) * window);
+            for (kind, (of_kind, share)) in
+                [(&trial.reads, reads), (&trial.writes, 1.0 - reads)].into_iter().enumerate()
+            {
+                if is_of_clients {
+                    self.answer(of_kind, requests * share);
+                } else {
+                    self.bursts += requests * share * of_kind.size;
+                }
+                self.add(kind, of_kind, requests * share);
+            }
         }
-        let both = of_phase[0].and(of_phase[1]);
-        self.intervals.push(TrafficInterval {
-            start: phase.from,
-            duration: length,
-            completed: both.requests.round() as u64,
-            lost: 0,
-            read_bytes: of_phase[0].bytes.round() as u64,
-            write_bytes: of_phase[1].bytes.round() as u64,
-            mean_delay_seconds: (both.requests > 0.0).then(|| both.seconds / both.requests),
-            packets_dropped: 0,
-            write_backlog: 0.0,
-        });
+    }
+
+    /// So many requests of clients, bursts apart.
+    fn answer(&mut self, kind: &Kind, requests: f64) {
+        for &(device, answers) in &kind.answered {
+            self.answered[device as usize] += answers * requests;
+        }
+        self.pieces.0 += kind.pieces.0 * requests;
+        self.pieces.1 += kind.pieces.1 * requests;
     }
 
     /// So many requests of a kind.
@@ -125,14 +113,9 @@ impl Totals {
             sum.requests += cost.requests * requests;
             sum.seeks += cost.seeks * requests;
         }
-        for &(device, answers) in &kind.answered {
-            self.answered[device as usize] += answers * requests;
-        }
         self.network_bytes += kind.network_bytes * requests;
         self.hops.resize(self.hops.len().max(kind.hops.len()), 0.0);
         self.hops.iter_mut().zip(&kind.hops).for_each(|(sum, hops)| *sum += hops * requests);
-        self.pieces.0 += kind.pieces.0 * requests;
-        self.pieces.1 += kind.pieces.1 * requests;
     }
 
     /// What a part did for both kinds.
@@ -168,7 +151,7 @@ impl Totals {
         [period(0), period(1), period(2)]
     }
 
-    fn clients(&self, form: &ClientOutcome, outstanding: f64) -> ClientOutcome {
+    fn clients(&self, form: &ClientOutcome, outstanding: f64, intervals: Vec<TrafficInterval>) -> ClientOutcome {
         let mut all = [[Sum::default(); 2]; 3];
         for of_class in self.served.iter().flatten() {
             for (sums, of_period) in all.iter_mut().zip(of_class) {
@@ -204,24 +187,65 @@ impl Totals {
             write_backlog_max: 0,
             servers: self.answered.iter().enumerate().map(server).collect(),
             disks: (0..self.answered.len()).map(|device| self.disk(device)).collect(),
-            intervals: self.intervals.clone(),
+            intervals,
         }
     }
 }
 
+/// What clients got in a stretch of time, bursts apart.
+fn interval(stretch: &Stretch, has_delays: bool) -> TrafficInterval {
+    let [reads, writes] = stretch.served;
+    let both = reads.and(writes);
+    TrafficInterval {
+        start: stretch.from,
+        duration: stretch.to.since(stretch.from),
+        completed: both.requests.round() as u64,
+        lost: 0,
+        read_bytes: reads.bytes.round() as u64,
+        write_bytes: writes.bytes.round() as u64,
+        mean_delay_seconds: (has_delays && both.requests > 0.0).then(|| both.seconds / both.requests),
+        packets_dropped: 0,
+        write_backlog: 0.0,
+    }
+}
+
+/// What streams, bursts and jobs came to.
+fn streams(steady: &Steady, course: &Course, totals: &Totals, clients: &ClientOutcome) -> StreamOutcome {
+    let bytes = |bytes: f64| Bytes::new(bytes.round() as u64);
+    let ended = course.volumes.iter().map(|volumes| volumes.counted).sum::<u64>();
+    let seconds = course.volumes.iter().map(|volumes| volumes.seconds).sum::<f64>();
+    StreamOutcome {
+        window: clients.window,
+        all: Rates {
+            read: clients.reads.bytes,
+            written: clients.writes.bytes,
+            bursts: bytes(totals.bursts),
+            completed: clients.all.completed,
+            delay_picoseconds: clients.all.sum_picoseconds,
+            ..Rates::default()
+        },
+        has_bursts: !steady.series.is_empty(),
+        has_corruption: false,
+        mean_burst_seconds: (ended > 0).then(|| seconds / ended as f64),
+        strips_rebuilt: 0,
+        rebuild_seconds: None,
+        groups: Vec::new(),
+        jobs: course.volumes.iter().flat_map(|volumes| volumes.rows.iter().cloned()).collect(),
+    }
+}
+
 /// What flows come to, in the form of what a trial told.
-pub(super) fn conclude(mut steady: Steady, shared: &[Shared]) -> Result<Conclusion, SystemError> {
+pub(super) fn conclude(
+    mut steady: Steady,
+    course: &Course,
+    (parts, allowed): (&Parts, &[Vec<Allowed>]),
+) -> Result<Conclusion, SystemError> {
     let mut told = steady.form.take().ok_or_else(|| refused("no client asks for anything"))?;
     let form = told.clients.take().ok_or_else(|| refused("no client asks for anything"))?;
-    let since = SimTime::ZERO + steady.config.traffic[steady.config.traffic.len() - 1].warm_up;
-    let totals = Totals::of(&steady, shared, form.disks.len(), since);
-    // What is outstanding in the end is what comes in the time that a request takes.
-    let last = shared.last().map_or(0.0, |last| {
-        let trials = &steady.trials[steady.trials.len() - steady.requesters.len()..];
-        let each = trials.iter().zip(last.rates.iter().zip(&last.delays));
-        each.map(|(trial, (rate, delay))| rate / steady.config.traffic[trial.of.law].mean_size() * delay).sum()
-    });
-    let clients = totals.clients(&form, last);
+    let totals = Totals::of(&steady, course, parts, form.disks.len());
+    let (stretches, has_delays) = (course.stretches.all(), steady.has_delays());
+    let intervals = stretches.iter().map(|stretch| interval(stretch, has_delays)).collect();
+    let clients = totals.clients(&form, course.outstanding(&steady), intervals);
     let mut part = form.disks.len();
     let mut next = || {
         part += 1;
@@ -258,7 +282,9 @@ pub(super) fn conclude(mut steady: Steady, shared: &[Shared]) -> Result<Conclusi
     told.outcome.devices.iter_mut().zip(&clients.disks).for_each(|(device, disk)| device.disk = *disk);
     told.network_bytes = Bytes::new(totals.network_bytes.round() as u64);
     told.limits = Limits::default();
-    told.flows = Some(FlowOutcome { rows: rows(&steady, shared, since), layers: layers(&steady, shared) });
+    let (rows, layers) = (rows(&steady, parts, stretches), layers(&steady, allowed));
+    told.flows = Some(FlowOutcome { rows, layers, backlog: course.backlog(), has_delays });
+    told.streams = steady.has_streams.then(|| streams(&steady, course, &totals, &clients));
     told.clients = Some(clients);
     Ok(told)
 }

@@ -6,7 +6,7 @@ use resilver_units::{DeviceId, EndpointId};
 
 use super::sharing::Parts;
 use super::trial::{Kind, Trial};
-use crate::actors::Clients;
+use crate::actors::{ClientFlow, Clients};
 use crate::config::{FabricConfig, SystemConfig};
 
 /// A requester, and the one of its servers that is tried where it has servers of its own.
@@ -20,7 +20,7 @@ const TOGETHER: usize = 64;
 pub(super) struct Pairs {
     /// Each trial.
     pub tried: Vec<Pair>,
-    /// By requester, the trials that its requests are like.
+    /// By flow, the trials that its requests are like.
     of: Vec<Vec<u32>>,
 }
 
@@ -28,28 +28,29 @@ pub(super) struct Pairs {
 type Key = (usize, Option<EndpointId>, Option<DeviceId>);
 
 impl Pairs {
-    /// All servers of a requester in one trial; where requesters have servers of their own, each of them in one for all that it is the
-    /// same for.
-    pub fn of(config: &SystemConfig, clients: &Clients, requesters: &[u32]) -> Self {
-        let loops = clients.loops();
+    /// All servers of a flow in one trial; where each requester has servers of its own, and where a flow goes to one, each of them in one for all
+    /// that it is the same for.
+    pub fn of(config: &SystemConfig, clients: &Clients, flows: &[ClientFlow]) -> Self {
         let is_alike = is_like_others(config);
         let (mut tried, mut known, mut of) = (Vec::new(), BTreeMap::<Key, u32>::new(), Vec::new());
         // Where it makes no difference who is tried, it is the first one of a traffic, so that many are tried together.
         let mut firsts = BTreeMap::new();
-        for &requester in requesters {
-            let law = loops[requester as usize].map_or(0, |of| of.law);
-            let entry = clients.entry_of(requester);
+        for &ClientFlow { requester, server, demand } in flows {
+            let law = clients.like(demand.law);
+            let (entry, asks_all) = (clients.entry_of(requester), clients.objects_of(law).is_some());
             let mut trial_of = |server: Option<DeviceId>| {
-                let place = (server.is_none() || !is_alike(entry)).then_some(entry);
+                // All objects are tried, from wherever; of servers that are drawn, each client draws its own.
+                let place = (server.is_none() && !asks_all || !is_alike(entry)).then_some(entry);
                 *known.entry((law, place, server)).or_insert_with(|| {
                     let who = if place.is_some() { requester } else { *firsts.entry(law).or_insert(requester) };
                     tried.push((who, server));
                     tried.len() as u32 - 1
                 })
             };
-            of.push(match clients.own_servers(requester) {
-                None => vec![trial_of(None)],
-                Some(servers) => servers.into_iter().map(|server| trial_of(Some(server))).collect(),
+            of.push(match (server, clients.own_servers(requester)) {
+                (Some(server), _) => vec![trial_of(Some(server))],
+                (None, None) => vec![trial_of(None)],
+                (None, Some(servers)) => servers.into_iter().map(|server| trial_of(Some(server))).collect(),
             });
         }
         Pairs { tried, of }
@@ -62,41 +63,39 @@ impl Pairs {
         from + 1 + self.tried[from + 1..].iter().take(TOGETHER - 1).take_while(is_like).count()
     }
 
-    /// Whether each requester has one trial, which is its own and no other's.
-    fn are_own(&self, requesters: &[u32]) -> bool {
+    /// Whether each flow has one trial, which is its own and no other's.
+    fn are_own(&self, flows: &[ClientFlow]) -> bool {
         let are_single = (0..).zip(&self.of).all(|(number, of)| of[..] == [number]);
-        are_single && self.tried.iter().map(|&(who, _)| who).eq(requesters.iter().copied())
+        are_single && self.tried.iter().map(|&(who, _)| who).eq(flows.iter().map(|flow| flow.requester))
     }
 
-    /// What requests of each requester come to, of what was tried.
-    pub fn trials(&self, clients: &Clients, requesters: &[u32], parts: &Parts, tried: Vec<Trial>) -> Vec<Trial> {
-        if self.are_own(requesters) {
+    /// What requests of each flow come to, of what was tried.
+    pub fn trials(&self, clients: &Clients, flows: &[ClientFlow], parts: &Parts, tried: Vec<Trial>) -> Vec<Trial> {
+        let is_split = flows.iter().any(|flow| flow.server.is_some());
+        if !is_split && self.are_own(flows) {
             return tried;
         }
-        let loops = clients.loops();
-        let combine = |(&requester, of): (&u32, &Vec<u32>)| {
+        let combine = |(&ClientFlow { requester, demand, .. }, of): (&ClientFlow, &Vec<u32>)| {
             let own: Vec<&Trial> = of.iter().map(|&one| &tried[one as usize]).collect();
             // Who was tried entered at its own place.
             let renamed = |number: usize, part: u32| {
                 let from = self.tried[of[number] as usize].0;
                 parts.of_entry(part, clients.entry_of(from), clients.entry_of(requester))
             };
-            let share = 1.0 / own.len() as f64;
+            let share = 1.0 / own.len().max(1) as f64;
             let reads: Vec<(&Kind, f64)> = own.iter().map(|trial| (&trial.reads, share)).collect();
             let writes: Vec<(&Kind, f64)> = own.iter().map(|trial| (&trial.writes, share)).collect();
-            let mut alone = vec![[0.0; 2]; own[0].alone.len()];
-            for of_class in own.iter().flat_map(|trial| trial.alone.iter().enumerate()) {
-                let (class, delays) = of_class;
-                alone[class].iter_mut().zip(delays).for_each(|(sum, delay)| *sum += share * delay);
+            let mut classes = own[0].classes.clone();
+            for (number, of_class) in classes.iter_mut().enumerate() {
+                for (kind, mean) in of_class.iter_mut().enumerate() {
+                    let each = || own.iter().map(|trial| trial.classes[number][kind]);
+                    mean.size = each().map(|one| share * one.size).sum();
+                    mean.delay = each().map(|one| share * one.delay).sum();
+                }
             }
-            Trial {
-                of: loops[requester as usize].unwrap_or(own[0].of),
-                reads: Kind::mean(&reads, renamed),
-                writes: Kind::mean(&writes, renamed),
-                alone,
-            }
+            Trial { of: demand, reads: Kind::mean(&reads, renamed), writes: Kind::mean(&writes, renamed), classes }
         };
-        requesters.iter().zip(&self.of).map(combine).collect()
+        flows.iter().zip(&self.of).map(combine).collect()
     }
 }
 

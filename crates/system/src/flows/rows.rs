@@ -3,9 +3,21 @@
 use resilver_flow::OWN_CAP;
 use resilver_units::{SimDuration, SimTime};
 
-use super::sharing::{Layer, Shared};
+use super::sharing::{Allowed, Layer, Parts};
+use super::stretches::{Group, Stretch};
 use super::{Phase, Steady};
 use crate::limits::LimitKind;
+
+/// Whose flows they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowsOf {
+    /// Clients', bursts apart.
+    Clients,
+    /// Bursts' beside streams.
+    Bursts,
+    /// A job's, by its number.
+    Job(u32),
+}
 
 /// Flows of a stretch of time that one part binds.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,11 +26,13 @@ pub struct FlowRow {
     pub from: SimTime,
     /// See there.
     pub duration: SimDuration,
+    /// Whose they are.
+    pub of: FlowsOf,
     /// The pool that they ask for; `None` where they ask for all.
     pub pool: Option<usize>,
-    /// How many there are.
+    /// How many there are at a time at the most.
     pub count: u64,
-    /// All their rates together, in bytes a second, and the least and the largest.
+    /// What they move together in bytes a second, on average, and the least and the largest rate.
     pub rate: f64,
     /// See there.
     pub least: f64,
@@ -26,6 +40,8 @@ pub struct FlowRow {
     pub largest: f64,
     /// What they move in the time of statistics.
     pub bytes: f64,
+    /// What they were asked for by the end and have not moved; `None` where they are always asked for more.
+    pub backlog: Option<f64>,
     /// What kind of part binds them; `None` where what they keep outstanding does.
     pub kind: Option<LimitKind>,
     /// How many parts of its level are full, it included; none where no part binds.
@@ -64,6 +80,10 @@ pub struct FlowOutcome {
     pub rows: Vec<FlowRow>,
     /// By time, then from devices to clients.
     pub layers: Vec<LayerRow>,
+    /// What was asked for by the end and has not moved, bursts apart; `None` where all are always asked for more.
+    pub backlog: Option<f64>,
+    /// Whether it is known how long requests take.
+    pub has_delays: bool,
 }
 
 /// The time of a phase that statistics are of.
@@ -71,59 +91,40 @@ pub(super) fn counted(phase: &Phase, since: SimTime) -> SimDuration {
     phase.to.max(since).since(phase.from.max(since))
 }
 
-/// Flows by time and by what binds them, in the order in which flows are bound by it first.
-pub(super) fn rows(steady: &Steady, shared: &[Shared], since: SimTime) -> Vec<FlowRow> {
-    let mut rows: Vec<FlowRow> = Vec::new();
-    for (number, (phase, shared)) in steady.phases.iter().zip(shared).enumerate() {
-        let (first, count) = (rows.len(), steady.requesters.len());
-        let mut keys: Vec<(usize, u32)> = Vec::new();
-        let trials = &steady.trials[number * count..(number + 1) * count];
-        for (trial, (&rate, &binding)) in trials.iter().zip(shared.rates.iter().zip(&shared.binding)) {
-            let key = (trial.of.law, binding);
-            let place = keys.iter().position(|other| *other == key).unwrap_or_else(|| {
-                let (kind, number, part) = part_of(shared, binding);
-                let (from, duration) = (phase.from, phase.to.since(phase.from));
-                let pool = steady.config.traffic[trial.of.law].pool;
-                let (least, largest, count) = (f64::INFINITY, 0.0, 0);
-                let (rate, bytes) = (0.0, 0.0);
-                let full = if binding == OWN_CAP { 0 } else { shared.full_beside(binding) };
-                rows.push(FlowRow {
-                    from,
-                    duration,
-                    pool,
-                    count,
-                    rate,
-                    least,
-                    largest,
-                    bytes,
-                    kind,
-                    full,
-                    number,
-                    part,
-                });
-                keys.push(key);
-                keys.len() - 1
-            });
-            let row = &mut rows[first + place];
-            row.count += 1;
-            row.rate += rate;
-            row.least = row.least.min(rate);
-            row.largest = row.largest.max(rate);
-            row.bytes += rate * counted(phase, since).seconds();
+/// Flows by time and by what binds them.
+pub(super) fn rows(steady: &Steady, parts: &Parts, stretches: &[Stretch]) -> Vec<FlowRow> {
+    let row = |stretch: &Stretch, group: &Group| {
+        let (kind, number, part) = part_of(parts, group.binding);
+        let duration = stretch.to.since(stretch.from);
+        FlowRow {
+            from: stretch.from,
+            duration,
+            of: steady.whose(group.law),
+            pool: steady.config.traffic[group.law].pool,
+            count: group.most,
+            rate: group.bytes / duration.seconds(),
+            least: group.least,
+            largest: group.largest,
+            bytes: group.counted,
+            backlog: group.backlog,
+            kind,
+            full: if group.binding == OWN_CAP { 0 } else { group.full },
+            number,
+            part,
         }
-    }
-    rows
+    };
+    stretches.iter().flat_map(|stretch| stretch.groups.iter().map(move |group| row(stretch, group))).collect()
 }
 
 /// What binds a flow, as limits of a rebuild are told.
-fn part_of(shared: &Shared, binding: u32) -> (Option<LimitKind>, Option<u32>, Option<(String, String)>) {
+fn part_of(parts: &Parts, binding: u32) -> (Option<LimitKind>, Option<u32>, Option<(String, String)>) {
     if binding == OWN_CAP {
         return (None, None, None);
     }
-    let (layer, number) = shared.parts.place(binding);
+    let (layer, number) = parts.place(binding);
     match layer {
         Layer::Devices => (Some(LimitKind::Reading), Some(number), None),
-        Layer::Level(_) => (Some(LimitKind::Reading), None, Some(shared.parts.inner[number as usize].clone())),
+        Layer::Level(_) => (Some(LimitKind::Reading), None, Some(parts.inner[number as usize].clone())),
         Layer::Interfaces if number % 2 == 0 => (Some(LimitKind::Sending), Some(number / 2), None),
         Layer::Interfaces => (Some(LimitKind::Receiving), Some(number / 2), None),
         Layer::Links => (Some(LimitKind::Link), Some(number), None),
@@ -131,22 +132,15 @@ fn part_of(shared: &Shared, binding: u32) -> (Option<LimitKind>, Option<u32>, Op
 }
 
 /// What each layer of parts allows, by time.
-pub(super) fn layers(steady: &Steady, shared: &[Shared]) -> Vec<LayerRow> {
+pub(super) fn layers(steady: &Steady, allowed: &[Vec<Allowed>]) -> Vec<LayerRow> {
     let mut rows = Vec::new();
-    for (phase, shared) in steady.phases.iter().zip(shared) {
+    for (phase, layers) in steady.phases.iter().zip(allowed) {
         let mut before: Option<f64> = None;
-        for allowed in &shared.layers {
-            let layer = match &allowed.layer {
-                Some(Layer::Devices) => "devices",
-                Some(Layer::Interfaces) => "interfaces",
-                Some(Layer::Links) => "links",
-                Some(Layer::Level(level)) => level,
-                None => "clients",
-            };
+        for allowed in layers {
             rows.push(LayerRow {
                 from: phase.from,
                 duration: phase.to.since(phase.from),
-                layer: layer.to_owned(),
+                layer: Layer::word(allowed.layer.as_ref()).to_owned(),
                 parts: allowed.parts as u64,
                 alone: allowed.alone,
                 stacked: allowed.stacked,

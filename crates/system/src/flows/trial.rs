@@ -7,7 +7,7 @@ use resilver_units::{Bytes, DeviceId, SimDuration, SimTime};
 
 use super::refused;
 use crate::SystemError;
-use crate::actors::{Clients, Loop, Workload};
+use crate::actors::{Asked, Clients, Demand, Workload};
 use crate::config::SystemConfig;
 use crate::measures::ClientOutcome;
 use crate::recovery::Recovery;
@@ -23,6 +23,10 @@ const REQUESTS_MAX: usize = 1 << 24;
 /// Picoseconds between requests, at the most, and of all together.
 const SPACING_MAX: u64 = 100_000_000_000_000;
 const TIME_MAX: u64 = 1 << 62;
+
+/// How much heavier what comes whether or not others are done is than what waits for answers: it has all that it asks for before those share the
+/// rest.
+const OPEN_WEIGHT: f64 = 1e9;
 
 /// What one request costs a part.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +48,8 @@ pub(super) struct Kind {
     pub costs: Vec<Cost>,
     /// Requests that each server answers.
     pub answered: Vec<(u32, f64)>,
+    /// Its data in bytes.
+    pub size: f64,
     /// Seconds that it takes alone.
     pub delay: f64,
     /// Data handed to the fabric.
@@ -57,12 +63,97 @@ pub(super) struct Kind {
 /// What the requests of a requester come to.
 #[derive(Clone, Debug)]
 pub(super) struct Trial {
-    pub of: Loop,
+    pub of: Demand,
     /// The mean read, and the mean write.
     pub reads: Kind,
     pub writes: Kind,
-    /// Seconds that a read and a write of each class of requests take alone.
-    pub alone: Vec<[f64; 2]>,
+    /// What a read and a write of each class of requests come to by themselves.
+    pub classes: Vec<[OfClass; 2]>,
+}
+
+/// What requests of one class and kind come to by themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfClass {
+    /// Their share of all requests.
+    pub share: f64,
+    /// The data of each in bytes.
+    pub size: f64,
+    /// Seconds that one takes alone.
+    pub delay: f64,
+}
+
+impl Trial {
+    /// What the requests of each class and kind that were tried come to together: their class and kind, their share of all, and what was found.
+    fn of(of: Demand, classes: usize, tried: &[(usize, usize, f64, Kind)]) -> Self {
+        let mut by_class = vec![[OfClass::default(); 2]; classes];
+        for &(class, kind, share, Kind { size, delay, .. }) in tried {
+            by_class[class][kind] = OfClass { share, size, delay };
+        }
+        let mean_of = |kind: usize| {
+            let own = tried.iter().filter(|one| one.1 == kind);
+            let sum: f64 = own.clone().map(|one| one.2).sum();
+            let own: Vec<(&Kind, f64)> = own.map(|(_, _, share, found)| (found, share / sum)).collect();
+            Kind::mean(&own, |_, part| part)
+        };
+        Trial { of, reads: mean_of(0), writes: mean_of(1), classes: by_class }
+    }
+
+    /// The mean of both kinds of requests.
+    fn mean(&self, of_kind: impl Fn(&Kind) -> f64) -> f64 {
+        let reads = self.of.read_share;
+        reads * of_kind(&self.reads) + (1.0 - reads) * of_kind(&self.writes)
+    }
+
+    /// The data of a request in bytes.
+    pub fn size(&self) -> f64 {
+        self.mean(|kind| kind.size).max(1.0)
+    }
+
+    /// Seconds that a request takes alone.
+    pub fn alone(&self) -> f64 {
+        self.mean(|kind| kind.delay)
+    }
+
+    /// The share of the data that is read.
+    pub fn read_data(&self) -> f64 {
+        self.of.read_share * self.reads.size / self.size()
+    }
+
+    /// What a byte costs each part, in seconds that it is busy.
+    pub fn way(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let kinds = [(&self.reads, self.of.read_share), (&self.writes, 1.0 - self.of.read_share)];
+        let size = self.size();
+        let costs = kinds.into_iter().flat_map(|(kind, share)| kind.costs.iter().map(move |cost| (cost, share)));
+        let busy = costs.map(move |(cost, share)| (cost.part, cost.busy * share / size));
+        busy.filter(|&(_, cost)| cost > 0.0)
+    }
+
+    /// Bytes a second that it asks for; infinite where it is always asked for more, zero where it is asked for volumes.
+    pub fn asks(&self) -> f64 {
+        match self.of.asked {
+            Asked::Always => f64::INFINITY,
+            Asked::Requests(rate, _) => rate * self.size(),
+            Asked::Data(rate) => rate,
+        }
+    }
+
+    /// Its share beside others: what it has under way, of what requests queue for.
+    pub fn weight(&self) -> f64 {
+        match self.of.asked {
+            Asked::Requests(rate, _) => rate * OPEN_WEIGHT,
+            Asked::Always | Asked::Data(_) => self.of.window,
+        }
+    }
+
+    /// The rate in bytes a second at which what it has under way is done where nothing is in its way (Little's law), and its requests
+    /// keep their distance.
+    pub fn window_rate(&self) -> f64 {
+        // A request is issued at a random moment of the interval, on average in its middle.
+        let cycle = self.alone() + self.of.interval.seconds() / 2.0;
+        let (size, gap) = (self.size(), self.of.gap.seconds());
+        let of_window = if cycle > 0.0 { self.of.window * size / cycle } else { f64::INFINITY };
+        if gap > 0.0 { of_window.min(size / gap) } else { of_window }
+    }
 }
 
 /// How many requests of a kind are tried for a client, or for a server of its own, which has so many `targets`; `trials` is how many there are
@@ -78,6 +169,11 @@ pub(super) fn rows(targets: usize, trials: usize) -> Result<usize, SystemError> 
     Ok(targets * (REQUESTS / once.max(1)).clamp(1, 64))
 }
 
+/// How many are tried where requests are of so many objects, as often of one as of another; `trials` is how many there are of these.
+pub(super) fn rows_of_objects(objects: usize, trials: usize) -> usize {
+    (REQUESTS / trials.max(1)).clamp(1, objects.max(1))
+}
+
 /// What was tried of a requester.
 pub(super) struct Tried {
     /// Of each server that was named, or one of all of them.
@@ -91,7 +187,7 @@ pub(super) struct Tried {
 pub(super) fn run(
     config: &SystemConfig,
     clients: &Clients,
-    ((requester, servers), of): ((u32, &[DeviceId]), Loop),
+    ((requester, servers), of): ((u32, &[DeviceId]), Demand),
     rows: usize,
 ) -> Result<Tried, SystemError> {
     let classes = &config.traffic[of.law].classes;
@@ -101,7 +197,9 @@ pub(super) fn run(
     let mut tried: Vec<Vec<(usize, usize, f64, Kind)>> = vec![Vec::new(); count];
     let (mut form, mut all_events) = (None, 0);
     for (number, class) in classes.iter().enumerate() {
-        for (kind, share) in class.shares().into_iter().enumerate().filter(|&(_, share)| share > 0.0) {
+        // Of recorded requests these say which of them read.
+        let shares = if classes.len() == 1 { [of.read_share, 1.0 - of.read_share] } else { class.shares() };
+        for (kind, share) in shares.into_iter().enumerate().filter(|&(_, share)| share > 0.0) {
             let workload = clients.alone((requester, servers), (kind == 0, class.size), (rows, spacing));
             let (found, told, events) = try_one_by_one(config, workload, count, (rows, spacing))?;
             tried.iter_mut().zip(found).for_each(|(of_server, found)| of_server.push((number, kind, share, found)));
@@ -112,26 +210,6 @@ pub(super) fn run(
     let form = form.ok_or_else(|| refused("a share of requests reads, and the others write"))?;
     let trials = tried.iter().map(|tried| Trial::of(of, classes.len(), tried)).collect();
     Ok(Tried { trials, form, events: all_events })
-}
-
-impl Trial {
-    /// What the requests of each class and kind that were tried come to together, by their shares.
-    fn of(of: Loop, classes: usize, tried: &[(usize, usize, f64, Kind)]) -> Self {
-        let mut alone = vec![[0.0; 2]; classes];
-        tried.iter().for_each(|&(class, kind, _, ref found)| alone[class][kind] = found.delay);
-        let mean_of = |kind: usize| {
-            let own = tried.iter().filter(|one| one.1 == kind);
-            let sum: f64 = own.clone().map(|one| one.2).sum();
-            let own: Vec<(&Kind, f64)> = own.map(|(_, _, share, found)| (found, share / sum)).collect();
-            Kind::mean(&own, |_, part| part)
-        };
-        Trial { of, reads: mean_of(0), writes: mean_of(1), alone }
-    }
-
-    /// Seconds that a request takes alone, on average where so many of them read.
-    pub fn alone_seconds(&self, read_share: f64) -> f64 {
-        read_share * self.reads.delay + (1.0 - read_share) * self.writes.delay
-    }
 }
 
 /// Runs a workload to its end, which issues as many requests each of so many times in a row; returns what those of each time cost.
@@ -174,6 +252,7 @@ impl Kind {
         for (number, &(kind, share)) in kinds.iter().enumerate() {
             costs.extend(kind.costs.iter().map(|cost| (share, Cost { part: renamed(number, cost.part), ..*cost })));
             mean.answered.extend(kind.answered.iter().map(|&(device, answers)| (device, answers * share)));
+            mean.size += kind.size * share;
             mean.delay += kind.delay * share;
             mean.network_bytes += kind.network_bytes * share;
             mean.hops.resize(mean.hops.len().max(kind.hops.len()), 0.0);
@@ -231,6 +310,7 @@ impl Kind {
         let answers = clients.servers.iter().map(|server| server.completed);
         let answered_then = since.into_iter().flat_map(|since| &since.servers).map(|server| server.completed);
         let answered = (0..).zip(answers.zip(answered_then.chain(repeat(0))));
+        let size = all.bytes.get() - since.map_or(0, |since| since.all.bytes.get());
         let delays = all.sum_picoseconds - since.map_or(0, |since| since.all.sum_picoseconds);
         let pieces = |of: &ClientOutcome| of.pieces.map_or((0, 0), |of| (of.read.get(), of.written.get()));
         let (pieces, pieces_then) = (pieces(clients), since.map_or((0, 0), pieces));
@@ -244,6 +324,7 @@ impl Kind {
                 .filter(|(_, (now, then))| now > then)
                 .map(|(device, (now, then))| (device, each((now - then) as f64)))
                 .collect(),
+            size: each(size as f64),
             delay: each(delays as f64 * 1e-12),
             network_bytes: each(sent as f64),
             hops: hops.map(|(now, then)| each((now - then) as f64)).collect(),

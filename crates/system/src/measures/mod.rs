@@ -9,4 +9,4 @@ mod streams;
 pub use outcome::{Bar, ClientOutcome, Counts, Delays, PieceCounts, ServerOutcome, TrafficInterval};
 pub(crate) use periods::together;
 pub use periods::{Period, PeriodOutcome};
-pub use streams::{Rates, StreamOutcome, StripeGroup};
+pub use streams::{JobBurst, Rates, StreamOutcome, StripeGroup};

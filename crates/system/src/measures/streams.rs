@@ -1,6 +1,6 @@
 //! What a finished run has to tell of its streams, beside what it tells of clients.
 
-use resilver_units::{Bytes, SimDuration};
+use resilver_units::{Bytes, SimDuration, SimTime};
 
 use crate::class::TrafficClass;
 
@@ -56,6 +56,27 @@ pub struct StripeGroup {
     pub rates: Rates,
 }
 
+/// A burst of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobBurst {
+    /// Which job, and which of its bursts, from 0.
+    pub job: u32,
+    /// See there.
+    pub burst: u32,
+    /// When the job asks for it, and when it began and ended; `None` where it did not.
+    pub asked: SimTime,
+    /// See there.
+    pub began: Option<SimTime>,
+    /// See there.
+    pub ended: Option<SimTime>,
+    /// How long it takes where nothing is in its way.
+    pub length: SimDuration,
+    /// The data that it has moved.
+    pub bytes: Bytes,
+    /// The layer of what binds most of it, where that is known.
+    pub layer: Option<String>,
+}
+
 /// What a finished run has to tell of its streams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamOutcome {
@@ -75,6 +96,8 @@ pub struct StreamOutcome {
     pub rebuild_seconds: Option<f64>,
     /// One entry a group, where stripes are of groups.
     pub groups: Vec<StripeGroup>,
+    /// The bursts of jobs, job by job.
+    pub jobs: Vec<JobBurst>,
 }
 
 impl StreamOutcome {

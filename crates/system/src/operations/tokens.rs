@@ -119,7 +119,7 @@ pub(crate) enum WorkloadEvent {
         gives_back: bool,
     },
     /// A burst begins.
-    Burst,
+    Burst(u32),
     /// Groups begin to rebuild in place: which of the corruptions.
     Corrupt(u32),
 }
@@ -143,7 +143,7 @@ impl WorkloadEvent {
             WorkloadEvent::Retry(handle) => (7, handle.pack()),
             WorkloadEvent::Pace(source) => (8, u64::from(source)),
             WorkloadEvent::Resume { source, gives_back } => (9, u64::from(source) << 1 | u64::from(gives_back)),
-            WorkloadEvent::Burst => (10, 0),
+            WorkloadEvent::Burst(series) => (10, u64::from(series)),
             WorkloadEvent::Corrupt(corruption) => (11, u64::from(corruption)),
         };
         kind << HANDLE_BITS | rest
@@ -168,7 +168,7 @@ impl WorkloadEvent {
             7 => WorkloadEvent::Retry(handle),
             8 => WorkloadEvent::Pace(rest as u32),
             9 => WorkloadEvent::Resume { source: (rest >> 1) as u32, gives_back: rest & 1 == 1 },
-            10 => WorkloadEvent::Burst,
+            10 => WorkloadEvent::Burst(rest as u32),
             _ => WorkloadEvent::Corrupt(rest as u32),
         }
     }
@@ -198,7 +198,7 @@ mod tests {
                 WorkloadEvent::Pace(u32::MAX),
                 WorkloadEvent::Resume { source: u32::MAX, gives_back: true },
                 WorkloadEvent::Resume { source: 3, gives_back: false },
-                WorkloadEvent::Burst,
+                WorkloadEvent::Burst(199),
                 WorkloadEvent::Corrupt(7),
             ];
             for piece in [0, 1, 63] {

@@ -1,16 +1,18 @@
 //! What clients got as steady flows, row by row.
 
 use resilver_fabric::topology::Topology;
+use resilver_units::SimTime;
 
 use super::limits::{channel_ends, word};
 use super::{Metric, Table};
-use crate::flows::{FlowOutcome, FlowRow, LayerRow};
+use crate::flows::{FlowOutcome, FlowRow, FlowsOf, LayerRow};
 use crate::limits::LimitKind;
+use crate::measures::JobBurst;
 use crate::simulation::Report;
 
 fn outcome(report: &Report) -> (&[FlowRow], &[LayerRow]) {
     match &report.flows {
-        Some(FlowOutcome { rows, layers }) => (rows, layers),
+        Some(FlowOutcome { rows, layers, .. }) => (rows, layers),
         None => (&[], &[]),
     }
 }
@@ -27,6 +29,13 @@ pub(super) fn flows(report: &Report, topology: Option<&Topology>) -> Table {
         channel.zip(topology).map(|(channel, topology)| channel_ends(channel, topology))
     };
     let part = |row: &FlowRow| row.part.clone().unwrap_or_default();
+    let job = |row: &FlowRow| match row.of {
+        FlowsOf::Job(job) => Some(u64::from(job)),
+        FlowsOf::Clients | FlowsOf::Bursts => None,
+    };
+    table.add("is_burst", rows.iter().map(|row| row.of == FlowsOf::Bursts));
+    table.add("job_number", rows.iter().map(|row| count(job(row))));
+    table.add("backlog_bytes", rows.iter().map(|row| count(row.backlog.map(|backlog| backlog.round() as u64))));
     table.add("start_seconds", rows.iter().map(|row| row.from));
     table.add("duration_seconds", rows.iter().map(|row| row.duration));
     table.add("pool_number", rows.iter().map(|row| count(row.pool.map(|pool| pool as u64))));
@@ -59,5 +68,23 @@ pub(super) fn layers(report: &Report) -> Table {
     table.add("stacked_bytes_per_second", layers.iter().map(|row| row.stacked));
     table.add("lost_bytes_per_second", layers.iter().map(|row| row.lost));
     table.add("flows_bound", layers.iter().map(|row| row.bound));
+    table
+}
+
+/// A row a burst of a job; no columns where there are no streams.
+pub(super) fn jobs(report: &Report) -> Table {
+    let mut table = Table::new("jobs");
+    let Some(streams) = &report.streams else { return table };
+    let rows = &streams.jobs;
+    let seconds = |row: &JobBurst| row.began.zip(row.ended).map(|(began, ended)| ended.since(began).seconds());
+    table.add("job_number", rows.iter().map(|row| u64::from(row.job)));
+    table.add("burst", rows.iter().map(|row| u64::from(row.burst)));
+    table.add("asked_seconds", rows.iter().map(|row| row.asked));
+    table.add("began_seconds", rows.iter().map(|row| row.began.map(SimTime::seconds)));
+    table.add("ended_seconds", rows.iter().map(|row| row.ended.map(SimTime::seconds)));
+    table.add("seconds", rows.iter().map(seconds));
+    table.add("bytes", rows.iter().map(|row| row.bytes));
+    table.add("slowed", rows.iter().map(|row| seconds(row).map(|seconds| seconds / row.length.seconds())));
+    table.add("layer", rows.iter().map(|row| row.layer.clone().unwrap_or_default()));
     table
 }

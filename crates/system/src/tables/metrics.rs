@@ -33,15 +33,21 @@ pub fn metrics(report: &Report, faults: &[Named]) -> Metrics {
     of_clients(&mut found, report.clients.as_ref());
     of_network(&mut found, report.network.as_ref());
     of_streams(&mut found, report.streams.as_ref(), &report.outcome);
-    if report.flows.is_some() {
-        forget_delays_of_kinds(&mut found);
+    if let Some(flows) = &report.flows {
+        forget_delays(&mut found, flows.has_delays);
     }
+    let backlog = report.flows.as_ref().and_then(|flows| flows.backlog);
+    tell(&mut found, "backlog_bytes", backlog.map(|backlog| Bytes::new(backlog.round() as u64)));
     found
 }
 
 /// Of flows it is known how long a request takes on average, and not how much longer one kind waits than the other: that is
-/// told where all are of one kind.
-pub(super) fn forget_delays_of_kinds(found: &mut Metrics) {
+/// told where all are of one kind. Where some do not wait for answers, not even the mean is known.
+pub(super) fn forget_delays(found: &mut Metrics, has_delays: bool) {
+    let is_delay = |name: &str| name.contains("mean_") && name.ends_with("delay_seconds") && !name.contains("burst");
+    if !has_delays {
+        found.iter_mut().filter(|(name, _)| is_delay(name)).for_each(|(_, value)| *value = None);
+    }
     for period in ["", "before_", "during_", "after_"] {
         let names = ["read", "write"].map(|kind| format!("{period}mean_{kind}_delay_seconds"));
         let is_told = |(other, value): &&(String, Option<super::Metric>)| names.contains(other) && value.is_some();

@@ -7,9 +7,9 @@ use resilver_kernel::lanes::{LaneUse, Lanes};
 use resilver_units::Bytes;
 
 use super::classes::request_classes;
-use super::flows::{flows, layers};
+use super::flows::{flows, jobs, layers};
 use super::limits::limits;
-use super::metrics::{forget_delays_of_kinds, of_periods};
+use super::metrics::{forget_delays, of_periods};
 use super::{Metrics, Table, tell};
 use crate::TrafficClass;
 use crate::actors::Traffic;
@@ -22,8 +22,8 @@ const BUSY_BARS: usize = 50;
 
 /// The tables of a finished run; none until it is done.
 ///
-/// `servers` has a row a device, by number, and `interfaces` one an endpoint; `links`, `stripe_groups`, `request_classes`, `flows` and `layers` have
-/// no columns where there are none.
+/// `servers` has a row a device, by number, and `interfaces` one an endpoint; `links`, `stripe_groups`, `request_classes`, `flows`, `layers` and `jobs`
+/// have no columns where there are none.
 pub fn tables(simulation: &Simulation) -> Vec<Table> {
     let Some(report) = simulation.report() else { return Vec::new() };
     vec![
@@ -43,6 +43,7 @@ pub fn tables(simulation: &Simulation) -> Vec<Table> {
         limits(report, simulation.lanes(), simulation.topology()),
         flows(report, simulation.topology()),
         layers(report),
+        jobs(report),
     ]
 }
 
@@ -276,8 +277,8 @@ fn pools(report: &Report, traffic: &[Traffic]) -> Table {
         let law = traffic.iter().position(|traffic| traffic.pool == Some(number));
         let clients = report.clients.as_ref().zip(law).map(|(clients, law)| together(clients.classes[law].iter()));
         of_periods(&mut row, clients.as_ref());
-        if report.flows.is_some() {
-            forget_delays_of_kinds(&mut row);
+        if let Some(flows) = &report.flows {
+            forget_delays(&mut row, flows.has_delays);
         }
         row
     };

@@ -163,6 +163,7 @@ fn recorded(rows: &[(f64, bool, u32)]) -> Arrivals {
         is_read,
         bytes: Bytes::kibibytes(512),
         target: Some(DeviceId::new(target)),
+        object: u32::MAX,
     };
     Arrivals::Trace(Arc::new(rows.iter().map(row).collect()))
 }

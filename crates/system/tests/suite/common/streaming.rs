@@ -51,6 +51,8 @@ pub fn streams(servers: u32, window: u32, read_share: f64) -> StreamTraffic {
         read_share,
         control: Bytes::new(64),
         bursts: None,
+        jobs: vec![],
+        is_flow: false,
         warm_up: seconds(0.1),
         duration: Some(seconds(0.3)),
     }

@@ -1,0 +1,145 @@
+"""Jobs: applications that compute, move a volume, and compute again, by the signature of each."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+from pydantic import Field, GetJsonSchemaHandler, ValidationInfo, model_validator
+from pydantic_core import CoreSchema
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.text import decode, read_bytes, refuse
+from resilver.spec.section import TEXT, AboveZero, Count, Section, Share, file_path
+from resilver.spec.streams import WINDOW_MAX
+from resilver.units import Bytes, Seconds, exact_duration
+
+JOBS_MAX = 200
+"""The most jobs of a run: a byte numbers what asks for data."""
+
+_TIME = AboveZero('such as "45 s"')
+
+
+class Signature(Section):
+    """What a job moves, and when: the pattern that servers' logs show of it."""
+
+    name: str = ""
+    """What the job is called. Default: the file's name; without a file, its place in the list."""
+    period: Annotated[Seconds, _TIME] = Field(examples=["10 min"])
+    """From when a burst is asked for to when the next one is."""
+    first: Seconds = Field(default=Seconds(0), examples=["30 s"])
+    """From the job's start to its first burst: its phase."""
+    length: Annotated[Seconds, _TIME] = Field(examples=["45 s"])
+    """How long a burst takes where nothing is in its way; at most the period."""
+    volume: Annotated[Bytes, AboveZero('such as "2.4 TB"')] = Field(examples=["2.4 TB"])
+    """The bytes of a burst."""
+    reads: Share = Field(default=0.0, examples=[0.0])
+    """The share of a burst's operations that read; the others write."""
+    height: str | float | None = None
+    """The rate of a burst, as it was found; it follows from volume and length, and is not used."""
+    confidence: Share | None = None
+    """How sure whoever found the signature was; it is not used."""
+    runs: Count | None = None
+    """How many runs it was found in; it is not used."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, data: Any, info: ValidationInfo) -> Any:
+        if isinstance(data, dict | Signature):
+            return data
+        path = file_path(data, info)
+        try:
+            table = tomllib.loads(decode(read_bytes(path), path))
+        except tomllib.TOMLDecodeError as error:
+            refuse(str(path), f"this is no TOML: {error}", "write a signature's keys, key = value")
+        return {"name": path.stem, **table}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.length > self.period:
+            rule = f"a burst of {exact_duration(self.length)} is longer than the period"
+            value = show(exact_duration(self.length))
+            raise ConfigError(Problem(rule, "shorten it", key="length", value=value))
+        return self
+
+
+class _FileOr:
+    """In the annotation of a section that a file may hold: its path does as well."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"anyOf": [dict(TEXT), handler(schema)]}
+
+
+class Job(Section):
+    """An application whose bursts repeat, each beginning no sooner than the one before is done."""
+
+    signature: Annotated[Signature, _FileOr()] = Field(examples=["checkpoint.toml"])
+    """The file with its signature, or the same keys as a table."""
+    start: Seconds = Field(default=Seconds(0), examples=["0 s"])
+    """When it starts, from the start of the run."""
+    clients: Count | None = Field(default=None, examples=[8])
+    """At how many of the places where clients enter it is; each has an equal share of a burst.
+    Default: at all from the first one on.
+    """
+    first_client: Annotated[int, Field(strict=True, ge=0)] = Field(default=0, examples=[0])
+    """The first of these places, from 0."""
+    window: Count = Field(default=16, le=WINDOW_MAX, examples=[16])
+    """How many operations each client has under way at the most."""
+
+    @property
+    def first_seconds(self) -> float:
+        """When its first burst is asked for, from the start of the run."""
+        return float(self.start) + float(self.signature.first)
+
+    def content(self) -> dict[str, Any]:
+        """What affects results, JSON-able: in bytes and seconds."""
+        told = {"height", "confidence", "runs"}
+        return self.model_dump(mode="json", exclude={"signature": told})
+
+    def places(self, entries: int) -> range:
+        """The places where it is, of so many where clients enter."""
+        end = entries if self.clients is None else self.first_client + self.clients
+        return range(min(self.first_client, entries), min(end, entries))
+
+
+def names_of(jobs: Sequence[Job]) -> tuple[str, ...]:
+    """The names of jobs, no two alike.
+
+    >>> from resilver.spec.jobs import Job, names_of
+    >>> keys = {"period": "10 min", "length": "45 s", "volume": "1 TB"}
+    >>> names_of([Job(signature={"name": "a", **keys}), Job(signature=keys)])
+    ('a', 'job 1')
+    """
+    given = [job.signature.name for job in jobs]
+    names: list[str] = []
+    for number, name in enumerate(given):
+        if name and given.count(name) > 1:
+            name = f"{name} {given[: number + 1].count(name)}"
+        names.append(name or f"job {number}")
+    return tuple(names)
+
+
+def job_problems(jobs: Sequence[Job], entries: int) -> list[Problem]:
+    """What is wrong between jobs and the places where clients enter.
+
+    Args:
+        jobs: The jobs.
+        entries: How many such places there are; zero where that is not known yet.
+    """
+    problems = []
+    if len(jobs) > JOBS_MAX:
+        rule = f"there are {len(jobs):,} jobs, and {JOBS_MAX} are the most"
+        problems.append(Problem(rule, "simulate fewer at a time", key="traffic.jobs"))
+    for number, job in enumerate(jobs):
+        last = job.first_client + (job.clients or 1)
+        if entries and last > entries:
+            rule = f"clients enter at {entries:,} places, numbered from 0"
+            key = "first_client" if job.clients is None else "clients"
+            value = show(job.first_client if job.clients is None else job.clients)
+            remedy = "give fewer, or more places by cluster.fabric.routers"
+            key = f"traffic.jobs.{number}.{key}"
+            problems.append(Problem(rule, remedy, key=key, value=value))
+    return problems

@@ -1,0 +1,267 @@
+"""Streams, bursts and arrivals as flows by the command: beside events, and by closed forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from tests.integration.flow_runs import rows, run
+from tests.integration.test_command import command
+
+# Three copies by CRUSH under 64 clients: the servers differ by what they hold, and the one that
+# holds most binds once what the others wait with has run dry.
+STREAMS = """
+[cluster]
+servers = 16
+device = "jbod10-sata"
+fabric = { routers = 64 }
+[population]
+file_size = "8 MiB"
+files = 20000
+[placement]
+placement_groups = 2048
+[redundancy]
+replicas = 3
+[traffic]
+streams = { window = 8 }
+reads = 0.3
+warm_up = "300 s"
+duration = "100 s"
+"""
+# 4 MB/s of each of 64 clients, and 80 GB over all of them every 80 s.
+BURSTS = 'bursts = { volume = "80 GB", every = "80 s", first = "10 s" }'
+PACED = STREAMS.replace("{ window = 8 }", f'{{ window = 8, rate = "4 MB/s", {BURSTS} }}')
+PACED = PACED.replace("reads = 0.3", "reads = 0.0").replace("300 s", "0 s").replace("100", "240")
+# Sets of 8+2 behind servers of 900 MB/s that take turns as bottlenecks with a slow disk.
+SETS = """
+[[cluster.parts]]
+level = "server"
+count = 2
+ports = 4
+service = "900 MB/s"
+[[cluster.parts]]
+level = "drive"
+in = "server"
+count = 20
+device = { service = "2 ms" }
+[[cluster.parts]]
+level = "ost"
+in = "server"
+of = "drive"
+size = 10
+[cluster.fabric]
+routers = 16
+[population]
+file_size = "8 MiB"
+files = 4000
+[placement]
+algorithm = "sets"
+level = "ost"
+[redundancy]
+code = "rs 8+2"
+[traffic]
+streams = { window = 8 }
+reads = 0.0
+warm_up = "10 s"
+duration = "50 s"
+[[faults]]
+at = "40 s"
+part = { drives = ["drive.5"] }
+health = 0.3
+"""
+# Requests at random moments to servers of which one works at 0.3 of its speed for 50 s: what comes
+# to it then waits, and is done after it.
+ARRIVALS = """
+[cluster]
+servers = 8
+device = "jbod10-sata"
+fabric = { routers = 16 }
+[traffic]
+arrivals = { poisson = "800 /s" }
+reads = 1.0
+request_size = "1 MiB"
+warm_up = "10 s"
+duration = "200 s"
+[[faults]]
+at = "50 s"
+until = "100 s"
+part = { servers = ["server.3"] }
+health = 0.3
+"""
+PARETO = ARRIVALS.replace('{ poisson = "800 /s" }', '{ pareto = "800 /s", shape = 2.5 }')
+HOT = ARRIVALS.replace("reads", "targets = { hot_servers = 0.25, hot_requests = 0.4 }\nreads")
+STUDIES = {
+    "streams": STREAMS,
+    "paced": PACED,
+    "sets": SETS,
+    "poisson": ARRIVALS,
+    "pareto": PARETO,
+    "hot": HOT,
+}
+COLUMNS = (
+    "throughput_bytes_per_second",
+    "before_throughput_bytes_per_second",
+    "during_throughput_bytes_per_second",
+    "after_throughput_bytes_per_second",
+    "read_bytes_per_second",
+    "write_bytes_per_second",
+    "burst_bytes_per_second",
+    "mean_burst_delay_seconds",
+    "device_busy_fraction",
+)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_flows_and_events_agree_within_5_percent(name: str, tmp_path: Path) -> None:
+    events, flows = (run(tmp_path, STUDIES[name], engine) for engine in ("events", "flows"))
+    for column in COLUMNS:
+        if events[column] is None:
+            assert flows[column] is None, column
+        else:
+            assert flows[column] == pytest.approx(events[column], rel=0.05), column
+
+
+# Two servers of 100 MB/s: a controller each, and drives that are never what binds.
+BOUND = """
+[[cluster.parts]]
+level = "controller"
+count = 2
+ports = 1
+service = "100 MB/s"
+[[cluster.parts]]
+level = "drive"
+in = "controller"
+count = 10
+device = { service = "0.01 ms" }
+[cluster.fabric]
+routers = 4
+table = { rows = [["1 B", "2 us", "1 us", "0.1 ns"]] }
+[population]
+file_size = "1 MB"
+files = 1000
+[redundancy]
+replicas = 2
+[placement]
+algorithm = "crush"
+failure_domain = "controller"
+[traffic]
+reads = 0.0
+duration = "60 s"
+[traffic.streams]
+window = 64
+rate = "0 B/s"
+bursts = { volume = "2 GB", every = "30 s", first = "5 s" }
+"""
+
+
+def test_a_burst_over_a_bound_takes_its_volume_over_that(tmp_path: Path) -> None:
+    # Each of two copies passes one of the controllers, so that 100 MB/s of data are written. The
+    # coordinator sends the other copy, which passes no controller but its own: 2 GB take 20 s.
+    found = run(tmp_path, BOUND, "flows")
+    assert found["mean_burst_delay_seconds"] == pytest.approx(20.0, rel=1e-3)
+    # Two bursts of 2 GB in 60 s.
+    assert found["burst_bytes_per_second"] == pytest.approx(4e9 / 60, rel=1e-9)
+    flows = rows(tmp_path, "flows")
+    assert {row["traffic"] for row in flows} == {"bursts"}
+    assert {row["binding_level"] for row in flows} == {"controller"}
+    assert [row["start_seconds"] for row in flows] == pytest.approx([5.0, 35.0])
+    # All of it has moved, and nothing waits.
+    assert sum(row["bytes"] for row in flows) == 4_000_000_000
+    assert [row["backlog_bytes"] for row in flows] == [0, 0]
+
+
+def test_bursts_that_overlap_are_served_one_behind_the_other(tmp_path: Path) -> None:
+    # One every 15 s, of which each takes 20: they begin at 5, 20, 35 and 50 s and would end at 25,
+    # 45, 65 and 85 s. Two end within 60 s, after 20 and 25 s; 5.5 GB have moved, of 8 GB.
+    study = BOUND.replace('every = "30 s"', 'every = "15 s"')
+    found = run(tmp_path, study, "flows")
+    assert found["mean_burst_delay_seconds"] == pytest.approx(22.5, rel=1e-3)
+    assert found["burst_bytes_per_second"] == pytest.approx(5.5e9 / 60, rel=1e-3)
+    assert rows(tmp_path, "flows")[-1]["backlog_bytes"] == pytest.approx(2.5e9, rel=2e-3)
+
+
+def test_what_is_asked_for_and_not_got_is_a_backlog(tmp_path: Path) -> None:
+    # 1,400 requests of 1 MiB a second to eight servers that read 158.3 a second each: 133.4 too
+    # many, for 210 s.
+    study = ARRIVALS.partition("[[faults]]")[0].replace("800", "1400")
+    events, flows = (run(tmp_path, study, engine) for engine in ("events", "flows"))
+    assert flows["throughput_bytes_per_second"] == pytest.approx(
+        events["throughput_bytes_per_second"], rel=0.01
+    )
+    asked, lasts = 1400 * 2**20, 210.0
+    left = (asked - flows["throughput_bytes_per_second"]) * lasts
+    assert flows["backlog_bytes"] == pytest.approx(left, rel=1e-6)
+    assert flows["requests_outstanding"] == pytest.approx(events["requests_outstanding"], rel=0.05)
+    told = sum(row["backlog_bytes"] for row in rows(tmp_path, "flows"))
+    assert told == pytest.approx(flows["backlog_bytes"], abs=len(rows(tmp_path, "flows")))
+    assert flows["mean_delay_seconds"] is None and flows["mean_read_delay_seconds"] is None
+
+
+def test_a_backlog_is_worked_off_once_there_is_room(tmp_path: Path) -> None:
+    # Server 3 gets 100 requests of 1 MiB a second. At 0.3 of 158.3 a second it reads 47.5: 2,625 of
+    # them wait after 50 s, and are done within 2,625 / 58.3 = 45 s.
+    run(tmp_path, ARRIVALS, "flows")
+    starts = sorted({row["start_seconds"] for row in rows(tmp_path, "flows")})
+    assert starts == pytest.approx([0.0, 50.0, 100.0, 145.0], abs=0.1)
+    (waiting,) = {row["backlog_bytes"] for row in rows(tmp_path, "flows")} - {0}
+    assert waiting == pytest.approx(2625 * 2**20, rel=1e-3)
+
+
+def test_a_trace_is_a_flow_until_its_last_request(tmp_path: Path) -> None:
+    # 1,000 requests within 10 s, all to server 1, of a run of 20 s: 100 MB/s for half of it.
+    lines = [f"{0.01 * (number + 1):g},read,1 MB,server.1" for number in range(1000)]
+    trace = "\n".join(["seconds,kind,size,target", *lines])
+    (tmp_path / "trace.csv").write_text(trace + "\n", encoding="utf-8")
+    study = """
+[cluster]
+servers = 4
+device = "jbod10-sata"
+fabric = { routers = 2 }
+[traffic]
+arrivals = { trace = "trace.csv" }
+duration = "20 s"
+"""
+    events, flows = (run(tmp_path, study, engine) for engine in ("events", "flows"))
+    for found in (events, flows):
+        assert found["throughput_bytes_per_second"] == pytest.approx(50e6, rel=1e-6)
+    busy = [row["device_bytes_read"] for row in rows(tmp_path, "servers")]
+    assert busy == pytest.approx([0, 1e9, 0, 0], abs=1)
+
+
+def test_flows_over_time_conserve_bytes_and_have_a_digest(tmp_path: Path) -> None:
+    found = run(tmp_path / "one", PACED, "flows")
+    again = run(tmp_path / "again", PACED, "flows")
+    assert found["digest"] == again["digest"]
+    flows, window = rows(tmp_path / "one", "flows"), found["statistics_seconds"]
+    moved = sum(row["bytes"] for row in flows)
+    told = found["throughput_bytes_per_second"] + found["burst_bytes_per_second"]
+    assert moved == pytest.approx(told * window, rel=1e-9)
+    # Each byte is written three times, and no server is busier than the time.
+    servers = rows(tmp_path / "one", "servers")
+    written = sum(row["device_bytes_written"] for row in servers)
+    assert written == pytest.approx(3 * moved, rel=1e-6)
+    assert max(row["device_busy_seconds"] for row in servers) <= window * (1 + 1e-9)
+    # What clients get in each stretch is what they get in all.
+    told_of = sum(row["write_bytes"] for row in rows(tmp_path / "one", "traffic"))
+    assert told_of == pytest.approx(found["write_bytes_per_second"] * window, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("traffic", "message"),
+    [
+        ("streams = { window = 4 }", "flows stream over what is stored"),
+        ('arrivals = { trace = "once.csv" }', "all its requests come at one time"),
+    ],
+)
+def test_what_flows_cannot_mean_is_refused_by_check(
+    traffic: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "once.csv").write_text("seconds,kind,size\n0,read,4096\n", encoding="utf-8")
+    study = f'[cluster]\nservers = 4\n[traffic]\nengine = "flows"\n{traffic}\nduration = "1 s"\n'
+    (tmp_path / "study.toml").write_text(study, encoding="utf-8")
+    done = command("check", "study.toml", cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr and "Traceback" not in done.stderr, done.stderr

@@ -1,0 +1,192 @@
+"""Jobs with a signature by the command: by events and by flows, alone and in each other's way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from tests.integration.flow_runs import rows, run
+from tests.integration.test_command import command
+
+SYSTEM = """
+[cluster]
+servers = 16
+device = "jbod10-sata"
+fabric = { routers = 64 }
+[population]
+file_size = "8 MiB"
+files = 20000
+[placement]
+placement_groups = 2048
+[redundancy]
+replicas = 3
+[traffic]
+duration = "600 s"
+"""
+A = 'name = "a", period = "150 s", first = "10 s", length = "40 s", volume = "%s"'
+B = 'name = "b", period = "200 s", length = "50 s", volume = "%s"'
+TWO = """
+[[traffic.jobs]]
+clients = 32
+signature = {{ {} }}
+[[traffic.jobs]]
+clients = 32
+first_client = 32
+start = "20 s"
+signature = {{ {} }}
+"""
+
+
+def bursts(folder: Path, engine: str = "flows") -> dict[str, list[dict[str, Any]]]:
+    """The bursts of each job."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows(folder, "jobs", engine):
+        found.setdefault(row["job"], []).append(row)
+    return found
+
+
+@pytest.mark.parametrize("engine", ["events", "flows"])
+def test_a_burst_with_nothing_in_its_way_takes_its_length(engine: str, tmp_path: Path) -> None:
+    # 2 GB/s and 1.2 GB/s of a system that writes 3.6 GB/s, together less than that.
+    study = SYSTEM + TWO.format(A % "80 GB", B % "60 GB")
+    found = run(tmp_path, study, engine)
+    jobs = bursts(tmp_path, engine)
+    # Asked for at 10, 160, 310 and 460 s, and at 20, 220 and 420 s.
+    assert [row["asked_seconds"] for row in jobs["a"]] == [10.0, 160.0, 310.0, 460.0]
+    assert [row["asked_seconds"] for row in jobs["b"]] == [20.0, 220.0, 420.0]
+    for name, length in (("a", 40.0), ("b", 50.0)):
+        for row in jobs[name]:
+            assert row["began_seconds"] == row["asked_seconds"]
+            assert row["seconds"] == pytest.approx(length, rel=0.01)
+            assert row["slowed"] == pytest.approx(row["seconds"] / length, rel=1e-9)
+            assert row["ended_seconds"] == pytest.approx(row["began_seconds"] + row["seconds"])
+    # Four bursts of 80 GB and three of 60; events move whole objects.
+    assert found["burst_bytes_per_second"] == pytest.approx(500e9 / 600, rel=1e-3)
+    assert found["requests_completed"] == 0
+
+
+def test_events_and_flows_agree_where_jobs_are_in_each_others_way(tmp_path: Path) -> None:
+    study = SYSTEM + TWO.format(A % "200 GB", B % "120 GB")
+    both = [run(tmp_path, study, engine) for engine in ("events", "flows")]
+    events, flows = (bursts(tmp_path, engine) for engine in ("events", "flows"))
+    for name in ("a", "b"):
+        assert len(flows[name]) == len(events[name])
+        for one, other in zip(flows[name], events[name], strict=True):
+            assert one["seconds"] == pytest.approx(other["seconds"], rel=0.05)
+            assert one["asked_seconds"] == other["asked_seconds"]
+    assert flows["a"][0]["slowed"] > 2 and flows["a"][0]["binding_level"] == "server"
+    # The last but one of b has the system to itself, and asks for 2.4 GB/s.
+    assert flows["b"][1]["slowed"] == pytest.approx(1.0, rel=1e-6)
+    assert flows["b"][1]["binding_level"] == "clients"
+    assert both[0]["mean_burst_delay_seconds"] == pytest.approx(
+        both[1]["mean_burst_delay_seconds"], rel=0.05
+    )
+
+
+@pytest.mark.parametrize("engine", ["events", "flows"])
+def test_a_burst_waits_for_the_one_before_it(engine: str, tmp_path: Path) -> None:
+    # A burst of 600 GB at 3.6 GB/s takes longer than the period of 100 s: the next one begins when
+    # it has ended, and the last ones are asked for and never begin, or never end.
+    job = 'signature = { period = "100 s", length = "50 s", volume = "600 GB" }'
+    run(tmp_path, SYSTEM + f"[[traffic.jobs]]\n{job}\n", engine)
+    (found,) = bursts(tmp_path, engine).values()
+    assert [row["burst"] for row in found] == list(range(6))
+    assert [row["asked_seconds"] for row in found] == [100.0 * number for number in range(6)]
+    ended = [row for row in found if row["ended_seconds"] is not None]
+    assert len(ended) == 3 and all(row["slowed"] > 3 for row in ended)
+    for before, row in zip(ended, found[1:], strict=False):
+        assert row["began_seconds"] == before["ended_seconds"]
+    under_way, *waiting = found[3:]
+    assert under_way["began_seconds"] is not None and 0 < under_way["bytes"] < 600e9
+    assert [(row["began_seconds"], row["bytes"]) for row in waiting] == [(None, 0)] * 2
+
+
+def test_a_phase_that_keeps_jobs_apart_saves_what_flows_say(tmp_path: Path) -> None:
+    # Two like jobs that ask for all of the system: at once each takes twice as long as alone.
+    job = 'clients = 32\nfirst_client = {}\nstart = "{} s"\nsignature = {{ {} }}\n'
+    signature = 'period = "200 s", length = "10 s", volume = "180 GB"'
+
+    def slowed(start: int) -> list[float]:
+        jobs = "".join(
+            "[[traffic.jobs]]\n" + job.format(32 * number, start * number, signature)
+            for number in (0, 1)
+        )
+        run(tmp_path / str(start), SYSTEM + jobs, "flows")
+        return [row["slowed"] for row in rows(tmp_path / str(start), "jobs")]
+
+    together, apart = slowed(0), slowed(100)
+    assert together == pytest.approx([2 * one for one in apart], rel=1e-6)
+
+
+def test_a_signature_is_a_file_that_the_run_folder_keeps(tmp_path: Path) -> None:
+    (tmp_path / "forecast.toml").write_text(
+        'period = "150 s"\nlength = "40 s"\nvolume = "80 GB"\nheight = "2 GB/s"\n'
+        "confidence = 0.9\nruns = 8\n",
+        encoding="utf-8",
+    )
+    job = '[[traffic.jobs]]\nsignature = "forecast.toml"\n'
+    found = run(tmp_path, SYSTEM + job, "flows")
+    assert set(bursts(tmp_path)) == {"forecast"}
+    # The folder is enough to run it again, without the file.
+    (tmp_path / "forecast.toml").unlink()
+    kept = (tmp_path / "flows" / "study.toml").read_text(encoding="utf-8")
+    again = run(tmp_path / "again", kept, "flows")
+    assert again["digest"] == found["digest"]
+
+
+def test_the_summary_says_how_long_bursts_take(tmp_path: Path) -> None:
+    study = SYSTEM + TWO.format(A % "200 GB", B % "60 GB")
+    (tmp_path / "study.toml").write_text(study, encoding="utf-8")
+    setting = 'traffic.engine="flows"'
+    done = command("run", "study.toml", "--set", setting, "-o", "flows", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "a moves 200 GB within 40 s every 150 s" in said
+    assert "a: bursts take" in said and "times as long as alone" in said
+    done = command("report", "flows", "-o", "report.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "bursts of jobs" in page and "times as long as alone" in page
+
+
+@pytest.mark.parametrize(
+    ("jobs", "message"),
+    [
+        ('[{ signature = "none.toml" }]', "none.toml"),
+        ('[{ signature = { period = "1 s", length = "2 s", volume = "1 B" } }]', "longer than"),
+        ('[{ signature = { period = "1 s", volume = "1 B" } }]', "signature.length"),
+        ('[{ signature = { period = "9 s", length = "2 s", volume = 5 } }]', "signature.volume"),
+        ("[{ signature = { %s }, clients = 65 }]" % (A % "1 TB"), "jobs.0.clients"),
+        ("[{ signature = { %s }, first_client = 64 }]" % (A % "1 TB"), "jobs.0.first_client"),
+        ("[{ signature = { %s, peak = 1 } }]" % (A % "1 TB"), "peak"),
+        (
+            '[{ signature = { period = "1 us", length = "1 us", volume = "1 B" } }]',
+            "bursts in a run",
+        ),
+        ('[{ signature = "broken.toml" }]', "no TOML"),
+    ],
+)
+def test_what_a_job_cannot_be_is_refused_by_check(jobs: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.toml").write_text("period = = 3", encoding="utf-8")
+    (tmp_path / "study.toml").write_text(f"{SYSTEM}jobs = {jobs}\n", encoding="utf-8")
+    done = command("check", "study.toml", cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_jobs_stand_alone_and_need_something_stored(tmp_path: Path) -> None:
+    job = "jobs = [{ signature = { %s } }]" % (A % "1 TB")
+    studies = {
+        f"{SYSTEM}outstanding = 4\n{job}\n": "exactly one of",
+        f'[cluster]\nservers = 4\n[traffic]\nduration = "1 s"\n{job}\n': "add [population]",
+        f"{SYSTEM}reads = 0.5\n{job}\n": "signature says this",
+    }
+    for study, message in studies.items():
+        (tmp_path / "study.toml").write_text(study, encoding="utf-8")
+        done = command("check", "study.toml", cwd=tmp_path)
+        assert done.returncode == 2, done.stdout
+        assert message in done.stderr and "Traceback" not in done.stderr, done.stderr
