@@ -15,7 +15,7 @@ from resilver.simulate import Progress, simulate
 
 GOAL_EVENTS_PER_SECOND = 20_000
 JOBS, CLIENTS = 200, 10
-CASES = {"signatures bind": ("1 GB", 60), "devices bind": ("60 GB", 1)}
+CASES = {"signatures bind": ("400 MB", 100), "devices bind": ("4 GB", 2)}
 
 
 def study(volume: str, bursts: int) -> Study:
