@@ -7,10 +7,8 @@ lists of GPFS are IBM's "File list format" of Storage Scale.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,6 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import show
+from resilver.importers.age_blocks import (
+    Columns,
+    find_columns,
+    gpfs_columns,
+    ne2scan_columns,
+)
 from resilver.importers.scanned import is_scan, read_scanned, scanned_batches
 from resilver.importers.sizes.formats import GPFS_LINE
 from resilver.importers.sizes.stream import Listing
@@ -118,12 +122,19 @@ def read_ages(path: Path) -> AgedFiles:
 
 def _read(listing: Listing) -> AgedFiles:
     first = next((one for one in listing.head.split(b"\n") if one.strip()), b"")
-    parse, is_aged = _format(listing, first)
+    parse, columns_of, is_aged = _format(listing, first)
     tally = _Tally()
     begun = ended = None
-    is_complete = False
-    for batch in listing.batches():
+    is_complete, number = False, 1
+    for block in listing.blocks():
+        columns = None if is_complete or listing.separator != b"\n" else columns_of(block)
+        if columns is not None:
+            tally.add_columns(columns)
+            number += len(columns.sizes)
+            continue
         rows: list[_Row] = []
+        batch = listing.batch(number, block)
+        number += len(batch.records)
         for line, record in enumerate(batch.records, batch.first):
             if record.startswith(b"#"):
                 if record.startswith(_IDENT):
@@ -153,11 +164,12 @@ def _scanned(path: Path) -> AgedFiles:
     for batch in scanned_batches(path, ("kind", "size_bytes", "owner", *times)):
         files = batch.filter(pc.equal(batch.column("kind"), "file"))
         newest = pc.max_element_wise(*(files.column(name).cast("int64") for name in times))
-        tally.add_columns(
+        known, owners = np.unique(files.column("owner").to_numpy(), return_inverse=True)
+        sizes, names = (
             files.column("size_bytes").to_numpy(),
-            newest.to_numpy() / 1e6,
-            files.column("owner").to_numpy(),
+            [b"%d" % one for one in known.tolist()],
         )
+        tally.add_columns(Columns(sizes, newest.to_numpy() / 1e6, owners, names))
     if not tally.sizes:
         refuse(path, "there is no file in the scan", "scan the folder that is purged")
     begun = said.begun_seconds
@@ -168,17 +180,19 @@ def _epoch(words: list[bytes]) -> float | None:
     return float(words[0]) if words and words[0].isdigit() else None
 
 
-def _format(listing: Listing, first: bytes) -> tuple[Callable[[bytes], _Row], bool]:
-    """How a line is read, and whether it holds ages and no times."""
+def _format(
+    listing: Listing, first: bytes
+) -> tuple[Callable[[bytes], _Row], Callable[[bytes], Columns | None], bool]:
+    """How a line is read, how a block of plain ones, and whether they hold ages and no times."""
     if first.startswith(_IDENT):
-        return _ne2scan, False
+        return _ne2scan, ne2scan_columns, False
     if GPFS_LINE.fullmatch(first):
-        return _gpfs, True
+        return _gpfs, gpfs_columns, True
     if first.count(b"|") >= _NE2SCAN_WORDS:
-        return _ne2scan, False
+        return _ne2scan, ne2scan_columns, False
     words = first.split(None, 5)
     if len(words) >= 5 and words[0].isdigit():
-        return _find, False
+        return _find, find_columns, False
     text = show(first[:60].decode("utf-8", "replace"))
     listing.refuse(1, f"{text} is no line of a listing with ages", f"write one with {_FIND}")
 
@@ -237,21 +251,13 @@ class _Tally:
         found = [numbers.setdefault(owner, len(numbers)) for owner in owners]
         self.owners.append(np.array(found, dtype=np.int64))
 
-    def add_columns(
-        self,
-        sizes: npt.NDArray[np.int64],
-        times: Floats,
-        owners: npt.NDArray[np.int64],
-    ) -> None:
-        """Add files whose owners are numbers."""
-        if not sizes.size:
-            return
+    def add_columns(self, columns: Columns) -> None:
+        """Add files by the block."""
         numbers = self._numbers
-        known, places = np.unique(owners, return_inverse=True)
-        found = [numbers.setdefault(b"%d" % owner, len(numbers)) for owner in known.tolist()]
-        self.sizes.append(sizes)
-        self.times.append(times)
-        self.owners.append(np.array(found, dtype=np.int64)[places])
+        own = np.array([numbers.setdefault(name, len(numbers)) for name in columns.names])
+        self.sizes.append(columns.sizes)
+        self.times.append(columns.times)
+        self.owners.append(own[columns.owners].astype(np.int64))
 
     def aged(
         self, place: str, begun: float | None, ended: float | None, *, is_aged: bool
@@ -279,8 +285,7 @@ class _Tally:
             refuse(place, rule, "set the clocks, or list again")
         days = np.clip(ages, 0, AGE_DAYS_MAX).astype(np.int64)
         classes = np.frexp(np.maximum(sizes, 1).astype(np.float64))[1] - 1
-        table = np.zeros((SIZE_CLASSES, AGE_DAYS_MAX + 1))
-        np.add.at(table, (classes, days), sizes.astype(np.float64))
+        table = _by_day(classes, SIZE_CLASSES, days, sizes)
         return AgedFiles(
             place=place,
             scanned_seconds=scanned,
@@ -295,12 +300,18 @@ class _Tally:
     def _of_owners(self, owners: Any, days: Any, sizes: Any) -> Iterator[tuple[str, Floats]]:
         if set(self._numbers) == {b""}:
             return
-        order = np.argsort(owners, kind="stable")
-        edges = np.searchsorted(owners[order], np.arange(len(self._numbers) + 1))
-        names = {number: name for name, number in self._numbers.items()}
-        found: dict[str, Floats] = defaultdict(lambda: np.zeros(AGE_DAYS_MAX + 1))
-        for number, (first, last) in enumerate(pairwise(edges)):
-            mine = order[first:last]
-            own = np.bincount(days[mine], weights=sizes[mine], minlength=AGE_DAYS_MAX + 1)
-            found[names[number].decode("utf-8", "replace")] += own
+        count = len(self._numbers)
+        table = _by_day(owners, count, days, sizes)
+        found: dict[str, Floats] = {}
+        for name, number in self._numbers.items():
+            text = name.decode("utf-8", "replace")
+            found[text] = found[text] + table[number] if text in found else table[number]
         yield from found.items()
+
+
+def _by_day(kinds: Any, count: int, days: Any, sizes: Any) -> Floats:
+    """Bytes by kind and age in days, of so many kinds."""
+    width = AGE_DAYS_MAX + 1
+    places = kinds.astype(np.int64) * width + days
+    table = np.bincount(places, weights=sizes, minlength=count * width).reshape(count, width)
+    return table.astype(np.float64, copy=False)

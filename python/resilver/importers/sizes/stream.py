@@ -69,24 +69,42 @@ class Listing:
         Raises:
             ConfigError: The listing cannot be read to its end, or a record is too long to be one.
         """
+        number = 1
+        for block in self.blocks():
+            batch = self.batch(number, block)
+            yield batch
+            number += len(batch.records)
+
+    def batch(self, first: int, block: bytes) -> Batch:
+        """The records of a block, of which the first has this number."""
+        records = block.split(self.separator)
+        if not records[-1]:
+            records.pop()
+        return Batch(first, records)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Whole records with their ends, about a megabyte at a time; the last end may be missing.
+
+        Raises:
+            ConfigError: The listing cannot be read to its end, or a record is too long to be one.
+        """
         separator = self.separator
         chunk, rest, number = self.head, b"", 1
         while chunk:
-            records = (rest + chunk).split(separator)
-            rest = records.pop()
+            whole, end, rest = (rest + chunk).rpartition(separator)
             if len(rest) > _CHUNK_BYTES:
-                line = number + len(records)
+                line = number + whole.count(separator) + len(end)
                 refuse(
                     f"{self.place}, line {line}",
                     f"the line is longer than {_CHUNK_BYTES} bytes",
                     "is this a listing, with one file a line?",
                 )
-            if records:
-                yield Batch(number, records)
-                number += len(records)
+            if end:
+                number += whole.count(separator) + 1
+                yield whole + end
             chunk = self._read(_CHUNK_BYTES)
         if rest:
-            yield Batch(number, [rest])
+            yield rest
 
     def refuse(self, line: int, rule: str, remedy: str = "") -> NoReturn:
         """Raise a `ConfigError` about a line, counted from 1."""
