@@ -188,6 +188,7 @@ def output(seed: int) -> Any:
         limits=_limits(),
         flows=table_of("flows", {"flows": [3], "binding": ["server.0"]}, 1),
         layers=table_of("layers", {"layer": ["server"], "parts": [3]}, 1),
+        jobs=table_of("jobs", {"job": ["a"], "burst": [0]}, 1),
     )
 
 

@@ -40,6 +40,14 @@ OWN = bound(0.0, 8, "outstanding", "clients", 0)
         ([ALL], "All clients are bound by 4 servers, which are full."),
         ([OWN], "All clients get what they ask for, one answer after another."),
         ([SLOW, {**OWN, "flows": 2}], "8 of 10 clients are bound by server.3, which is full."),
+        # What is asked for a volume or at a rate may be several flows of a client.
+        (
+            [
+                {**bound(0.0, 96, "arrivals", "clients", 0), "backlog_bytes": 0},
+                {**bound(0.0, 32, "server.3", "server", 1), "backlog_bytes": 5},
+            ],
+            "96 of 128 flows have the rate that they ask for.",
+        ),
         # A stretch that changes nothing is not told.
         (
             [ALL, {**ALL, "start_seconds": 5.0}, {**SLOW, "start_seconds": 50.0}],

@@ -32,9 +32,8 @@ def binding_sentence(results: ResultsLike, point: SystemRuns) -> str:
     rows = [] if table is None else rows_of_run(table, point.median["run"]).to_pylist()
     starts = sorted({row["start_seconds"] for row in rows})
     told: list[tuple[float, str]] = []
-    traffic = point.system.traffic if point.system is not None else None
-    # What comes whether or not others are done is a flow from each client to each server.
-    noun = "flow" if traffic is not None and traffic.arrivals is not None else "client"
+    # What is asked for a volume or at a rate may be several flows of one client.
+    noun = "client" if all(row["backlog_bytes"] is None for row in rows) else "flow"
     for start in starts:
         words = _bound([row for row in rows if row["start_seconds"] == start], noun)
         if not told or words != told[-1][1]:

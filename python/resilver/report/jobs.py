@@ -151,7 +151,7 @@ def jobs(results: ResultsLike, point: SystemRuns) -> Chart | None:
             "layer": [
                 {
                     "mark": {"type": "line", "strokeWidth": 2},
-                    "encoding": {"strokeDash": told_apart(names, DASHES, legend=None)},
+                    "encoding": {"strokeDash": told_apart(names, DASHES)},
                 },
                 {
                     "mark": {"type": "point", "filled": True, "size": 55},

@@ -17,6 +17,7 @@ from resilver.spec.ensemble import Ensemble
 from resilver.spec.fabric import Fabric
 from resilver.spec.faults import Failing, Fault
 from resilver.spec.histogram import Histogram
+from resilver.spec.jobs import Job, JobSignature
 from resilver.spec.lanes import Lanes
 from resilver.spec.objects import Objects
 from resilver.spec.placement import Placement
@@ -47,6 +48,8 @@ __all__ = [
     "Failing",
     "Fault",
     "Histogram",
+    "Job",
+    "JobSignature",
     "Lanes",
     "Objects",
     "Placement",

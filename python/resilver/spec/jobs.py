@@ -21,10 +21,10 @@ JOBS_MAX = 200
 _TIME = AboveZero('such as "45 s"')
 
 
-class Signature(Section):
+class JobSignature(Section):
     """What a job moves, and when: the pattern that servers' logs show of it."""
 
-    name: str = ""
+    name: str = Field(default="", examples=["forecast"])
     """What the job is called. Default: the file's name; without a file, its place in the list."""
     period: Annotated[Seconds, _TIME] = Field(examples=["10 min"])
     """From when a burst is asked for to when the next one is."""
@@ -36,17 +36,17 @@ class Signature(Section):
     """The bytes of a burst."""
     reads: Share = Field(default=0.0, examples=[0.0])
     """The share of a burst's operations that read; the others write."""
-    height: str | float | None = None
+    height: str | float | None = Field(default=None, examples=["53 GB/s"])
     """The rate of a burst, as it was found; it follows from volume and length, and is not used."""
-    confidence: Share | None = None
+    confidence: Share | None = Field(default=None, examples=[0.9])
     """How sure whoever found the signature was; it is not used."""
-    runs: Count | None = None
+    runs: Count | None = Field(default=None, examples=[8])
     """How many runs it was found in; it is not used."""
 
     @model_validator(mode="before")
     @classmethod
     def _read(cls, data: Any, info: ValidationInfo) -> Any:
-        if isinstance(data, dict | Signature):
+        if isinstance(data, dict | JobSignature):
             return data
         path = file_path(data, info)
         try:
@@ -76,7 +76,7 @@ class _FileOr:
 class Job(Section):
     """An application whose bursts repeat, each beginning no sooner than the one before is done."""
 
-    signature: Annotated[Signature, _FileOr()] = Field(examples=["checkpoint.toml"])
+    signature: Annotated[JobSignature, _FileOr()] = Field(examples=["checkpoint.toml"])
     """The file with its signature, or the same keys as a table."""
     start: Seconds = Field(default=Seconds(0), examples=["0 s"])
     """When it starts, from the start of the run."""

@@ -41,10 +41,13 @@ class Pool(Section):
         if not self.name.strip():
             rule = "a pool has a name"
             problems.append(Problem(rule, 'such as "archive"', key="name", value=show(self.name)))
-        if self.traffic is not None and self.traffic.streams is not None:
+        if self.traffic is not None and self.traffic.is_striped:
             rule = "the clients of one pool issue requests"
-            remedy = "use outstanding or arrivals, or write [traffic] for streams over all pools"
-            problems.append(Problem(rule, remedy, key="traffic.streams"))
+            remedy = (
+                "use outstanding or arrivals, or write [traffic] for streams or jobs over all pools"
+            )
+            key = "traffic.streams" if self.traffic.streams is not None else "traffic.jobs"
+            problems.append(Problem(rule, remedy, key=key))
         if problems:
             raise ConfigError(problems)
         return self

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from resilver.spec.cluster import Cluster
     from resilver.spec.corrupt import Corrupt
     from resilver.spec.faults import Fault
-    from resilver.spec.jobs import Signature
+    from resilver.spec.jobs import JobSignature
     from resilver.spec.lanes import Lanes
     from resilver.spec.placement import Placement
     from resilver.spec.redundancy import Redundancy
@@ -113,7 +113,8 @@ def lane_problems(sections: Mapping[str, Any]) -> list[Problem]:
     if lanes is None:
         return []
     streams = traffic.streams if traffic is not None else None
-    has_bursts = streams is not None and streams.bursts is not None
+    has_jobs = traffic is not None and bool(traffic.jobs)
+    has_bursts = has_jobs or (streams is not None and streams.bursts is not None)
     problems = lanes.problems(bursts=has_bursts)
     is_without_share = not problems and lanes.shares_with(bursts=has_bursts)[1] == 0
     # Clients in a closed loop always wait for something, and so may a lane without a share.
@@ -306,7 +307,7 @@ def _burst_problems(traffic: Traffic) -> list[Problem]:
     return _too_many_bursts(count, ("traffic.streams.bursts", "every"), bursts)
 
 
-def _too_many_bursts(count: int, at: tuple[str, str], of: Bursts | Signature) -> list[Problem]:
+def _too_many_bursts(count: int, at: tuple[str, str], of: Bursts | JobSignature) -> list[Problem]:
     """Bursts that follow one another too fast, or that move more than sizes are counted to.
 
     Args:
