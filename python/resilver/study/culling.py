@@ -40,10 +40,11 @@ class StudyDisks:
         self.system, self.seed = system, seed
         self.tree, self.side = _sets_of(system)
         tree, cluster = self.tree, system.cluster
+        kind_of = cluster.kind_of
         self.members = np.array(
             [list(tree.members(self.side.name, one)) for one in range(self.side.count)]
         )
-        kinds = {cluster.kind_of[device] for device in self.members.ravel().tolist()}
+        kinds = {kind_of[device] for device in self.members.ravel().tolist()}
         if len(kinds) > 1:
             rule = f"the {plural(self.side.name)} are made of disks of several kinds"
             remedy = "profile a study whose groups are all of one"
