@@ -273,3 +273,39 @@ impl Traffic {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_says_the_class_and_the_kind_by_their_shares() {
+        // Of ten tenths the first class has six, of which two thirds read, and the second four, of which a half do.
+        let class = |share, read_share, size| RequestClass { share, read_share, size: Bytes::new(size) };
+        let traffic = Traffic {
+            pool: None,
+            requesters: vec![EndpointId::new(1)],
+            servers: vec![DeviceId::new(0)],
+            arrivals: Arrivals::Poisson { rate: 1.0 },
+            classes: vec![class(0.6, 2.0 / 3.0, 10), class(0.4, 0.5, 100)],
+            control: Bytes::new(64),
+            targets: Targets::Uniform,
+            gap: SimDuration::ZERO,
+            timeout: None,
+            warm_up: SimDuration::ZERO,
+            duration: None,
+        };
+        let drawn = |tenth: u32| {
+            let (number, class, is_read) = traffic.class_at((f64::from(tenth) + 0.5) / 10.0);
+            (number, class.size.get(), is_read)
+        };
+        let (first, second) = (|is_read| (0, 10, is_read), |is_read| (1, 100, is_read));
+        let expected =
+            [[first(true); 4].to_vec(), vec![first(false); 2], vec![second(true); 2], vec![second(false); 2]];
+        assert_eq!((0..10).map(drawn).collect::<Vec<_>>(), expected.concat());
+        // What rounding leaves is the last one's.
+        assert_eq!(traffic.class_at(1.0 - f64::EPSILON).0, 1);
+        // 0.6 x 10 + 0.4 x 100 bytes, and 0.4 + 0.2 of them read.
+        assert!((traffic.mean_size() - 46.0).abs() < 1e-12 && (traffic.read_share() - 0.6).abs() < 1e-12);
+    }
+}
