@@ -84,6 +84,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         for disk in range(10)
     ]
     (folder / "disks.csv").write_text("unit,group,disk,rate\n" + "".join(disks))
+    # Runs a day, with a step at the 40th and an outlier.
+    rates = [500 + at % 3 - 40 * (at >= 40) - 90 * (at == 30) for at in range(80)]
+    runs = [f"{SCAN + 86400 * at},{rate} GB/s\n" for at, rate in enumerate(rates)]
+    (folder / "runs.csv").write_text("time,rate\n" + "".join(runs))
     made = {}
     for name, words, code in (
         ("size", ["size", "spider-2"], 0),
@@ -103,6 +107,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ("job", [*routed, "--clients", "random:40"], 0),
         ("layers", ["profile", "center-spider-2-unit", "--target", "1 TB/s"], 1),
         ("culled", ["profile", "center-spider-2-unit", "--within", "2%", "--of", "fastest"], 0),
+        ("quality", ["quality", str(folder / "runs.csv")], 1),
     ):
         made[name] = folder / f"{name}.html"
         assert cli.run([*words, "-q", "-o", str(made[name])]) == code
@@ -122,6 +127,7 @@ CHARTS_EXPECTED = {
     ],
     "layers": ["layers"],
     "culled": ["layers", "rounds", "groups"],
+    "quality": ["quality-0"],
 }
 
 

@@ -30,6 +30,10 @@ COMMANDS = (
     "profile",
     "calibrate disk",
     "calibrate network",
+    "import benchmark",
+    "bench plan",
+    "bench run",
+    "quality",
 )
 
 
@@ -70,9 +74,9 @@ def test_help_is_grouped_by_what_a_person_wants() -> None:
         groups[heading] = {line.split()[0] for line in named}
     assert groups == {
         "Simulate": {"demo", "check", "run", "status", "report", "reproduce"},
-        "Judge": {"place", "redundancy", "topology", "size", "profile"},
+        "Judge": {"place", "quality", "redundancy", "topology", "size", "profile"},
         "Advise": {"advise", "route"},
-        "Read": {"import", "calibrate", "population", "schema"},
+        "Read": {"bench", "import", "calibrate", "population", "schema"},
     }
 
 

@@ -59,11 +59,11 @@ def benchmarks_table(rows: Sequence[Benchmark]) -> Table:
             "count",
             [one.operations_per_second for one in rows],
         ),
+        ("device", "device", "text", [one.device or None for one in rows]),
         ("queue", "queue", "count", [one.queue for one in rows]),
         ("threads", "threads", "count", [one.threads for one in rows]),
         ("clients", "clients", "count", [one.clients for one in rows]),
         ("devices", "devices", "count", [one.devices for one in rows]),
-        ("device", "device", "text", [one.device or None for one in rows]),
         ("skew_bytes_per_second", "skew", "TB/s", [one.skew_bytes_per_second for one in rows]),
         ("program", "program", "text", [one.program for one in rows]),
     ]
