@@ -16,7 +16,7 @@ pytest.importorskip("resilver._core", reason="the native core is not built")
 import resilver
 from resilver import cli
 from resilver.calibration.disk import service_seconds
-from resilver.center.benchmarks import costs
+from resilver.center.benchmarks import best, costs
 from tests.unit import benchmark_texts as texts
 
 UNIT = "center-spider-2-unit"
@@ -117,6 +117,13 @@ def test_costs_are_of_as_many_devices_by_mode_and_size(tmp_path: Path) -> None:
     (one,) = costs(rows)
     assert (one.below, one.above, one.mode, one.request_bytes) == ("block", "server", "write", MIB)
     assert one.cost == pytest.approx(0.25, rel=1e-12)
+
+
+def test_devices_that_ran_alone_count_with_their_median(tmp_path: Path) -> None:
+    """Not with the fastest of them, which is no better than luck: 650 of 640, 650 and 702."""
+    (tmp_path / "block").write_text("".join(fair_lio((rate,)) for rate in (640, 702, 650)), "utf-8")
+    (one,) = best(resilver.read_benchmarks(tmp_path / "block").rows)
+    assert (one.devices, one.bytes_per_second) == (1, 650 * MIB)
 
 
 def test_the_envelope_reads_the_devices_of_fair_lio_by_host(

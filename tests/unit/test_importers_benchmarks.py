@@ -6,6 +6,7 @@ by 1,024 twice, whatever it calls that.
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -264,6 +265,13 @@ def test_the_table_comes_back_from_its_files(tmp_path: Path, name: str) -> None:
     assert read_benchmarks(tmp_path / "table.parquet").rows == found.rows
 
 
+@pytest.mark.parametrize("name", texts.TEXTS)
+def test_a_text_with_other_line_ends_says_the_same(tmp_path: Path, name: str) -> None:
+    plain = rows(tmp_path, texts.TEXTS[name])
+    (tmp_path / "out.txt").write_bytes(texts.TEXTS[name].replace("\n", "\r\n").encode())
+    assert read_benchmarks(tmp_path / "out.txt").rows == plain
+
+
 def test_what_no_program_wrote_is_refused_by_its_name(tmp_path: Path) -> None:
     for text, rule in (("", "the file is empty"), ("hello\n", "no benchmark's output")):
         with pytest.raises(ConfigError, match=rule) as error:
@@ -320,6 +328,16 @@ def test_any_change_to_a_text_is_read_or_refused_as_input(tmp_path: Path, name: 
             for one in found.rows:
                 rate = one.bytes_per_second or one.operations_per_second
                 assert rate is not None and 0 < rate <= 1e18
+
+
+@pytest.mark.parametrize("name", texts.TEXTS)
+def test_a_line_without_an_end_takes_no_longer_than_its_length(tmp_path: Path, name: str) -> None:
+    """What a line begins with, 20,000 times over, makes no reader look at it again and again."""
+    text = texts.TEXTS[name]
+    for line in {one[:12] for one in text.splitlines() if one.strip()}:
+        (tmp_path / "long.txt").write_text(text + line * 20_000, encoding="utf-8")
+        with contextlib.suppress(ConfigError):
+            read_benchmarks(tmp_path / "long.txt")
 
 
 def test_real_files_of_the_io500_are_read(shared_data: Path) -> None:

@@ -66,13 +66,14 @@ def medians(rows: Iterable[Benchmark]) -> list[Benchmark]:
 def best(rows: Sequence[Benchmark]) -> list[Benchmark]:
     """The best rate of each layer by mode and size, over queues, threads and clients.
 
-    Of runs on several numbers of devices, those on the most count.
+    Of runs on several numbers of devices, those on the most count; devices that ran alone have the
+    median of them.
 
     Args:
         rows: Rates; those of one device among others are passed over.
     """
     found: dict[tuple[str, str, int | None], Benchmark] = {}
-    for one in medians(one for one in rows if one.is_of_all):
+    for one in medians(replace(one, device="") for one in rows if one.is_of_all):
         key = (one.layer, str(one.mode), one.request_bytes)
         if key not in found or _rank(one) > _rank(found[key]):
             found[key] = one

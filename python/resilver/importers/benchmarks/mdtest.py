@@ -16,7 +16,7 @@ from resilver.importers.text import refuse
 
 PROGRAM = "mdtest"
 
-_LAUNCHED = re.compile(r"mdtest-\S+ was launched with (\d+) total task\(s\) on (\d+) node\(s\)")
+_LAUNCHED = re.compile(r"mdtest-\S{1,80} was launched with (\d{1,14}) total task\(s\)")
 _RATES = re.compile(r"SUMMARY(?: rate)?(?: \(in ops/sec\))?: \(of \d+ iterations\)")
 _OTHER = re.compile(r"SUMMARY|-- finished at|-- started at")
 _ROW = re.compile(r" {2,}((?:File|Directory|Tree) [a-z]+(?: [a-z]+)?) *:? +((?:-?[0-9.]+ *)+)")

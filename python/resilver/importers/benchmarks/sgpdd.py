@@ -22,7 +22,7 @@ _LINE = re.compile(
 )
 _TEST = re.compile(r"\b(write|read) +([0-9.]+) MB/s +\d+ x +[0-9.]+ = +[0-9.]+ MB/s")
 _FAILED = re.compile(r"\b(write|read) +(\d+) failed")
-_ON = re.compile(r"sgpdd-survey on (?P<names>.*) from \S+\s*$", re.MULTILINE)
+_ON = "sgpdd-survey on "
 
 
 def is_sgpdd(text: str) -> bool:
@@ -45,8 +45,9 @@ def read_sgpdd(text: str, path: Path) -> Found:
         ConfigError: It has no test that ended.
     """
     found = Found()
-    on = _ON.search(text)
-    named = len(on["names"].split()) if on is not None else 0
+    # The head names the disks, and the host after them.
+    head = text.partition(_ON)[2].partition("\n")[0]
+    named = len(head.rpartition(" from ")[0].split())
     for number, line in enumerate(text.splitlines(), start=1):
         match = _LINE.match(line)
         if match is None:
