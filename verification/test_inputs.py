@@ -9,7 +9,11 @@ log (tests/unit/test_importers_logs.py).
 
 from __future__ import annotations
 
+from tests.integration.test_quality_command import (
+    test_any_change_to_a_file_of_runs_is_read_or_refused_as_input,
+)
 from tests.oracle.test_code_text import test_both_take_the_same_texts_for_the_same_codes
+from tests.unit.test_bench_plan import test_any_change_to_a_plan_is_read_or_refused_as_input
 from tests.unit.test_importers_benchmarks import (
     test_a_text_cut_off_anywhere_is_read_in_part_or_refused,
     test_any_change_to_a_text_is_read_or_refused_as_input,

@@ -6,6 +6,7 @@ Runs are normal with a deviation of 1 % of 500 GB/s unless a test says otherwise
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 import resilver
 from resilver import cli
 from resilver.center.control import LIMIT, Floats, control, run_length
-from tests.scale import SEED, times
+from tests.scale import SEED, numbers, times
+from tests.unit.test_importers_benchmarks import mutants
 
 FIRST = 30
 LEVEL, DEVIATION = 500e9, 5e9
@@ -247,6 +249,20 @@ def test_wrong_input_is_told(
     message: str,
 ) -> None:
     assert message in asked(tmp_path, capsys, text, *words, code=2)["error"]
+
+
+def test_any_change_to_a_file_of_runs_is_read_or_refused_as_input(tmp_path: Path) -> None:
+    text, path = csv_of(planted(np.zeros(40), 6)), tmp_path / "runs.csv"
+    for number in numbers(10):
+        for changed in mutants(text, random.Random(number)):
+            path.write_text(changed, encoding="utf-8")
+            try:
+                found = resilver.quality_chart(path)
+            except resilver.ConfigError as error:
+                assert "runs.csv" in str(error)
+                continue
+            # JSON has no NaN and no infinity.
+            json.dumps(found.to_dict(), allow_nan=False)
 
 
 def test_the_page_the_terminal_and_python_say_the_same(

@@ -21,6 +21,7 @@ import numpy as np
 
 from resilver.center.control import Control, Floats, control
 from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.importers.benchmarks.table import RATE_MOST
 from resilver.importers.text import read_text, refuse
 from resilver.units import RATE_UNITS, BytesPerSecond
 
@@ -258,8 +259,10 @@ class _Read:
             self.is_rate = True
         else:
             value *= 1.0 if unit is None else float(RATE_UNITS[unit])
-        if not (0.0 < value < math.inf):
-            rule = f"{self.column} = {show(text)}: a run comes to more than nothing"
+        if not 0.0 < value <= RATE_MOST:
+            rule = (
+                f"{self.column} = {show(text)}: a run comes to more than nothing, to 1e18 at most"
+            )
             refuse(place, rule, "leave out runs that failed")
         return value
 
