@@ -155,7 +155,7 @@ def test_what_must_not_be_written_is_refused_before_fio_starts(
 @needs_fio
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_fio_and_keeps_what_ended(tmp_path: Path, number: int) -> None:
-    plan = small_plan(tmp_path / "bench", seconds=0.4)
+    plan = small_plan(tmp_path / "bench", seconds=0.2)
     words = ["resilver", "bench", "run", str(plan), "--size", "16 MiB"]
     process = subprocess.Popen(
         ["python", "-m", *words], cwd=tmp_path, env=shell_environment(), stderr=subprocess.PIPE

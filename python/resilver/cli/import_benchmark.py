@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from resilver.importers.benchmarks import Benchmarks
 
 _SHOWN = 40
-_WIDE, _COLUMNS_NARROW = 100, 5
+# So many columns a window of such a width has room for; a wider one has all.
+_COLUMNS = ((80, 4), (150, 5))
 _SUFFIXES = (".csv", ".parquet")
 
 
@@ -87,8 +88,8 @@ def benchmark(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None
         for sentence in layer_sentences(found.rows, between):
             output().print(Text(sentence, "bold"))
         made = benchmarks_table(found.rows)
-        columns = len(made.columns) if output().width >= _WIDE else _COLUMNS_NARROW
-        print_figures("Rates", made, columns, _SHOWN)
+        room = (count for width, count in _COLUMNS if output().width < width)
+        print_figures("Rates", made, next(room, len(made.columns)), _SHOWN)
         if between:
             made = costs_table(between)
             print_figures("What the layer above costs", made, len(made.columns), _SHOWN)

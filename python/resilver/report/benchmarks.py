@@ -46,19 +46,20 @@ def cost_sentences(costs: Sequence[LayerCost]) -> list[str]:
     return said
 
 
+def _rate(one: Benchmark) -> str:
+    """A rate of data or of operations for people."""
+    if one.bytes_per_second is not None:
+        return cell_text(one.bytes_per_second, "TB/s")
+    return f"{one.operations_per_second or 0.0:,.0f}/s"
+
+
 def benchmarks_table(rows: Sequence[Benchmark]) -> Table:
     """The rates, a row each; columns that no row fills are left out."""
     columns: list[tuple[str, str, str, list[Cell]]] = [
         ("layer", "layer", "text", [one.layer for one in rows]),
         ("test", "test", "text", [one.test for one in rows]),
         ("request_bytes", "size", "bytes", [one.request_bytes for one in rows]),
-        ("bytes_per_second", "rate", "TB/s", [one.bytes_per_second for one in rows]),
-        (
-            "operations_per_second",
-            "operations/s",
-            "count",
-            [one.operations_per_second for one in rows],
-        ),
+        ("value", "rate", "text", [_rate(one) for one in rows]),
         ("device", "device", "text", [one.device or None for one in rows]),
         ("queue", "queue", "count", [one.queue for one in rows]),
         ("threads", "threads", "count", [one.threads for one in rows]),
