@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from resilver.calibration import fio_process
 from resilver.calibration.fio_run import REQUEST_SIZES, FioPlan, measure
 from resilver.errors import ConfigError, ResilverError
 from resilver.importers.fio import parse_fio
@@ -33,6 +34,9 @@ if number:
     print("fio: pid=1, err=%d" % number, file=sys.stderr)
 if fault == "silent":
     sys.exit(7)
+if fault == "hang" and options.get("bs") == "8192":
+    import time
+    time.sleep(60)
 size = int(options["bs"]) if options["bs"].isdecimal() else 2**20
 side = {{"io_bytes": size, "total_ios": 1, "bw_bytes": 1e9, "clat_ns": {{"N": 1, "percentile":
         {{"50.000000": 4 * size}}}}}}
@@ -112,6 +116,16 @@ def test_a_failure_of_fio_is_told_and_its_file_removed(
 ) -> None:
     monkeypatch.setenv("FAULT", fault)
     with pytest.raises(ResilverError, match=f"fio failed: {message}"):
+        measure(FioPlan(tmp_path / "new", 2**26, 0.1), Heard())
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_fio_that_does_not_end_is_ended_and_told(
+    tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAULT", "hang")
+    monkeypatch.setattr(fio_process, "_LATE_SECONDS", 2.0)
+    with pytest.raises(ResilverError, match="did not end within 2 s; does the disk hang"):
         measure(FioPlan(tmp_path / "new", 2**26, 0.1), Heard())
     assert not (tmp_path / "new").exists()
 

@@ -24,6 +24,7 @@ QUEUE_DEPTH = 4
 
 _ENGINES = ("libaio", "io_uring")
 _PATIENCE_SECONDS = 5.0
+_LATE_SECONDS = 300.0
 
 
 class Listener(Protocol):
@@ -141,15 +142,24 @@ class Runner:
                 f"--direct={direct}",
                 "--time_based",
                 f"--runtime={max(round(seconds * 1000), 1)}ms",
-            ]
+            ],
+            2.0 * seconds + _LATE_SECONDS,
         )
         for job in document["jobs"]:
             for private in ("filename", "name"):
                 job["job options"].pop(private, None)
         return document
 
-    def run(self, options: list[str]) -> dict[str, Any]:
-        """Run fio to its end, or end it where this is interrupted; answers its report."""
+    def run(self, options: list[str], seconds: float | None = None) -> dict[str, Any]:
+        """Run fio to its end, or end it where this is interrupted; answers its report.
+
+        Args:
+            options: Its options beside those in common.
+            seconds: After how long it is ended and counts as failed; None for never.
+
+        Raises:
+            ResilverError: fio failed, or took longer.
+        """
         process = None
         try:
             with _INTERRUPTS.held():
@@ -163,10 +173,15 @@ class Runner:
                     # The terminal's Ctrl-C is for us: fio is told once, by us.
                     start_new_session=True,
                 )
-            printed, errors = process.communicate()
-        except BaseException:
+            printed, errors = process.communicate(timeout=seconds)
+        except BaseException as error:
             if process is not None:
                 _stop(process)
+            if isinstance(error, subprocess.TimeoutExpired):
+                text = (
+                    f"fio failed: it did not end within {error.timeout:.0f} s; does the disk hang?"
+                )
+                raise FioFailed(text, errno.ETIMEDOUT) from None
             raise
         document = _document(printed)
         jobs = document.get("jobs", [])
