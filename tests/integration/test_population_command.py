@@ -15,7 +15,8 @@ import pytest
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver import Population, Study, cli, import_sizes
-from resilver.importers.sizes import read_sizes, tree
+from resilver.importers.sizes import read_sizes
+from resilver.importers.walk import TreeWalk
 from tests.front_door import environment
 
 STUDY = """
@@ -202,9 +203,9 @@ def test_a_study_that_scans_is_its_bins(
     file = tmp_path / "study.toml"
     file.write_text(STUDY)
     scans: list[object] = []
-    run = tree._Walk.run
+    batches = TreeWalk.batches
     monkeypatch.setattr(
-        tree._Walk, "run", lambda walk, *rest: (scans.append(walk), run(walk, *rest))
+        TreeWalk, "batches", lambda walk, *rest: (scans.append(walk), batches(walk, *rest))[1]
     )
     swept = 'sweep = { "cluster.servers" = [8, 16], "population.bytes_per_server" = ["1 MiB"] }\n'
     study = Study.load(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,6 +97,26 @@ def test_the_table_has_a_row_an_inode_and_says_what_it_is_of(tree: Path, tmp_pat
     assert [row for row in rows.values() if row["raw_path"]] == [rows["\\xff\\xfe", "\\xe9"]]
     told = read_scanned(made)
     assert (told.root, told.allocated_bytes) == (str(tree), found["allocated_bytes"])
+
+
+def test_stripes_are_those_of_lustre_s_layouts(tmp_path: Path) -> None:
+    """As a metadata target has them; the layout is built by the header of Lustre (lustre_user.h):
+    magic, pattern, identity, stripe size, stripe count, first target.
+    """
+    root = tmp_path / "tree"
+    root.mkdir()
+    for stripes in (1, 4, 1008):
+        (root / str(stripes)).touch()
+        layout = struct.pack("<II16xIHH", 0x0BD10BD0, 1, 2**20, stripes, 0)
+        try:
+            os.setxattr(root / str(stripes), "trusted.lov", layout + bytes(24 * stripes))
+        except OSError:
+            pytest.skip("trusted attributes need root and a file system that has them")
+    (root / "none").touch()
+    scanned(root, "-o", tmp_path / "usage.parquet", "--workers", 1)
+    rows = pq.read_table(tmp_path / "usage.parquet").to_pylist()
+    told = {row["name"]: row["stripes"] for row in rows if row["kind"] == "file"}
+    assert told == {"1": 1, "4": 4, "1008": 1008, "none": None}
 
 
 def test_counting_alone_says_the_same(tree: Path, tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ COMMANDS = (
     "place",
     "size",
     "profile",
+    "scan",
+    "usage",
     "calibrate disk",
     "calibrate network",
     "import benchmark",
@@ -75,12 +77,16 @@ def test_help_is_grouped_by_what_a_person_wants() -> None:
     assert groups == {
         "Simulate": {"demo", "check", "run", "status", "report", "reproduce"},
         "Judge": {"place", "quality", "redundancy", "topology", "size", "profile"},
-        "Advise": {"advise", "route"},
-        "Read": {"bench", "import", "calibrate", "population", "schema"},
+        "Advise": {"advise", "route", "signature"},
+        "Read": {
+            *("bench", "import", "calibrate", "population", "scan", "usage", "schema"),
+        },
     }
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, "calibrate coding", "population show", "import sizes"])
+@pytest.mark.parametrize(
+    "name", [*COMMANDS, "calibrate coding", "population show", "import sizes", "import logs"]
+)
 def test_help_says_what_is_typed_and_how_a_command_ends(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,6 @@ mod queue;
 mod rows;
 mod walk;
 
-pub use layout::{Layout, layout};
+pub use layout::{attribute, stripes};
 pub use rows::{Kind, Rows, Texts};
 pub use walk::{LeftOut, Options, Progress, Totals, Walk};

@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, fstatfs, lgetxattr, openat, statat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, fstatfs, openat, statat};
 use rustix::io::Errno;
 
 use crate::entries::{Names, open_folder, read_names};
-use crate::layout::layout;
+use crate::layout::{attribute, stripes};
 use crate::queue::Queue;
 use crate::rows::{Kind, Rows, allocated, joined};
 
@@ -29,8 +30,10 @@ const ENTRIES_A_TASK: usize = 4096;
 const TASKS_MAX: usize = 256;
 /// Lustre's number among file systems (`LL_SUPER_MAGIC`).
 const LUSTRE: u64 = 0x0BD0_0BD0;
-/// The most bytes of an attribute (`XATTR_SIZE_MAX`).
-const ATTRIBUTE_BYTES: usize = 1 << 16;
+/// How Lustre's clients call the attribute that describes a layout, and how its metadata targets do.
+const LAYOUT: [&str; 2] = ["lustre.lov", "trusted.lov"];
+/// Files that are asked for the latter before it is taken that the file system is no metadata target.
+const PROBED: u32 = 64;
 const EXAMPLES: usize = 5;
 
 /// How a tree is walked.
@@ -101,6 +104,8 @@ struct Shared {
     /// Of the folder that is walked.
     top: Stat,
     is_lustre: bool,
+    /// How many more files are asked whether they have a layout, where this is no Lustre.
+    probes_left: AtomicU32,
     queue: Queue<Task>,
     counted: Mutex<Counted>,
     /// The names of a file that are still to come, by its device and inode.
@@ -137,20 +142,18 @@ impl Walk {
             options,
             top: stat,
             is_lustre,
+            probes_left: AtomicU32::new(PROBED),
             queue: Queue::new(Task::Folder(Vec::new())),
             counted: Mutex::default(),
             names_left: Mutex::default(),
         });
         let (sender, batches) = sync_channel(BATCHES_WAITING);
-        let mut first = Worker::new(Arc::clone(&shared), sender.clone());
-        first.begin(&[]);
-        first.count(&[], &[], &stat, None);
+        let mut next = Worker::new(Arc::clone(&shared), sender.clone());
+        next.begin(&[]);
+        next.count(&[], &[], &stat, None);
         for number in 0..options.workers.max(1) {
-            let worker = if number == 0 {
-                std::mem::replace(&mut first, Worker::new(Arc::clone(&shared), sender.clone()))
-            } else {
-                Worker::new(Arc::clone(&shared), sender.clone())
-            };
+            // The first of them has counted the folder that is walked.
+            let worker = std::mem::replace(&mut next, Worker::new(Arc::clone(&shared), sender.clone()));
             let named = thread::Builder::new().name(format!("walk-{number}"));
             if let Err(error) = named.spawn(move || worker.run()) {
                 shared.queue.stop();
@@ -311,20 +314,26 @@ impl Worker {
             return;
         }
         let stripes = match kind {
-            Kind::File if self.shared.is_lustre => self.stripes(open, name),
+            Kind::File => self.stripes(open, name),
             _ => None,
         };
         self.count(&open.path, name.to_bytes(), stat, stripes);
     }
 
-    /// The objects of a file on Lustre, whose layout its metadata server knows.
+    /// The objects of a file of Lustre, as a client sees it or as it is mounted on its metadata target.
     fn stripes(&mut self, open: &Open, name: &CStr) -> Option<i32> {
-        self.attribute.resize(ATTRIBUTE_BYTES, 0);
-        // By way of the open folder, since nothing asks below a folder for attributes, and opening the file would ask the server twice.
-        let mut path = format!("/proc/self/fd/{}/", open.folder.as_raw_fd()).into_bytes();
-        path.extend_from_slice(name.to_bytes());
-        let length = lgetxattr(&path[..], "lustre.lov", &mut self.attribute[..]).ok()?;
-        i32::try_from(layout(&self.attribute[..length])?.stripes).ok()
+        let probes = &self.shared.probes_left;
+        if !self.shared.is_lustre && probes.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let which = LAYOUT[usize::from(!self.shared.is_lustre)];
+        let Some(found) = attribute(open.folder.as_fd(), name, which, &mut self.attribute) else {
+            // A file that has none, of an ordinary file system: the others are like it.
+            let _ = probes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+            return None;
+        };
+        probes.store(u32::MAX, Ordering::Relaxed);
+        i32::try_from(stripes(found)?).ok()
     }
 
     fn begin(&mut self, folder: &[u8]) {

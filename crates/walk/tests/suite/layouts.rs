@@ -1,21 +1,24 @@
 //! Layouts as Lustre's header describes them, built field by field.
 
+use std::os::fd::AsFd;
+
 use proptest::prelude::*;
-use resilver_walk::{Layout, layout};
+use resilver_walk::{attribute, stripes};
+use rustix::fs::{XattrFlags, setxattr};
 
 const V1: u32 = 0x0BD1_0BD0;
 const V3: u32 = 0x0BD3_0BD0;
 const INITIALISED: u32 = 0x10;
 
 /// A plain layout: magic, pattern, object's identity (16 bytes), stripe size, stripe count, and the first target's number.
-fn plain(magic: u32, pattern: u32, stripes: u16) -> Vec<u8> {
+fn plain(magic: u32, pattern: u32, count: u16) -> Vec<u8> {
     let mut bytes = magic.to_le_bytes().to_vec();
     bytes.extend(pattern.to_le_bytes());
     bytes.extend([7; 16]);
     bytes.extend(1_048_576_u32.to_le_bytes());
-    bytes.extend(stripes.to_le_bytes());
+    bytes.extend(count.to_le_bytes());
     bytes.extend(3_u16.to_le_bytes());
-    bytes.extend(vec![9; 24 * usize::from(stripes)]);
+    bytes.extend(vec![9; 24 * usize::from(count)]);
     bytes
 }
 
@@ -41,8 +44,8 @@ fn composite(components: &[(u32, Vec<u8>)]) -> Vec<u8> {
 
 #[test]
 fn a_plain_layout_has_its_stripes() {
-    assert_eq!(layout(&plain(V1, 1, 4)), Some(Layout { stripes: 4 }));
-    assert_eq!(layout(&plain(V3, 1, 1008)), Some(Layout { stripes: 1008 }));
+    assert_eq!(stripes(&plain(V1, 1, 4)), Some(4));
+    assert_eq!(stripes(&plain(V3, 1, 1008)), Some(1008));
 }
 
 #[test]
@@ -54,18 +57,36 @@ fn a_composite_layout_has_the_stripes_of_its_components_that_exist() {
         (0, plain(V3, 1, 16)),
         (INITIALISED, plain(V3, 1, 4)),
     ];
-    assert_eq!(layout(&composite(&parts)), Some(Layout { stripes: 6 }));
+    assert_eq!(stripes(&composite(&parts)), Some(6));
 }
 
 #[test]
 fn a_file_in_an_archive_alone_has_no_objects() {
-    assert_eq!(layout(&plain(V1, 0x8000_0001, 4)), Some(Layout { stripes: 0 }));
+    assert_eq!(stripes(&plain(V1, 0x8000_0001, 4)), Some(0));
 }
 
 #[test]
 fn another_attribute_is_no_layout() {
-    assert_eq!(layout(b"system_u:object_r:user_home_t"), None);
-    assert_eq!(layout(&[]), None);
+    assert_eq!(stripes(b"system_u:object_r:user_home_t"), None);
+    assert_eq!(stripes(&[]), None);
+}
+
+#[test]
+fn an_attribute_is_asked_for_below_an_open_folder() {
+    // Attributes of users stand in for Lustre's, which only Lustre and root may set.
+    let path = std::env::temp_dir().join(format!("resilver-layout-{}", std::process::id()));
+    std::fs::create_dir(&path).unwrap();
+    std::fs::write(path.join("file"), b"x").unwrap();
+    let layout = plain(V3, 1, 6);
+    let is_set = setxattr(path.join("file"), "user.lov", &layout, XattrFlags::empty()).is_ok();
+    let folder = std::fs::File::open(&path).unwrap();
+    let mut buffer = Vec::new();
+    let found = attribute(folder.as_fd(), c"file", "user.lov", &mut buffer).and_then(stripes);
+    let none = attribute(folder.as_fd(), c"none", "user.lov", &mut Vec::new()).is_none();
+    std::fs::remove_dir_all(&path).unwrap();
+    assert!(none);
+    // Some file systems have no attributes of users: then there is none to be found.
+    assert_eq!(found, is_set.then_some(6));
 }
 
 proptest! {
@@ -76,6 +97,6 @@ proptest! {
         let length = bytes.len();
         bytes[at % length] = byte;
         bytes.truncate(cut);
-        let _ = layout(&bytes);
+        let _ = stripes(&bytes);
     }
 }
