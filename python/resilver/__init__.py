@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         sites,
         size,
     )
+    from resilver.center.usage import usage
     from resilver.errors import (
         ConfigError,
         Interrupted,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         SimulationError,
     )
     from resilver.importers import Benchmarks, MeasuredSizes, import_sizes, read_benchmarks
+    from resilver.importers.logs import read_logs
     from resilver.judgement import Comparison, Quality, compare, quality
     from resilver.simulate import (
         Code,
@@ -146,6 +148,7 @@ _HOMES = {
         "sites",
         "size",
     ),
+    "resilver.center.usage": ("usage",),
     "resilver.errors": (
         "ConfigError",
         "Interrupted",
@@ -154,6 +157,7 @@ _HOMES = {
         "SimulationError",
     ),
     "resilver.importers": ("Benchmarks", "MeasuredSizes", "import_sizes", "read_benchmarks"),
+    "resilver.importers.logs": ("read_logs",),
     "resilver.judgement": ("Comparison", "Quality", "compare", "quality"),
     "resilver.simulate": (
         "Code",
@@ -287,6 +291,7 @@ __all__ = [
     "quality",
     "quality_chart",
     "read_benchmarks",
+    "read_logs",
     "read_signature",
     "read_state",
     "redundancy",
@@ -302,6 +307,7 @@ __all__ = [
     "status",
     "topology",
     "units",
+    "usage",
 ]
 
 

@@ -178,6 +178,12 @@ def test_what_cannot_be_asked_is_refused(made: Path, words: list[str], says: str
     assert says in done.stderr and "Traceback" not in done.stderr
 
 
+def test_a_table_may_have_any_name(made: Path) -> None:
+    # DuckDB would take these signs for a pattern of names.
+    other = made.rename(made.with_name("us[a]ge*?.parquet"))
+    assert sum(row.files for row in usage(other).by["owner"]) == 120
+
+
 def test_a_damaged_table_is_refused(made: Path, tmp_path: Path) -> None:
     whole = made.read_bytes()
     for at in range(4, len(whole) - 8, max(1, len(whole) // 60)):

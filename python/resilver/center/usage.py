@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from glob import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -197,7 +198,7 @@ class _Asked:
         self._connection = connection
         self._purge = purge_days
         connection.execute("SET VARIABLE begun = ?", [begun])
-        connection.execute("SET VARIABLE path = ?", [str(path).replace("[", "[[]")])
+        connection.execute("SET VARIABLE path = ?", [escape(str(path))])
         below = below.strip("/")
         connection.execute("SET VARIABLE below = ?", [below])
         connection.execute(_VIEWS)

@@ -32,7 +32,7 @@ class Asked:
     """Which logs are read, and what is made of them."""
 
     logs: tuple[Path, ...] = argument(
-        "FILE...",
+        "FILE",
         text="Dumps of lctl get_param (counters, job_stats, brw_stats), lctl dl -t, lfs df, "
         "lnetctl stats show, HDF5 of LMT or TOKIO, or Darshan logs.",
     )
@@ -41,7 +41,7 @@ class Asked:
     )
     mix: bool = option(
         "--mix",
-        text="Print the sizes of requests (brw_stats) as [traffic] mix of a study, and no table.",
+        text="Print the sizes of requests (brw_stats) as traffic.mix of a study, and no table.",
         default=False,
     )
 
