@@ -11,7 +11,7 @@ import pytest
 
 import resilver
 from resilver import cli
-from resilver.importers.series import Moved, Series, read_series
+from resilver.importers.series import Series, read_series
 from tests.planted_runs import Planted, planted
 
 
@@ -265,7 +265,7 @@ def test_impossible_signatures_are_refused(tmp_path: Path, line: str, said: str)
 
 def background(path: Path, rng: np.random.Generator, count: int, block: int) -> np.ndarray:
     """What a real file system wrote, in pieces from places drawn at random."""
-    real = read_series(path, Moved.writes).values
+    real = read_series(path).values
     real = np.where(np.isfinite(real), real, 0.0)
     begins = rng.integers(0, len(real), -(-count // block))
     return np.concatenate([np.roll(real, -begin)[:block] for begin in begins])[:count]

@@ -110,6 +110,30 @@ def test_bursts_at_random_are_not_periodic(kind: Kind, runs: int) -> None:
     assert all(one.reason for one in found if not one.holds)
 
 
+def test_a_second_burst_in_a_period_is_told() -> None:
+    """Of 5 units a period 2 are in another burst: the signature has 3, and the answer says so."""
+    values = np.tile(
+        np.r_[np.ones(20), np.full(6, 6.0), np.ones(14), np.full(4, 6.0), np.ones(16)], 30
+    )
+    found = signature(Series(np.arange(1800) * 2.0, values, "two"))
+    assert found.signature is not None
+    assert found.signature.period == pytest.approx(120.0, rel=0.01)
+    assert found.signature.volume == pytest.approx(30.0, rel=0.01)
+    assert found.burst is not None and found.burst.besides == pytest.approx(20.0, rel=0.01)
+    assert "outside of this burst" in found.notes[-1]
+
+
+@pytest.mark.parametrize("share", [0.4, 0.5])
+def test_a_burst_may_take_half_of_its_period(share: float) -> None:
+    """What is moved besides is then not the median of a period."""
+    values = 1e9 * np.random.default_rng(19).exponential(1.0, 1800)
+    for begin in 50.0 + 300.0 * np.arange(12):
+        values += box(1800, 2.0, float(begin), 300.0 * share, 3e12)
+    found = signature(Series(np.arange(1800) * 2.0, values)).signature
+    assert found is not None
+    assert (found.volume, found.length) == pytest.approx((3e12, 300.0 * share), rel=0.05)
+
+
 def test_one_run_does_with_half_the_confidence() -> None:
     """Confidence is the share of bursts seen times 1 - 2^-runs: a half of one run."""
     for case, one in cases(5, 0.4, runs=1):

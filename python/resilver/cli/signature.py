@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,20 @@ from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_page, check_writable, keep_inputs, save_whole
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem, show
-from resilver.importers.series import Moved
 
 if TYPE_CHECKING:
     from resilver.center.signatures import FoundSignature
 
 _ROWS_SHOWN = 12
 _COMPARE, _SHIFT = "compare", "shift"
+
+
+class Moved(StrEnum):
+    """Which bytes of a log count."""
+
+    writes = "writes"
+    reads = "reads"
+    both = "both"
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,7 @@ def signature(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
         asked.logs,
         jobs=asked.jobs,
         every=every,
-        moved=asked.moved,
+        moved=asked.moved.value,
         name=asked.name,
         zone=zone_of(asked.zone),
     )
@@ -138,7 +146,7 @@ def signature(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> int:
 
 def _compare(asked: Asked, files: list[str], as_json: bool, quiet: bool) -> int:
     from resilver.center.signatures import compare_signatures
-    from resilver.report import signature as report
+    from resilver.report import two_jobs as report
 
     _refuse_all(asked, ("rate", "over", "outputs"), _COMPARE)
     found = compare_signatures(*_two(files, _COMPARE))
@@ -154,7 +162,7 @@ def _compare(asked: Asked, files: list[str], as_json: bool, quiet: bool) -> int:
 
 def _shift(asked: Asked, files: list[str], as_json: bool, quiet: bool) -> int:
     from resilver.center.signatures import shift_signatures
-    from resilver.report import shift as report
+    from resilver.report import two_jobs as report
     from resilver.units import BytesPerSecond, Seconds
 
     _refuse_all(asked, (), _SHIFT)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,8 @@ _NEGATIVE_MOST = 0.01
 _GAP = 3.0
 
 
-class Moved(StrEnum):
-    """Which bytes of a log count."""
-
-    writes = "writes"
-    reads = "reads"
-    both = "both"
+MOVED = {"writes": ("write",), "reads": ("read",), "both": ("read", "write")}
+"""Which bytes of a log may be asked for, and what the log calls them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +53,14 @@ class Series:
     name: str = ""
 
 
-def read_series(path: Path, moved: Moved = Moved.writes) -> Series:
+def read_series(path: Path, moved: str = "writes") -> Series:
     """Bytes over time from a log.
 
     Where a table does not say what is read and what is written, its bytes are those asked for.
 
     Args:
         path: HDF5 of TOKIO or LMT, whose targets are summed; a CSV or Parquet.
-        moved: Which bytes count.
+        moved: Which bytes count: ``writes``, ``reads`` or ``both``.
 
     Raises:
         ConfigError: It cannot be read, its columns or units are not known, or its times do not
@@ -77,8 +72,7 @@ def read_series(path: Path, moved: Moved = Moved.writes) -> Series:
     except OSError as error:
         refuse(path, f"it cannot be read: {error.strerror}", "check the path")
     if begin == MAGIC:
-        whats = {"writes": ["write"], "reads": ["read"], "both": ["read", "write"]}[moved.value]
-        found = [read_tokio_series(path, what) for what in whats]
+        found = [read_tokio_series(path, what) for what in MOVED[moved]]
         # One that is there where the other is not counts alone.
         known = np.sum([np.isfinite(values) for _, values in found], axis=0)
         values = np.nansum([values for _, values in found], axis=0)
@@ -109,7 +103,7 @@ def _parquet(path: Path) -> Any:
         refuse(path, f"it is no Parquet: {str(error).splitlines()[0][:90]}", "fetch it again")
 
 
-def _of_table(table: Any, moved: Moved, path: Path) -> Series:
+def _of_table(table: Any, moved: str, path: Path) -> Series:
     """The series of a table."""
     time: tuple[str, str] | None = None
     columns: dict[str | None, tuple[str, str, str | None]] = {}
@@ -130,11 +124,10 @@ def _of_table(table: Any, moved: Moved, path: Path) -> Series:
         there = ", ".join(map(show, table.column_names[:8]))
         refuse(path, f"there is no column {what}, but {there}", _REMEDY)
     times = _times(table, *time, path)
-    wanted = {"writes": ("write",), "reads": ("read",), "both": ("read", "write")}[moved.value]
-    chosen = [columns[key] for key in wanted if key in columns]
+    chosen = [columns[key] for key in MOVED[moved] if key in columns]
     if not chosen:
         if None not in columns:
-            rule = f"it does not say what it {moved.value if moved != 'both' else 'moves'}"
+            rule = f"it does not say what it {moved if moved != 'both' else 'moves'}"
             refuse(path, rule, f"choose what {show(next(iter(columns.values()))[0])} has with --of")
         chosen = [columns[None]]
     values = sum((_moved(table, *column, times, path) for column in chosen), np.zeros(len(times)))

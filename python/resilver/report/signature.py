@@ -11,13 +11,13 @@ from resilver.quantities import decimal_bytes, decimal_rate, duration
 from resilver.report.chart import Chart
 from resilver.report.document import Document
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.style import BLUE, GREY, VERMILLION
+from resilver.report.style import BLUE, GREY
 from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, rows, tip
+from resilver.report.vega import Spec, colours, rows, tip, upright
 from resilver.report.vega import number as axis
 
 if TYPE_CHECKING:
-    from resilver.center.signatures import FoundSignature, Signature, SignaturesCompared
+    from resilver.center.signatures import FoundSignature, Signature
     from resilver.importers.series import Floats
 
 _RUNS_SHOWN = 8
@@ -322,50 +322,6 @@ def period_chart(found: FoundSignature) -> Chart:
         "period; a burst that repeats has power at parts of its period too. Upright: the period."
     )
     return Chart("period", heading, text, spec, made, "autocorrelation")
-
-
-def upright(at: float, field: str) -> Spec:
-    """An upright line at one place of an axis.
-
-    Args:
-        at: Where.
-        field: The column across.
-    """
-    across: Spec = {"field": field, "type": "quantitative"}
-    mark = {"type": "rule", "color": VERMILLION, "strokeDash": [6, 3], "strokeWidth": 1.5}
-    return {"data": rows(**{field: [at]}), "mark": mark, "encoding": {"x": across}}
-
-
-def compared_sentences(found: SignaturesCompared) -> list[str]:
-    """Whether two signatures may be one job's.
-
-    Args:
-        found: Both beside each other.
-    """
-    names = f"{found.one.name} and {found.other.name}"
-    if found.holds:
-        return [f"{names} may be one job's: period, length and volume are as near as is known."]
-    apart = ", ".join(row.what for row in found.differences if not row.holds)
-    return [f"{names} are not one job's: they differ in {apart} by more than is uncertain."]
-
-
-def compared_table(found: SignaturesCompared) -> Table:
-    """The figures of both."""
-    told = {"volume": decimal_bytes}
-    rows_of = [
-        [row.what, *(told.get(row.what, duration)(value) for value in values), row.holds]
-        for row in found.differences
-        for values in [(row.one, row.other, abs(row.one - row.other), row.allowed)]
-    ]
-    what, one, other, apart, allowed, holds = zip(*rows_of, strict=True)
-    return table(
-        ("figure", "figure", "text", what),
-        ("one", found.one.name, "text", one),
-        ("other", found.other.name, "text", other),
-        ("apart", "apart", "text", apart),
-        ("allowed", "allowed", "text", allowed),
-        ("same", "same", "text", ["yes" if one else "no" for one in holds]),
-    )
 
 
 def write_signature(found: FoundSignature, path: str | Path, command: str = "") -> Path:

@@ -19,7 +19,7 @@ from textwrap import wrap
 from typing import Any
 
 from resilver.errors import ConfigError
-from resilver.report.style import CONFIG, DASHES, GREY, PAPER
+from resilver.report.style import CONFIG, DASHES, GREY, PAPER, VERMILLION
 
 Spec = dict[str, Any]
 
@@ -148,6 +148,18 @@ def lines_up(places: Sequence[float], colour: str = GREY, dash: int = 1) -> list
     data = rows(x=list(places))
     mark = {"type": "rule", "color": colour, "strokeDash": DASHES[dash], "strokeWidth": 1.5}
     return [{"data": data, "mark": mark, "encoding": {"x": {"field": "x"}, **UPRIGHT}}]
+
+
+def upright(at: float, field: str) -> Spec:
+    """An upright line at one place of an axis.
+
+    Args:
+        at: Where.
+        field: The column across.
+    """
+    across: Spec = {"field": field, "type": "quantitative"}
+    mark = {"type": "rule", "color": VERMILLION, "strokeDash": DASHES[1], "strokeWidth": 1.5}
+    return {"data": rows(**{field: [at]}), "mark": mark, "encoding": {"x": across}}
 
 
 def tip(*fields: tuple[str, str]) -> list[Spec]:

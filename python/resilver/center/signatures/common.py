@@ -71,7 +71,12 @@ def common_bursts(
     met = np.zeros((len(runs), *(cells.max(axis=0) + 2)), dtype=bool)
     met[(points[:, 0].astype(np.int64), *cells.T)] = True
     # A cluster on a border has half of its points on either side: a cell counts with the next ones.
-    near = ndimage.maximum_filter(met, size=(1, 2, 2, 2))
+    near = met.copy()
+    for axis in (1, 2, 3):
+        beyond = [slice(None)] * 4
+        before = [slice(None)] * 4
+        beyond[axis], before[axis] = slice(1, None), slice(None, -1)
+        near[tuple(beyond)] |= near[tuple(before)].copy()
     dense = near.sum(axis=0) >= max(2.0, 0.5 * len(runs))
     labels, count = ndimage.label(dense, structure=np.ones((3, 3, 3)))
     # A point belongs to the first dense cell among its own and the next ones.
@@ -95,7 +100,9 @@ def _points(run: Floats, bursts: Floats, number: int, step: float) -> Floats:
     is_high = bursts > _ABOVE
     edges = np.diff(np.concatenate([[False], is_high, [False]]).astype(np.int8))
     begins, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-    moved = np.concatenate([[0.0], np.cumsum(np.nan_to_num(run - np.nanmedian(run)))])
+    is_known = np.isfinite(run)
+    above = np.where(is_known, run - np.median(run[is_known]), 0.0)
+    moved = np.concatenate([[0.0], np.cumsum(above)])
     volume = np.maximum(moved[ends] - moved[begins], 0.0)
     return np.stack(
         [np.full(len(begins), float(number)), begins * step, (ends - begins) * step, volume], axis=1

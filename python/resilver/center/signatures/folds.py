@@ -25,7 +25,7 @@ _PLACES_MAX = 4096
 _FOLDS_MOST = 8192
 _KNOWN_MIN = 0.8
 _SHIFT_MOST = 0.25
-_PAIRS_SIDE = 512
+_PAIRS_SIDE = 256
 _TAIL = 0.1
 _MARGIN = 0.02
 _EDGE_MARGIN = 1
@@ -48,6 +48,8 @@ class Burst:
             late bursts come.
         length_error: The same of the length.
         volume_error: The same of the volume.
+        besides: What the pattern moves above `base` outside of the burst, in bytes: another burst
+            in the same period.
         present: The share of folds that have it, less the share of other windows that seem to.
         pattern: The median over folds, bytes a second: shape (places,); the first place is the
             begin of runs.
@@ -65,6 +67,7 @@ class Burst:
     period_error: float
     length_error: float
     volume_error: float
+    besides: float
     present: float
     pattern: Floats = field(repr=False)
     base: float
@@ -91,7 +94,10 @@ class _Piece:
         at = edges / self.step
         samples = np.arange(len(self.bytes_before))
         moved = np.diff(np.interp(at, samples, self.bytes_before))
-        known = np.diff(np.interp(at, samples, self.known_before)) * self.step
+        if self.known_before[-1] == samples[-1]:
+            known = np.diff(np.clip(at, 0.0, samples[-1])) * self.step
+        else:
+            known = np.diff(np.interp(at, samples, self.known_before)) * self.step
         enough = known >= _KNOWN_MIN * period / places
         rates = np.full(len(moved), np.nan)
         rates[enough] = moved[enough] / known[enough]
@@ -112,11 +118,8 @@ def fold(runs: Sequence[Floats], step: float, period: float) -> Burst | None:
     places = int(np.clip(round(period / step), _PLACES_MIN, _PLACES_MAX))
     width = period / places
     pieces = _pieces(runs, step, period)
-    shifts = np.zeros(len(pieces))
-    for _ in range(2):
-        folds = [one.folded(period, places, at) for one, at in zip(pieces, shifts, strict=True)]
-        shifts = shifts + _shifts(folds, places) * width
-        shifts -= np.median(shifts)
+    shifts = _shifts([piece.folded(period, places, 0.0) for piece in pieces], places) * width
+    shifts -= np.median(shifts)
     # Folded anew with the burst in the middle; the first folds begin before their runs.
     pattern = _pattern(pieces, shifts, period, places)
     window = _window(pattern)
@@ -165,7 +168,8 @@ def _median(folds: Floats) -> Floats:
 def _shifts(folds: Sequence[Floats], places: int) -> Floats:
     """By how many places each piece is later than most."""
     together = np.concatenate(folds)
-    scale = float(np.nanmedian(together)) or float(np.nanmean(together)) or 1.0
+    together = together[np.isfinite(together)]
+    scale = float(np.median(together)) or float(together.mean()) or 1.0
     means = []
     for one in folds:
         level = np.log1p(one / scale)
@@ -180,10 +184,21 @@ def _shifts(folds: Sequence[Floats], places: int) -> Floats:
     return np.asarray(nearby.argmax(axis=1) - float(most))
 
 
+def _smooth(pattern: Floats) -> Floats:
+    return np.asarray((np.roll(pattern, 1) + pattern + np.roll(pattern, -1)) / 3.0)
+
+
+def _base(pattern: Floats) -> float:
+    """What is moved outside of bursts: the median of what is below half of their height."""
+    smooth = _smooth(pattern)
+    middle = 0.5 * (float(smooth.min()) + float(smooth.max()))
+    return float(np.median(pattern[smooth <= middle]))
+
+
 def _window(pattern: Floats) -> tuple[int, int] | None:
     """Where the burst is, as its first place and how many: what is above half of its height."""
-    base = float(np.median(pattern))
-    smooth = (np.roll(pattern, 1) + pattern + np.roll(pattern, -1)) / 3.0
+    base = _base(pattern)
+    smooth = _smooth(pattern)
     height = float(smooth.max()) - base
     if height <= 0.0:
         return None
@@ -209,7 +224,7 @@ def _measured(pieces: Sequence[_Piece], shifts: Floats, period: float, places: i
     window = _window(pattern)
     if window is None or sum(window) > places:
         return None
-    base = float(np.median(pattern))
+    base = _base(pattern)
     begin, many = _with_tails(pattern, window, base)
     inside, outside = _moved(folds, begin, many, width)
     known = inside[np.isfinite(inside)]
@@ -249,6 +264,7 @@ def _measured(pieces: Sequence[_Piece], shifts: Floats, period: float, places: i
         later_error,
         float(np.hypot(length * error / volume, width)),
         error,
+        _besides(pattern - base, begin, begin + many, height) * width,
         seen - by_chance,
         np.roll(pattern, -from_begin),
         base,
@@ -329,6 +345,12 @@ def _first(
         if of_row.any() and np.median(size[of_row]) > 0.5:
             return max(float(np.median(begins[of_row])), 0.0)
     return max(float(begins.min()), 0.0)
+
+
+def _besides(above: Floats, begin: int, end: int, height: float) -> float:
+    """The sum of the pattern outside of a burst, where it is above a tenth of its height."""
+    rest = np.concatenate([above[:begin], above[end:]])
+    return float(rest[rest > _TAIL * height].sum())
 
 
 def _with_tails(pattern: Floats, window: tuple[int, int], base: float) -> tuple[int, int]:

@@ -17,12 +17,13 @@ from resilver.center.signatures.period import Period, bursts_of, find_period
 from resilver.center.signatures.prepare import SAMPLES_MIN, Runs, prepare
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.jobs import Job, read_jobs
-from resilver.importers.series import Moved, Series, read_series
+from resilver.importers.series import MOVED, Series, read_series
 from resilver.importers.text import refuse
-from resilver.quantities import duration
+from resilver.quantities import decimal_bytes, duration
 
 _PRESENT_MIN = 0.5
 _COVERED_MIN = 0.9
+_BESIDES_TOLD = 0.15
 _ONE_RUN = (
     "one run alone does not tell its own pattern from a regular one of others, so that the "
     "confidence is halved"
@@ -86,7 +87,7 @@ def signature(
     *,
     jobs: Sequence[Job] | str | Path | None = None,
     every: float | None = None,
-    moved: Moved | str = Moved.writes,
+    moved: str = "writes",
     name: str = "",
     zone: tzinfo = UTC,
 ) -> FoundSignature:
@@ -109,11 +110,12 @@ def signature(
             short.
     """
     given = [logs] if isinstance(logs, Series | str | Path) else list(logs)
-    which = _moved(moved)
+    if moved not in MOVED:
+        raise ConfigError(Problem(f"it is one of {', '.join(MOVED)}", "", "moved", show(moved)))
     reads: list[Series] | None = None
-    if which is Moved.both and not any(isinstance(one, Series) for one in given):
-        reads = [read_series(Path(one), Moved.reads) for one in given]  # type: ignore[arg-type]
-    series = [one if isinstance(one, Series) else read_series(Path(one), which) for one in given]
+    if moved == "both" and not any(isinstance(one, Series) for one in given):
+        reads = [read_series(Path(one), "reads") for one in given]  # type: ignore[arg-type]
+    series = [one if isinstance(one, Series) else read_series(Path(one), moved) for one in given]
     notes: list[str] = []
     if jobs is not None:
         when = read_jobs(Path(jobs), zone) if isinstance(jobs, str | Path) else list(jobs)
@@ -121,14 +123,6 @@ def signature(
         reads = None if reads is None else _cut(reads, when)[0]
     runs = prepare(series, every)
     return _found(runs, reads, notes, name or _name(given, jobs))
-
-
-def _moved(given: Moved | str) -> Moved:
-    try:
-        return Moved(given)
-    except ValueError:
-        known = ", ".join(Moved)
-        raise ConfigError(Problem(f"it is one of {known}", "", "moved", show(given))) from None
 
 
 def _name(given: Sequence[Series | str | Path], jobs: object) -> str:
@@ -180,6 +174,11 @@ def _found(
         return FoundSignature(None, runs, period, burst, common, tuple(notes), reason)
     if len(values) == 1:
         notes.append(_ONE_RUN)
+    if burst.besides > _BESIDES_TOLD * burst.volume:
+        notes.append(
+            f"a period has {decimal_bytes(burst.besides)} outside of this burst, which the "
+            "signature leaves out"
+        )
     share = 0.0
     if reads is not None:
         left = {which for which, _ in runs.left_out}

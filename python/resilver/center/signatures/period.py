@@ -14,8 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from resilver.importers.series import Floats
+
+Ints = npt.NDArray[np.int64]
 
 PIECE_SAMPLES = 3 * 43_200
 """Longer runs are searched in pieces of so many samples."""
@@ -142,7 +145,7 @@ def find_period(runs: Sequence[Floats], bursts: Sequence[Floats]) -> Period:
     pieces = [bursts[at][begin:end] for at, begin, end in cuts]
     masks = [known[at][begin:end] for at, begin, end in cuts]
     power, alike, frequencies = _power(pieces, masks, most)
-    lags = np.arange(LAG_MIN, most // 3 + 1, dtype=np.float64)
+    lags = np.arange(LAG_MIN, most // 3 + 1)
     score, teeth = _comb(alike, lags)
     total = sum(int(one.sum()) for one in known)
     independent = total / _redundancy(bursts)
@@ -199,22 +202,25 @@ def _at(alike: Floats, lags: Floats) -> Floats:
     return np.interp(lags, np.arange(len(alike)), alike)
 
 
-def _comb(alike: Floats, lags: Floats) -> tuple[Floats, Floats]:
+def _comb(alike: Floats, lags: Ints) -> tuple[Floats, Floats]:
     """The score of each lag, and over how many multiples it was formed, weighed by what is left."""
     far = _REACH * len(alike)
+    # The autocorrelation at half samples too, as half of an odd lag is one.
+    halves = np.repeat(alike, 2)
+    halves[1:-1:2] = 0.5 * (alike[:-1] + alike[1:])
     score, teeth = np.zeros(len(lags)), np.zeros(len(lags))
     for many in range(1, _TEETH_MAX + 1):
         count = int(np.searchsorted(many * lags, far, side="right"))
         if not count:
             break
-        on, off = many * lags[:count], (many - 0.5) * lags[:count]
-        weight = 1.0 - on / len(alike)
-        score[:count] += weight * (_at(alike, on) - _at(alike, off))
+        on = 2 * many * lags[:count]
+        weight = 1.0 - on / len(halves)
+        score[:count] += weight * (halves[on] - halves[on - lags[:count]])
         teeth[:count] += weight
     return score / np.maximum(teeth, 1e-12), teeth
 
 
-def _fundamental(alike: Floats, score: Floats, lags: Floats, best: int) -> tuple[float, float]:
+def _fundamental(alike: Floats, score: Floats, lags: Ints, best: int) -> tuple[float, float]:
     """The shortest period that explains as much as the best one, and its score.
 
     What repeats after P repeats after 3 P too, whose halves are no multiples of P.

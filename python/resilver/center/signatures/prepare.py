@@ -94,7 +94,13 @@ def _step(one: Series) -> float:
                 rule, "give a longer log or a finer one", value=show(len(times)), place=one.name
             )
         )
-    return float(np.median(np.diff(times)))
+    return _usual(np.diff(times))
+
+
+def _usual(spans: Floats) -> float:
+    """What most spans are."""
+    low, high = float(spans.min()), float(spans.max())
+    return low if high - low <= _UNEVEN * low else float(np.median(spans))
 
 
 def resample(one: Series, step: float) -> Floats:
@@ -108,7 +114,7 @@ def resample(one: Series, step: float) -> Floats:
         step: Seconds.
     """
     spans = np.diff(one.times)
-    usual = float(np.median(spans))
+    usual = _usual(spans)
     if (
         abs(usual - step) <= _UNEVEN * step
         and abs(spans.min() - usual) <= _UNEVEN * usual

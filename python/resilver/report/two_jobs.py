@@ -1,4 +1,4 @@
-"""What two jobs' bursts cost each other, by how the second is shifted: sentences and page."""
+"""Two jobs' signatures: whether they are one job's, and what their bursts cost each other."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from resilver.quantities import decimal_bytes, decimal_rate, duration
 from resilver.report.chart import Chart
 from resilver.report.document import Document
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.signature import upright
 from resilver.report.style import BLUE, DASHES, GREEN, VERMILLION
 from resilver.report.tables import Table, table
-from resilver.report.vega import Spec, colours, rows, tip, told_apart
+from resilver.report.vega import Spec, colours, rows, tip, told_apart, upright
 from resilver.report.vega import number as axis
 
 if TYPE_CHECKING:
-    from resilver.center.signatures import ShiftPlan
+    from resilver.center.signatures import ShiftPlan, Signature, SignaturesCompared
 
 _SECOND = 0.5
 _HOW = (
@@ -28,13 +27,58 @@ _HOW = (
 )
 
 
+def job_names(one: Signature, other: Signature) -> tuple[str, str]:
+    """What two jobs are called, which may have one name.
+
+    Args:
+        one: The first.
+        other: The second.
+    """
+    names = one.name or "the first", other.name or "the second"
+    return names if names[0] != names[1] else ("the first", "the second")
+
+
+def compared_sentences(found: SignaturesCompared) -> list[str]:
+    """Whether two signatures may be one job's.
+
+    Args:
+        found: Both beside each other.
+    """
+    names = " and ".join(job_names(found.one, found.other))
+    names = f"{names[0].upper()}{names[1:]}" if names.startswith("the ") else names
+    if found.holds:
+        return [f"{names} may be one job's: period, length and volume are as near as is known."]
+    apart = ", ".join(row.what for row in found.differences if not row.holds)
+    return [f"{names} are not one job's: they differ in {apart} by more than is uncertain."]
+
+
+def compared_table(found: SignaturesCompared) -> Table:
+    """The figures of both."""
+    told = {"volume": decimal_bytes}
+    rows_of = [
+        [row.what, *(told.get(row.what, duration)(value) for value in values), row.holds]
+        for row in found.differences
+        for values in [(row.one, row.other, abs(row.one - row.other), row.allowed)]
+    ]
+    what, one, other, apart, allowed, holds = zip(*rows_of, strict=True)
+    names = job_names(found.one, found.other)
+    return table(
+        ("figure", "figure", "text", what),
+        ("one", names[0], "text", one),
+        ("other", names[1], "text", other),
+        ("apart", "apart", "text", apart),
+        ("allowed", "allowed", "text", allowed),
+        ("same", "same", "text", ["yes" if one else "no" for one in holds]),
+    )
+
+
 def answer_sentences(plan: ShiftPlan) -> list[str]:
     """The answer: when the second job should start, and what that saves.
 
     Args:
         plan: The plan.
     """
-    names = plan.one.name or "the first", plan.other.name or "the second"
+    names = job_names(plan.one, plan.other)
     together, best, mean = sum(plan.lost(0.0)), sum(plan.lost(plan.best)), sum(plan.mean)
     over = f"{plan.bursts[0]:,} and {plan.bursts[1]:,} bursts"
     if sum(plan.lost(plan.worst)) < _SECOND:
@@ -67,6 +111,7 @@ def _time(seconds: float) -> str:
 
 def starts_table(plan: ShiftPlan) -> Table:
     """What the starts that matter cost."""
+    mine, theirs = job_names(plan.one, plan.other)
     starts = (("together", 0.0), ("best", plan.best), ("worst", plan.worst))
     rows_of = [(name, at, *plan.lost(at)) for name, at in starts]
     rows_of.append(("on average", float("nan"), *plan.mean))
@@ -74,8 +119,8 @@ def starts_table(plan: ShiftPlan) -> Table:
     return table(
         ("start", "start", "text", names),
         ("start_seconds", "second starts after", "seconds", at),
-        ("one_seconds", f"{plan.one.name} loses", "seconds", one),
-        ("other_seconds", f"{plan.other.name} loses", "seconds", other),
+        ("one_seconds", f"{mine} loses", "seconds", one),
+        ("other_seconds", f"{theirs} loses", "seconds", other),
         ("both_seconds", "both lose", "seconds", np.array(one) + np.array(other)),
     )
 
@@ -84,7 +129,7 @@ def jobs_table(plan: ShiftPlan) -> Table:
     """Both signatures."""
     jobs = (plan.one, plan.other)
     return table(
-        ("job", "job", "text", [job.name for job in jobs]),
+        ("job", "job", "text", job_names(plan.one, plan.other)),
         ("period_seconds", "period", "text", [duration(job.period) for job in jobs]),
         ("length_seconds", "burst", "text", [duration(job.length) for job in jobs]),
         ("volume_bytes", "volume", "text", [decimal_bytes(job.volume) for job in jobs]),
@@ -97,8 +142,7 @@ def curve_chart(plan: ShiftPlan) -> Chart:
     """What each job loses, by the start of the second."""
     is_minutes = max(plan.lost_one.max(), plan.lost_other.max()) >= 600.0
     unit, title = (60.0, "minutes lost") if is_minutes else (1.0, "seconds lost")
-    names = (plan.one.name or "first", plan.other.name or "second")
-    kinds = [*names, "both"] if names[0] != names[1] else ["first", "second", "both"]
+    kinds = [*job_names(plan.one, plan.other), "both"]
     losts = (plan.lost_one, plan.lost_other, plan.lost_one + plan.lost_other)
     made = table(
         ("start_seconds", "second starts after", "seconds", plan.shifts),
@@ -164,5 +208,6 @@ def write_shift(plan: ShiftPlan, path: str | Path, command: str = "") -> Path:
         ),
         PageSection("The jobs", (), [page.shown("jobs", "Signatures", jobs_table(plan))]),
     ]
-    title = f"When {plan.other.name} should start beside {plan.one.name}"
+    names = job_names(plan.one, plan.other)
+    title = f"When {names[1]} should start beside {names[0]}"
     return write_judged(page, path, title, answer_sentences(plan), sections, {"Made by": command})
