@@ -39,7 +39,8 @@ class Asked:
 
     logs: tuple[str, ...] = argument(
         "LOG...",
-        text="A log a run: HDF5 of TOKIO or LMT, CSV or Parquet with time and bytes or rate. Or "
+        text="A log a run: HDF5 of TOKIO or LMT, CSV or Parquet with time and bytes or rate, "
+        "Darshan with a heat map. Or "
         "compare A.toml B.toml, or shift A.toml B.toml.",
     )
     jobs: Path | None = option(

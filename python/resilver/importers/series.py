@@ -59,7 +59,8 @@ def read_series(path: Path, moved: str = "writes") -> Series:
     Where a table does not say what is read and what is written, its bytes are those asked for.
 
     Args:
-        path: HDF5 of TOKIO or LMT, whose targets are summed; a CSV or Parquet.
+        path: HDF5 of TOKIO or LMT, whose targets are summed; a CSV or Parquet; or a log of Darshan,
+            whose heat map has what the program itself moved.
         moved: Which bytes count: ``writes``, ``reads`` or ``both``.
 
     Raises:
@@ -71,14 +72,34 @@ def read_series(path: Path, moved: str = "writes") -> Series:
             begin = file.read(len(MAGIC))
     except OSError as error:
         refuse(path, f"it cannot be read: {error.strerror}", "check the path")
+    from resilver.importers.darshan import is_darshan
+
     if begin == MAGIC:
         found = [read_tokio_series(path, what) for what in MOVED[moved]]
         # One that is there where the other is not counts alone.
         known = np.sum([np.isfinite(values) for _, values in found], axis=0)
         values = np.nansum([values for _, values in found], axis=0)
         return _checked(Series(found[0][0], np.where(known > 0, values, np.nan), path.name), path)
+    if is_darshan(path):
+        return _checked(_heat_map(path, moved), path)
     table = _parquet(path) if begin.startswith(_PARQUET) else _csv(path)
     return _checked(_of_table(table, moved, path), path)
+
+
+def _heat_map(path: Path, moved: str) -> Series:
+    """What a program moved, of all modules that reach files themselves, as MPI-IO does not."""
+    from resilver.importers.darshan import read_heat_maps
+
+    maps = [one for module, one in read_heat_maps(path).items() if not module.startswith("MPI")]
+    if not maps:
+        rule = "this log of Darshan has no heat map"
+        refuse(path, rule, "give a log of Darshan 3.4 or later, or one of the servers")
+    found = [one[way] for one in maps for way in MOVED[moved]]
+    longest = max(found, key=lambda one: len(one.times))
+    values = np.zeros(len(longest.times))
+    for one in found:
+        values[: len(one.values)] += one.values
+    return Series(longest.times, values, path.name)
 
 
 def _csv(path: Path) -> Any:
