@@ -12,7 +12,7 @@ import pytest
 
 from resilver.center.signatures import FoundSignature, signature
 from resilver.importers.series import Series
-from tests.planted_runs import Planted, planted
+from resilver.reproduce.planted import Planted, planted
 from tests.scale import numbers
 from tests.unit.test_importers_series import test_mutants_of_tables_are_read_or_refused
 from tests.unit.test_signature_shift import (

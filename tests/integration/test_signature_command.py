@@ -12,7 +12,7 @@ import pytest
 import resilver
 from resilver import cli
 from resilver.importers.series import Series, read_series
-from tests.planted_runs import Planted, planted
+from resilver.reproduce.planted import Planted, planted
 
 
 def ask(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:

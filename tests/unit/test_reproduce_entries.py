@@ -14,9 +14,11 @@ from resilver import ConfigError, catalog
 from resilver.report import NAMES
 from resilver.reproduce import compare, entry, names
 from resilver.reproduce.compare import COMPARED, DIFFERS, DIVISORS, HOLDS
+from resilver.reproduce.conclusions import UNMODELLED, conclude
 from resilver.reproduce.entries import figure_name, select, stand_in
 from resilver.reproduce.evidence import shipped_study
 from resilver.reproduce.measured import measured
+from resilver.reproduce.page import conclusion_words
 from resilver.reproduce.tables import Row, Tables, table_of
 from tests.unit.study_shelf import invented
 
@@ -107,13 +109,29 @@ def test_every_query_chooses_runs_of_its_study(name: str, tmp_path: Path) -> Non
             tables.ask(picture.query)
 
 
-@pytest.mark.parametrize("whole", ["burst-buffer", "network-failures"])
+@pytest.mark.parametrize("whole", ["burst-buffer", "network-failures", "center-wide"])
 def test_conclusions_rest_on_numbers_that_are_there(whole: str) -> None:
     one = entry(whole)
     known = {f"{name}/{number.key}" for name in one.members for number in entry(name).published}
     assert len(one.conclusions) >= 11
     for said in one.conclusions:
-        assert said.rests_on and set(said.rests_on) <= known, said.claim
+        assert set(said.rests_on) <= known, said.claim
+        # What no number decides says why.
+        assert said.rests_on or said.why, said.claim
+
+
+def test_the_lessons_of_a_center_are_nineteen_and_what_no_model_has_is_told() -> None:
+    whole = entry("center-wide")
+    assert [one.claim.partition(":")[0] for one in whole.conclusions] == [
+        str(number) for number in range(1, 20)
+    ]
+    # A collection of collections has the members of all, each once.
+    assert set(entry("center-layers").members) < set(whole.members)
+    assert len(set(whole.members)) == len(whole.members)
+    said = [conclude(one, []) for one in whole.conclusions]
+    silent = [one for one in said if one.verdict == UNMODELLED]
+    assert [one.said.claim.partition(":")[0] for one in silent] == ["3", "6", "7", "8", "9"]
+    assert f"of {len(silent)} there is no model" in conclusion_words(said)
 
 
 @pytest.mark.parametrize("name", ["burst-buffer-tables", "burst-buffer-switches"])

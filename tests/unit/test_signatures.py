@@ -16,7 +16,7 @@ from resilver.center.signatures.period import bursts_of, find_period, shrink
 from resilver.center.signatures.prepare import prepare, resample
 from resilver.errors import ConfigError
 from resilver.importers.series import Series
-from tests.planted_runs import Kind, Planted, box, planted
+from resilver.reproduce.planted import Kind, Planted, box, planted
 from tests.scale import numbers
 
 

@@ -90,10 +90,12 @@ def _groups(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     groups: dict[str, list[Entry]] = {}
     left = {one.name: one for one in entries}
     for whole in [one for one in entries if one.kind == "collection"]:
-        members = [left.pop(name) for name in (whole.name, *whole.members)]
+        # A collection may be one of another's, whose members are listed with the first.
+        members = [left.pop(name) for name in (whole.name, *whole.members) if name in left]
         short = tuple({one.source for one in members[1:]})
-        others = [name for name, one in left.items() if one.source.startswith(short)]
-        groups[_source(whole.source)] = [*members, *map(left.pop, others)]
+        others = [name for name, one in left.items() if short and one.source.startswith(short)]
+        group = groups.setdefault(_source(whole.source), [])
+        group += [*members, *map(left.pop, others)]
     for one in left.values():
         groups.setdefault(_source(one.source), []).append(one)
     return groups

@@ -12,6 +12,9 @@ from resilver.reproduce.published import Conclusion
 PARTLY = "holds in part"
 """The verdict of a conclusion of which some numbers lie in their bands and some do not."""
 
+UNMODELLED = "no model"
+"""The verdict of a conclusion that no number of ours can decide."""
+
 
 @dataclass(frozen=True)
 class Concluded:
@@ -27,7 +30,12 @@ class Concluded:
 
     @property
     def verdict(self) -> str:
-        """By the numbers with a band: "holds", "holds in part", "does not hold" or "not run"."""
+        """By the numbers with a band: "holds", "holds in part", "does not hold" or "not run".
+
+        What rests on no number is "no model", and its `why` says so.
+        """
+        if not self.said.rests_on:
+            return UNMODELLED
         judged = [one.verdict for one in self.numbers if one.verdict not in (COMPARED, ABSENT)]
         if not judged:
             return ABSENT

@@ -41,7 +41,7 @@ class Entry:
         figures: The figures and tables it answers to.
         expected_seconds: About how long it takes on two cores; of a collection, its members' sum.
         stand_ins: Names of the inputs that stand in for unpublished ones.
-        members: Of a collection, its entries in order.
+        members: Of a collection, its entries in order, those of collections in it among them.
         published: The numbers.
         pictures: The pictures.
         workers: How many runs at once its measurement allows; None for any.
@@ -140,6 +140,9 @@ def entry(name: str) -> Entry:
     }
     seconds, workers = float(table.pop("expected_seconds", 0.0)), table.pop("workers", None)
     if plain["kind"] == "collection":
+        named = [entry(member) for member in lists["members"]]
+        every = (name for one in named for name in one.members or (one.name,))
+        lists["members"] = tuple(dict.fromkeys(every))
         parts = [entry(member) for member in lists["members"]]
         for key in ("figures", "stand_ins"):
             lists[key] = tuple(dict.fromkeys(one for part in parts for one in getattr(part, key)))

@@ -19,6 +19,7 @@ from resilver.reproduce.center_layers import part_rows
 from resilver.reproduce.coding import code_rows, switch_rows
 from resilver.reproduce.placing import placement_rates
 from resilver.reproduce.tables import Row
+from resilver.reproduce.watching import signature_rows, tool_rows
 
 
 def measured(kind: str, options: Mapping[str, Any]) -> list[Row]:
@@ -161,6 +162,8 @@ _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "parts": part_rows,
     "routes": route_rows,
     "advice": advice_rows,
+    "signatures": signature_rows,
+    "tools": tool_rows,
 }
 KINDS = tuple(_MEASURES)
 """The kinds of entries that have no runs, except collections."""

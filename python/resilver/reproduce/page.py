@@ -13,12 +13,20 @@ from resilver.report.document import Document, rendered, write_page
 from resilver.report.provenance import provenance
 from resilver.report.tables import Column, Table
 from resilver.reproduce.compare import ABSENT, COMPARED, DIFFERS, FAILS, HOLDS, Comparison
-from resilver.reproduce.conclusions import PARTLY, Concluded
+from resilver.reproduce.conclusions import PARTLY, UNMODELLED, Concluded
 from resilver.reproduce.entries import stand_in
 from resilver.reproduce.make import Part, Reproduction
 from resilver.reproduce.words import band_words, deviation_words, number_words
 
-MARKS = {HOLDS: "✓", FAILS: "✗", DIFFERS: "≠", COMPARED: "·", ABSENT: "–", PARTLY: "±"}
+MARKS = {
+    HOLDS: "✓",
+    FAILS: "✗",
+    DIFFERS: "≠",
+    COMPARED: "·",
+    ABSENT: "–",
+    PARTLY: "±",
+    UNMODELLED: "○",
+}
 """The mark of each verdict, so that colour is not the only difference."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -189,10 +197,11 @@ def conclusion_words(conclusions: Sequence[Concluded]) -> str:
         f"Of the {len(verdicts)} conclusions of the source, {verdicts.count(HOLDS)} hold, "
         f"{verdicts.count(PARTLY)} hold in part, {verdicts.count(FAILS)} do not hold"
     )
-    absent = verdicts.count(ABSENT)
-    return (
-        f"{words}, {absent} {'was' if absent == 1 else 'were'} not run." if absent else f"{words}."
-    )
+    if absent := verdicts.count(ABSENT):
+        words += f", {absent} {'was' if absent == 1 else 'were'} not run"
+    if silent := verdicts.count(UNMODELLED):
+        words += f", and of {silent} there is no model"
+    return f"{words}."
 
 
 def conclusion_table(conclusions: Iterable[Concluded]) -> Verdicts:

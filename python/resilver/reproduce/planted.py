@@ -79,11 +79,13 @@ def planted(
             others += box(count, step, begin, lasts, rng.pareto(1.5) + 1.0)
         drawn = floor_share * floor / floor.sum() + (1.0 - floor_share) * others / others.sum()
         values = values + noise * volume * len(number) * drawn
-        made.append(Series(step * np.arange(count), values, f"run {run}"))
+        times = step * np.arange(count, dtype=np.float64)
+        made.append(Series(times, values, f"run {run}"))
     return Planted(made, period, first, length, volume)
 
 
 def box(count: int, step: float, begin: float, length: float, size: float) -> Floats:
     """Bytes of each sample of a burst of an even rate."""
     edges = np.arange(count + 1) * step
-    return size * np.diff(np.clip((edges - begin) / length, 0.0, 1.0))
+    share = np.clip((edges - begin) / length, 0.0, 1.0)
+    return np.asarray(size * np.diff(share), dtype=np.float64)
