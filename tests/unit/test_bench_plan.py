@@ -147,7 +147,9 @@ def test_a_tenth_of_the_time_gives_the_full_plans_curves(disk: str, minutes: int
     A test is 1 % off, so a random cell that is measured once is 1 % x sqrt(1 + 1.57 / 5) = 1.15 %
     off the median of five. Were all bandwidth at one of twelve sizes, that would be 1.15 % x
     sqrt(12) = 4.0 % of the mean; it is at three or more, which makes 2.3 %, and 5 % twice that.
+    One curve of 100 may be off by more where many are drawn; of the 40 of each here none.
     """
+    beyond, count = 0, 0
     for seed in numbers(10):
         full = curves(
             calibrate_report(measured(SINGLE_HOST.plan(30, 15), disk, seed), "line").table
@@ -155,8 +157,9 @@ def test_a_tenth_of_the_time_gives_the_full_plans_curves(disk: str, minutes: int
         plan = reduced(SINGLE_HOST, minutes * 60.0, 30, 15)
         assert plan.total_seconds <= 0.1 * SINGLE_HOST.plan(30, 15).total_seconds
         few = curves(calibrate_report(measured(plan, disk, seed + 1_000_000), "line").table)
-        for mode in MODES:
-            assert ModelError.of(full[mode], few[mode]).fraction <= 0.05, (mode, seed)
+        off = [ModelError.of(full[mode], few[mode]).fraction for mode in MODES]
+        beyond, count = beyond + sum(one > 0.05 for one in off), count + len(off)
+    assert beyond <= 0.01 * count
 
 
 def test_a_plan_comes_back_from_its_file_and_others_are_refused(tmp_path: Path) -> None:
