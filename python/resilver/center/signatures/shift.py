@@ -24,7 +24,7 @@ PERIODS = 20
 
 _BURSTS_MAX = 2000
 _BREAKS_MAX = 20_000
-_SAME = 1e-9
+_SAME = 1e-11
 _AS_GOOD = 1e-6
 
 
@@ -165,7 +165,7 @@ def _period(job: Signature, rate: float) -> float:
 def _flattest(shifts: Floats, total: Floats) -> tuple[float, float]:
     """The longest stretch of shifts that cost least."""
     least = float(total.min())
-    is_good = total <= least + _AS_GOOD * max(1.0, least)
+    is_good = total <= least + _AS_GOOD
     edges = np.diff(np.concatenate([[False], is_good, [False]]).astype(np.int8))
     begins, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
     at = int(np.argmax(shifts[ends] - shifts[begins]))
