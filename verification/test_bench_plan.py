@@ -21,9 +21,6 @@ from resilver.calibration.disk import calibrate_disk, service_seconds
 from resilver.calibration.errors import ModelError
 from resilver.calibration.fio_run import REQUEST_SIZES
 from resilver.importers.fio import MODES
-from tests.unit.test_bench_plan import test_a_tenth_of_the_time_gives_the_full_plans_curves
-
-__all__ = ["test_a_tenth_of_the_time_gives_the_full_plans_curves"]
 
 SECONDS, SIZE = 1.0, 2**29
 QUIET = 0.05

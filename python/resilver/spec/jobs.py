@@ -13,7 +13,7 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.importers.text import decode, read_bytes, refuse
 from resilver.spec.section import TEXT, AboveZero, Count, Section, Share, file_path
 from resilver.spec.streams import WINDOW_MAX
-from resilver.units import Bytes, Seconds, exact_duration
+from resilver.units import Bytes, BytesPerSecond, Seconds, exact_duration
 
 JOBS_MAX = 200
 """The most jobs of a run: a byte numbers what asks for data."""
@@ -36,7 +36,7 @@ class JobSignature(Section):
     """The bytes of a burst."""
     reads: Share = Field(default=0.0, examples=[0.0])
     """The share of a burst's operations that read; the others write."""
-    height: str | float | None = Field(default=None, examples=["53 GB/s"])
+    height: BytesPerSecond | None = Field(default=None, examples=["53 GB/s"])
     """The rate of a burst, as it was found; it follows from volume and length, and is not used."""
     confidence: Share | None = Field(default=None, examples=[0.9])
     """How sure whoever found the signature was; it is not used."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.text import parse_toml, read_text, refuse
+from resilver.errors import ConfigError, show
+from resilver.importers.text import parse_toml, read_text
 from resilver.quantities import decimal, decimal_rate
-from resilver.units import Bytes, BytesPerSecond, Quantity, Seconds
+from resilver.spec.jobs import JobSignature
+from resilver.units import Bytes, Seconds
 
 _DIGITS = 6
 _UNCERTAIN = re.compile(r"^(period|length|volume)[^#\n]*# ± ([^#\n]+?)\s*$", re.MULTILINE)
@@ -117,68 +118,30 @@ def read_signature(path: str | Path) -> Signature:
     """
     place = Path(path)
     text = read_text(place)
-    given = parse_toml(text, place)
-    known = ("period", "first", "length", "volume", "reads", "name", "height", "confidence")
-    problems = [
-        Problem("no such key of a signature", name_remedy(key, known), key, place=str(place))
-        for key in given
-        if key not in (*known, "runs")
-    ]
-    if problems:
-        raise ConfigError(problems)
-    if missing := [key for key in ("period", "length", "volume") if key not in given]:
-        refuse(place, f"a signature has a {missing[0]}", f'write {missing[0]} = "..."')
+    try:
+        given = JobSignature.from_table(parse_toml(text, place), place.parent)
+    except ConfigError as error:
+        raise ConfigError(replace(one, place=str(place)) for one in error.problems) from None
     beside = {match[1]: match[2] for match in _UNCERTAIN.finditer(text)}
 
-    def read(key: str, kind: type[Quantity], table: dict[str, Any] = given) -> float:
+    def error_of(key: str, kind: type[Seconds] | type[Bytes]) -> float:
         try:
-            return float(kind.parse(table.get(key, 0)))  # type: ignore[arg-type]
+            return float(kind.parse(beside[key])) if key in beside else 0.0
         except ConfigError as error:
-            where = [
-                Problem(one.rule, one.remedy, key, one.value, str(place)) for one in error.problems
-            ]
-            raise ConfigError(where) from None
+            raise ConfigError(
+                replace(one, key=key, place=str(place)) for one in error.problems
+            ) from None
 
-    if "height" in given:
-        read("height", BytesPerSecond)
-    made = Signature(
-        read("period", Seconds),
-        read("first", Seconds),
-        read("length", Seconds),
-        read("volume", Bytes),
-        _share(given, "reads", place) or 0.0,
-        str(given.get("name") or place.stem),
-        _share(given, "confidence", place),
-        _runs(given, place),
-        read("period", Seconds, beside),
-        read("length", Seconds, beside),
-        read("volume", Bytes, beside),
+    return Signature(
+        float(given.period),
+        float(given.first),
+        float(given.length),
+        float(given.volume),
+        float(given.reads),
+        given.name or place.stem,
+        given.confidence,
+        given.runs or 0,
+        error_of("period", Seconds),
+        error_of("length", Seconds),
+        error_of("volume", Bytes),
     )
-    _check(made, place)
-    return made
-
-
-def _share(given: dict[str, Any], key: str, place: Path) -> float | None:
-    value = given.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
-        raise ConfigError(Problem("it is a share of 0 to 1", "", key, show(value), str(place)))
-    return float(value)
-
-
-def _runs(given: dict[str, Any], place: Path) -> int:
-    value = given.get("runs", 0)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        rule = "it is how many runs there were"
-        raise ConfigError(Problem(rule, "write a whole number", "runs", show(value), str(place)))
-    return value
-
-
-def _check(made: Signature, place: Path) -> None:
-    for key, value in (("length", made.length), ("volume", made.volume)):
-        if value <= 0.0:
-            raise ConfigError(Problem("it is above 0", "", key, show(value), str(place)))
-    if made.period < made.length:
-        rule = f"a period is no shorter than its burst, which is {_seconds(made.length)}"
-        raise ConfigError(Problem(rule, "", "period", _seconds(made.period), str(place)))
