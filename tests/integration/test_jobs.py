@@ -60,7 +60,9 @@ def test_a_burst_with_nothing_in_its_way_takes_its_length(engine: str, tmp_path:
     assert [row["asked_seconds"] for row in jobs["b"]] == [20.0, 220.0, 420.0]
     for name, length in (("a", 40.0), ("b", 50.0)):
         for row in jobs[name]:
-            assert row["began_seconds"] == row["asked_seconds"]
+            # By events a burst's last operation may end a little late, and delays what follows.
+            late = row["began_seconds"] - row["asked_seconds"]
+            assert late == 0 if engine == "flows" else 0 <= late <= 0.01 * length * row["burst"]
             assert row["seconds"] == pytest.approx(length, rel=0.01)
             assert row["slowed"] == pytest.approx(row["seconds"] / length, rel=1e-9)
             assert row["ended_seconds"] == pytest.approx(row["began_seconds"] + row["seconds"])
@@ -106,21 +108,20 @@ health = 0.5
 
 
 @pytest.mark.parametrize("engine", ["events", "flows"])
-def test_a_burst_waits_for_the_one_before_it(engine: str, tmp_path: Path) -> None:
-    # A burst of 600 GB at 3.6 GB/s takes longer than the period of 100 s: the next one begins when
-    # it has ended, and the last ones are asked for and never begin, or never end.
-    job = 'signature = { period = "100 s", length = "50 s", volume = "600 GB" }'
+def test_a_late_burst_delays_those_behind_it(engine: str, tmp_path: Path) -> None:
+    # A burst of 648 GB at 3.6 GB/s takes 180 s, longer than its 50 s and the period of 100 s. The
+    # job computes for 50 s after each: bursts begin at 0, 230 and 460 s, and the last one has 140 s.
+    job = 'signature = { period = "100 s", length = "50 s", volume = "648 GB" }'
     run(tmp_path, SYSTEM + f"[[traffic.jobs]]\n{job}\n", engine)
     (found,) = bursts(tmp_path, engine).values()
-    assert [row["burst"] for row in found] == list(range(6))
-    assert [row["asked_seconds"] for row in found] == [100.0 * number for number in range(6)]
-    ended = [row for row in found if row["ended_seconds"] is not None]
-    assert len(ended) == 3 and all(row["slowed"] > 3 for row in ended)
-    for before, row in zip(ended, found[1:], strict=False):
-        assert row["began_seconds"] == before["ended_seconds"]
-    under_way, *waiting = found[3:]
-    assert under_way["began_seconds"] is not None and 0 < under_way["bytes"] < 600e9
-    assert [(row["began_seconds"], row["bytes"]) for row in waiting] == [(None, 0)] * 2
+    assert [row["burst"] for row in found] == [0, 1, 2]
+    assert [row["asked_seconds"] for row in found] == [0.0, 100.0, 200.0]
+    *ended, under_way = found
+    assert all(row["slowed"] == pytest.approx(3.6, rel=0.02) for row in ended)
+    for before, row in zip(ended, found[1:], strict=True):
+        assert row["began_seconds"] == pytest.approx(before["ended_seconds"] + 50.0, rel=1e-12)
+    assert under_way["ended_seconds"] is None
+    assert under_way["bytes"] == pytest.approx(140 / 180 * 648e9, rel=0.05)
 
 
 def test_a_phase_that_keeps_jobs_apart_saves_what_flows_say(tmp_path: Path) -> None:

@@ -189,8 +189,10 @@ def read_state(paths: Sequence[str | Path], window_seconds: float = WINDOW_SECON
             dumps.append(path)
         elif kind == "tokio":
             sources.append((str(path), read_tokio(path, window_seconds)))
+        elif kind == "run":
+            sources.append((str(path), read_run_devices(path, _sets_of(path))))
         else:
-            readers = {"run": read_run_devices, "df": read_last_df, "devices": read_devices}
+            readers = {"df": read_last_df, "devices": read_devices}
             sources.append((str(path), readers[kind](path)))
     notes: list[str] = []
     if dumps:
@@ -201,6 +203,26 @@ def read_state(paths: Sequence[str | Path], window_seconds: float = WINDOW_SECON
     # What is newer takes the place of what is older.
     sources.sort(key=lambda one: max((load.seconds or 0.0 for load in one[1]), default=0.0))
     return _joined(sources, notes)
+
+
+def _sets_of(folder: Path) -> dict[str, tuple[str, list[str]]] | None:
+    """The RAID sets that a run folder's data is placed on, with their servers and devices."""
+    from resilver.spec import Study
+
+    file = folder / "study.toml"
+    system = Study.load(file).runs()[0].system if file.is_file() else None
+    if system is None or system.cluster.tree is None or system.placement is None:
+        return None
+    tree, level = system.cluster.tree, system.placement.level
+    if level is None or (sets := tree.side(level)) is None:
+        return None
+    return {
+        tree.name(level, number): (
+            tree.carrier(level, number) or "",
+            [tree.name(tree.device_level, device) for device in tree.members(level, number)],
+        )
+        for number in range(sets.count)
+    }
 
 
 def _kind(path: Path) -> str:

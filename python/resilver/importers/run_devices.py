@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,18 @@ from resilver.importers.part_load import PartLoad
 from resilver.importers.text import refuse
 
 
-def read_run_devices(folder: Path) -> list[PartLoad]:
-    """What each device moved on average over the time that its system lived.
+def read_run_devices(
+    folder: Path, sets: Mapping[str, tuple[str, Sequence[str]]] | None = None
+) -> list[PartLoad]:
+    """What each device, or each set of devices, moved on average over the time of its system.
+
+    A set waits for its busiest member. So it counts as moving what it would, were all of its
+    members as busy: its bytes times the share of the time that the busiest works, over the mean.
 
     Args:
         folder: A run folder; of several seeds of one system the mean.
+        sets: By name, the server and the devices of each RAID set that data is placed on; None
+            where it is placed on devices.
 
     Returns:
         A load a device; those that failed are inactive.
@@ -22,7 +30,8 @@ def read_run_devices(folder: Path) -> list[PartLoad]:
         ConfigError: It is no finished run folder, or has systems of other devices.
     """
     runs = _rows(folder / "runs.parquet", ("run", "simulated_seconds"))
-    columns = ("run", "name", "host", "failed", "device_bytes_read", "device_bytes_written")
+    moved = ("device_bytes_read", "device_bytes_written", "device_busy_seconds")
+    columns = ("run", "name", "host", "failed", *moved)
     lived = {row["run"]: row["simulated_seconds"] for row in runs}
     found: dict[str, list[dict[str, Any]]] = {}
     for row in _rows(folder / "servers.parquet", columns):
@@ -30,16 +39,33 @@ def read_run_devices(folder: Path) -> list[PartLoad]:
     if not found or any(len(rows) != len(runs) for rows in found.values()):
         rule = "its runs are of systems whose devices differ, or there are none"
         refuse(folder, rule, "give the run folder of one system")
-    return [
+    loads = [
         PartLoad(
             name,
             _mean(rows, "device_bytes_read", lived),
             _mean(rows, "device_bytes_written", lived),
             server=rows[0]["host"],
             state="inactive" if any(row["failed"] for row in rows) else "up",
+            busy=_mean(rows, "device_busy_seconds", lived),
         )
         for name, rows in found.items()
     ]
+    return loads if sets is None else _of_sets({one.name: one for one in loads}, sets)
+
+
+def _of_sets(
+    loads: Mapping[str, PartLoad], sets: Mapping[str, tuple[str, Sequence[str]]]
+) -> list[PartLoad]:
+    """What sets moved, of what their devices did; one that lost a device is written on the rest."""
+    made = []
+    for name, (server, devices) in sets.items():
+        own = [loads[device] for device in devices if loads[device].state == "up"]
+        busy = [one.busy or 0.0 for one in own]
+        waits = max(busy) * len(busy) / sum(busy) if any(busy) else 1.0
+        read = waits * sum(one.read_bytes_per_second or 0.0 for one in own)
+        write = waits * sum(one.write_bytes_per_second or 0.0 for one in own)
+        made.append(PartLoad(name, read, write, server=server, state="up" if own else "inactive"))
+    return made
 
 
 def _mean(rows: list[dict[str, Any]], column: str, lived: dict[str, float | None]) -> float:

@@ -48,6 +48,9 @@ class JobSignature(Section):
     def _read(cls, data: Any, info: ValidationInfo) -> Any:
         if isinstance(data, dict | JobSignature):
             return data
+        if callable(text := getattr(data, "to_toml", None)):
+            # One that `resilver.signature` found, which is what its file would say.
+            return tomllib.loads(text())
         path = file_path(data, info)
         try:
             table = tomllib.loads(decode(read_bytes(path), path))

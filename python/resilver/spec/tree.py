@@ -155,6 +155,22 @@ class Tree:
         side = self.side(self.level_of(kind) or "")
         return side.name if side is not None and side.carries is not None else None
 
+    def carrier(self, level: str, number: int) -> str | None:
+        """The name of the part that carries one of a level beside the tree; None where none does.
+
+        >>> made = Side("set", scopes=1, each=4, size=2)
+        >>> server = Side("server", scopes=1, each=2, carries="set")
+        >>> Tree((Level("drive", 8),), "drive", sides=(made, server)).carrier("set", 3)
+        'server.1'
+        """
+        own = self.side(level)
+        side = next((side for side in self.sides if side.carries == level), None)
+        if own is None or side is None:
+            return None
+        # What is carried is dealt over the carriers of its container in turn.
+        scope, at = divmod(number, own.count // side.scopes)
+        return self.name(side.name, scope * side.each + at % side.each)
+
     def lost_with_one(self, level: str) -> int:
         """How many devices are lost with one part of a level: none where a partner takes over."""
         side = self.side(level)

@@ -1,6 +1,5 @@
 //! Bursts: volumes that are moved all at once, beside streams or by jobs.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use resilver_device::Device;
@@ -16,7 +15,6 @@ use crate::storage::Site;
 /// A burst under way, or over.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
-    asked_at: SimTime,
     began_at: SimTime,
     ended_at: Option<SimTime>,
     /// Operations that are not completed, and the data of those that are.
@@ -32,10 +30,25 @@ pub(super) struct Series {
     every: SimDuration,
     /// The job whose they are, by its number, and how long each takes where nothing is in its way.
     job: Option<(u32, SimDuration)>,
-    asked: u64,
     bursts: Vec<Burst>,
-    /// When those were asked for that wait for the one before them.
-    waiting: VecDeque<SimTime>,
+}
+
+impl Series {
+    /// When the burst of a number comes where none before it was late.
+    fn planned(&self, number: u32) -> SimTime {
+        let after = u128::from(self.every.picoseconds()) * u128::from(number);
+        let after = after + u128::from(self.first.picoseconds());
+        SimTime::from_picoseconds(u64::try_from(after).unwrap_or(u64::MAX))
+    }
+
+    /// When a job's next burst comes, once one is done that began then: it computes for what its period has left beside a burst.
+    fn after(&self, began: SimTime, now: SimTime) -> Option<SimTime> {
+        let (_, length) = self.job?;
+        let computes = self.every.picoseconds().saturating_sub(length.picoseconds());
+        let next = now.picoseconds().saturating_add(computes);
+        // Its last operation comes due a little before the end of its time.
+        Some(SimTime::from_picoseconds(next.max(began.picoseconds().saturating_add(self.every.picoseconds()))))
+    }
 }
 
 /// All bursts of a traffic, whose sources are these, one range after another.
@@ -48,9 +61,7 @@ pub(super) fn series_of(traffic: &StreamTraffic, sources: Vec<Range<u32>>) -> Ve
         first,
         every,
         job,
-        asked: 0,
         bursts: Vec::new(),
-        waiting: VecDeque::new(),
     });
     all.collect()
 }
@@ -63,38 +74,17 @@ impl Workload {
         }
     }
 
-    /// A burst is asked for, and the next one is on its way.
+    /// A burst begins; of streams, the next one is on its way.
     pub(super) fn burst<F: Fabric, D: Device, K: QueueKind>(&mut self, number: u32, site: &mut Site<'_, F, D, K>) {
         let now = site.schedule.now();
-        let series = &mut self.series[number as usize];
-        series.asked += 1;
-        let is_busy = series.bursts.last().is_some_and(|last| last.left > 0);
-        let waits = series.job.is_some() && is_busy;
-        if waits {
-            // An application goes on when its last burst is done.
-            series.waiting.push_back(now);
-        }
-        let next = now + series.every;
-        if next < SimTime::MAX {
-            self.schedule(next, WorkloadEvent::Burst(number), site);
-        }
-        if !waits {
-            self.begin_burst(number, now, site);
-        }
-    }
-
-    /// A burst that was asked for begins.
-    fn begin_burst<F: Fabric, D: Device, K: QueueKind>(
-        &mut self,
-        number: u32,
-        asked_at: SimTime,
-        site: &mut Site<'_, F, D, K>,
-    ) {
-        let now = site.schedule.now();
-        let Series { sources, job, bursts, .. } = &mut self.series[number as usize];
-        let (sources, job) = (sources.clone(), *job);
+        let Series { sources, job, bursts, every, .. } = &mut self.series[number as usize];
+        let (sources, job, every) = (sources.clone(), *job, *every);
         let left = sources.clone().map(|source| self.sources[source as usize].of_burst).sum();
-        bursts.push(Burst { asked_at, began_at: now, ended_at: None, left, moved: Bytes::ZERO });
+        bursts.push(Burst { began_at: now, ended_at: None, left, moved: Bytes::ZERO });
+        // An application goes on when its burst is done.
+        if job.is_none() || left == 0 {
+            self.schedule_burst(number, now + every, site);
+        }
         for source in sources {
             let begun = &mut self.sources[source as usize];
             let Some((_, length)) = job else {
@@ -108,6 +98,17 @@ impl Workload {
                 (begun.first_due, begun.paced) = (now, 0);
                 self.pace(source, site);
             }
+        }
+    }
+
+    fn schedule_burst<F: Fabric, D: Device, K: QueueKind>(
+        &mut self,
+        number: u32,
+        at: SimTime,
+        site: &mut Site<'_, F, D, K>,
+    ) {
+        if at < SimTime::MAX {
+            self.schedule(at, WorkloadEvent::Burst(number), site);
         }
     }
 
@@ -129,9 +130,11 @@ impl Workload {
             return;
         }
         burst.ended_at = Some(now);
-        self.measures.burst_ended(now.since(burst.began_at));
-        if let Some(asked_at) = series.waiting.pop_front() {
-            self.begin_burst(number as u32, asked_at, site);
+        let began = burst.began_at;
+        let next = series.after(began, now);
+        self.measures.burst_ended(now.since(began));
+        if let Some(next) = next {
+            self.schedule_burst(number as u32, next, site);
         }
     }
 
@@ -143,25 +146,14 @@ impl Workload {
             let row = |(burst, of): (u32, &Burst)| JobBurst {
                 job,
                 burst,
-                asked: of.asked_at,
-                began: Some(of.began_at),
+                asked: series.planned(burst),
+                began: of.began_at,
                 ended: of.ended_at,
                 length,
                 bytes: of.moved,
                 layer: None,
             };
-            let begun = series.bursts.len() as u32;
             rows.extend((0..).zip(&series.bursts).map(row));
-            rows.extend((begun..).zip(&series.waiting).map(|(burst, &asked)| JobBurst {
-                job,
-                burst,
-                asked,
-                began: None,
-                ended: None,
-                length,
-                bytes: Bytes::ZERO,
-                layer: None,
-            }));
         }
         rows
     }

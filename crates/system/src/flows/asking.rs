@@ -22,6 +22,12 @@ pub(super) struct Series {
 }
 
 impl Series {
+    /// When the volume of a number comes where none before it was late.
+    pub fn planned(&self, number: u64) -> SimTime {
+        let after = u128::from(self.every.picoseconds()) * u128::from(number) + u128::from(self.first.picoseconds());
+        SimTime::from_picoseconds(u64::try_from(after).unwrap_or(u64::MAX))
+    }
+
     /// The rate that one of so many clients asks for at the most.
     pub fn rate_of_one(&self, clients: usize) -> f64 {
         self.job.map_or(f64::INFINITY, |(_, length)| self.volume / length.seconds() / clients as f64)

@@ -63,10 +63,10 @@ pub struct JobBurst {
     pub job: u32,
     /// See there.
     pub burst: u32,
-    /// When the job asks for it, and when it began and ended; `None` where it did not.
+    /// When it would begin had none before it been late, when it began, and when it ended; `None` where it did not.
     pub asked: SimTime,
     /// See there.
-    pub began: Option<SimTime>,
+    pub began: SimTime,
     /// See there.
     pub ended: Option<SimTime>,
     /// How long it takes where nothing is in its way.

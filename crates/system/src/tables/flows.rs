@@ -76,11 +76,11 @@ pub(super) fn jobs(report: &Report) -> Table {
     let mut table = Table::new("jobs");
     let Some(streams) = &report.streams else { return table };
     let rows = &streams.jobs;
-    let seconds = |row: &JobBurst| row.began.zip(row.ended).map(|(began, ended)| ended.since(began).seconds());
+    let seconds = |row: &JobBurst| row.ended.map(|ended| ended.since(row.began).seconds());
     table.add("job_number", rows.iter().map(|row| u64::from(row.job)));
     table.add("burst", rows.iter().map(|row| u64::from(row.burst)));
     table.add("asked_seconds", rows.iter().map(|row| row.asked));
-    table.add("began_seconds", rows.iter().map(|row| row.began.map(SimTime::seconds)));
+    table.add("began_seconds", rows.iter().map(|row| row.began.seconds()));
     table.add("ended_seconds", rows.iter().map(|row| row.ended.map(SimTime::seconds)));
     table.add("seconds", rows.iter().map(seconds));
     table.add("bytes", rows.iter().map(|row| row.bytes));

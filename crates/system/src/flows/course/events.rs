@@ -52,21 +52,22 @@ impl Course {
 
     /// A volume of a series is asked for, and the next one is on its way.
     fn ask_for_volume(&mut self, steady: &Steady, number: u32) -> Result<(), SystemError> {
-        let Series { first, every, job, .. } = steady.series[number as usize];
-        let volumes = &mut self.volumes[number as usize];
-        volumes.asked += 1;
-        let after = u128::from(every.picoseconds()) * u128::from(volumes.asked);
-        let is_busy = job.is_some() && !volumes.active.is_empty();
-        if is_busy {
-            // An application goes on when its last volume is done.
-            volumes.waiting.push_back(self.now);
+        let series = &steady.series[number as usize];
+        let asked = series.planned(self.volumes[number as usize].asked);
+        self.volumes[number as usize].asked += 1;
+        // An application goes on when its volume is done.
+        if series.job.is_none() {
+            self.volume_at(self.now.picoseconds().saturating_add(series.every.picoseconds()), number);
         }
-        if let Ok(after) = u64::try_from(after)
-            && after < self.end.since(SimTime::ZERO).picoseconds()
-        {
-            self.at(first + SimDuration::from_picoseconds(after), Event::Volume(number));
+        self.begin_volume(steady, number, asked)
+    }
+
+    /// A volume of a series is to come at a time, unless that is behind the end.
+    fn volume_at(&mut self, picoseconds: u64, number: u32) {
+        let at = SimTime::from_picoseconds(picoseconds);
+        if at < self.end {
+            self.at(at, Event::Volume(number));
         }
-        if is_busy { Ok(()) } else { self.begin_volume(steady, number, self.now) }
     }
 
     /// A volume that was asked for begins: each client has its share of it, behind what it has yet to move.
@@ -136,10 +137,13 @@ impl Course {
         }
         let series = &steady.series[number as usize];
         self.tell_of_burst(series, number, &ended, (Some(self.now), series.volume));
-        match self.volumes[number as usize].waiting.pop_front() {
-            Some(asked) => self.begin_volume(steady, number, asked),
-            None => Ok(()),
+        if let Some((_, length)) = series.job {
+            // It computes for what its period has left beside a burst.
+            let computes = series.every.picoseconds().saturating_sub(length.picoseconds());
+            let next = self.now.picoseconds().saturating_add(computes);
+            self.volume_at(next.max(ended.began.picoseconds().saturating_add(series.every.picoseconds())), number);
         }
+        Ok(())
     }
 
     /// Tells of a burst of a job, which has moved so many bytes.
@@ -152,7 +156,7 @@ impl Course {
             job,
             burst: rows.len() as u32,
             asked: of.asked,
-            began: Some(of.began),
+            began: of.began,
             ended,
             length,
             bytes: Bytes::new(bytes.round() as u64),
@@ -165,15 +169,8 @@ impl Course {
         for (number, series) in (0u32..).zip(&steady.series) {
             let volumes = &self.volumes[number as usize];
             let left = volumes.clients.iter().map(|&client| self.states[client as usize].left).sum::<f64>();
-            let waiting = volumes.waiting.clone();
             if let Some(active) = self.volumes[number as usize].active.pop_front() {
                 self.tell_of_burst(series, number, &active, (None, series.volume - left));
-            }
-            let Some((job, length)) = series.job else { continue };
-            let rows = &mut self.volumes[number as usize].rows;
-            for asked in waiting {
-                let (burst, bytes) = (rows.len() as u32, Bytes::ZERO);
-                rows.push(JobBurst { job, burst, asked, began: None, ended: None, length, bytes, layer: None });
             }
         }
     }

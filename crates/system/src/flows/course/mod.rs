@@ -86,9 +86,8 @@ pub(super) struct Volumes {
     pub clients: Vec<u32>,
     /// The bytes of one client in each.
     share: f64,
-    /// Those that have begun, and when those were asked for that have not.
+    /// Those that have begun.
     active: VecDeque<Active>,
-    waiting: VecDeque<SimTime>,
     /// How many were asked for, and how many are done.
     asked: u64,
     done: u32,
