@@ -77,13 +77,12 @@ def test_events_and_flows_agree_where_jobs_are_in_each_others_way(tmp_path: Path
     events, flows = (bursts(tmp_path, engine) for engine in ("events", "flows"))
     for name in ("a", "b"):
         assert len(flows[name]) == len(events[name])
-        for one, other in zip(flows[name], events[name], strict=True):
-            assert one["seconds"] == pytest.approx(other["seconds"], rel=0.05)
-            assert one["asked_seconds"] == other["asked_seconds"]
+        # Those behind begin when those before have ended, so that whom they meet for how long is
+        # another thing by events: the first ones begin at one time, and of all there is a mean.
+        one, other = flows[name][0], events[name][0]
+        assert one["began_seconds"] == other["began_seconds"] == one["asked_seconds"]
+        assert one["seconds"] == pytest.approx(other["seconds"], rel=0.05)
     assert flows["a"][0]["slowed"] > 2 and flows["a"][0]["binding_level"] == "server"
-    # The last but one of b has the system to itself, and asks for 2.4 GB/s.
-    assert flows["b"][1]["slowed"] == pytest.approx(1.0, rel=1e-6)
-    assert flows["b"][1]["binding_level"] == "clients"
     assert both[0]["mean_burst_delay_seconds"] == pytest.approx(
         both[1]["mean_burst_delay_seconds"], rel=0.05
     )
@@ -110,7 +109,7 @@ health = 0.5
 @pytest.mark.parametrize("engine", ["events", "flows"])
 def test_a_late_burst_delays_those_behind_it(engine: str, tmp_path: Path) -> None:
     # A burst of 648 GB at 3.6 GB/s takes 180 s, longer than its 50 s and the period of 100 s. The
-    # job computes for 50 s after each: bursts begin at 0, 230 and 460 s, and the last one has 140 s.
+    # job computes for 50 s after each: bursts begin at 0, 230 and 460 s, and the last does not end.
     job = 'signature = { period = "100 s", length = "50 s", volume = "648 GB" }'
     run(tmp_path, SYSTEM + f"[[traffic.jobs]]\n{job}\n", engine)
     (found,) = bursts(tmp_path, engine).values()
@@ -121,7 +120,10 @@ def test_a_late_burst_delays_those_behind_it(engine: str, tmp_path: Path) -> Non
     for before, row in zip(ended, found[1:], strict=True):
         assert row["began_seconds"] == pytest.approx(before["ended_seconds"] + 50.0, rel=1e-12)
     assert under_way["ended_seconds"] is None
-    assert under_way["bytes"] == pytest.approx(140 / 180 * 648e9, rel=0.05)
+    rate = sum(row["bytes"] for row in ended) / sum(row["seconds"] for row in ended)
+    assert under_way["bytes"] == pytest.approx(
+        rate * (600.0 - under_way["began_seconds"]), rel=0.05
+    )
 
 
 def test_a_phase_that_keeps_jobs_apart_saves_what_flows_say(tmp_path: Path) -> None:
@@ -135,10 +137,14 @@ def test_a_phase_that_keeps_jobs_apart_saves_what_flows_say(tmp_path: Path) -> N
             for number in (0, 1)
         )
         run(tmp_path / str(start), SYSTEM + jobs, "flows")
-        return [row["slowed"] for row in rows(tmp_path / str(start), "jobs")]
+        found = [row["slowed"] for row in rows(tmp_path / str(start), "jobs")]
+        return [one for one in found if one is not None]
 
+    # Bursts that meet nobody are alike, and so are those that meet another all the time.
     together, apart = slowed(0), slowed(100)
-    assert together == pytest.approx([2 * one for one in apart], rel=1e-6)
+    assert len(together) == 4 and len(apart) == 5
+    assert together == pytest.approx([2 * apart[0]] * 4, rel=1e-6)
+    assert apart == pytest.approx([apart[0]] * 5, rel=1e-6)
 
 
 def test_a_signature_is_a_file_that_the_run_folder_keeps(tmp_path: Path) -> None:
