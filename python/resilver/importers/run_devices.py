@@ -29,7 +29,10 @@ def read_run_devices(
     Raises:
         ConfigError: It is no finished run folder, or has systems of other devices.
     """
-    runs = _rows(folder / "runs.parquet", ("run", "simulated_seconds"))
+    runs = _rows(folder / "runs.parquet", ("run", "seed", "simulated_seconds"))
+    if len({row["seed"] for row in runs}) < len(runs):
+        rule = f"it has {len(runs):,} runs of several systems, and a job writes to one"
+        refuse(folder, rule, "run that one into a folder of its own")
     moved = ("device_bytes_read", "device_bytes_written", "device_busy_seconds")
     columns = ("run", "name", "host", "failed", *moved)
     lived = {row["run"]: row["simulated_seconds"] for row in runs}
