@@ -138,3 +138,14 @@ def test_the_page_has_both_charts() -> None:
 def test_a_device_is_told_by_its_times(read: str, write: str, words: str) -> None:
     device = {"read_service": read, "write_service": write}
     assert device_words(Cluster(servers=4, device=device)) == words
+
+
+def test_the_devices_of_parts_are_named_by_their_parts() -> None:
+    own = {"level": "drive", "in": "host", "count": 2, "device": {"service": "2 ms"}}
+    parts = [{"level": "host", "count": 3}, own]
+    # The cluster's own device, a default, is no device of such a system.
+    assert device_words(Cluster(parts=parts)) == "devices that take 2 ms a request"
+    disk = {**own, "class": "hdd", "device": "hdd-7k2-2tb"}
+    flash = {**own, "class": "ssd", "device": "ssd-sata"}
+    both = Cluster(parts=[parts[0], disk, flash])
+    assert device_words(both) == "devices of classes hdd (hdd-7k2-2tb) and ssd (ssd-sata)"

@@ -133,10 +133,17 @@ def device_words(cluster: Cluster) -> str:
     Args:
         cluster: The section.
     """
-    device = cluster.device
-    if isinstance(device, DeviceClasses):
-        named = (f"{name} ({one.label or 'a table'})" for name, one in device.by_class)
-        return f"devices of classes {listed([*named])}"
+    # Of a real cluster, and where no part says its own, they are the cluster's.
+    of_parts = cluster.parts and any(part.device is not None for part in cluster.parts)
+    given = cluster.device
+    kinds = cluster.device_kinds if of_parts else ()
+    by_class = given.by_class if isinstance(given, DeviceClasses) else ()
+    named = [(kind.device_class, kind.device) for kind in kinds] or list(by_class)
+    if len(named) > 1 or (by_class and not kinds):
+        words = (f"{name or 'none'} ({one.label or 'a table'})" for name, one in named)
+        return f"devices of classes {listed([*words])}"
+    device = named[0][1] if named else given
+    assert not isinstance(device, DeviceClasses)
     if device.label not in ("", "inline"):
         return f"{device.label} devices"
     if isinstance(device, DeviceTable):
