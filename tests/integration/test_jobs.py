@@ -215,3 +215,22 @@ def test_jobs_stand_alone_and_need_something_stored(tmp_path: Path) -> None:
         done = command("check", "study.toml", cwd=tmp_path)
         assert done.returncode == 2, done.stdout
         assert message in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_jobs_that_are_all_there_is_have_no_goodput_and_a_short_name_in_a_sweep(
+    tmp_path: Path,
+) -> None:
+    job = "{ signature = { %s }, start = %s }"
+    swept = ", ".join(f"[{job % (A % '80 GB', start)}]" for start in ('"0 s"', '"30 s"'))
+    study = SYSTEM.replace("[traffic]", "[study]\nseeds = 1\n\n[traffic]")
+    study += f'engine = "flows"\njobs = []\n\n[study.sweep]\n"traffic.jobs" = [{swept}]\n'
+    study = study.replace(
+        "jobs = []\n", f"jobs = [{job % (A % '80 GB', chr(34) + '0 s' + chr(34))}]\n"
+    )
+    (tmp_path / "study.toml").write_text(study, encoding="utf-8")
+    done = command("run", "study.toml", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "a 80 GB in 40 s of 150 s from 10 s" in said and "from 40 s" in said
+    # Nobody asks for anything but bursts: a rate of 0 B/s would say that clients stood still.
+    assert "a burst" in said and "goodput" not in said and "0 B/s" not in said

@@ -280,7 +280,7 @@ def records(results: Results) -> list[dict[str, Any]]:
 def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
     """What a row of a swept point states: heading, column and words; of a rebuild, of clients."""
     from resilver.report.clients import has_traffic
-    from resilver.report.source import serves_only
+    from resilver.report.source import bursts_alone, serves_only
 
     clients = any(has_traffic(point) for point in points)
     columns: list[tuple[str, str, Any]] = []
@@ -289,7 +289,9 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
         if any(row.get("limited_by") for point in points for row in point.rows):
             columns.append(("limited by", "limited_by", str))
         columns.append(("rebuild rate", "aggregate_bytes_per_second", format_rate))
-    if clients:
+    if clients and all(bursts_alone(point) for point in points):
+        columns += [("a burst", "mean_burst_delay_seconds", format_duration)]
+    elif clients:
         columns += _client_columns(any(_had_faults(point) for point in points))
     # Strips that are made anew in place, and what new homes take in: a copy, or pieces to decode.
     for heading, name, words in (

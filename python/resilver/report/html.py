@@ -19,7 +19,14 @@ from resilver.report.provenance import portable, provenance
 from resilver.report.runs import runs_table
 from resilver.report.sentence import describe
 from resilver.report.servers import hosts
-from resilver.report.source import ResultsLike, SystemRuns, largest, serves_only, systems
+from resilver.report.source import (
+    ResultsLike,
+    SystemRuns,
+    bursts_alone,
+    largest,
+    serves_only,
+    systems,
+)
 from resilver.report.standing import Standing
 from resilver.report.summary import key_figures
 from resilver.report.tables import Cell, Table, table
@@ -164,6 +171,8 @@ def overview(results: ResultsLike, points: Sequence[SystemRuns]) -> Table:
     found = [system_limit(results, point) for point in points]
     for name, heading, kind in _OVERVIEW:
         values: list[Cell] = [point.middle(name) for point in points]
+        if name in _GOODPUT and all(bursts_alone(point) for point in points):
+            continue
         if any(value is not None for value in values):
             columns.append((name, heading, kind, values))
         if name == "rebuild_seconds" and any(found):
@@ -175,6 +184,13 @@ def overview(results: ResultsLike, points: Sequence[SystemRuns]) -> Table:
     return table(*columns)
 
 
+_GOODPUT = frozenset(
+    {
+        "before_throughput_bytes_per_second",
+        "during_throughput_bytes_per_second",
+        "during_before_throughput_ratio",
+    }
+)
 _OVERVIEW = (
     ("rebuild_seconds", "whole again after", "seconds"),
     ("rebuilt_bytes", "rebuilt", "bytes"),

@@ -299,6 +299,12 @@ def largest(points: list[SystemRuns]) -> SystemRuns:
     )[1]
 
 
+def bursts_alone(point: SystemRuns) -> bool:
+    """Whether bursts are all that clients of a system ask for, so that they have no goodput."""
+    asks = point.system is not None and point.system.has_bursts
+    return asks and not any(row.get("throughput_bytes_per_second") for row in point.rows)
+
+
 def serves_only(rows: Iterable[Row]) -> bool:
     """Whether clients ask of a system that stores nothing which a failure could make it rebuild.
 

@@ -13,7 +13,14 @@ from resilver.errors import ConfigError, Problem, show
 from resilver.importers.text import decode, read_bytes, refuse
 from resilver.spec.section import TEXT, AboveZero, Count, Section, Share, file_path
 from resilver.spec.streams import WINDOW_MAX
-from resilver.units import Bytes, BytesPerSecond, Seconds, exact_duration
+from resilver.units import (
+    BYTE_UNITS,
+    Bytes,
+    BytesPerSecond,
+    Seconds,
+    exact_duration,
+    shortest_text,
+)
 
 JOBS_MAX = 200
 """The most jobs of a run: a byte numbers what asks for data."""
@@ -96,6 +103,27 @@ class Job(Section):
     def first_seconds(self) -> float:
         """When its first burst is asked for, from the start of the run."""
         return float(self.start) + float(self.signature.first)
+
+    @property
+    def label(self) -> str:
+        """All that tells it from others, in short.
+
+        >>> signature = {"name": "a", "period": "1 min", "length": "20 s", "volume": "80 GB"}
+        >>> Job(signature=signature, start="5 s", clients=8, first_client=4).label
+        'a 80 GB in 20 s of 60 s from 5 s at 4-11'
+        """
+        of = self.signature
+        lasts, every = exact_duration(of.length), exact_duration(of.period)
+        words = [of.name, shortest_text(int(of.volume), BYTE_UNITS), f"in {lasts} of {every}"]
+        words += (
+            [f"from {exact_duration(Seconds(self.first_seconds))}"] if self.first_seconds else []
+        )
+        if self.clients is not None or self.first_client:
+            last = "" if self.clients is None else str(self.first_client + self.clients - 1)
+            words.append(f"at {self.first_client}-{last}")
+        words += [f"{100 * of.reads!r} % read"] if of.reads else []
+        words += [f"window {self.window}"] if "window" in self.given() else []
+        return " ".join(word for word in words if word)
 
     def content(self) -> dict[str, Any]:
         """What affects results, JSON-able: in bytes and seconds."""

@@ -315,6 +315,8 @@ def _scalar(system: System, key: str, given: Any) -> Scalar:
                 break
             except ConfigError:
                 continue
+    if key == "traffic.jobs" and system.traffic is not None:
+        return "; ".join(job.label for job in system.traffic.jobs)
     label = getattr(value, "label", None) or getattr(getattr(value, "report", None), "label", None)
     if isinstance(label, str) and label not in ("", "inline"):
         return label
