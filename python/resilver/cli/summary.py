@@ -290,9 +290,9 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
             columns.append(("limited by", "limited_by", str))
         columns.append(("rebuild rate", "aggregate_bytes_per_second", format_rate))
     if clients and all(bursts_alone(point) for point in points):
-        columns += [("a burst", "mean_burst_delay_seconds", format_duration)]
+        columns.append(("a burst", "mean_burst_delay_seconds", format_duration))
     elif clients:
-        columns += _client_columns(any(_had_faults(point) for point in points))
+        columns += _client_columns(points)
     # Strips that are made anew in place, and what new homes take in: a copy, or pieces to decode.
     for heading, name, words in (
         ("made anew", "rebuild_bytes_per_second", format_rate),
@@ -304,21 +304,15 @@ def _point_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
     return columns
 
 
-def _had_faults(point: Any) -> bool:
-    """Whether something failed while clients were counted."""
-    return any(row.get("during_seconds") for row in point.rows)
-
-
-def _client_columns(faults: bool) -> list[tuple[str, str, Any]]:
+def _client_columns(points: list[Any]) -> list[tuple[str, str, Any]]:
     """What a swept point states of clients: what they got during its faults, where it has some."""
-
     from resilver.report.words import percent
 
     def count(value: float) -> str:
         return f"{value:,.0f}"
 
     lost = ("lost", "requests_lost", count)
-    if not faults:
+    if not any(row.get("during_seconds") for point in points for row in point.rows):
         whole = ("goodput", "throughput_bytes_per_second", format_rate)
         return [whole, ("mean delay", "mean_delay_seconds", format_duration), lost]
     return [
