@@ -192,9 +192,11 @@ def _streamed(
         lasts += float(traffic.duration)
         steady = lasts * before
     elif bytes_to_move:
-        rebuild = _rebuild_seconds(system, bytes_to_move)
+        alone = rebuild = _rebuild_seconds(system, bytes_to_move)
         if not system.stripe_groups:
             rebuild = max(rebuild, rebuild_seconds(system, bytes_to_move, each))
+            # What the rebuild takes of the devices' time is not the streams'; they keep about half.
+            after *= max(0.5, 1.0 - alone / rebuild)
         begin = max([lasts, *(float(fault.at) for fault in system.faults)])
         lasts, steady = begin + rebuild, begin * before + rebuild * after
     # What is rebuilt in place, and has an end, is waited for. Without a share of its own it gets

@@ -15,7 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from resilver import _core
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.left_out import LeftOut, printable
 from resilver.importers.text import refuse
@@ -80,6 +79,9 @@ class TreeWalk:
         if not whole or not 1 <= workers <= WORKERS_MAX:
             rule = f"threads are a whole number from 1 to {WORKERS_MAX}"
             raise ConfigError(Problem(rule, key="threads", value=show(workers)))
+        # The core may not be built yet where only names are asked for, as in the documentation.
+        from resilver import _core
+
         self.root = Path(folder).expanduser()
         self._begun = time.monotonic()
         self._seconds = 0.0

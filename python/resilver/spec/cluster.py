@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
@@ -39,6 +39,14 @@ class DeviceKind:
     device: Device
     queue: str
     spread: float
+
+
+class Replaced(dict[str, int]):
+    """How often devices were replaced, by name; like the section it is in, it never changes."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        """Equal ones are alike, so that a section may be a key."""
+        return hash(frozenset(self.items()))
 
 
 class Cluster(Section):
@@ -86,7 +94,9 @@ class Cluster(Section):
     """
     queue: Literal["fifo", "reads_first"] = "fifo"
     """In which order a device serves requests: as they came, or reads before writes."""
-    replaced: dict[str, Count] = Field(default_factory=dict, examples=[{"drive.17": 1}])
+    replaced: Annotated[dict[str, Count], AfterValidator(Replaced)] = Field(
+        default_factory=Replaced, examples=[{"drive.17": 1}]
+    )
     """Of parts whose devices have a spread: how often each of some has been replaced. Each time its
     speed is drawn anew, as `resilver profile --within` does.
     """
