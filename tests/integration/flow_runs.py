@@ -8,6 +8,22 @@ from typing import Any
 
 from tests.integration.test_command import command
 
+COPIED = """
+[cluster]
+servers = 16
+device = "jbod10-sata"
+fabric = { routers = 64 }
+[population]
+file_size = "8 MiB"
+files = 20000
+[placement]
+placement_groups = 2048
+[redundancy]
+replicas = 3
+[traffic]
+"""
+"""Three copies by CRUSH on 16 servers, 64 places where clients enter; what these do follows."""
+
 
 def run(folder: Path, study: str, engine: str) -> dict[str, Any]:
     """The row of a study's run by an engine, in the folder of the engine's name."""

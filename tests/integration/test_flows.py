@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
-from tests.integration.flow_runs import rows, run
+from tests.integration.flow_runs import COPIED, rows, run
 from tests.integration.test_command import command
 
 # Two controllers pass 100 MB/s each, and take over for each other; 40 drives would read 40 GB/s.
@@ -70,20 +70,7 @@ warm_up = "1 s"
 duration = "4 s"
 """
 # Three copies by CRUSH: each write is at three devices.
-COPIES = """
-[cluster]
-servers = 16
-device = "jbod10-sata"
-fabric = { routers = 64 }
-[population]
-file_size = "8 MiB"
-files = 20000
-[placement]
-placement_groups = 2048
-[redundancy]
-replicas = 3
-[traffic]
-outstanding = 512
+COPIES = f"""{COPIED}outstanding = 512
 reads = 0.3
 request_size = "4 MiB"
 warm_up = "60 s"

@@ -8,25 +8,12 @@ import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
-from tests.integration.flow_runs import rows, run
+from tests.integration.flow_runs import COPIED, rows, run
 from tests.integration.test_command import command
 
 # Three copies by CRUSH under 64 clients: the servers differ by what they hold, and the one that
 # holds most binds once what the others wait with has run dry.
-STREAMS = """
-[cluster]
-servers = 16
-device = "jbod10-sata"
-fabric = { routers = 64 }
-[population]
-file_size = "8 MiB"
-files = 20000
-[placement]
-placement_groups = 2048
-[redundancy]
-replicas = 3
-[traffic]
-streams = { window = 8 }
+STREAMS = f"""{COPIED}streams = {{ window = 8 }}
 reads = 0.3
 warm_up = "300 s"
 duration = "100 s"

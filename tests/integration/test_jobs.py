@@ -9,24 +9,10 @@ import pytest
 
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
-from tests.integration.flow_runs import rows, run
+from tests.integration.flow_runs import COPIED, rows, run
 from tests.integration.test_command import command
 
-SYSTEM = """
-[cluster]
-servers = 16
-device = "jbod10-sata"
-fabric = { routers = 64 }
-[population]
-file_size = "8 MiB"
-files = 20000
-[placement]
-placement_groups = 2048
-[redundancy]
-replicas = 3
-[traffic]
-duration = "600 s"
-"""
+SYSTEM = COPIED + 'duration = "600 s"\n'
 A = 'name = "a", period = "150 s", first = "10 s", length = "40 s", volume = "%s"'
 B = 'name = "b", period = "200 s", length = "50 s", volume = "%s"'
 TWO = """

@@ -12,9 +12,8 @@ from rich.text import Text
 from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_writable, keep_inputs, save_whole
+from resilver.cli.saving import check_table, keep_inputs, save_whole
 from resilver.cli.tables import print_figures
-from resilver.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     from resilver.importers.benchmarks import Benchmarks
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 _SHOWN = 40
 # So many columns a window of such a width has room for; a wider one has all.
 _COLUMNS = ((80, 4), (150, 5))
-_SUFFIXES = (".csv", ".parquet")
 
 
 class DataLayer(StrEnum):
@@ -71,11 +69,8 @@ def benchmark(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None
     from resilver.report.benchmarks import benchmarks_table, costs_table, layer_sentences
 
     target = asked.output
-    if target is not None and target.suffix.lower() not in _SUFFIXES:
-        rule = "the table is a .csv or a .parquet file"
-        raise ConfigError(Problem(rule, "end its name so", key="--output", value=f'"{target}"'))
     keep_inputs(target, asked.files)
-    check_writable(target)
+    check_table(target)
     found = read_benchmarks(asked.files, fio_layer=asked.fio_layer.value)
     between = costs(found.rows)
     if target is not None:

@@ -15,7 +15,7 @@ from rich.text import Text
 from resilver.cli.command import argument, option
 from resilver.cli.console import output, print_json, say
 from resilver.cli.options import Json, Quiet
-from resilver.cli.saving import check_writable, keep_inputs
+from resilver.cli.saving import check_table, keep_inputs
 from resilver.cli.tables import print_figures
 from resilver.errors import ConfigError, Problem
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from resilver.importers.log_rows import Log
     from resilver.report.tables import Table
 
-_SUFFIXES = (".parquet", ".csv")
 _JOBS_SHOWN = 10
 
 
@@ -58,10 +57,7 @@ def logs(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
     from resilver.importers.logs import read_logs
 
     keep_inputs(asked.table, asked.logs)
-    check_writable(asked.table)
-    if asked.table is not None and asked.table.suffix not in _SUFFIXES:
-        rule = "rows are written as .parquet or .csv"
-        raise ConfigError(Problem(rule, "end its name so", "--output", f'"{asked.table}"'))
+    check_table(asked.table)
     found = read_logs(asked.logs)
     if asked.table is not None:
         _write(found, asked.table)

@@ -95,5 +95,20 @@ def check_page(path: Path | None) -> None:
     check_writable(path)
 
 
+def check_table(path: Path | None) -> None:
+    """Refuse a table that cannot be written, or whose name is no table's.
+
+    Args:
+        path: Where it is to go; None for no table.
+
+    Raises:
+        ConfigError: It ends in neither .csv nor .parquet, or the place cannot be written.
+    """
+    if path is not None and path.suffix.lower() not in (".csv", ".parquet"):
+        rule = "the table is a .csv or a .parquet file"
+        raise ConfigError(Problem(rule, "end its name so", key="--output", value=f'"{path}"'))
+    check_writable(path)
+
+
 def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
