@@ -38,7 +38,8 @@ ARROWS: dict[str, set[str]] = {
     "fabric": {"units", "kernel"},
     "system": {"units", "kernel", *PARTS},
     "walk": set(),
-    "python": {"units", "kernel", "system", "walk", *PARTS},
+    "ceph": {"units", "kernel", "placement"},
+    "python": {"units", "kernel", "system", "walk", "ceph", *PARTS},
 }
 
 # Imported only inside the function that needs them: `import resilver` and `resilver --help` stay

@@ -1,0 +1,15 @@
+//! How a Ceph cluster heals and changes, group by group: maps, peering, reservations, fill, and what moves the data.
+//!
+//! The cluster is its OSD map and its placement groups. A change of the map (a failure, a drain, an upmap entry) gives groups other
+//! sets; those that are not whole ask for reservations, and those that have them move, object by object. What moves them is a
+//! [`DataPlane`]: by events, or by steady flows between two changes of what moves.
+
+mod input;
+mod plane;
+mod settings;
+
+pub use input::{
+    Add, Change, ClusterInput, DeviceLaw, Flag, GroupColumns, NetworkInput, OsdInput, PoolInput, PoolLoad, Ratios, Step,
+};
+pub use plane::{ClientLoad, ClientState, DataPlane, OpClass, Progress, Work, WorkId, WorkKind};
+pub use settings::{ClusterSettings, CostModel, Mclock, OpQueue, OsdSettings, Share, Shares};

@@ -1,0 +1,1 @@
+//! What a Ceph cluster does with its groups, through the crate's front door.
