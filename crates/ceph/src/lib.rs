@@ -4,10 +4,14 @@
 //! sets; those that are not whole ask for reservations, and those that have them move, object by object. What moves them is a
 //! [`DataPlane`]: by events, or by steady flows between two changes of what moves.
 
+pub mod agents;
+mod error;
 mod input;
+pub mod map;
 mod plane;
 mod settings;
 
+pub use error::CephError;
 pub use input::{
     Add, Change, ClusterInput, DeviceLaw, Flag, GroupColumns, NetworkInput, OsdInput, PoolInput, PoolLoad, Ratios, Step,
 };

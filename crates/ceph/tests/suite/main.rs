@@ -1,1 +1,4 @@
 //! What a Ceph cluster does with its groups, through the crate's front door.
+
+mod common;
+mod map;

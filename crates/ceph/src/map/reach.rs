@@ -1,0 +1,54 @@
+//! Which pools an OSD matters to, and what stands where in the CRUSH map.
+
+use std::collections::BTreeSet;
+
+use resilver_placement::crush::{BucketKind, CrushMap, Step};
+
+use super::{OsdMap, Touched};
+
+/// The devices at or below an item, whatever they weigh.
+pub(crate) fn devices_below(crush: &CrushMap, item: i32) -> BTreeSet<u32> {
+    let (mut found, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![item]);
+    while let Some(item) = open.pop() {
+        if let Ok(device) = u32::try_from(item) {
+            found.insert(device);
+        } else if seen.insert(item)
+            && let Some(bucket) = crush.bucket(item)
+        {
+            open.extend_from_slice(bucket.items());
+        }
+    }
+    found
+}
+
+/// The item of a name, a device or a bucket.
+pub(crate) fn item_of(crush: &CrushMap, name: &str) -> Option<i32> {
+    let bucket = || crush.buckets().iter().find(|bucket| bucket.name() == name).map(|bucket| bucket.id());
+    crush.device_id(name).or_else(bucket)
+}
+
+impl OsdMap {
+    /// The pools whose groups may be placed otherwise when these OSDs come in, go out or weigh something else: those whose rule reaches
+    /// one of them, and those with an exception that names one.
+    pub(crate) fn touched_by(&self, osds: &BTreeSet<u32>) -> Touched {
+        if self.crush.buckets().iter().any(|bucket| bucket.kind() != BucketKind::Straw2) {
+            // The draws of other buckets depend on more than the weights of those that can be drawn.
+            return Touched::Everything;
+        }
+        let pools: Vec<usize> = (0..self.pools.len()).filter(|&pool| self.pool_reaches(pool, osds)).collect();
+        if pools.is_empty() { Touched::Nothing } else { Touched::Pools(pools) }
+    }
+
+    fn pool_reaches(&self, pool: usize, osds: &BTreeSet<u32>) -> bool {
+        let pool = &self.pools[pool].pool;
+        let known = |device: &i32| u32::try_from(*device).is_ok_and(|device| osds.contains(&device));
+        let exceptions = &pool.exceptions;
+        let steps = self.crush.rule_by_id(pool.rule).map_or(&[][..], |rule| &rule.steps);
+        steps.iter().any(|step| match *step {
+            Step::Take(root) => !devices_below(&self.crush, root).is_disjoint(osds),
+            _ => false,
+        }) || exceptions.upmap.values().flatten().any(known)
+            || exceptions.upmap_items.values().flatten().any(|(_, to)| known(to))
+            || exceptions.upmap_primaries.values().any(known)
+    }
+}

@@ -1,0 +1,237 @@
+//! The map: what each change does to it, and that what it says it touched holds all that moved.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use resilver_ceph::map::{MapChange, OsdMap, Touched, UpScratch, UpSets, parent_of};
+use resilver_ceph::{Change, ClusterInput, Flag};
+
+use crate::common::{ONE, cluster, coded, replicated};
+
+/// Three racks of four hosts of three OSDs; three copies in 100 groups, 4+2 in 64.
+fn small() -> ClusterInput {
+    let mut input = cluster(3, 4, 3);
+    input.pools = vec![replicated(1, 100, 3), coded(5, 64, 4, 2)];
+    input
+}
+
+fn all_sets(map: &OsdMap) -> Vec<UpSets> {
+    let mut sets = vec![UpSets::default(); map.pools().len()];
+    for (pool, sets) in sets.iter_mut().enumerate() {
+        map.up_sets(pool, sets);
+    }
+    sets
+}
+
+/// The groups whose up set or primary is another; groups that one of the two does not have are left out.
+fn moved(before: &[UpSets], after: &[UpSets]) -> BTreeSet<(usize, u32)> {
+    let mut moved = BTreeSet::new();
+    for (pool, (before, after)) in before.iter().zip(after).enumerate() {
+        for group in 0..before.groups().min(after.groups()) {
+            if before.set(group) != after.set(group) || before.primary(group) != after.primary(group) {
+                moved.insert((pool, group));
+            }
+        }
+    }
+    moved
+}
+
+/// Whether a change names a group.
+fn names(touched: &Touched, before: &[UpSets], (pool, group): (usize, u32)) -> bool {
+    match touched {
+        Touched::Nothing => false,
+        Touched::Groups(groups) => groups.contains(&(pool, group)),
+        Touched::Holders(osds) => before[pool].set(group).iter().any(|&one| osds.contains(&(one as u32))),
+        Touched::Pools(pools) => pools.contains(&pool),
+        Touched::Everything => true,
+    }
+}
+
+// Rule: the sets of all groups together are those of each group alone.
+#[test]
+fn sets_together_are_sets_alone() {
+    let mut input = small();
+    input.osds[7].up = false;
+    input.osds[20].reweight = ONE / 2;
+    let map = OsdMap::new(&input).unwrap();
+    let mut scratch = UpScratch::default();
+    for (pool, sets) in all_sets(&map).iter().enumerate() {
+        assert_eq!(sets.groups(), map.pools()[pool].pool.pg_num);
+        for group in 0..sets.groups() {
+            let up = map.up_of(pool, group, &mut scratch);
+            assert_eq!((up.set, up.primary), (sets.set(group), sets.primary(group)));
+        }
+    }
+}
+
+// Rule: what dies stays up in the map; what is stopped is down at once; out and in again gives the same sets.
+#[test]
+fn states_follow_changes() {
+    let mut map = OsdMap::new(&small()).unwrap();
+    let whole = all_sets(&map);
+    assert_eq!(map.apply(&Change::Fail { osds: vec![4] }), Ok(Touched::Nothing));
+    assert!(!map.runs(4) && map.is_up(4));
+    assert_eq!(map.apply(&Change::Stop { osds: vec![5] }), Ok(Touched::Holders(vec![5])));
+    assert!(!map.runs(5) && !map.is_up(5) && !map.is_out(5));
+    map.apply(&Change::Start { osds: vec![4, 5] }).unwrap();
+    assert_eq!(all_sets(&map), whole);
+    map.apply(&Change::Out { osds: vec![4] }).unwrap();
+    assert!(map.is_out(4) && map.is_up(4));
+    assert!(!moved(&whole, &all_sets(&map)).is_empty());
+    map.apply(&Change::In { osds: vec![4] }).unwrap();
+    assert_eq!(all_sets(&map), whole);
+    assert_eq!(map.epoch(), 6);
+}
+
+// Rule: an OSD that the monitors marked out is in again with its old reweight when it starts; one that an operator marked out is
+// not, and stays out until `in` gives it its old reweight.
+#[test]
+fn only_what_went_out_by_itself_comes_in_by_itself() {
+    let mut map = OsdMap::new(&small()).unwrap();
+    map.apply(&Change::Reweight { osds: vec![1, 2], weight: ONE / 2 }).unwrap();
+    map.apply(&Change::Stop { osds: vec![1, 2] }).unwrap();
+    map.act(&MapChange::Out(vec![1]));
+    map.apply(&Change::Out { osds: vec![2] }).unwrap();
+    // Whoever marks it out once more changes nothing.
+    map.apply(&Change::Out { osds: vec![1] }).unwrap();
+    map.apply(&Change::Start { osds: vec![1, 2] }).unwrap();
+    assert_eq!(map.reweights()[1..3], [ONE / 2, 0]);
+    map.apply(&Change::In { osds: vec![2] }).unwrap();
+    assert_eq!(map.reweights()[1..3], [ONE / 2, ONE / 2]);
+}
+
+// Rule: nodown keeps what is stopped up in the map, noup keeps what starts down, noin keeps it out.
+#[test]
+fn flags_hold_states() {
+    let flags = |set: &[Flag], unset: &[Flag]| Change::Flags { set: set.to_vec(), unset: unset.to_vec() };
+    let mut map = OsdMap::new(&small()).unwrap();
+    map.apply(&flags(&[Flag::NoDown], &[])).unwrap();
+    map.apply(&Change::Stop { osds: vec![3] }).unwrap();
+    assert!(map.is_up(3) && !map.runs(3));
+    map.apply(&flags(&[Flag::NoUp, Flag::NoIn], &[Flag::NoDown])).unwrap();
+    map.act(&MapChange::Down(vec![3]));
+    map.act(&MapChange::Out(vec![3]));
+    map.apply(&Change::Start { osds: vec![3] }).unwrap();
+    assert!(!map.is_up(3) && map.runs(3));
+    map.apply(&flags(&[], &[Flag::NoUp])).unwrap();
+    map.act(&MapChange::Up(vec![3]));
+    assert!(map.is_up(3) && map.is_out(3));
+}
+
+// Rule: a group of the highest number is split from the group that its bits without the highest name, and starts where that is.
+#[test]
+fn children_start_where_their_parents_are() {
+    let mut map = OsdMap::new(&small()).unwrap();
+    let before = all_sets(&map);
+    let touched = map.act(&MapChange::Split { pool: 0, pg_num: 230 });
+    assert_eq!(touched, Touched::Groups((100..230).map(|group| (0, group)).collect()));
+    let after = all_sets(&map);
+    assert!(moved(&before, &after).is_empty());
+    for group in 100..230 {
+        assert_eq!(after[0].set(group), before[0].set(parent_of(group, 100)));
+    }
+    // And back: each goes to its parent, which may itself have come by the split.
+    map.act(&MapChange::PgpNum { pool: 0, pgp_num: 230 });
+    for last in (100..230).rev() {
+        map.act(&MapChange::PgpNum { pool: 0, pgp_num: last });
+        let mut scratch = UpScratch::default();
+        let child = map.up_of(0, last, &mut scratch).set.to_vec();
+        assert_eq!(map.up_of(0, parent_of(last, last), &mut scratch).set, child);
+        map.act(&MapChange::Merge { pool: 0 });
+    }
+    assert_eq!(all_sets(&map), before);
+}
+
+// Rule: what cannot be is refused, and named with a remedy.
+#[test]
+fn refusals() {
+    let mut map = OsdMap::new(&small()).unwrap();
+    let upmap = |group, pairs: &[(i32, i32)]| Change::Upmap { pool: 5, group, pairs: pairs.to_vec() };
+    for (change, said) in [
+        (
+            Change::Out { osds: vec![3, 36] },
+            "out = osd.36: a change is of OSDs that the cluster has; name one of its OSDs",
+        ),
+        (
+            Change::PgNum { pool: 2, pg_num: 8 },
+            "pg-num: pool = 2: a change is of a pool that the cluster has; the pools are 1, 5",
+        ),
+        (Change::PgNum { pool: 5, pg_num: 0 }, "a pool comes to have 1 to 65536 groups"),
+        (upmap(64, &[(0, 1)]), "upmap of group 5.40 = 64: the pool has 64 groups"),
+        (upmap(63, &[(0, -1)]), "upmap of group 5.3f = osd.-1"),
+        (Change::CrushReweight { item: "osd.99".into(), weight: 1.0 }, "crush-reweight = osd.99"),
+        (Change::CrushReweight { item: "osd.9".into(), weight: -1.0 }, "a weight is from 0 to below 32768"),
+        (Change::Reweight { osds: vec![1], weight: ONE + 1 }, "it is from 0 to 1"),
+        (Change::SetRule { pool: 1, rule: 7 }, "a pool's rule is one of the map"),
+        (Change::PoolSize { pool: 5, size: 3, min_size: 2 }, "pool 5 (pool5): data_pieces = 4"),
+    ] {
+        let (epoch, message) = (map.epoch(), map.apply(&change).unwrap_err().to_string());
+        assert!(message.contains(said), "{message}");
+        assert_eq!(map.epoch(), epoch);
+    }
+}
+
+// Rule: an input whose parts do not fit is refused by field.
+#[test]
+fn inputs_that_do_not_fit() {
+    type Break = fn(&mut ClusterInput);
+    let broken: [(Break, &str); 8] = [
+        (|input| input.osds.swap(0, 1), "osds = 0: each number stands once, in rising order"),
+        (|input| input.pools[1].pool.id = 1, "pools = 1: each number stands once"),
+        (|input| input.osds[3].capacity_bytes = 0, "osd.3: capacity_bytes = 0"),
+        (|input| input.osds[3].settings = 1, "osd.3: settings = 1"),
+        (|input| input.pools[0].pool.rule = 3, "pool 1 (pool1): rule"),
+        (|input| input.pools[0].pool.pgp_num = 101, "pool 1 (pool1): pgp_num = 101"),
+        (|input| input.ratios.backfillfull = 0.8, "ratios: backfillfull = 0.8: it is not below nearfull = 0.85"),
+        (|input| input.settings.mgr_tick_period = 0.0, "mgr_tick_period = 0"),
+    ];
+    for (change, said) in broken {
+        let mut input = small();
+        change(&mut input);
+        let message = OsdMap::new(&input).unwrap_err().to_string();
+        assert!(message.contains(said), "{message}");
+    }
+}
+
+fn any_change() -> impl Strategy<Value = Change> {
+    let osds = || prop::collection::vec(0u32..36, 1..4);
+    let item =
+        prop_oneof![(0u32..36).prop_map(|id| format!("osd.{id}")), (0u32..12).prop_map(|id| format!("host.{id}"))];
+    prop_oneof![
+        osds().prop_map(|osds| Change::Fail { osds }),
+        osds().prop_map(|osds| Change::Stop { osds }),
+        osds().prop_map(|osds| Change::Start { osds }),
+        osds().prop_map(|osds| Change::Out { osds }),
+        osds().prop_map(|osds| Change::In { osds }),
+        (osds(), 0..=ONE).prop_map(|(osds, weight)| Change::Reweight { osds, weight }),
+        (item, 0.0..3.0f64).prop_map(|(item, weight)| Change::CrushReweight { item, weight }),
+        (0u32..100, 0i32..36, 0i32..35).prop_map(|(group, from, by)| Change::Upmap {
+            pool: 1,
+            group,
+            pairs: vec![(from, (from + by + 1) % 36)]
+        }),
+        (2u32..5).prop_map(|size| Change::PoolSize { pool: 1, size, min_size: 1 }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    // Rule: after any sequence of changes, every group that moved is among those that the change says it touched; and a change
+    // that is made twice does nothing the second time.
+    #[test]
+    fn what_moved_was_touched(changes in prop::collection::vec(any_change(), 1..12)) {
+        let mut map = OsdMap::new(&small()).unwrap();
+        let mut before = all_sets(&map);
+        for change in &changes {
+            let touched = map.apply(change).unwrap();
+            let after = all_sets(&map);
+            for group in moved(&before, &after) {
+                prop_assert!(names(&touched, &before, group), "{change:?} moved {group:?} and touched {touched:?}");
+            }
+            map.apply(change).unwrap();
+            prop_assert_eq!(&all_sets(&map), &after);
+            before = after;
+        }
+    }
+}
