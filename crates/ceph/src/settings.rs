@@ -137,7 +137,7 @@ pub struct Shares {
 pub struct Share {
     /// What is kept for it, of the capacity.
     pub reservation: f64,
-    /// Its part of what nobody has reserved.
+    /// Its part of all, beside the other classes' weights, where reservations and limits leave a choice.
     pub weight: f64,
     /// The most it gets of the capacity; none for no limit.
     pub limit: Option<f64>,

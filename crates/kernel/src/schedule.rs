@@ -88,6 +88,11 @@ impl<E: Event, K: QueueKind> Schedule<E, K> {
         self.queue.len()
     }
 
+    /// When the next event is due.
+    pub fn due(&self) -> Option<SimTime> {
+        self.queue.earliest().map(SimTime::from_picoseconds)
+    }
+
     /// How many events have been executed.
     pub fn executed(&self) -> u64 {
         self.executed

@@ -31,6 +31,9 @@ pub trait EventQueue<E: Copy> {
         self.len() == 0
     }
 
+    /// When the first entry is due.
+    fn earliest(&self) -> Option<u64>;
+
     /// Queues `event` at `time` picoseconds, which is at or after the time popped last.
     fn push(&mut self, time: u64, event: E);
 

@@ -47,6 +47,10 @@ impl<E: Copy> EventQueue<E> for PlainQueue<E> {
         self.heap.len()
     }
 
+    fn earliest(&self) -> Option<u64> {
+        self.heap.peek().map(|entry| entry.0.time)
+    }
+
     fn push(&mut self, time: u64, event: E) {
         self.heap.push(Reverse(Numbered { time, sequence: self.pushed, event }));
         self.pushed += 1;

@@ -326,6 +326,28 @@ impl<E: Copy> EventQueue<E> for RadixQueue<E> {
         self.len
     }
 
+    fn earliest(&self) -> Option<u64> {
+        if self.taken < self.front.len() {
+            return Some(self.front[self.taken].time);
+        }
+        if self.levels == 0 {
+            return None;
+        }
+        // The first bucket holds the earliest entry, at any place in it.
+        let level = self.levels.trailing_zeros() as usize;
+        let bucket = self.buckets[level][self.digits[level].trailing_zeros() as usize];
+        let (mut chunk, mut earliest) = (bucket.first, u64::MAX);
+        loop {
+            let fill = if chunk == bucket.last { bucket.fill as usize } else { CHUNK };
+            let entries = &self.chunks[chunk as usize][..fill];
+            earliest = entries.iter().fold(earliest, |least, entry| least.min(entry.time));
+            if chunk == bucket.last {
+                return Some(earliest);
+            }
+            chunk = self.next[chunk as usize];
+        }
+    }
+
     #[inline]
     fn push(&mut self, time: u64, event: E) {
         debug_assert!(time >= self.last, "{time} is before the time popped last, {}", self.last);

@@ -58,6 +58,7 @@ impl Twins {
 
     /// Pops from both, and says whether something came out; panics where they differ.
     fn pop(&mut self, until: u64) -> bool {
+        assert_eq!(self.radix.earliest(), self.plain.earliest());
         let (fast, slow) = (self.radix.pop(until), self.plain.pop(until));
         assert_eq!(fast, slow, "the radix queue gives another entry than the plain one");
         assert_eq!(self.radix.len(), self.plain.len());

@@ -1,4 +1,8 @@
-//! What moves the data of groups that hold their reservations.
+//! What moves the data of groups that hold their reservations: object by object ([`EventPlane`]), or by rates that are constant between
+//! two changes of what moves ([`FlowPlane`]).
+
+mod law;
+pub mod queue;
 
 use resilver_units::SimTime;
 
@@ -50,6 +54,9 @@ pub struct Work {
     pub objects: u64,
     /// Mean bytes of a piece of an object, as one source reads it and one target writes it.
     pub piece_bytes: u64,
+    /// Pieces that hold data: 1 of copies, k of a code. An object has so many times the bytes of a piece, and a chunk of it so many chunks of
+    /// pieces.
+    pub data_pieces: u32,
     /// OSDs that are read, an entry a piece; empty for `Push` and `Delete`, where it is the primary.
     pub sources: Vec<u32>,
     /// OSDs that get a piece of each object; empty for `Delete`.
