@@ -6,14 +6,21 @@
 
 pub mod agents;
 mod error;
+pub mod fill;
+pub mod groups;
+mod healing;
 mod input;
 pub mod map;
+mod outcome;
 mod plane;
+pub mod reserve;
 mod settings;
 
 pub use error::CephError;
+pub use healing::{HealError, Healing};
 pub use input::{
     Add, Change, ClusterInput, DeviceLaw, Flag, GroupColumns, NetworkInput, OsdInput, PoolInput, PoolLoad, Ratios, Step,
 };
+pub use outcome::{Column, Table, tables};
 pub use plane::{ClientLoad, ClientState, DataPlane, OpClass, Progress, Work, WorkId, WorkKind};
 pub use settings::{ClusterSettings, CostModel, Mclock, OpQueue, OsdSettings, Share, Shares};

@@ -1,4 +1,5 @@
 //! What a Ceph cluster does with its groups, through the crate's front door.
 
 mod common;
+mod heal;
 mod map;

@@ -1,0 +1,316 @@
+//! What changes the map, and the groups that it touches.
+
+use std::collections::BTreeSet;
+
+use super::HealError;
+use super::Healing;
+use super::job::{Job, Owner};
+use crate::groups::{Protection, Standing, log_entries, merge_into, split_from, with_positions, written_objects};
+use crate::input::Change;
+use crate::map::{MapChange, Touched, UpScratch, UpSets, parent_of};
+
+impl Healing {
+    /// Makes a change of the plan.
+    pub(super) fn make(&mut self, change: &Change) -> Result<(), HealError> {
+        let touched = self.map.apply(change)?;
+        self.changed_at = self.now;
+        let what = super::history::sentence(change, &self.map);
+        self.record.tell(self.now, what, self.map.epoch());
+        match change {
+            Change::Add { osds } => {
+                for added in osds {
+                    self.add_osd(added.osd.id);
+                }
+            }
+            Change::Fail { osds } => self.died.extend(osds.iter().copied()),
+            Change::Stop { osds } => osds.iter().for_each(|osd| {
+                self.died.remove(osd);
+            }),
+            Change::Settings { .. } => self.set_settings(),
+            Change::PoolSize { pool, .. } => {
+                if let Some(place) = self.map.pool_index(*pool) {
+                    self.protections[place] = Protection::of(&self.map.pools()[place]);
+                    self.clients.protect(place, self.protections[place]);
+                    self.counts.measure(&self.groups, &self.protections);
+                    self.forget_sets(place);
+                }
+            }
+            Change::Force { pool, groups } => self.force(*pool, groups),
+            _ => {}
+        }
+        self.refresh(&touched);
+        self.resume();
+        Ok(())
+    }
+
+    /// Makes a change that an agent asks for.
+    pub(super) fn make_by_itself(&mut self, change: &MapChange) {
+        self.changed_at = self.now;
+        match change {
+            MapChange::Split { pool, pg_num } => self.split(*pool, *pg_num),
+            MapChange::Merge { pool } => self.merge(*pool),
+            _ => {}
+        }
+        let touched = self.map.act(change);
+        if let Some(what) = super::history::sentence_of(change, &self.map) {
+            self.record.tell(self.now, what, self.map.epoch());
+        }
+        self.refresh(&touched);
+    }
+
+    /// Gives every group that a change touched its new set, and a new interval where that is another.
+    pub(super) fn refresh(&mut self, touched: &Touched) {
+        let (down, up) = self.states_that_changed();
+        let mut others = BTreeSet::new();
+        match touched {
+            Touched::Nothing => {}
+            Touched::Groups(groups) => {
+                let of = |&(pool, number): &(usize, u32)| self.table.get(pool, number);
+                let numbers: Vec<u32> = groups.iter().filter_map(of).collect();
+                self.sets_of_groups(&numbers, &mut others);
+            }
+            Touched::Holders(osds) => {
+                let numbers: Vec<u32> = (0..self.groups.len() as u32)
+                    .filter(|&number| {
+                        let group = &self.groups[number as usize];
+                        group.exists && group.up.iter().any(|&osd| osd >= 0 && osds.contains(&(osd as u32)))
+                    })
+                    .collect();
+                self.sets_of_groups(&numbers, &mut others);
+            }
+            Touched::Pools(pools) => pools.iter().for_each(|&pool| self.sets_of_pool(pool, &mut others)),
+            Touched::Everything => (0..self.map.pools().len()).for_each(|pool| self.sets_of_pool(pool, &mut others)),
+        }
+        if !down.is_empty() || !up.is_empty() {
+            self.stop_deletions(&down);
+            self.groups_of_states(&down, &up, &mut others);
+        }
+        for number in others {
+            self.peer(number);
+        }
+    }
+
+    /// (newly down, newly up) OSDs.
+    fn states_that_changed(&mut self) -> (BTreeSet<u32>, BTreeSet<u32>) {
+        let (mut down, mut up) = (BTreeSet::new(), BTreeSet::new());
+        for osd in 0..self.was_up.len() as u32 {
+            let is_up = self.map.is_up(osd);
+            match (std::mem::replace(&mut self.was_up[osd as usize], is_up), is_up) {
+                (true, false) => {
+                    down.insert(osd);
+                    self.down_since[osd as usize] = Some(self.now);
+                }
+                (false, true) => {
+                    up.insert(osd);
+                }
+                _ => {}
+            }
+        }
+        (down, up)
+    }
+
+    /// Groups that an OSD serves which is down now, or that an OSD has a piece of which is up again.
+    fn groups_of_states(&mut self, down: &BTreeSet<u32>, up: &BTreeSet<u32>, others: &mut BTreeSet<u32>) {
+        let mut pieces_on = vec![0_u64; self.was_up.len()];
+        if !up.is_empty() {
+            for piece in self.groups.iter().flat_map(|group| &group.pieces) {
+                pieces_on[piece.osd as usize] += 1;
+            }
+        }
+        for number in 0..self.groups.len() as u32 {
+            let group = &self.groups[number as usize];
+            if group.acting.iter().any(|&osd| osd >= 0 && down.contains(&(osd as u32))) {
+                others.insert(number);
+            }
+            if group.pieces.iter().any(|piece| down.contains(&piece.osd)) {
+                // Who is at risk counts pieces on OSDs that serve nothing, too.
+                self.retally(number);
+            }
+            let back: Vec<usize> = (0..self.groups[number as usize].pieces.len())
+                .filter(|&at| up.contains(&self.groups[number as usize].pieces[at].osd))
+                .collect();
+            for at in back {
+                self.piece_returns(number, at, &pieces_on);
+                others.insert(number);
+            }
+        }
+    }
+
+    /// A piece is up again: it lacks what was written meanwhile.
+    fn piece_returns(&mut self, number: u32, at: usize, pieces_on: &[u64]) {
+        let group = &self.groups[number as usize];
+        let piece = group.pieces[at];
+        let Some(since) = self.down_since[piece.osd as usize] else { return };
+        // A group that served nobody was not written.
+        let until = if group.tally.is_inactive { self.jobs[number as usize].inactive_since } else { self.now };
+        let writes = self.clients.writes_per_second(group) * until.since(since).seconds();
+        let objects = group.contents.objects;
+        let written = written_objects(objects, writes);
+        let entries = log_entries(self.map.settings_of(piece.osd), pieces_on[piece.osd as usize]);
+        let piece = &mut self.groups[number as usize].pieces[at];
+        if piece.standing == Standing::Leaving {
+            // Its deletion was dropped when its OSD went down: whoever needs it begins anew, else it is deleted again.
+            (piece.standing, piece.lacking) = (Standing::Filling, objects);
+            return;
+        }
+        if written == 0 {
+            return;
+        }
+        let had = objects - piece.lacking.min(objects);
+        piece.lacking += super::moving::share(written, had, objects).min(had);
+        let by_log = piece.standing != Standing::Filling && writes <= entries as f64;
+        piece.standing = if by_log { Standing::ByLog } else { Standing::Filling };
+    }
+
+    fn sets_of_groups(&mut self, numbers: &[u32], others: &mut BTreeSet<u32>) {
+        let mut scratch = UpScratch::default();
+        for &number in numbers {
+            let (pool, place) = (self.groups[number as usize].pool, self.groups[number as usize].number);
+            let up = self.map.up_of(pool, place, &mut scratch);
+            let (set, primary) = (with_positions(up.set, &self.protections[pool]), up.primary);
+            self.set_up(number, set, primary, others);
+        }
+    }
+
+    fn sets_of_pool(&mut self, pool: usize, others: &mut BTreeSet<u32>) {
+        let mut sets = UpSets::default();
+        self.map.up_sets(pool, &mut sets);
+        for place in 0..sets.groups() {
+            if let Some(number) = self.table.get(pool, place) {
+                let set = with_positions(sets.set(place), &self.protections[pool]);
+                self.set_up(number, set, sets.primary(place), others);
+            }
+        }
+    }
+
+    fn set_up(&mut self, number: u32, set: Vec<i32>, primary: i32, others: &mut BTreeSet<u32>) {
+        let group = &mut self.groups[number as usize];
+        if group.up != set || group.up_primary != primary {
+            (group.up, group.up_primary) = (set, primary);
+            others.insert(number);
+        }
+    }
+
+    /// Makes every group of a pool differ from the set that it is given next.
+    fn forget_sets(&mut self, pool: usize) {
+        for &number in &self.table.of_pool[pool] {
+            self.groups[number as usize].up.clear();
+        }
+    }
+
+    /// Deletions on OSDs that are down are dropped; what is left of the pieces stays there.
+    fn stop_deletions(&mut self, down: &BTreeSet<u32>) {
+        for number in 0..self.deletions.len() {
+            let Some(deletion) = self.deletions[number].filter(|deletion| down.contains(&deletion.osd)) else {
+                continue;
+            };
+            if let Some(id) = deletion.work {
+                self.stop_work(id);
+            }
+            self.reservations.release(Owner::Deletion(number as u32).claimant());
+            self.deletions[number] = None;
+            self.counts.totals.deleting -= 1;
+        }
+    }
+
+    /// Works whose OSDs died stop; groups that a flag or a death held go on where nothing holds them now.
+    pub(super) fn resume(&mut self) {
+        for number in 0..self.groups.len() as u32 {
+            let job = &self.jobs[number as usize];
+            let held = matches!(job.moving, crate::groups::Moving::Backfilling | crate::groups::Moving::Recovering);
+            if !held {
+                continue;
+            }
+            match (job.work, self.may_move(number)) {
+                (Some(id), false) => {
+                    self.jobs[number as usize].work = None;
+                    self.stop_work(id);
+                    self.wait(number, Some(super::job::Cause::Paused));
+                }
+                (None, true) => self.move_group(number),
+                _ => {}
+            }
+        }
+    }
+
+    fn set_settings(&mut self) {
+        let osds: Vec<u32> = self.map.osds().map(|osd| osd.id).collect();
+        for osd in osds {
+            self.tell_settings(osd);
+        }
+    }
+
+    fn force(&mut self, pool: i64, groups: &[u32]) {
+        let Some(place) = self.map.pool_index(pool) else { return };
+        let numbers: Vec<u32> = if groups.is_empty() {
+            self.table.of_pool[place].clone()
+        } else {
+            groups.iter().filter_map(|&number| self.table.get(place, number)).collect()
+        };
+        for number in numbers {
+            let job = &self.jobs[number as usize];
+            if job.fill.is_empty() && job.recover.is_empty() {
+                continue;
+            }
+            let kind = job.kind();
+            self.groups[number as usize].forced = true;
+            let priority = self.priority(number, kind);
+            self.reservations.change(number, priority);
+        }
+    }
+
+    fn split(&mut self, pool: usize, pg_num: u32) {
+        for number in self.map.pools()[pool].pool.pg_num..pg_num {
+            let Some(parent) = self.table.get(pool, parent_of(number, number)) else { continue };
+            self.halt(parent);
+            self.drop_leaving(parent);
+            self.unhold(parent);
+            let child = split_from(&mut self.groups[parent as usize], number);
+            let at = self.groups.len() as u32;
+            self.groups.push(child);
+            self.first_holders.push(self.first_holders[parent as usize].clone());
+            let since = self.now;
+            self.jobs.push(Job { since, inactive_since: since, ..Job::default() });
+            self.table.of_pool[pool].push(at);
+            self.hold(parent);
+            self.hold(at);
+            self.peer(parent);
+            self.peer(at);
+        }
+        self.clients.measure(&self.groups);
+    }
+
+    fn merge(&mut self, pool: usize) {
+        let Some(&child) = self.table.of_pool[pool].last() else { return };
+        let last = self.groups[child as usize].number;
+        let Some(parent) = self.table.get(pool, parent_of(last, last)) else { return };
+        for group in [parent, child] {
+            self.halt(group);
+            self.drop_leaving(group);
+            self.unhold(group);
+        }
+        let gone = self.groups[child as usize].clone();
+        merge_into(&mut self.groups[parent as usize], &gone);
+        self.groups[child as usize].exists = false;
+        self.groups[child as usize].pieces.clear();
+        self.count_out(child);
+        self.table.of_pool[pool].pop();
+        self.hold(parent);
+        self.clients.serve(child, &self.groups[child as usize]);
+        self.clients.measure(&self.groups);
+        self.peer(parent);
+    }
+
+    /// Pieces of a group that are being deleted go at once, before it is split or merged.
+    fn drop_leaving(&mut self, number: u32) {
+        let leaving: Vec<(u32, u8)> = self.groups[number as usize]
+            .pieces
+            .iter()
+            .filter(|piece| piece.standing == Standing::Leaving)
+            .map(|piece| (piece.osd, piece.position))
+            .collect();
+        for (osd, position) in leaving {
+            self.give_up_deletion(number, osd, position);
+        }
+    }
+}

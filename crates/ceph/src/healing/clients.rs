@@ -1,0 +1,238 @@
+//! What clients ask of each OSD, and what they get of each pool.
+
+use std::collections::BTreeSet;
+
+use super::record::Served;
+use crate::groups::{Group, Protection};
+use crate::input::PoolLoad;
+use crate::plane::{ClientLoad, ClientState};
+
+/// Groups of a pool that a row of the timeline looks at: of larger pools every so-many-th stands for the others.
+const GROUPS_A_ROW: usize = 2048;
+/// Buckets of delays, each a tenth longer than the one before, from a microsecond on.
+const BUCKETS: usize = 256;
+
+/// What one group adds to its OSDs.
+#[derive(Debug, Clone, Default)]
+struct Part {
+    weight: u64,
+    reads: Vec<u32>,
+    writes: Vec<u32>,
+}
+
+/// The load, spread over OSDs by the bytes of groups. Weights are whole numbers, so that what is added and taken off leaves nothing.
+#[derive(Debug, Default)]
+pub(super) struct Clients {
+    load: Vec<PoolLoad>,
+    protections: Vec<Protection>,
+    /// Weights of all groups of each pool.
+    all: Vec<u64>,
+    /// By pool, by OSD.
+    reads: Vec<Vec<u64>>,
+    writes: Vec<Vec<u64>>,
+    parts: Vec<Part>,
+    /// Pools that a full OSD keeps from being written.
+    full: Vec<bool>,
+    changed: BTreeSet<u32>,
+}
+
+/// A group's share of its pool's requests; one more byte than it has, so that empty groups of empty pools have one too.
+fn weight(group: &Group) -> u64 {
+    group.contents.bytes + 1
+}
+
+impl Clients {
+    pub(super) fn new(load: &[PoolLoad], protections: &[Protection]) -> Self {
+        let pools = protections.len();
+        Clients {
+            load: load.to_vec(),
+            protections: protections.to_vec(),
+            all: vec![0; pools],
+            reads: vec![Vec::new(); pools],
+            writes: vec![Vec::new(); pools],
+            parts: Vec::new(),
+            full: vec![false; pools],
+            changed: BTreeSet::new(),
+        }
+    }
+
+    /// Whether clients ask for anything.
+    pub(super) fn is_any(&self) -> bool {
+        !self.load.is_empty()
+    }
+
+    /// Another size of a pool.
+    pub(super) fn protect(&mut self, pool: usize, protection: Protection) {
+        self.protections[pool] = protection;
+    }
+
+    /// The weights of a pool's groups in all.
+    pub(super) fn measure(&mut self, groups: &[Group]) {
+        self.all.fill(0);
+        for group in groups.iter().filter(|group| group.exists) {
+            self.all[group.pool] += weight(group);
+        }
+    }
+
+    /// Writes a second of a group.
+    pub(super) fn writes_per_second(&self, group: &Group) -> f64 {
+        let load = self.load.get(group.pool).copied().unwrap_or_default();
+        if self.full.get(group.pool) == Some(&true) || self.all[group.pool] == 0 {
+            return 0.0;
+        }
+        load.writes_per_second * weight(group) as f64 / self.all[group.pool] as f64
+    }
+
+    /// A group is served by others, or by nobody, from now on.
+    pub(super) fn serve(&mut self, number: u32, group: &Group) {
+        if !self.is_any() {
+            return;
+        }
+        let at = number as usize;
+        if self.parts.len() <= at {
+            self.parts.resize(at + 1, Part::default());
+        }
+        let before = std::mem::take(&mut self.parts[at]);
+        self.add(group.pool, &before, false);
+        if group.exists && !group.tally.is_inactive && group.primary >= 0 {
+            let protection = self.protections[group.pool];
+            let writes: Vec<u32> = group.serving(protection.is_coded()).map(|(osd, _)| osd).collect();
+            let reads = if protection.is_coded() {
+                writes.iter().copied().take(protection.data_pieces as usize).collect()
+            } else {
+                vec![group.primary as u32]
+            };
+            let part = Part { weight: weight(group), reads, writes };
+            self.add(group.pool, &part, true);
+            self.parts[at] = part;
+        }
+    }
+
+    fn add(&mut self, pool: usize, part: &Part, enters: bool) {
+        for (weights, osds) in [(&mut self.reads[pool], &part.reads), (&mut self.writes[pool], &part.writes)] {
+            for &osd in osds {
+                let at = osd as usize;
+                if weights.len() <= at {
+                    weights.resize(at + 1, 0);
+                }
+                if enters {
+                    weights[at] += part.weight
+                } else {
+                    weights[at] -= part.weight
+                }
+                self.changed.insert(osd);
+            }
+        }
+    }
+
+    /// Which pools are not written.
+    pub(super) fn set_full(&mut self, full: Vec<bool>) {
+        if self.is_any() && self.full != full {
+            self.full = full;
+            let longest = self.writes.iter().map(Vec::len).max().unwrap_or(0);
+            self.changed.extend(0..longest as u32);
+        }
+    }
+
+    /// OSDs that are asked for something else than when they were taken last, with what that is.
+    pub(super) fn take_changed(&mut self) -> Vec<(u32, ClientLoad)> {
+        let changed = std::mem::take(&mut self.changed);
+        changed.into_iter().map(|osd| (osd, self.load_of(osd))).collect()
+    }
+
+    fn load_of(&self, osd: u32) -> ClientLoad {
+        let mut sum = ClientLoad::default();
+        for (pool, load) in self.load.iter().enumerate() {
+            if self.all[pool] == 0 {
+                continue;
+            }
+            let part = |weights: &[u64]| weights.get(osd as usize).copied().unwrap_or(0) as f64 / self.all[pool] as f64;
+            let reads = load.reads_per_second * part(&self.reads[pool]);
+            let writes = if self.full[pool] { 0.0 } else { load.writes_per_second * part(&self.writes[pool]) };
+            let protection = &self.protections[pool];
+            sum.reads_per_second += reads;
+            sum.read_bytes += reads * protection.piece_of(load.read_bytes) as f64;
+            sum.writes_per_second += writes;
+            sum.write_bytes += writes * protection.piece_of(load.write_bytes) as f64;
+        }
+        // Means of bytes, of the requests of all pools.
+        if sum.reads_per_second > 0.0 {
+            sum.read_bytes /= sum.reads_per_second;
+        }
+        if sum.writes_per_second > 0.0 {
+            sum.write_bytes /= sum.writes_per_second;
+        }
+        sum
+    }
+
+    /// What clients of a pool get, from what they get of each OSD.
+    ///
+    /// A request is as slow as the slowest OSD that it needs, and served where all of them serve it. Groups that serve nobody serve
+    /// nothing; requests to them have no delay, since they end only when the group serves again.
+    pub(super) fn served(
+        &self,
+        pool: usize,
+        numbers: &[u32],
+        of: &mut impl FnMut(u32) -> ClientState,
+    ) -> Option<Served> {
+        let load = self.load.get(pool)?;
+        let asked = load.reads_per_second + load.writes_per_second;
+        if asked <= 0.0 {
+            return None;
+        }
+        let step = numbers.len().div_ceil(GROUPS_A_ROW).max(1);
+        let (mut weight, mut done, mut seconds) = (0.0, 0.0, 0.0);
+        let mut tails = vec![0.0; BUCKETS];
+        for &number in numbers.iter().step_by(step) {
+            let part = self.parts.get(number as usize)?;
+            let own = part.weight.max(1) as f64;
+            weight += own * asked;
+            let written = if self.full[pool] { 0.0 } else { load.writes_per_second };
+            for (osds, rate) in [(&part.reads, load.reads_per_second), (&part.writes, written)] {
+                let states = osds.iter().map(|&osd| of(osd));
+                let Some(worst) = states.reduce(slower) else { continue };
+                let served = own * rate * worst.served;
+                done += served;
+                seconds += served * worst.mean_seconds;
+                tails[bucket(worst.p99_seconds)] += served;
+            }
+        }
+        let mean_seconds = if done > 0.0 { seconds / done } else { f64::NAN };
+        let share = if weight > 0.0 { done / weight } else { f64::NAN };
+        Some(Served { share, mean_seconds, p99_seconds: percentile(&tails, done) })
+    }
+}
+
+fn slower(one: ClientState, other: ClientState) -> ClientState {
+    ClientState {
+        served: one.served.min(other.served),
+        mean_seconds: one.mean_seconds.max(other.mean_seconds),
+        p99_seconds: one.p99_seconds.max(other.p99_seconds),
+        busy: one.busy.max(other.busy),
+    }
+}
+
+fn bucket(seconds: f64) -> usize {
+    ((seconds.max(1e-6) / 1e-6).ln() / 1.1_f64.ln()).min(BUCKETS as f64 - 1.0) as usize
+}
+
+/// The delay that 99 % of requests stay below, of requests whose own such delays are known.
+///
+/// Each tail is taken for an exponential one through its own percentile, so that a share 0.01^(x / p99) of its requests is slower
+/// than x.
+fn percentile(tails: &[f64], all: f64) -> f64 {
+    if all <= 0.0 {
+        return f64::NAN;
+    }
+    let own = |at: usize| 1e-6 * 1.1_f64.powf(at as f64 + 0.5);
+    let slower = |x: f64| {
+        let of = |(at, weight): (usize, &f64)| if *weight > 0.0 { weight * 0.01_f64.powf(x / own(at)) } else { 0.0 };
+        tails.iter().enumerate().map(of).sum::<f64>() / all
+    };
+    let (mut low, mut high) = (0.0, own(BUCKETS - 1));
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if slower(middle) > 0.01 { low = middle } else { high = middle }
+    }
+    high
+}

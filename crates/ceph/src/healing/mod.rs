@@ -1,0 +1,472 @@
+//! The loop: changes of the plan, agents, reservations, and what moves the data.
+
+mod changing;
+mod clients;
+mod counts;
+mod history;
+mod job;
+mod laws;
+mod moving;
+mod peering;
+mod record;
+
+pub(crate) use job::{Cause, Job};
+pub(crate) use record::{Record, Sample, Served};
+
+use std::collections::BTreeSet;
+
+use resilver_kernel::Digest;
+use resilver_units::SimTime;
+
+use crate::agents::Agent;
+use crate::error::CephError;
+use crate::fill::{Fill, Fullness};
+use crate::groups::{Group, GroupTable, Moving, Protection, start_groups};
+use crate::input::{ClusterInput, Step};
+use crate::map::OsdMap;
+use crate::plane::{ClientState, DataPlane, WorkId};
+use crate::reserve::{Claimant, Reservations};
+use clients::Clients;
+use counts::Counts;
+use job::{Deletion, Running};
+
+/// Why a run cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HealError {
+    /// The cluster, or a change of the plan, cannot be.
+    #[error(transparent)]
+    Cluster(#[from] CephError),
+    /// A time of the plan or the horizon cannot be.
+    #[error("{field} = {value} s: a time is a number from 0 s to 213 days; correct it")]
+    Time {
+        /// Which.
+        field: String,
+        /// The value.
+        value: String,
+    },
+    /// A law of conservation was broken: a defect of this program.
+    #[error("{0}: this is a defect of resilver, please report it with the input")]
+    Law(String),
+}
+
+/// A cluster that heals.
+pub struct Healing {
+    pub(crate) map: OsdMap,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) table: GroupTable,
+    pub(crate) protections: Vec<Protection>,
+    pub(crate) fill: Fill,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) counts: Counts,
+    pub(crate) record: Record,
+    /// Who had each group at the start.
+    pub(crate) first_holders: Vec<Vec<(u32, u8)>>,
+    /// How many groups there were at the start.
+    pub(crate) first_groups: usize,
+    /// The map at the start.
+    pub(crate) first_map: OsdMap,
+    pub(crate) plane: Box<dyn DataPlane + Send>,
+    reservations: Reservations,
+    agents: Vec<Box<dyn Agent + Send>>,
+    plan: Vec<(SimTime, Step)>,
+    next_step: usize,
+    works: Vec<Option<Running>>,
+    free_works: Vec<WorkId>,
+    under_way: usize,
+    /// The works that write to each OSD or delete from it.
+    works_on: Vec<Vec<WorkId>>,
+    deletions: Vec<Option<Deletion>>,
+    timers: BTreeSet<(SimTime, Claimant)>,
+    /// OSDs that a change of the plan had die.
+    died: BTreeSet<u32>,
+    was_up: Vec<bool>,
+    down_since: Vec<Option<SimTime>>,
+    full: Vec<bool>,
+    clients: Clients,
+    horizon: SimTime,
+    pub(crate) now: SimTime,
+    changed_at: SimTime,
+    digest: Digest,
+    is_done: bool,
+    ended: Vec<WorkId>,
+}
+
+fn time_of(field: impl Into<String>, seconds: f64) -> Result<SimTime, HealError> {
+    SimTime::try_from(seconds).map_err(|_| HealError::Time { field: field.into(), value: seconds.to_string() })
+}
+
+impl Healing {
+    /// A cluster and its plan, before the first change.
+    ///
+    /// # Arguments
+    /// * `input` - what comes across the border.
+    /// * `plane` - what moves the data; it has no OSDs yet.
+    /// * `agents` - who changes the map by itself, in the order in which they look.
+    ///
+    /// # Errors
+    /// The map cannot be made, or a time cannot be.
+    pub fn new(
+        input: &ClusterInput,
+        plane: Box<dyn DataPlane + Send>,
+        agents: Vec<Box<dyn Agent + Send>>,
+    ) -> Result<Self, HealError> {
+        let map = OsdMap::new(input)?;
+        let (groups, table) = start_groups(input, &map);
+        let protections: Vec<Protection> = map.pools().iter().map(Protection::of).collect();
+        let plan = input
+            .plan
+            .iter()
+            .enumerate()
+            .map(|(at, step)| Ok((time_of(format!("plan[{at}].at_seconds"), step.at_seconds)?, step.clone())));
+        let mut plan = plan.collect::<Result<Vec<_>, HealError>>()?;
+        plan.sort_by_key(|&(at, _)| at);
+        let jobs = vec![Job::default(); groups.len()];
+        let pools = protections.len();
+        let counts = Counts::new(pools);
+        let mut healing = Healing {
+            first_map: map.clone(),
+            first_groups: groups.len(),
+            first_holders: groups.iter().map(first_holders).collect(),
+            fill: Fill::new(input.ratios),
+            clients: Clients::new(&input.load, &protections),
+            record: Record::new(pools),
+            reservations: Reservations::new(),
+            horizon: time_of("horizon_seconds", input.horizon_seconds)?,
+            map,
+            groups,
+            table,
+            protections,
+            jobs,
+            counts,
+            plane,
+            agents,
+            plan,
+            next_step: 0,
+            works: Vec::new(),
+            free_works: Vec::new(),
+            under_way: 0,
+            works_on: Vec::new(),
+            deletions: Vec::new(),
+            timers: BTreeSet::new(),
+            died: BTreeSet::new(),
+            was_up: Vec::new(),
+            down_since: Vec::new(),
+            full: Vec::new(),
+            now: SimTime::ZERO,
+            changed_at: SimTime::ZERO,
+            digest: Digest::new(),
+            is_done: false,
+            ended: Vec::new(),
+        };
+        healing.begin();
+        Ok(healing)
+    }
+
+    fn begin(&mut self) {
+        let osds: Vec<u32> = self.map.osds().map(|osd| osd.id).collect();
+        for &osd in &osds {
+            self.set_up_osd(osd);
+        }
+        for number in 0..self.groups.len() as u32 {
+            self.hold(number);
+            self.retally(number);
+        }
+        for &osd in &osds {
+            let used = self.map.osds.get(osd as usize).and_then(Option::as_ref).and_then(|osd| osd.used_bytes);
+            self.fill.begin(self.now, osd, used);
+        }
+        self.counts.measure(&self.groups, &self.protections);
+        self.clients.measure(&self.groups);
+        for number in 0..self.groups.len() as u32 {
+            self.clients.serve(number, &self.groups[number as usize]);
+        }
+        for &osd in &osds {
+            self.judge_osd(osd);
+        }
+        self.tell_clients();
+        self.sample();
+        for number in 0..self.groups.len() as u32 {
+            self.peer(number);
+        }
+        for agent in &mut self.agents {
+            agent.saw(self.now, &self.map);
+        }
+    }
+
+    /// Runs on for so many steps of the loop.
+    ///
+    /// # Returns
+    /// Whether there is more to come.
+    ///
+    /// # Errors
+    /// A change of the plan cannot be made, or a law is broken.
+    pub fn advance(&mut self, steps: usize) -> Result<bool, HealError> {
+        for _ in 0..steps {
+            if self.is_done {
+                break;
+            }
+            if !self.step()? {
+                self.is_done = true;
+                self.sample();
+                self.check()?;
+            }
+        }
+        Ok(!self.is_done)
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// As [`advance`](Self::advance).
+    pub fn run(&mut self) -> Result<(), HealError> {
+        while self.advance(1 << 16)? {}
+        Ok(())
+    }
+
+    /// Simulated time.
+    #[must_use]
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// (groups that are not clean, groups in all).
+    #[must_use]
+    pub fn unclean(&self) -> (u64, u64) {
+        self.counts.pools.iter().fold((0, 0), |sum, pool| (sum.0 + pool.unclean, sum.1 + pool.groups))
+    }
+
+    /// The digest of all that happened.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// OSDs that died, or that were stopped and did not start again: what they had is taken for gone unless they were stopped in order.
+    pub(crate) fn dead(&self) -> BTreeSet<u32> {
+        self.died.iter().copied().filter(|&osd| !self.map.runs(osd)).collect()
+    }
+
+    /// The name of the bucket just above an OSD; empty where there is none.
+    pub(crate) fn host_of(&self, osd: u32) -> String {
+        let crush = self.map.crush();
+        crush.ancestor(osd as i32, "host").map_or_else(String::new, |host| crush.item_name(host))
+    }
+
+    fn step(&mut self) -> Result<bool, HealError> {
+        self.settle();
+        self.tell_clients();
+        if self.now >= self.horizon || self.is_idle() {
+            return Ok(false);
+        }
+        let agents = self.agents.iter().filter_map(|agent| agent.next());
+        let due = agents
+            .chain(self.plan.get(self.next_step).map(|&(at, _)| at))
+            .chain(self.timers.first().map(|&(at, _)| at))
+            .chain([self.record.next(), self.horizon])
+            .min()
+            .unwrap_or(self.horizon)
+            .max(self.now);
+        let plane = self.plane.next().filter(|&at| at <= due);
+        self.now = plane.unwrap_or(due);
+        let mut ended = std::mem::take(&mut self.ended);
+        self.plane.advance(self.now, &mut ended);
+        self.end_works(&ended);
+        ended.clear();
+        self.ended = ended;
+        if plane.is_none() {
+            self.others()?;
+        }
+        Ok(true)
+    }
+
+    /// What is due but for the plane's: tries again, changes of the plan, agents, a row of the timeline.
+    fn others(&mut self) -> Result<(), HealError> {
+        self.try_again();
+        let mut changed = false;
+        while let Some((_, step)) = self.plan.get(self.next_step).filter(|&&(at, _)| at <= self.now) {
+            let change = step.change.clone();
+            self.next_step += 1;
+            self.make(&change)?;
+            changed = true;
+        }
+        for at in 0..self.agents.len() {
+            if self.agents[at].next().is_some_and(|next| next <= self.now) {
+                changed |= self.act(at);
+            }
+        }
+        if changed {
+            self.digest.fold_pair(self.now.picoseconds(), self.map.epoch());
+            for agent in &mut self.agents {
+                agent.saw(self.now, &self.map);
+            }
+            self.settle();
+        }
+        if changed && self.next_step > 0 || self.record.next() <= self.now {
+            self.sample();
+        }
+        Ok(())
+    }
+
+    /// Lets an agent look, and makes what it changes; tells whether that is anything.
+    fn act(&mut self, agent: usize) -> bool {
+        self.sync_all();
+        let mut health = self.counts.health();
+        for (place, pool) in health.pools.iter_mut().enumerate() {
+            pool.mergeable = self.is_mergeable(place);
+        }
+        let changes = self.agents[agent].act(self.now, &self.map, &health);
+        for change in &changes {
+            self.make_by_itself(change);
+        }
+        if let Some(what) = history::upmaps_of(&changes) {
+            self.record.tell(self.now, what, self.map.epoch());
+        }
+        !changes.is_empty()
+    }
+
+    fn is_mergeable(&self, place: usize) -> bool {
+        let pool = &self.map.pools()[place];
+        let last = pool.pool.pg_num.saturating_sub(1);
+        if pool.pg_num_target >= pool.pool.pg_num || last == 0 {
+            return false;
+        }
+        let of = |number| self.table.get(place, number).map(|number| &self.groups[number as usize]);
+        match (of(last), of(crate::map::parent_of(last, last))) {
+            (Some(last), Some(parent)) => {
+                last.tally.is_clean() && parent.tally.is_clean() && last.acting == parent.acting
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether nothing can happen any more: nothing moves, the plan is done, and whoever looks by itself has looked twice in vain.
+    fn is_idle(&self) -> bool {
+        if self.under_way > 0 || self.next_step < self.plan.len() {
+            return false;
+        }
+        let looks = self.agents.iter().any(|agent| agent.next().is_some());
+        if !looks && self.timers.is_empty() {
+            return true;
+        }
+        let settings = &self.map.settings;
+        let retry = self.timers.last().map_or(0.0, |&(at, _)| at.since(self.now).seconds());
+        let looking = if looks {
+            settings.osd_heartbeat_grace
+                + settings.mon_osd_down_out_interval
+                + settings.mgr_tick_period
+                + settings.balancer_sleep_interval
+        } else {
+            0.0
+        };
+        self.now.since(self.changed_at).seconds() > 2.0 * (looking + retry.max(30.0))
+    }
+
+    /// Adds a row to the timeline.
+    fn sample(&mut self) {
+        self.sync_all();
+        let osds: Vec<u32> = self.fill.iter().map(|(osd, _)| osd).collect();
+        for osd in osds {
+            self.fill.note(self.now, osd);
+            self.judge_osd(osd);
+        }
+        let mut clients = Vec::new();
+        if self.clients.is_any() {
+            let mut states: Vec<Option<ClientState>> = vec![None; self.works_on.len()];
+            let (plane, now) = (&mut self.plane, self.now);
+            let mut of = |osd: u32| *states[osd as usize].get_or_insert_with(|| plane.clients(now, osd));
+            for (pool, numbers) in self.table.of_pool.iter().enumerate() {
+                clients.extend(self.clients.served(pool, numbers, &mut of).map(|served| (pool, served)));
+            }
+        }
+        let seconds = self.now.seconds();
+        let (totals, moved) = (self.counts.totals, self.record.moved);
+        self.record.add(Sample { seconds, totals, moved, fill: record::fill_row(&self.fill), clients });
+    }
+
+    /// Looks how full an OSD is: backfills to one that is backfillfull stop, and pools of one that is full are not written.
+    fn judge_osd(&mut self, osd: u32) {
+        let fullness = self.fill.judge(osd, 0);
+        if fullness >= Fullness::Backfillfull {
+            for claimant in self.fill.promised(osd) {
+                if self.jobs[claimant as usize].moving == Moving::Backfilling {
+                    self.too_full(claimant, osd);
+                }
+            }
+        }
+        let is_full = fullness >= Fullness::Full;
+        if std::mem::replace(&mut self.full[osd as usize], is_full) != is_full {
+            let mut pools = vec![false; self.protections.len()];
+            for group in &self.groups {
+                let serves = |&osd: &i32| osd >= 0 && self.full.get(osd as usize) == Some(&true);
+                if group.acting.iter().any(serves) {
+                    pools[group.pool] = true;
+                }
+            }
+            self.clients.set_full(pools);
+        }
+    }
+
+    /// Tells the plane what clients ask of each OSD, where that is something else now.
+    fn tell_clients(&mut self) {
+        for (osd, load) in self.clients.take_changed() {
+            self.plane.set_clients(self.now, osd, load);
+        }
+    }
+
+    /// An OSD that the map has is set up everywhere.
+    fn set_up_osd(&mut self, osd: u32) {
+        let length = osd as usize + 1;
+        if self.works_on.len() < length {
+            self.works_on.resize(length, Vec::new());
+            self.was_up.resize(length, false);
+            self.down_since.resize(length, None);
+            self.full.resize(length, false);
+        }
+        self.was_up[osd as usize] = self.map.is_up(osd);
+        if let Some(osd) = self.map.osds.get(osd as usize).and_then(Option::as_ref) {
+            self.fill.add_osd(osd);
+        }
+        self.tell_settings(osd);
+    }
+
+    /// An OSD is added to the cluster.
+    fn add_osd(&mut self, osd: u32) {
+        self.set_up_osd(osd);
+        let used = self.map.osds.get(osd as usize).and_then(Option::as_ref).and_then(|osd| osd.used_bytes);
+        self.fill.begin(self.now, osd, used);
+    }
+
+    /// Tells everyone what an OSD goes by.
+    fn tell_settings(&mut self, osd: u32) {
+        let settings = self.map.settings_of(osd);
+        self.reservations.set_osd(osd, settings.osd_max_backfills, settings.osd_min_recovery_priority);
+        if let Some(osd) = self.map.osds.get(osd as usize).and_then(Option::as_ref) {
+            self.plane.set_osd(self.now, osd, settings);
+        }
+    }
+
+    /// Counts what the pieces of a group take.
+    fn hold(&mut self, number: u32) {
+        self.each_piece(number, |held, bytes| held + bytes);
+    }
+
+    /// Takes what the pieces of a group take off the counts.
+    fn unhold(&mut self, number: u32) {
+        self.each_piece(number, |held, bytes| held - bytes);
+    }
+
+    fn each_piece(&mut self, number: u32, change: impl Fn(u64, u64) -> u64) {
+        let group = &self.groups[number as usize];
+        let protection = &self.protections[group.pool];
+        for piece in &group.pieces {
+            if let Some(space) = self.fill.space_mut(piece.osd) {
+                let bytes = group.contents.allocated(protection, piece.stored, space.min_alloc);
+                space.held = change(space.held, bytes);
+            }
+        }
+    }
+}
+
+fn first_holders(group: &Group) -> Vec<(u32, u8)> {
+    group.pieces.iter().filter(|piece| piece.is_whole()).map(|piece| (piece.osd, piece.position)).collect()
+}

@@ -1,0 +1,84 @@
+//! What the pools came to.
+
+use std::collections::BTreeSet;
+
+use resilver_units::SimTime;
+
+use super::{Column, Table, counts, maybe, texts};
+use crate::groups::{Group, members, places_held};
+use crate::healing::Healing;
+
+/// Seconds of a time until which groups were of a kind; none where some still are.
+fn until(left: u64, time: SimTime) -> Option<f64> {
+    (left == 0).then(|| time.seconds())
+}
+
+/// Bytes that must move at least, from who had a group at the start to who should have it at the end.
+fn least_bytes(healing: &Healing, number: usize) -> u64 {
+    let group = &healing.groups[number];
+    let protection = &healing.protections[group.pool];
+    let first = &healing.first_holders[number];
+    let new = members(&group.up, protection.is_coded()).filter(|member| !first.contains(member)).count();
+    new as u64 * group.contents.objects * group.contents.moved_piece_bytes(protection)
+}
+
+/// Whether a group's data is gone: what runs, and what was stopped in order and may return, does not have it.
+fn is_lost(healing: &Healing, group: &Group, gone: &BTreeSet<u32>) -> bool {
+    let protection = &healing.protections[group.pool];
+    let held = places_held(&group.pieces, protection, |piece| piece.is_whole() && !gone.contains(&piece.osd));
+    group.contents.objects > 0 && held < protection.data_pieces
+}
+
+/// A row a pool.
+pub(super) fn pools(healing: &Healing) -> Table {
+    let (pools, kept) = (healing.map.pools(), &healing.counts.pools);
+    let mut least = vec![0; pools.len()];
+    let mut lost = vec![0; pools.len()];
+    let gone = healing.dead();
+    for (number, group) in healing.groups.iter().enumerate().filter(|(_, group)| group.exists) {
+        least[group.pool] += least_bytes(healing, number);
+        lost[group.pool] += u64::from(is_lost(healing, group, &gone));
+    }
+    let moved = &healing.record.by_pool;
+    Table::new(
+        "pools",
+        vec![
+            ("pool", Column::Counts(pools.iter().map(|pool| pool.pool.id).collect())),
+            ("name", texts(pools.iter().map(|pool| pool.name.clone()))),
+            ("groups", counts(kept.iter().map(|pool| pool.groups))),
+            ("degraded_seconds", maybe(kept.iter().map(|pool| until(pool.degraded, pool.degraded_until)))),
+            ("at_risk_seconds", maybe(kept.iter().map(|pool| until(pool.at_risk, pool.at_risk_until)))),
+            ("inactive_seconds", maybe(kept.iter().map(|pool| until(pool.inactive, pool.inactive_until)))),
+            ("whole_seconds", maybe(kept.iter().map(|pool| until(pool.unclean, pool.unclean_until)))),
+            ("recovered_bytes", counts(moved.iter().map(|&(recovered, _)| recovered))),
+            ("moved_bytes", counts(moved.iter().map(|&(_, moved)| moved))),
+            ("least_bytes", counts(least.into_iter())),
+            ("lost_groups", counts(lost.into_iter())),
+        ],
+    )
+}
+
+/// Upmap entries that were written in the run, as they are at its end; those that were removed have no pairs.
+pub(super) fn upmaps(healing: &Healing) -> Table {
+    let mut rows: Vec<(i64, u32, String)> = Vec::new();
+    for (before, after) in healing.first_map.pools().iter().zip(healing.map.pools()) {
+        let (before, after) = (&before.pool.exceptions.upmap_items, &after.pool);
+        let mut groups: BTreeSet<u32> = before.keys().copied().collect();
+        groups.extend(after.exceptions.upmap_items.keys().copied());
+        for group in groups {
+            let now = after.exceptions.upmap_items.get(&group);
+            if before.get(&group) != now && group < after.pg_num {
+                let pairs = now.into_iter().flatten().map(|(from, to)| format!("{from} {to}"));
+                rows.push((after.id, group, pairs.collect::<Vec<_>>().join(" ")));
+            }
+        }
+    }
+    Table::new(
+        "upmaps",
+        vec![
+            ("pool", Column::Counts(rows.iter().map(|row| row.0).collect())),
+            ("group", counts(rows.iter().map(|row| u64::from(row.1)))),
+            ("pairs", texts(rows.iter().map(|row| row.2.clone()))),
+        ],
+    )
+}

@@ -1,0 +1,93 @@
+//! Groups that are not clean at the end, and why.
+
+use super::{Column, Table, counts, reals, texts};
+use crate::groups::{Group, is_osd, places_held, words};
+use crate::healing::{Cause, Healing};
+
+fn set_text(set: &[i32]) -> String {
+    let name = |&osd: &i32| if is_osd(osd) { osd.to_string() } else { "-".to_owned() };
+    set.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
+fn osds_text(osds: &[u32]) -> String {
+    osds.iter().map(|osd| format!("osd.{osd}")).collect::<Vec<_>>().join(", ")
+}
+
+/// (reason, whether an OSD that is down and may return has the data) of a group without its data.
+fn without_data(healing: &Healing, group: &Group) -> (String, bool) {
+    let protection = &healing.protections[group.pool];
+    let needed = protection.data_pieces;
+    let dead = healing.dead();
+    let kept = places_held(&group.pieces, protection, |piece| piece.is_whole() && !dead.contains(&piece.osd));
+    let holders = group.pieces.iter().filter(|piece| piece.is_whole()).map(|piece| piece.osd);
+    let mut down: Vec<u32> = holders.filter(|&osd| !healing.map.is_up(osd)).collect();
+    down.sort_unstable();
+    down.dedup();
+    let up = places_held(&group.pieces, protection, |piece| piece.is_whole() && healing.map.is_up(piece.osd));
+    let what = if needed == 1 {
+        "no complete copy is up".to_owned()
+    } else {
+        format!("{up} complete pieces are up, and it takes {needed}")
+    };
+    if kept >= needed {
+        (format!("{what}; it waits for {}", osds_text(&down)), true)
+    } else if down.is_empty() {
+        (format!("{what}, and no OSD that is down has any"), false)
+    } else {
+        (format!("{what}; {} died", osds_text(&down)), false)
+    }
+}
+
+fn waits(cause: Cause) -> String {
+    match cause {
+        Cause::Local(osd) => format!("it waits for a slot of its primary osd.{osd}"),
+        Cause::Remote(osd) => format!("it waits for a slot of its target osd.{osd}"),
+        Cause::Space(osd) => format!("osd.{osd} has no space for it"),
+        Cause::Retry => "it lost a slot and asks again".to_owned(),
+        Cause::Paused => "a flag, or an OSD that died and is not down yet, holds it".to_owned(),
+    }
+}
+
+/// (state, reason) of a group.
+fn state_of(healing: &Healing, number: usize) -> (String, String) {
+    let (group, job) = (&healing.groups[number], &healing.jobs[number]);
+    let protection = &healing.protections[group.pool];
+    if group.tally.is_down {
+        let (reason, held) = without_data(healing, group);
+        return (words(group, job.moving, held), reason);
+    }
+    let state = words(group, job.moving, false);
+    let found = group.up.iter().filter(|&&osd| is_osd(osd)).count();
+    let reason = if let Some((cause, _)) = job.waits {
+        waits(cause)
+    } else if job.work.is_some() {
+        "the run ended while it moved".to_owned()
+    } else if found < protection.size as usize {
+        format!("its rule finds {found} OSDs that are up, of {}", protection.size)
+    } else {
+        "it is below min_size, and osd_allow_recovery_below_min_size is false".to_owned()
+    };
+    (state, reason)
+}
+
+/// A row a group.
+pub(super) fn stuck(healing: &Healing) -> Table {
+    let numbers: Vec<usize> = (0..healing.groups.len())
+        .filter(|&number| healing.groups[number].exists && !healing.groups[number].tally.is_clean())
+        .collect();
+    let (states, reasons): (Vec<String>, Vec<String>) = numbers.iter().map(|&number| state_of(healing, number)).unzip();
+    let group = |&number: &usize| &healing.groups[number];
+    let id = |group: &Group| healing.map.pools()[group.pool].pool.id;
+    Table::new(
+        "stuck",
+        vec![
+            ("pgid", texts(numbers.iter().map(group).map(|group| format!("{}.{:x}", id(group), group.number)))),
+            ("pool", Column::Counts(numbers.iter().map(group).map(id).collect())),
+            ("state", texts(states.into_iter())),
+            ("reason", texts(reasons.into_iter())),
+            ("since_seconds", reals(numbers.iter().map(|&number| healing.jobs[number].since.seconds()))),
+            ("osds", texts(numbers.iter().map(group).map(|group| set_text(&group.acting)))),
+            ("bytes", counts(numbers.iter().map(group).map(|group| group.contents.bytes))),
+        ],
+    )
+}
