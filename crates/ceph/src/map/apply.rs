@@ -7,10 +7,16 @@ use super::{MapChange, OsdMap, Touched, WEIGHT_ONE, check};
 use crate::error::CephError;
 use crate::input::{Change, Flag};
 
+/// A share as the monitors count it, in single precision.
+fn share(some: usize, all: usize) -> f64 {
+    f64::from(some as f32 / all as f32)
+}
+
 impl OsdMap {
     /// Makes a change of a plan.
     ///
-    /// What fails is still up until the monitors say otherwise, and a new `pg_num` is only what the manager is on the way to.
+    /// What fails is still up until the monitors say otherwise, and a new `pg_num` is only what the manager is on the way to. Upmap
+    /// entries that no longer hold go in the same change ([`take_cleaned`](Self::take_cleaned)).
     ///
     /// # Returns
     /// Which groups' up sets may be others now.
@@ -76,10 +82,10 @@ impl OsdMap {
                 self.balancer = *on;
                 Touched::Nothing
             }
-            other => return self.apply_structure(other),
+            other => self.apply_structure(other)?,
         };
         self.epoch += 1;
-        Ok(touched)
+        Ok(self.clean_upmaps(touched))
     }
 
     /// Makes a change that an agent asks for. An agent knows the map, so nothing can be wrong with it.
@@ -88,7 +94,7 @@ impl OsdMap {
     /// Which groups' up sets may be others now; after a split, the new groups.
     pub fn act(&mut self, change: &MapChange) -> Touched {
         self.epoch += 1;
-        match change {
+        let touched = match change {
             MapChange::Down(osds) => self.mark_down(osds),
             MapChange::Up(osds) => self.mark_up(osds),
             MapChange::Out(osds) => self.mark_out(osds, true),
@@ -105,7 +111,8 @@ impl OsdMap {
             MapChange::Split { pool, pg_num } => self.split(*pool, *pg_num),
             MapChange::Merge { pool } => self.merge(*pool),
             MapChange::PgpNum { pool, pgp_num } => self.set_pgp_num(*pool, *pgp_num),
-        }
+        };
+        self.clean_upmaps(touched)
     }
 
     fn set_runs(&mut self, osds: &[u32], runs: bool) {
@@ -119,7 +126,7 @@ impl OsdMap {
     pub fn can_mark_down(&self) -> bool {
         let all = self.osds.iter().flatten().count();
         let up = self.is_up.iter().filter(|&&up| up).count();
-        !self.has(Flag::NoDown) && up as f64 / all as f64 >= self.settings.mon_osd_min_up_ratio
+        !self.has(Flag::NoDown) && share(up, all) >= self.settings.mon_osd_min_up_ratio
     }
 
     /// Whether the monitors mark another OSD out: not under `noout`, and not below `mon_osd_min_in_ratio`.
@@ -127,7 +134,7 @@ impl OsdMap {
     pub fn can_mark_out(&self) -> bool {
         let all = self.osds.iter().flatten().count();
         let inside = self.reweight.iter().filter(|&&weight| weight > 0).count();
-        !self.has(Flag::NoOut) && inside as f64 / all as f64 >= self.settings.mon_osd_min_in_ratio
+        !self.has(Flag::NoOut) && share(inside, all) >= self.settings.mon_osd_min_in_ratio
     }
 
     /// Those of these OSDs that are up are down, one after the other as long as the monitors may.
@@ -205,13 +212,11 @@ impl OsdMap {
             let rule = "an item is a device or bucket of the CRUSH map";
             return Err(CephError::invalid("crush-reweight", item, rule, "correct the name"));
         };
+        let field = CephError::crush(format!("crush-reweight {item}"));
+        let reweighted =
+            if id < 0 { self.crush.subtree_reweighted(item, weight) } else { self.crush.reweighted(item, weight) };
+        self.crush = reweighted.map_err(field)?;
         let devices = devices_below(&self.crush, id);
-        let mut crush = self.crush.clone();
-        for &device in &devices {
-            let field = || CephError::crush(format!("crush-reweight {item}"));
-            crush = crush.reweighted(&crush.device_name(device as i32), weight).map_err(field())?;
-        }
-        self.crush = crush;
         Ok(self.touched_by(&devices))
     }
 

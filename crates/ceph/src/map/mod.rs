@@ -8,6 +8,7 @@ mod check;
 mod reach;
 mod sets;
 mod structure;
+mod upmaps;
 
 use std::collections::BTreeSet;
 
@@ -21,6 +22,7 @@ use crate::settings::{ClusterSettings, OsdSettings};
 pub use change::{MapChange, Touched};
 pub use sets::{Up, UpScratch, UpSets};
 pub use structure::parent_of;
+pub use upmaps::Cleaned;
 
 /// A 16.16 weight of one.
 pub const WEIGHT_ONE: u32 = 0x10000;
@@ -57,6 +59,8 @@ pub struct OsdMap {
     /// Whether the manager's balancer is on.
     pub(crate) balancer: bool,
     pub(crate) epoch: u64,
+    /// Upmap entries that the monitors removed or cut since somebody asked.
+    cleaned: Vec<Cleaned>,
 }
 
 impl OsdMap {
@@ -85,6 +89,7 @@ impl OsdMap {
             osd_setting: Vec::new(),
             balancer: input.balancer,
             epoch: 1,
+            cleaned: Vec::new(),
         };
         map.resize(map.crush.max_device().unsigned_abs() as usize);
         for osd in &input.osds {
@@ -198,6 +203,11 @@ impl OsdMap {
     #[must_use]
     pub fn crush(&self) -> &CrushMap {
         &self.crush
+    }
+
+    /// The upmap entries that the monitors have removed or cut since this was last asked, in order: those that a change broke.
+    pub fn take_cleaned(&mut self) -> Vec<Cleaned> {
+        std::mem::take(&mut self.cleaned)
     }
 
     /// How many changes the map has seen; 1 at first.

@@ -21,10 +21,33 @@ pub(crate) fn devices_below(crush: &CrushMap, item: i32) -> BTreeSet<u32> {
     found
 }
 
+/// The devices below an item that weigh something where they stand.
+pub(crate) fn weighted_below(crush: &CrushMap, item: i32) -> BTreeSet<u32> {
+    let (mut found, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![item]);
+    // A rule may take a device, which then needs no weight.
+    found.extend(u32::try_from(item));
+    while let Some(item) = open.pop() {
+        let Some(bucket) = crush.bucket(item).filter(|_| seen.insert(item)) else { continue };
+        for (&inner, &weight) in bucket.items().iter().zip(bucket.weights()) {
+            match u32::try_from(inner) {
+                Ok(device) if weight > 0 => drop(found.insert(device)),
+                Ok(_) => {}
+                Err(_) => open.push(inner),
+            }
+        }
+    }
+    found
+}
+
 /// The item of a name, a device or a bucket.
 pub(crate) fn item_of(crush: &CrushMap, name: &str) -> Option<i32> {
     let bucket = || crush.buckets().iter().find(|bucket| bucket.name() == name).map(|bucket| bucket.id());
     crush.device_id(name).or_else(bucket)
+}
+
+/// The topmost bucket above an item, or the item where no bucket holds it.
+pub(crate) fn top_of(crush: &CrushMap, item: i32) -> i32 {
+    std::iter::successors(Some(item), |&item| crush.parent_of(item)).last().unwrap_or(item)
 }
 
 impl OsdMap {

@@ -1,8 +1,18 @@
 //! Changes of what there is: new OSDs, rules, pools' sizes and groups, another CRUSH map.
 
+use std::collections::BTreeSet;
+
+use resilver_placement::crush::CrushMap;
+use resilver_placement::pool::PoolKind;
+
+use super::reach::{item_of, top_of};
 use super::{OsdMap, Touched, check};
 use crate::error::CephError;
-use crate::input::Change;
+use crate::input::{Add, Change};
+
+/// Kinds of rules for replicated pools and for coded ones; the second are those of multi-step retries.
+const REPLICATED_RULES: [u8; 2] = [1, 4];
+const ERASURE_RULES: [u8; 2] = [3, 5];
 
 /// The group that a group was split from, or is merged into.
 ///
@@ -32,12 +42,10 @@ pub fn parent_of(group: u32, bins: u32) -> u32 {
 
 impl OsdMap {
     pub(super) fn apply_structure(&mut self, change: &Change) -> Result<Touched, CephError> {
-        let touched = match change {
+        Ok(match change {
             Change::SetRule { pool, rule } => {
                 let place = self.known_pool("set-rule", *pool)?;
-                let mut pool = self.pools[place].pool.clone();
-                pool.rule = *rule;
-                pool.rule_in(&self.crush).map_err(CephError::crush("set-rule"))?;
+                self.check_rule(place, *rule)?;
                 self.pools[place].pool.rule = *rule;
                 Touched::Pools(vec![place])
             }
@@ -49,7 +57,12 @@ impl OsdMap {
             }
             Change::PoolSize { pool, size, min_size } => {
                 let place = self.known_pool("pool-size", *pool)?;
-                check::check_sizes(&self.pools[place], *size, *min_size)?;
+                let pool = &self.pools[place];
+                if pool.pool.kind == PoolKind::Erasure && *size != pool.pool.size {
+                    let rule = format!("the size of a coded pool, {}, stays as its profile made it", pool.pool.size);
+                    return Err(CephError::invalid("pool-size", size, rule, "change min_size alone, or copy the pool"));
+                }
+                check::check_sizes(pool, *size, *min_size)?;
                 self.pools[place].pool.size = *size;
                 self.pools[place].min_size = *min_size;
                 Touched::Pools(vec![place])
@@ -64,10 +77,72 @@ impl OsdMap {
                 }
                 Touched::Nothing
             }
+            Change::Add { osds } => self.add(osds)?,
+            Change::Crush { crushmap } => self.set_crush(crushmap)?,
+            // Every other change is made where states are.
             _ => Touched::Nothing,
+        })
+    }
+
+    /// That a pool may have a rule: the map has it, and it is for pools of its kind.
+    fn check_rule(&self, place: usize, rule: u32) -> Result<(), CephError> {
+        let mut pool = self.pools[place].pool.clone();
+        pool.rule = rule;
+        let found = pool.rule_in(&self.crush).map_err(CephError::crush("set-rule"))?;
+        let kinds = match pool.kind {
+            PoolKind::Replicated => REPLICATED_RULES,
+            PoolKind::Erasure => ERASURE_RULES,
         };
-        self.epoch += 1;
-        Ok(touched)
+        if kinds.contains(&found.pool_kind) {
+            return Ok(());
+        }
+        let value = format!("{rule} ({})", found.name);
+        let said = "a rule of copies is for replicated pools and one of codes for coded pools";
+        Err(CephError::invalid("set-rule", value, said, "choose a rule of the pool's kind"))
+    }
+
+    /// Adds OSDs, and the buckets above them that are not there yet.
+    fn add(&mut self, osds: &[Add]) -> Result<Touched, CephError> {
+        let mut crush = self.crush.clone();
+        let mut added = BTreeSet::new();
+        for Add { osd, name, weight, class, location } in osds {
+            check::check_osd(osd, self.osd_settings.len())?;
+            if self.exists(osd.id) || !added.insert(osd.id) {
+                let rule = "a new OSD has a number that no other has";
+                return Err(CephError::invalid("add", format!("osd.{}", osd.id), rule, "number it higher"));
+            }
+            let refuse = || CephError::crush(format!("add {name}"));
+            let place: Vec<(&str, &str)> = location.iter().map(|(kind, bucket)| (&kind[..], &bucket[..])).collect();
+            crush = crush.with_item(osd.id as i32, *weight, name, &place).map_err(refuse())?;
+            let top = top_of(&crush, osd.id as i32);
+            if item_of(&self.crush, &crush.item_name(top)).is_none() {
+                let rule = "the topmost bucket of a location is one that the map has";
+                let remedy = "name the buckets above it up to the root, such as root=default";
+                let field = format!("add {name}: location");
+                return Err(CephError::invalid(field, crush.item_name(top), rule, remedy));
+            }
+            if !class.is_empty() {
+                crush = crush.with_device_class(name, class).map_err(refuse())?;
+            }
+        }
+        self.crush = crush;
+        for add in osds {
+            self.put_osd(&add.osd);
+        }
+        self.resize(self.crush.max_device().unsigned_abs() as usize);
+        Ok(self.touched_by(&added))
+    }
+
+    /// Another CRUSH map. Every pool's rule is in it, as the monitors demand.
+    fn set_crush(&mut self, text: &str) -> Result<Touched, CephError> {
+        let crush = CrushMap::from_json(text).map_err(CephError::crush("map"))?;
+        for pool in &self.pools {
+            let field = format!("map: rule of pool {} ({})", pool.pool.id, pool.name);
+            pool.pool.rule_in(&crush).map_err(CephError::crush(field))?;
+        }
+        self.crush = crush;
+        self.resize(self.crush.max_device().unsigned_abs() as usize);
+        Ok(Touched::Everything)
     }
 
     /// Gives a pool more groups, each where its parent is.

@@ -3,3 +3,4 @@
 mod common;
 mod heal;
 mod map;
+mod oracle;

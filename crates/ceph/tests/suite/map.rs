@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use resilver_ceph::map::{MapChange, OsdMap, Touched, UpScratch, UpSets, parent_of};
-use resilver_ceph::{Change, ClusterInput, Flag};
+use resilver_ceph::{Add, Change, ClusterInput, Flag};
+use resilver_placement::crush::NONE;
 
-use crate::common::{ONE, cluster, coded, replicated};
+use crate::common::{ONE, cluster, coded, of_classes, osd, replicated};
 
 /// Three racks of four hosts of three OSDs; three copies in 100 groups, 4+2 in 64.
 fn small() -> ClusterInput {
@@ -142,6 +143,66 @@ fn children_start_where_their_parents_are() {
     assert_eq!(all_sets(&map), before);
 }
 
+fn add(id: u32, class: &str, location: &[(&str, &str)]) -> Add {
+    let location = location.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect();
+    Add { osd: osd(id, -1), name: format!("osd.{id}"), weight: 1.0, class: class.to_owned(), location }
+}
+
+// Rule: new OSDs of a class stand in the shadows of that class, only the pools whose rule takes it move, and they get their share:
+// 9 new OSDs beside 36 of the same weight get 1/5 of the copies, here 19,200; binomial with sd 55, and six of them are 330.
+#[test]
+fn new_osds_get_their_share() {
+    let mut input = of_classes(3, 4, 4, &[Some("hdd"), Some("hdd"), Some("hdd"), Some("ssd")]);
+    input.pools = vec![replicated(1, 6400, 3)];
+    let mut map = OsdMap::new(&input).unwrap();
+    let before = all_sets(&map);
+    let adds = |class: &str, from: u32| {
+        let host = |id: u32| format!("new-{class}.{}", id % 3);
+        let one = |id: u32| add(id, class, &[("host", &host(id)), ("rack", "rack.1"), ("root", "default")]);
+        Change::Add { osds: (from..from + 9).map(one).collect() }
+    };
+    assert_eq!(map.apply(&adds("ssd", 60)), Ok(Touched::Nothing));
+    assert_eq!(all_sets(&map), before);
+    assert_eq!(map.apply(&adds("hdd", 48)), Ok(Touched::Pools(vec![0])));
+    assert_eq!(map.crush().device_class(50), Some("hdd"));
+    let mut sets = UpSets::default();
+    map.up_sets(0, &mut sets);
+    let new = |group: u32| sets.set(group).iter().filter(|&&one| (48..57).contains(&one)).count();
+    let got: usize = (0..6400).map(new).sum();
+    assert!(got.abs_diff(3840) < 330, "{got} of 19,200");
+}
+
+// Rule: a new map takes the place of the old one if it has the pools' rules, and what it does not have is not placed on.
+#[test]
+fn a_new_map_takes_over() {
+    let mut map = OsdMap::new(&small()).unwrap();
+    let without = map.crush().without_item("osd.35").unwrap();
+    assert_eq!(map.apply(&Change::Crush { crushmap: without.to_json() }), Ok(Touched::Everything));
+    for sets in all_sets(&map) {
+        assert!((0..sets.groups()).all(|group| !sets.set(group).contains(&35)));
+    }
+    assert!(map.exists(35));
+}
+
+/// A map whose rule has another number than those of the pools.
+fn ruleless() -> String {
+    let mut dump: serde_json::Value = serde_json::from_str(&small().crushmap).unwrap();
+    dump["rules"][0]["rule_id"] = 5.into();
+    dump.to_string()
+}
+
+// Rule: a pool of fewer domains than copies is no error: its sets are short, or have holes.
+#[test]
+fn too_few_domains_make_short_sets() {
+    let mut map = OsdMap::new(&small()).unwrap();
+    map.apply(&Change::PoolSize { pool: 1, size: 13, min_size: 2 }).unwrap();
+    map.apply(&Change::Out { osds: (0..24).collect() }).unwrap();
+    let sets = all_sets(&map);
+    // Of the 12 hosts only the last four are in.
+    assert!((0..100).all(|group| sets[0].set(group).len() <= 4));
+    assert!((0..64).all(|group| sets[1].set(group).iter().filter(|&&one| one == NONE).count() >= 2));
+}
+
 // Rule: what cannot be is refused, and named with a remedy.
 #[test]
 fn refusals() {
@@ -162,8 +223,22 @@ fn refusals() {
         (Change::CrushReweight { item: "osd.99".into(), weight: 1.0 }, "crush-reweight = osd.99"),
         (Change::CrushReweight { item: "osd.9".into(), weight: -1.0 }, "a weight is from 0 to below 32768"),
         (Change::Reweight { osds: vec![1], weight: ONE + 1 }, "it is from 0 to 1"),
+        (
+            Change::Add { osds: vec![add(36, "", &[("host", "nowhere")])] },
+            "add osd.36: location = nowhere: the topmost bucket",
+        ),
+        (Change::Add { osds: vec![add(36, "", &[])] }, "add osd.36: location = nothing"),
+        (
+            Change::Add { osds: vec![add(35, "", &[("host", "host.1")])] },
+            "add = osd.35: a new OSD has a number that no other has",
+        ),
+        (Change::Add { osds: vec![add(36, "s d", &[("host", "host.1")])] }, "a name is made of letters"),
+        (Change::Crush { crushmap: "{}".into() }, "map: "),
+        (Change::Crush { crushmap: ruleless() }, "map: rule of pool 1 (pool1)"),
         (Change::SetRule { pool: 1, rule: 7 }, "a pool's rule is one of the map"),
-        (Change::PoolSize { pool: 5, size: 3, min_size: 2 }, "pool 5 (pool5): data_pieces = 4"),
+        (Change::PoolSize { pool: 5, size: 3, min_size: 2 }, "the size of a coded pool, 6, stays"),
+        (Change::PoolSize { pool: 5, size: 6, min_size: 7 }, "pool 5 (pool5): min_size = 7"),
+        (Change::SetRule { pool: 5, rule: 0 }, "set-rule = 0 (replicated): a rule of copies is for replicated pools"),
     ] {
         let (epoch, message) = (map.epoch(), map.apply(&change).unwrap_err().to_string());
         assert!(message.contains(said), "{message}");

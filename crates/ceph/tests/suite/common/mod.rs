@@ -1,6 +1,6 @@
 //! Clusters for tests.
 
-use resilver_ceph::{ClusterInput, PoolInput};
+use resilver_ceph::{ClusterInput, OsdInput, PoolInput};
 use resilver_placement::crush::{BucketKind, CrushMap, TreeRule, Tunables};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub fn of_classes(racks: u32, hosts: u32, osds: u32, classes: &[Option<&str>]) -
     let map = CrushMap::tree(&levels, classes, BucketKind::Straw2, Tunables::JEWEL, rule).unwrap();
     let osds: Vec<Value> = (0..levels[0].1).map(|id| osd_json(id, map.ancestor(id as i32, "host").unwrap())).collect();
     let input = json!({
-        "crushmap": map.to_json(),
+        "crushmap": with_rule_for_codes(&map),
         "osds": osds,
         "pools": [],
         "groups": [],
@@ -56,6 +56,21 @@ pub fn of_classes(racks: u32, hosts: u32, osds: u32, classes: &[Option<&str>]) -
     serde_json::from_value(input).unwrap()
 }
 
+/// The map with a rule 1 that does for codes what rule 0 does for copies.
+fn with_rule_for_codes(map: &CrushMap) -> String {
+    let mut dump: Value = serde_json::from_str(&map.to_json()).unwrap();
+    let mut rule = serde_json::from_str::<Value>(&map.for_codes().to_json()).unwrap()["rules"][0].take();
+    rule["rule_id"] = 1.into();
+    rule["rule_name"] = "coded".into();
+    dump["rules"].as_array_mut().unwrap().push(rule);
+    dump.to_string()
+}
+
+/// An OSD of 1 TB, up and in, on a host.
+pub fn osd(id: u32, host: i32) -> OsdInput {
+    serde_json::from_value(osd_json(id, host)).unwrap()
+}
+
 fn osd_json(id: u32, host: i32) -> Value {
     json!({
         "id": id, "up": true, "reweight": ONE, "affinity": ONE, "capacity_bytes": 1_000_000_000_000u64,
@@ -81,7 +96,7 @@ fn pool(id: i64, pg_num: u32, size: u32, kind: &str, data: u32) -> PoolInput {
     let min_size = if data == 1 { size - size / 2 } else { data + (size - data - 1).min(1) };
     serde_json::from_value(json!({
         "pool": {
-            "id": id, "pg_num": pg_num, "pgp_num": pg_num, "size": size, "rule": 0, "hashpspool": true, "kind": kind,
+            "id": id, "pg_num": pg_num, "pgp_num": pg_num, "size": size, "rule": u32::from(data > 1), "hashpspool": true, "kind": kind,
         },
         "name": format!("pool{id}"), "min_size": min_size, "data_pieces": data,
         "stripe_width": if data == 1 { 0 } else { data * 4096 }, "recovery_priority": 0, "pg_num_target": pg_num,

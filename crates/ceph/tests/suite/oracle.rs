@@ -1,0 +1,176 @@
+//! The map after a change against Ceph's `osdmaptool`: the sets of all groups, and the upmap entries that a change breaks.
+//!
+//! Skips with a reason where `osdmaptool` is not installed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use resilver_ceph::Change;
+use resilver_ceph::map::{Cleaned, OsdMap, UpSets};
+use resilver_placement::crush::CrushMap;
+use serde_json::Value;
+
+use crate::common::{cluster, replicated};
+
+/// OSDs: 3 racks of 4 hosts of 3.
+const OSDS: usize = 36;
+
+/// A folder with a map of `osdmaptool`'s.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = Command::new("osdmaptool").arg("map").args(arguments).current_dir(&self.0).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// A map of so many groups, with upmap entries that Ceph's balancer wrote; none where the tool is missing.
+    fn new(name: &str, crush: &CrushMap, osds: usize, bits: u32) -> Option<Self> {
+        let folder = Self(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name));
+        std::fs::create_dir_all(&folder.0).unwrap();
+        if Command::new("osdmaptool").arg("--help").output().is_err() {
+            println!("skipped: osdmaptool is not installed (Debian: ceph-base)");
+            return None;
+        }
+        std::fs::write(folder.0.join("crush"), crush.to_bytes().unwrap()).unwrap();
+        let (osds, bits) = (osds.to_string(), bits.to_string());
+        folder.run(&["--createsimple", &osds, "--with-default-pool", "--clobber", "--pg-bits", &bits]);
+        folder.run(&["--import-crush", "crush"]);
+        let balance = ["--upmap", "entries", "--upmap-deviation", "1", "--upmap-max", "60", "--save"];
+        let same_each_time = ["--mark-up-in", "--osd_calc_pg_upmaps_aggressively=false"];
+        folder.run(&[&same_each_time[..], &balance].concat());
+        Some(folder)
+    }
+
+    /// The pairs of each group's entry.
+    fn entries(&self) -> BTreeMap<u32, Vec<(i32, i32)>> {
+        let text = self.run(&["--dump", "json"]);
+        let dump: Value = serde_json::from_str(&text[text.find('{').unwrap()..=text.rfind('}').unwrap()]).unwrap();
+        let pair = |pair: &Value| (pair["from"].as_i64().unwrap() as i32, pair["to"].as_i64().unwrap() as i32);
+        let entry = |entry: &Value| {
+            let pairs = entry["mappings"].as_array().unwrap().iter().map(pair).collect();
+            (group_of(entry["pgid"].as_str().unwrap()), pairs)
+        };
+        dump["pg_upmap_items"].as_array().unwrap().iter().map(entry).collect()
+    }
+}
+
+fn group_of(pgid: &str) -> u32 {
+    u32::from_str_radix(pgid.strip_prefix("1.").unwrap(), 16).unwrap()
+}
+
+/// The entries that `--upmap-cleanup` changes, by group; without pairs where it removes them.
+fn cleanup(commands: &str) -> BTreeMap<u32, Vec<(i32, i32)>> {
+    let mut changed = BTreeMap::new();
+    for line in commands.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let numbers: Vec<i32> = words[4..].iter().map(|word| word.parse().unwrap()).collect();
+        assert!(["rm-pg-upmap-items", "pg-upmap-items"].contains(&words[2]), "{line}");
+        changed.insert(group_of(words[3]), numbers.chunks(2).map(|pair| (pair[0], pair[1])).collect());
+    }
+    changed
+}
+
+/// The up sets and primaries that a run printed, by group.
+fn sets_of(output: &str) -> BTreeMap<u32, (Vec<i32>, i32)> {
+    let mut sets = BTreeMap::new();
+    for line in output.lines().filter(|line| line.starts_with("1.")) {
+        let (pgid, rest) = line.split_once(' ').unwrap();
+        let up = &rest[rest.find("up ([").unwrap() + 5..];
+        let (list, primary) = up.split_once("], p").unwrap();
+        let primary = primary.split_once(')').unwrap().0.parse().unwrap();
+        let set = list.split(',').filter(|word| !word.is_empty()).map(|word| word.parse().unwrap()).collect();
+        sets.insert(group_of(pgid), (set, primary));
+    }
+    sets
+}
+
+/// Compares all sets with those of a run.
+fn assert_sets(map: &OsdMap, output: &str, what: &str) {
+    let mut ours = UpSets::default();
+    map.up_sets(0, &mut ours);
+    let theirs = sets_of(output);
+    assert_eq!(theirs.len(), ours.groups() as usize, "{what}");
+    for (group, (set, primary)) in theirs {
+        assert_eq!((ours.set(group), ours.primary(group)), (&set[..], primary), "{what}: group {group}");
+    }
+}
+
+/// Makes a change of ours, and the same of `osdmaptool`'s with a cleanup of entries, and compares.
+fn assert_change(folder: &Folder, map: &OsdMap, change: &Change, arguments: &[&str]) -> usize {
+    let what = format!("{arguments:?}");
+    let mut map = map.clone();
+    map.apply(change).unwrap();
+    let cleaned = map.take_cleaned();
+    let ours: BTreeMap<u32, Vec<(i32, i32)>> =
+        cleaned.iter().map(|Cleaned { group, pairs, .. }| (*group, pairs.clone())).collect();
+    let command = [&["--mark-up-in"][..], arguments, &["--upmap-cleanup", "cleanup", "--test-map-pgs-dump-all"]];
+    let output = folder.run(&command.concat());
+    assert_eq!(ours, cleanup(&std::fs::read_to_string(folder.0.join("cleanup")).unwrap()), "{what}");
+    assert_sets(&map, &output, &what);
+    cleaned.len()
+}
+
+// Rule: after an `out`, other CRUSH weights, the sets of 288 groups are osdmaptool's, and so are the entries that the
+// change breaks; before it, no entry is broken.
+#[test]
+fn changes_are_osdmaptools() {
+    let input = cluster(3, 4, 3);
+    let mut map = OsdMap::new(&{
+        let mut input = input.clone();
+        input.pools = vec![replicated(1, OSDS as u32 * 8, 3)];
+        input
+    })
+    .unwrap();
+    let Some(folder) = Folder::new("changes", map.crush(), OSDS, 3) else { return };
+    let entries = folder.entries();
+    for (&group, pairs) in &entries {
+        map.apply(&Change::Upmap { pool: 1, group, pairs: pairs.clone() }).unwrap();
+    }
+    assert!(entries.len() > 20 && map.take_cleaned().is_empty());
+    assert_sets(&map, &folder.run(&["--mark-up-in", "--test-map-pgs-dump-all"]), "entries");
+    let mut broken = 0;
+    for case in 0..12u32 {
+        let out = (7 * case + 3) % 36;
+        broken += assert_change(&folder, &map, &Change::Out { osds: vec![out] }, &["--mark-out", &out.to_string()]);
+        let (none, more) = (5 * case % 36, (11 * case + 1) % 36);
+        for (osd, weight) in [(none, 0.0), (more, 3.5)] {
+            let change = Change::CrushReweight { item: format!("osd.{osd}"), weight };
+            broken += assert_change(&folder, &map, &change, &["--adjust-crush-weight", &format!("{osd}:{weight}")]);
+        }
+    }
+    println!("{broken} entries were broken by changes");
+    assert!(broken > 20, "only {broken} entries were broken");
+}
+
+// Rule: entries that put two copies into one host are removed, on whichever side of a pair they are: a map whose hosts are others
+// keeps only the entries that still serve.
+#[test]
+fn entries_under_another_map_are_osdmaptools() {
+    let mut input = cluster(3, 4, 3);
+    input.pools = vec![replicated(1, OSDS as u32 * 8, 3)];
+    let mut map = OsdMap::new(&input).unwrap();
+    let Some(folder) = Folder::new("another-map", map.crush(), OSDS, 3) else { return };
+    for (group, pairs) in folder.entries() {
+        map.apply(&Change::Upmap { pool: 1, group, pairs }).unwrap();
+    }
+    let mut broken = 0;
+    for (one, other) in [(0, 11), (7, 22), (14, 30), (35, 3)] {
+        // Two devices trade hosts, and a third leaves the tree.
+        let crush = map.crush();
+        let place = |device: i32| crush.item_name(crush.ancestor(device, "host").unwrap());
+        let (first, second) = (place(one), place(other));
+        let moved = crush.moved(&format!("osd.{one}"), &[("host", &second)]).unwrap();
+        let moved = moved.moved(&format!("osd.{other}"), &[("host", &first)]).unwrap();
+        let moved = moved.moved(&format!("osd.{}", one ^ 1), &[("host", "host.6")]).unwrap();
+        std::fs::write(folder.0.join("moved"), moved.to_bytes().unwrap()).unwrap();
+        let before = std::fs::read(folder.0.join("map")).unwrap();
+        folder.run(&["--import-crush", "moved"]);
+        broken += assert_change(&folder, &map, &Change::Crush { crushmap: moved.to_json() }, &[]);
+        std::fs::write(folder.0.join("map"), before).unwrap();
+    }
+    println!("{broken} entries were broken by maps");
+    assert!(broken > 4, "only {broken} entries were broken");
+}
