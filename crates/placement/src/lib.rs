@@ -1,5 +1,6 @@
-//! Where each piece of data goes: CRUSH, pools and placement groups, hash rings, and the inverse question.
+//! Where each piece of data goes: CRUSH, pools and placement groups, hash rings, the inverse question, and evening out.
 
+pub mod balance;
 pub mod crush;
 pub mod inverse;
 pub mod layout;

@@ -3,6 +3,7 @@
 //! Nothing is decided here: `resilver.simulate` says what a system is made of, and the crates of the core do the work.
 
 mod affected;
+mod balance;
 mod codes;
 mod crush;
 mod devices;
@@ -36,6 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<population::PopulationCensus>()?;
     module.add_class::<topology::Topology>()?;
     module.add_function(wrap_pyfunction!(devices::drawn_speeds, module)?)?;
+    module.add_function(wrap_pyfunction!(balance::upmaps_by_groups, module)?)?;
     module.add_class::<walk::Walk>()?;
     module.add_function(wrap_pyfunction!(faults::name_faults, module)?)?;
     module.add_function(wrap_pyfunction!(flows::fair_rates, module)?)?;

@@ -54,14 +54,7 @@ impl Exceptions {
             }
             set.clone_from(whole);
         }
-        for &(from, to) in self.upmap_items.get(&ps).into_iter().flatten() {
-            if set.contains(&to) || osds.is_out(to) {
-                continue;
-            }
-            if let Some(place) = set.iter().position(|&device| device == from) {
-                set[place] = to;
-            }
-        }
+        apply_pairs(self.upmap_items.get(&ps).map_or(&[], Vec::as_slice), osds, set);
         if let Some(&primary) = self.upmap_primaries.get(&ps)
             && osds.is_in(primary)
             && let Some(place) = set.iter().position(|&device| device == primary)
@@ -86,6 +79,18 @@ impl Exceptions {
     #[must_use]
     pub fn longest_acting(&self) -> usize {
         self.pg_temp.values().map(Vec::len).max().unwrap_or(0).max(self.longest_up())
+    }
+}
+
+/// Changes a set as the pairs of a group say, in order.
+pub(crate) fn apply_pairs(pairs: &[(i32, i32)], osds: Osds<'_>, set: &mut [i32]) {
+    for &(from, to) in pairs {
+        if set.contains(&to) || osds.is_out(to) {
+            continue;
+        }
+        if let Some(place) = set.iter().position(|&device| device == from) {
+            set[place] = to;
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod sets;
 mod tests;
 
 pub use exceptions::Exceptions;
+pub(crate) use exceptions::apply_pairs;
 pub use object::{ObjectHash, linux_bytes};
 pub use sets::{GroupSets, NO_PRIMARY};
 
