@@ -29,7 +29,8 @@ pub fn upmaps_by_groups(
     let pools: Vec<Pool> = read(pools).map_err(system_error)?;
     let osds = Osds { reweight: &reweight, is_up: &is_up, affinity: &[] };
     let entries = py.detach(|| {
-        let raw: Vec<RawSets> = pools.par_iter().map(|pool| RawSets::place(&map, pool, osds)).collect::<Result<_, _>>()?;
+        let raw: Vec<RawSets> =
+            pools.par_iter().map(|pool| RawSets::place(&map, pool, osds)).collect::<Result<_, _>>()?;
         let placed: Vec<(&Pool, &RawSets)> = pools.iter().zip(&raw).collect();
         calc_pg_upmaps(&map, &placed, osds, CountLimits { steps, deviation }, None)
     });

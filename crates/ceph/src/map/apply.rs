@@ -84,8 +84,7 @@ impl OsdMap {
             }
             other => self.apply_structure(other)?,
         };
-        self.epoch += 1;
-        Ok(self.clean_upmaps(touched))
+        Ok(self.changed(touched, matches!(change, Change::Upmap { .. })))
     }
 
     /// Makes a change that an agent asks for. An agent knows the map, so nothing can be wrong with it.
@@ -93,7 +92,6 @@ impl OsdMap {
     /// # Returns
     /// Which groups' up sets may be others now; after a split, the new groups.
     pub fn act(&mut self, change: &MapChange) -> Touched {
-        self.epoch += 1;
         let touched = match change {
             MapChange::Down(osds) => self.mark_down(osds),
             MapChange::Up(osds) => self.mark_up(osds),
@@ -112,6 +110,18 @@ impl OsdMap {
             MapChange::Merge { pool } => self.merge(*pool),
             MapChange::PgpNum { pool, pgp_num } => self.set_pgp_num(*pool, *pgp_num),
         };
+        self.changed(touched, matches!(change, MapChange::Upmap { .. } | MapChange::DropUpmap { .. }))
+    }
+
+    /// What follows any change.
+    ///
+    /// # Arguments
+    /// * `is_entry` - whether only an entry changed, which is no matter of CRUSH.
+    fn changed(&mut self, touched: Touched, is_entry: bool) -> Touched {
+        self.epoch += 1;
+        if !is_entry && !matches!(touched, Touched::Nothing | Touched::Holders(_)) {
+            self.layout += 1;
+        }
         self.clean_upmaps(touched)
     }
 
@@ -130,10 +140,13 @@ impl OsdMap {
     }
 
     /// Whether the monitors mark another OSD out: not under `noout`, and not below `mon_osd_min_in_ratio`.
+    ///
+    /// # Arguments
+    /// * `already` - OSDs that they are about to mark out.
     #[must_use]
-    pub fn can_mark_out(&self) -> bool {
+    pub fn can_mark_out(&self, already: usize) -> bool {
         let all = self.osds.iter().flatten().count();
-        let inside = self.reweight.iter().filter(|&&weight| weight > 0).count();
+        let inside = self.reweight.iter().filter(|&&weight| weight > 0).count().saturating_sub(already);
         !self.has(Flag::NoOut) && share(inside, all) >= self.settings.mon_osd_min_in_ratio
     }
 

@@ -59,6 +59,8 @@ pub struct OsdMap {
     /// Whether the manager's balancer is on.
     pub(crate) balancer: bool,
     pub(crate) epoch: u64,
+    /// How often what CRUSH alone gives a group may have changed.
+    pub(crate) layout: u64,
     /// Upmap entries that the monitors removed or cut since somebody asked.
     cleaned: Vec<Cleaned>,
 }
@@ -89,6 +91,7 @@ impl OsdMap {
             osd_setting: Vec::new(),
             balancer: input.balancer,
             epoch: 1,
+            layout: 1,
             cleaned: Vec::new(),
         };
         map.resize(map.crush.max_device().unsigned_abs() as usize);
