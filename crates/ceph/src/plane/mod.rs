@@ -1,8 +1,13 @@
 //! What moves the data of groups that hold their reservations: object by object ([`EventPlane`]), or by rates that are constant between
 //! two changes of what moves ([`FlowPlane`]).
 
+mod events;
 mod law;
 pub mod queue;
+#[cfg(test)]
+mod testing;
+
+pub use events::EventPlane;
 
 use resilver_units::SimTime;
 
