@@ -219,6 +219,66 @@ fn edits_are_crushtools() {
     assert!(compared as u64 > maps(), "only {compared} edits compared");
 }
 
+// Rule: a device that gets a class stands in the shadows that `crushtool` makes of a map whose text gives it that class, and they
+// have the ids that it gives them.
+#[test]
+fn classes_are_crushtools() {
+    if crushtool_is_missing() {
+        return;
+    }
+    let folder = Folder::new("classes");
+    let mut compared = 0;
+    for seed in 0..maps() {
+        folder.write("map.txt", random_map(seed).text.as_bytes());
+        if try_run(&["-c", "map.txt", "-o", "map.bin", "--enable-unsafe-tunables"], &folder).is_err() {
+            continue;
+        }
+        let map = CrushMap::from_bytes(&folder.read("map.bin")).unwrap();
+        // Stand-ins of new shadows are a matter of the edit alone; a text gives them or has none.
+        if map.devices().is_empty() || map.to_text().contains("choose_args") {
+            continue;
+        }
+        let mut random = Random::new(seed ^ 0xc1a55);
+        let device = *random.pick(&map.devices());
+        let class = *random.pick(&["hdd", "ssd", "new"]);
+        let Ok(ours) = map.with_device_class(&map.device_name(device), class) else {
+            // A shadow may have to hold items of several weights, which a uniform bucket cannot.
+            assert!(map.buckets().iter().any(|bucket| bucket.kind() == BucketKind::Uniform), "map {seed}");
+            continue;
+        };
+        let (head, old) = (format!("device {device} {}", map.device_name(device)), map.device_class(device));
+        let line = old.map_or(head.clone(), |old| format!("{head} class {old}"));
+        let text = map.to_text().replacen(&format!("{line}\n"), &format!("{head} class {class}\n"), 1);
+        folder.write("class.txt", text.as_bytes());
+        try_run(&["-c", "class.txt", "-o", "class.bin", "--enable-unsafe-tunables"], &folder).unwrap();
+        let theirs = CrushMap::from_bytes(&folder.read("class.bin")).unwrap();
+        let shadows = |map: &CrushMap| -> Vec<(i32, String, Vec<i32>, Vec<u32>)> {
+            let shadows = map.buckets().iter().filter(|bucket| bucket.name().contains('~'));
+            let part = |bucket: &resilver_placement::crush::Bucket| {
+                (bucket.id(), bucket.name().to_owned(), bucket.items().to_vec(), bucket.weights().to_vec())
+            };
+            shadows.map(part).collect()
+        };
+        assert_eq!(ours.device_class(device), Some(class));
+        assert_eq!(shadows(&ours), shadows(&theirs), "map {seed}: device {device} class {class}, before {old:?}");
+        compared += 1;
+    }
+    println!("{compared} classes compared");
+    assert!(compared as u64 > maps() / 4, "only {compared} classes compared");
+}
+
+// Rule: all devices below a bucket get one weight, and what is above weighs their sum: hosts of 2 x 1.5 and 2 x 1 below a root of 5.
+#[test]
+fn a_subtree_is_reweighted() {
+    let map = small().with_device_class("osd.1", "ssd").unwrap();
+    let heavier = map.subtree_reweighted("host0", 1.5).unwrap();
+    let weight =
+        |name: &str| heavier.buckets().iter().find(|bucket| bucket.name() == name).map(|bucket| bucket.weight());
+    assert_eq!([weight("host0"), weight("host1"), weight("root")], [Some(3 << 16), Some(2 << 16), Some(5 << 16)]);
+    assert_eq!([weight("host0~ssd"), weight("root~ssd")], [Some(3 << 15), Some(3 << 15)]);
+    assert!(map.subtree_reweighted("osd.1", 1.0).unwrap_err().to_string().contains("name a bucket"));
+}
+
 // Rule: a built map is the one that `crushtool --build` makes, byte for byte.
 #[test]
 fn built_maps_are_crushtools() {
@@ -276,6 +336,8 @@ fn edits_that_cannot_be() {
     refused(map.without_item("nothing"), "of a device or bucket that the map has");
     refused(map.moved("root", &[("host", "host0")]), "contain itself");
     refused(map.reweighted("osd.0", -1.0), "from 0 to below 32768");
+    refused(map.with_device_class("host0", "ssd"), "name a device");
+    refused(map.with_device_class("osd.0", "s d"), "letters, digits");
     refused(map.reweighted("root", 1.0), "stands in some bucket");
     assert_eq!(map.to_text(), before);
 }

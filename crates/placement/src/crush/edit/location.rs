@@ -15,7 +15,7 @@ fn single(weight: u32) -> u32 {
 }
 
 /// Names of items, types and buckets that Ceph accepts.
-fn check_name(field: &str, name: &str) -> Result<(), MapError> {
+pub(super) fn check_name(field: &str, name: &str) -> Result<(), MapError> {
     let valid = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if !name.is_empty() && name.chars().all(valid) {
         return Ok(());

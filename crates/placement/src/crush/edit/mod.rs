@@ -147,6 +147,68 @@ impl CrushMap {
         map.finish()
     }
 
+    /// The map with one weight of every device below a bucket, and the weights of all above: `ceph osd crush reweight-subtree`.
+    ///
+    /// # Arguments
+    /// * `name` - the bucket.
+    /// * `weight` - the weight of each device, from 0 to below 32768.
+    ///
+    /// # Errors
+    /// There is no such bucket.
+    ///
+    /// # Examples
+    /// ```
+    /// use resilver_placement::crush::{BucketKind, CrushMap};
+    /// let map = CrushMap::build(4, &[("host", BucketKind::Straw2, 2), ("root", BucketKind::Straw2, 0)]).unwrap();
+    /// let heavier = map.subtree_reweighted("host1", 2.5).unwrap();
+    /// assert_eq!(heavier.bucket(heavier.ancestor(0, "root").unwrap()).unwrap().weight(), 7 << 16);
+    /// ```
+    pub fn subtree_reweighted(&self, name: &str, weight: f64) -> Result<Self, MapError> {
+        let mut map = EditMap::new(self);
+        let id = map.id_of(name)?;
+        if self.bucket(id).is_none() {
+            let rule = "a bucket's devices are reweighted together";
+            return Err(MapError::invalid("item", name, rule, "name a bucket, or reweight the device"));
+        }
+        let weight = fixed(name, weight)?;
+        for device in self.below(id, false).into_iter().filter(|&item| item >= 0) {
+            map.set_weight(device, weight, true)?;
+        }
+        map.rebuild_shadows();
+        map.finish()
+    }
+
+    /// The map with another class of a device, and the shadows of that class: `ceph osd crush set-device-class`.
+    ///
+    /// # Arguments
+    /// * `name` - the device.
+    /// * `class` - its class; one that the map does not have yet is made.
+    ///
+    /// # Errors
+    /// There is no such device, or a class cannot have such a name.
+    ///
+    /// # Examples
+    /// ```
+    /// use resilver_placement::crush::{BucketKind, CrushMap};
+    /// let map = CrushMap::build(4, &[("host", BucketKind::Straw2, 2), ("root", BucketKind::Straw2, 0)]).unwrap();
+    /// let fast = map.with_device_class("osd.3", "ssd").unwrap();
+    /// assert_eq!(fast.device_class(3), Some("ssd"));
+    /// assert!(fast.buckets().iter().any(|bucket| bucket.name() == "host1~ssd" && bucket.items() == [3]));
+    /// ```
+    pub fn with_device_class(&self, name: &str, class: &str) -> Result<Self, MapError> {
+        location::check_name("class", class)?;
+        let mut map = EditMap::new(self);
+        let id = map.id_of(name)?;
+        if id < 0 {
+            let rule = "devices have classes, and buckets have those of their devices";
+            return Err(MapError::invalid("item", name, rule, "name a device"));
+        }
+        let number = map.draft.classes.number(class);
+        map.draft.classes.of_item.insert(id, number);
+        map.rebuild_shadows();
+        map.finish()
+    }
+
     /// The map with every bucket's weight summed anew from the devices up, like `crushtool --reweight`.
     ///
     /// # Errors

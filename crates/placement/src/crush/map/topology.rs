@@ -67,7 +67,7 @@ impl CrushMap {
     }
 
     /// Everything at or below an item, each once; with `weighted`, only along weights above zero.
-    fn below(&self, item: i32, weighted: bool) -> BTreeSet<i32> {
+    pub(in crate::crush) fn below(&self, item: i32, weighted: bool) -> BTreeSet<i32> {
         let mut found = BTreeSet::from([item]);
         let mut open = vec![item];
         while let Some(next) = open.pop() {
