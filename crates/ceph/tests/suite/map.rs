@@ -272,6 +272,7 @@ fn any_change() -> impl Strategy<Value = Change> {
     let osds = || prop::collection::vec(0u32..36, 1..4);
     let item =
         prop_oneof![(0u32..36).prop_map(|id| format!("osd.{id}")), (0u32..12).prop_map(|id| format!("host.{id}"))];
+    let pairs = prop::collection::vec((0i32..36, 0i32..35).prop_map(|(from, by)| (from, (from + by + 1) % 36)), 0..3);
     prop_oneof![
         osds().prop_map(|osds| Change::Fail { osds }),
         osds().prop_map(|osds| Change::Stop { osds }),
@@ -280,31 +281,63 @@ fn any_change() -> impl Strategy<Value = Change> {
         osds().prop_map(|osds| Change::In { osds }),
         (osds(), 0..=ONE).prop_map(|(osds, weight)| Change::Reweight { osds, weight }),
         (item, 0.0..3.0f64).prop_map(|(item, weight)| Change::CrushReweight { item, weight }),
-        (0u32..100, 0i32..36, 0i32..35).prop_map(|(group, from, by)| Change::Upmap {
-            pool: 1,
+        (0u32..60, pairs, any::<bool>()).prop_map(|(group, pairs, one)| Change::Upmap {
+            pool: if one { 1 } else { 5 },
             group,
-            pairs: vec![(from, (from + by + 1) % 36)]
+            pairs
         }),
         (2u32..5).prop_map(|size| Change::PoolSize { pool: 1, size, min_size: 1 }),
     ]
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+fn any_act() -> impl Strategy<Value = MapChange> {
+    let osds = || prop::collection::vec(0u32..36, 1..4);
+    let pool = || 0usize..2;
+    prop_oneof![
+        osds().prop_map(MapChange::Down),
+        osds().prop_map(MapChange::Up),
+        osds().prop_map(MapChange::Out),
+        (pool(), 0u32..60).prop_map(|(pool, group)| MapChange::DropUpmap { pool, group, primary: false }),
+        (pool(), 100u32..200).prop_map(|(pool, pg_num)| MapChange::Split { pool, pg_num }),
+        (pool(), 20u32..64).prop_map(|(pool, pgp_num)| MapChange::PgpNum { pool, pgp_num }),
+    ]
+}
 
-    // Rule: after any sequence of changes, every group that moved is among those that the change says it touched; and a change
-    // that is made twice does nothing the second time.
+/// What a step does to a map; groups never get fewer, so that a split is one.
+fn make(map: &mut OsdMap, step: &Result<Change, MapChange>) -> Touched {
+    match step {
+        Ok(change) => map.apply(change).unwrap(),
+        Err(MapChange::Split { pool, pg_num }) => {
+            let pg_num = map.pools()[*pool].pool.pg_num.max(*pg_num);
+            map.act(&MapChange::Split { pool: *pool, pg_num })
+        }
+        Err(change) => map.act(change),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    // Rule: after any sequence of changes, of operators and of agents, every group that moved is among those that the change says it
+    // touched, a new group among the groups that it names; and a change that is made twice does nothing the second time.
     #[test]
-    fn what_moved_was_touched(changes in prop::collection::vec(any_change(), 1..12)) {
+    fn what_moved_was_touched(steps in prop::collection::vec(
+        prop_oneof![any_change().prop_map(Ok), any_act().prop_map(Err)], 1..12,
+    )) {
         let mut map = OsdMap::new(&small()).unwrap();
         let mut before = all_sets(&map);
-        for change in &changes {
-            let touched = map.apply(change).unwrap();
+        for step in &steps {
+            let touched = make(&mut map, step);
             let after = all_sets(&map);
             for group in moved(&before, &after) {
-                prop_assert!(names(&touched, &before, group), "{change:?} moved {group:?} and touched {touched:?}");
+                prop_assert!(names(&touched, &before, group), "{step:?} moved {group:?} and touched {touched:?}");
             }
-            map.apply(change).unwrap();
+            for (pool, sets) in after.iter().enumerate() {
+                for group in before[pool].groups()..sets.groups() {
+                    prop_assert!(matches!(&touched, Touched::Groups(groups) if groups.contains(&(pool, group))));
+                }
+            }
+            make(&mut map, step);
             prop_assert_eq!(&all_sets(&map), &after);
             before = after;
         }

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
-use resilver_ceph::Change;
 use resilver_ceph::map::{Cleaned, OsdMap, UpSets};
+use resilver_ceph::{Change, ClusterInput};
 use resilver_placement::crush::CrushMap;
 use serde_json::Value;
 
-use crate::common::{cluster, replicated};
+use crate::common::{cluster, of_classes, replicated};
 
 /// OSDs: 3 racks of 4 hosts of 3.
 const OSDS: usize = 36;
@@ -113,18 +113,11 @@ fn assert_change(folder: &Folder, map: &OsdMap, change: &Change, arguments: &[&s
     cleaned.len()
 }
 
-// Rule: after an `out`, other CRUSH weights, the sets of 288 groups are osdmaptool's, and so are the entries that the
-// change breaks; before it, no entry is broken.
-#[test]
-fn changes_are_osdmaptools() {
-    let input = cluster(3, 4, 3);
-    let mut map = OsdMap::new(&{
-        let mut input = input.clone();
-        input.pools = vec![replicated(1, OSDS as u32 * 8, 3)];
-        input
-    })
-    .unwrap();
-    let Some(folder) = Folder::new("changes", map.crush(), OSDS, 3) else { return };
+/// The changes to try on a cluster; how many entries they broke.
+fn assert_changes(name: &str, mut input: ClusterInput) -> Option<usize> {
+    input.pools = vec![replicated(1, OSDS as u32 * 8, 3)];
+    let mut map = OsdMap::new(&input).unwrap();
+    let folder = Folder::new(name, map.crush(), OSDS, 3)?;
     let entries = folder.entries();
     for (&group, pairs) in &entries {
         map.apply(&Change::Upmap { pool: 1, group, pairs: pairs.clone() }).unwrap();
@@ -141,8 +134,19 @@ fn changes_are_osdmaptools() {
             broken += assert_change(&folder, &map, &change, &["--adjust-crush-weight", &format!("{osd}:{weight}")]);
         }
     }
-    println!("{broken} entries were broken by changes");
-    assert!(broken > 20, "only {broken} entries were broken");
+    println!("{name}: {broken} entries were broken by changes");
+    Some(broken)
+}
+
+// Rule: after an `out` and other CRUSH weights, the sets of 288 groups are osdmaptool's, and so are the entries that the change
+// breaks; before it, no entry is broken. The second pool takes one class of devices, whose shadows the rule goes down.
+#[test]
+fn changes_are_osdmaptools() {
+    let classes = of_classes(3, 4, 3, &[Some("hdd"), Some("hdd"), Some("ssd")]);
+    for (name, input) in [("changes", cluster(3, 4, 3)), ("changes-of-a-class", classes)] {
+        let Some(broken) = assert_changes(name, input) else { return };
+        assert!(broken > 20, "only {broken} entries were broken");
+    }
 }
 
 // Rule: entries that put two copies into one host are removed, on whichever side of a pair they are: a map whose hosts are others
