@@ -4,6 +4,7 @@
 
 mod affected;
 mod balance;
+mod ceph;
 mod codes;
 mod crush;
 mod devices;
@@ -28,6 +29,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<codes::Code>()?;
     module.add_class::<codes::CodeTree>()?;
+    module.add_class::<ceph::Healing>()?;
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<levels::ClusterParts>()?;
     module.add_class::<simulation::Simulation>()?;

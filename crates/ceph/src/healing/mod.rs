@@ -3,12 +3,15 @@
 mod changing;
 mod clients;
 mod counts;
+mod deleting;
 mod history;
 mod job;
 mod laws;
 mod moving;
 mod peering;
 mod record;
+mod running;
+mod watching;
 
 pub(crate) use job::{Cause, Job};
 pub(crate) use record::{Record, Sample, Served};
@@ -18,13 +21,13 @@ use std::collections::BTreeSet;
 use resilver_kernel::Digest;
 use resilver_units::SimTime;
 
-use crate::agents::Agent;
+use crate::agents::{Agent, Balancer, Manager, Monitor};
 use crate::error::CephError;
-use crate::fill::{Fill, Fullness};
-use crate::groups::{Group, GroupTable, Moving, Protection, start_groups};
+use crate::fill::Fill;
+use crate::groups::{Group, GroupTable, Protection, start_groups};
 use crate::input::{ClusterInput, Step};
 use crate::map::OsdMap;
-use crate::plane::{ClientState, DataPlane, WorkId};
+use crate::plane::{DataPlane, EventPlane, WorkId};
 use crate::reserve::{Claimant, Reservations};
 use clients::Clients;
 use counts::Counts;
@@ -65,9 +68,9 @@ pub struct Healing {
     pub(crate) first_groups: usize,
     /// The map at the start.
     pub(crate) first_map: OsdMap,
-    pub(crate) plane: Box<dyn DataPlane + Send>,
+    pub(crate) plane: Box<dyn DataPlane + Send + Sync>,
     reservations: Reservations,
-    agents: Vec<Box<dyn Agent + Send>>,
+    agents: Vec<Box<dyn Agent + Send + Sync>>,
     plan: Vec<(SimTime, Step)>,
     next_step: usize,
     works: Vec<Option<Running>>,
@@ -107,8 +110,8 @@ impl Healing {
     /// The map cannot be made, or a time cannot be.
     pub fn new(
         input: &ClusterInput,
-        plane: Box<dyn DataPlane + Send>,
-        agents: Vec<Box<dyn Agent + Send>>,
+        plane: Box<dyn DataPlane + Send + Sync>,
+        agents: Vec<Box<dyn Agent + Send + Sync>>,
     ) -> Result<Self, HealError> {
         let map = OsdMap::new(input)?;
         let (groups, table) = start_groups(input, &map);
@@ -160,6 +163,17 @@ impl Healing {
         };
         healing.begin();
         Ok(healing)
+    }
+
+    /// The same, with the plane that the input asks for, and with the agents that a cluster has: monitors, manager, balancer.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of(input: &ClusterInput) -> Result<Self, HealError> {
+        let plane = Box::new(EventPlane::new(input.network, input.seed));
+        let agents: Vec<Box<dyn Agent + Send + Sync>> =
+            vec![Box::new(Monitor::new()), Box::new(Manager::new()), Box::new(Balancer::new(input.seed))];
+        Healing::new(input, plane, agents)
     }
 
     fn begin(&mut self) {
@@ -250,167 +264,6 @@ impl Healing {
     pub(crate) fn host_of(&self, osd: u32) -> String {
         let crush = self.map.crush();
         crush.ancestor(osd as i32, "host").map_or_else(String::new, |host| crush.item_name(host))
-    }
-
-    fn step(&mut self) -> Result<bool, HealError> {
-        self.settle();
-        self.tell_clients();
-        if self.now >= self.horizon || self.is_idle() {
-            return Ok(false);
-        }
-        let agents = self.agents.iter().filter_map(|agent| agent.next());
-        let due = agents
-            .chain(self.plan.get(self.next_step).map(|&(at, _)| at))
-            .chain(self.timers.first().map(|&(at, _)| at))
-            .chain([self.record.next(), self.horizon])
-            .min()
-            .unwrap_or(self.horizon)
-            .max(self.now);
-        let plane = self.plane.next().filter(|&at| at <= due);
-        self.now = plane.unwrap_or(due);
-        let mut ended = std::mem::take(&mut self.ended);
-        self.plane.advance(self.now, &mut ended);
-        self.end_works(&ended);
-        ended.clear();
-        self.ended = ended;
-        if plane.is_none() {
-            self.others()?;
-        }
-        Ok(true)
-    }
-
-    /// What is due but for the plane's: tries again, changes of the plan, agents, a row of the timeline.
-    fn others(&mut self) -> Result<(), HealError> {
-        self.try_again();
-        let mut changed = false;
-        while let Some((_, step)) = self.plan.get(self.next_step).filter(|&&(at, _)| at <= self.now) {
-            let change = step.change.clone();
-            self.next_step += 1;
-            self.make(&change)?;
-            changed = true;
-        }
-        for at in 0..self.agents.len() {
-            if self.agents[at].next().is_some_and(|next| next <= self.now) {
-                changed |= self.act(at);
-            }
-        }
-        if changed {
-            self.digest.fold_pair(self.now.picoseconds(), self.map.epoch());
-            for agent in &mut self.agents {
-                agent.saw(self.now, &self.map);
-            }
-            self.settle();
-        }
-        if changed && self.next_step > 0 || self.record.next() <= self.now {
-            self.sample();
-        }
-        Ok(())
-    }
-
-    /// Lets an agent look, and makes what it changes; tells whether that is anything.
-    fn act(&mut self, agent: usize) -> bool {
-        self.sync_all();
-        let mut health = self.counts.health();
-        for (place, pool) in health.pools.iter_mut().enumerate() {
-            pool.mergeable = self.is_mergeable(place);
-        }
-        let changes = self.agents[agent].act(self.now, &self.map, &health);
-        for change in &changes {
-            self.make_by_itself(change);
-        }
-        if let Some(what) = history::upmaps_of(&changes) {
-            self.record.tell(self.now, what, self.map.epoch());
-        }
-        !changes.is_empty()
-    }
-
-    fn is_mergeable(&self, place: usize) -> bool {
-        let pool = &self.map.pools()[place];
-        let last = pool.pool.pg_num.saturating_sub(1);
-        if pool.pg_num_target >= pool.pool.pg_num || last == 0 {
-            return false;
-        }
-        let of = |number| self.table.get(place, number).map(|number| &self.groups[number as usize]);
-        match (of(last), of(crate::map::parent_of(last, last))) {
-            (Some(last), Some(parent)) => {
-                last.tally.is_clean() && parent.tally.is_clean() && last.acting == parent.acting
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether nothing can happen any more: nothing moves, the plan is done, and whoever looks by itself has looked twice in vain.
-    fn is_idle(&self) -> bool {
-        if self.under_way > 0 || self.next_step < self.plan.len() {
-            return false;
-        }
-        let looks = self.agents.iter().any(|agent| agent.next().is_some());
-        if !looks && self.timers.is_empty() {
-            return true;
-        }
-        let settings = &self.map.settings;
-        let retry = self.timers.last().map_or(0.0, |&(at, _)| at.since(self.now).seconds());
-        let looking = if looks {
-            settings.osd_heartbeat_grace
-                + settings.mon_osd_down_out_interval
-                + settings.mgr_tick_period
-                + settings.balancer_sleep_interval
-        } else {
-            0.0
-        };
-        self.now.since(self.changed_at).seconds() > 2.0 * (looking + retry.max(30.0))
-    }
-
-    /// Adds a row to the timeline.
-    fn sample(&mut self) {
-        self.sync_all();
-        let osds: Vec<u32> = self.fill.iter().map(|(osd, _)| osd).collect();
-        for osd in osds {
-            self.fill.note(self.now, osd);
-            self.judge_osd(osd);
-        }
-        let mut clients = Vec::new();
-        if self.clients.is_any() {
-            let mut states: Vec<Option<ClientState>> = vec![None; self.works_on.len()];
-            let (plane, now) = (&mut self.plane, self.now);
-            let mut of = |osd: u32| *states[osd as usize].get_or_insert_with(|| plane.clients(now, osd));
-            for (pool, numbers) in self.table.of_pool.iter().enumerate() {
-                clients.extend(self.clients.served(pool, numbers, &mut of).map(|served| (pool, served)));
-            }
-        }
-        let seconds = self.now.seconds();
-        let (totals, moved) = (self.counts.totals, self.record.moved);
-        self.record.add(Sample { seconds, totals, moved, fill: record::fill_row(&self.fill), clients });
-    }
-
-    /// Looks how full an OSD is: backfills to one that is backfillfull stop, and pools of one that is full are not written.
-    fn judge_osd(&mut self, osd: u32) {
-        let fullness = self.fill.judge(osd, 0);
-        if fullness >= Fullness::Backfillfull {
-            for claimant in self.fill.promised(osd) {
-                if self.jobs[claimant as usize].moving == Moving::Backfilling {
-                    self.too_full(claimant, osd);
-                }
-            }
-        }
-        let is_full = fullness >= Fullness::Full;
-        if std::mem::replace(&mut self.full[osd as usize], is_full) != is_full {
-            let mut pools = vec![false; self.protections.len()];
-            for group in &self.groups {
-                let serves = |&osd: &i32| osd >= 0 && self.full.get(osd as usize) == Some(&true);
-                if group.acting.iter().any(serves) {
-                    pools[group.pool] = true;
-                }
-            }
-            self.clients.set_full(pools);
-        }
-    }
-
-    /// Tells the plane what clients ask of each OSD, where that is something else now.
-    fn tell_clients(&mut self) {
-        for (osd, load) in self.clients.take_changed() {
-            self.plane.set_clients(self.now, osd, load);
-        }
     }
 
     /// An OSD that the map has is set up everywhere.
