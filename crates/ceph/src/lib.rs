@@ -22,5 +22,7 @@ pub use input::{
     Add, Change, ClusterInput, DeviceLaw, Flag, GroupColumns, NetworkInput, OsdInput, PoolInput, PoolLoad, Ratios, Step,
 };
 pub use outcome::{Column, Table, tables};
-pub use plane::{ClientLoad, ClientState, DataPlane, EventPlane, OpClass, Progress, Work, WorkId, WorkKind};
+pub use plane::{
+    ClientLoad, ClientState, DataPlane, EventPlane, FlowPlane, Limit, OpClass, Progress, Work, WorkId, WorkKind,
+};
 pub use settings::{ClusterSettings, CostModel, Mclock, OpQueue, OsdSettings, Share, Shares};

@@ -84,6 +84,14 @@ fn scaled(settings: &OsdSettings, bytes: f64) -> f64 {
     }
 }
 
+/// What a request takes of its line's turns: its cost, or under WPQ the draws until one lets it go. There the dearest is an item of recovery.
+pub(super) fn line_cost(settings: &OsdSettings, cost: f64) -> f64 {
+    match settings.queue {
+        OpQueue::Wpq { osd_recovery_cost, .. } => 1.0 / (1.0 - 0.9 * (cost / osd_recovery_cost.max(1) as f64).min(1.0)),
+        OpQueue::Mclock(_) => cost,
+    }
+}
+
 /// A class's reservation, weight and limit at one shard, in cost a second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rates {

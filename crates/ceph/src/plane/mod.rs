@@ -2,12 +2,14 @@
 //! two changes of what moves ([`FlowPlane`]).
 
 mod events;
+mod flows;
 mod law;
 pub mod queue;
 #[cfg(test)]
 mod testing;
 
 pub use events::EventPlane;
+pub use flows::FlowPlane;
 
 use resilver_units::SimTime;
 
@@ -24,6 +26,10 @@ pub enum OpClass {
     /// Movement of misplaced groups, and deletion.
     BestEffort,
 }
+
+/// Requests of clients that an OSD holds at a time: more are turned away, as clients have no more under way. 1,024 is what one client of
+/// Ceph has (`objecter_inflight_ops`), spread over some OSDs.
+const MOST_UNDER_WAY: u32 = 256;
 
 /// A work's number, given by whoever starts it; none is used twice at a time.
 pub type WorkId = u32;
@@ -103,6 +109,41 @@ pub struct ClientState {
     pub busy: f64,
 }
 
+/// What keeps a work from going faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    /// The limit of its class in a shard of this OSD's queue.
+    MclockLimit {
+        /// Which OSD.
+        osd: u32,
+    },
+    /// The sleep before the items of this OSD.
+    Sleep {
+        /// Which OSD.
+        osd: u32,
+    },
+    /// The objects that its primary has under way: they wait for answers, and nothing is busy all the time.
+    Window {
+        /// The primary.
+        osd: u32,
+    },
+    /// The device of this OSD, or what clients leave of it.
+    Device {
+        /// Which OSD.
+        osd: u32,
+    },
+    /// The threads of a shard of this OSD.
+    Threads {
+        /// Which OSD.
+        osd: u32,
+    },
+    /// The network of the host of this OSD.
+    Network {
+        /// Which OSD of the work: one of several of its host.
+        osd: u32,
+    },
+}
+
 /// What moves the data. Times never go backwards.
 pub trait DataPlane {
     /// An OSD appears, or has other settings from now on.
@@ -123,4 +164,9 @@ pub trait DataPlane {
     fn clients(&mut self, now: SimTime, osd: u32) -> ClientState;
     /// Bytes read and written by an OSD's device, and seconds it was busy, since the start, clients apart.
     fn used(&mut self, now: SimTime, osd: u32) -> (u64, u64, f64);
+    /// What keeps a work from going faster now; none where the plane cannot say, or the work is not under way.
+    fn limit(&mut self, id: WorkId) -> Option<Limit> {
+        let _ = id;
+        None
+    }
 }

@@ -7,11 +7,7 @@ use resilver_units::SimTime;
 use super::objects::{Device, Request, Source, Step};
 use super::osd::Osd;
 use super::{Happening, State, duration};
-use crate::plane::{ClientLoad, ClientState, OpClass, law};
-
-/// Requests of clients that an OSD holds at a time: more are turned away, as clients have no more under way. 1,024 is what one client of
-/// Ceph has (`objecter_inflight_ops`), spread over some OSDs.
-const MOST_UNDER_WAY: u32 = 256;
+use crate::plane::{ClientLoad, ClientState, MOST_UNDER_WAY, OpClass, law};
 
 /// The clients of an OSD.
 #[derive(Debug)]

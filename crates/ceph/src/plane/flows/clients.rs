@@ -1,0 +1,143 @@
+//! Clients beside flows: they come at random and take first what their class has, and see what recovery has under way.
+
+use super::stations::{Kind, Station, Stations};
+use crate::plane::{ClientLoad, ClientState, MOST_UNDER_WAY, OpClass, law};
+use crate::settings::OpQueue;
+
+/// What clients ask of an OSD, in seconds of its device and in its queue's cost, a second.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Open {
+    /// The load that this is of.
+    pub asked: ClientLoad,
+    /// Requests a second.
+    pub requests: f64,
+    /// Servers that they would keep busy.
+    pub load: f64,
+    /// Seconds of service that a request at a random time finds left of them.
+    residual: f64,
+    /// Cost a second.
+    cost: f64,
+}
+
+impl Stations {
+    /// What a load comes to at an OSD.
+    pub fn open(&self, osd: u32, load: &ClientLoad) -> Open {
+        let of = self.osd(osd);
+        let kinds = [
+            (load.reads_per_second, load.read_bytes, of.device.read(load.read_bytes)),
+            (load.writes_per_second, load.write_bytes, of.device.write(load.write_bytes)),
+        ];
+        let mut open = Open { asked: *load, ..Open::default() };
+        for (rate, bytes, seconds) in kinds {
+            open.requests += rate;
+            open.load += rate * seconds;
+            open.residual += rate * seconds * seconds / 2.0;
+            open.cost += rate * law::line_cost(&of.settings, law::client_cost(&of.settings, bytes));
+        }
+        open
+    }
+
+    /// The servers that clients have for certain, where both they and recovery wait.
+    fn kept(&self, osd: u32, open: &Open, device: &Station) -> f64 {
+        let settings = &self.osd(osd).settings;
+        let classes: Vec<&Station> = self
+            .of_osd(osd)
+            .map(|station| &self.all[station as usize])
+            .filter(|station| matches!(station.kind, Kind::Class { .. }) && station.sums.load > 0.0)
+            .collect();
+        let cost: f64 = classes.iter().map(|class| class.sums.load).sum();
+        if cost <= 0.0 || device.sums.load <= 0.0 || open.cost <= 0.0 {
+            return device.servers;
+        }
+        let class = if classes.iter().any(|class| matches!(class.kind, Kind::Class { class: OpClass::Recovery, .. })) {
+            OpClass::Recovery
+        } else {
+            OpClass::BestEffort
+        };
+        let shards = f64::from(settings.osd_op_num_shards.max(1));
+        // Only in the shards that its groups fall to is recovery beside clients.
+        let mut used: Vec<u32> =
+            classes.iter().map(|class| if let Kind::Class { shard, .. } = class.kind { shard } else { 0 }).collect();
+        used.dedup();
+        let parts = (used.len() as f64 / shards).min(1.0);
+        let speeds = [open.cost / open.load, cost / device.sums.load];
+        let share = repairs_share(settings, class, speeds, device.servers / shards);
+        device.servers * (1.0 - parts * share)
+    }
+
+    /// Clients' part of an OSD's device, beside what recovery asks now.
+    pub fn admit(&mut self, osd: u32, open: &Open) {
+        let index = self.of(Kind::Device { osd });
+        let device = &self.all[index as usize];
+        let kept = self.kept(osd, open, device);
+        let servers = device.servers;
+        // What recovery must leave to them, and what they have beside what it takes.
+        let held = open.load.min(kept).min(servers * 0.99);
+        let taken = open.load.min((servers - device.sums.load).max(held));
+        let share = if open.load > 0.0 { taken / open.load } else { 0.0 };
+        let wait = self.clients_wait(index, open);
+        let device = &mut self.all[index as usize];
+        device.open.load = held;
+        device.open.waiting = open.load * share * wait;
+        device.open.residual = open.residual * share;
+    }
+
+    /// Seconds that a client's request waits for the device.
+    fn clients_wait(&self, device: u32, open: &Open) -> f64 {
+        let device = &self.all[device as usize];
+        let servers = device.servers;
+        let repair = device.sums.load.min(servers);
+        let busy = ((repair + open.load) / servers).min(1.0);
+        // What recovery has under way is all that a client finds of it, however much its objects wait for each other.
+        let found = device.sums.waiting + device.sums.load * device.price + device.sums.residual + open.residual;
+        let all_busy = busy.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
+        let wait = all_busy * found / (servers * servers) / (1.0 - (open.load / servers).min(0.99));
+        wait.min(f64::from(MOST_UNDER_WAY) / open.requests.max(1e-300))
+    }
+
+    /// What clients get of an OSD.
+    pub fn clients(&self, osd: u32, device: u32, open: &Open) -> ClientState {
+        let station = &self.all[device as usize];
+        let servers = station.servers;
+        let repair = station.sums.load.min(servers);
+        let busy = ((repair + open.load) / servers).min(1.0);
+        let room = (servers - repair).max(self.kept(osd, open, station).min(servers));
+        if open.requests <= 0.0 {
+            return ClientState { served: 1.0, busy, ..ClientState::default() };
+        }
+        let served = (room / open.load).min(1.0);
+        let service = open.load / open.requests;
+        if served < 1.0 {
+            let mean = f64::from(MOST_UNDER_WAY) / (open.requests * served);
+            return ClientState { served, mean_seconds: mean, p99_seconds: mean, busy };
+        }
+        let wait = self.clients_wait(device, open);
+        // Waits above their mean fall off as in a queue of one server: one in a hundred is this long.
+        let p99 = wait / busy.max(1e-9) * (busy / 0.01).max(1.0).ln();
+        ClientState { served, mean_seconds: wait + service, p99_seconds: p99 + service, busy }
+    }
+}
+
+/// Which share of a shard's device time recovery gets where it and clients both wait. `speeds` are their costs a second of the device,
+/// `servers` the shard's part of it.
+fn repairs_share(settings: &crate::settings::OsdSettings, class: OpClass, speeds: [f64; 2], servers: f64) -> f64 {
+    let by = |costs: [f64; 2]| {
+        let seconds = [costs[0] / speeds[0], costs[1] / speeds[1]];
+        seconds[1] / (seconds[0] + seconds[1])
+    };
+    if let OpQueue::Wpq { osd_client_op_priority, osd_recovery_op_priority, .. } = settings.queue {
+        return by([f64::from(osd_client_op_priority), f64::from(osd_recovery_op_priority)]);
+    }
+    let (Some(client), Some(repair)) = (law::rates(settings, OpClass::Client), law::rates(settings, class)) else {
+        return 0.0;
+    };
+    let kept = client.reservation / speeds[0] + repair.reservation / speeds[1];
+    if kept >= servers {
+        return by([client.reservation, repair.reservation]);
+    }
+    // By weight, but each at least its reservation and at most its limit; the other has what that leaves.
+    let share = by([client.weight, repair.weight]);
+    let least = repair.reservation / speeds[1] / servers;
+    let most = (1.0 - client.reservation / speeds[0] / servers).min(repair.limit / speeds[1] / servers);
+    share.clamp(least.min(most), most)
+}

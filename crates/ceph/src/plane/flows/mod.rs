@@ -1,0 +1,330 @@
+//! Data moved by flows: rates that are constant between two changes of what moves.
+
+mod chains;
+mod clients;
+mod path;
+mod stations;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use resilver_units::{SimDuration, SimTime};
+
+use super::{ClientLoad, ClientState, DataPlane, Limit, Progress, Work, WorkId, WorkKind};
+use crate::input::{NetworkInput, OsdInput};
+use crate::settings::OsdSettings;
+
+use chains::{Chain, Chains, along};
+use clients::Open;
+use path::{Use, objects_a_unit, path, uses};
+use stations::{Kind, Stations};
+
+/// A work under way.
+#[derive(Debug)]
+struct WorkFlow {
+    work: Work,
+    chain: u32,
+    /// Objects that count once: a transaction's, else one.
+    unit: f64,
+    /// What a unit takes of which devices.
+    uses: Vec<Use>,
+    /// Units done at `since`, and units a second from then on.
+    done: f64,
+    rate: f64,
+    since: SimTime,
+    /// Until when its first objects are on their way and none is there.
+    filled: SimTime,
+    /// Changes of its rate, by which an end that no longer holds is told.
+    changes: u32,
+}
+
+/// Moves data by flows.
+#[derive(Debug)]
+pub struct FlowPlane {
+    stations: Stations,
+    chains: Chains,
+    /// The chain of each primary, and chains that no work has.
+    by_primary: BTreeMap<u32, u32>,
+    free: Vec<u32>,
+    works: BTreeMap<WorkId, WorkFlow>,
+    /// What clients ask, by OSD.
+    clients: BTreeMap<u32, Open>,
+    /// What each OSD's device did for works.
+    used: Vec<Use>,
+    /// (when, which, its changes then) of the works' ends.
+    ends: BinaryHeap<Reverse<(SimTime, WorkId, u32)>>,
+    begun: u32,
+    now: SimTime,
+}
+
+impl FlowPlane {
+    /// A plane over hosts with such ports.
+    pub fn new(network: NetworkInput) -> Self {
+        FlowPlane {
+            stations: Stations::new(network),
+            chains: Chains::default(),
+            by_primary: BTreeMap::new(),
+            free: Vec::new(),
+            works: BTreeMap::new(),
+            clients: BTreeMap::new(),
+            used: Vec::new(),
+            ends: BinaryHeap::new(),
+            begun: 0,
+            now: SimTime::ZERO,
+        }
+    }
+
+    /// How often the rate of a primary was found: what a run costs.
+    pub fn solved(&self) -> u64 {
+        self.chains.solved
+    }
+
+    /// Finds the rates that the last changes gave, and the ends that follow.
+    fn solve(&mut self) {
+        self.chains.solve(&mut self.stations, &self.clients);
+        for chain in std::mem::take(&mut self.chains.changed) {
+            self.chains.all[chain as usize].changed = false;
+            let Chain { rate, paths, .. } = &self.chains.all[chain as usize];
+            let rate = rate / paths.len().max(1) as f64;
+            for (id, _) in paths {
+                let work = self.works.get_mut(id).expect("a path is that of a work under way");
+                work.go_to(self.now, &mut self.used);
+                work.rate = rate;
+                self.begun += 1;
+                work.changes = self.begun;
+                self.ends.push(Reverse((work.end(), *id, work.changes)));
+            }
+        }
+    }
+
+    /// Goes on to a later time; changes of one time are solved together.
+    fn solve_at(&mut self, now: SimTime) {
+        if now > self.now {
+            self.solve();
+            self.now = now;
+        }
+    }
+
+    /// The chain of a work: its primary's, or its own if it deletes.
+    fn chain_of(&mut self, work: &Work) -> u32 {
+        let deletes = work.kind == WorkKind::Delete;
+        if let Some(chain) = self.by_primary.get(&work.primary)
+            && !deletes
+        {
+            return *chain;
+        }
+        let window = if deletes { 1 } else { self.stations.osd(work.primary).settings.osd_recovery_max_active.max(1) };
+        let window = f64::from(window);
+        let new = Chain { window, paths: Vec::new(), rate: 0.0, dirty: false, changed: false };
+        let chain = if let Some(chain) = self.free.pop() {
+            let old = &mut self.chains.all[chain as usize];
+            *old = Chain { dirty: old.dirty, changed: old.changed, ..new };
+            chain
+        } else {
+            self.chains.all.push(new);
+            self.chains.all.len() as u32 - 1
+        };
+        if !deletes {
+            self.by_primary.insert(work.primary, chain);
+        }
+        chain
+    }
+
+    /// Puts a work into the network.
+    fn insert(&mut self, id: WorkId, mut flow: WorkFlow) {
+        let path = path(&mut self.stations, &flow.work);
+        flow.chain = self.chain_of(&flow.work);
+        for visit in &path {
+            self.stations.visited(visit, flow.chain, true);
+        }
+        self.chains.all[flow.chain as usize].paths.push((id, path));
+        self.chains.touch(flow.chain);
+        self.works.insert(id, flow);
+    }
+
+    /// Takes a work out of the network.
+    fn remove(&mut self, id: WorkId) -> Option<WorkFlow> {
+        let work = self.works.remove(&id)?;
+        let paths = &mut self.chains.all[work.chain as usize].paths;
+        let at = paths.iter().position(|(of, _)| *of == id).expect("a work under way has a path");
+        let (_, mut path) = paths.remove(at);
+        let last = paths.is_empty();
+        for visit in &mut path {
+            self.stations.put(visit, path::Put::default());
+            self.stations.visited(visit, work.chain, false);
+            self.stations.touch(visit.station);
+        }
+        self.chains.touch(work.chain);
+        if last {
+            self.chains.all[work.chain as usize].rate = 0.0;
+            if work.work.kind != WorkKind::Delete {
+                self.by_primary.remove(&work.work.primary);
+            }
+            self.free.push(work.chain);
+        }
+        Some(work)
+    }
+}
+
+impl WorkFlow {
+    /// Units in all.
+    fn units(&self) -> f64 {
+        (self.work.objects as f64 / self.unit).ceil()
+    }
+
+    /// Counts what was done by a time.
+    fn go_to(&mut self, now: SimTime, used: &mut Vec<Use>) {
+        let from = self.since.max(self.filled);
+        let done = (self.rate * now.since(from).seconds()).min(self.units() - self.done);
+        self.done += done;
+        self.since = now;
+        for one in &self.uses {
+            let index = one.osd as usize;
+            if index >= used.len() {
+                used.resize(index + 1, Use::default());
+            }
+            used[index].add(one, done);
+        }
+    }
+
+    /// When all will be done.
+    fn end(&self) -> SimTime {
+        let left = (self.units() - self.done).max(0.0);
+        let seconds = left / self.rate.max(1e-30);
+        let span = SimDuration::from_seconds(seconds).unwrap_or(SimDuration::from_picoseconds(u64::MAX));
+        self.since.max(self.filled) + span
+    }
+
+    fn progress(&self) -> Progress {
+        // Rounded down but for what arithmetic loses.
+        let objects = (self.done + 1e-6).floor() * self.unit;
+        Progress { objects: (objects as u64).min(self.work.objects) }
+    }
+}
+
+impl DataPlane for FlowPlane {
+    fn set_osd(&mut self, now: SimTime, osd: &OsdInput, settings: &OsdSettings) {
+        self.solve_at(now);
+        self.stations.set(osd, settings);
+        // The paths of works of a changed OSD are made anew.
+        let ids: Vec<WorkId> = (self.works.iter())
+            .filter(|(_, flow)| {
+                let work = &flow.work;
+                work.primary == osd.id || work.targets.contains(&osd.id) || work.sources.contains(&osd.id)
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        for id in ids {
+            let mut flow = self.remove(id).expect("a work under way");
+            flow.go_to(now, &mut self.used);
+            flow.uses = uses(&self.stations, &flow.work);
+            self.insert(id, flow);
+        }
+        if let Some(open) = self.clients.get(&osd.id) {
+            let open = self.stations.open(osd.id, &open.asked);
+            self.clients.insert(osd.id, open);
+        }
+    }
+
+    fn set_clients(&mut self, now: SimTime, osd: u32, load: ClientLoad) {
+        self.solve_at(now);
+        let open = self.stations.open(osd, &load);
+        let device = self.stations.of(Kind::Device { osd });
+        if open.requests > 0.0 {
+            self.clients.insert(osd, open);
+        } else {
+            self.clients.remove(&osd);
+            self.stations.all[device as usize].open = path::Put::default();
+        }
+        self.stations.touch(device);
+    }
+
+    fn start(&mut self, now: SimTime, id: WorkId, work: Work) {
+        self.solve_at(now);
+        let unit = objects_a_unit(&work, &self.stations) as f64;
+        let uses = uses(&self.stations, &work);
+        let flow = WorkFlow { work, chain: 0, unit, uses, done: 0.0, rate: 0.0, since: now, filled: now, changes: 0 };
+        self.insert(id, flow);
+        let flow = &self.works[&id];
+        let chain = &self.chains.all[flow.chain as usize];
+        // The first object needs its whole way, while the flow delivers from the start. Of objects that begin together, half a window is
+        // there before a steady stream would have it.
+        let (_, path) = chain.paths.last().expect("its path was just added");
+        let way = along(path, |visit| if visit.passes { visit.seconds } else { 0.0 });
+        let delay = way * (chain.window - 1.0) / (2.0 * chain.window);
+        let filled = now + SimDuration::from_seconds(delay).unwrap_or(SimDuration::ZERO);
+        self.works.get_mut(&id).expect("it was just added").filled = filled;
+    }
+
+    fn stop(&mut self, now: SimTime, id: WorkId) -> Progress {
+        self.solve_at(now);
+        let Some(mut flow) = self.remove(id) else {
+            return Progress::default();
+        };
+        flow.go_to(now, &mut self.used);
+        flow.progress()
+    }
+
+    fn progress(&mut self, now: SimTime, id: WorkId) -> Progress {
+        self.solve();
+        self.now = now;
+        let Some(flow) = self.works.get_mut(&id) else {
+            return Progress::default();
+        };
+        flow.go_to(now, &mut self.used);
+        flow.progress()
+    }
+
+    fn next(&mut self) -> Option<SimTime> {
+        self.solve();
+        while let Some(Reverse((end, id, changes))) = self.ends.peek() {
+            if self.works.get(id).is_some_and(|flow| flow.changes == *changes) {
+                return Some((*end).max(self.now));
+            }
+            self.ends.pop();
+        }
+        None
+    }
+
+    fn advance(&mut self, to: SimTime, ended: &mut Vec<WorkId>) {
+        while let Some(next) = self.next()
+            && next <= to
+        {
+            let Some(Reverse((end, id, _))) = self.ends.pop() else {
+                break;
+            };
+            self.now = end.max(self.now);
+            if let Some(mut flow) = self.remove(id) {
+                flow.go_to(self.now, &mut self.used);
+            }
+            ended.push(id);
+        }
+        self.now = to;
+    }
+
+    fn clients(&mut self, now: SimTime, osd: u32) -> ClientState {
+        self.solve();
+        self.now = now;
+        let device = self.stations.of(Kind::Device { osd });
+        let open = self.clients.get(&osd).copied().unwrap_or_default();
+        self.stations.clients(osd, device, &open)
+    }
+
+    fn used(&mut self, now: SimTime, osd: u32) -> (u64, u64, f64) {
+        self.solve();
+        self.now = now;
+        for flow in self.works.values_mut().filter(|flow| flow.since < now) {
+            flow.go_to(now, &mut self.used);
+        }
+        let used = self.used.get(osd as usize).copied().unwrap_or_default();
+        (used.read_bytes.round() as u64, used.written_bytes.round() as u64, used.seconds)
+    }
+
+    fn limit(&mut self, id: WorkId) -> Option<Limit> {
+        self.solve();
+        let flow = self.works.get(&id)?;
+        let paths = &self.chains.all[flow.chain as usize].paths;
+        let (_, path) = paths.iter().find(|(of, _)| *of == id)?;
+        Some(self.stations.limit(&flow.work, path))
+    }
+}

@@ -1,0 +1,249 @@
+//! What objects wait for: devices, threads, classes of queues, sleeps, ports.
+
+use std::collections::BTreeMap;
+
+use super::path::{Put, Visit};
+use crate::input::{DeviceLaw, NetworkInput, OsdInput};
+use crate::plane::{Limit, OpClass, Work, law};
+use crate::settings::OsdSettings;
+
+/// What a station is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// The device of an OSD.
+    Device { osd: u32 },
+    /// The threads of a shard.
+    Threads { osd: u32, shard: u32 },
+    /// A class of a shard's queue, which may have a limit.
+    Class { osd: u32, shard: u32, class: OpClass },
+    /// The sleep before items.
+    Sleep { osd: u32 },
+    /// The port of a host, outward or inward.
+    Port { host: (i32, u32), into: bool },
+    /// Time that passes, of which there is enough for all.
+    Delay,
+}
+
+/// A station and what is asked of it.
+#[derive(Debug)]
+pub(super) struct Station {
+    pub kind: Kind,
+    /// Servers, or the cost a second that a class may spend; infinite where there is no bound.
+    pub servers: f64,
+    /// The sums over all visits.
+    pub sums: Put,
+    /// Servers that clients keep busy, and their part of the sums.
+    pub open: Put,
+    /// Seconds that all wait because more was asked than there is.
+    pub price: f64,
+    /// Chains that come here, with how many visits.
+    pub visitors: Vec<(u32, u32)>,
+    pub dirty: bool,
+}
+
+/// An OSD as flows know it.
+#[derive(Debug)]
+pub(super) struct Osd {
+    pub device: DeviceLaw,
+    pub settings: OsdSettings,
+    pub port: (i32, u32),
+}
+
+/// All stations.
+#[derive(Debug)]
+pub(super) struct Stations {
+    pub network: NetworkInput,
+    pub osds: Vec<Option<Osd>>,
+    pub all: Vec<Station>,
+    pub dirty: Vec<u32>,
+    by_kind: BTreeMap<Kind, u32>,
+}
+
+impl Put {
+    fn add(&mut self, other: &Put, sign: f64) {
+        self.load += sign * other.load;
+        self.waiting += sign * other.waiting;
+        self.residual += sign * other.residual;
+        self.slope += sign * other.slope;
+    }
+}
+
+impl Station {
+    /// Seconds that a visitor waits for others, whose own chain puts this much of the sums here.
+    ///
+    /// Those of its own chain follow one another at distances that the slowest station gives, so that they find each other only where
+    /// that is this one: then the price is what they wait. Of the others, one that comes finds what waits and half of what is served, as
+    /// services have fixed lengths. With several servers the share of the time in which all are busy counts, by Sakasegawa's
+    /// approximation (Ann. Inst. Stat. Math. 29, 1977).
+    pub fn wait_for_others(&self, own: &Put) -> f64 {
+        if matches!(self.kind, Kind::Class { .. } | Kind::Sleep { .. } | Kind::Delay) {
+            return 0.0;
+        }
+        let waiting = (self.sums.waiting + self.open.waiting - own.waiting).max(0.0);
+        let residual = (self.sums.residual + self.open.residual - own.residual).max(0.0);
+        let servers = self.servers;
+        if servers == 1.0 {
+            return waiting + residual;
+        }
+        let busy = ((self.sums.load + self.open.load) / servers).clamp(0.0, 1.0);
+        let all_busy = busy.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
+        all_busy * (waiting / servers + residual / (servers * servers))
+    }
+
+    /// Seconds that a visitor waits because more is asked than there is, beside what [`wait_for_others`](Self::wait_for_others) says.
+    ///
+    /// A class at its limit lets each request go its own cost after the one before; with less to do, each goes at once.
+    pub fn wait_for_room(&self, seconds: f64) -> f64 {
+        if !matches!(self.kind, Kind::Class { .. }) || self.price == 0.0 {
+            return self.price;
+        }
+        let usual = 2.0 * self.sums.residual / (self.sums.load * self.servers).max(1e-300);
+        self.price + seconds / self.servers * (self.price / usual).min(1.0)
+    }
+
+    /// Mends the price: what is asked may not exceed what is there.
+    pub fn mend(&mut self) {
+        let room = (self.servers - self.open.load).max(self.servers * 0.01);
+        if !room.is_finite() || self.sums.slope <= 0.0 {
+            self.price = 0.0;
+            return;
+        }
+        let step = (self.sums.load - room) / self.sums.slope;
+        self.price = (self.price + 0.8 * step).max(0.0);
+    }
+}
+
+impl Stations {
+    pub fn new(network: NetworkInput) -> Self {
+        Stations { network, osds: Vec::new(), all: Vec::new(), dirty: Vec::new(), by_kind: BTreeMap::new() }
+    }
+
+    pub fn osd(&self, osd: u32) -> &Osd {
+        self.osds[osd as usize].as_ref().expect("an OSD is set before it is used")
+    }
+
+    /// Adds an OSD, or gives it other settings.
+    pub fn set(&mut self, input: &OsdInput, settings: &OsdSettings) {
+        let index = input.id as usize;
+        if index >= self.osds.len() {
+            self.osds.resize_with(index + 1, || None);
+        }
+        let port = if input.host < 0 { (-1, input.id) } else { (input.host, 0) };
+        self.osds[index] = Some(Osd { device: input.device, settings: settings.clone(), port });
+        let own: Vec<u32> = self.of_osd(input.id).collect();
+        for station in own {
+            self.all[station as usize].servers = self.servers(self.all[station as usize].kind);
+            self.touch(station);
+        }
+    }
+
+    /// The stations of an OSD that are in use.
+    pub fn of_osd(&self, osd: u32) -> impl Iterator<Item = u32> + '_ {
+        let device = Kind::Device { osd }..=Kind::Device { osd };
+        let threads = Kind::Threads { osd, shard: 0 }..=Kind::Threads { osd, shard: u32::MAX };
+        let classes = Kind::Class { osd, shard: 0, class: OpClass::Client }..=Kind::Class {
+            osd,
+            shard: u32::MAX,
+            class: OpClass::BestEffort,
+        };
+        let ranges = [device, threads, classes].into_iter();
+        ranges.flat_map(|range| self.by_kind.range(range).map(|(_, station)| *station))
+    }
+
+    /// How much of a station there is.
+    fn servers(&self, kind: Kind) -> f64 {
+        match kind {
+            Kind::Device { osd } => f64::from(self.osd(osd).device.channels.max(1)),
+            Kind::Threads { osd, .. } => f64::from(self.osd(osd).settings.osd_op_num_threads_per_shard.max(1)),
+            Kind::Class { osd, class, .. } => {
+                law::rates(&self.osd(osd).settings, class).map_or(f64::INFINITY, |rates| rates.limit)
+            }
+            Kind::Sleep { .. } | Kind::Port { .. } => 1.0,
+            Kind::Delay => f64::INFINITY,
+        }
+    }
+
+    /// The station of this kind, made where it is new.
+    pub fn of(&mut self, kind: Kind) -> u32 {
+        if let Some(station) = self.by_kind.get(&kind) {
+            return *station;
+        }
+        let index = self.all.len() as u32;
+        let (sums, open) = (Put::default(), Put::default());
+        let servers = self.servers(kind);
+        self.all.push(Station { kind, servers, sums, open, price: 0.0, visitors: Vec::new(), dirty: false });
+        self.by_kind.insert(kind, index);
+        index
+    }
+
+    /// The ports that a message passes, of its sender and its receiver; none within a host.
+    pub fn ports(&mut self, from: u32, to: u32) -> Option<(u32, u32)> {
+        let (here, there) = (self.osd(from).port, self.osd(to).port);
+        if here == there {
+            return None;
+        }
+        Some((self.of(Kind::Port { host: here, into: false }), self.of(Kind::Port { host: there, into: true })))
+    }
+
+    /// What keeps a work from going faster: what it pays most for; else its window.
+    pub fn limit(&self, work: &Work, path: &[Visit]) -> Limit {
+        let price = |visit: &Visit| {
+            let station = &self.all[visit.station as usize];
+            (visit.times * station.wait_for_room(visit.seconds), station.kind)
+        };
+        let dearest = path.iter().map(price).filter(|(price, _)| *price > 0.0);
+        match dearest.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, kind)| kind) {
+            Some(Kind::Class { osd, .. }) => Limit::MclockLimit { osd },
+            Some(Kind::Sleep { osd }) => Limit::Sleep { osd },
+            Some(Kind::Device { osd }) => Limit::Device { osd },
+            Some(Kind::Threads { osd, .. }) => Limit::Threads { osd },
+            Some(Kind::Port { host, .. }) => {
+                let all = work.targets.iter().chain(&work.sources).chain([&work.primary]);
+                let at_host = all.copied().find(|osd| self.osd(*osd).port == host);
+                Limit::Network { osd: at_host.unwrap_or(work.primary) }
+            }
+            Some(Kind::Delay) | None => Limit::Window { osd: work.primary },
+        }
+    }
+
+    /// A station is to be looked at again.
+    pub fn touch(&mut self, station: u32) {
+        let of = &mut self.all[station as usize];
+        if !of.dirty {
+            of.dirty = true;
+            self.dirty.push(station);
+        }
+    }
+
+    /// A chain begins to come, or no longer comes, once more than before.
+    pub fn visited(&mut self, visit: &Visit, chain: u32, comes: bool) {
+        let station = &mut self.all[visit.station as usize];
+        if station.kind == Kind::Delay {
+            return;
+        }
+        let at = station.visitors.binary_search_by_key(&chain, |visitor| visitor.0);
+        match (at, comes) {
+            (Ok(at), true) => station.visitors[at].1 += 1,
+            (Err(at), true) => station.visitors.insert(at, (chain, 1)),
+            (Ok(at), false) => {
+                station.visitors[at].1 -= 1;
+                if station.visitors[at].1 == 0 {
+                    station.visitors.remove(at);
+                }
+            }
+            (Err(_), false) => {}
+        }
+        if station.visitors.is_empty() {
+            // What sums have lost to rounding is lost no longer.
+            (station.sums, station.price) = (Put::default(), 0.0);
+        }
+    }
+
+    /// Puts a visit's new part into the sums in place of its old one.
+    pub fn put(&mut self, visit: &mut Visit, new: Put) {
+        let sums = &mut self.all[visit.station as usize].sums;
+        sums.add(&visit.put, -1.0);
+        sums.add(&new, 1.0);
+        visit.put = new;
+    }
+}
