@@ -25,6 +25,8 @@ pub(super) struct Chain {
     pub paths: Vec<(u32, Vec<Visit>)>,
     /// Objects a second of all its works.
     pub rate: f64,
+    /// Seconds of an object's way, with all its waits.
+    pub round: f64,
     pub dirty: bool,
     /// Whether its rate has changed since the works were told.
     pub changed: bool,
@@ -92,8 +94,17 @@ impl Chains {
                 let station = &mut stations.all[index as usize];
                 station.dirty = false;
                 station.mend();
-                for (chain, _) in &stations.all[index as usize].visitors {
-                    self.touch(*chain);
+                let wait = station.wait();
+                let change = (wait - station.told).abs();
+                let mut told = false;
+                for (chain, visits) in &stations.all[index as usize].visitors {
+                    if change * f64::from(*visits) > NOTABLE * self.all[*chain as usize].round {
+                        self.touch(*chain);
+                        told = true;
+                    }
+                }
+                if told {
+                    stations.all[index as usize].told = wait;
                 }
             }
         }
@@ -113,15 +124,16 @@ impl Chains {
             return;
         }
         let waits = waits(stations, chain);
-        let mut at = 0;
+        let (mut at, mut steep) = (0, 0);
         let mut round = 0.0;
         for (_, path) in &mut chain.paths {
             for visit in path.iter_mut() {
-                visit.wait = waits[at];
+                visit.wait = waits[at].0;
                 at += 1;
             }
             round += along(path, |visit| visit.wait + if visit.passes { visit.seconds } else { 0.0 }) / works;
         }
+        chain.round = round;
         let found = chain.window / round.max(1e-12);
         let before = chain.rate;
         chain.rate = if before > 0.0 { before.powf(0.3) * found.powf(0.7) } else { found };
@@ -132,12 +144,13 @@ impl Chains {
             for visit in path.iter_mut() {
                 let visits = rate * visit.times;
                 let seconds = if visit.holds { visit.seconds + wait_before } else { visit.seconds };
-                let price = stations.all[visit.station as usize].wait_for_room(visit.seconds);
+                let price = stations.all[visit.station as usize].wait_for_room(visit.seconds, visit.immediate);
                 let others = visit.wait - price;
                 wait_before = others;
                 let load = visits * seconds;
                 // A longer wait of one second lowers the rate by its share of a round, as often as an object comes.
-                let slope = load * visit.times / round;
+                let slope = load * waits[steep].1 / (works * round);
+                steep += 1;
                 let put = Put { load, waiting: load * others, residual: load * seconds / 2.0, slope };
                 let kind = stations.all[visit.station as usize].kind;
                 stations.put(visit, put);
@@ -154,23 +167,25 @@ impl Chains {
     }
 }
 
-/// What each visit of a chain waits, in the order of its paths.
-fn waits(stations: &Stations, chain: &Chain) -> Vec<f64> {
+/// What each visit of a chain waits, in the order of its paths, and how often an object of each work comes to the station in all.
+fn waits(stations: &Stations, chain: &Chain) -> Vec<(f64, f64)> {
     let visits: Vec<&Visit> = chain.paths.iter().flat_map(|(_, path)| path).collect();
-    let mut own: Vec<(u32, Put)> = visits.iter().map(|visit| (visit.station, visit.put)).collect();
-    own.sort_unstable_by_key(|(station, _)| *station);
+    let mut own: Vec<(u32, Put, f64)> = visits.iter().map(|visit| (visit.station, visit.put, visit.times)).collect();
+    own.sort_unstable_by_key(|(station, ..)| *station);
     own.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
         if same {
             kept.1.waiting += next.1.waiting;
             kept.1.residual += next.1.residual;
+            kept.2 += next.2;
         }
         same
     });
     let wait = |visit: &&Visit| {
         let station = &stations.all[visit.station as usize];
-        let at = own.binary_search_by_key(&visit.station, |(station, _)| *station).unwrap_or(0);
-        station.wait_for_others(&own[at].1) + station.wait_for_room(visit.seconds)
+        let at = own.binary_search_by_key(&visit.station, |(station, ..)| *station).unwrap_or(0);
+        let wait = station.wait_for_others(&own[at].1, visit.immediate);
+        (wait + station.wait_for_room(visit.seconds, visit.immediate), own[at].2)
     };
     visits.iter().map(wait).collect()
 }

@@ -73,7 +73,7 @@ impl Stations {
         let servers = device.servers;
         // What recovery must leave to them, and what they have beside what it takes.
         let held = open.load.min(kept).min(servers * 0.99);
-        let taken = open.load.min((servers - device.sums.load).max(held));
+        let taken = open.load.min((servers - device.sums.load - device.first.load).max(held));
         let share = if open.load > 0.0 { taken / open.load } else { 0.0 };
         let wait = self.clients_wait(index, open);
         let device = &mut self.all[index as usize];
@@ -86,10 +86,15 @@ impl Stations {
     fn clients_wait(&self, device: u32, open: &Open) -> f64 {
         let device = &self.all[device as usize];
         let servers = device.servers;
-        let repair = device.sums.load.min(servers);
+        let repair = (device.sums.load + device.first.load).min(servers);
         let busy = ((repair + open.load) / servers).min(1.0);
         // What recovery has under way is all that a client finds of it, however much its objects wait for each other.
-        let found = device.sums.waiting + device.sums.load * device.price + device.sums.residual + open.residual;
+        let found = device.sums.waiting
+            + device.first.waiting
+            + device.sums.load * device.price
+            + device.sums.residual
+            + device.first.residual
+            + open.residual;
         let all_busy = busy.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
         let wait = all_busy * found / (servers * servers) / (1.0 - (open.load / servers).min(0.99));
         wait.min(f64::from(MOST_UNDER_WAY) / open.requests.max(1e-300))
@@ -99,7 +104,7 @@ impl Stations {
     pub fn clients(&self, osd: u32, device: u32, open: &Open) -> ClientState {
         let station = &self.all[device as usize];
         let servers = station.servers;
-        let repair = station.sums.load.min(servers);
+        let repair = (station.sums.load + station.first.load).min(servers);
         let busy = ((repair + open.load) / servers).min(1.0);
         let room = (servers - repair).max(self.kept(osd, open, station).min(servers));
         if open.requests <= 0.0 {

@@ -115,7 +115,7 @@ impl FlowPlane {
         }
         let window = if deletes { 1 } else { self.stations.osd(work.primary).settings.osd_recovery_max_active.max(1) };
         let window = f64::from(window);
-        let new = Chain { window, paths: Vec::new(), rate: 0.0, dirty: false, changed: false };
+        let new = Chain { window, paths: Vec::new(), rate: 0.0, round: 0.0, dirty: false, changed: false };
         let chain = if let Some(chain) = self.free.pop() {
             let old = &mut self.chains.all[chain as usize];
             *old = Chain { dirty: old.dirty, changed: old.changed, ..new };

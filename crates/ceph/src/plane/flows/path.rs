@@ -16,6 +16,8 @@ pub(super) struct Visit {
     pub holds: bool,
     /// Whether the object passes its service (else another visit's time covers it, or it is a limit).
     pub passes: bool,
+    /// Whether it goes before all classes.
+    pub immediate: bool,
     /// Stages follow one another; branches of a stage go at the same time, and the longest counts.
     pub stage: u8,
     pub branch: u8,
@@ -46,12 +48,13 @@ pub(super) struct PathMaker<'a> {
     path: Vec<Visit>,
     stage: u8,
     branch: u8,
+    immediate: bool,
 }
 
 /// The path of an object of a work (of a transaction, of a deletion).
 pub(super) fn path(stations: &mut Stations, work: &Work) -> Vec<Visit> {
     let rounds = Rounds::of(work, &stations.osd(work.primary).settings);
-    let mut maker = PathMaker { stations, work, rounds, path: Vec::new(), stage: 0, branch: 0 };
+    let mut maker = PathMaker { stations, work, rounds, path: Vec::new(), stage: 0, branch: 0, immediate: false };
     if work.kind == WorkKind::Delete {
         maker.delete();
     } else {
@@ -68,9 +71,20 @@ pub(super) fn path(stations: &mut Stations, work: &Work) -> Vec<Visit> {
 
 impl PathMaker<'_> {
     fn visit(&mut self, station: u32, times: f64, seconds: f64, passes: bool) {
-        let (stage, branch) = (self.stage, self.branch);
+        let (stage, branch, immediate) = (self.stage, self.branch, self.immediate);
         let put = Put::default();
-        self.path.push(Visit { station, times, seconds, holds: false, passes, stage, branch, wait: 0.0, put });
+        self.path.push(Visit {
+            station,
+            times,
+            seconds,
+            holds: false,
+            passes,
+            immediate,
+            stage,
+            branch,
+            wait: 0.0,
+            put,
+        });
     }
 
     fn next_stage(&mut self) {
@@ -160,12 +174,15 @@ impl PathMaker<'_> {
         let primary = self.work.primary;
         for &source in &self.work.sources {
             if source != primary {
+                self.wire(source, primary);
                 if law::sub_reads_in_class(&self.stations.osd(source).settings) {
                     self.pay(source, Asked::Pull, times);
+                } else {
+                    self.immediate = true;
                 }
-                self.wire(source, primary);
             }
             self.read(source, true);
+            self.immediate = false;
             self.branch += 1;
         }
     }
@@ -177,7 +194,9 @@ impl PathMaker<'_> {
         let (work, primary) = (self.work, self.work.primary);
         for &target in &work.targets[usize::from(work.kind == WorkKind::Pull)..] {
             if target == primary {
+                self.immediate = true;
                 self.write(target, false);
+                self.immediate = false;
             } else {
                 self.wire(primary, target);
                 self.pay(target, Asked::Push, times);

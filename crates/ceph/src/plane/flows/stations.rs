@@ -30,12 +30,19 @@ pub(super) struct Station {
     pub kind: Kind,
     /// Servers, or the cost a second that a class may spend; infinite where there is no bound.
     pub servers: f64,
-    /// The sums over all visits.
+    /// The sums over all visits of classes.
     pub sums: Put,
+    /// The sums over all visits that go before them.
+    pub first: Put,
     /// Servers that clients keep busy, and their part of the sums.
     pub open: Put,
-    /// Seconds that all wait because more was asked than there is.
+    /// Seconds that all of a class wait because more was asked than there is, and that those before them do.
     pub price: f64,
+    pub first_price: f64,
+    /// The most that those who go before all classes find of the classes, in requests: the threads hold no more.
+    pub held: f64,
+    /// What its visitors waited when they were told last.
+    pub told: f64,
     /// Chains that come here, with how many visits.
     pub visitors: Vec<(u32, u32)>,
     pub dirty: bool,
@@ -75,17 +82,22 @@ impl Station {
     /// that is this one: then the price is what they wait. Of the others, one that comes finds what waits and half of what is served, as
     /// services have fixed lengths. With several servers the share of the time in which all are busy counts, by Sakasegawa's
     /// approximation (Ann. Inst. Stat. Math. 29, 1977).
-    pub fn wait_for_others(&self, own: &Put) -> f64 {
+    pub fn wait_for_others(&self, own: &Put, immediate: bool) -> f64 {
         if matches!(self.kind, Kind::Class { .. } | Kind::Sleep { .. } | Kind::Delay) {
             return 0.0;
         }
-        let waiting = (self.sums.waiting + self.open.waiting - own.waiting).max(0.0);
-        let residual = (self.sums.residual + self.open.residual - own.residual).max(0.0);
+        let mut waiting = self.sums.waiting + self.open.waiting;
+        let residual = (self.sums.residual + self.first.residual + self.open.residual - own.residual).max(0.0);
+        if immediate {
+            let usual = 2.0 * self.sums.residual / self.sums.load.max(1e-300);
+            waiting = (waiting + self.sums.load * self.price).min(self.held * usual);
+        }
+        let waiting = (waiting + self.first.waiting - own.waiting).max(0.0);
         let servers = self.servers;
         if servers == 1.0 {
             return waiting + residual;
         }
-        let busy = ((self.sums.load + self.open.load) / servers).clamp(0.0, 1.0);
+        let busy = ((self.sums.load + self.first.load + self.open.load) / servers).clamp(0.0, 1.0);
         let all_busy = busy.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
         all_busy * (waiting / servers + residual / (servers * servers))
     }
@@ -93,7 +105,10 @@ impl Station {
     /// Seconds that a visitor waits because more is asked than there is, beside what [`wait_for_others`](Self::wait_for_others) says.
     ///
     /// A class at its limit lets each request go its own cost after the one before; with less to do, each goes at once.
-    pub fn wait_for_room(&self, seconds: f64) -> f64 {
+    pub fn wait_for_room(&self, seconds: f64, immediate: bool) -> f64 {
+        if immediate {
+            return self.first_price;
+        }
         if !matches!(self.kind, Kind::Class { .. }) || self.price == 0.0 {
             return self.price;
         }
@@ -101,14 +116,30 @@ impl Station {
         self.price + seconds / self.servers * (self.price / usual).min(1.0)
     }
 
+    /// What stands in the way of a visitor, its own chain's part included: it changes as waits do.
+    pub fn wait(&self) -> f64 {
+        if self.servers.is_finite() {
+            self.price + self.first_price + self.wait_for_others(&Put::default(), false)
+        } else {
+            0.0
+        }
+    }
+
     /// Mends the price: what is asked may not exceed what is there.
     pub fn mend(&mut self) {
-        let room = (self.servers - self.open.load).max(self.servers * 0.01);
+        if self.first.slope > 0.0 {
+            let step = (self.first.load - self.servers) / self.first.slope;
+            self.first_price = (self.first_price + 0.8 * step).max(0.0);
+        }
+        let room = (self.servers - self.open.load - self.first.load).max(self.servers * 0.02);
         if !room.is_finite() || self.sums.slope <= 0.0 {
             self.price = 0.0;
             return;
         }
-        let step = (self.sums.load - room) / self.sums.slope;
+        // Below its usual wait a price of a class counts twice: each request waits its own cost as well.
+        let twice = matches!(self.kind, Kind::Class { .. })
+            && self.price < 2.0 * self.sums.residual / (self.sums.load * self.servers);
+        let step = (self.sums.load - room) / (self.sums.slope * if twice { 2.0 } else { 1.0 });
         self.price = (self.price + 0.8 * step).max(0.0);
     }
 }
@@ -171,7 +202,27 @@ impl Stations {
         let index = self.all.len() as u32;
         let (sums, open) = (Put::default(), Put::default());
         let servers = self.servers(kind);
-        self.all.push(Station { kind, servers, sums, open, price: 0.0, visitors: Vec::new(), dirty: false });
+        let held = match kind {
+            Kind::Device { osd } => {
+                let settings = &self.osd(osd).settings;
+                f64::from(settings.osd_op_num_shards.max(1) * settings.osd_op_num_threads_per_shard.max(1))
+            }
+            _ => servers,
+        };
+        let first = sums;
+        self.all.push(Station {
+            kind,
+            servers,
+            sums,
+            first,
+            open,
+            price: 0.0,
+            first_price: 0.0,
+            held,
+            told: 0.0,
+            visitors: Vec::new(),
+            dirty: false,
+        });
         self.by_kind.insert(kind, index);
         index
     }
@@ -189,7 +240,7 @@ impl Stations {
     pub fn limit(&self, work: &Work, path: &[Visit]) -> Limit {
         let price = |visit: &Visit| {
             let station = &self.all[visit.station as usize];
-            (visit.times * station.wait_for_room(visit.seconds), station.kind)
+            (visit.times * station.wait_for_room(visit.seconds, visit.immediate), station.kind)
         };
         let dearest = path.iter().map(price).filter(|(price, _)| *price > 0.0);
         match dearest.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, kind)| kind) {
@@ -235,13 +286,15 @@ impl Stations {
         }
         if station.visitors.is_empty() {
             // What sums have lost to rounding is lost no longer.
-            (station.sums, station.price) = (Put::default(), 0.0);
+            (station.sums, station.first) = (Put::default(), Put::default());
+            (station.price, station.first_price) = (0.0, 0.0);
         }
     }
 
     /// Puts a visit's new part into the sums in place of its old one.
     pub fn put(&mut self, visit: &mut Visit, new: Put) {
-        let sums = &mut self.all[visit.station as usize].sums;
+        let station = &mut self.all[visit.station as usize];
+        let sums = if visit.immediate { &mut station.first } else { &mut station.sums };
         sums.add(&visit.put, -1.0);
         sums.add(&new, 1.0);
         visit.put = new;
