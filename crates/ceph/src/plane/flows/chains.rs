@@ -62,6 +62,12 @@ pub(super) fn along(path: &[Visit], of: impl Fn(&Visit) -> f64) -> f64 {
     total + longest.max(branch)
 }
 
+/// Seconds from one item of a work to the next, if there is always room for one more object.
+fn item_seconds(path: &[Visit]) -> f64 {
+    let wait = |visit: &Visit| visit.times.min(1.0) * (visit.wait + if visit.passes { visit.seconds } else { 0.0 });
+    path.iter().filter(|visit| visit.item).map(wait).sum()
+}
+
 impl Chains {
     pub fn touch(&mut self, chain: u32) {
         let of = &mut self.all[chain as usize];
@@ -125,16 +131,19 @@ impl Chains {
         }
         let waits = waits(stations, chain);
         let (mut at, mut steep) = (0, 0);
-        let mut round = 0.0;
+        let (mut round, mut starts) = (0.0, 0.0);
         for (_, path) in &mut chain.paths {
             for visit in path.iter_mut() {
                 visit.wait = waits[at].0;
                 at += 1;
             }
             round += along(path, |visit| visit.wait + if visit.passes { visit.seconds } else { 0.0 }) / works;
+            starts += 1.0 / item_seconds(path).max(1e-12);
         }
         chain.round = round;
-        let found = chain.window / round.max(1e-12);
+        // A work queues one item at a time, so that it starts no more objects than its items are let through.
+        let held = starts < chain.window / round.max(1e-12);
+        let found = starts.min(chain.window / round.max(1e-12));
         let before = chain.rate;
         chain.rate = if before > 0.0 { before.powf(0.3) * found.powf(0.7) } else { found };
         let changed = (chain.rate / before - 1.0).abs() > NOTABLE || before == 0.0;
@@ -149,7 +158,10 @@ impl Chains {
                 wait_before = others;
                 let load = visits * seconds;
                 // A longer wait of one second lowers the rate by its share of a round, as often as an object comes.
-                let slope = load * waits[steep].1 / (works * round);
+                let mut slope = load * waits[steep].1 / (works * round);
+                if held && visit.item {
+                    slope = slope.max(load * starts / works);
+                }
                 steep += 1;
                 let put = Put { load, waiting: load * others, residual: load * seconds / 2.0, slope };
                 let kind = stations.all[visit.station as usize].kind;

@@ -16,6 +16,8 @@ pub(super) struct Visit {
     pub holds: bool,
     /// Whether the object passes its service (else another visit's time covers it, or it is a limit).
     pub passes: bool,
+    /// Whether the item that starts an object waits here: until it does not, its work queues no other.
+    pub item: bool,
     /// Whether it goes before all classes.
     pub immediate: bool,
     /// Stages follow one another; branches of a stage go at the same time, and the longest counts.
@@ -62,7 +64,10 @@ pub(super) fn path(stations: &mut Stations, work: &Work) -> Vec<Visit> {
         match work.kind {
             WorkKind::Pull => maker.pull(),
             WorkKind::Decode | WorkKind::Forward => maker.gather(),
-            WorkKind::Push | WorkKind::Delete => maker.read(work.primary, true),
+            WorkKind::Push | WorkKind::Delete => {
+                maker.read(work.primary, true);
+                maker.of_item();
+            }
         }
         maker.spread();
     }
@@ -79,6 +84,7 @@ impl PathMaker<'_> {
             seconds,
             holds: false,
             passes,
+            item: false,
             immediate,
             stage,
             branch,
@@ -115,6 +121,11 @@ impl PathMaker<'_> {
         }
     }
 
+    /// The visit just added is one that an item waits at.
+    fn of_item(&mut self) {
+        self.path.last_mut().expect("a visit was just added").item = true;
+    }
+
     fn read(&mut self, osd: u32, threaded: bool) {
         let seconds = self.stations.osd(osd).device.read(self.rounds.bytes);
         self.device(osd, seconds, threaded);
@@ -143,11 +154,13 @@ impl PathMaker<'_> {
     fn item(&mut self) {
         let primary = self.work.primary;
         self.pay(primary, Asked::Item, 1.0);
+        self.of_item();
         let settings = &self.stations.osd(primary).settings;
         let (sleep, starts) = (settings.osd_recovery_sleep, f64::from(settings.osd_recovery_max_single_start.max(1)));
         if sleep > 0.0 {
             let station = self.stations.of(Kind::Sleep { osd: primary });
             self.visit(station, 1.0 / starts, sleep, true);
+            self.of_item();
         }
         self.next_stage();
     }
@@ -183,6 +196,9 @@ impl PathMaker<'_> {
             }
             self.read(source, true);
             self.immediate = false;
+            if source == primary {
+                self.of_item();
+            }
             self.branch += 1;
         }
     }
