@@ -20,6 +20,10 @@ const MERGES_AHEAD: f64 = 8.0;
 /// The longest time between two looks while too much is misplaced.
 const LONGEST_WAIT: SimDuration = SimDuration::from_picoseconds(300_000_000_000_000);
 
+/// Looks that change nothing come after this part of the time since the map changed, where that is longer than the period: a merge that
+/// waits for a day of backfill is noticed half an hour late at most, and not asked for 43,200 times.
+const PART_OF_WAIT: u64 = 50;
+
 /// The manager, as far as it changes numbers of groups.
 ///
 /// It looks every `mgr_tick_period`. Groups are split as soon as all of a pool's groups have peered; placements (`pgp_num`) follow in
@@ -28,6 +32,9 @@ const LONGEST_WAIT: SimDuration = SimDuration::from_picoseconds(300_000_000_000_
 #[derive(Debug, Default)]
 pub struct Manager {
     next: Option<SimTime>,
+    /// When it last looked, and when it last saw the map change.
+    looked: Option<SimTime>,
+    changed: SimTime,
     /// When it last found too much misplaced, and how much.
     found: Option<(SimTime, f64)>,
     /// Whether only placements are left to change, and no groups.
@@ -105,8 +112,8 @@ impl Agent for Manager {
             return;
         }
         self.has_placements_only = at_work.all(|pool| pool.pool.pg_num == pool.pg_num_target);
-        let period = length(map.settings.mgr_tick_period);
-        self.next = Some(self.next.filter(|&next| next >= now).unwrap_or_else(|| tick(now, period, true)));
+        self.changed = now;
+        self.next = Some(tick(now, length(map.settings.mgr_tick_period), self.looked != Some(now)));
     }
 
     fn next(&self) -> Option<SimTime> {
@@ -120,7 +127,7 @@ impl Agent for Manager {
     fn act(&mut self, now: SimTime, map: &OsdMap, health: &Health) -> Vec<MapChange> {
         let (settings, mut changes) = (&map.settings, Vec::new());
         let period = length(settings.mgr_tick_period);
-        self.next = Some(tick(now, period, false));
+        self.looked = Some(now);
         let most = settings.target_max_misplaced_ratio;
         let misplaced = health.misplaced_ratio();
         let mut left = settings.mon_osd_max_creating_pgs.max(1).saturating_sub(health.creating_groups);
@@ -148,15 +155,17 @@ impl Agent for Manager {
                 placements_of.insert(place, next_placements(pool, &own, misplaced, most));
             }
         }
-        if misplaced > most && self.has_placements_only {
-            self.next = Some(self.after_wait(now, misplaced, most, period));
-        } else {
-            self.found = None;
-        }
         // The commands for placements follow those for groups.
         let differs = |entry: &(usize, u32)| map.pools[entry.0].pool.pgp_num != entry.1;
         let steps = placements_of.into_iter().filter(differs);
         changes.extend(steps.map(|(pool, pgp_num)| MapChange::PgpNum { pool, pgp_num }));
+        self.next = Some(if misplaced > most && self.has_placements_only {
+            self.after_wait(now, misplaced, most, period)
+        } else {
+            self.found = None;
+            let waited = now.since(self.changed).picoseconds() / PART_OF_WAIT;
+            tick(now + SimDuration::from_picoseconds(waited), period, waited > 0)
+        });
         changes
     }
 }

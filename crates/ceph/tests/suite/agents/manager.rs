@@ -144,6 +144,27 @@ fn it_waits_without_looking_all_the_time() {
     assert!(looks.get() < 150, "{} looks", looks.get());
 }
 
+// Rule: a merge that waits for its groups is looked for every 2 s at first, then after 1/50 of the wait so far. Of a wait of a day that
+// is 50 looks in the first 100 s and about ln(864) / ln(1.02) = 341 after it, and the merge is at most 1/50 of the day late.
+#[test]
+fn merges_wait_without_looking_all_the_time() {
+    let mut map = pool_of(64);
+    map.act(&MapChange::PgpNum { pool: 0, pgp_num: 56 });
+    let looks = std::cell::Cell::new(0);
+    let clean_after_a_day = |seconds: f64, map: &OsdMap| {
+        looks.set(looks.get() + 1);
+        let mut health = whole(map);
+        health.pools[0].mergeable = seconds >= 86_400.0;
+        health
+    };
+    let log = run(&mut map, &mut Manager::new(), &[(0.0, pg_num(56))], 90_000.0, &clean_after_a_day);
+    assert!((86_400.0..86_400.0 * 1.02 + 2.0).contains(&log[0].0), "{log:?}");
+    // The eight merges follow each other every 2 s.
+    assert_eq!(log.len(), 8);
+    assert!((log[7].0 - log[0].0 - 14.0).abs() < 1e-9, "{log:?}");
+    assert!(looks.get() < 450, "{} looks", looks.get());
+}
+
 // Rule: what no look can change is no reason to look: a degraded cluster makes it wait, unless groups are still to be made.
 #[test]
 fn it_says_when_it_waits() {
