@@ -7,12 +7,23 @@ use crate::error::CephError;
 use crate::input::{ClusterInput, OsdInput, PoolInput, Ratios};
 use crate::settings::{ClusterSettings, OsdSettings};
 
-/// Device numbers stay below this, since arrays reach to the highest: what Ceph's own CRUSH code admits by far, and a slip does not.
-const OSD_LIMIT: u32 = 1 << 24;
+/// Numbers of OSDs stay below this, since arrays reach to the highest. Ceph's own limit is `mon_max_osd`, by default 10,000.
+const OSD_LIMIT: u32 = 1 << 18;
+
+/// That a CRUSH map's devices have numbers that arrays may reach to.
+pub(super) fn check_devices(field: &str, crush: &CrushMap) -> Result<(), CephError> {
+    let devices = crush.max_device();
+    if devices <= OSD_LIMIT as i32 {
+        return Ok(());
+    }
+    let rule = format!("numbers of devices are below {OSD_LIMIT}");
+    Err(CephError::invalid(format!("{field}: devices"), devices - 1, rule, "leave the device out, or number it lower"))
+}
 
 pub(super) fn check_input(input: &ClusterInput, crush: &CrushMap) -> Result<(), CephError> {
     check_settings(&input.settings, &input.osd_settings)?;
     check_ratios(&input.ratios)?;
+    check_devices("crushmap", crush)?;
     rising("osds", input.osds.iter().map(|osd| i64::from(osd.id)))?;
     for osd in &input.osds {
         check_osd(osd, input.osd_settings.len())?;

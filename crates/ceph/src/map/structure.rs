@@ -136,6 +136,7 @@ impl OsdMap {
     /// Another CRUSH map. Every pool's rule is in it, as the monitors demand.
     fn set_crush(&mut self, text: &str) -> Result<Touched, CephError> {
         let crush = CrushMap::from_json(text).map_err(CephError::crush("map"))?;
+        check::check_devices("map", &crush)?;
         for pool in &self.pools {
             let field = format!("map: rule of pool {} ({})", pool.pool.id, pool.name);
             pool.pool.rule_in(&crush).map_err(CephError::crush(field))?;

@@ -191,6 +191,12 @@ fn ruleless() -> String {
     dump.to_string()
 }
 
+/// A map with a device whose number is too large to have an array reach to it.
+fn far_device() -> String {
+    let map = OsdMap::new(&small()).unwrap();
+    map.crush().with_item(1 << 18, 1.0, "osd.far", &[("host", "host.1")]).unwrap().to_json()
+}
+
 // Rule: a pool of fewer domains than copies is no error: its sets are short, or have holes.
 #[test]
 fn too_few_domains_make_short_sets() {
@@ -233,7 +239,12 @@ fn refusals() {
             "add = osd.35: a new OSD has a number that no other has",
         ),
         (Change::Add { osds: vec![add(36, "s d", &[("host", "host.1")])] }, "a name is made of letters"),
+        (
+            Change::Add { osds: vec![add(1 << 18, "", &[("host", "host.1")])] },
+            "osds = 262144: numbers of OSDs are below",
+        ),
         (Change::Crush { crushmap: "{}".into() }, "map: "),
+        (Change::Crush { crushmap: far_device() }, "map: devices = 262144: numbers of devices are below 262144"),
         (Change::Crush { crushmap: ruleless() }, "map: rule of pool 1 (pool1)"),
         (Change::SetRule { pool: 1, rule: 7 }, "a pool's rule is one of the map"),
         (Change::PoolSize { pool: 5, size: 3, min_size: 2 }, "the size of a coded pool, 6, stays"),
