@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
-use resilver_ceph::map::{Cleaned, OsdMap, UpSets};
-use resilver_ceph::{Change, ClusterInput};
+use resilver_ceph::map::{Cleaned, MapChange, OsdMap, UpSets};
+use resilver_ceph::{Add, Change, ClusterInput};
 use resilver_placement::crush::CrushMap;
 use serde_json::Value;
 
-use crate::common::{cluster, of_classes, replicated};
+use crate::common::{cluster, of_classes, osd, replicated};
 
 /// OSDs: 3 racks of 4 hosts of 3.
 const OSDS: usize = 36;
@@ -26,8 +26,8 @@ impl Folder {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// A map of so many groups, with upmap entries that Ceph's balancer wrote; none where the tool is missing.
-    fn new(name: &str, crush: &CrushMap, osds: usize, bits: u32) -> Option<Self> {
+    /// A map of so many OSDs with one pool, made with these options; none where the tool is missing.
+    fn new(name: &str, crush: &CrushMap, osds: usize, options: &[&str]) -> Option<Self> {
         let folder = Self(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name));
         std::fs::create_dir_all(&folder.0).unwrap();
         if Command::new("osdmaptool").arg("--help").output().is_err() {
@@ -35,9 +35,15 @@ impl Folder {
             return None;
         }
         std::fs::write(folder.0.join("crush"), crush.to_bytes().unwrap()).unwrap();
-        let (osds, bits) = (osds.to_string(), bits.to_string());
-        folder.run(&["--createsimple", &osds, "--with-default-pool", "--clobber", "--pg-bits", &bits]);
+        let create = ["--createsimple", &osds.to_string(), "--with-default-pool", "--clobber"];
+        folder.run(&[&create[..], options].concat());
         folder.run(&["--import-crush", "crush"]);
+        Some(folder)
+    }
+
+    /// One of eight groups an OSD, with upmap entries that Ceph's balancer wrote.
+    fn balanced(name: &str, crush: &CrushMap) -> Option<Self> {
+        let folder = Self::new(name, crush, OSDS, &["--pg-bits", "3"])?;
         let balance = ["--upmap", "entries", "--upmap-deviation", "1", "--upmap-max", "60", "--save"];
         let same_each_time = ["--mark-up-in", "--osd_calc_pg_upmaps_aggressively=false"];
         folder.run(&[&same_each_time[..], &balance].concat());
@@ -117,7 +123,7 @@ fn assert_change(folder: &Folder, map: &OsdMap, change: &Change, arguments: &[&s
 fn assert_changes(name: &str, mut input: ClusterInput) -> Option<usize> {
     input.pools = vec![replicated(1, OSDS as u32 * 8, 3)];
     let mut map = OsdMap::new(&input).unwrap();
-    let folder = Folder::new(name, map.crush(), OSDS, 3)?;
+    let folder = Folder::balanced(name, map.crush())?;
     let entries = folder.entries();
     for (&group, pairs) in &entries {
         map.apply(&Change::Upmap { pool: 1, group, pairs: pairs.clone() }).unwrap();
@@ -156,7 +162,7 @@ fn entries_under_another_map_are_osdmaptools() {
     let mut input = cluster(3, 4, 3);
     input.pools = vec![replicated(1, OSDS as u32 * 8, 3)];
     let mut map = OsdMap::new(&input).unwrap();
-    let Some(folder) = Folder::new("another-map", map.crush(), OSDS, 3) else { return };
+    let Some(folder) = Folder::balanced("another-map", map.crush()) else { return };
     for (group, pairs) in folder.entries() {
         map.apply(&Change::Upmap { pool: 1, group, pairs }).unwrap();
     }
@@ -177,4 +183,62 @@ fn entries_under_another_map_are_osdmaptools() {
     }
     println!("{broken} entries were broken by maps");
     assert!(broken > 4, "only {broken} entries were broken");
+}
+
+/// The map with a rule that spreads copies over racks in place of rule 0.
+fn over_racks(map: &CrushMap) -> CrushMap {
+    let mut dump: Value = serde_json::from_str(&map.to_json()).unwrap();
+    let step = &mut dump["rules"][0]["steps"][1];
+    assert_eq!(step["op"], "chooseleaf_firstn");
+    step["type"] = "rack".into();
+    CrushMap::from_json(&dump.to_string()).unwrap()
+}
+
+// Rule: a map that came to be by changes has the sets of one that osdmaptool makes as it is in the end: with more groups (576 on 288
+// placements, and then on 576), with other numbers of copies, with another rule, and with new OSDs.
+#[test]
+fn sets_do_not_tell_how_a_map_came_to_be() {
+    let mut input = cluster(3, 4, 3);
+    let (pool, pools) = (0, vec![replicated(1, OSDS as u32 * 8, 3)]);
+    // Rule 2 is for racks.
+    let racks = over_racks(&CrushMap::from_json(&input.crushmap).unwrap());
+    let mut dump: Value = serde_json::from_str(&input.crushmap).unwrap();
+    let mut rule: Value = serde_json::from_str::<Value>(&racks.to_json()).unwrap()["rules"][0].take();
+    (rule["rule_id"], rule["rule_name"]) = (2.into(), "racks".into());
+    dump["rules"].as_array_mut().unwrap().push(rule);
+    (input.crushmap, input.pools) = (dump.to_string(), pools);
+    let whole = OsdMap::new(&input).unwrap();
+    let compare = |name: &str, map: &OsdMap, crush: &CrushMap, osds: usize, options: &[&str]| {
+        let Some(folder) = Folder::new(name, crush, osds, options) else { return };
+        assert_sets(map, &folder.run(&["--mark-up-in", "--test-map-pgs-dump-all"]), name);
+    };
+    let mut map = whole.clone();
+    map.act(&MapChange::Split { pool, pg_num: 576 });
+    compare("split", &map, map.crush(), OSDS, &["--pg-bits", "4", "--pgp-bits", "3"]);
+    map.act(&MapChange::PgpNum { pool, pgp_num: 576 });
+    compare("placed", &map, map.crush(), OSDS, &["--pg-bits", "4", "--pgp-bits", "4"]);
+    for size in [2, 5] {
+        let mut map = whole.clone();
+        map.apply(&Change::PoolSize { pool: 1, size, min_size: 1 }).unwrap();
+        let option = format!("--osd_pool_default_size={size}");
+        compare(&format!("size-{size}"), &map, map.crush(), OSDS, &["--pg-bits", "3", &option]);
+    }
+    let mut map = whole.clone();
+    map.apply(&Change::SetRule { pool: 1, rule: 2 }).unwrap();
+    compare("rule", &map, &racks, OSDS, &["--pg-bits", "3"]);
+    let mut map = whole;
+    let location =
+        |id: u32| vec![("host".to_owned(), format!("new.{}", id % 4)), ("rack".to_owned(), "rack.2".to_owned())];
+    let one = |id| Add {
+        osd: osd(id, -1),
+        name: format!("osd.{id}"),
+        weight: 1.5,
+        class: "ssd".into(),
+        location: location(id),
+    };
+    map.apply(&Change::Add { osds: (36..48).map(one).collect() }).unwrap();
+    // The tool gives each of 48 OSDs eight groups.
+    map.act(&MapChange::Split { pool, pg_num: 384 });
+    map.act(&MapChange::PgpNum { pool, pgp_num: 384 });
+    compare("more-osds", &map, map.crush(), 48, &["--pg-bits", "3"]);
 }
