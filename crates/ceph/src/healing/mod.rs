@@ -27,7 +27,7 @@ use crate::fill::Fill;
 use crate::groups::{Group, GroupTable, Protection, start_groups};
 use crate::input::{ClusterInput, Step};
 use crate::map::OsdMap;
-use crate::plane::{DataPlane, EventPlane, WorkId};
+use crate::plane::{DataPlane, EventPlane, FlowPlane, WorkId};
 use crate::reserve::{Claimant, Reservations};
 use clients::Clients;
 use counts::Counts;
@@ -170,7 +170,11 @@ impl Healing {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn of(input: &ClusterInput) -> Result<Self, HealError> {
-        let plane = Box::new(EventPlane::new(input.network, input.seed));
+        let plane: Box<dyn DataPlane + Send + Sync> = if input.events {
+            Box::new(EventPlane::new(input.network, input.seed))
+        } else {
+            Box::new(FlowPlane::new(input.network))
+        };
         let agents: Vec<Box<dyn Agent + Send + Sync>> =
             vec![Box::new(Monitor::new()), Box::new(Manager::new()), Box::new(Balancer::new(input.seed))];
         Healing::new(input, plane, agents)

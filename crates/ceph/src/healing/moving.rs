@@ -4,7 +4,7 @@ use super::Healing;
 use super::job::{Owner, Running};
 use crate::groups::{Contents, Group, Protection};
 use crate::input::Flag;
-use crate::plane::{OpClass, Work, WorkId, WorkKind};
+use crate::plane::{Limit, OpClass, Work, WorkId, WorkKind};
 use crate::reserve::{ClaimKind, ItemKey};
 
 /// The objects that a group moves next, all at a time.
@@ -215,9 +215,20 @@ impl Healing {
         let Some(running) = &mut self.works[id as usize] else { return };
         let seconds = self.now.since(running.accounted).seconds();
         running.accounted = self.now;
-        if matches!(running.owner, Owner::Group(_)) && seconds > 0.0 {
-            self.record.limited("moving", String::new(), seconds);
+        if !matches!(running.owner, Owner::Group(_)) || seconds <= 0.0 {
+            return;
         }
+        let osd = |osd: u32| format!("osd.{osd}");
+        let (kind, name) = match self.plane.limit(id) {
+            Some(Limit::MclockLimit { osd: at }) => ("mclock limit", osd(at)),
+            Some(Limit::Sleep { osd: at }) => ("sleep", osd(at)),
+            Some(Limit::Window { osd: at }) => ("objects under way", osd(at)),
+            Some(Limit::Device { osd: at }) => ("device", osd(at)),
+            Some(Limit::Threads { osd: at }) => ("threads", osd(at)),
+            Some(Limit::Network { osd: at }) => ("network", self.host_of(at)),
+            None => ("moving", String::new()),
+        };
+        self.record.limited(kind, name, seconds);
     }
 
     /// Counts what is done of every work.

@@ -1,6 +1,6 @@
 //! Groups that are not clean at the end, and why.
 
-use super::{Column, Table, counts, reals, texts};
+use super::{Column, Table, reals, texts};
 use crate::groups::{Group, is_osd, places_held, words};
 use crate::healing::{Cause, Healing};
 
@@ -87,7 +87,6 @@ pub(super) fn stuck(healing: &Healing) -> Table {
             ("reason", texts(reasons.into_iter())),
             ("since_seconds", reals(numbers.iter().map(|&number| healing.jobs[number].since.seconds()))),
             ("osds", texts(numbers.iter().map(group).map(|group| set_text(&group.acting)))),
-            ("bytes", counts(numbers.iter().map(group).map(|group| group.contents.bytes))),
         ],
     )
 }
