@@ -79,7 +79,9 @@ impl Chains {
 
     /// Solves what has been touched, and what that touches.
     pub fn solve(&mut self, stations: &mut Stations, clients: &BTreeMap<u32, Open>) {
-        for _ in 0..MOST_ROUNDS {
+        for round in 0..MOST_ROUNDS {
+            // Smaller steps where large ones have not led there.
+            let step = (8.0 / f64::from(round + 1)).clamp(0.1, 0.8);
             let mut chains = std::mem::take(&mut self.dirty);
             if chains.is_empty() && stations.dirty.is_empty() {
                 return;
@@ -87,7 +89,7 @@ impl Chains {
             chains.sort_unstable();
             for chain in chains {
                 self.all[chain as usize].dirty = false;
-                self.update(stations, chain);
+                self.update(stations, chain, step);
             }
             let mut touched = std::mem::take(&mut stations.dirty);
             touched.sort_unstable();
@@ -99,7 +101,7 @@ impl Chains {
                 }
                 let station = &mut stations.all[index as usize];
                 station.dirty = false;
-                station.mend();
+                station.mend(step);
                 let wait = station.wait();
                 let change = (wait - station.told).abs();
                 let mut told = false;
@@ -114,6 +116,26 @@ impl Chains {
                 }
             }
         }
+        #[cfg(test)]
+        if std::env::var("LOOK").is_ok() {
+            println!("not settled");
+            for station in &stations.all {
+                if station.sums.load + station.first.load > 0.98 * station.servers {
+                    println!(
+                        "{:?} {} load {} + {} price {} first {}",
+                        station.kind,
+                        station.servers,
+                        station.sums.load,
+                        station.first.load,
+                        station.price,
+                        station.first_price
+                    );
+                }
+            }
+            for chain in &self.all {
+                println!("chain rate {} round {}", chain.rate, chain.round);
+            }
+        }
         // What has not settled is near enough: the next change goes on from here.
         for chain in std::mem::take(&mut self.dirty) {
             self.all[chain as usize].dirty = false;
@@ -121,7 +143,7 @@ impl Chains {
     }
 
     /// Finds the waits of a chain and its rate.
-    fn update(&mut self, stations: &mut Stations, index: u32) {
+    fn update(&mut self, stations: &mut Stations, index: u32, step: f64) {
         self.solved += 1;
         let chain = &mut self.all[index as usize];
         let works = chain.paths.len() as f64;
@@ -145,9 +167,9 @@ impl Chains {
         let held = starts < chain.window / round.max(1e-12);
         let found = starts.min(chain.window / round.max(1e-12));
         let before = chain.rate;
-        chain.rate = if before > 0.0 { before.powf(0.3) * found.powf(0.7) } else { found };
+        chain.rate = if before > 0.0 { before.powf(1.0 - step) * found.powf(step) } else { found };
         let changed = (chain.rate / before - 1.0).abs() > NOTABLE || before == 0.0;
-        let rate = chain.rate / works;
+        let (rate, window) = (chain.rate / works, chain.window);
         for (_, path) in &mut chain.paths {
             let mut wait_before = 0.0;
             for visit in path.iter_mut() {
@@ -158,12 +180,19 @@ impl Chains {
                 wait_before = others;
                 let load = visits * seconds;
                 // A longer wait of one second lowers the rate by its share of a round, as often as an object comes.
+                // No more of a work can wait here than are under way.
+                let most = window / works * seconds;
                 let mut slope = load * waits[steep].1 / (works * round);
                 if held && visit.item {
                     slope = slope.max(load * starts / works);
                 }
                 steep += 1;
-                let put = Put { load, waiting: load * others, residual: load * seconds / 2.0, slope };
+                let put = Put {
+                    load,
+                    waiting: load.min(most / others.max(1e-300)) * others,
+                    residual: load * seconds / 2.0,
+                    slope,
+                };
                 let kind = stations.all[visit.station as usize].kind;
                 stations.put(visit, put);
                 if changed && kind != Kind::Delay {
@@ -189,6 +218,7 @@ fn waits(stations: &Stations, chain: &Chain) -> Vec<(f64, f64)> {
         if same {
             kept.1.waiting += next.1.waiting;
             kept.1.residual += next.1.residual;
+            kept.1.load += next.1.load;
             kept.2 += next.2;
         }
         same

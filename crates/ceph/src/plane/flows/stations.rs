@@ -7,6 +7,9 @@ use crate::input::{DeviceLaw, NetworkInput, OsdInput};
 use crate::plane::{Limit, OpClass, Work, law};
 use crate::settings::OsdSettings;
 
+/// A load of others beyond which waits for them grow no more: then prices hold what is asked to what there is.
+const MOST_LOAD: f64 = 0.9;
+
 /// What a station is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
@@ -86,20 +89,18 @@ impl Station {
         if matches!(self.kind, Kind::Class { .. } | Kind::Sleep { .. } | Kind::Delay) {
             return 0.0;
         }
-        let mut waiting = self.sums.waiting + self.open.waiting;
         let residual = (self.sums.residual + self.first.residual + self.open.residual - own.residual).max(0.0);
+        let servers = self.servers;
+        let load = ((self.sums.load + self.first.load + self.open.load - own.load) / servers).clamp(0.0, MOST_LOAD);
+        let mut wait = residual / (servers * servers * (1.0 - load));
+        if servers > 1.0 {
+            wait *= load.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
+        }
         if immediate {
             let usual = 2.0 * self.sums.residual / self.sums.load.max(1e-300);
-            waiting = (waiting + self.sums.load * self.price).min(self.held * usual);
+            wait += (self.sums.load * self.price).min(self.held * usual) / servers;
         }
-        let waiting = (waiting + self.first.waiting - own.waiting).max(0.0);
-        let servers = self.servers;
-        if servers == 1.0 {
-            return waiting + residual;
-        }
-        let busy = ((self.sums.load + self.first.load + self.open.load) / servers).clamp(0.0, 1.0);
-        let all_busy = busy.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
-        all_busy * (waiting / servers + residual / (servers * servers))
+        wait
     }
 
     /// Seconds that a visitor waits because more is asked than there is, beside what [`wait_for_others`](Self::wait_for_others) says.
@@ -126,10 +127,10 @@ impl Station {
     }
 
     /// Mends the price: what is asked may not exceed what is there.
-    pub fn mend(&mut self) {
+    pub fn mend(&mut self, part: f64) {
         if self.first.slope > 0.0 {
             let step = (self.first.load - self.servers) / self.first.slope;
-            self.first_price = (self.first_price + 0.8 * step).max(0.0);
+            self.first_price = (self.first_price + part * step).max(0.0);
         }
         let room = (self.servers - self.open.load - self.first.load).max(self.servers * 0.02);
         if !room.is_finite() || self.sums.slope <= 0.0 {
@@ -140,7 +141,7 @@ impl Station {
         let twice = matches!(self.kind, Kind::Class { .. })
             && self.price < 2.0 * self.sums.residual / (self.sums.load * self.servers);
         let step = (self.sums.load - room) / (self.sums.slope * if twice { 2.0 } else { 1.0 });
-        self.price = (self.price + 0.8 * step).max(0.0);
+        self.price = (self.price + part * step).max(0.0);
     }
 }
 
