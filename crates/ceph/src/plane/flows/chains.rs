@@ -13,8 +13,12 @@ use super::stations::{Kind, Stations};
 
 /// Share of its rate by which a chain must change before its neighbours are solved again.
 const NOTABLE: f64 = 1e-3;
-/// Rounds of mending after which a solution is taken as it is.
+/// Rounds of mending, and chains solved, after which a solution is taken as it is. So many for each that a change touches, and so many over the number of
+/// chains:
+/// a small network settles, and in a large one a change does not go on to where it is hardly felt.
 const MOST_ROUNDS: u32 = 200;
+const MOST_SOLVED: u64 = 100_000;
+const SOLVED_EACH: u64 = 30;
 
 /// Objects of one primary, or transactions of one deletion, under way together.
 #[derive(Debug)]
@@ -23,13 +27,26 @@ pub(super) struct Chain {
     pub window: f64,
     /// The paths of its works, which take turns, with the works' places.
     pub paths: Vec<(u32, Vec<Visit>)>,
+    /// Of each visit, in the order of the paths, the first of the same station.
+    pub groups: Vec<u32>,
     /// Objects a second of all its works.
     pub rate: f64,
     /// Seconds of an object's way, with all its waits.
     pub round: f64,
     pub dirty: bool,
+    /// Whether an earlier solution has left it as it was.
+    pub late: bool,
     /// Whether its rate has changed since the works were told.
     pub changed: bool,
+}
+
+/// What a chain has at a station.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Own {
+    pub load: f64,
+    pub residual: f64,
+    /// How often an object of each work comes, in all.
+    pub times: f64,
 }
 
 /// All chains.
@@ -40,6 +57,8 @@ pub(super) struct Chains {
     pub changed: Vec<u32>,
     /// Chains solved so far, for measuring.
     pub solved: u64,
+    left: Vec<u32>,
+    own: Vec<Own>,
 }
 
 /// Seconds of an object's way: each stage takes what its longest branch takes. `of` gives the seconds of a visit.
@@ -77,19 +96,58 @@ impl Chains {
         }
     }
 
+    /// Puts a work's path into a chain.
+    pub fn insert(&mut self, chain: u32, id: u32, path: Vec<Visit>) {
+        let of = &mut self.all[chain as usize];
+        of.paths.push((id, path));
+        of.group();
+        self.touch(chain);
+    }
+
+    /// Takes a work's path out of a chain.
+    pub fn remove(&mut self, chain: u32, id: u32) -> Vec<Visit> {
+        let of = &mut self.all[chain as usize];
+        let at = of.paths.iter().position(|(of, _)| *of == id).expect("a work under way has a path");
+        let (_, path) = of.paths.remove(at);
+        of.group();
+        if of.paths.is_empty() {
+            of.rate = 0.0;
+        }
+        self.touch(chain);
+        path
+    }
+
     /// Solves what has been touched, and what that touches.
     pub fn solve(&mut self, stations: &mut Stations, clients: &BTreeMap<u32, Open>) {
-        for round in 0..MOST_ROUNDS {
-            // Smaller steps where large ones have not led there.
-            let step = (8.0 / f64::from(round + 1)).clamp(0.1, 0.8);
+        let until = self.solved + SOLVED_EACH * self.dirty.len() as u64 + MOST_SOLVED / (self.all.len() as u64 + 1);
+        let mut round = 0_u32;
+        loop {
+            // What the last change has touched goes first, then what an earlier solution has left.
             let mut chains = std::mem::take(&mut self.dirty);
+            if chains.is_empty() && stations.dirty.is_empty() {
+                chains = std::mem::take(&mut self.left);
+                chains.iter().for_each(|chain| self.all[*chain as usize].late = false);
+            }
             if chains.is_empty() && stations.dirty.is_empty() {
                 return;
             }
-            chains.sort_unstable();
+            // Smaller steps where large ones have not led there.
+            let step = (8.0 / f64::from(round + 1)).clamp(0.1, 0.8);
+            round += 1;
             for chain in chains {
-                self.all[chain as usize].dirty = false;
-                self.update(stations, chain, step);
+                let of = &mut self.all[chain as usize];
+                of.dirty = false;
+                if self.solved <= until || of.rate == 0.0 {
+                    of.late = false;
+                    self.update(stations, chain, step);
+                } else if !of.late {
+                    of.late = true;
+                    self.left.push(chain);
+                }
+            }
+            // What has not settled by now is near enough, and the next change goes on from here.
+            if round > MOST_ROUNDS || self.solved > until {
+                return;
             }
             let mut touched = std::mem::take(&mut stations.dirty);
             touched.sort_unstable();
@@ -99,46 +157,27 @@ impl Chains {
                 {
                     stations.admit(osd, open);
                 }
-                let station = &mut stations.all[index as usize];
-                station.dirty = false;
-                station.mend(step);
-                let wait = station.wait();
-                let change = (wait - station.told).abs();
-                let mut told = false;
-                for (chain, visits) in &stations.all[index as usize].visitors {
-                    if change * f64::from(*visits) > NOTABLE * self.all[*chain as usize].round {
-                        self.touch(*chain);
-                        told = true;
-                    }
-                }
-                if told {
-                    stations.all[index as usize].told = wait;
-                }
+                self.mend(stations, index, step);
             }
         }
-        #[cfg(test)]
-        if std::env::var("LOOK").is_ok() {
-            println!("not settled");
-            for station in &stations.all {
-                if station.sums.load + station.first.load > 0.98 * station.servers {
-                    println!(
-                        "{:?} {} load {} + {} price {} first {}",
-                        station.kind,
-                        station.servers,
-                        station.sums.load,
-                        station.first.load,
-                        station.price,
-                        station.first_price
-                    );
-                }
-            }
-            for chain in &self.all {
-                println!("chain rate {} round {}", chain.rate, chain.round);
+    }
+
+    /// Mends the price of a station, and tells its visitors what they wait if that matters to them.
+    fn mend(&mut self, stations: &mut Stations, index: u32, step: f64) {
+        let station = &mut stations.all[index as usize];
+        station.dirty = false;
+        station.mend(step);
+        let wait = station.wait();
+        let change = (wait - station.told).abs();
+        let mut told = false;
+        for (chain, visits) in &station.visitors {
+            if change * f64::from(*visits) > NOTABLE * self.all[*chain as usize].round {
+                self.touch(*chain);
+                told = true;
             }
         }
-        // What has not settled is near enough: the next change goes on from here.
-        for chain in std::mem::take(&mut self.dirty) {
-            self.all[chain as usize].dirty = false;
+        if told {
+            station.told = wait;
         }
     }
 
@@ -151,56 +190,44 @@ impl Chains {
             chain.rate = 0.0;
             return;
         }
-        let waits = waits(stations, chain);
-        let (mut at, mut steep) = (0, 0);
+        chain.find_waits(stations, &mut self.own);
         let (mut round, mut starts) = (0.0, 0.0);
-        for (_, path) in &mut chain.paths {
-            for visit in path.iter_mut() {
-                visit.wait = waits[at].0;
-                at += 1;
-            }
+        for (_, path) in &chain.paths {
             round += along(path, |visit| visit.wait + if visit.passes { visit.seconds } else { 0.0 }) / works;
             starts += 1.0 / item_seconds(path).max(1e-12);
         }
         chain.round = round;
         // A work queues one item at a time, so that it starts no more objects than its items are let through.
-        let held = starts < chain.window / round.max(1e-12);
-        let found = starts.min(chain.window / round.max(1e-12));
+        let most = chain.window / round.max(1e-12);
+        let held = starts < most;
+        let found = starts.min(most);
         let before = chain.rate;
         chain.rate = if before > 0.0 { before.powf(1.0 - step) * found.powf(step) } else { found };
         let changed = (chain.rate / before - 1.0).abs() > NOTABLE || before == 0.0;
-        let (rate, window) = (chain.rate / works, chain.window);
+        let rate = chain.rate / works;
+        let mut groups = chain.groups.iter();
         for (_, path) in &mut chain.paths {
-            let mut wait_before = 0.0;
+            let mut device_wait = 0.0;
             for visit in path.iter_mut() {
-                let visits = rate * visit.times;
-                let seconds = if visit.holds { visit.seconds + wait_before } else { visit.seconds };
-                let price = stations.all[visit.station as usize].wait_for_room(visit.seconds, visit.immediate);
-                let others = visit.wait - price;
-                wait_before = others;
-                let load = visits * seconds;
+                let station = &stations.all[visit.station as usize];
+                let seconds = if visit.holds { visit.seconds + device_wait } else { visit.seconds };
+                // Threads are held while the device makes wait, but for what more is asked of it than it has: that waits before.
+                device_wait = visit.wait - station.wait_for_room(visit.seconds, visit.immediate);
+                let load = rate * visit.times * seconds;
                 // A longer wait of one second lowers the rate by its share of a round, as often as an object comes.
-                // No more of a work can wait here than are under way.
-                let most = window / works * seconds;
-                let mut slope = load * waits[steep].1 / (works * round);
+                let group = groups.next().map_or(0, |group| *group as usize);
+                let mut slope = load * self.own[group].times / (works * round);
                 if held && visit.item {
                     slope = slope.max(load * starts / works);
                 }
-                steep += 1;
-                let put = Put {
-                    load,
-                    waiting: load.min(most / others.max(1e-300)) * others,
-                    residual: load * seconds / 2.0,
-                    slope,
-                };
-                let kind = stations.all[visit.station as usize].kind;
+                let put = Put { load, waiting: load * visit.wait, residual: load * seconds / 2.0, slope };
+                let bounded = station.kind != Kind::Delay;
                 stations.put(visit, put);
-                if changed && kind != Kind::Delay {
+                if changed && bounded {
                     stations.touch(visit.station);
                 }
             }
         }
-        let chain = &mut self.all[index as usize];
         if changed && !chain.changed {
             chain.changed = true;
             self.changed.push(index);
@@ -208,26 +235,30 @@ impl Chains {
     }
 }
 
-/// What each visit of a chain waits, in the order of its paths, and how often an object of each work comes to the station in all.
-fn waits(stations: &Stations, chain: &Chain) -> Vec<(f64, f64)> {
-    let visits: Vec<&Visit> = chain.paths.iter().flat_map(|(_, path)| path).collect();
-    let mut own: Vec<(u32, Put, f64)> = visits.iter().map(|visit| (visit.station, visit.put, visit.times)).collect();
-    own.sort_unstable_by_key(|(station, ..)| *station);
-    own.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1.waiting += next.1.waiting;
-            kept.1.residual += next.1.residual;
-            kept.1.load += next.1.load;
-            kept.2 += next.2;
+impl Chain {
+    /// Finds which visits are of one station.
+    fn group(&mut self) {
+        let stations: Vec<u32> = self.paths.iter().flat_map(|(_, path)| path).map(|visit| visit.station).collect();
+        let first = |station: &u32| stations.iter().position(|other| other == station).unwrap_or(0) as u32;
+        self.groups = stations.iter().map(first).collect();
+    }
+
+    /// Finds what each visit waits, and what the chain has at each station.
+    fn find_waits(&mut self, stations: &Stations, own: &mut Vec<Own>) {
+        own.clear();
+        own.resize(self.groups.len(), Own::default());
+        let visits = self.paths.iter().flat_map(|(_, path)| path);
+        for (visit, group) in visits.zip(&self.groups) {
+            let own = &mut own[*group as usize];
+            own.load += visit.put.load;
+            own.residual += visit.put.residual;
+            own.times += visit.times;
         }
-        same
-    });
-    let wait = |visit: &&Visit| {
-        let station = &stations.all[visit.station as usize];
-        let at = own.binary_search_by_key(&visit.station, |(station, ..)| *station).unwrap_or(0);
-        let wait = station.wait_for_others(&own[at].1, visit.immediate);
-        (wait + station.wait_for_room(visit.seconds, visit.immediate), own[at].2)
-    };
-    visits.iter().map(wait).collect()
+        let visits = self.paths.iter_mut().flat_map(|(_, path)| path);
+        for (visit, group) in visits.zip(&self.groups) {
+            let station = &stations.all[visit.station as usize];
+            visit.wait = station.wait_for_others(&own[*group as usize], visit.immediate)
+                + station.wait_for_room(visit.seconds, visit.immediate);
+        }
+    }
 }

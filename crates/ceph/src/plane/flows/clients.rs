@@ -89,12 +89,8 @@ impl Stations {
         let repair = (device.sums.load + device.first.load).min(servers);
         let busy = ((repair + open.load) / servers).min(1.0);
         // What recovery has under way is all that a client finds of it, however much its objects wait for each other.
-        let found = device.sums.waiting
-            + device.first.waiting
-            + device.sums.load * device.price
-            + device.sums.residual
-            + device.first.residual
-            + open.residual;
+        let found =
+            device.sums.waiting + device.first.waiting + device.sums.residual + device.first.residual + open.residual;
         let all_busy = busy.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
         let wait = all_busy * found / (servers * servers) / (1.0 - (open.load / servers).min(0.99));
         wait.min(f64::from(MOST_UNDER_WAY) / open.requests.max(1e-300))

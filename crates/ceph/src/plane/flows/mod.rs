@@ -55,6 +55,8 @@ pub struct FlowPlane {
     ends: BinaryHeap<Reverse<(SimTime, WorkId, u32)>>,
     begun: u32,
     now: SimTime,
+    /// Whether something has changed since rates were found last.
+    pending: bool,
 }
 
 impl FlowPlane {
@@ -71,6 +73,7 @@ impl FlowPlane {
             ends: BinaryHeap::new(),
             begun: 0,
             now: SimTime::ZERO,
+            pending: false,
         }
     }
 
@@ -81,6 +84,9 @@ impl FlowPlane {
 
     /// Finds the rates that the last changes gave, and the ends that follow.
     fn solve(&mut self) {
+        if !std::mem::take(&mut self.pending) {
+            return;
+        }
         self.chains.solve(&mut self.stations, &self.clients);
         for chain in std::mem::take(&mut self.chains.changed) {
             self.chains.all[chain as usize].changed = false;
@@ -115,10 +121,19 @@ impl FlowPlane {
         }
         let window = if deletes { 1 } else { self.stations.osd(work.primary).settings.osd_recovery_max_active.max(1) };
         let window = f64::from(window);
-        let new = Chain { window, paths: Vec::new(), rate: 0.0, round: 0.0, dirty: false, changed: false };
+        let new = Chain {
+            window,
+            paths: Vec::new(),
+            groups: Vec::new(),
+            rate: 0.0,
+            round: 0.0,
+            dirty: false,
+            late: false,
+            changed: false,
+        };
         let chain = if let Some(chain) = self.free.pop() {
             let old = &mut self.chains.all[chain as usize];
-            *old = Chain { dirty: old.dirty, changed: old.changed, ..new };
+            *old = Chain { dirty: old.dirty, late: old.late, changed: old.changed, ..new };
             chain
         } else {
             self.chains.all.push(new);
@@ -137,26 +152,22 @@ impl FlowPlane {
         for visit in &path {
             self.stations.visited(visit, flow.chain, true);
         }
-        self.chains.all[flow.chain as usize].paths.push((id, path));
-        self.chains.touch(flow.chain);
+        self.chains.insert(flow.chain, id, path);
+        self.pending = true;
         self.works.insert(id, flow);
     }
 
     /// Takes a work out of the network.
     fn remove(&mut self, id: WorkId) -> Option<WorkFlow> {
         let work = self.works.remove(&id)?;
-        let paths = &mut self.chains.all[work.chain as usize].paths;
-        let at = paths.iter().position(|(of, _)| *of == id).expect("a work under way has a path");
-        let (_, mut path) = paths.remove(at);
-        let last = paths.is_empty();
+        let mut path = self.chains.remove(work.chain, id);
+        self.pending = true;
         for visit in &mut path {
             self.stations.put(visit, path::Put::default());
             self.stations.visited(visit, work.chain, false);
             self.stations.touch(visit.station);
         }
-        self.chains.touch(work.chain);
-        if last {
-            self.chains.all[work.chain as usize].rate = 0.0;
+        if self.chains.all[work.chain as usize].paths.is_empty() {
             if work.work.kind != WorkKind::Delete {
                 self.by_primary.remove(&work.work.primary);
             }
@@ -224,6 +235,7 @@ impl DataPlane for FlowPlane {
             let open = self.stations.open(osd.id, &open.asked);
             self.clients.insert(osd.id, open);
         }
+        self.pending = true;
     }
 
     fn set_clients(&mut self, now: SimTime, osd: u32, load: ClientLoad) {
@@ -237,6 +249,7 @@ impl DataPlane for FlowPlane {
             self.stations.all[device as usize].open = path::Put::default();
         }
         self.stations.touch(device);
+        self.pending = true;
     }
 
     fn start(&mut self, now: SimTime, id: WorkId, work: Work) {

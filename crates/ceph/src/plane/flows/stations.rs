@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::chains::Own;
 use super::path::{Put, Visit};
 use crate::input::{DeviceLaw, NetworkInput, OsdInput};
 use crate::plane::{Limit, OpClass, Work, law};
@@ -85,7 +86,7 @@ impl Station {
     /// that is this one: then the price is what they wait. Of the others, one that comes finds what waits and half of what is served, as
     /// services have fixed lengths. With several servers the share of the time in which all are busy counts, by Sakasegawa's
     /// approximation (Ann. Inst. Stat. Math. 29, 1977).
-    pub fn wait_for_others(&self, own: &Put, immediate: bool) -> f64 {
+    pub fn wait_for_others(&self, own: &Own, immediate: bool) -> f64 {
         if matches!(self.kind, Kind::Class { .. } | Kind::Sleep { .. } | Kind::Delay) {
             return 0.0;
         }
@@ -120,7 +121,7 @@ impl Station {
     /// What stands in the way of a visitor, its own chain's part included: it changes as waits do.
     pub fn wait(&self) -> f64 {
         if self.servers.is_finite() {
-            self.price + self.first_price + self.wait_for_others(&Put::default(), false)
+            self.price + self.first_price + self.wait_for_others(&Own::default(), false)
         } else {
             0.0
         }
