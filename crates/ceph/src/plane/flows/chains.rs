@@ -128,9 +128,6 @@ impl Chains {
                 chains = std::mem::take(&mut self.left);
                 chains.iter().for_each(|chain| self.all[*chain as usize].late = false);
             }
-            if chains.is_empty() && stations.dirty.is_empty() {
-                return;
-            }
             // Smaller steps where large ones have not led there.
             let step = (8.0 / f64::from(round + 1)).clamp(0.1, 0.8);
             round += 1;
@@ -178,6 +175,10 @@ impl Chains {
         }
         if told {
             station.told = wait;
+            // A price that has not done its work goes on, whether or not it is felt yet.
+            if station.is_overdrawn(NOTABLE) {
+                stations.touch(index);
+            }
         }
     }
 

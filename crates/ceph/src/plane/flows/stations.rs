@@ -127,6 +127,11 @@ impl Station {
         }
     }
 
+    /// Whether more is asked than there is, by more than this share.
+    pub fn is_overdrawn(&self, share: f64) -> bool {
+        self.first.load + self.sums.load + self.open.load > self.servers * (1.0 + share)
+    }
+
     /// Mends the price: what is asked may not exceed what is there.
     pub fn mend(&mut self, part: f64) {
         if self.first.slope > 0.0 {
