@@ -213,7 +213,7 @@ impl Chains {
                 let station = &stations.all[visit.station as usize];
                 let seconds = if visit.holds { visit.seconds + device_wait } else { visit.seconds };
                 // Threads are held while the device makes wait, but for what more is asked of it than it has: that waits before.
-                device_wait = visit.wait - station.wait_for_room(visit.seconds, visit.immediate);
+                device_wait = visit.wait - station.wait_for_room(visit);
                 let load = rate * visit.times * seconds;
                 // A longer wait of one second lowers the rate by its share of a round, as often as an object comes.
                 let group = groups.next().map_or(0, |group| *group as usize);
@@ -221,7 +221,13 @@ impl Chains {
                 if held && visit.item {
                     slope = slope.max(load * starts / works);
                 }
-                let put = Put { load, waiting: load * visit.wait, residual: load * seconds / 2.0, slope };
+                let put = Put {
+                    rate: rate * visit.times,
+                    load,
+                    waiting: load * visit.wait,
+                    residual: load * seconds / 2.0,
+                    slope,
+                };
                 let bounded = station.kind != Kind::Delay;
                 stations.put(visit, put);
                 if changed && bounded {
@@ -258,8 +264,7 @@ impl Chain {
         let visits = self.paths.iter_mut().flat_map(|(_, path)| path);
         for (visit, group) in visits.zip(&self.groups) {
             let station = &stations.all[visit.station as usize];
-            visit.wait = station.wait_for_others(&own[*group as usize], visit.immediate)
-                + station.wait_for_room(visit.seconds, visit.immediate);
+            visit.wait = station.wait_for_others(&own[*group as usize], visit.immediate) + station.wait_for_room(visit);
         }
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Visit {
 /// A visit's part in the sums of a station.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Put {
+    /// Visits a second.
+    pub rate: f64,
     /// Servers busy.
     pub load: f64,
     /// Seconds of service that wait, on average.

@@ -72,6 +72,7 @@ pub(super) struct Stations {
 
 impl Put {
     fn add(&mut self, other: &Put, sign: f64) {
+        self.rate += sign * other.rate;
         self.load += sign * other.load;
         self.waiting += sign * other.waiting;
         self.residual += sign * other.residual;
@@ -107,15 +108,23 @@ impl Station {
     /// Seconds that a visitor waits because more is asked than there is, beside what [`wait_for_others`](Self::wait_for_others) says.
     ///
     /// A class at its limit lets each request go its own cost after the one before; with less to do, each goes at once.
-    pub fn wait_for_room(&self, seconds: f64, immediate: bool) -> f64 {
-        if immediate {
+    pub fn wait_for_room(&self, visit: &Visit) -> f64 {
+        if visit.immediate {
             return self.first_price;
         }
-        if !matches!(self.kind, Kind::Class { .. }) || self.price == 0.0 {
+        if !matches!(self.kind, Kind::Class { .. }) || !self.servers.is_finite() {
             return self.price;
         }
+        let pays = visit.seconds / self.servers;
+        // Each request goes no sooner than what it pays after the one before, so that one waits that follows a cheaper one closely; those
+        // of its own kind keep their distance by themselves.
+        let others = (self.sums.rate - visit.put.rate).max(0.0);
+        let close = if others * pays > 1e-9 { pays - (1.0 - (-others * pays).exp()) / others } else { 0.0 };
+        if self.price == 0.0 {
+            return close;
+        }
         let usual = 2.0 * self.sums.residual / (self.sums.load * self.servers).max(1e-300);
-        self.price + seconds / self.servers * (self.price / usual).min(1.0)
+        close.max(self.price + pays * (self.price / usual).min(1.0))
     }
 
     /// What stands in the way of a visitor, its own chain's part included: it changes as waits do.
@@ -125,6 +134,11 @@ impl Station {
         } else {
             0.0
         }
+    }
+
+    /// Whether a visitor waits for what is not there.
+    fn has_price(&self, immediate: bool) -> bool {
+        if immediate { self.first_price > 0.0 } else { self.price > 0.0 }
     }
 
     /// Whether more is asked than there is, by more than this share.
@@ -247,7 +261,10 @@ impl Stations {
     pub fn limit(&self, work: &Work, path: &[Visit]) -> Limit {
         let price = |visit: &Visit| {
             let station = &self.all[visit.station as usize];
-            (visit.times * station.wait_for_room(visit.seconds, visit.immediate), station.kind)
+            (
+                if station.has_price(visit.immediate) { visit.times * station.wait_for_room(visit) } else { 0.0 },
+                station.kind,
+            )
         };
         let dearest = path.iter().map(price).filter(|(price, _)| *price > 0.0);
         match dearest.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, kind)| kind) {
