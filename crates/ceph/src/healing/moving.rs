@@ -202,7 +202,8 @@ impl Healing {
 
     /// Counts what is done of a work.
     pub(super) fn sync_work(&mut self, id: WorkId) {
-        if self.works[id as usize].as_ref().is_none_or(|running| running.is_over) {
+        // At one time nothing more is done, and a plane need not find its rates anew between two changes of that time.
+        if self.works[id as usize].as_ref().is_none_or(|running| running.is_over || running.accounted == self.now) {
             return;
         }
         self.account_work(id);
