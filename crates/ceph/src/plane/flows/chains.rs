@@ -33,6 +33,8 @@ pub(super) struct Chain {
     pub rate: f64,
     /// Seconds of an object's way, with all its waits.
     pub round: f64,
+    /// Whether its works wait for their items and not for room in the window.
+    pub held: bool,
     pub dirty: bool,
     /// Whether an earlier solution has left it as it was.
     pub late: bool,
@@ -102,6 +104,7 @@ impl Chains {
         of.paths.push((id, path));
         of.group();
         self.touch(chain);
+        self.change(chain);
     }
 
     /// Takes a work's path out of a chain.
@@ -114,7 +117,17 @@ impl Chains {
             of.rate = 0.0;
         }
         self.touch(chain);
+        self.change(chain);
         path
+    }
+
+    /// The works of a chain are to be told of its rate.
+    fn change(&mut self, chain: u32) {
+        let of = &mut self.all[chain as usize];
+        if !of.changed {
+            of.changed = true;
+            self.changed.push(chain);
+        }
     }
 
     /// Solves what has been touched, and what that touches.
@@ -164,8 +177,8 @@ impl Chains {
         let station = &mut stations.all[index as usize];
         station.dirty = false;
         station.mend(step);
-        let wait = station.wait();
-        let change = (wait - station.told).abs();
+        let waits = station.waits();
+        let change = (waits[0] - station.told[0]).abs() / step + (waits[1] - station.told[1]).abs();
         let mut told = false;
         for (chain, visits) in &station.visitors {
             if change * f64::from(*visits) > NOTABLE * self.all[*chain as usize].round {
@@ -174,7 +187,7 @@ impl Chains {
             }
         }
         if told {
-            station.told = wait;
+            station.told = waits;
             // A price that has not done its work goes on, whether or not it is felt yet.
             if station.is_overdrawn(NOTABLE) {
                 stations.touch(index);
@@ -201,10 +214,12 @@ impl Chains {
         // A work queues one item at a time, so that it starts no more objects than its items are let through.
         let most = chain.window / round.max(1e-12);
         let held = starts < most;
+        chain.held = held;
         let found = starts.min(most);
         let before = chain.rate;
         chain.rate = if before > 0.0 { before.powf(1.0 - step) * found.powf(step) } else { found };
-        let changed = (chain.rate / before - 1.0).abs() > NOTABLE || before == 0.0;
+        // However small the step, what matters is how far there is to go.
+        let changed = (found / before - 1.0).abs() > NOTABLE || before == 0.0;
         let rate = chain.rate / works;
         let mut groups = chain.groups.iter();
         for (_, path) in &mut chain.paths {
@@ -235,9 +250,8 @@ impl Chains {
                 }
             }
         }
-        if changed && !chain.changed {
-            chain.changed = true;
-            self.changed.push(index);
+        if changed {
+            self.change(index);
         }
     }
 }

@@ -62,7 +62,13 @@ impl Stations {
         let parts = (used.len() as f64 / shards).min(1.0);
         let speeds = [open.cost / open.load, cost / device.sums.load];
         let share = repairs_share(settings, class, speeds, device.servers / shards);
-        device.servers * (1.0 - parts * share)
+        // What clients ask within their reservation is due when it comes, as is recovery within its own: then the first to come goes first,
+        // and recovery has no more under way than its window.
+        let reserved = law::rates(settings, OpClass::Client).map_or(0.0, |rates| rates.reservation * shards);
+        if open.cost <= reserved {
+            return device.servers;
+        }
+        (device.servers * (1.0 - parts * share)).max(open.load * reserved / open.cost)
     }
 
     /// Clients' part of an OSD's device, beside what recovery asks now.
@@ -113,8 +119,11 @@ impl Stations {
             return ClientState { served, mean_seconds: mean, p99_seconds: mean, busy };
         }
         let wait = self.clients_wait(device, open);
-        // Waits above their mean fall off as in a queue of one server: one in a hundred is this long.
-        let p99 = wait / busy.max(1e-9) * (busy / 0.01).max(1.0).ln();
+        // What clients make each other wait falls off as in a queue of one server, so that one in a hundred waits long; what recovery has
+        // under way is bounded, and one in a hundred finds about twice of it.
+        let own = open.load / servers;
+        let among = (open.residual / (servers * servers * (1.0 - own.min(0.99)))).min(wait);
+        let p99 = among / own.max(1e-9) * (own / 0.01).max(1.0).ln() + 2.0 * (wait - among);
         ClientState { served, mean_seconds: wait + service, p99_seconds: p99 + service, busy }
     }
 }

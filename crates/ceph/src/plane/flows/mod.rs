@@ -127,6 +127,7 @@ impl FlowPlane {
             groups: Vec::new(),
             rate: 0.0,
             round: 0.0,
+            held: false,
             dirty: false,
             late: false,
             changed: false,
@@ -336,8 +337,11 @@ impl DataPlane for FlowPlane {
     fn limit(&mut self, id: WorkId) -> Option<Limit> {
         self.solve();
         let flow = self.works.get(&id)?;
-        let paths = &self.chains.all[flow.chain as usize].paths;
-        let (_, path) = paths.iter().find(|(of, _)| *of == id)?;
-        Some(self.stations.limit(&flow.work, path))
+        let chain = &self.chains.all[flow.chain as usize];
+        let (_, path) = chain.paths.iter().find(|(of, _)| *of == id)?;
+        Some(self.stations.limit(&flow.work, path, chain.held))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -46,7 +46,7 @@ pub(super) struct Station {
     /// The most that those who go before all classes find of the classes, in requests: the threads hold no more.
     pub held: f64,
     /// What its visitors waited when they were told last.
-    pub told: f64,
+    pub told: [f64; 2],
     /// Chains that come here, with how many visits.
     pub visitors: Vec<(u32, u32)>,
     pub dirty: bool,
@@ -127,13 +127,12 @@ impl Station {
         close.max(self.price + pays * (self.price / usual).min(1.0))
     }
 
-    /// What stands in the way of a visitor, its own chain's part included: it changes as waits do.
-    pub fn wait(&self) -> f64 {
-        if self.servers.is_finite() {
-            self.price + self.first_price + self.wait_for_others(&Own::default(), false)
-        } else {
-            0.0
+    /// What its visitors wait: for room, and for each other.
+    pub fn waits(&self) -> [f64; 2] {
+        if !self.servers.is_finite() {
+            return [0.0; 2];
         }
+        [self.price + self.first_price, self.wait_for_others(&Own::default(), false)]
     }
 
     /// Whether a visitor waits for what is not there.
@@ -240,7 +239,7 @@ impl Stations {
             price: 0.0,
             first_price: 0.0,
             held,
-            told: 0.0,
+            told: [0.0; 2],
             visitors: Vec::new(),
             dirty: false,
         });
@@ -257,16 +256,17 @@ impl Stations {
         Some((self.of(Kind::Port { host: here, into: false }), self.of(Kind::Port { host: there, into: true })))
     }
 
-    /// What keeps a work from going faster: what it pays most for; else its window.
-    pub fn limit(&self, work: &Work, path: &[Visit]) -> Limit {
-        let price = |visit: &Visit| {
+    /// What keeps a work from going faster: what it pays most for; else, where its items hold it, what they wait for; else its window.
+    pub fn limit(&self, work: &Work, path: &[Visit], held: bool) -> Limit {
+        let paid = |visit: &Visit| {
             let station = &self.all[visit.station as usize];
-            (
-                if station.has_price(visit.immediate) { visit.times * station.wait_for_room(visit) } else { 0.0 },
-                station.kind,
-            )
+            let seconds =
+                if station.has_price(visit.immediate) { visit.times * station.wait_for_room(visit) } else { 0.0 };
+            let of_item =
+                if held && visit.item { visit.wait + if visit.passes { visit.seconds } else { 0.0 } } else { 0.0 };
+            (if held { of_item } else { seconds }, station.kind)
         };
-        let dearest = path.iter().map(price).filter(|(price, _)| *price > 0.0);
+        let dearest = path.iter().map(paid).filter(|(seconds, _)| *seconds > 0.0);
         match dearest.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, kind)| kind) {
             Some(Kind::Class { osd, .. }) => Limit::MclockLimit { osd },
             Some(Kind::Sleep { osd }) => Limit::Sleep { osd },
