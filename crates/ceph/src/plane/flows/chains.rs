@@ -189,7 +189,7 @@ impl Chains {
         if told {
             station.told = waits;
             // A price that has not done its work goes on, whether or not it is felt yet.
-            if station.is_overdrawn(NOTABLE) {
+            if !station.is_settled(NOTABLE) {
                 stations.touch(index);
             }
         }

@@ -140,9 +140,11 @@ impl Station {
         if immediate { self.first_price > 0.0 } else { self.price > 0.0 }
     }
 
-    /// Whether more is asked than there is, by more than this share.
-    pub fn is_overdrawn(&self, share: f64) -> bool {
-        self.first.load + self.sums.load + self.open.load > self.servers * (1.0 + share)
+    /// Whether what is asked is what there is, within this share, or less and without a price.
+    pub fn is_settled(&self, share: f64) -> bool {
+        let load = self.first.load + self.sums.load + self.open.load;
+        let least = if self.price > 0.0 { self.servers * (1.0 - share) } else { 0.0 };
+        (least..=self.servers * (1.0 + share)).contains(&load)
     }
 
     /// Mends the price: what is asked may not exceed what is there.
