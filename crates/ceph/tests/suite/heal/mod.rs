@@ -1,7 +1,9 @@
 //! Whole runs, and the reservations that pace them.
 
+mod random;
 mod reservations;
 mod runs;
+mod space;
 mod steady;
 
 use resilver_ceph::{Change, ClusterInput, Column, GroupColumns, HealError, Healing, Step, Table, tables};
