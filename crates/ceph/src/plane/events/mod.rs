@@ -7,6 +7,7 @@
 mod clients;
 mod objects;
 mod osd;
+mod rounds;
 
 use std::collections::BTreeMap;
 

@@ -20,21 +20,31 @@ const MOST_ROUNDS: u32 = 200;
 const MOST_SOLVED: u64 = 100_000;
 const SOLVED_EACH: u64 = 30;
 
+/// A work's way through the network.
+#[derive(Debug)]
+pub(super) struct Way {
+    /// Which work.
+    pub id: u32,
+    pub path: Vec<Visit>,
+    /// Units a second.
+    pub rate: f64,
+    /// Whether it waits for its items and not for room in the window.
+    pub held: bool,
+}
+
 /// Objects of one primary, or transactions of one deletion, under way together.
 #[derive(Debug)]
 pub(super) struct Chain {
     /// How many are under way.
     pub window: f64,
-    /// The paths of its works, which take turns, with the works' places.
-    pub paths: Vec<(u32, Vec<Visit>)>,
+    /// Its works, which take turns.
+    pub ways: Vec<Way>,
     /// Of each visit, in the order of the paths, the first of the same station.
     pub groups: Vec<u32>,
     /// Objects a second of all its works.
     pub rate: f64,
     /// Seconds of an object's way, with all its waits.
     pub round: f64,
-    /// Whether its works wait for their items and not for room in the window.
-    pub held: bool,
     pub dirty: bool,
     /// Whether an earlier solution has left it as it was.
     pub late: bool,
@@ -101,7 +111,8 @@ impl Chains {
     /// Puts a work's path into a chain.
     pub fn insert(&mut self, chain: u32, id: u32, path: Vec<Visit>) {
         let of = &mut self.all[chain as usize];
-        of.paths.push((id, path));
+        of.ways.push(Way { id, path, rate: 0.0, held: false });
+        of.rate = 0.0;
         of.group();
         self.touch(chain);
         self.change(chain);
@@ -110,10 +121,10 @@ impl Chains {
     /// Takes a work's path out of a chain.
     pub fn remove(&mut self, chain: u32, id: u32) -> Vec<Visit> {
         let of = &mut self.all[chain as usize];
-        let at = of.paths.iter().position(|(of, _)| *of == id).expect("a work under way has a path");
-        let (_, path) = of.paths.remove(at);
+        let at = of.ways.iter().position(|way| way.id == id).expect("a work under way has a way");
+        let path = of.ways.remove(at).path;
         of.group();
-        if of.paths.is_empty() {
+        if of.ways.is_empty() {
             of.rate = 0.0;
         }
         self.touch(chain);
@@ -199,45 +210,34 @@ impl Chains {
     fn update(&mut self, stations: &mut Stations, index: u32, step: f64) {
         self.solved += 1;
         let chain = &mut self.all[index as usize];
-        let works = chain.paths.len() as f64;
-        if chain.paths.is_empty() {
+        if chain.ways.is_empty() {
             chain.rate = 0.0;
             return;
         }
         chain.find_waits(stations, &mut self.own);
-        let (mut round, mut starts) = (0.0, 0.0);
-        for (_, path) in &chain.paths {
-            round += along(path, |visit| visit.wait + if visit.passes { visit.seconds } else { 0.0 }) / works;
-            starts += 1.0 / item_seconds(path).max(1e-12);
-        }
-        chain.round = round;
-        // A work queues one item at a time, so that it starts no more objects than its items are let through.
-        let most = chain.window / round.max(1e-12);
-        let held = starts < most;
-        chain.held = held;
-        let found = starts.min(most);
+        let works = chain.ways.len() as f64;
         let before = chain.rate;
-        chain.rate = if before > 0.0 { before.powf(1.0 - step) * found.powf(step) } else { found };
+        let found = chain.find_rates(step);
         // However small the step, what matters is how far there is to go.
         let changed = (found / before - 1.0).abs() > NOTABLE || before == 0.0;
-        let rate = chain.rate / works;
+        let round = chain.round;
         let mut groups = chain.groups.iter();
-        for (_, path) in &mut chain.paths {
+        for Way { path, rate, held, .. } in &mut chain.ways {
             let mut device_wait = 0.0;
             for visit in path.iter_mut() {
                 let station = &stations.all[visit.station as usize];
                 let seconds = if visit.holds { visit.seconds + device_wait } else { visit.seconds };
                 // Threads are held while the device makes wait, but for what more is asked of it than it has: that waits before.
                 device_wait = visit.wait - station.wait_for_room(visit);
-                let load = rate * visit.times * seconds;
+                let load = *rate * visit.times * seconds;
                 // A longer wait of one second lowers the rate by its share of a round, as often as an object comes.
                 let group = groups.next().map_or(0, |group| *group as usize);
                 let mut slope = load * self.own[group].times / (works * round);
-                if held && visit.item {
-                    slope = slope.max(load * starts / works);
+                if *held && visit.item {
+                    slope = slope.max(load * *rate);
                 }
                 let put = Put {
-                    rate: rate * visit.times,
+                    rate: *rate * visit.times,
                     load,
                     waiting: load * visit.wait,
                     residual: load * seconds / 2.0,
@@ -257,9 +257,39 @@ impl Chains {
 }
 
 impl Chain {
+    /// Finds the rates of the works, goes this part of the way there, and says what all of them would have.
+    ///
+    /// Works take turns, so that all have one rate where the window binds; but a work queues one item at a time, and starts no more
+    /// objects than its items are let through. The others have what that leaves of the window.
+    fn find_rates(&mut self, part: f64) -> f64 {
+        let works = self.ways.len() as f64;
+        let round = |way: &Way| along(&way.path, |visit| visit.wait + if visit.passes { visit.seconds } else { 0.0 });
+        let ways: Vec<(f64, f64)> =
+            self.ways.iter().map(|way| (round(way).max(1e-12), 1.0 / item_seconds(&way.path).max(1e-12))).collect();
+        self.round = ways.iter().map(|(round, _)| round).sum::<f64>() / works;
+        let (mut window, mut rounds) = (self.window, self.round * works);
+        let mut held = vec![false; ways.len()];
+        // Each pass holds one work at least, or ends.
+        while let Some(at) = (0..ways.len()).find(|at| !held[*at] && ways[*at].1 * rounds < window) {
+            held[at] = true;
+            window -= ways[at].1 * ways[at].0;
+            rounds -= ways[at].0;
+        }
+        let common = if rounds > 0.0 { window.max(0.0) / rounds } else { 0.0 };
+        let mut all = 0.0;
+        for ((way, (_, most)), held) in self.ways.iter_mut().zip(ways).zip(held) {
+            way.held = held;
+            let found = if held { most } else { common };
+            way.rate = if way.rate > 0.0 { way.rate.powf(1.0 - part) * found.powf(part) } else { found };
+            all += found;
+        }
+        self.rate = self.ways.iter().map(|way| way.rate).sum();
+        all
+    }
+
     /// Finds which visits are of one station.
     fn group(&mut self) {
-        let stations: Vec<u32> = self.paths.iter().flat_map(|(_, path)| path).map(|visit| visit.station).collect();
+        let stations: Vec<u32> = self.ways.iter().flat_map(|way| &way.path).map(|visit| visit.station).collect();
         let first = |station: &u32| stations.iter().position(|other| other == station).unwrap_or(0) as u32;
         self.groups = stations.iter().map(first).collect();
     }
@@ -268,14 +298,14 @@ impl Chain {
     fn find_waits(&mut self, stations: &Stations, own: &mut Vec<Own>) {
         own.clear();
         own.resize(self.groups.len(), Own::default());
-        let visits = self.paths.iter().flat_map(|(_, path)| path);
+        let visits = self.ways.iter().flat_map(|way| &way.path);
         for (visit, group) in visits.zip(&self.groups) {
             let own = &mut own[*group as usize];
             own.load += visit.put.load;
             own.residual += visit.put.residual;
             own.times += visit.times;
         }
-        let visits = self.paths.iter_mut().flat_map(|(_, path)| path);
+        let visits = self.ways.iter_mut().flat_map(|way| &mut way.path);
         for (visit, group) in visits.zip(&self.groups) {
             let station = &stations.all[visit.station as usize];
             visit.wait = station.wait_for_others(&own[*group as usize], visit.immediate) + station.wait_for_room(visit);

@@ -14,7 +14,7 @@ use super::{ClientLoad, ClientState, DataPlane, Limit, Progress, Work, WorkId, W
 use crate::input::{NetworkInput, OsdInput};
 use crate::settings::OsdSettings;
 
-use chains::{Chain, Chains, along};
+use chains::{Chain, Chains, Way, along};
 use clients::Open;
 use path::{Use, objects_a_unit, path, uses};
 use stations::{Kind, Stations};
@@ -90,12 +90,10 @@ impl FlowPlane {
         self.chains.solve(&mut self.stations, &self.clients);
         for chain in std::mem::take(&mut self.chains.changed) {
             self.chains.all[chain as usize].changed = false;
-            let Chain { rate, paths, .. } = &self.chains.all[chain as usize];
-            let rate = rate / paths.len().max(1) as f64;
-            for (id, _) in paths {
+            for Way { id, rate, .. } in &self.chains.all[chain as usize].ways {
                 let work = self.works.get_mut(id).expect("a path is that of a work under way");
                 work.go_to(self.now, &mut self.used);
-                work.rate = rate;
+                work.rate = *rate;
                 self.begun += 1;
                 work.changes = self.begun;
                 self.ends.push(Reverse((work.end(), *id, work.changes)));
@@ -123,11 +121,11 @@ impl FlowPlane {
         let window = f64::from(window);
         let new = Chain {
             window,
-            paths: Vec::new(),
+            ways: Vec::new(),
             groups: Vec::new(),
             rate: 0.0,
             round: 0.0,
-            held: false,
+
             dirty: false,
             late: false,
             changed: false,
@@ -168,7 +166,7 @@ impl FlowPlane {
             self.stations.visited(visit, work.chain, false);
             self.stations.touch(visit.station);
         }
-        if self.chains.all[work.chain as usize].paths.is_empty() {
+        if self.chains.all[work.chain as usize].ways.is_empty() {
             if work.work.kind != WorkKind::Delete {
                 self.by_primary.remove(&work.work.primary);
             }
@@ -263,7 +261,7 @@ impl DataPlane for FlowPlane {
         let chain = &self.chains.all[flow.chain as usize];
         // The first object needs its whole way, while the flow delivers from the start. Of objects that begin together, half a window is
         // there before a steady stream would have it.
-        let (_, path) = chain.paths.last().expect("its path was just added");
+        let path = &chain.ways.last().expect("its path was just added").path;
         let way = along(path, |visit| if visit.passes { visit.seconds } else { 0.0 });
         let delay = way * (chain.window - 1.0) / (2.0 * chain.window);
         let filled = now + SimDuration::from_seconds(delay).unwrap_or(SimDuration::ZERO);
@@ -338,8 +336,8 @@ impl DataPlane for FlowPlane {
         self.solve();
         let flow = self.works.get(&id)?;
         let chain = &self.chains.all[flow.chain as usize];
-        let (_, path) = chain.paths.iter().find(|(of, _)| *of == id)?;
-        Some(self.stations.limit(&flow.work, path, chain.held))
+        let way = chain.ways.iter().find(|way| way.id == id)?;
+        Some(self.stations.limit(&flow.work, &way.path, way.held))
     }
 }
 
