@@ -7,6 +7,8 @@ mod law;
 pub mod queue;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod twins;
 
 pub use events::EventPlane;
 pub use flows::FlowPlane;

@@ -86,6 +86,18 @@ impl Stations {
         device.open.load = held;
         device.open.waiting = open.load * share * wait;
         device.open.residual = open.residual * share;
+        // They hold the threads of all shards alike.
+        let shards = f64::from(self.osd(osd).settings.osd_op_num_shards.max(1));
+        let threads: Vec<u32> = self.of_osd(osd).filter(|station| self.is_threads(*station)).collect();
+        for station in threads {
+            let threads = &mut self.all[station as usize];
+            threads.open.load = (held / shards).min(0.9 * threads.servers);
+            threads.open.residual = open.residual * share / shards;
+        }
+    }
+
+    fn is_threads(&self, station: u32) -> bool {
+        matches!(self.all[station as usize].kind, Kind::Threads { .. })
     }
 
     /// Seconds that a client's request waits for the device.

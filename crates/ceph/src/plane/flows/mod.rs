@@ -245,7 +245,8 @@ impl DataPlane for FlowPlane {
             self.clients.insert(osd, open);
         } else {
             self.clients.remove(&osd);
-            self.stations.all[device as usize].open = path::Put::default();
+            let own: Vec<u32> = self.stations.of_osd(osd).collect();
+            own.into_iter().for_each(|station| self.stations.all[station as usize].open = path::Put::default());
         }
         self.stations.touch(device);
         self.pending = true;
