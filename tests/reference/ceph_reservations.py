@@ -79,9 +79,7 @@ class Cluster:
     """All reservers, and what happened."""
 
     def __init__(self, osds: int, slots: int) -> None:
-        self.sides = {
-            side: [Slots(slots) for _ in range(osds)] for side in ("local", "remote")
-        }
+        self.sides = {side: [Slots(slots) for _ in range(osds)] for side in ("local", "remote")}
         self.heard: list[tuple[str, Request]] = []
         self.events: list[tuple[int, int, str]] = []
         self.requests = 0

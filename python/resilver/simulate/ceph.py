@@ -67,4 +67,3 @@ def heal(cluster: str, progress: Callable[[HealProgress], bool] | None = None) -
                 raise Interrupted("the run was stopped before its end")
         tables = {name: pa.table(table) for name, table in healing.report().items()}
         return Healed(tables, healing.digest())
-

@@ -144,7 +144,7 @@ impl Contents {
     /// Mean bytes of a piece of an object as it is moved, its part of the omap with it.
     #[must_use]
     pub fn moved_piece_bytes(&self, protection: &Protection) -> u64 {
-        let omap = if self.objects == 0 { 0 } else { self.omap_bytes / self.objects };
+        let omap = self.omap_bytes.checked_div(self.objects).unwrap_or(0);
         protection.piece_of(self.object_bytes()) + omap
     }
 
