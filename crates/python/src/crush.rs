@@ -7,6 +7,7 @@ use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
+use resilver_placement::balance;
 use resilver_placement::crush::{self, Batch, BatchScratch, BucketKind, TreeRule, Tunables};
 use resilver_system::read;
 
@@ -177,6 +178,12 @@ impl CrushMap {
     fn failure_domains(&self, rule: u32) -> PyResult<(String, usize)> {
         let rule = self.map.rule_by_id(rule).ok_or_else(|| placement_error(format!("the map has no rule {rule}")))?;
         Ok(self.map.domains_of(rule))
+    }
+
+    /// The devices that a rule reaches, by weights above zero.
+    fn devices_of_rule(&self, rule: u32) -> PyResult<Vec<i32>> {
+        let rule = self.map.rule_by_id(rule).ok_or_else(|| placement_error(format!("the map has no rule {rule}")))?;
+        Ok(balance::devices_of(&self.map, rule))
     }
 
     /// Maps inputs by a rule: an array of shape (inputs, copies).

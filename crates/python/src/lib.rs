@@ -39,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<population::PopulationCensus>()?;
     module.add_class::<topology::Topology>()?;
     module.add_function(wrap_pyfunction!(devices::drawn_speeds, module)?)?;
+    module.add_function(wrap_pyfunction!(balance::upmaps_by_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(balance::upmaps_by_groups, module)?)?;
     module.add_class::<walk::Walk>()?;
     module.add_function(wrap_pyfunction!(faults::name_faults, module)?)?;

@@ -109,10 +109,15 @@ impl<'a> Groups<'a> {
         0..self.members.last().map_or(0, |last| last.first + last.pool.pg_num)
     }
 
+    /// Which member a group is of.
+    pub(super) fn member_place(&self, group: u32) -> usize {
+        self.members.partition_point(|member| member.first <= group) - 1
+    }
+
     /// The pool of a group, and its number there.
     pub(super) fn member(&self, group: u32) -> (&Member<'a>, u32) {
-        let place = self.members.partition_point(|member| member.first <= group) - 1;
-        (&self.members[place], group - self.members[place].first)
+        let member = &self.members[self.member_place(group)];
+        (member, group - member.first)
     }
 
     /// Whether a group has a whole set of an operator's, which nobody touches.
@@ -142,6 +147,13 @@ impl<'a> Groups<'a> {
         } else {
             self.pairs.insert(group, pairs);
         }
+    }
+
+    /// Whether a group's entry is what it was at first.
+    pub(super) fn is_as_before(&self, group: u32) -> bool {
+        let (member, ps) = self.member(group);
+        let before = member.pool.exceptions.upmap_items.get(&ps).filter(|items| !items.is_empty());
+        before == self.pairs.get(&group)
     }
 
     /// The entries that are others than at first, by pool and group.

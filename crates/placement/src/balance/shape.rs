@@ -22,6 +22,13 @@ pub(super) struct Block {
     pub(super) levels: Vec<Level>,
 }
 
+impl Block {
+    /// How many pieces the block places.
+    pub(super) fn pieces(&self) -> usize {
+        self.levels.iter().map(|level| level.fanout).product()
+    }
+}
+
 /// A rule and the trees below its takes.
 #[derive(Debug)]
 pub(super) struct RuleShape {
@@ -99,6 +106,7 @@ fn blocks_of(rule: &Rule, size: usize) -> (Vec<Block>, bool) {
             _ => {}
         }
     }
+    let is_plain = is_plain && !blocks.is_empty();
     (blocks, is_plain)
 }
 
@@ -133,7 +141,7 @@ fn parents_of_type(map: &CrushMap, roots: &BTreeSet<i32>, type_id: i32) -> BTree
 
 /// By device: its share of each take's weight. In single precision and in Ceph's order of summing, so that what is compared
 /// with it falls on the same side.
-fn weights_of(map: &CrushMap, rule: &Rule) -> BTreeMap<i32, f32> {
+pub(super) fn weights_of(map: &CrushMap, rule: &Rule) -> BTreeMap<i32, f32> {
     let mut weights: BTreeMap<i32, f32> = BTreeMap::new();
     for root in takes(rule) {
         let (mut own, mut sum) = (BTreeMap::new(), 0.0f32);
