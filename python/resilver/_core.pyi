@@ -80,6 +80,7 @@ class CrushMap:
     def rules(self) -> list[tuple[int, str]]: ...
     def device_name(self, device: int) -> str: ...
     def failure_domains(self, rule: int) -> tuple[str, int]: ...
+    def devices_of_rule(self, rule: int) -> list[int]: ...
     def map_rule(
         self,
         rule: int,
@@ -182,6 +183,19 @@ def group_sets(
 ) -> tuple[
     npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]
 ]: ...
+def upmaps_by_bytes(
+    map: CrushMap,
+    pools: str,
+    piece_bytes: list[list[int]],
+    reweight: list[int],
+    is_up: list[bool],
+    capacity: list[int],
+    used: list[int],
+    limits: tuple[int, int, float],
+) -> list[tuple[int, int, list[tuple[int, int]]]]: ...
+def upmaps_by_groups(
+    map: CrushMap, pools: str, reweight: list[int], is_up: list[bool], steps: int, deviation: int
+) -> list[tuple[int, int, list[tuple[int, int]]]]: ...
 def parity_group_balance(system: str) -> dict[str, int] | None: ...
 def place_objects(
     system: str, maps: Sequence[CrushMap], first: int, count: int, copies: int

@@ -40,7 +40,7 @@ pub fn upmaps_by_groups(
 /// The entries that even out bytes, with the loads as they are: (pool, group, pairs), no pairs for a removal.
 ///
 /// `piece_bytes` has a list a pool, of an entry a group; `capacity` and `used` are bytes and have, like `reweight` (16.16) and
-/// `is_up`, an entry a device; `limits` is how many entries, how many bytes moved, and by how much of its capacity an OSD must be
+/// `is_up`, an entry a device; `limits` is how many pieces move, how many bytes, and by how much of its capacity an OSD must be
 /// fuller than another to give it a piece.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a row of columns, as Python has them")]
@@ -58,7 +58,7 @@ pub fn upmaps_by_bytes(
     let map = map.shared();
     let pools: Vec<Pool> = read(pools).map_err(system_error)?;
     let osds = Osds { reweight: &reweight, is_up: &is_up, affinity: &[] };
-    let limits = ByteLimits { entries: limits.0, moved_bytes: limits.1, within: limits.2 };
+    let limits = ByteLimits { pieces: limits.0, moved_bytes: limits.1, within: limits.2 };
     let entries = py.detach(|| {
         let raw = raw_sets(&map, &pools, osds)?;
         let placed = pools.iter().zip(&raw).zip(&piece_bytes);

@@ -2,6 +2,14 @@
 
 from resilver import _core
 from resilver.simulate.affected import affected, affected_batches, affected_groups
+from resilver.simulate.balance import (
+    BalancePlan,
+    OsdShares,
+    UpmapEntry,
+    balance_by_bytes,
+    balance_by_groups,
+    with_entries,
+)
 from resilver.simulate.code_trees import CodeTree, RepairStep, code_tree
 from resilver.simulate.codes import Code, Survivable, redundancy
 from resilver.simulate.crush import CrushMap
@@ -31,12 +39,14 @@ from resilver.simulate.run import Progress, simulate, validate, validate_runs
 from resilver.simulate.topologies import Topology, topology
 
 __all__ = [
+    "BalancePlan",
     "Code",
     "CodeTree",
     "CrushMap",
     "FairRates",
     "GroupSets",
     "LostObjects",
+    "OsdShares",
     "ParityGroupBalance",
     "PartOfPopulation",
     "PopulationScan",
@@ -46,9 +56,12 @@ __all__ = [
     "StatedGroups",
     "Survivable",
     "Topology",
+    "UpmapEntry",
     "affected",
     "affected_batches",
     "affected_groups",
+    "balance_by_bytes",
+    "balance_by_groups",
     "census",
     "code_tree",
     "compare_stated",
@@ -72,6 +85,7 @@ __all__ = [
     "validate",
     "validate_runs",
     "version",
+    "with_entries",
 ]
 
 version: str = _core.__version__

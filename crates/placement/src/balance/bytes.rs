@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use crate::balance::Entry;
 use crate::balance::groups::{Groups, RawSets};
-use crate::balance::shape::{Block, NO_PARENT, RuleShape};
-use crate::crush::{CrushMap, MapError, NONE};
+use crate::balance::shape::RuleShape;
+use crate::crush::{CrushMap, MapError};
 use crate::pool::{Osds, Pool, apply_pairs};
 
 /// What a step must gain by byte, so that no two steps undo each other over the last bits of a sum.
@@ -30,8 +30,8 @@ pub struct PoolBytes<'a> {
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByteLimits {
-    /// Groups whose entry changes, at most.
-    pub entries: usize,
+    /// Pieces that are elsewhere afterwards, at most.
+    pub pieces: usize,
     /// Bytes of pieces that are elsewhere afterwards, at most.
     pub moved_bytes: u64,
     /// No piece moves between OSDs whose fill differs by less, as a share of their capacity.
@@ -40,8 +40,8 @@ pub struct ByteLimits {
 
 /// The entries that even out bytes relative to capacity.
 ///
-/// An OSD's capacity counts times its reweight, as Ceph's balancer counts its weight. Where a piece may go is what the pool's rule
-/// says: a piece that is alone in its failure domain may go to another that the group does not use, below the same buckets further
+/// An OSD with a reweight below 1 takes up to that share of what the giver has, as Ceph's balancer gives it that share of its
+/// weight; it gives only what it has above others. Where a piece may go is what the pool's rule says: a piece that is alone in its failure domain may go to another that the group does not use, below the same buckets further
 /// up; a group of pieces that a rule keeps together stays together. Groups with a `pg_upmap` of an operator's stay as they are.
 ///
 /// # Arguments
@@ -56,6 +56,29 @@ pub struct ByteLimits {
 ///
 /// # Errors
 /// A pool's rule is none of the map.
+///
+/// # Examples
+/// ```
+/// use resilver_placement::balance::{ByteLimits, PoolBytes, RawSets, plan_by_bytes};
+/// use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
+/// use resilver_placement::pool::{Exceptions, Osds, Pool, PoolKind};
+/// let map = CrushMap::flat(4, BucketKind::Straw2, Tunables::JEWEL);
+/// let (kind, exceptions) = (PoolKind::Replicated, Exceptions::default());
+/// let pool = Pool { id: 1, pg_num: 64, pgp_num: 64, size: 1, rule: 0, hashpspool: true, kind, exceptions };
+/// let osds = Osds { reweight: &[0x10000; 4], is_up: &[true; 4], affinity: &[] };
+/// let raw = RawSets::place(&map, &pool, osds).unwrap();
+/// let mut used = [0; 4];
+/// (0..64).for_each(|group| used[raw.of(group)[0] as usize] += 5);
+/// let limits = ByteLimits { pieces: 64, moved_bytes: u64::MAX, within: 0.0 };
+/// let pools = [PoolBytes { pool: &pool, raw: &raw, piece_bytes: &[5; 64] }];
+/// let entries = plan_by_bytes(&map, &pools, osds, &[1000; 4], &used, limits).unwrap();
+/// entries.iter().flat_map(|entry| &entry.pairs).for_each(|&(from, to)| {
+///     used[from as usize] -= 5;
+///     used[to as usize] += 5;
+/// });
+/// // 64 groups of one copy are 16 for each of the four.
+/// assert_eq!(used, [80; 4]);
+/// ```
 pub fn plan_by_bytes(
     map: &CrushMap,
     pools: &[PoolBytes<'_>],
@@ -101,16 +124,24 @@ struct Step {
 /// An OSD, as far as it may give and take.
 #[derive(Debug, Clone, Default)]
 struct Store {
-    /// Bytes that fit, times the reweight; 0 of one that neither gives nor takes.
+    /// Bytes that fit; 0 of one that neither gives nor takes.
     capacity: f64,
+    /// Its reweight, as a share.
+    reweight: f64,
     used: f64,
     /// (group, place in its set).
     pieces: Vec<(u32, u32)>,
 }
 
 impl Store {
+    /// How full it is, as one that gives.
     fn fill(&self) -> f64 {
         self.used / self.capacity
+    }
+
+    /// How full it is, as one that takes.
+    fn level(&self) -> f64 {
+        self.used / (self.capacity * self.reweight)
     }
 }
 
@@ -127,8 +158,10 @@ struct Plan<'a> {
     givers: Vec<i32>,
     /// By member: OSDs that its rule reaches and that may take, by rising fill.
     takers: Vec<Vec<i32>>,
-    changed: BTreeSet<u32>,
+    moved_pieces: usize,
     moved_bytes: u64,
+    /// The largest capacity times reweight.
+    largest: f64,
 }
 
 impl<'a> Plan<'a> {
@@ -137,9 +170,10 @@ impl<'a> Plan<'a> {
         let stores: Vec<Store> = (0..capacity.len())
             .map(|osd| {
                 let reweight = osds.reweight.get(osd).copied().unwrap_or(0x10000);
-                let takes_part = osds.is_up(osd as i32) && used.len() > osd;
-                let capacity = if takes_part { capacity[osd] as f64 * f64::from(reweight) / 65536.0 } else { 0.0 };
-                Store { capacity, used: used.get(osd).copied().unwrap_or(0) as f64, pieces: Vec::new() }
+                let takes_part = osds.is_up(osd as i32) && reweight > 0 && used.len() > osd;
+                let capacity = if takes_part { capacity[osd] as f64 } else { 0.0 };
+                let used = used.get(osd).copied().unwrap_or(0) as f64;
+                Store { capacity, reweight: f64::from(reweight) / 65536.0, used, pieces: Vec::new() }
             })
             .collect();
         let mut piece_bytes = Vec::new();
@@ -151,13 +185,15 @@ impl<'a> Plan<'a> {
         for group in groups.numbers() {
             groups.set(group, &mut sets[group as usize]);
         }
+        let largest = stores.iter().map(|store| store.capacity * store.reweight).fold(0.0, f64::max);
         let mut plan = Self {
+            largest,
             piece_bytes,
             before: sets.clone(),
             sets,
             givers: Vec::new(),
             takers: Vec::new(),
-            changed: BTreeSet::new(),
+            moved_pieces: 0,
             moved_bytes: 0,
             stores,
             groups,
@@ -189,19 +225,19 @@ impl<'a> Plan<'a> {
     }
 
     fn list_osds(&mut self) {
-        let by_fill = |list: &mut Vec<i32>, stores: &[Store]| {
+        let rising = |list: &mut Vec<i32>, measure: fn(&Store) -> f64| {
             list.sort_by(|&one, &other| {
-                let (first, second) = (&stores[one as usize], &stores[other as usize]);
-                first.fill().total_cmp(&second.fill()).then(one.cmp(&other))
+                let (first, second) = (&self.stores[one as usize], &self.stores[other as usize]);
+                measure(first).total_cmp(&measure(second)).then(one.cmp(&other))
             });
         };
         let has_room = |osd: i32| self.stores.get(osd as usize).is_some_and(|store| store.capacity > 0.0);
         let mut givers: Vec<i32> = (0..self.stores.len() as i32).filter(|&osd| has_room(osd)).collect();
         givers.retain(|&osd| !self.stores[osd as usize].pieces.is_empty());
-        by_fill(&mut givers, &self.stores);
+        rising(&mut givers, Store::fill);
         let of_rule = |shape: &RuleShape| -> Vec<i32> {
             let mut own: Vec<i32> = shape.weights.keys().copied().filter(|&osd| has_room(osd)).collect();
-            by_fill(&mut own, &self.stores);
+            rising(&mut own, Store::level);
             own
         };
         self.takers = self.groups.members.iter().map(|member| of_rule(&member.shape)).collect();
@@ -224,27 +260,26 @@ impl<'a> Plan<'a> {
         let store = &self.stores[osd as usize];
         let mut best: Option<Step> = None;
         for &(group, place) in &store.pieces {
-            let is_new = !self.changed.contains(&group);
-            if is_new && self.changed.len() >= limits.entries {
+            let bytes = self.piece_bytes[group as usize];
+            let is_full = self.moved_pieces >= limits.pieces || self.moved_bytes + bytes > limits.moved_bytes;
+            if is_full && !self.is_elsewhere(group, place as usize) {
                 continue;
             }
-            let bytes = self.piece_bytes[group as usize];
             let least = best.as_ref().map_or(bytes as f64 * LEAST_GAIN, |step| step.gain);
             for &to in &self.takers[self.groups.member_place(group)] {
                 let taker = &self.stores[to as usize];
-                let per_byte = 2.0 * (store.fill() - taker.fill()) - bytes as f64 / store.capacity;
-                if store.fill() - taker.fill() < limits.within || bytes as f64 * per_byte <= least {
+                let apart = store.fill() - taker.level();
+                let per_byte = 2.0 * apart - bytes as f64 / store.capacity;
+                if apart < limits.within || bytes as f64 * (per_byte - bytes as f64 / self.largest) <= least {
                     break;
                 }
-                let gain = bytes as f64 * (per_byte - bytes as f64 / taker.capacity);
+                let gain = bytes as f64 * (per_byte - bytes as f64 / (taker.capacity * taker.reweight));
                 if gain <= least || !self.may_go(group, place as usize, to) {
                     continue;
                 }
-                let moved = self.moved_with(group, place as usize, to);
-                let Some(pairs) = self.pairs_with(group, place as usize, to).filter(|_| moved <= limits.moved_bytes)
-                else {
-                    continue;
-                };
+                let (pieces, moved) = self.moved_with(group, place as usize, to);
+                let is_within = pieces <= limits.pieces && moved <= limits.moved_bytes;
+                let Some(pairs) = self.pairs_with(group, place as usize, to).filter(|_| is_within) else { continue };
                 best = Some(Step { group, place: place as usize, from: osd, to, bytes, gain, pairs });
                 break;
             }
@@ -260,30 +295,7 @@ impl<'a> Plan<'a> {
         if set.contains(&to) || (raw.contains(&to) && raw.get(place) != Some(&to)) {
             return false;
         }
-        let (block, places) = block_of(&member.shape, set.len(), place);
-        if !member.shape.contains(block.root, to) {
-            return false;
-        }
-        let others = |of: std::ops::Range<usize>| of.filter(|&other| other != place).map(|other| set[other]);
-        let under = |osd: i32, type_id: i32| if type_id > 0 { member.shape.parent(osd, type_id) } else { osd };
-        // The highest level at which the two OSDs part: there the piece leaves a bucket, which must be its alone, for one that
-        // is not in use.
-        let Some(level) =
-            block.levels.iter().find(|level| under(to, level.type_id) != under(set[place], level.type_id))
-        else {
-            return false;
-        };
-        let (old, new) = (under(set[place], level.type_id), under(to, level.type_id));
-        let is_free = |other: i32| {
-            let used = under(other, level.type_id);
-            other == NONE || (used != new && used != old)
-        };
-        // What other blocks use is not taken either: the monitors take an entry away that puts two pieces into one domain.
-        (level.type_id == 0 || new != NO_PARENT)
-            && others(places.clone()).all(is_free)
-            && others(0..places.start)
-                .chain(others(places.end..set.len()))
-                .all(|other| under(other, level.type_id) != new)
+        member.shape.may_replace(set, place, to)
     }
 
     /// The pairs of a group with one of its pieces elsewhere; `None` where pairs cannot say it.
@@ -299,15 +311,21 @@ impl<'a> Plan<'a> {
         (found == wanted).then_some(pairs)
     }
 
-    /// Bytes that are elsewhere than at first once a piece has gone to an OSD.
-    fn moved_with(&self, group: u32, place: usize, to: i32) -> u64 {
-        let (before, now) = (&self.before[group as usize], &self.sets[group as usize]);
+    /// Pieces and bytes that are elsewhere than at first once a piece has gone to an OSD.
+    fn moved_with(&self, group: u32, place: usize, to: i32) -> (usize, u64) {
         let bytes = self.piece_bytes[group as usize];
-        self.moved_bytes + u64::from(before[place] != to) * bytes - u64::from(before[place] != now[place]) * bytes
+        let (will, does) = (self.before[group as usize][place] != to, self.is_elsewhere(group, place));
+        let pieces = self.moved_pieces + usize::from(will) - usize::from(does);
+        (pieces, self.moved_bytes + u64::from(will) * bytes - u64::from(does) * bytes)
+    }
+
+    /// Whether a piece is elsewhere than at first.
+    fn is_elsewhere(&self, group: u32, place: usize) -> bool {
+        self.before[group as usize][place] != self.sets[group as usize][place]
     }
 
     fn take(&mut self, step: Step) {
-        self.moved_bytes = self.moved_with(step.group, step.place, step.to);
+        (self.moved_pieces, self.moved_bytes) = self.moved_with(step.group, step.place, step.to);
         for osd in [step.from, step.to] {
             self.unlist(osd);
         }
@@ -320,11 +338,10 @@ impl<'a> Plan<'a> {
             self.list(osd);
         }
         self.sets[step.group as usize][step.place] = step.to;
-        self.groups.put(step.group, step.pairs);
-        if self.groups.is_as_before(step.group) {
-            self.changed.remove(&step.group);
+        if self.sets[step.group as usize] == self.before[step.group as usize] {
+            self.groups.put_back(step.group);
         } else {
-            self.changed.insert(step.group);
+            self.groups.put(step.group, step.pairs);
         }
     }
 
@@ -338,35 +355,18 @@ impl<'a> Plan<'a> {
     /// Puts an OSD back into them.
     fn list(&mut self, osd: i32) {
         let Self { stores, takers, givers, groups, .. } = self;
-        let own = (stores[osd as usize].fill(), osd);
-        let put = |list: &mut Vec<i32>| {
-            let is_before = |&one: &i32| {
-                let fill = stores[one as usize].fill();
-                fill.total_cmp(&own.0).then(one.cmp(&own.1)).is_lt()
-            };
+        let put = |list: &mut Vec<i32>, measure: fn(&Store) -> f64| {
+            let own = measure(&stores[osd as usize]);
+            let is_before = |&one: &i32| measure(&stores[one as usize]).total_cmp(&own).then(one.cmp(&osd)).is_lt();
             list.insert(list.partition_point(is_before), osd);
         };
         for (list, member) in takers.iter_mut().zip(&groups.members) {
             if member.shape.weights.contains_key(&osd) {
-                put(list);
+                put(list, Store::level);
             }
         }
         if !stores[osd as usize].pieces.is_empty() {
-            put(givers);
+            put(givers, Store::fill);
         }
     }
-}
-
-/// The block of a rule that a place of a set belongs to, and the places that it has.
-fn block_of(shape: &RuleShape, length: usize, place: usize) -> (&Block, std::ops::Range<usize>) {
-    let mut start = 0;
-    for block in &shape.blocks {
-        let end = if shape.blocks.len() == 1 { length } else { (start + block.pieces()).min(length) };
-        if place < end {
-            return (block, start..end);
-        }
-        start = end;
-    }
-    let last = shape.blocks.last().expect("a plain rule has a block, since its set has a place");
-    (last, start..length)
 }

@@ -149,11 +149,11 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Whether a group's entry is what it was at first.
-    pub(super) fn is_as_before(&self, group: u32) -> bool {
+    /// Gives a group the pairs that it had at first.
+    pub(super) fn put_back(&mut self, group: u32) {
         let (member, ps) = self.member(group);
-        let before = member.pool.exceptions.upmap_items.get(&ps).filter(|items| !items.is_empty());
-        before == self.pairs.get(&group)
+        let before = member.pool.exceptions.upmap_items.get(&ps).cloned();
+        self.put(group, before.unwrap_or_default());
     }
 
     /// The entries that are others than at first, by pool and group.

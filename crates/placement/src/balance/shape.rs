@@ -1,6 +1,7 @@
 //! What a rule asks of a set: where its blocks start, which levels they go down, and what stands above each device there.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
 use crate::crush::{CrushMap, NONE, Rule, Step};
 
@@ -68,6 +69,41 @@ impl RuleShape {
     /// The bucket of a type of the rule's levels that an item is in or is, below the rule's takes; else [`NO_PARENT`].
     pub(super) fn parent(&self, item: i32, type_id: i32) -> i32 {
         self.parents.get(&type_id).and_then(|parents| parents.get(&item)).copied().unwrap_or(NO_PARENT)
+    }
+
+    /// Whether the rule lets the piece at a place of a set be on another device, all others where they are.
+    pub(super) fn may_replace(&self, set: &[i32], place: usize, to: i32) -> bool {
+        let (block, places) = self.block_of(set.len(), place);
+        if !self.contains(block.root, to) {
+            return false;
+        }
+        let under = |osd: i32, type_id: i32| if type_id > 0 { self.parent(osd, type_id) } else { osd };
+        // The highest level at which the two devices part: there the piece leaves a bucket, which must be its alone, for one
+        // that is not in use.
+        let parts = |level: &&Level| under(to, level.type_id) != under(set[place], level.type_id);
+        let Some(&Level { type_id, .. }) = block.levels.iter().find(parts) else { return false };
+        let (old, new) = (under(set[place], type_id), under(to, type_id));
+        if type_id > 0 && new == NO_PARENT {
+            return false;
+        }
+        // What other blocks use is not taken either: the monitors take an entry away that puts two pieces into one domain.
+        set.iter().enumerate().filter(|&(other, &device)| other != place && device != NONE).all(|(other, &device)| {
+            let used = under(device, type_id);
+            used != new && (used != old || !places.contains(&other))
+        })
+    }
+
+    /// The block that a place of a set belongs to, and the places that it has.
+    fn block_of(&self, length: usize, place: usize) -> (&Block, Range<usize>) {
+        let mut start = 0;
+        for block in &self.blocks {
+            let end = if self.blocks.len() == 1 { length } else { (start + block.pieces()).min(length) };
+            if place < end {
+                return (block, start..end);
+            }
+            start = end;
+        }
+        (self.blocks.last().expect("a plain rule has a block, since its set has a place"), start..length)
     }
 }
 

@@ -19,6 +19,7 @@ _read = partial(option, rich_help_panel="What to read")
 _where = partial(option, rich_help_panel="Where things are in a cluster")
 _test = partial(option, rich_help_panel="Inputs of a rule, in crushtool's words")
 _show = partial(option, rich_help_panel="What crushtool shows", default=False)
+_balance = partial(option, rich_help_panel="Evening out with upmap entries")
 _judge = partial(option, rich_help_panel="Judgement")
 _edit = partial(option, rich_help_panel="Building and editing a map")
 _write = partial(option, rich_help_panel="Writing a map")
@@ -27,6 +28,8 @@ _of_rule = partial(_test, metavar="R", min=0)
 _of_copies = partial(_test, metavar="N", min=1, max=64)
 _of_input = partial(_test, metavar="X", min=0)
 
+
+_ENTRIES = 100
 
 # Edits, whose place among each other counts: their metavar says which words they take.
 _change = partial(_edit, default=())
@@ -154,6 +157,57 @@ class Judging:
     seed: int = _judge(
         "--seed", metavar="N", min=0, text="A study's seed.", default=1, show_default=True
     )
+
+
+class Balance(StrEnum):
+    """By what a cluster is evened out."""
+
+    ceph = "ceph"
+    bytes = "bytes"
+
+
+@dataclass(frozen=True)
+class Balancing:
+    """Which upmap entries are wanted."""
+
+    balance: Balance | None = _balance(
+        "--balance",
+        text="Entries as Ceph's balancer writes them, by groups, or our own, by bytes.",
+    )
+    entries: int = _balance(
+        "--entries",
+        metavar="N",
+        min=1,
+        text="At most so many.",
+        default=_ENTRIES,
+        show_default=True,
+    )
+    deviation: int | None = _balance(
+        "--deviation",
+        metavar="GROUPS",
+        min=1,
+        text="Of ceph: an OSD may miss its target by so many; by default 5.",
+    )
+    within: float | None = _balance(
+        "--within",
+        metavar="PERCENT",
+        min=0,
+        max=100,
+        text="Of bytes: fill may differ by so much of the capacity; by default 1.",
+    )
+    move_at_most: str | None = _balance(
+        "--move-at-most", metavar="SIZE", text="Of bytes: move no more, as 10 TiB."
+    )
+
+    @property
+    def options(self) -> list[tuple[str, Balance | None, bool]]:
+        """Its options: name, the way that each is of (None for both), and whether it is given."""
+        return [
+            ("--entries", None, self.entries != _ENTRIES),
+            ("--deviation", Balance.ceph, self.deviation is not None),
+            ("--within", Balance.bytes, self.within is not None),
+            ("--move-at-most", Balance.bytes, self.move_at_most is not None),
+        ]
 
 
 @dataclass(frozen=True)

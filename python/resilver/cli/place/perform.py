@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from resilver.cli.options import Json
-from resilver.cli.place.options import Editing, Inputs, Judging, Reading
+from resilver.cli.place.options import Balancing, Editing, Inputs, Judging, Reading
 from resilver.errors import ConfigError, PlacementError, Problem
 
 
@@ -18,6 +18,7 @@ class Mode(StrEnum):
     quality = "quality"
     compare = "compare"
     affected = "affected"
+    balance = "balance"
     write = "write"
 
 
@@ -25,6 +26,7 @@ def place(
     reading: Reading,
     inputs: Inputs,
     judging: Judging,
+    balancing: Balancing,
     editing: Editing,
     as_json: Json = False,
 ) -> int:
@@ -40,16 +42,23 @@ def place(
 
     resilver place --compare before.bin after.bin --rule 0
 
+    resilver place report.json --balance bytes --entries 50
+
     resilver place --build 64 host straw2 4 root straw2 0 -o map.bin
     """
     from resilver.cli.console import EXIT_FAILED, report_error
     from resilver.cli.saving import keep_inputs
 
-    mode = _mode(reading, inputs, judging, editing)
-    _check(mode, reading, inputs, judging, editing)
+    mode = _mode(reading, inputs, judging, balancing, editing)
+    _check(mode, reading, inputs, judging, balancing, editing)
     read = (*reading.paths, reading.crush, reading.pg_dump, reading.osd_df, *editing.edit_files)
     keep_inputs(editing.output, () if editing.build is not None else read)
     try:
+        if mode is Mode.balance and not editing.changes:
+            from resilver.cli.place.balance import print_balance
+
+            print_balance(reading, inputs, judging, balancing, editing.output, as_json=as_json)
+            return 0
         return _perform(mode, reading, inputs, judging, editing, as_json=as_json)
     except (ConfigError, PlacementError) as error:
         if not inputs.test:
@@ -128,7 +137,9 @@ def _compare(
     return 0
 
 
-def _mode(reading: Reading, inputs: Inputs, judging: Judging, editing: Editing) -> Mode:
+def _mode(
+    reading: Reading, inputs: Inputs, judging: Judging, balancing: Balancing, editing: Editing
+) -> Mode:
     """What to do; refused where two things are asked for at once, or none."""
     wanted = {
         Mode.groups: judging.groups,
@@ -136,6 +147,7 @@ def _mode(reading: Reading, inputs: Inputs, judging: Judging, editing: Editing) 
         Mode.quality: judging.quality,
         Mode.compare: judging.compare,
         Mode.affected: judging.affected,
+        Mode.balance: balancing.balance is not None,
     }
     chosen = [mode for mode, given in wanted.items() if given]
     if inputs.shows and not (inputs.test and chosen == [Mode.compare]):
@@ -154,14 +166,19 @@ def _mode(reading: Reading, inputs: Inputs, judging: Judging, editing: Editing) 
         example = reading.words[0] if reading.words and editing.build is None else "MAP"
         raise ConfigError(
             "place needs exactly one of --groups, --object NAME, --rule RULE (with --show-... "
-            "options or without), --quality, --compare and --affected; for example "
+            "options or without), --quality, --compare, --affected and --balance; for example "
             f"`resilver place {example} --rule 0 --num-rep 3 --show-mappings`"
         )
     return chosen[0]
 
 
 def _check(
-    mode: Mode, reading: Reading, inputs: Inputs, judging: Judging, editing: Editing
+    mode: Mode,
+    reading: Reading,
+    inputs: Inputs,
+    judging: Judging,
+    balancing: Balancing,
+    editing: Editing,
 ) -> None:
     """Hold together what only makes sense with something else, and tell all that does not."""
     from resilver.cli.place.edit import edits_of
@@ -195,6 +212,10 @@ def _check(
     problems += [
         Problem("it means nothing by itself", what, name) for no, name, what in needs if no
     ]
+    for name, way, given in balancing.options:
+        if given and (balancing.balance is None or way not in (None, balancing.balance)):
+            remedy = f"add --balance {way or 'ceph, or bytes'}"
+            problems.append(Problem("it means nothing by itself", remedy, name))
     problems += edits_of(editing)[1]
     problems += _ignored(mode, inputs, judging, editing)
     count = 2 if mode is Mode.compare and not editing.changes else 1
@@ -214,13 +235,13 @@ def _check(
 def _ignored(mode: Mode, inputs: Inputs, judging: Judging, editing: Editing) -> list[Problem]:
     """Options that what is asked for would pass over in silence."""
     option = f"--{mode}" if mode is not Mode.tester else "--rule"
-    named = mode in (Mode.groups, Mode.object, Mode.affected)
+    named = mode in (Mode.groups, Mode.object, Mode.affected, Mode.balance)
     on_map = editing.changes or mode in (Mode.tester, Mode.write)
     of_map = (
         ("--tree", editing.tree),
         ("--dump", editing.dump),
         ("--decompile", editing.decompile),
-        ("-o", editing.output is not None and mode is not Mode.affected),
+        ("-o", editing.output is not None and mode not in (Mode.affected, Mode.balance)),
     )
     of_rule = (
         ("--num-rep", inputs.copies),
