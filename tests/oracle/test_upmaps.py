@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ import pytest
 pytest.importorskip("resilver._core", reason="the native core is not built")
 
 from resilver import cli
-from resilver.importers import read_report
+from resilver.importers import ClusterReport, read_cluster, read_report
+from resilver.importers.ceph import ErasureProfile, GroupInfo
+from resilver.simulate import OsdShares, balance_by_bytes, balance_by_groups
 from tests.oracle import crush_text
 from tests.oracle.osdmap_file import EXISTS, UP, OsdMapSpec, PoolSpec, tool, write
 from tests.scale import numbers
@@ -222,6 +224,41 @@ def test_random_clusters(tmp_path: Path, capsys: pytest.CaptureFixture[str], see
         for pgid in expected | found:
             # A group that a run wrote and took away again has no line of ours.
             assert found.get(pgid, []) in expected.get(pgid, []), (asked, pgid)
+
+
+def with_bytes(report: ClusterReport, draw: random.Random) -> ClusterReport:
+    """The cluster with something in every group; coded pools have two parities."""
+    pools, groups = [], []
+    for pool in report.pools:
+        coded = pool.kind == "erasure"
+        profile = ErasureProfile("made", "jerasure", pool.size - 2, 2) if coded else None
+        pools.append(replace(pool, profile=profile))
+        mean = draw.choice([2**30, 2**33])
+        for number in range(pool.pg_num):
+            size = round(mean * draw.uniform(0.5, 1.5))
+            groups.append(GroupInfo(pool.id, number, (), (), size, size // 2**22 + 1))
+    return replace(report, pools=tuple(pools), groups=tuple(groups))
+
+
+def unevenness(shares: OsdShares) -> float:
+    """The sum over OSDs of used^2 / capacity."""
+    assert shares.used_bytes is not None
+    return float((shares.used_bytes**2 / shares.capacity_bytes)[shares.capacity_bytes > 0].sum())
+
+
+# Rule: by bytes a cluster becomes at least as even as by Ceph's entries, with as many as each can
+# use, whatever its rules; and never less even than it was.
+@pytest.mark.parametrize("seed", numbers(50))
+def test_bytes_are_at_least_as_even(tmp_path: Path, seed: int) -> None:
+    drawn = Drawn(seed)
+    write(tmp_path, drawn.spec, drawn.text)
+    write_dumps(tmp_path)
+    read = read_cluster(tmp_path / "osd.json", crush=tmp_path / "crush.json")
+    report = with_bytes(read, drawn.draw)
+    theirs = balance_by_groups(report, entries=2000, deviation=1)
+    ours = balance_by_bytes(report, entries=2000, within=0.0)
+    assert unevenness(ours.after) <= unevenness(ours.before) * (1 + 1e-12)
+    assert unevenness(ours.after) <= unevenness(theirs.after) * (1 + 1e-12)
 
 
 def written_88(folder: Path, path: Path) -> None:

@@ -1,0 +1,143 @@
+"""`resilver place --balance`: lines to paste, what they do, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+from resilver.importers import read_report
+from tests.front_door import command
+
+
+@pytest.fixture
+def report(shared_data: Path) -> Path:
+    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+
+
+def balanced(report: Path, folder: Path, *words: object) -> dict[str, Any]:
+    done = command("place", report, "--balance", *words, "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+# Rule: pasted into the cluster's map, the lines lead every group where the plan says: what each OSD
+# has then, counted by `--groups` on the changed map, is what the plan states of it.
+@pytest.mark.parametrize("way", ["ceph", "bytes"])
+def test_the_lines_do_what_the_plan_says(report: Path, tmp_path: Path, way: str) -> None:
+    plan = balanced(report, tmp_path, way, "--entries", 60)
+    assert plan["entries"]
+    document = json.loads(report.read_text(encoding="utf-8"))
+    document["osdmap"]["pg_upmap_items"] = []
+    for entry in plan["entries"]:
+        words = entry["command"].split()
+        assert words[:4] == ["ceph", "osd", "pg-upmap-items", entry["pgid"]]
+        pairs = list(zip(map(int, words[4::2]), map(int, words[5::2]), strict=True))
+        mappings = [{"from": one, "to": other} for one, other in pairs]
+        document["osdmap"]["pg_upmap_items"].append({"pgid": entry["pgid"], "mappings": mappings})
+    (tmp_path / "after.json").write_text(json.dumps(document), encoding="utf-8")
+    stats = document["pgmap"]["pg_stats"]
+    held = {f"{load.pool}.{load.number:x}": load.bytes for load in read_report(report).loads}
+    done = command("place", "after.json", "--groups", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    groups: dict[int, int] = {}
+    used: dict[int, int] = {}
+    moved_bytes = moved = 0
+    before = {group["pgid"]: group["up"] for group in stats}
+    for group in json.loads(done.stdout):
+        for osd in group["up"]:
+            groups[osd] = groups.get(osd, 0) + 1
+            used[osd] = used.get(osd, 0) + held[group["pgid"]]
+            if osd not in before[group["pgid"]]:
+                moved += 1
+                moved_bytes += held[group["pgid"]]
+    assert {one["osd"]: one["groups_after"] for one in plan["osds"]} == groups
+    assert {one["osd"]: one["used_after_bytes"] for one in plan["osds"]} == used
+    assert (plan["moved_pieces"], plan["moved_bytes"]) == (moved, moved_bytes)
+    assert moved <= 60
+
+
+# Rule: by bytes a real cluster becomes at least as even as by groups, with as many pieces moved and
+# with as many as each can use; no copy shares a host with another of its group.
+@pytest.mark.parametrize("entries", [20, 100, 1000])
+def test_bytes_are_evener_by_bytes(report: Path, tmp_path: Path, entries: int) -> None:
+    theirs = balanced(report, tmp_path, "ceph", "--entries", entries, "--deviation", 1)
+    ours = balanced(report, tmp_path, "bytes", "--entries", entries, "--within", 0)
+    assert ours["after"]["fill_deviation"] < theirs["after"]["fill_deviation"]
+    assert ours["after"]["most_fill"] <= theirs["after"]["most_fill"]
+    assert ours["after"]["most_fill"] < ours["before"]["most_fill"]
+    assert ours["moved_pieces"] <= entries
+
+
+# Rule: limits hold, and a wider one gives no less even a cluster.
+def test_limits(report: Path, tmp_path: Path) -> None:
+    few = balanced(report, tmp_path, "bytes", "--move-at-most", "100 GiB", "--entries", 500)
+    assert 90 * 2**30 < few["moved_bytes"] <= 100 * 2**30
+    near = balanced(report, tmp_path, "bytes", "--within", 5, "--entries", 500)
+    far = balanced(report, tmp_path, "bytes", "--within", 1, "--entries", 500)
+    assert 0 < near["moved_bytes"] < far["moved_bytes"]
+    assert far["after"]["fill_deviation"] < near["after"]["fill_deviation"]
+
+
+# Rule: what is printed is a script: what does not run is a comment, on the terminal and in a file.
+def test_a_script(report: Path, tmp_path: Path) -> None:
+    words = ("place", report, "--balance", "ceph", "--entries", 5)
+    shown = command(*words, cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    lines = shown.stdout.splitlines()
+    # The first of these is what `osdmaptool --upmap` of Ceph 16 writes for this map.
+    assert "ceph osd pg-upmap-items 3.12 41 16" in lines
+    assert all(line.startswith(("# ", "ceph osd ")) and len(line) <= 80 for line in lines)
+    written = command(*words, "-o", "upmaps.sh", cwd=tmp_path)
+    assert written.returncode == 0, written.stderr
+    assert (tmp_path / "upmaps.sh").read_text(encoding="utf-8") == shown.stdout
+    assert "ceph osd" not in written.stdout
+
+
+# Rule: without bytes, groups can still be evened out, and nothing is said of fill; bytes cannot.
+def test_a_dump_without_bytes(report: Path, tmp_path: Path) -> None:
+    document = json.loads(report.read_text(encoding="utf-8"))
+    for name, part in (("osd", "osdmap"), ("crush", "crushmap")):
+        (tmp_path / f"{name}.json").write_text(json.dumps(document[part]), encoding="utf-8")
+    words = ("place", "osd.json", "--crush", "crush.json", "--balance")
+    done = command(*words, "ceph", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    assert plan["entries"] and plan["moved_bytes"] is None
+    assert plan["after"]["most_fill"] is None and "used_after_bytes" not in plan["osds"][0]
+    done = command(*words, "bytes", cwd=tmp_path)
+    assert done.returncode == 2 and "no sum for the others" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--balance", "ceph", "--pool", "nope"], '--pool = "nope"'),
+        (["--balance", "ceph", "--within", "2"], "--within: it means nothing by itself"),
+        (["--balance", "bytes", "--deviation", "2"], "--deviation: it means nothing by itself"),
+        (["--groups", "--entries", "7"], "--entries: it means nothing by itself"),
+        (["--balance", "bytes", "--move-at-most", "5"], '--move-at-most = "5"'),
+        (["--balance", "bytes", "--within", "nan"], "--within"),
+        (["--balance", "bytes", "--entries", "0"], "--entries"),
+        (["--balance", "pgs"], "--balance"),
+        (["--balance", "bytes", "--groups"], "exactly one of"),
+        (["--balance", "bytes", "--tree"], "--tree"),
+        (["--balance", "bytes", "--x", "3"], "--x"),
+    ],
+)
+def test_refused(report: Path, tmp_path: Path, words: list[str], said: str) -> None:
+    done = command("place", report, *words, cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert said in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+# Rule: a CRUSH map has no pools to even out.
+def test_a_bare_map_is_refused(shared_data: Path, tmp_path: Path) -> None:
+    path = shared_data / "ceph" / "sample-ceph-crushmap.txt"
+    done = command("place", path, "--balance", "bytes", cwd=tmp_path)
+    assert done.returncode == 2 and "has no pools" in done.stderr, done.stderr
