@@ -1,0 +1,248 @@
+"""What a change does to a Ceph cluster: its answer in tables, what it rests on, lines to paste.
+
+This is what the command and the page read. Nothing here simulates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Origin = Literal["stated", "config", "dump", "release default", "assumed"]
+"""Who says so: the user; `ceph config dump`; another dump; Ceph's default for the release; or we,
+by what is known."""
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One figure that the answer rests on.
+
+    Attributes:
+        name: A setting as Ceph names it, or what it is: ``release``, ``device of class hdd``,
+            ``network of a host``, ``bytes of groups``.
+        value: Its value with its unit, for people.
+        origin: Who says so.
+        applies_to: Which parts it is the value of, such as ``84 OSDs``; empty for all.
+        sentence: Why it has this value, or its source; empty where the origin says all.
+    """
+
+    name: str
+    value: str
+    origin: Origin
+    applies_to: str = ""
+    sentence: str = ""
+
+
+@dataclass(frozen=True)
+class PlannedStep:
+    """One change of a plan.
+
+    Attributes:
+        at_seconds: When, from the start.
+        text: What, as a clause: ``osd.12 fails``.
+        commands: The lines that do it on the real cluster; none for a failure.
+    """
+
+    at_seconds: float
+    text: str
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClusterFacts:
+    """The cluster as it stands before the first change.
+
+    Attributes:
+        label: The bundle's name.
+        release: Its version, such as ``18.2.4``; empty where no dump says it.
+        pools: Its pools: number and name.
+        groups: How many groups they have.
+        objects: Objects of all pools, each counted once.
+        stored_bytes: Their bytes before redundancy.
+        used_bytes: Bytes used on all OSDs.
+        capacity_bytes: Bytes of all OSDs that exist.
+        ratios: ``nearfull``, ``backfillfull``, ``full`` and ``failsafe``, as shares of an OSD.
+        places: Of each OSD that exists or that the plan adds, the bucket of each CRUSH type above
+            it, lowest first.
+        classes: Of each such OSD that has one, its device class.
+    """
+
+    label: str
+    release: str
+    pools: Mapping[int, str]
+    groups: int
+    objects: int
+    stored_bytes: int
+    used_bytes: int
+    capacity_bytes: int
+    ratios: Mapping[str, float]
+    places: Mapping[int, Mapping[str, str]]
+    classes: Mapping[int, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as a JSON-able dictionary, without those of each OSD."""
+        found = asdict(self)
+        del found["places"], found["classes"]
+        return found
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The answer in figures, of all pools together.
+
+    Attributes:
+        whole_seconds: When every group is clean; None if some is not at the end.
+        degraded_seconds: Until when some object lacks a copy; 0 if never, None if at the end.
+        at_risk_seconds: Until when the next loss may lose data or stop a group, likewise.
+        inactive_seconds: Until when some group serves nobody, likewise.
+        inactive_groups: The most groups at a time that serve nobody.
+        peak_share: The highest share of an OSD's bytes that is used at any time.
+        peak_osd: The name of that OSD; empty without OSDs.
+        nearfull_seconds: When the first OSD gets to ``nearfull``; None if none does.
+        backfillfull_seconds: The same of ``backfillfull``.
+        full_seconds: The same of ``full``, where clients' writes stop.
+        toofull_groups: The most groups at a time that wait for space.
+        stuck_groups: Groups that are not clean at the end.
+        lost_groups: Groups of which some data is gone.
+        recovered_bytes: Bytes written to make missing copies anew.
+        moved_bytes: Bytes written to move copies that were whole.
+        least_bytes: Bytes that must be written at the least.
+        served_share: The least share of what clients ask that they get; None without a load.
+        p99_seconds: The longest delay that 99 % of a pool's requests stay below; None likewise.
+    """
+
+    whole_seconds: float | None
+    degraded_seconds: float | None
+    at_risk_seconds: float | None
+    inactive_seconds: float | None
+    inactive_groups: int
+    peak_share: float
+    peak_osd: str
+    nearfull_seconds: float | None
+    backfillfull_seconds: float | None
+    full_seconds: float | None
+    toofull_groups: int
+    stuck_groups: int
+    lost_groups: int
+    recovered_bytes: int
+    moved_bytes: int
+    least_bytes: int
+    served_share: float | None
+    p99_seconds: float | None
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What a plan does to a cluster.
+
+    Attributes:
+        plan: The plan's name: of its file, or what was asked in words.
+        steps: Its changes, by rising time; none for the cluster as it is.
+        cluster: The cluster before the first of them.
+        tables: The answer, by the names of `resilver.whatif.columns.TABLES`.
+        assumptions: What it rests on.
+        notes: What a reader must know of the dumps, in sentences: that groups share a pool's sum.
+        horizon_seconds: When the run ends, whole or not.
+        end_seconds: When it ended: nothing happens any more, or the horizon.
+        is_by_events: Whether the data moved by events; else by steady flows.
+        seed: The seed of what is drawn.
+        digest: What tells two runs apart; equal for equal runs.
+    """
+
+    plan: str
+    steps: tuple[PlannedStep, ...]
+    cluster: ClusterFacts
+    tables: Mapping[str, pa.Table]
+    assumptions: tuple[Assumption, ...]
+    notes: tuple[str, ...] = ()
+    horizon_seconds: float = 0.0
+    end_seconds: float = 0.0
+    is_by_events: bool = False
+    seed: int = 0
+    digest: str = ""
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The lines that do the plan on the real cluster, in its order."""
+        return tuple(line for step in self.steps for line in step.commands)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the cluster is whole at the end, and nothing is lost."""
+        return not self.outcome.stuck_groups and not self.outcome.lost_groups
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """The answer in figures."""
+        tables = self.tables
+        pools, osds, timeline = tables["pools"], tables["osds"], tables["timeline"]
+        peak_share, peak_osd = _peak(osds)
+        clients = tables["clients"]
+        return Outcome(
+            whole_seconds=_last(pools, "whole_seconds"),
+            degraded_seconds=_last(pools, "degraded_seconds"),
+            at_risk_seconds=_last(pools, "at_risk_seconds"),
+            inactive_seconds=_last(pools, "inactive_seconds"),
+            inactive_groups=_most(timeline, "inactive_groups"),
+            peak_share=peak_share,
+            peak_osd=peak_osd,
+            nearfull_seconds=pc.min(osds["nearfull_seconds"]).as_py(),
+            backfillfull_seconds=pc.min(osds["backfillfull_seconds"]).as_py(),
+            full_seconds=pc.min(osds["full_seconds"]).as_py(),
+            toofull_groups=_most(timeline, "toofull_groups"),
+            stuck_groups=tables["stuck"].num_rows,
+            lost_groups=pc.sum(pools["lost_groups"]).as_py() or 0,
+            recovered_bytes=pc.sum(pools["recovered_bytes"]).as_py() or 0,
+            moved_bytes=pc.sum(pools["moved_bytes"]).as_py() or 0,
+            least_bytes=pc.sum(pools["least_bytes"]).as_py() or 0,
+            served_share=pc.min(clients["served_share"]).as_py(),
+            p99_seconds=pc.max(clients["p99_seconds"]).as_py(),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as a JSON-able dictionary; the table ``fill``, which is long, is left out."""
+        tables = {name: one.to_pylist() for name, one in self.tables.items() if name != "fill"}
+        return {
+            "plan": self.plan,
+            "steps": [asdict(step) for step in self.steps],
+            "holds": self.holds,
+            "answer": asdict(self.outcome),
+            "cluster": self.cluster.to_dict(),
+            "assumptions": [asdict(one) for one in self.assumptions],
+            "notes": list(self.notes),
+            "commands": list(self.commands),
+            "horizon_seconds": self.horizon_seconds,
+            "end_seconds": self.end_seconds,
+            "engine": "events" if self.is_by_events else "flows",
+            "seed": self.seed,
+            "digest": self.digest,
+            "tables": tables,
+        }
+
+
+def _last(pools: pa.Table, column: str) -> float | None:
+    """When the last pool got there; None where one never does, 0 without pools."""
+    if pools[column].null_count:
+        return None
+    return float(pc.max(pools[column]).as_py() or 0.0)
+
+
+def _most(timeline: pa.Table, column: str) -> int:
+    return int(pc.max(timeline[column]).as_py() or 0)
+
+
+def _peak(osds: pa.Table) -> tuple[float, str]:
+    """The highest share that is used of an OSD, and which OSD."""
+    rows = zip(
+        osds["peak_used_bytes"].to_pylist(),
+        osds["capacity_bytes"].to_pylist(),
+        osds["name"].to_pylist(),
+        strict=True,
+    )
+    shares = [(used / capacity, name) for used, capacity, name in rows if capacity]
+    return max(shares, key=lambda one: one[0], default=(0.0, ""))

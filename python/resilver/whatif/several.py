@@ -1,0 +1,169 @@
+"""Several answers side by side: plans, the failures of each part in turn, and tried settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from resilver.whatif.answer import Assumption, ClusterFacts, Outcome, WhatIf
+
+
+@dataclass(frozen=True)
+class PlansCompared:
+    """What several plans do to one cluster.
+
+    Attributes:
+        answers: An answer a plan, in the order in which they were given.
+    """
+
+    answers: tuple[WhatIf, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every plan ends with a whole cluster."""
+        return all(one.holds for one in self.answers)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answers as a JSON-able dictionary."""
+        return {"holds": self.holds, "plans": [one.to_dict() for one in self.answers]}
+
+
+@dataclass(frozen=True)
+class Harm:
+    """What the failure of one part does.
+
+    Attributes:
+        name: The part: ``osd.12``, or a bucket's name.
+        osds: The OSDs that fail with it.
+        outcome: What comes of it.
+    """
+
+    name: str
+    osds: tuple[int, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The parts of a level by the harm that the failure of each does, the worst first.
+
+    Attributes:
+        level: The CRUSH type whose parts failed in turn; ``osd`` for single OSDs.
+        cluster: The cluster before.
+        harms: A part each: first those that lose data, then by stuck and inactive groups, then by
+            how long data is at risk and degraded, then by the fullest OSD.
+        assumptions: What the answers rest on.
+        notes: What a reader must know of the dumps.
+        horizon_seconds: When each run ends, whole or not.
+    """
+
+    level: str
+    cluster: ClusterFacts
+    harms: tuple[Harm, ...]
+    assumptions: tuple[Assumption, ...]
+    notes: tuple[str, ...]
+    horizon_seconds: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the cluster gets whole again whichever part fails."""
+        return not any(one.outcome.stuck_groups or one.outcome.lost_groups for one in self.harms)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ranking as a JSON-able dictionary."""
+        return {
+            "level": self.level,
+            "holds": self.holds,
+            "horizon_seconds": self.horizon_seconds,
+            "parts": [
+                {"name": one.name, "osds": list(one.osds), **asdict(one.outcome)}
+                for one in self.harms
+            ],
+            "cluster": self.cluster.to_dict(),
+            "assumptions": [asdict(one) for one in self.assumptions],
+            "notes": list(self.notes),
+        }
+
+
+def harm_order(harm: Harm) -> tuple[Any, ...]:
+    """What sorts harms, the worst first; equal ones by name."""
+    found = harm.outcome
+    return (
+        -found.lost_groups,
+        -found.stuck_groups,
+        -found.inactive_groups,
+        -_until(found.at_risk_seconds),
+        -_until(found.degraded_seconds),
+        -found.toofull_groups,
+        -found.peak_share,
+        harm.name,
+    )
+
+
+def _until(seconds: float | None) -> float:
+    return float("inf") if seconds is None else seconds
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One set of settings that was tried.
+
+    Attributes:
+        settings: The settings and their values.
+        outcome: What comes of the plan with them.
+        meets: Whether the aim is met.
+        measure: The figure that the aim is about; None where it never comes about.
+    """
+
+    settings: Mapping[str, str]
+    outcome: Outcome
+    meets: bool
+    measure: float | None
+
+
+@dataclass(frozen=True)
+class Search:
+    """Settings that were tried for an aim.
+
+    Attributes:
+        aim: The aim, as it was stated.
+        names: The settings that were searched.
+        trials: What was tried; those that meet the aim first, the cheapest of them first.
+        best: The one to use; None where none meets the aim.
+        commands: The lines that set it.
+        answer: The whole answer with it; with what comes nearest where none meets the aim.
+    """
+
+    aim: str
+    names: tuple[str, ...]
+    trials: tuple[Trial, ...]
+    best: Trial | None
+    commands: tuple[str, ...]
+    answer: WhatIf
+
+    @property
+    def holds(self) -> bool:
+        """Whether some settings meet the aim."""
+        return self.best is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The search as a JSON-able dictionary."""
+        return {
+            "aim": self.aim,
+            "settings": list(self.names),
+            "holds": self.holds,
+            "best": _trial(self.best) if self.best else None,
+            "commands": list(self.commands),
+            "trials": [_trial(one) for one in self.trials],
+            "answer": self.answer.to_dict(),
+        }
+
+
+def _trial(one: Trial) -> dict[str, Any]:
+    return {
+        "settings": dict(one.settings),
+        "meets": one.meets,
+        "measure": one.measure,
+        **asdict(one.outcome),
+    }
