@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -93,3 +94,13 @@ def test_faults_are_marked_where_one_comes_after_the_beginning() -> None:
             assert json.dumps(one.make()).count(dashed) == panels * (lines > 0)
             marked = "Dashed lines mark faults, at 0 s, 1 min 0 s, 2 min 0 s."
             assert (marked in one.description) == (lines > 0)
+
+
+def test_a_fault_s_line_reaches_from_the_top_of_each_panel_to_its_bottom() -> None:
+    # Two panels of 170 pixels each, or one of 260, with a line a fault.
+    for name, heights in (("timeline", ["170"] * 6), ("degraded", ["260"] * 3)):
+        made = with_faults(results(seeds=1), "0 s", "60 s", "120 s")
+        drawn = charts.chart(made, name).drawn("svg").decode()
+        lines = re.findall(r"<line [^>]*stroke-dasharray=\"6,3\"[^>]*>", drawn)
+        ends = [re.search(r' y2="(\d+)"', line) for line in lines]
+        assert [end[1] for end in ends if end is not None] == heights

@@ -109,8 +109,8 @@ def _panel(
         upwards: Spec = {"field": f"v{at}{rank}", "type": "quantitative", "title": panel.label}
         upwards["axis"] = {"format": ",~r" if not panel.scale.unit else ",.4~r"}
         layers.append({"mark": mark, "encoding": {"y": upwards, "color": named | {"datum": name}}})
-    layers += lines_up([seconds / time.divisor for seconds in marks.faults])
-    layers += lines_up([seconds / time.divisor for seconds in marks.repairs], dash=2)
+    layers += lines_up([seconds / time.divisor for seconds in marks.faults], whole={})
+    layers += lines_up([seconds / time.divisor for seconds in marks.repairs], dash=2, whole={})
     read = [("a", f"from ({time.unit})"), ("b", f"to ({time.unit})")]
     unit = f" ({panel.scale.unit})" if panel.scale.unit else ""
     read += [(f"v{at}{rank}", f"{name}{unit}") for rank, name in enumerate(names)]

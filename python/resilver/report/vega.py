@@ -34,7 +34,7 @@ ROOM = (62, 14)
 GAP = 22
 NUMBER = ",~r"
 UPRIGHT: Spec = {"y": {"value": 0}, "y2": {"value": {"expr": "height"}}}
-"""From the top to the bottom, whatever the axis upwards has."""
+"""From the top to the bottom of a chart of one panel, whatever the axis upwards has."""
 READ: Spec = {"field": "text", "type": "nominal"}
 """The words of a mark, which the pointer reads."""
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -141,13 +141,23 @@ def told_apart(names: Sequence[str], ways: Sequence[Any], field: str = "kind", *
     return {"field": field, "type": "nominal", "scale": scale, **more}
 
 
-def lines_up(places: Sequence[float], colour: str = GREY, dash: int = 1) -> list[Spec]:
-    """Upright lines over the whole height: a layer, or none."""
+def lines_up(
+    places: Sequence[float], colour: str = GREY, dash: int = 1, whole: Spec = UPRIGHT
+) -> list[Spec]:
+    """Upright lines over the whole height: a layer, or none.
+
+    Args:
+        places: Where they stand.
+        colour: Their colour.
+        dash: Which of `DASHES`.
+        whole: What reaches from the top to the bottom: nothing in a panel of several, where no
+            layer below has an axis upwards and `height` is that of no panel.
+    """
     if not places:
         return []
     data = rows(x=list(places))
     mark = {"type": "rule", "color": colour, "strokeDash": DASHES[dash], "strokeWidth": 1.5}
-    return [{"data": data, "mark": mark, "encoding": {"x": {"field": "x"}, **UPRIGHT}}]
+    return [{"data": data, "mark": mark, "encoding": {"x": {"field": "x"}, **whole}}]
 
 
 def upright(at: float, field: str) -> Spec:
