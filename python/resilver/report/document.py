@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -113,6 +114,10 @@ class Document:
             else table.note
         )
         return str(parts().shown(name, title, Table(table.columns[:columns], rows, note)))
+
+    def lines(self, name: str, title: str, lines: Sequence[str]) -> str:
+        """Lines that a reader copies."""
+        return str(parts().lines(name, title, "\n".join(lines)))
 
     def figure(self, chart: Chart) -> str:
         """One chart with its finding, its words and its table."""

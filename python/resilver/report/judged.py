@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from resilver.report.document import Document, rendered, write_page
+
+if TYPE_CHECKING:
+    from resilver.report.summary import KeyFigure
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ def write_judged(
     answer: Sequence[str],
     sections: Sequence[PageSection],
     provenance: Mapping[str, str],
+    figures: Sequence[KeyFigure] = (),
 ) -> Path:
     """Write such a page.
 
@@ -46,6 +51,7 @@ def write_judged(
         answer: Its first sentences.
         sections: What follows.
         provenance: What it is made from, by what that is.
+        figures: Numbers worth knowing, below those sentences.
 
     Returns:
         The path.
@@ -56,5 +62,12 @@ def write_judged(
     from resilver import __version__
 
     told = {"resilver": __version__, **{key: text for key, text in provenance.items() if text}}
-    body = rendered("judged.html", title=title, answer=answer, sections=sections, provenance=told)
+    body = rendered(
+        "judged.html",
+        title=title,
+        answer=answer,
+        figures=figures,
+        sections=sections,
+        provenance=told,
+    )
     return write_page(page.assemble(title, body), path, "page")

@@ -31,6 +31,14 @@ def byte_scale(largest: float) -> Scale:
     return Scale(1.0, "B")
 
 
+def count_scale(largest: float) -> Scale:
+    """The power of a thousand that leaves an axis of counts up to `largest` short labels."""
+    for power, unit in ((1e9, "billions"), (1e6, "millions"), (1e3, "thousands")):
+        if largest >= 20.0 * power:
+            return Scale(power, unit)
+    return Scale(1.0, "")
+
+
 def rate_scale(largest: float) -> Scale:
     """The binary unit a second in which `largest` bytes a second is at least 1."""
     scale = byte_scale(largest)

@@ -26,8 +26,9 @@ class Column:
     Args:
         name: Its name in the CSV, the unit last (`rebuilt_bytes`).
         heading: Its heading on the page.
-        kind: "text", "count", "bytes", "seconds", "rate", "share" or "number"; "TB" and "TB/s" are
-            sizes and rates in decimal units, as disks are sold; "watts" are a power.
+        kind: "text", "count", "bytes", "seconds", "rate", "share" or "number"; "fill" is a
+            share to a tenth of a percent; "TB" and "TB/s" are sizes and rates in decimal units, as
+            disks are sold; "watts" are a power.
     """
 
     name: str
@@ -94,6 +95,7 @@ _WORDS: dict[str, Callable[[float], str]] = {
     "seconds": format_duration,
     "rate": format_rate,
     "share": percent,
+    "fill": lambda value: f"{100.0 * value:.1f} %",
     "number": lambda value: f"{value:,.4g}",
     "TB": decimal_bytes,
     "TB/s": decimal_rate,

@@ -25,12 +25,16 @@ SYSTEMS_TOGETHER_MAX = 8
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One panel of a chart over time: its axis, and its series as (name, colour, values)."""
+    """One panel of a chart over time: its axis, and its series as (name, colour, values).
+
+    Those of a stacked one stand on each other, the first one lowest.
+    """
 
     title: str
     scale: Scale
     series: tuple[tuple[str, str, Floats], ...]
     filled: bool = True
+    stacked: bool = False
 
     @property
     def label(self) -> str:
@@ -63,8 +67,11 @@ def over_time(
     times = edges / time.divisor
     columns = {"a": times, "b": np.append(times[1:], times[-1:])}
     for at, panel in enumerate(panels):
+        top = np.zeros_like(times)
         for rank, (_, _, values) in enumerate(panel.series):
             columns[f"v{at}{rank}"] = np.append(values, values[-1:]) / panel.scale.divisor
+            if panel.stacked:
+                columns[f"s{at}{rank}"] = top = top + columns[f"v{at}{rank}"]
     views = [_panel(at, panels, title, times, marks, time, height) for at in range(len(panels))]
     select = {"type": "point", "on": "pointerover", "clear": "pointerout", "fields": ["a"]}
     pointed = {"name": "at", "select": select, "views": [f"p{at}" for at in range(len(panels))]}
@@ -106,9 +113,13 @@ def _panel(
         mark: Spec = {"type": "line", **line}
         if panel.filled:
             mark = {"type": "area", "line": line, "fillOpacity": 0.22, **line, "strokeWidth": 0}
-        upwards: Spec = {"field": f"v{at}{rank}", "type": "quantitative", "title": panel.label}
+        field = f"{'s' if panel.stacked else 'v'}{at}{rank}"
+        upwards: Spec = {"field": field, "type": "quantitative", "title": panel.label}
         upwards["axis"] = {"format": ",~r" if not panel.scale.unit else ",.4~r"}
-        layers.append({"mark": mark, "encoding": {"y": upwards, "color": named | {"datum": name}}})
+        encoding: Spec = {"y": upwards, "color": named | {"datum": name}}
+        if panel.stacked:
+            encoding["y2"] = {"field": f"s{at}{rank - 1}"} if rank else {"datum": 0}
+        layers.append({"mark": mark, "encoding": encoding})
     layers += lines_up([seconds / time.divisor for seconds in marks.faults], whole={})
     layers += lines_up([seconds / time.divisor for seconds in marks.repairs], dash=2, whole={})
     read = [("a", f"from ({time.unit})"), ("b", f"to ({time.unit})")]

@@ -216,7 +216,7 @@
     if (picture === "png") save(await views.get(document.getElementById(of)).view.toImageURL("png", 2), of + ".png");
     if (file) saveText(study(), "application/toml", file + ".toml");
     if (copy) {
-      getSelection().selectAllChildren(document.getElementById("study-text"));
+      getSelection().selectAllChildren(document.getElementById(copy + "-text"));
       // A page from a file may not use the newer way.
       button.textContent = document.execCommand("copy") ? "Copied" : "Selected";
     }

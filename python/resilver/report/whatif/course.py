@@ -1,0 +1,224 @@
+"""Charts over time of an answer: what lacks copies, which groups move or wait, rates, clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from resilver.quantities import duration
+from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats
+from resilver.report.chart import Chart
+from resilver.report.scales import Scale, count_scale, rate_scale, time_scale
+from resilver.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILLION
+from resilver.report.tables import cell_text, table
+from resilver.report.timeline import Marks, Panel, over_time
+from resilver.report.vega import Spec
+from resilver.report.whatif.sentences import clients_by_pool
+from resilver.report.whatif.source import Facts
+from resilver.report.words import plural
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_COUNT = Scale(1.0, "")
+_MARKED_MAX = 12
+_OBJECTS = (
+    ("degraded_objects", "degraded", VERMILLION),
+    ("misplaced_objects", "misplaced", BLUE),
+)
+_SHORT = (
+    ("degraded_groups", "degraded", GREY),
+    ("undersized_groups", "undersized", ORANGE),
+    ("at_risk_groups", "at risk", VERMILLION),
+    ("inactive_groups", "inactive", PURPLE),
+)
+_MOVING = (
+    ("recovering_groups", "recovering", SKY),
+    ("backfilling_groups", "backfilling", BLUE),
+    ("backfill_wait_groups", "backfill_wait", GREY),
+    ("toofull_groups", "backfill_toofull", VERMILLION),
+)
+_RATES = (
+    ("recovered_bytes_per_second", "made anew", VERMILLION),
+    ("moved_bytes_per_second", "moved", BLUE),
+)
+
+
+def shown_moments(times: Floats, most: int = TIMELINE_INTERVALS_MAX) -> npt.NDArray[np.int64]:
+    """Which moments a chart shows: all, or some, evenly over time, with the first and the last.
+
+    Args:
+        times: The moments by rising time.
+        most: How many intervals between them a chart shows at most.
+    """
+    if times.size <= most + 1:
+        return np.arange(times.size)
+    wanted = np.searchsorted(times, np.linspace(times[0], times[-1], most + 1))
+    return np.unique(np.append(np.minimum(wanted, times.size - 1), [0, times.size - 1]))
+
+
+def _marks(facts: Facts) -> Marks:
+    """The moments of the plan's changes, where these are few."""
+    moments = sorted({step.at_seconds for step in facts.answer.steps})
+    within = [at for at in moments if 0.0 < at <= facts.times[-1]]
+    return Marks(faults=tuple(within[:_MARKED_MAX]))
+
+
+def marks_words(facts: Facts) -> str:
+    """What upright lines mean; empty where there are none."""
+    return "Upright lines are the plan's later changes." if _marks(facts).faults else ""
+
+
+def _panels(facts: Facts, at: npt.NDArray[np.int64]) -> tuple[Panel, ...]:
+    """Objects, groups short of OSDs, and groups that move or wait; those with anything in them."""
+    found = []
+    for what, columns, stacked in (
+        ("copies", _OBJECTS, False),
+        ("groups", _SHORT, False),
+        ("groups", _MOVING, True),
+    ):
+        series = tuple(
+            (name, colour, values[at][:-1])
+            for column, name, colour in columns
+            if (values := facts.series(column)).any()
+        )
+        if series:
+            # One series has no legend that names it.
+            title = f"{series[0][0]} {what}" if len(series) == 1 else what
+            most = max(float(values.max()) for _, _, values in series)
+            found.append(Panel(title, count_scale(most), series, stacked=stacked))
+    return tuple(found)
+
+
+def course_chart(facts: Facts) -> Chart | None:
+    """How objects and groups get whole over time; None where nothing ever happens.
+
+    Args:
+        facts: The answer's facts.
+    """
+    at = shown_moments(facts.times)
+    if at.size < 2 or facts.is_calm:
+        return None
+    panels, edges = _panels(facts, at), facts.times[at]
+    if not panels:
+        return None
+    time = time_scale(float(edges[-1]))
+    waits, moves = facts.series("backfill_wait_groups"), facts.series("backfilling_groups")
+    moves = moves + facts.series("recovering_groups")
+    heading = f"Up to {plural(float(moves.max()), 'group')} move data at a time"
+    if waits.any():
+        heading += f", while up to {waits.max():,.0f} wait for a reservation"
+    columns = [column for column, _, _ in (*_OBJECTS, *_SHORT, *_MOVING)]
+    text = (
+        "Copies of objects that are missing or not where they should be; groups by what they lack "
+        "(those at risk are one loss from losing data or stopping); and, on each other, groups "
+        "that move data or wait. "
+    )
+    return Chart(
+        "course",
+        heading,
+        (text + marks_words(facts)).strip(),
+        lambda: over_time(edges, panels, _title(time), time, _marks(facts), 150),
+        table(
+            ("time_seconds", "at", "seconds", facts.times),
+            *(
+                (column, column.replace("_", " "), "count", facts.series(column))
+                for column in columns
+            ),
+            ("deleting_groups", "deleting", "count", facts.series("deleting_groups")),
+        ),
+        "objects and groups over time",
+    )
+
+
+def _title(time: Scale) -> str:
+    return f"time since the start ({time.unit})"
+
+
+def rates_chart(facts: Facts) -> Chart | None:
+    """How fast data is made anew and moved; None where none is.
+
+    Args:
+        facts: The answer's facts.
+    """
+    at = shown_moments(facts.times)
+    rates = [(name, colour, facts.series(column)) for column, name, colour in _RATES]
+    rates = [one for one in rates if one[2].any()]
+    if not rates or at.size < 2:
+        return None
+    edges = facts.times[at]
+    time, most = time_scale(float(edges[-1])), max(float(one.max()) for _, _, one in rates)
+    objects = facts.series("recovered_objects_per_second")
+    panels = [Panel("rate", rate_scale(most), tuple((n, c, v[at][:-1]) for n, c, v in rates))]
+    if objects.any():
+        series = (("objects", GREEN, objects[at][:-1]),)
+        panels.append(Panel("objects/s", count_scale(float(objects.max())), series))
+    return Chart(
+        "rates",
+        f"All OSDs together write up to {cell_text(most, 'rate')} for it",
+        f"Bytes written a second, and objects made whole. {marks_words(facts)}".strip(),
+        lambda: over_time(edges, tuple(panels), _title(time), time, _marks(facts), 150),
+        table(
+            ("time_seconds", "at", "seconds", facts.times),
+            *((column, name, "rate", facts.series(column)) for column, name, _ in _RATES),
+            ("recovered_objects_per_second", "objects a second", "number", objects),
+        ),
+        "rates over time",
+    )
+
+
+def clients_chart(facts: Facts) -> Chart | None:
+    """What clients of each pool wait, and what share of theirs is served; None without a load.
+
+    Args:
+        facts: The answer's facts.
+    """
+    of = clients_by_pool(facts)
+    times = sorted({row["time_seconds"] for rows in of.values() for row in rows})
+    if len(times) < 2:
+        return None
+    edges = np.array(times)
+    edges = edges[shown_moments(edges)]
+    names = facts.answer.cluster.pools
+    delays: list[tuple[str, str, Floats]] = []
+    served: list[tuple[str, str, Floats]] = []
+    for rank, (pool, rows) in enumerate(of.items()):
+        at = np.searchsorted([row["time_seconds"] for row in rows], edges[:-1], side="right") - 1
+        name, colour = names.get(pool, str(pool)), SERIES[rank % len(SERIES)]
+        for found, column in ((delays, "p99_seconds"), (served, "served_share")):
+            # What is not served at all has no delay: a gap in the line.
+            values = np.array([rows[max(one, 0)][column] for one in at], dtype=np.float64)
+            found.append((name, colour, values))
+    time = time_scale(float(edges[-1]))
+    worst = max(
+        (float(np.nanmax(of)) for _, _, of in delays if not np.isnan(of).all()), default=0.0
+    )
+    panels = [Panel("99 % within", time_scale(worst), tuple(delays), filled=False)]
+    if any((values < 0.9995).any() for _, _, values in served):
+        panels.append(Panel("served (%)", Scale(0.01, ""), tuple(served), filled=False))
+
+    def make() -> Spec:
+        return over_time(edges, tuple(panels), _title(time), time, _marks(facts), 150)
+
+    every = [(names.get(pool, str(pool)), row) for pool, of_pool in of.items() for row in of_pool]
+    return Chart(
+        "clients",
+        f"Of clients' requests, 99 % are answered within {duration(worst)} at the worst",
+        "The delay that 99 % of each pool's requests stay below, over time, and the share of what "
+        f"its clients ask that is served. {marks_words(facts)}".strip(),
+        make,
+        table(
+            ("pool", "pool", "text", [name for name, _ in every]),
+            *(
+                (column, heading, kind, [row[column] for _, row in every])
+                for column, heading, kind in (
+                    ("time_seconds", "at", "seconds"),
+                    ("p99_seconds", "99 % within", "seconds"),
+                    ("mean_seconds", "mean", "seconds"),
+                    ("served_share", "served", "share"),
+                )
+            ),
+        ),
+        "clients over time",
+    )

@@ -1,0 +1,138 @@
+"""Who takes in what is made anew or moved, and who reads it; and what had to move at least."""
+
+from __future__ import annotations
+
+from resilver.report.chart import Chart
+from resilver.report.scales import byte_scale
+from resilver.report.style import BLUE, GREY, VERMILLION
+from resilver.report.tables import cell_text
+from resilver.report.vega import Spec, colours, level, rows, tip
+from resilver.report.vega import number as axis
+from resilver.report.whatif.source import Facts
+from resilver.report.whatif.tables import Place, places, places_table, pools_table
+from resilver.report.words import against, plural
+
+_LISTED = 24
+_POOLS = (
+    ("recovered_bytes", "made anew", VERMILLION),
+    ("moved_bytes", "moved", BLUE),
+)
+_PLACES = (("received", BLUE), ("read for others", GREY))
+
+
+def pools_chart(facts: Facts) -> Chart | None:
+    """What was written for each pool, beside the least possible; None where nothing was.
+
+    Args:
+        facts: The answer's facts.
+    """
+    pools = [
+        pool
+        for pool in facts.pools
+        if pool["recovered_bytes"] or pool["moved_bytes"] or pool["least_bytes"]
+    ]
+    if not pools:
+        return None
+    found = facts.answer.outcome
+    written = found.recovered_bytes + found.moved_bytes
+    least = cell_text(found.least_bytes, "bytes")
+    heading = f"{cell_text(written, 'bytes')} are written; the least possible is {least}"
+    text = (
+        "Bytes written to make lost copies anew and to move whole ones, by pool; the upright mark "
+        "is the least that must be written to get from the sets of OSDs before to those after."
+    )
+    most = max(max(p["recovered_bytes"] + p["moved_bytes"], p["least_bytes"] or 0) for p in pools)
+    scale = byte_scale(float(most))
+
+    def spec() -> Spec:
+        seen = [one for one in _POOLS if any(pool[one[0]] for pool in pools)] or _POOLS
+        bars = [
+            (pool["name"], kind, pool[column] / scale.divisor)
+            for pool in pools
+            for column, kind, _ in seen
+        ]
+        named = colours([one[1] for one in seen], [one[2] for one in seen]) | {"field": "kind"}
+        names, of, values = zip(*bars, strict=True)
+        marks = rows(
+            name=[pool["name"] for pool in pools],
+            x=[(pool["least_bytes"] or 0) / scale.divisor for pool in pools],
+        )
+        ends = (0.0, 1.05 * most / scale.divisor)
+        return {
+            "height": 34 * len(pools) + 10,
+            "room": (130, 24),
+            "encoding": {"y": level(""), "x": axis("x", f"written ({scale.unit})", ends=ends)},
+            "layer": [
+                {
+                    "data": rows(name=names, kind=of, x=values),
+                    "mark": {"type": "bar", "height": 18},
+                    "encoding": {
+                        "color": named,
+                        "tooltip": tip(("name", "pool"), ("kind", "what"), ("x", scale.unit)),
+                    },
+                },
+                {
+                    "data": marks,
+                    "mark": {"type": "tick", "height": 28, "thickness": 2.5, "color": GREY},
+                    "encoding": {"tooltip": tip(("name", "pool"), ("x", f"least ({scale.unit})"))},
+                },
+            ],
+        }
+
+    return Chart("written", heading, text, spec, pools_table(facts), "pools")
+
+
+def places_chart(facts: Facts, of: str, rank: int = 0) -> Chart | None:
+    """What the buckets of a CRUSH type took in and read; None where none did.
+
+    Args:
+        facts: The answer's facts.
+        of: The type, or ``OSD``.
+        rank: Its number among those of a page; a type may have any name.
+    """
+    every = places(facts, of)
+    found = [one for one in every if one.received_bytes or one.sent_bytes]
+    if not found:
+        return None
+    first = found[0]
+    heading = f"{first.name} takes in most: {cell_text(first.received_bytes, 'bytes')}"
+    takers = [one.received_bytes for one in found if one.received_bytes]
+    if len(takers) > 1:
+        mean = sum(takers) / len(takers)
+        heading += f", {against(first.received_bytes / mean, 'the mean')} of those that take in"
+    text = f"What each {of} writes, and what is read from it for others"
+    text += f"; the first {_LISTED} of {len(found):,}." if len(found) > _LISTED else "."
+    shown = found[:_LISTED]
+    return Chart(
+        f"places-{rank}",
+        heading,
+        text,
+        lambda: _places_spec(shown),
+        places_table(every, of),
+        plural(len(every), of),
+    )
+
+
+def _places_spec(shown: list[Place]) -> Spec:
+    names = [one.name for one in shown]
+    kinds = [kind for kind, _ in _PLACES]
+    values = [one.received_bytes for one in shown] + [one.sent_bytes for one in shown]
+    scale = byte_scale(float(max(values)))
+    return {
+        "height": 24 * len(shown) + 10,
+        "room": (130, 24),
+        "data": rows(
+            part=names * 2,
+            name=names * 2,
+            kind=[kind for kind in kinds for _ in names],
+            x=[value / scale.divisor for value in values],
+        ),
+        "mark": {"type": "bar"},
+        "encoding": {
+            "y": level(""),
+            "yOffset": {"field": "kind", "type": "nominal", "sort": None},
+            "x": axis("x", f"bytes ({scale.unit})"),
+            "color": colours(kinds, [colour for _, colour in _PLACES]) | {"field": "kind"},
+            "tooltip": tip(("part", "where"), ("kind", "what"), ("x", scale.unit)),
+        },
+    }

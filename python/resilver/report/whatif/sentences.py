@@ -1,0 +1,285 @@
+"""An answer in sentences: when the cluster is whole, what fills, what waits, and what limits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from resilver.quantities import duration
+from resilver.report.tables import cell_text
+from resilver.report.whatif.source import LEVELS, Facts, share
+from resilver.report.words import listed, percent, plural
+
+if TYPE_CHECKING:
+    from resilver.whatif.answer import Assumption, WhatIf
+
+_NAMED = 3
+"""Names in a sentence; more of them stand in a table."""
+_ASSUMED = 6
+_EFFECT = {
+    "backfillfull": "no further backfill comes",
+    "full": "clients' writes to its pools stop",
+    "failsafe": "an OSD drops writes itself",
+}
+
+
+def answer_sentences(answer: WhatIf) -> list[str]:
+    """The answer: what is lost, when the cluster is whole, and what happens on the way.
+
+    Args:
+        answer: The answer.
+    """
+    facts = Facts(answer)
+    if facts.is_calm:
+        what = "the cluster is clean, and nothing is to be done"
+        said = [
+            f"Nothing moves: {what}." if not answer.steps else "Nothing moves: no group changes."
+        ]
+        return [*said, fill_sentence(facts), *client_sentences(facts)]
+    said = [*lost_sentences(facts), whole_sentence(facts), risk_sentence(facts)]
+    said += [fill_sentence(facts), *waiting_sentences(facts), moved_sentence(facts)]
+    said += [limit_sentence(facts), *client_sentences(facts)]
+    return [text for text in said if text]
+
+
+def question(answer: WhatIf) -> str:
+    """What is asked, as a title.
+
+    Args:
+        answer: The answer.
+    """
+    if not answer.steps:
+        return f"How {answer.cluster.label} heals as it is"
+    first, *more = answer.steps
+    text = f"What if {first.text}"
+    if len(more) == 1:
+        later = more[0].at_seconds - first.at_seconds
+        text += f", and {f'{duration(later)} later ' if later else ''}{more[0].text}"
+    elif more:
+        text += f", and {plural(len(more), 'more change')}"
+    return f"{text}?"
+
+
+def lost_sentences(facts: Facts) -> list[str]:
+    """Groups of which data is gone, a sentence a pool."""
+    return [
+        f"Data is lost: what runs of {plural(pool['lost_groups'], 'group')} of pool {pool['name']} "
+        "no longer holds all of it."
+        for pool in facts.pools
+        if pool["lost_groups"]
+    ]
+
+
+def whole_sentence(facts: Facts) -> str:
+    """When every group is active+clean, and until when objects lack copies."""
+    found, answer = facts.answer.outcome, facts.answer
+    end = duration(answer.end_seconds)
+    if found.whole_seconds is not None and not found.stuck_groups:
+        text = f"The cluster is whole again after {duration(found.whole_seconds)}"
+        if found.degraded_seconds == 0.0:
+            return f"{text}; no object ever lacks a copy."
+        if found.degraded_seconds is not None and found.degraded_seconds < found.whole_seconds:
+            text += f"; nothing is degraded after {duration(found.degraded_seconds)}"
+        return f"{text}."
+    groups = sum(pool["groups"] for pool in facts.pools)
+    count = f"{found.stuck_groups:,} of {plural(groups, 'group')}"
+    verb = "is" if found.stuck_groups == 1 else "are"
+    if len(facts.waiting) < len(facts.stuck):
+        text = f"The cluster is not whole within {end}: {count} {verb} not clean yet"
+        if facts.waiting:
+            text += f", and {len(facts.waiting):,} of them would wait for ever"
+        return f"{text}."
+    return (
+        f"The cluster does not get whole: after {end} nothing moves any more, and {count} {verb} "
+        "not clean."
+    )
+
+
+def risk_sentence(facts: Facts) -> str:
+    """How many groups the next loss may hit, and whether some served nobody."""
+    found = facts.answer.outcome
+    most = int(max(facts.series("at_risk_groups"), default=0.0))
+    if not most:
+        text = "No group is ever one loss from losing data or stopping"
+    else:
+        is_one = most == 1
+        text = f"{'1 group is' if is_one else f'Up to {most:,} groups are'} one loss from losing "
+        text += f"data or stopping, {_until(found.at_risk_seconds)}"
+    if not found.inactive_groups:
+        return f"{text}; every group serves clients throughout."
+    count = found.inactive_groups
+    many = "1 group is" if count == 1 else f"up to {count:,} groups are"
+    return f"{text}; {many} inactive and serve{'s' * (count == 1)} nobody, " + (
+        f"{_until(found.inactive_seconds)}."
+    )
+
+
+def _until(seconds: float | None) -> str:
+    return "also at the end" if seconds is None else f"until {duration(seconds)}"
+
+
+def fill_sentence(facts: Facts) -> str:
+    """The fullest OSD, and who gets to which ratio when."""
+    if not facts.osds or not facts.osds[0]["capacity_bytes"]:
+        return ""
+    first = facts.osds[0]
+    peak, begin, end = (
+        percent_of(first, name)
+        for name in ("peak_used_bytes", "used_start_bytes", "used_end_bytes")
+    )
+    if peak == begin == end:
+        text = f"{first['name']} is the fullest, at {peak}"
+    else:
+        when = f" after {duration(first['peak_seconds'])}" if first["peak_seconds"] else ""
+        rest = [f"{begin} at the start"] if begin != peak else []
+        rest += [f"{end} at the end"] if end != peak else []
+        text = f"{first['name']} gets fullest: {peak}{when} ({listed(rest)})"
+    ratios = facts.answer.cluster.ratios
+    passed = [(level, found) for level in LEVELS if (found := facts.passing(level))]
+    if not passed:
+        return f"{text}; no OSD gets to nearfull ({ratio_words(ratios['nearfull'])})."
+    said = [_passing_words(facts, level, found) for level, found in reversed(passed)]
+    return f"{text}. {'; '.join(said)}."
+
+
+def _passing_words(facts: Facts, level: str, found: list[dict[str, Any]]) -> str:
+    """How many OSDs get to a ratio, and when the first of them does."""
+    ratio = ratio_words(facts.answer.cluster.ratios[level])
+    effect = f": {_EFFECT[level]}" if level in _EFFECT else ""
+    text = f"{plural(len(found), 'OSD')} {'gets' if len(found) == 1 else 'get'} to {level}"
+    text += f" ({ratio}{effect})"
+    new = [osd for osd in found if osd[f"{level}_seconds"]]
+    if not new:
+        return f"{text}, at the start already"
+    if len(new) < len(found):
+        text += f", {len(found) - len(new):,} at the start already"
+    which = "" if len(new) == 1 else " first"
+    return f"{text}, {new[0]['name']}{which} after {duration(new[0][f'{level}_seconds'])}"
+
+
+def ratio_words(ratio: float) -> str:
+    """A ratio as Ceph's own commands write it, such as ``0.85`` or ``0.875``."""
+    return f"{ratio:.3f}".removesuffix("0")
+
+
+def percent_of(osd: Mapping[str, Any], name: str) -> str:
+    """How full an OSD is, to a tenth of a percent."""
+    return f"{100 * share(osd, name):.1f} %"
+
+
+def waiting_sentences(facts: Facts) -> list[str]:
+    """Groups that more time would not help: those of each state, and why most of them wait."""
+    states = Counter(row["state"] for row in facts.waiting)
+    said = []
+    for state, count in states.most_common(_NAMED):
+        of = [row for row in facts.waiting if row["state"] == state]
+        (reason, same), *_ = Counter(row["reason"] for row in of).most_common(1)
+        ids = ", ".join(row["pgid"] for row in of[:_NAMED])
+        text = f"{plural(count, 'group')} ({ids}{', ...' if count > _NAMED else ''}) "
+        text += f"{'stays' if count == 1 else 'stay'} {state}"
+        each = f" ({same:,} of them)" if same < count else ""
+        said.append(f"{text}: {reason.rstrip('.')}{each}." if reason else f"{text}.")
+    if len(states) > _NAMED:
+        others = sum(states.values()) - sum(count for _, count in states.most_common(_NAMED))
+        said.append(f"{plural(others, 'group')} stay in other states.")
+    return said
+
+
+def moved_sentence(facts: Facts) -> str:
+    """What was written, beside the least that must be."""
+    found = facts.answer.outcome
+    made, moved = found.recovered_bytes, found.moved_bytes
+    if not made + moved:
+        return ""
+    kinds = [f"{cell_text(made, 'bytes')} of lost copies are made anew"] if made else []
+    kinds += [f"{cell_text(moved, 'bytes')} of whole ones move"] if moved else []
+    text = " and ".join(kinds)
+    if found.least_bytes and (made + moved) > 1.005 * found.least_bytes:
+        ratio = (made + moved) / found.least_bytes
+        text += f", {ratio:.3g} times the least possible ({cell_text(found.least_bytes, 'bytes')})"
+    return f"{text}."
+
+
+def limit_sentence(facts: Facts) -> str:
+    """What groups' work waited for most, by its kind and its worst place."""
+    kinds = limits_by_kind(facts)
+    if not kinds:
+        return ""
+    said = []
+    for rank, (kind, total, worst, there) in enumerate(kinds[:2]):
+        text = kind if total > there else f"{kind} at {worst}" if worst else kind
+        text += f", {percent(total)}{'' if rank else ' of its time'}"
+        said.append(f"{text} (most at {worst}, {percent(there)})" if total > there else text)
+    return f"What limits groups' work: {'; '.join(said)}."
+
+
+def limits_by_kind(facts: Facts) -> list[tuple[str, float, str, float]]:
+    """Each kind of limit, the largest first: its share, where it is worst, its share there."""
+    of: dict[str, list[tuple[float, str]]] = {}
+    for row in facts.rows("limits"):
+        of.setdefault(row["kind"], []).append((row["share"] or 0.0, row["name"] or ""))
+    found = []
+    for kind, places in of.items():
+        worst_share, worst = max(places, key=lambda one: one[0])
+        found.append((kind, sum(one for one, _ in places), worst, worst_share))
+    return sorted((one for one in found if one[1] > 0.0), key=lambda one: -one[1])
+
+
+def client_sentences(facts: Facts) -> list[str]:
+    """What clients of each pool get at the worst and before, a sentence a pool."""
+    said = []
+    names = facts.answer.cluster.pools
+    for pool, rows in clients_by_pool(facts).items():
+        before, worst = rows[0], max(rows, key=lambda row: row["p99_seconds"] or 0.0)
+        least = min(rows, key=lambda row: row["served_share"] or 0.0)
+        name = names.get(pool, str(pool))
+        p99 = worst["p99_seconds"]
+        if p99 is None:
+            text = f"Clients of pool {name} get nothing at all"
+        elif before["p99_seconds"] is None or p99 <= 1.005 * before["p99_seconds"]:
+            text = f"Clients of pool {name} wait as before, 99 % of requests up to {duration(p99)}"
+        else:
+            text = f"Clients of pool {name} wait up to {duration(p99)} for 99 % of requests at the "
+            text += f"worst, {duration(before['p99_seconds'])} before"
+        if least["served_share"] is not None and least["served_share"] < 0.995:
+            text += f"; at the least {percent(least['served_share'])} of what they ask is served"
+        said.append(f"{text}.")
+    return said
+
+
+def clients_by_pool(facts: Facts) -> dict[int, list[dict[str, Any]]]:
+    """The rows of the clients' table by the number of their pool, each by rising time."""
+    of: dict[int, list[dict[str, Any]]] = {}
+    for row in facts.rows("clients"):
+        of.setdefault(row["pool"], []).append(row)
+    return {pool: sorted(rows, key=lambda row: row["time_seconds"]) for pool, rows in of.items()}
+
+
+_ORIGINS = {
+    "assumed": "Assumed",
+    "stated": "Stated",
+    "config": "Set in `config dump`",
+    "dump": "From other dumps",
+}
+
+
+def assumption_sentences(of: Iterable[Assumption]) -> list[str]:
+    """What an answer rests on, a sentence for each origin; a release's own settings are counted.
+
+    Args:
+        of: The assumptions.
+    """
+    found, said = list(of), []
+    for origin, words in _ORIGINS.items():
+        ours = [one for one in found if one.origin == origin]
+        names = [
+            f"{one.name} {one.value}{f' ({one.applies_to})' if one.applies_to else ''}"
+            for one in ours[:_ASSUMED]
+        ]
+        more = len(ours) - len(names)
+        if names:
+            said.append(f"{words}: {'; '.join(names)}{f'; and {more} more' if more else ''}.")
+    if count := sum(one.origin == "release default" for one in found):
+        said.append(f"The release's own: {plural(count, 'setting')}.")
+    return said

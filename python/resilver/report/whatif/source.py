@@ -1,0 +1,139 @@
+"""An answer of `resilver what-if` as its sentences, tables and charts read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from resilver.quantities import duration
+from resilver.report.arrays import Floats, column
+
+if TYPE_CHECKING:
+    from resilver.whatif.answer import WhatIf
+
+LEVELS = ("nearfull", "backfillfull", "full", "failsafe")
+"""How full an OSD is, in Ceph's words, from the least."""
+_UNDER_WAY = frozenset({"backfilling", "backfill_wait", "recovering", "recovery_wait"})
+_COUNTED = (
+    *("degraded", "undersized", "at_risk", "inactive", "backfilling", "recovering"),
+    *("backfill_wait", "toofull", "deleting"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What the tables of an answer say.
+
+    Args:
+        answer: The answer.
+    """
+
+    answer: WhatIf
+
+    def series(self, name: str, of: str = "timeline") -> Floats:
+        """A column of a table, NaN where it is null."""
+        return column(self.answer.tables[of], name)
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """The rows of a table."""
+        found: list[dict[str, Any]] = self.answer.tables[name].to_pylist()
+        return found
+
+    @cached_property
+    def times(self) -> Floats:
+        """The moments of the timeline in seconds, shape (moments,)."""
+        return self.series("time_seconds")
+
+    @cached_property
+    def pools(self) -> list[dict[str, Any]]:
+        """The pools, by number."""
+        return self.rows("pools")
+
+    @cached_property
+    def osds(self) -> list[dict[str, Any]]:
+        """The OSDs, the fullest at its peak first."""
+        return sorted(
+            self.rows("osds"), key=lambda osd: (-share(osd, "peak_used_bytes"), osd["osd"])
+        )
+
+    @cached_property
+    def stuck(self) -> list[dict[str, Any]]:
+        """Groups that are not clean at the end."""
+        return self.rows("stuck")
+
+    @cached_property
+    def waiting(self) -> list[dict[str, Any]]:
+        """Those of `stuck` that no more time would help."""
+        return [row for row in self.stuck if not is_under_way(row["state"])]
+
+    def is_for_ever(self, pool: int | None = None) -> bool:
+        """Whether what is not clean at the end would not be with more time either.
+
+        Args:
+            pool: Of which pool; None for all.
+        """
+        of = [row for row in self.waiting if pool is None or row["pool"] == pool]
+        return bool(of) or not self.stuck
+
+    @cached_property
+    def is_calm(self) -> bool:
+        """Whether every group was active+clean throughout."""
+        ever = any(self.series(f"{name}_groups").any() for name in _COUNTED)
+        ever = ever or bool(self.series("misplaced_objects").any())
+        return self.answer.holds and not ever
+
+    @cached_property
+    def begins(self) -> float:
+        """When the first change comes, in seconds; 0 without any."""
+        return min((step.at_seconds for step in self.answer.steps), default=0.0)
+
+    def passing(self, level: str) -> list[dict[str, Any]]:
+        """OSDs that get to a ratio, the first one first.
+
+        Args:
+            level: One of `LEVELS`.
+        """
+        name = f"{level}_seconds"
+        return sorted(
+            (osd for osd in self.osds if osd[name] is not None), key=lambda osd: osd[name]
+        )
+
+
+def share(osd: Mapping[str, Any], name: str) -> float:
+    """Bytes of an OSD by its capacity; 0 of one without any."""
+    return float((osd[name] or 0) / osd["capacity_bytes"]) if osd["capacity_bytes"] else 0.0
+
+
+def is_under_way(state: str) -> bool:
+    """Whether groups in a state of Ceph's leave it by themselves.
+
+    Args:
+        state: Ceph's words, joined by ``+``.
+
+    >>> is_under_way("active+remapped+backfill_wait"), is_under_way("active+undersized+degraded")
+    (True, False)
+    """
+    words = set(state.split("+"))
+    return bool(words & _UNDER_WAY) and not any(word.endswith("toofull") for word in words)
+
+
+def until_words(facts: Facts, seconds: float | None, pool: int | None = None) -> str:
+    """How long something lasted, for a cell: ``not at all``, ``2 h 10 min``, ``for ever``.
+
+    Args:
+        facts: The answer's facts.
+        seconds: Until when; 0 where it never was so, None where it still is at the end.
+        pool: Of which pool; None for all.
+    """
+    if seconds is not None:
+        return duration(seconds) if seconds > 0.0 else "not at all"
+    return "for ever" if facts.is_for_ever(pool) else f"over {duration(facts.answer.end_seconds)}"
+
+
+def whole_words(facts: Facts, seconds: float | None, pool: int | None = None) -> str:
+    """After which time a pool, or all, is whole: ``2 h 10 min``, ``never``; as `until_words`."""
+    if seconds is not None:
+        return duration(seconds) if seconds > 0.0 else "from the start"
+    return "never" if facts.is_for_ever(pool) else f"over {duration(facts.answer.end_seconds)}"

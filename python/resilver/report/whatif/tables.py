@@ -1,0 +1,281 @@
+"""An answer in tables: pools, the fullest OSDs, what waits, what limits, and what it rests on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from resilver.quantities import duration
+from resilver.report.tables import Table, table, table_of
+from resilver.report.whatif.sentences import clients_by_pool, limits_by_kind, ratio_words
+from resilver.report.whatif.source import LEVELS, Facts, share, until_words, whole_words
+
+if TYPE_CHECKING:
+    from resilver.whatif.answer import Assumption, WhatIf
+
+_UNTIL = (
+    ("degraded", "degraded until"),
+    ("at_risk", "at risk until"),
+    ("inactive", "inactive until"),
+    ("whole", "whole after"),
+)
+
+
+def pools_table(facts: Facts) -> Table:
+    """A row a pool: until when what is the matter, in words, what was written, and seconds."""
+    pools = facts.pools
+    words = [
+        (f"{key}_words", heading, "text", [_until(facts, key, pool) for pool in pools])
+        for key, heading in _UNTIL
+    ]
+    return table(
+        ("name", "pool", "text", [pool["name"] for pool in pools]),
+        *words,
+        ("groups", "groups", "count", [pool["groups"] for pool in pools]),
+        ("lost_groups", "lost", "count", [pool["lost_groups"] for pool in pools]),
+        ("recovered_bytes", "made anew", "bytes", [pool["recovered_bytes"] for pool in pools]),
+        ("moved_bytes", "moved", "bytes", [pool["moved_bytes"] for pool in pools]),
+        ("least_bytes", "least possible", "bytes", [pool["least_bytes"] for pool in pools]),
+        *(
+            (f"{key}_seconds", key, "seconds", [pool[f"{key}_seconds"] for pool in pools])
+            for key, _ in _UNTIL
+        ),
+    )
+
+
+_SUMMED = ("received_bytes", "sent_bytes", "used_start_bytes", "used_end_bytes", "capacity_bytes")
+POOL_WORDS = 1 + len(_UNTIL)
+"""Columns of the pools' table that say when; what was written follows."""
+POOL_SHOWN = POOL_WORDS + 5
+"""Columns of it that a page shows; seconds follow in the CSV."""
+
+
+def _until(facts: Facts, key: str, pool: dict[str, Any]) -> str:
+    words = whole_words if key == "whole" else until_words
+    return words(facts, pool[f"{key}_seconds"], pool["pool"])
+
+
+def crossings_table(facts: Facts) -> Table:
+    """OSDs that get to a ratio, the fullest first: when they do, and where they are."""
+    reached = [osd for osd in facts.osds if any(osd[f"{of}_seconds"] is not None for of in LEVELS)]
+    ratios = facts.answer.cluster.ratios
+    name, host, start, peak, end = _osd_columns(reached)
+    passed = (
+        (
+            f"{level}_words",
+            f"{level} {ratio_words(ratios[level])}",
+            "text",
+            [_crossing(osd[f"{level}_seconds"]) for osd in reached],
+        )
+        for level in LEVELS
+        if any(osd[f"{level}_seconds"] is not None for osd in reached)
+    )
+    return table(name, peak, *passed, host, start, end)
+
+
+def _crossing(seconds: float | None) -> str:
+    return "-" if seconds is None else f"after {duration(seconds)}" if seconds else "at the start"
+
+
+def _osd_columns(osds: list[dict[str, Any]]) -> list[tuple[str, str, str, list[Any]]]:
+    return [
+        ("name", "OSD", "text", [osd["name"] for osd in osds]),
+        ("host", "host", "text", [osd["host"] for osd in osds]),
+        ("start", "at the start", "fill", [share(osd, "used_start_bytes") for osd in osds]),
+        ("peak", "peak", "fill", [share(osd, "peak_used_bytes") for osd in osds]),
+        ("end", "at the end", "fill", [share(osd, "used_end_bytes") for osd in osds]),
+    ]
+
+
+def osds_table(facts: Facts) -> Table:
+    """Every OSD, the fullest first: how full, what it took in and sent, and its groups."""
+    osds = facts.osds
+    return table(
+        *_osd_columns(osds),
+        *(
+            (name, heading, kind, [osd[name] for osd in osds])
+            for name, heading, kind in (
+                ("peak_seconds", "peak after", "seconds"),
+                ("received_bytes", "received", "bytes"),
+                ("sent_bytes", "read for others", "bytes"),
+                ("groups_start", "groups at the start", "count"),
+                ("groups_end", "at the end", "count"),
+                ("busy_seconds", "busy", "seconds"),
+                *((f"{level}_seconds", level, "seconds") for level in LEVELS),
+                ("capacity_bytes", "capacity", "bytes"),
+            )
+        ),
+    )
+
+
+@dataclass
+class Place:
+    """What a bucket, or an OSD, took in and sent, in bytes.
+
+    Attributes:
+        name: Its name.
+        osds: How many OSDs it has.
+        received_bytes: What was written to them to make copies anew or to move them.
+        sent_bytes: What was read from them for others.
+        used_start_bytes: What they had used at the start.
+        used_end_bytes: What they had used at the end.
+        capacity_bytes: What they have.
+    """
+
+    name: str
+    osds: int = 0
+    received_bytes: int = 0
+    sent_bytes: int = 0
+    used_start_bytes: int = 0
+    used_end_bytes: int = 0
+    capacity_bytes: int = 0
+
+    @property
+    def start(self) -> float:
+        """How full it was at the start, as a share."""
+        return self.used_start_bytes / self.capacity_bytes if self.capacity_bytes else 0.0
+
+    @property
+    def end(self) -> float:
+        """How full it was at the end, as a share."""
+        return self.used_end_bytes / self.capacity_bytes if self.capacity_bytes else 0.0
+
+
+def places(facts: Facts, level: str) -> list[Place]:
+    """What the buckets of a CRUSH type took in and sent, those that took in most first.
+
+    Args:
+        facts: The answer's facts.
+        level: The type, such as ``host`` or ``rack``; ``OSD`` for OSDs themselves.
+    """
+    found: dict[str, Place] = {}
+    for osd in facts.osds:
+        name = facts.answer.cluster.places.get(osd["osd"], {}).get(level, f"no {level}")
+        name = osd["name"] if level == "OSD" else name
+        place = found.setdefault(name, Place(name))
+        place.osds += 1
+        for key in _SUMMED:
+            setattr(place, key, getattr(place, key) + (osd[key] or 0))
+    return sorted(found.values(), key=lambda one: (-one.received_bytes, one.name))
+
+
+def places_table(found: list[Place], level: str) -> Table:
+    """What the buckets of a CRUSH type took in and sent.
+
+    Args:
+        found: What `places` gives.
+        level: The type.
+    """
+    return table_of(
+        found,
+        ("name", level, "text"),
+        ("osds", "OSDs", "count"),
+        ("received_bytes", "received", "bytes"),
+        ("sent_bytes", "read for others", "bytes"),
+        ("start", "full at the start", "fill"),
+        ("end", "at the end", "fill"),
+    )
+
+
+def levels(facts: Facts) -> list[str]:
+    """The CRUSH types above OSDs of which there are several buckets, but none for each OSD."""
+    named: dict[str, set[str]] = {}
+    for osd in facts.osds:
+        for level, name in facts.answer.cluster.places.get(osd["osd"], {}).items():
+            named.setdefault(level, set()).add(name)
+    return [level for level, names in named.items() if 1 < len(names) < len(facts.osds)]
+
+
+def stuck_table(facts: Facts) -> Table:
+    """Groups that are not clean at the end: state, reason and OSDs."""
+    names = facts.answer.cluster.pools
+    return table(
+        ("pgid", "group", "text", [row["pgid"] for row in facts.stuck]),
+        ("pool", "pool", "text", [names.get(row["pool"], row["pool"]) for row in facts.stuck]),
+        ("state", "state", "text", [row["state"] for row in facts.stuck]),
+        ("reason", "why", "text", [row["reason"] for row in facts.stuck]),
+        ("since_seconds", "since", "seconds", [row["since_seconds"] for row in facts.stuck]),
+        ("osds", "OSDs", "text", [row["osds"] for row in facts.stuck]),
+    )
+
+
+def stuck_summary(facts: Facts) -> Table:
+    """Groups that are not clean at the end, counted by pool, state and reason, most first."""
+    counts: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    names = facts.answer.cluster.pools
+    for row in facts.stuck:
+        pool = names.get(row["pool"], str(row["pool"]))
+        counts[pool, row["state"], row["reason"] or ""].append(row["pgid"])
+    ordered = sorted(counts.items(), key=lambda one: (-len(one[1]), one[0]))
+    return table(
+        ("groups", "groups", "count", [len(ids) for _, ids in ordered]),
+        ("pool", "pool", "text", [key[0] for key, _ in ordered]),
+        ("state", "state", "text", [key[1] for key, _ in ordered]),
+        ("reason", "why", "text", [key[2] for key, _ in ordered]),
+        ("first", "such as", "text", [ids[0] for _, ids in ordered]),
+    )
+
+
+def limits_table(facts: Facts) -> Table:
+    """What limited groups' work, by kind, with the worst place of each."""
+    found = limits_by_kind(facts)
+    return table(
+        ("kind", "what", "text", [one[0] for one in found]),
+        ("share", "of groups' work", "share", [one[1] for one in found]),
+        ("name", "most at", "text", [one[2] for one in found]),
+        ("share_there", "there", "share", [one[3] for one in found]),
+    )
+
+
+def clients_table(facts: Facts) -> Table:
+    """What clients of each pool get before the first change, at the worst and at the end."""
+    names = facts.answer.cluster.pools
+    rows = []
+    for pool, of in clients_by_pool(facts).items():
+        delays = [row["p99_seconds"] for row in of if row["p99_seconds"] is not None]
+        means = [row["mean_seconds"] for row in of if row["mean_seconds"] is not None]
+        served = [row["served_share"] for row in of if row["served_share"] is not None]
+        worst = max(delays, default=None), max(means, default=None), min(served, default=None)
+        rows.append((names.get(pool, str(pool)), of[0], *worst, of[-1]))
+    return table(
+        ("pool", "pool", "text", [row[0] for row in rows]),
+        ("p99_before", "99 % within, before", "seconds", [row[1]["p99_seconds"] for row in rows]),
+        ("p99_worst", "at the worst", "seconds", [row[2] for row in rows]),
+        ("p99_end", "at the end", "seconds", [row[5]["p99_seconds"] for row in rows]),
+        ("mean_before", "mean, before", "seconds", [row[1]["mean_seconds"] for row in rows]),
+        ("mean_worst", "at the worst", "seconds", [row[3] for row in rows]),
+        ("served_least", "served at the least", "share", [row[4] for row in rows]),
+    )
+
+
+def history_table(facts: Facts) -> Table:
+    """What happened to the map and to OSDs, by time."""
+    rows = facts.rows("history")
+    return table(
+        ("time_seconds", "after", "seconds", [row["time_seconds"] for row in rows]),
+        ("what", "what", "text", [row["what"] for row in rows]),
+        ("epoch", "epoch", "count", [row["epoch"] for row in rows]),
+    )
+
+
+def assumptions_table(of: Iterable[Assumption]) -> Table:
+    """What an answer rests on, what we assumed first."""
+    found = sorted(of, key=lambda one: one.origin != "assumed")
+    return table(
+        ("name", "what", "text", [one.name for one in found]),
+        ("value", "value", "text", [one.value for one in found]),
+        ("origin", "from", "text", [one.origin for one in found]),
+        ("applies_to", "of", "text", [one.applies_to or "all" for one in found]),
+        ("sentence", "why", "text", [one.sentence for one in found]),
+    )
+
+
+def steps_table(answer: WhatIf) -> Table:
+    """The plan: when what is done."""
+    return table(
+        ("at_seconds", "at", "seconds", [step.at_seconds for step in answer.steps]),
+        ("text", "what", "text", [step.text for step in answer.steps]),
+        ("commands", "by", "text", [" ; ".join(step.commands) or "-" for step in answer.steps]),
+    )

@@ -1,0 +1,285 @@
+"""Answers of a small cluster whose bytes are conserved, for tests of how answers are shown.
+
+A host of it fails: its bytes come back on the others, each in proportion to a share drawn once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from resilver.whatif.answer import Assumption, ClusterFacts, PlannedStep, WhatIf
+from resilver.whatif.columns import TABLES, conform
+
+TB = 10**12
+RATIOS = {"nearfull": 0.85, "backfillfull": 0.90, "full": 0.95, "failsafe": 0.97}
+OUT_SECONDS = 620.0
+"""A grace of 20 s, and `mon_osd_down_out_interval`."""
+STOPPED = "the target osd.3 would be 91.2 % full, above backfillfull (90 %)"
+
+
+ASSUMED = (
+    Assumption("osd_max_backfills", "1", "release default", sentence="Ceph 18.2.4 says so."),
+    Assumption("device of class hdd", "nl-sas-4tb", "assumed", "12 OSDs", "No dump names it."),
+    Assumption("osd_mclock_profile", "high_recovery_ops", "config"),
+)
+
+
+class Course:
+    """The run: what fails comes back at a steady rate after it is out."""
+
+    def __init__(self, regime: str, osds: int, hosts: int, hours: float, points: int) -> None:
+        draw = np.random.default_rng(18)
+        self.regime, self.count, self.hosts = regime, osds, hosts
+        self.capacity = np.full(osds, 4 * TB)
+        self.start = (draw.uniform(0.45, 0.70, osds) * 4 * TB).astype(np.int64)
+        self.host_of = np.arange(osds) // (osds // hosts)
+        self.gone = (self.host_of == 0) & (regime != "nothing")
+        share = np.where(self.gone, 0.0, draw.uniform(0.8, 1.2, osds))
+        self.lost = int(self.start[self.gone].sum())
+        kept = 0.9 if regime == "stuck" else 0.5 if regime == "horizon" else 1.0
+        self.received = (kept * self.lost * share / share.sum()).astype(np.int64)
+        self.end = OUT_SECONDS + 3600.0 * hours
+        self.times = np.concatenate(([0.0], np.linspace(OUT_SECONDS, self.end, points - 1)))
+        if regime == "nothing":
+            self.times = np.array([0.0, 1.0])
+        self.done = np.clip((self.times - OUT_SECONDS) / (self.end - OUT_SECONDS), 0.0, 1.0)
+        self.left = self.lost * (1.0 - kept * self.done) * (1 if self.gone.any() else 0)
+
+    @property
+    def used(self) -> Any:
+        """Bytes by moment and OSD."""
+        return self.start[None, :] + np.outer(self.done, self.received).astype(np.int64)
+
+
+def timeline(run: Course) -> pa.Table:
+    objects = run.left / 4e6
+    groups = np.ceil(objects / 50_000)
+    is_out = (run.times >= OUT_SECONDS) & (groups > 0)
+    moving = np.where(is_out, np.minimum(groups, run.count // 2), 0)
+    stuck = np.where(is_out & (run.regime == "stuck"), np.minimum(groups, 4), 0)
+    rate = np.where(is_out, run.received.sum() / (run.end - OUT_SECONDS), 0.0)
+    rate[-1] = 0.0
+    if run.regime == "stuck":
+        moving[-1] = 0
+    waits = np.maximum(groups * is_out - moving - stuck, 0)
+    zero = np.zeros_like(groups)
+    at_risk = np.where(run.done < 0.3, np.minimum(groups, 3), 0)
+    return pa.table(
+        {
+            "time_seconds": run.times,
+            "degraded_objects": objects.astype(np.int64),
+            "misplaced_objects": zero.astype(np.int64),
+            "degraded_groups": groups.astype(np.int64),
+            "undersized_groups": groups.astype(np.int64),
+            "at_risk_groups": at_risk.astype(np.int64),
+            "inactive_groups": np.where(run.times < OUT_SECONDS, at_risk, 0).astype(np.int64),
+            "backfilling_groups": moving.astype(np.int64),
+            "recovering_groups": zero.astype(np.int64),
+            "backfill_wait_groups": waits.astype(np.int64),
+            "toofull_groups": stuck.astype(np.int64),
+            "deleting_groups": zero.astype(np.int64),
+            "recovered_bytes_per_second": rate,
+            "moved_bytes_per_second": zero,
+            "recovered_objects_per_second": rate / 4e6,
+        }
+    )
+
+
+def osds_table(run: Course, prefix: str) -> pa.Table:
+    used = run.used
+    share = used / run.capacity
+    crossed = {
+        f"{level}_seconds": [
+            float(run.times[np.argmax(of > ratio)]) if (of > ratio).any() else None
+            for of in share.T
+        ]
+        for level, ratio in RATIOS.items()
+    }
+    sent = np.where(run.gone, 0, run.received.sum() // max(int((~run.gone).sum()), 1))
+    # What division leaves over is the last one's.
+    sent[-1] += run.received.sum() - sent.sum()
+    return pa.table(
+        {
+            "osd": np.arange(run.count),
+            "name": [f"osd.{at}" for at in range(run.count)],
+            "host": [f"{prefix}{at}" for at in run.host_of],
+            "used_start_bytes": run.start,
+            "used_end_bytes": used[-1],
+            "peak_used_bytes": used.max(axis=0),
+            "peak_seconds": run.times[used.argmax(axis=0)],
+            "capacity_bytes": run.capacity,
+            **crossed,
+            "received_bytes": run.received,
+            "sent_bytes": sent,
+            "groups_start": np.full(run.count, 64),
+            "groups_end": np.where(run.gone, 0, 64 * run.count // max(int((~run.gone).sum()), 1)),
+            "busy_seconds": np.where(run.gone, 0.0, 0.4 * (run.end - OUT_SECONDS)),
+        }
+    )
+
+
+def pools_table(run: Course, pool: str) -> pa.Table:
+    nothing, is_open = run.regime == "nothing", run.regime in ("stuck", "horizon")
+    whole = 0.0 if nothing else None if is_open else run.end
+    risk = 0.0 if nothing else float(run.times[np.argmax(run.done >= 0.3)])
+    shares = (0.75, 0.25)
+    written = [int(run.received.sum() * of) for of in shares]
+    written[0] += int(run.received.sum()) - sum(written)
+    return pa.table(
+        {
+            "pool": [1, 2],
+            "name": [pool, "archive"],
+            "groups": [256, 64],
+            # Of an open run all that is left is of the first pool.
+            "degraded_seconds": pa.array([whole, run.end if is_open else whole], pa.float64()),
+            "at_risk_seconds": pa.array([risk, 0.0], pa.float64()),
+            "inactive_seconds": pa.array([0.0 if nothing else OUT_SECONDS, 0.0], pa.float64()),
+            "whole_seconds": pa.array([whole, run.end if is_open else whole], pa.float64()),
+            "recovered_bytes": written,
+            "moved_bytes": [0, 0],
+            "least_bytes": [int(run.lost * of) if not nothing else 0 for of in shares],
+            "lost_groups": [0, 0],
+        }
+    )
+
+
+def stuck_table(run: Course) -> pa.Table:
+    rows: list[dict[str, Any]] = []
+    state, reason, count = "", "", 0
+    if run.regime == "stuck":
+        state, reason, count = "active+undersized+degraded+remapped+backfill_toofull", STOPPED, 4
+    if run.regime == "horizon":
+        state, count = "active+undersized+degraded+remapped+backfill_wait", 40
+        reason = "the primary osd.4 has no free slot"
+    for at in range(count):
+        rows.append(
+            {
+                "pgid": f"1.{at:x}",
+                "pool": 1,
+                "state": state,
+                "reason": reason,
+                "since_seconds": OUT_SECONDS,
+                "osds": "4,7,3",
+            }
+        )
+    return pa.Table.from_pylist(rows, TABLES["stuck"])
+
+
+def clients_table(run: Course) -> pa.Table:
+    busy = np.where((run.times >= OUT_SECONDS) & (run.done < 1.0), 1.0, 0.0)
+    return pa.table(
+        {
+            "time_seconds": run.times,
+            "pool": pa.array([1] * run.times.size, pa.int64()),
+            "served_share": 1.0 - 0.08 * busy,
+            "mean_seconds": 0.008 + 0.006 * busy,
+            "p99_seconds": 0.038 + 0.033 * busy,
+        }
+    )
+
+
+def fill_table(run: Course) -> pa.Table:
+    used = run.used
+    return pa.table(
+        {
+            "osd": np.tile(np.arange(run.count), run.times.size),
+            "time_seconds": np.repeat(run.times, run.count),
+            "used_bytes": used.ravel(),
+            "pending_bytes": np.zeros(used.size, np.int64),
+        }
+    )
+
+
+def history_table(run: Course) -> pa.Table:
+    rows = [(20.0, f"osd.{at} is down", 101) for at in np.flatnonzero(run.gone)]
+    rows += [
+        (OUT_SECONDS, f"the monitors mark osd.{at} out", 102) for at in np.flatnonzero(run.gone)
+    ]
+    names = TABLES["history"].names
+    records = [dict(zip(names, row, strict=True)) for row in rows]
+    return pa.Table.from_pylist(records, TABLES["history"])
+
+
+def limits_table(run: Course) -> pa.Table:
+    found = [
+        ("reservation of a target", "osd.4", 0.29),
+        ("reservation of a target", "osd.6", 0.12),
+        ("mclock limit", "osd.7", 0.22),
+        ("device", "osd.5", 0.05),
+    ]
+    rows = [dict(zip(("kind", "name", "share"), row, strict=True)) for row in found]
+    return pa.Table.from_pylist(rows if run.gone.any() else [], TABLES["limits"])
+
+
+def cluster_of(run: Course, pool: str, prefix: str) -> ClusterFacts:
+    places = {
+        at: {"host": f"{prefix}{host}", "rack": f"rack-{host % 2}"}
+        for at, host in enumerate(run.host_of)
+    }
+    return ClusterFacts(
+        label="bundle.tar.zst",
+        release="18.2.4",
+        pools={1: pool, 2: "archive"},
+        groups=320,
+        objects=int(run.start.sum() / 12e6),
+        stored_bytes=int(run.start.sum() / 3),
+        used_bytes=int(run.start.sum()),
+        capacity_bytes=int(run.capacity.sum()),
+        ratios=RATIOS,
+        places=places,
+        classes=dict.fromkeys(places, "hdd"),
+    )
+
+
+def answer(
+    regime: str = "whole",
+    osds: int = 12,
+    hosts: int = 4,
+    hours: float = 9.0,
+    points: int = 40,
+    pool: str = "rbd",
+    prefix: str = "node-",
+    load: bool = True,
+    **more: Any,
+) -> WhatIf:
+    """An answer of one of four kinds.
+
+    Args:
+        regime: "nothing" (no change), "whole", "stuck" (four groups wait for ever) or "horizon"
+            (the run ends first).
+        osds: How many OSDs, of 4 TB.
+        hosts: How many hosts.
+        hours: How long data moves.
+        points: Moments of the timeline.
+        pool: The name of the first pool.
+        prefix: What hosts' names begin with.
+        load: Whether clients ask for anything.
+        more: Fields of the answer.
+    """
+    run = Course(regime, osds, hosts, hours, points)
+    made = {
+        "timeline": timeline(run),
+        "pools": pools_table(run, pool),
+        "osds": osds_table(run, prefix),
+        "fill": fill_table(run),
+        "stuck": stuck_table(run),
+        "limits": limits_table(run),
+        "clients": clients_table(run) if load else None,
+        "history": history_table(run),
+        "upmaps": pa.table({"pool": [1], "group": [26], "pairs": ["4>7"]}),
+    }
+    fails = PlannedStep(0.0, f"host {prefix}0 fails")
+    flag = PlannedStep(3600.0, "noout is set", ("ceph osd set noout",))
+    given: dict[str, Any] = {
+        "plan": "as asked",
+        "steps": () if regime == "nothing" else (fails, flag),
+        "cluster": cluster_of(run, pool, prefix),
+        "assumptions": ASSUMED,
+        "horizon_seconds": 2_592_000.0 if regime != "horizon" else run.end,
+        "end_seconds": float(run.times[-1]),
+        "digest": "5eed",
+    }
+    return WhatIf(tables={name: conform(name, of) for name, of in made.items()}, **given | more)
