@@ -9,13 +9,15 @@ import pytest
 
 from resilver.columns import SHARD_SCHEMAS
 from resilver.spec.lanes import CLASSES
+from resilver.whatif.columns import TABLES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "tables.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+OF_WHAT_IF = DOCS / "what-if-tables.md"
 
 
-def sections() -> dict[str, str]:
+def sections(page: Path = DOCS / "tables.md") -> dict[str, str]:
     """The text of each table's section by the names in its heading."""
-    parts = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.M)[1:]
+    parts = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.M)[1:]
     found = {}
     for part in parts:
         heading, _, text = part.partition("\n")
@@ -46,3 +48,13 @@ def test_nothing_is_explained_that_is_no_column() -> None:
     known |= {"interfaces", "devices", *CLASSES}
     for name, text in sections().items():
         assert set(re.findall(r"`(\w+)`", text)) <= known, name
+
+
+def test_a_what_if_has_a_section_for_each_table_that_names_its_columns_alone() -> None:
+    found = sections(OF_WHAT_IF)
+    assert list(found) == list(TABLES)
+    others = {*TABLES, "backfillfull", "nearfull", "full", "min_size"}
+    for name, text in found.items():
+        columns = {word for word in re.findall(r"`(\w+)`", text)}
+        assert set(TABLES[name].names) <= columns
+        assert columns <= {*TABLES[name].names, *others}, name

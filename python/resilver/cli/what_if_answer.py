@@ -12,8 +12,12 @@ from resilver.cli.tables import print_figures
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import WhatIf
+    from resilver.whatif.several import PlansCompared, Ranking, Search
 
 _ROWS = 12
+_RANKED = 20
+_NAMES_WIDTH = 26
+_PLAN_WIDTH = 17
 
 
 def print_answer(answer: WhatIf) -> None:
@@ -26,20 +30,78 @@ def print_answer(answer: WhatIf) -> None:
     from resilver.report.whatif.page import upmap_lines
     from resilver.report.whatif.source import LEVELS, Facts
 
-    console, facts = output(), Facts(answer)
-    console.print(Text(sentences.question(answer)))
-    for rank, text in enumerate(sentences.answer_sentences(answer)):
-        console.print(Text(text, "" if rank else "bold"))
+    facts = Facts(answer)
+    output().print(Text(sentences.question(answer)))
+    _print_sentences(sentences.answer_sentences(answer))
     if not facts.is_calm:
         print_figures("Pools", tables.pools_table(facts), tables.POOL_WORDS, _ROWS)
     crossings = tables.crossings_table(facts)
     if crossings.rows:
         passed = sum(bool(facts.passing(level)) for level in LEVELS)
         print_figures("OSDs that get to a ratio", crossings, 2 + passed, _ROWS)
-    for text in (*sentences.assumption_sentences(answer.assumptions), *answer.notes):
-        console.print(Text(text, "dim"))
+    _print_basis([*sentences.assumption_sentences(answer.assumptions), *answer.notes])
     print_lines("To paste:", answer.commands)
     print_lines("The balancer's entries:", upmap_lines(answer))
+
+
+def print_compared(compared: PlansCompared) -> None:
+    """Print plans side by side, as many as the window has room for below each other.
+
+    Args:
+        compared: The plans' answers.
+    """
+    from resilver.report.tables import Table
+    from resilver.report.whatif.comparison import compared_sentences, compared_table
+
+    _print_sentences(compared_sentences(compared))
+    made = compared_table(compared)
+    plans = len(made.columns) - 1
+    most = max(1, (output().width - _NAMES_WIDTH) // _PLAN_WIDTH)
+    for first in range(1, plans + 1, most):
+        chosen = [0, *range(first, min(first + most, plans + 1))]
+        lines = [[row[at] for at in chosen] for row in made.rows]
+        part = Table(tuple(made.columns[at] for at in chosen), lines)
+        print_figures("Side by side" if first == 1 else "", part, len(chosen))
+    output().print(Text(made.note, "dim"))
+
+
+def print_ranking(ranking: Ranking) -> None:
+    """Print the parts by the harm that their failure does.
+
+    Args:
+        ranking: The ranking.
+    """
+    from resilver.report.whatif.ranking import RANKING_WORDS, ranking_sentences, ranking_table
+    from resilver.report.whatif.sentences import assumption_sentences
+
+    _print_sentences(ranking_sentences(ranking))
+    print_figures("The worst first", ranking_table(ranking), RANKING_WORDS, _RANKED)
+    _print_basis([*assumption_sentences(ranking.assumptions), *ranking.notes])
+
+
+def print_search(search: Search) -> None:
+    """Print what was tried for an aim, the lines that set it, and the answer with it.
+
+    Args:
+        search: The search.
+    """
+    from resilver.report.whatif.ranking import search_sentences, search_table
+
+    _print_sentences(search_sentences(search))
+    made = search_table(search)
+    print_figures("What was tried", made, len(search.names) + 3, _RANKED)
+    print_lines("To paste:", search.commands)
+    print_answer(search.answer)
+
+
+def _print_sentences(said: Sequence[str]) -> None:
+    for rank, text in enumerate(said):
+        output().print(Text(text, "" if rank else "bold"))
+
+
+def _print_basis(said: Sequence[str]) -> None:
+    for text in said:
+        output().print(Text(text, "dim"))
 
 
 def print_lines(title: str, lines: Sequence[str]) -> None:

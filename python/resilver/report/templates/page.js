@@ -183,6 +183,7 @@
     return drawNew().then(() => visible().forEach(show));
   };
   if (choice) choice.addEventListener("change", choose);
+  document.querySelectorAll(".shown").forEach(nameParts);
   document.addEventListener("toggle", ({ target }) => {
     if (!target.open) return;
     nameParts(target);

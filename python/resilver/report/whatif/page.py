@@ -42,10 +42,8 @@ def write_answer(answer: WhatIf, path: str | Path, command: str = "") -> Path:
     Raises:
         ConfigError: The file cannot be written.
     """
-    page, facts = Document(), Facts(answer)
-    page.hosts |= {osd["name"]: osd["host"] for osd in facts.osds if osd["host"]}
-    made = (_time, _full, _waits, _moves, _clients, _plan, _basis)
-    sections = [section for of in made for section in of(page, facts)]
+    page = Document()
+    sections = answer_sections(page, answer)
     release = f", Ceph {answer.cluster.release}" if answer.cluster.release else ""
     told = {
         "Made by": command,
@@ -55,6 +53,19 @@ def write_answer(answer: WhatIf, path: str | Path, command: str = "") -> Path:
     }
     said, figures = answer_sentences(answer), key_figures(answer)
     return write_judged(page, path, question(answer), said, sections, told, figures)
+
+
+def answer_sections(page: Document, answer: WhatIf) -> list[PageSection]:
+    """What a page has below an answer's sentences.
+
+    Args:
+        page: What tables and charts are added to.
+        answer: The answer.
+    """
+    facts = Facts(answer)
+    page.hosts |= {osd["name"]: osd["host"] for osd in facts.osds if osd["host"]}
+    made = (_time, _full, _waits, _moves, _clients, _plan, _basis)
+    return [section for of in made for section in of(page, facts)]
 
 
 def key_figures(answer: WhatIf) -> list[KeyFigure]:

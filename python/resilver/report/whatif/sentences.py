@@ -78,7 +78,8 @@ def whole_sentence(facts: Facts) -> str:
     if found.whole_seconds is not None and not found.stuck_groups:
         text = f"The cluster is whole again after {duration(found.whole_seconds)}"
         if found.degraded_seconds == 0.0:
-            return f"{text}; no object ever lacks a copy."
+            text = f"All data is in its place after {duration(found.whole_seconds)}"
+            return f"{text}, and no object ever lacks a copy."
         if found.degraded_seconds is not None and found.degraded_seconds < found.whole_seconds:
             text += f"; nothing is degraded after {duration(found.degraded_seconds)}"
         return f"{text}."

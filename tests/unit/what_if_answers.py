@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from resilver.whatif.answer import Assumption, ClusterFacts, PlannedStep, WhatIf
 from resilver.whatif.columns import TABLES, conform
+from resilver.whatif.several import Harm, PlansCompared, Ranking, Search, Trial, harm_order
 
 TB = 10**12
 RATIOS = {"nearfull": 0.85, "backfillfull": 0.90, "full": 0.95, "failsafe": 0.97}
@@ -283,3 +284,44 @@ def answer(
         "digest": "5eed",
     }
     return WhatIf(tables={name: conform(name, of) for name, of in made.items()}, **given | more)
+
+
+def plans() -> PlansCompared:
+    """Three plans: whole after 9 h, after 5 h with slower clients, and not at all."""
+    return PlansCompared(
+        (
+            answer(plan="slow.toml"),
+            answer(hours=5.0, plan="quick.toml"),
+            answer("stuck", plan="full.toml"),
+        )
+    )
+
+
+def ranking(level: str = "host") -> Ranking:
+    """Four parts: one leaves groups behind, the others take 9, 5 and 2 hours."""
+    of = (("node-3", "stuck", 9.0), ("node-0", "whole", 9.0), ("node-2", "whole", 5.0))
+    of += (("node-1", "whole", 2.0),)
+    harms = [
+        Harm(name, (3 * rank, 3 * rank + 1, 3 * rank + 2), answer(regime, hours=hours).outcome)
+        for rank, (name, regime, hours) in enumerate(of)
+    ]
+    first = answer()
+    ordered = tuple(sorted(harms, key=harm_order))
+    return Ranking(level, first.cluster, ordered, ASSUMED, (), first.horizon_seconds)
+
+
+def search(meets: bool = True) -> Search:
+    """Two settings, three trials, of which the first meets the aim or none does."""
+    trials = [
+        Trial(
+            {"osd_max_backfills": str(slots), "osd_mclock_profile": "balanced"},
+            answer(hours=hours).outcome,
+            meets and slots == 4,
+            OUT_SECONDS + 3600.0 * hours,
+        )
+        for slots, hours in ((4, 5.0), (2, 7.0), (1, 9.0))
+    ]
+    names = ("osd_max_backfills", "osd_mclock_profile")
+    lines = ("ceph config set osd osd_max_backfills 4",)
+    best = trials[0] if meets else None
+    return Search("whole in 6 h", names, tuple(trials), best, lines * meets, answer(hours=5.0))

@@ -1,0 +1,131 @@
+"""The pages of a what-if in a real browser: every chart drawn, offline, readable, lines to copy."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+
+from chromium import Page
+from page_checks import CHARTS, CONTRAST, MARKED_ROWS, OUTSIDE, OVERLAPS, UNFOLD
+from what_if_answers import answer, plans, ranking, search
+
+from resilver.report.whatif import write_answer, write_compared, write_ranking, write_search
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "<img src=x onerror=\"document.title='taken'\">"
+MOVING = ["course", "rates", "fill", "fullest", "written", "places-0", "places-1", "places-2"]
+CHARTS_EXPECTED = {
+    "nothing": ["fill", "fullest", "clients"],
+    "whole": [*MOVING, "clients"],
+    "stuck": [*MOVING, "clients"],
+    "many": MOVING,
+    "hostile": [*MOVING, "clients"],
+    "plans": ["together"],
+    "ranking": ["harm"],
+    "search": [*MOVING, "clients"],
+}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of each kind; "many" has more OSDs than a chart has lines."""
+    folder = tmp_path_factory.mktemp("what-if")
+    made = {name: folder / f"{name}.html" for name in CHARTS_EXPECTED}
+    for regime in ("nothing", "whole", "stuck"):
+        write_answer(answer(regime), made[regime], "resilver what-if bundle.tar.zst")
+    write_answer(answer(osds=600, hosts=30, load=False), made["many"])
+    write_answer(answer("stuck", pool=HOSTILE, prefix=f"{HOSTILE}-"), made["hostile"], HOSTILE)
+    write_compared(plans(), made["plans"])
+    write_ranking(ranking(), made["ranking"])
+    write_search(search(), made["search"])
+    return made
+
+
+@pytest.mark.parametrize("name", CHARTS_EXPECTED)
+def test_every_chart_is_drawn_without_a_complaint_or_a_request(
+    page: Page, pages: dict[str, Path], name: str
+) -> None:
+    page.events.clear()
+    page.open(pages[name], 1366, 768, "light")
+    seen = page.evaluate(CHARTS)
+    assert [chart["id"] for chart in seen] == CHARTS_EXPECTED[name]
+    assert all(chart["marks"] >= 1 for chart in seen)
+    assert page.complaints() == []
+    asked = [url for url in page.requests() if not url.startswith("data:")]
+    assert asked == [pages[name].resolve().as_uri()]
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("name", CHARTS_EXPECTED)
+def test_nothing_overlaps_or_leaves_the_screen(
+    page: Page, pages: dict[str, Path], name: str, width: int
+) -> None:
+    page.events.clear()
+    page.open(pages[name], width, 768, "light")
+    # The bar at the side comes once a page is long; charts are drawn anew beside it.
+    page.wait(UNFOLD)
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", CHARTS_EXPECTED)
+def test_text_stands_out_from_its_ground(
+    page: Page, pages: dict[str, Path], name: str, scheme: str
+) -> None:
+    page.events.clear()
+    page.open(pages[name], 1366, 768, scheme)
+    # WCAG 2 asks for 4.5 of text.
+    assert min(page.evaluate(CONTRAST)) >= 4.5
+
+
+def test_names_are_text_whatever_they_are(page: Page, pages: dict[str, Path]) -> None:
+    page.open(pages["hostile"], 1366, 768)
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+    assert page.evaluate("document.title").startswith("What if host <img")
+    assert page.evaluate("document.querySelector('main').innerText").count(HOSTILE) > 5
+
+
+def test_lines_to_paste_are_selected_for_copying(page: Page, pages: dict[str, Path]) -> None:
+    page.open(pages["whole"], 1366, 768)
+    for name, line in (
+        ("commands", "ceph osd set noout"),
+        ("upmaps", "ceph osd pg-upmap-items 1.1a 4 7"),
+    ):
+        page.evaluate(f"document.querySelector('[data-copy={name}]').click()")
+        assert page.evaluate("getSelection().toString().trim()") == line
+
+
+def test_an_osd_chosen_in_a_table_is_marked_with_its_host(
+    page: Page, pages: dict[str, Path]
+) -> None:
+    page.open(pages["whole"], 1366, 768)
+    names = "[...document.querySelectorAll('button.part')]"
+    page.evaluate(f"{names}.find((one) => one.textContent === 'osd.4').click()")
+    marked = page.evaluate(MARKED_ROWS)
+    assert any("osd.4" in row for row in marked)
+    told = page.evaluate("document.getElementById('chosen').textContent")
+    assert "osd.4, with its host node-1 is marked" in told
+
+
+def test_the_moment_of_one_chart_is_that_of_all_over_time(
+    page: Page, pages: dict[str, Path]
+) -> None:
+    page.open(pages["whole"], 1366, 768)
+    page.evaluate(
+        "(() => { const range = document.getElementById('moment-course'); range.value = 10;"
+        " range.dispatchEvent(new Event('input')); })()"
+    )
+    told = page.evaluate(
+        "[...document.querySelectorAll('.moment output')].map((one) => one.textContent)"
+    )
+    # The course, the rates and the clients.
+    assert len(told) == 3 and all(told)
+    assert "degraded" in told[0] and "backfilling 6" in told[0]

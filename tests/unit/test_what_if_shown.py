@@ -1,0 +1,335 @@
+"""What is said of a what-if: a sentence for each way that it may end, and the rows behind them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from what_if_answers import ASSUMED, OUT_SECONDS, answer, plans, ranking, search
+from what_if_golden import RECORD, WIDTHS, shown
+
+from resilver.report.whatif import (
+    answer_sentences,
+    compared_sentences,
+    ranking_sentences,
+    search_sentences,
+)
+from resilver.report.whatif.comparison import compared_table, differing_table
+from resilver.report.whatif.course import course_chart, rates_chart, shown_moments
+from resilver.report.whatif.fill import fills
+from resilver.report.whatif.page import upmap_lines
+from resilver.report.whatif.ranking import ranking_table, search_table
+from resilver.report.whatif.sentences import assumption_sentences, question
+from resilver.report.whatif.source import Facts, is_under_way
+from resilver.report.whatif.tables import crossings_table, places, pools_table, stuck_summary
+from resilver.whatif.answer import PlannedStep, WhatIf
+from resilver.whatif.columns import TABLES, conform
+
+
+def changed(of: WhatIf, table: str, **columns: Any) -> WhatIf:
+    """An answer of which a table has other columns."""
+    made = of.tables[table]
+    for name, values in columns.items():
+        field = TABLES[table].field(name)
+        made = made.set_column(
+            made.schema.get_field_index(name), field, pa.array(values, field.type)
+        )
+    return replace(of, tables={**of.tables, table: made})
+
+
+def without(of: WhatIf, table: str) -> WhatIf:
+    return replace(of, tables={**of.tables, table: conform(table, None)})
+
+
+def test_where_nothing_happens_no_figure_of_healing_is_told() -> None:
+    first, *rest = answer_sentences(answer("nothing"))
+    assert first == "Nothing moves: the cluster is clean, and nothing is to be done."
+    assert rest == [
+        "osd.4 is the fullest, at 69.2 %; no OSD gets to nearfull (0.85).",
+        "Clients of pool rbd wait as before, 99 % of requests up to 38.0 ms.",
+    ]
+    facts = Facts(answer("nothing"))
+    assert course_chart(facts) is None and rates_chart(facts) is None
+
+
+def test_a_whole_cluster_is_told_with_its_time() -> None:
+    # Out after 620 s, then 9 h: 33,020 s are 9 h 10 min 20 s.
+    said = answer_sentences(answer("whole"))
+    assert said[0] == "The cluster is whole again after 9 h 10 min."
+    assert any(text.startswith("6.2 TiB of lost copies are made anew") for text in said)
+
+
+def test_what_is_whole_later_than_degraded_says_both_times() -> None:
+    made = changed(answer(), "pools", degraded_seconds=[3600.0, 0.0])
+    said = answer_sentences(made)[0]
+    assert said == "The cluster is whole again after 9 h 10 min; nothing is degraded after 1 h."
+
+
+def test_a_move_alone_never_lacks_a_copy() -> None:
+    made = changed(answer(), "pools", degraded_seconds=[0.0, 0.0])
+    said = answer_sentences(made)[0]
+    assert said == "All data is in its place after 9 h 10 min, and no object ever lacks a copy."
+
+
+def test_a_cluster_that_waits_for_ever_says_so_with_state_and_reason() -> None:
+    said = answer_sentences(answer("stuck"))
+    assert said[0] == (
+        "The cluster does not get whole: after 9 h 10 min nothing moves any more, and 4 of 320 "
+        "groups are not clean."
+    )
+    assert (
+        "4 groups (1.0, 1.1, 1.2, ...) stay active+undersized+degraded+remapped+backfill_toofull: "
+        "the target osd.3 would be 91.2 % full, above backfillfull (90 %)."
+    ) in said
+
+
+def test_a_run_that_ends_first_is_not_called_stuck() -> None:
+    said = answer_sentences(answer("horizon"))
+    assert said[0] == (
+        "The cluster is not whole within 9 h 10 min: 40 of 320 groups are not clean yet."
+    )
+    assert not any("stay" in text for text in said)
+    pools = pools_table(Facts(answer("horizon"))).rows
+    assert pools[0][1] == "over 9 h 10 min" and pools[0][4] == "over 9 h 10 min"
+
+
+def test_lost_data_comes_first() -> None:
+    said = answer_sentences(changed(answer(), "pools", lost_groups=[3, 0]))
+    assert said[0].startswith("Data is lost: what runs of 3 groups of pool rbd")
+
+
+@pytest.mark.parametrize(
+    ("state", "ends"),
+    [
+        ("active+remapped+backfilling", True),
+        ("active+undersized+degraded+remapped+backfill_wait", True),
+        ("active+recovery_wait+degraded", True),
+        ("active+undersized+degraded+remapped+backfill_toofull", False),
+        ("active+undersized+degraded", False),
+        ("down", False),
+    ],
+)
+def test_states_that_end_by_themselves(state: str, ends: bool) -> None:
+    assert is_under_way(state) is ends
+
+
+def test_inactive_groups_and_their_end_are_told() -> None:
+    said = answer_sentences(answer("whole"))[1]
+    # Three groups, until the OSDs are out.
+    assert said.endswith("up to 3 groups are inactive and serve nobody, until 10 min 20 s.")
+    calm = changed(answer(), "timeline", inactive_groups=[0] * 40, at_risk_groups=[0] * 40)
+    assert answer_sentences(calm)[1] == (
+        "No group is ever one loss from losing data or stopping; every group serves clients "
+        "throughout."
+    )
+
+
+def test_each_ratio_is_told_with_the_first_osd_to_pass_it() -> None:
+    one = answer()
+    seconds = one.tables["osds"]["nearfull_seconds"].to_pylist()
+    assert sum(at is not None for at in seconds) == 1
+    seconds[5], seconds[6] = 0.0, 7200.0
+    said = answer_sentences(changed(one, "osds", nearfull_seconds=seconds))[2]
+    # osd.5 is beyond it from the start, osd.6 after 2 h, osd.4 later.
+    assert said.endswith(
+        "3 OSDs get to nearfull (0.85), 1 at the start already, osd.6 first after 2 h."
+    )
+    assert "1 OSD gets to backfillfull (0.90: no further backfill comes), osd.4 after" in said
+
+
+def test_crossings_are_those_of_the_osds_table() -> None:
+    made = crossings_table(Facts(answer()))
+    assert [column.heading for column in made.columns[:4]] == [
+        "OSD", "peak", "nearfull 0.85", "backfillfull 0.90",
+    ]  # fmt: skip
+    assert [row[0] for row in made.rows] == ["osd.4"]
+
+
+def test_bytes_of_places_sum_to_those_of_osds() -> None:
+    facts = Facts(answer())
+    osds = sum(osd["received_bytes"] for osd in facts.osds)
+    for level, count in (("host", 4), ("rack", 2), ("OSD", 12)):
+        found = places(facts, level)
+        assert len(found) == count
+        assert sum(one.received_bytes for one in found) == osds
+        assert sum(one.sent_bytes for one in found) == osds
+
+
+def test_what_is_written_is_told_beside_the_least() -> None:
+    made = changed(answer(), "pools", least_bytes=[1 << 40, 1 << 40], recovered_bytes=[0, 0])
+    made = changed(made, "pools", moved_bytes=[3 << 40, 0])
+    said = answer_sentences(made)
+    assert "3.0 TiB of whole ones move, 1.5 times the least possible (2.0 TiB)." in said
+
+
+def test_what_limits_is_summed_by_kind() -> None:
+    # 0.29 and 0.12 of reservations of targets; the next kind has one place.
+    said = answer_sentences(answer())
+    assert (
+        "What limits groups' work: reservation of a target, 41 % of its time (most at osd.4, "
+        "29 %); mclock limit at osd.7, 22 %."
+    ) in said
+    bare = answer_sentences(without(answer(), "limits"))
+    assert not any(text.startswith("What limits") for text in bare)
+
+
+def test_clients_without_a_load_are_not_spoken_of() -> None:
+    assert not any("Clients" in text for text in answer_sentences(answer(load=False)))
+
+
+def test_clients_of_whom_nothing_is_served_have_no_delay() -> None:
+    one = answer()
+    none = [None] * one.tables["clients"].num_rows
+    said = answer_sentences(
+        changed(one, "clients", p99_seconds=none, served_share=[0.0] * len(none))
+    )
+    assert said[-1] == (
+        "Clients of pool rbd get nothing at all; at the least 0 % of what they ask is served."
+    )
+
+
+def test_the_question_names_the_changes() -> None:
+    assert question(answer("nothing")) == "How bundle.tar.zst heals as it is"
+    assert question(answer()) == "What if host node-0 fails, and 1 h later noout is set?"
+    steps = tuple(PlannedStep(0.0, f"osd.{at} fails") for at in range(3))
+    assert question(replace(answer(), steps=steps)) == "What if osd.0 fails, and 2 more changes?"
+
+
+def test_upmaps_are_lines_to_paste() -> None:
+    # 26 is 1a in Ceph's names of groups.
+    assert upmap_lines(answer()) == ["ceph osd pg-upmap-items 1.1a 4 7"]
+    none = changed(answer(), "upmaps", pairs=[""])
+    assert upmap_lines(none) == ["ceph osd rm-pg-upmap-items 1.1a"]
+
+
+def test_assumptions_are_told_by_their_origin() -> None:
+    assert assumption_sentences(ASSUMED) == [
+        "Assumed: device of class hdd nl-sas-4tb (12 OSDs).",
+        "Set in `config dump`: osd_mclock_profile high_recovery_ops.",
+        "The release's own: 1 setting.",
+    ]
+
+
+def test_stuck_groups_are_counted_by_state_and_reason() -> None:
+    made = stuck_summary(Facts(answer("stuck")))
+    assert [(row[0], row[1], row[4]) for row in made.rows] == [(4, "rbd", "1.0")]
+
+
+def test_the_fill_of_an_osd_is_what_it_had_used() -> None:
+    one = answer()
+    facts = Facts(one)
+    moments, found = fills(facts)
+    assert moments.size == 40 and found.shape == (40, 12)
+    for at, osd in enumerate(facts.osds):
+        assert found[0, at] == pytest.approx(osd["used_start_bytes"] / 4e12)
+        assert found[:, at].max() == pytest.approx(osd["peak_used_bytes"] / 4e12)
+
+
+def test_an_added_osd_has_no_fill_before_it_is_there() -> None:
+    one = answer()
+    fill = one.tables["fill"]
+    late = fill.filter(pa.compute.invert(pa.compute.and_(  # type: ignore[attr-defined]
+        pa.compute.equal(fill["osd"], 3), pa.compute.less(fill["time_seconds"], 1000.0)
+    )))  # fmt: skip
+    facts = Facts(replace(one, tables={**one.tables, "fill": late}))
+    moments, found = fills(facts)
+    at = [osd["osd"] for osd in facts.osds].index(3)
+    missing = (found[:, at] != found[:, at]).tolist()
+    assert missing == (moments < 1000.0).tolist() and sum(missing) == 2
+
+
+def test_groups_that_move_or_wait_stand_on_each_other() -> None:
+    chart = course_chart(Facts(answer("stuck")))
+    assert chart is not None
+    for row in chart.make()["data"]["values"]:
+        # The third panel: backfilling, backfill_wait, backfill_toofull.
+        assert row["s22"] == pytest.approx(row["v20"] + row["v21"] + row["v22"])
+        assert row["s20"] == row["v20"]
+
+
+def test_long_courses_keep_their_first_and_last_moment() -> None:
+    times = Facts(answer(points=2000)).times
+    at = shown_moments(times)
+    assert at[0] == 0 and at[-1] == times.size - 1 and at.size <= 403
+    gaps = [float(times[b] - times[a]) for a, b in pairwise(at)]
+    assert max(gaps) <= 2.0 * float(times[-1]) / 400 + OUT_SECONDS
+
+
+def test_the_best_of_plans_is_marked_among_those_that_end_whole() -> None:
+    made = compared_table(plans())
+    by_row = {row[0]: row[1:] for row in made.rows}
+    assert by_row["whole after"] == ("9 h 10 min", "5 h 10 min *", "never")
+    # The third moved least because it did not end: that is no merit.
+    assert by_row["made anew"] == ("6.2 TiB", "6.2 TiB", "5.6 TiB")
+    assert by_row["not clean at the end"] == ("0", "0", "4")
+
+
+def test_plans_are_told_apart_by_who_is_whole_first() -> None:
+    assert compared_sentences(plans())[0] == (
+        "quick.toml is whole first, after 5 h 10 min, slow.toml last, after 9 h 10 min; full.toml "
+        "not at all."
+    )
+
+
+def test_settings_that_differ_between_plans_are_listed() -> None:
+    first, second, third = plans().answers
+    assert differing_table(plans()) is None
+    other = replace(ASSUMED[0], value="4")
+    two = replace(second, assumptions=(other, *ASSUMED[1:]))
+    made = differing_table(replace(plans(), answers=(first, two, third)))
+    assert made is not None
+    assert [tuple(row) for row in made.rows] == [("osd_max_backfills", "1", "4", "1")]
+
+
+def test_the_worst_part_leads_the_ranking() -> None:
+    said = ranking_sentences(ranking())
+    assert said[0] == (
+        "Of 4 hosts, node-3 does most harm when it fails: 4 groups not clean at the end."
+    )
+    assert said[1] == (
+        "With 1 of them groups are not clean at the end; with 3 of them an OSD gets to "
+        "backfillfull."
+    )
+    # Of 9 h, 5 h and 2 h, each with 620 s before them.
+    assert said[2] == (
+        "Half of the failures that heal do so within 5 h 10 min, all within 9 h 10 min."
+    )
+    assert [row[0] for row in ranking_table(ranking()).rows] == [
+        "node-3", "node-0", "node-2", "node-1",
+    ]  # fmt: skip
+
+
+def test_a_search_says_what_to_use_or_that_nothing_does() -> None:
+    assert search_sentences(search())[0] == (
+        "The aim, whole in 6 h, is met with osd_max_backfills = 4, osd_mclock_profile = balanced."
+    )
+    assert search_sentences(search(meets=False)) == [
+        "None of 3 combinations of settings meets the aim, whole in 6 h."
+    ]
+    made = search_table(search())
+    assert [column.heading for column in made.columns[:3]] == [
+        "osd_max_backfills", "osd_mclock_profile", "meets the aim",
+    ]  # fmt: skip
+    assert made.rows[0][:3] == ("4", "balanced", "yes")
+
+
+def test_a_terminal_shows_what_was_recorded() -> None:
+    """Recorded by `python -m tests.unit.what_if_golden`."""
+    recorded = RECORD.read_text(encoding="utf-8")
+    assert "".join(shown(width) for width in WIDTHS) == recorded
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    lines = shown(width).splitlines()
+    # Lines to paste stay whole.
+    long = [line for line in lines if len(line) > width and not line.startswith("  ceph ")]
+    assert long == []
