@@ -19,7 +19,8 @@ from resilver.report.whatif import write_answer, write_compared, write_ranking, 
 pytestmark = pytest.mark.browser
 
 HOSTILE = "<img src=x onerror=\"document.title='taken'\">"
-MOVING = ["course", "rates", "fill", "fullest", "written", "places-0", "places-1", "places-2"]
+MOVING = ["course", "rates", "fill", "fullest", "space", "written"]
+MOVING += [f"places-{level}" for level in range(3)]
 CHARTS_EXPECTED = {
     "nothing": ["fill", "fullest", "clients"],
     "whole": [*MOVING, "clients"],
@@ -126,6 +127,6 @@ def test_the_moment_of_one_chart_is_that_of_all_over_time(
     told = page.evaluate(
         "[...document.querySelectorAll('.moment output')].map((one) => one.textContent)"
     )
-    # The course, the rates and the clients.
-    assert len(told) == 3 and all(told)
+    # The course, the rates, the space and the clients.
+    assert len(told) == 4 and all(told)
     assert "degraded" in told[0] and "backfilling 6" in told[0]

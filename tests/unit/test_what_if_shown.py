@@ -170,6 +170,23 @@ def test_what_is_written_is_told_beside_the_least() -> None:
     assert "3.0 TiB of whole ones move, 1.5 times the least possible (2.0 TiB)." in said
 
 
+def test_copies_that_are_in_two_places_take_room_on_the_way() -> None:
+    one = answer()
+    used = one.tables["fill"]["used_bytes"].to_pylist()
+    # At the 20th of 40 moments each of 12 OSDs holds 100 GiB beyond what it does at the end.
+    for at in range(19 * 12, 20 * 12):
+        used[at] = used[39 * 12 + at % 12] + (100 << 30)
+    said = answer_sentences(changed(one, "fill", used_bytes=used))
+    # 12 x 100 GiB are 1.2 TiB.
+    assert any(
+        text.endswith(
+            "on the way old and new copies take up to 1.2 TiB more than before and after."
+        )
+        for text in said
+    )
+    assert not any("on the way" in text for text in answer_sentences(one))
+
+
 def test_what_limits_is_summed_by_kind() -> None:
     # 0.29 and 0.12 of reservations of targets; the next kind has one place.
     said = answer_sentences(answer())

@@ -9,7 +9,7 @@ import numpy as np
 from resilver.quantities import duration
 from resilver.report.arrays import TIMELINE_INTERVALS_MAX, Floats
 from resilver.report.chart import Chart
-from resilver.report.scales import Scale, count_scale, rate_scale, time_scale
+from resilver.report.scales import Scale, byte_scale, count_scale, rate_scale, time_scale
 from resilver.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILLION
 from resilver.report.tables import cell_text, table
 from resilver.report.timeline import Marks, Panel, over_time
@@ -165,6 +165,41 @@ def rates_chart(facts: Facts) -> Chart | None:
             ("recovered_objects_per_second", "objects a second", "number", objects),
         ),
         "rates over time",
+    )
+
+
+def space_chart(facts: Facts) -> Chart | None:
+    """What all OSDs hold beyond what they held at the start; None where that never changes.
+
+    Args:
+        facts: The answer's facts.
+    """
+    moments, used, pending = facts.held
+    at = shown_moments(moments)
+    if at.size < 2 or not np.ptp(used) > 0.0:
+        return None
+    edges, gained = moments[at], used[at] - used[0]
+    end, most = float(used[-1] - used[0]), float((used - used[0]).max())
+    heading = f"All OSDs together hold {cell_text(abs(end), 'bytes')} "
+    heading += f"{'more' if end >= 0.0 else 'less'} at the end than at the start"
+    if facts.held_beyond > 0.0:
+        heading += f", and up to {cell_text(most, 'bytes')} more on the way"
+    scale = byte_scale(float(np.abs(gained).max()))
+    time = time_scale(float(edges[-1]))
+    panel = Panel("more than at the start", scale, (("used", BLUE, gained[:-1]),))
+    return Chart(
+        "space",
+        heading,
+        "Bytes used on all OSDs, those that are gone included, beyond what they had used at the "
+        "start. A copy that moves takes room in both places until its group is clean and the old "
+        f"one is deleted. {marks_words(facts)}".strip(),
+        lambda: over_time(edges, (panel,), _title(time), time, _marks(facts), 160),
+        table(
+            ("time_seconds", "at", "seconds", moments),
+            ("used_bytes", "used", "bytes", used),
+            ("pending_bytes", "granted and to come", "bytes", pending),
+        ),
+        "what all OSDs hold over time",
     )
 
 

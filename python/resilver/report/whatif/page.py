@@ -14,7 +14,7 @@ from resilver.report.judged import PageSection, write_judged
 from resilver.report.summary import KeyFigure
 from resilver.report.tables import cell_text
 from resilver.report.whatif import tables
-from resilver.report.whatif.course import clients_chart, course_chart, rates_chart
+from resilver.report.whatif.course import clients_chart, course_chart, rates_chart, space_chart
 from resilver.report.whatif.fill import fill_chart, fullest_chart
 from resilver.report.whatif.moves import places_chart, pools_chart
 from resilver.report.whatif.sentences import answer_sentences, question
@@ -131,7 +131,7 @@ def _time(page: Document, facts: Facts) -> list[PageSection]:
 
 
 def _full(page: Document, facts: Facts) -> list[PageSection]:
-    parts = _figures(page, (fill_chart(facts), fullest_chart(facts)))
+    parts = _figures(page, (fill_chart(facts), fullest_chart(facts), space_chart(facts)))
     crossings = tables.crossings_table(facts)
     if crossings.rows:
         parts.append(page.shown("ratios", "OSDs that get to a ratio", crossings, rows_max=24))

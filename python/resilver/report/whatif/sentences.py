@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _NAMED = 3
 """Names in a sentence; more of them stand in a table."""
 _ASSUMED = 6
+_TOLD = 0.001
+"""Less than this share of what is used is not worth a clause."""
 _EFFECT = {
     "backfillfull": "no further backfill comes",
     "full": "clients' writes to its pools stop",
@@ -199,6 +201,10 @@ def moved_sentence(facts: Facts) -> str:
     if found.least_bytes and (made + moved) > 1.005 * found.least_bytes:
         ratio = (made + moved) / found.least_bytes
         text += f", {ratio:.3g} times the least possible ({cell_text(found.least_bytes, 'bytes')})"
+    used = facts.answer.cluster.used_bytes
+    if facts.held_beyond > _TOLD * used:
+        more = cell_text(facts.held_beyond, "bytes")
+        text += f"; on the way old and new copies take up to {more} more than before and after"
     return f"{text}."
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from resilver.quantities import duration
 from resilver.report.arrays import Floats, column
 
@@ -88,6 +90,25 @@ class Facts:
     def begins(self) -> float:
         """When the first change comes, in seconds; 0 without any."""
         return min((step.at_seconds for step in self.answer.steps), default=0.0)
+
+    @cached_property
+    def held(self) -> tuple[Floats, Floats, Floats]:
+        """What all OSDs together have used: moments in seconds, bytes, bytes granted and to come.
+
+        Each has shape (moments,). What is on an OSD that is gone counts on.
+        """
+        moments, at = np.unique(self.series("time_seconds", "fill"), return_inverse=True)
+        used, pending = (
+            np.asarray(np.bincount(at, np.nan_to_num(self.series(name, "fill")), moments.size))
+            for name in ("used_bytes", "pending_bytes")
+        )
+        return moments, used.astype(np.float64), pending.astype(np.float64)
+
+    @cached_property
+    def held_beyond(self) -> float:
+        """Bytes that all OSDs together hold on the way beyond what they do before and after."""
+        used = self.held[1]
+        return float(used.max() - max(used[0], used[-1])) if used.size else 0.0
 
     def passing(self, level: str) -> list[dict[str, Any]]:
         """OSDs that get to a ratio, the first one first.
