@@ -29,7 +29,13 @@ from resilver.report.whatif.page import upmap_lines
 from resilver.report.whatif.ranking import ranking_table, search_table
 from resilver.report.whatif.sentences import assumption_sentences, question
 from resilver.report.whatif.source import Facts, is_under_way
-from resilver.report.whatif.tables import crossings_table, places, pools_table, stuck_summary
+from resilver.report.whatif.tables import (
+    crossings_table,
+    history_table,
+    places,
+    pools_table,
+    stuck_summary,
+)
 from resilver.whatif.answer import PlannedStep, WhatIf
 from resilver.whatif.columns import TABLES, conform
 
@@ -71,6 +77,23 @@ def test_what_is_whole_later_than_degraded_says_both_times() -> None:
     made = changed(answer(), "pools", degraded_seconds=[3600.0, 0.0])
     said = answer_sentences(made)[0]
     assert said == "The cluster is whole again after 9 h 10 min; nothing is degraded after 1 h."
+
+
+def test_a_plan_that_begins_later_says_how_long_it_takes() -> None:
+    steps = (PlannedStep(7200.0, "osd.1 fails"),)
+    said = answer_sentences(replace(answer(), steps=steps))[0]
+    # 9 h 10 min 20 s, of which 2 h are before the change.
+    assert said == (
+        "The cluster is whole again after 9 h 10 min, 7 h 10 min from the first change on."
+    )
+
+
+def test_what_happens_alike_to_many_osds_is_one_row() -> None:
+    made = history_table(Facts(answer()))
+    assert [tuple(row) for row in made.rows] == [
+        (20.0, "osd.0 is down, and 2 more alike", 101),
+        (OUT_SECONDS, "the monitors mark osd.0 out, and 2 more alike", 102),
+    ]
 
 
 def test_a_move_alone_never_lacks_a_copy() -> None:

@@ -78,10 +78,12 @@ def whole_sentence(facts: Facts) -> str:
     found, answer = facts.answer.outcome, facts.answer
     end = duration(answer.end_seconds)
     if found.whole_seconds is not None and not found.stuck_groups:
-        text = f"The cluster is whole again after {duration(found.whole_seconds)}"
+        after = duration(found.whole_seconds)
+        if facts.begins and found.whole_seconds > facts.begins:
+            after += f", {duration(found.whole_seconds - facts.begins)} from the first change on"
         if found.degraded_seconds == 0.0:
-            text = f"All data is in its place after {duration(found.whole_seconds)}"
-            return f"{text}, and no object ever lacks a copy."
+            return f"All data is in its place after {after}, and no object ever lacks a copy."
+        text = f"The cluster is whole again after {after}"
         if found.degraded_seconds is not None and found.degraded_seconds < found.whole_seconds:
             text += f"; nothing is degraded after {duration(found.degraded_seconds)}"
         return f"{text}."

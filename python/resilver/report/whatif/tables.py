@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -251,12 +252,19 @@ def clients_table(facts: Facts) -> Table:
 
 
 def history_table(facts: Facts) -> Table:
-    """What happened to the map and to OSDs, by time."""
-    rows = facts.rows("history")
+    """What happened to OSDs and the map, by time; what happens alike to many at a time is a row."""
+    of: dict[tuple[float, int, str], list[str]] = {}
+    for row in facts.rows("history"):
+        alike = re.sub(r"osd\.\d+", "osd", row["what"])
+        of.setdefault((row["time_seconds"], row["epoch"], alike), []).append(row["what"])
+    told = [
+        one[0] if len(one) == 1 else f"{one[0]}, and {len(one) - 1:,} more alike"
+        for one in of.values()
+    ]
     return table(
-        ("time_seconds", "after", "seconds", [row["time_seconds"] for row in rows]),
-        ("what", "what", "text", [row["what"] for row in rows]),
-        ("epoch", "epoch", "count", [row["epoch"] for row in rows]),
+        ("time_seconds", "after", "seconds", [key[0] for key in of]),
+        ("what", "what", "text", told),
+        ("epoch", "epoch", "count", [key[1] for key in of]),
     )
 
 
@@ -277,5 +285,11 @@ def steps_table(answer: WhatIf) -> Table:
     return table(
         ("at_seconds", "at", "seconds", [step.at_seconds for step in answer.steps]),
         ("text", "what", "text", [step.text for step in answer.steps]),
-        ("commands", "by", "text", [" ; ".join(step.commands) or "-" for step in answer.steps]),
+        ("commands", "by", "text", [_by(step.commands) for step in answer.steps]),
     )
+
+
+def _by(commands: Sequence[str]) -> str:
+    if len(commands) > 1:
+        return f"{len(commands):,} of the lines below"
+    return commands[0] if commands else "-"
