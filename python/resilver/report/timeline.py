@@ -27,7 +27,8 @@ SYSTEMS_TOGETHER_MAX = 8
 class Panel:
     """One panel of a chart over time: its axis, and its series as (name, colour, values).
 
-    Those of a stacked one stand on each other, the first one lowest.
+    Those of a stacked one stand on each other, the first one lowest; one of lines may leave zero
+    out.
     """
 
     title: str
@@ -35,6 +36,7 @@ class Panel:
     series: tuple[tuple[str, str, Floats], ...]
     filled: bool = True
     stacked: bool = False
+    zero: bool = True
 
     @property
     def label(self) -> str:
@@ -115,6 +117,7 @@ def _panel(
             mark = {"type": "area", "line": line, "fillOpacity": 0.22, **line, "strokeWidth": 0}
         field = f"{'s' if panel.stacked else 'v'}{at}{rank}"
         upwards: Spec = {"field": field, "type": "quantitative", "title": panel.label}
+        upwards["scale"] = {"zero": panel.zero}
         upwards["axis"] = {"format": ",~r" if not panel.scale.unit else ",.4~r"}
         encoding: Spec = {"y": upwards, "color": named | {"datum": name}}
         if panel.stacked:

@@ -220,7 +220,8 @@ def together_chart(compared: PlansCompared) -> Chart | None:
         moments, found = fills(one)
         peaks = np.nanmax(found, axis=1) if found.size else np.zeros(moments.size)
         fullest.append(_at(moments, peaks, edges))
-    panels.append(Panel("fullest OSD (%)", Scale(0.01, ""), _series(facts, fullest), filled=False))
+    series = _series(facts, fullest)
+    panels.append(Panel("fullest OSD (%)", Scale(0.01, ""), series, filled=False, zero=False))
     time = time_scale(end)
     said = compared_sentences(compared)
     return Chart(
