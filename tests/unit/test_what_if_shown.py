@@ -21,6 +21,8 @@ from resilver.report.whatif import (
     compared_sentences,
     ranking_sentences,
     search_sentences,
+    write_answer,
+    write_compared,
 )
 from resilver.report.whatif.comparison import compared_table, differing_table
 from resilver.report.whatif.course import course_chart, rates_chart, shown_moments
@@ -38,6 +40,7 @@ from resilver.report.whatif.tables import (
 )
 from resilver.whatif.answer import PlannedStep, WhatIf
 from resilver.whatif.columns import TABLES, conform
+from resilver.whatif.several import PlansCompared
 
 
 def changed(of: WhatIf, table: str, **columns: Any) -> WhatIf:
@@ -301,6 +304,20 @@ def test_long_courses_keep_their_first_and_last_moment() -> None:
     assert at[0] == 0 and at[-1] == times.size - 1 and at.size <= 403
     gaps = [float(times[b] - times[a]) for a, b in pairwise(at)]
     assert max(gaps) <= 2.0 * float(times[-1]) / 400 + OUT_SECONDS
+
+
+@pytest.mark.parametrize("table", [*TABLES, *[[*TABLES]]], ids=str)
+@pytest.mark.filterwarnings("error")
+def test_any_table_may_be_empty(table: str | list[str], tmp_path: Path) -> None:
+    """A cluster may have no OSD that exists, no load, no history; a run may not even begin."""
+    names = [table] if isinstance(table, str) else table
+    for regime in ("nothing", "whole", "stuck"):
+        one = answer(regime)
+        tables = {**one.tables, **{name: conform(name, None) for name in names}}
+        bare = replace(one, tables=tables)
+        write_answer(bare, tmp_path / "page.html")
+        write_compared(PlansCompared((one, bare)), tmp_path / "page.html")
+        assert answer_sentences(bare)
 
 
 def test_the_best_of_plans_is_marked_among_those_that_end_whole() -> None:

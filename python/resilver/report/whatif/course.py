@@ -61,7 +61,7 @@ def shown_moments(times: Floats, most: int = TIMELINE_INTERVALS_MAX) -> npt.NDAr
 def _marks(facts: Facts) -> Marks:
     """The moments of the plan's changes, where these are few."""
     moments = sorted({step.at_seconds for step in facts.answer.steps})
-    within = [at for at in moments if 0.0 < at <= facts.times[-1]]
+    within = [at for at in moments if 0.0 < at <= facts.answer.end_seconds]
     return Marks(faults=tuple(within[:_MARKED_MAX]))
 
 

@@ -56,7 +56,7 @@ def fills(facts: Facts) -> tuple[Floats, Floats]:
     numbers = np.array([osd["osd"] for osd in facts.osds], dtype=np.int64)
     capacity = np.array([osd["capacity_bytes"] or np.nan for osd in facts.osds], dtype=np.float64)
     found = np.full((moments.size, numbers.size), np.nan)
-    if moments.size:
+    if found.size:
         order = np.argsort(numbers)
         of = facts.series("osd", "fill").astype(np.int64)
         place = order[np.searchsorted(numbers, of, sorter=order)]
@@ -75,7 +75,7 @@ def fill_chart(facts: Facts) -> Chart | None:
     """
     moments, found = fills(facts)
     at = shown_moments(moments, _MOMENTS)
-    if at.size < 2:
+    if at.size < 2 or not facts.osds:
         return None
     moments, found = moments[at], found[at]
     is_few = found.shape[1] * _MOMENTS_MIN <= _POINTS_MAX
