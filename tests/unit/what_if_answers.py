@@ -61,8 +61,9 @@ def timeline(run: Course) -> pa.Table:
     is_out = (run.times >= OUT_SECONDS) & (groups > 0)
     moving = np.where(is_out, np.minimum(groups, run.count // 2), 0)
     stuck = np.where(is_out & (run.regime == "stuck"), np.minimum(groups, 4), 0)
-    rate = np.where(is_out, run.received.sum() / (run.end - OUT_SECONDS), 0.0)
-    rate[-1] = 0.0
+    # A rate is the mean since the row before: nothing came until the OSDs were out.
+    since_out = np.arange(groups.size) >= 2
+    rate = np.where(since_out, run.received.sum() / (run.end - OUT_SECONDS), 0.0)
     if run.regime == "stuck":
         moving[-1] = 0
     waits = np.maximum(groups * is_out - moving - stuck, 0)

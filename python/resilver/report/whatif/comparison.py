@@ -217,9 +217,9 @@ def together_chart(compared: PlansCompared) -> Chart | None:
             panels.append(Panel(f"{kind} copies", count_scale(most), series, filled=False))
     fullest = []
     for one in facts:
-        moments, found = fills(one)
-        peaks = np.nanmax(found, axis=1) if found.size else np.zeros(moments.size)
-        fullest.append(_at(moments, peaks, edges))
+        found = fills(one)
+        peaks = np.nanmax(found, axis=1) if found.size else np.zeros(one.moments.size)
+        fullest.append(_at(one.moments, peaks, edges))
     series = _series(facts, fullest)
     panels.append(Panel("fullest OSD (%)", Scale(0.01, ""), series, filled=False, zero=False))
     time = time_scale(end)

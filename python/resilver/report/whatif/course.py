@@ -12,7 +12,7 @@ from resilver.report.chart import Chart
 from resilver.report.scales import Scale, byte_scale, count_scale, rate_scale, time_scale
 from resilver.report.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SERIES, SKY, VERMILLION
 from resilver.report.tables import cell_text, table
-from resilver.report.timeline import Marks, Panel, over_time
+from resilver.report.timeline import Marks, Panel, over_time, rate_of
 from resilver.report.vega import Spec
 from resilver.report.whatif.sentences import clients_by_pool
 from resilver.report.whatif.source import Facts
@@ -136,6 +136,19 @@ def _title(time: Scale) -> str:
     return f"time since the start ({time.unit})"
 
 
+def _means(facts: Facts, column: str, at: npt.NDArray[np.int64]) -> Floats:
+    """The means of a rate between moments; a row has that since the row before.
+
+    Args:
+        facts: The answer's facts.
+        column: The rate.
+        at: The moments that are shown.
+    """
+    amounts = facts.series(column)[1:] * np.diff(facts.times)
+    sums = np.diff(np.append(0.0, np.cumsum(amounts))[at])
+    return rate_of(sums, np.diff(facts.times[at]))
+
+
 def rates_chart(facts: Facts) -> Chart | None:
     """How fast data is made anew and moved; None where none is.
 
@@ -143,26 +156,33 @@ def rates_chart(facts: Facts) -> Chart | None:
         facts: The answer's facts.
     """
     at = shown_moments(facts.times)
-    rates = [(name, colour, facts.series(column)) for column, name, colour in _RATES]
+    if at.size < 2:
+        return None
+    rates = [(name, colour, _means(facts, column, at)) for column, name, colour in _RATES]
     rates = [one for one in rates if one[2].any()]
-    if not rates or at.size < 2:
+    if not rates:
         return None
     edges = facts.times[at]
     time, most = time_scale(float(edges[-1])), max(float(one.max()) for _, _, one in rates)
-    objects = facts.series("recovered_objects_per_second")
-    panels = [Panel("rate", rate_scale(most), tuple((n, c, v[at][:-1]) for n, c, v in rates))]
+    objects = _means(facts, "recovered_objects_per_second", at)
+    panels = [Panel("rate", rate_scale(most), tuple(rates))]
     if objects.any():
-        series = (("objects", GREEN, objects[at][:-1]),)
+        series = (("objects", GREEN, objects),)
         panels.append(Panel("objects/s", count_scale(float(objects.max())), series))
     return Chart(
         "rates",
         f"All OSDs together write up to {cell_text(most, 'rate')} for it",
-        f"Bytes written a second, and objects made whole. {marks_words(facts)}".strip(),
+        f"Bytes written a second, and objects made whole a second. {marks_words(facts)}".strip(),
         lambda: over_time(edges, tuple(panels), _title(time), time, _marks(facts), 150),
         table(
-            ("time_seconds", "at", "seconds", facts.times),
+            ("time_seconds", "until", "seconds", facts.times),
             *((column, name, "rate", facts.series(column)) for column, name, _ in _RATES),
-            ("recovered_objects_per_second", "objects a second", "number", objects),
+            (
+                "recovered_objects_per_second",
+                "objects a second",
+                "number",
+                facts.series("recovered_objects_per_second"),
+            ),
         ),
         "rates over time",
     )
@@ -174,7 +194,7 @@ def space_chart(facts: Facts) -> Chart | None:
     Args:
         facts: The answer's facts.
     """
-    moments, used, pending = facts.held
+    moments, used = facts.moments, facts.held
     at = shown_moments(moments)
     if at.size < 2 or not np.ptp(used) > 0.0:
         return None
@@ -197,7 +217,12 @@ def space_chart(facts: Facts) -> Chart | None:
         table(
             ("time_seconds", "at", "seconds", moments),
             ("used_bytes", "used", "bytes", used),
-            ("pending_bytes", "granted and to come", "bytes", pending),
+            (
+                "pending_bytes",
+                "granted and to come",
+                "bytes",
+                np.nansum(facts.by_osd("pending_bytes"), axis=1),
+            ),
         ),
         "what all OSDs hold over time",
     )

@@ -45,23 +45,15 @@ _ENDS = (
 _SIZE = {"condition": {"test": "datum.kind === 'peak'", "value": 110}, "value": 35}
 
 
-def fills(facts: Facts) -> tuple[Floats, Floats]:
+def fills(facts: Facts) -> Floats:
     """How full each OSD is over time.
 
     Returns:
-        The moments in seconds, shape (moments,), and the share of each OSD's bytes, in the order of
-        `Facts.osds`, shape (moments, OSDs); NaN where an OSD is not there.
+        The share of each OSD's bytes, in the order of `Facts.osds`, shape (moments, OSDs); NaN
+        where an OSD is not there.
     """
-    moments, at = np.unique(facts.series("time_seconds", "fill"), return_inverse=True)
-    numbers = np.array([osd["osd"] for osd in facts.osds], dtype=np.int64)
     capacity = np.array([osd["capacity_bytes"] or np.nan for osd in facts.osds], dtype=np.float64)
-    found = np.full((moments.size, numbers.size), np.nan)
-    if found.size:
-        order = np.argsort(numbers)
-        of = facts.series("osd", "fill").astype(np.int64)
-        place = order[np.searchsorted(numbers, of, sorter=order)]
-        found[at, place] = facts.series("used_bytes", "fill") / capacity[place]
-    return moments, found
+    return facts.by_osd("used_bytes") / capacity
 
 
 def fill_chart(facts: Facts) -> Chart | None:
@@ -73,11 +65,10 @@ def fill_chart(facts: Facts) -> Chart | None:
     Args:
         facts: The answer's facts.
     """
-    moments, found = fills(facts)
-    at = shown_moments(moments, _MOMENTS)
+    at = shown_moments(facts.moments, _MOMENTS)
     if at.size < 2 or not facts.osds:
         return None
-    moments, found = moments[at], found[at]
+    moments, found = facts.moments[at], fills(facts)[at]
     is_few = found.shape[1] * _MOMENTS_MIN <= _POINTS_MAX
     each = "a line each" if is_few else "dark the middle 90 % of them, pale all"
     text = (

@@ -75,8 +75,7 @@ def lost_sentences(facts: Facts) -> list[str]:
 
 def whole_sentence(facts: Facts) -> str:
     """When every group is active+clean, and until when objects lack copies."""
-    found, answer = facts.answer.outcome, facts.answer
-    end = duration(answer.end_seconds)
+    found, end = facts.answer.outcome, duration(facts.answer.end_seconds)
     if found.whole_seconds is not None and not found.stuck_groups:
         after = duration(found.whole_seconds)
         if facts.begins and found.whole_seconds > facts.begins:
@@ -95,10 +94,9 @@ def whole_sentence(facts: Facts) -> str:
         if facts.waiting:
             text += f", and {len(facts.waiting):,} of them would wait for ever"
         return f"{text}."
-    return (
-        f"The cluster does not get whole: after {end} nothing moves any more, and {count} {verb} "
-        "not clean."
-    )
+    after = f" after {duration(facts.moved_until)}" if facts.moved_until else ""
+    still = "nothing moves any more" if facts.moved_until else "nothing moves"
+    return f"The cluster does not get whole: {count} {verb} not clean, and{after} {still}."
 
 
 def risk_sentence(facts: Facts) -> str:

@@ -66,9 +66,22 @@ class Facts:
         return self.rows("stuck")
 
     @cached_property
+    def has_ended(self) -> bool:
+        """Whether the run ended since nothing can happen any more, before its time was over."""
+        return self.answer.end_seconds < self.answer.horizon_seconds
+
+    @cached_property
     def waiting(self) -> list[dict[str, Any]]:
         """Those of `stuck` that no more time would help."""
-        return [row for row in self.stuck if not is_under_way(row["state"])]
+        return [row for row in self.stuck if self.has_ended or not is_under_way(row["state"])]
+
+    @cached_property
+    def moved_until(self) -> float:
+        """When data last moved, or was deleted, in seconds; 0 where none ever did."""
+        working = ("recovering", "backfilling", "deleting")
+        counts = sum(self.series(f"{name}_groups") for name in working)
+        found = np.flatnonzero(counts)
+        return float(self.times[min(found[-1] + 1, self.times.size - 1)]) if found.size else 0.0
 
     def is_for_ever(self, pool: int | None = None) -> bool:
         """Whether what is not clean at the end would not be with more time either.
@@ -92,22 +105,38 @@ class Facts:
         return min((step.at_seconds for step in self.answer.steps), default=0.0)
 
     @cached_property
-    def held(self) -> tuple[Floats, Floats, Floats]:
-        """What all OSDs together have used: moments in seconds, bytes, bytes granted and to come.
+    def moments(self) -> Floats:
+        """The moments at which it is told how full OSDs are, in seconds, shape (moments,)."""
+        return np.unique(self.series("time_seconds", "fill"))
 
-        Each has shape (moments,). What is on an OSD that is gone counts on.
+    def by_osd(self, name: str) -> Floats:
+        """A column of `fill` by moment and OSD, in the order of `osds`.
+
+        Args:
+            name: ``used_bytes`` or ``pending_bytes``.
+
+        Returns:
+            Shape (moments, OSDs); NaN where an OSD is not there. Of two rows of one moment, as
+            there are before and after the first change, the second one counts.
         """
-        moments, at = np.unique(self.series("time_seconds", "fill"), return_inverse=True)
-        used, pending = (
-            np.asarray(np.bincount(at, np.nan_to_num(self.series(name, "fill")), moments.size))
-            for name in ("used_bytes", "pending_bytes")
-        )
-        return moments, used.astype(np.float64), pending.astype(np.float64)
+        numbers = np.array([osd["osd"] for osd in self.osds], dtype=np.int64)
+        found = np.full((self.moments.size, numbers.size), np.nan)
+        if found.size:
+            at = np.searchsorted(self.moments, self.series("time_seconds", "fill"))
+            order = np.argsort(numbers)
+            of = self.series("osd", "fill").astype(np.int64)
+            found[at, order[np.searchsorted(numbers, of, sorter=order)]] = self.series(name, "fill")
+        return found
+
+    @cached_property
+    def held(self) -> Floats:
+        """What all OSDs together have used, those that are gone included, shape (moments,)."""
+        return np.asarray(np.nansum(self.by_osd("used_bytes"), axis=1))
 
     @cached_property
     def held_beyond(self) -> float:
         """Bytes that all OSDs together hold on the way beyond what they do before and after."""
-        used = self.held[1]
+        used = self.held
         return float(used.max() - max(used[0], used[-1])) if used.size else 0.0
 
     def passing(self, level: str) -> list[dict[str, Any]]:
