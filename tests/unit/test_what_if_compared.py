@@ -33,8 +33,8 @@ def test_the_best_of_plans_is_marked_among_those_that_end_whole() -> None:
 
 def test_plans_are_told_apart_by_who_is_whole_first() -> None:
     assert compared_sentences(plans())[0] == (
-        "quick.toml is whole first, after 5 h 10 min, slow.toml last, after 9 h 10 min; full.toml "
-        "not at all."
+        "Plan quick.toml is whole first, after 5 h 10 min, plan slow.toml last, after 9 h 10 min; "
+        "plan full.toml not at all."
     )
 
 

@@ -24,7 +24,7 @@ from resilver.report.whatif.course import course_chart, rates_chart, shown_momen
 from resilver.report.whatif.fill import fills
 from resilver.report.whatif.page import upmap_lines
 from resilver.report.whatif.sentences import assumption_sentences, question
-from resilver.report.whatif.source import Facts, is_under_way
+from resilver.report.whatif.source import LEVELS, Facts, is_under_way
 from resilver.report.whatif.tables import (
     crossings_table,
     history_table,
@@ -114,7 +114,8 @@ def test_a_cluster_that_waits_for_ever_says_so_with_state_and_reason() -> None:
 def test_a_run_that_ends_first_is_not_called_stuck() -> None:
     said = answer_sentences(answer("horizon"))
     assert said[0] == (
-        "The cluster is not whole within 9 h 10 min: 40 of 320 groups are not clean yet."
+        "The cluster is not whole within 9 h 10 min: 40 of 320 groups are not clean yet (6 move "
+        "data, 34 wait)."
     )
     assert not any("stay" in text for text in said)
     pools = pools_table(Facts(answer("horizon"))).rows
@@ -202,6 +203,18 @@ def test_each_ratio_is_told_with_the_first_osd_to_pass_it() -> None:
     assert "1 OSD gets to backfillfull (0.90: no further backfill comes), osd.4 after" in said
 
 
+def test_an_osd_that_only_empties_is_fullest_at_the_start() -> None:
+    one = answer()
+    start = one.tables["osds"]["used_start_bytes"].to_pylist()
+    half = [used // 2 for used in start]
+    made = changed(one, "osds", peak_used_bytes=start, used_end_bytes=half)
+    never = {f"{of}_seconds": [None] * 12 for of in LEVELS}
+    assert (
+        "No OSD gets fuller than osd.4 at the start, 69.2 % (34.6 % at the end); no OSD gets to "
+        "nearfull (0.85)."
+    ) in answer_sentences(changed(made, "osds", **never))
+
+
 def test_crossings_are_those_of_the_osds_table() -> None:
     made = crossings_table(Facts(answer()))
     assert [column.heading for column in made.columns[:4]] == [
@@ -248,8 +261,8 @@ def test_what_limits_is_summed_by_kind() -> None:
     # 0.29 and 0.12 of reservations of targets; the next kind has one place.
     said = answer_sentences(answer())
     assert (
-        "What limits groups' work: reservation of a target, 41 % of its time (most at osd.4, "
-        "29 %); mclock limit at osd.7, 22 %."
+        "What limits groups' work: reservation of a target (osd_max_backfills), 41 % of its time "
+        "(most at osd.4, 29 %); mclock limit (osd_mclock_profile) at osd.7, 22 %."
     ) in said
     bare = answer_sentences(without(answer(), "limits"))
     assert not any(text.startswith("What limits") for text in bare)

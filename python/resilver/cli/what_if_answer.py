@@ -91,6 +91,8 @@ def print_search(search: Search) -> None:
     made = search_table(search)
     print_figures("What was tried", made, len(search.names) + 3, _RANKED)
     print_lines("To paste:", search.commands)
+    nearest = "With these settings:" if search.holds else "With what comes nearest to the aim:"
+    output().print(Text(nearest, "bold"))
     print_answer(search.answer)
 
 

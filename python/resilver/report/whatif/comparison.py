@@ -141,27 +141,32 @@ def compared_sentences(compared: PlansCompared) -> list[str]:
         compared: The plans' answers.
     """
     answers, said = compared.answers, []
-    lost = [one.plan for one in answers if one.outcome.lost_groups]
+    lost = [one for one in answers if one.outcome.lost_groups]
     if lost:
-        said.append(f"{listed(lost)} {'loses' if len(lost) == 1 else 'lose'} data.")
+        said.append(f"{_named(lost)} {'loses' if len(lost) == 1 else 'lose'} data.")
     whole = [one for one in answers if one.holds]
     ordered = sorted(whole, key=lambda one: one.outcome.whole_seconds or 0.0)
     if not whole:
         said.append("No plan ends with a whole cluster.")
     else:
         first, last = ordered[0], ordered[-1]
-        text = f"{first.plan} is whole first, after {_after(first)}"
+        text = f"Plan {first.plan} is whole first, after {_after(first)}"
         if len(ordered) == 1:
-            text = f"Only {first.plan} ends with a whole cluster, after {_after(first)}"
+            text = f"Only plan {first.plan} ends with a whole cluster, after {_after(first)}"
         elif _after(first) == _after(last):
-            text = f"{listed([one.plan for one in ordered])} are whole after {_after(first)}"
+            text = f"{_named(ordered)} are whole after {_after(first)}"
         else:
-            text += f", {last.plan} last, after {_after(last)}"
-        rest = [one.plan for one in answers if not one.holds]
-        text += f"; {listed(rest)} not at all" if rest and len(ordered) > 1 else ""
+            text += f", plan {last.plan} last, after {_after(last)}"
+        rest = [one for one in answers if not one.holds]
+        text += f"; p{_named(rest)[1:]} not at all" if rest and len(ordered) > 1 else ""
         said.append(f"{text}.")
     said += [_risk(_judged(answers)), _fill(_judged(answers))]
     return [text for text in said if text]
+
+
+def _named(answers: Sequence[WhatIf]) -> str:
+    """Plans by their names, as a sentence begins."""
+    return f"Plan{'s' * (len(answers) > 1)} {listed([one.plan for one in answers])}"
 
 
 def _after(answer: WhatIf) -> str:
@@ -175,15 +180,19 @@ def _risk(answers: Sequence[WhatIf]) -> str:
     best, worst = int(np.argmin(costs)), int(np.argmax(costs))
     if costs[best] == costs[worst]:
         return ""
-    words = [until_words(Facts(one), one.outcome.at_risk_seconds) for one in answers]
+    shortest, longest = (_at_risk(answers[at]) for at in (best, worst))
     return (
-        (
-            f"Groups are one loss from losing data or stopping until {words[best]} with "
-            f"{answers[best].plan}, until {words[worst]} with {answers[worst].plan}."
-        )
-        .replace("until not at all", "at no time")
-        .replace("until for ever", "for ever")
+        f"Groups are one loss from losing data or stopping {shortest} with plan "
+        f"{answers[best].plan}, {longest} with plan {answers[worst].plan}."
     )
+
+
+def _at_risk(answer: WhatIf) -> str:
+    """How long groups of a plan are at risk, as in a sentence."""
+    seconds = answer.outcome.at_risk_seconds
+    if seconds is None:
+        return until_words(Facts(answer), seconds)
+    return f"until {duration(seconds)}" if seconds else "at no time"
 
 
 def _fill(answers: Sequence[WhatIf]) -> str:
@@ -192,8 +201,8 @@ def _fill(answers: Sequence[WhatIf]) -> str:
     if f"{peaks[best]:.3f}" == f"{peaks[worst]:.3f}":
         return f"The fullest OSD gets to {cell_text(peaks[best], 'fill')} with each of them."
     return (
-        f"The fullest OSD gets to {cell_text(peaks[best], 'fill')} with {answers[best].plan}, to "
-        f"{cell_text(peaks[worst], 'fill')} with {answers[worst].plan}."
+        f"The fullest OSD gets to {cell_text(peaks[best], 'fill')} with plan {answers[best].plan}, "
+        f"to {cell_text(peaks[worst], 'fill')} with plan {answers[worst].plan}."
     )
 
 

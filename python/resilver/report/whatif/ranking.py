@@ -55,12 +55,12 @@ def ranking_table(ranking: Ranking) -> Table:
     of = [(harm, harm.outcome) for harm in ranking.harms]
     return table(
         ("name", ranking.level, "text", [harm.name for harm, _ in of]),
+        ("stuck_groups", "not clean", "count", [o.stuck_groups for _, o in of]),
+        ("inactive_groups", "inactive", "count", [o.inactive_groups for _, o in of]),
         ("at_risk_words", "at risk until", "text", [_until(o.at_risk_seconds) for _, o in of]),
-        ("degraded_words", "degraded until", "text", [_until(o.degraded_seconds) for _, o in of]),
         ("whole_words", "whole after", "text", [_until(o.whole_seconds) for _, o in of]),
         ("peak_share", "fullest OSD", "fill", [o.peak_share for _, o in of]),
-        ("inactive_groups", "inactive groups", "count", [o.inactive_groups for _, o in of]),
-        ("stuck_groups", "not clean", "count", [o.stuck_groups for _, o in of]),
+        ("degraded_words", "degraded until", "text", [_until(o.degraded_seconds) for _, o in of]),
         ("lost_groups", "lose data", "count", [o.lost_groups for _, o in of]),
         ("toofull_groups", "backfill_toofull", "count", [o.toofull_groups for _, o in of]),
         ("peak_osd", "which", "text", [o.peak_osd for _, o in of]),
@@ -73,7 +73,7 @@ def ranking_table(ranking: Ranking) -> Table:
     )
 
 
-RANKING_WORDS = 5
+RANKING_WORDS = 6
 """Columns of the ranking that a terminal of 80 shows."""
 RANKING_SHOWN = 12
 """Columns of it that a page shows; seconds follow in the CSV."""
@@ -99,7 +99,11 @@ def ranking_sentences(ranking: Ranking) -> list[str]:
         (stuck, "groups are not clean at the end"),
         (full, "an OSD gets to backfillfull"),
     )
-    found = [f"with {count:,} of them {what}" for count, what in counted if count]
+    found = [
+        f"with {f'{count:,} of them' if count < len(harms) else 'each of them'} {what}"
+        for count, what in counted
+        if count
+    ]
     if found:
         said.append(f"W{'; '.join(found)[1:]}.")
     else:

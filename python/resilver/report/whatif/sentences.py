@@ -19,6 +19,17 @@ _NAMED = 3
 _ASSUMED = 6
 _TOLD = 0.001
 """Less than this share of what is used is not worth a clause."""
+GOVERNS = {
+    "reservation of a primary": "osd_max_backfills",
+    "reservation of a target": "osd_max_backfills",
+    "retry interval": "osd_backfill_retry_interval",
+    "mclock limit": "osd_mclock_profile",
+    "sleep": "osd_recovery_sleep",
+    "objects under way": "osd_recovery_max_active",
+    "threads": "osd_op_num_threads_per_shard",
+    "space": "the backfillfull ratio",
+}
+"""The setting that each kind of limit comes from; devices and networks have none."""
 _EFFECT = {
     "backfillfull": "no further backfill comes",
     "full": "clients' writes to its pools stop",
@@ -91,9 +102,11 @@ def whole_sentence(facts: Facts) -> str:
     verb = "is" if found.stuck_groups == 1 else "are"
     if len(facts.waiting) < len(facts.stuck):
         text = f"The cluster is not whole within {end}: {count} {verb} not clean yet"
+        moving = int(facts.series("backfilling_groups")[-1] + facts.series("recovering_groups")[-1])
+        kinds = [f"{moving:,} move data", f"{found.stuck_groups - moving:,} wait"]
         if facts.waiting:
-            text += f", and {len(facts.waiting):,} of them would wait for ever"
-        return f"{text}."
+            kinds.append(f"{len(facts.waiting):,} would wait for ever")
+        return f"{text} ({', '.join(kinds)})."
     after = f" after {duration(facts.moved_until)}" if facts.moved_until else ""
     still = "nothing moves any more" if facts.moved_until else "nothing moves"
     return f"The cluster does not get whole: {count} {verb} not clean, and{after} {still}."
@@ -133,6 +146,8 @@ def fill_sentence(facts: Facts) -> str:
     )
     if peak == begin == end:
         text = f"{first['name']} is the fullest, at {peak}"
+    elif peak == begin:
+        text = f"No OSD gets fuller than {first['name']} at the start, {peak} ({end} at the end)"
     else:
         when = f" after {duration(first['peak_seconds'])}" if first["peak_seconds"] else ""
         rest = [f"{begin} at the start"] if begin != peak else []
@@ -215,7 +230,8 @@ def limit_sentence(facts: Facts) -> str:
         return ""
     said = []
     for rank, (kind, total, worst, there) in enumerate(kinds[:2]):
-        text = kind if total > there else f"{kind} at {worst}" if worst else kind
+        text = f"{kind} ({GOVERNS[kind]})" if kind in GOVERNS else kind
+        text += f" at {worst}" if worst and total <= there else ""
         text += f", {percent(total)}{'' if rank else ' of its time'}"
         said.append(f"{text} (most at {worst}, {percent(there)})" if total > there else text)
     return f"What limits groups' work: {'; '.join(said)}."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
 from resilver.report.tables import Table, table, table_of
-from resilver.report.whatif.sentences import clients_by_pool, limits_by_kind, ratio_words
+from resilver.report.whatif.sentences import GOVERNS, clients_by_pool, limits_by_kind, ratio_words
 from resilver.report.whatif.source import LEVELS, Facts, share, until_words, whole_words
 
 if TYPE_CHECKING:
@@ -227,6 +227,7 @@ def limits_table(facts: Facts) -> Table:
         ("share", "of groups' work", "share", [one[1] for one in found]),
         ("name", "most at", "text", [one[2] for one in found]),
         ("share_there", "there", "share", [one[3] for one in found]),
+        ("governed_by", "set by", "text", [GOVERNS.get(one[0]) for one in found]),
     )
 
 
