@@ -200,8 +200,10 @@ def space_chart(facts: Facts) -> Chart | None:
         return None
     edges, gained = moments[at], used[at] - used[0]
     end, most = float(used[-1] - used[0]), float((used - used[0]).max())
-    heading = f"All OSDs together hold {cell_text(abs(end), 'bytes')} "
-    heading += f"{'more' if end >= 0.0 else 'less'} at the end than at the start"
+    heading = "All OSDs together hold as much at the end as at the start"
+    if abs(end) > 0.01 * float(np.abs(gained).max()):
+        heading = f"All OSDs together hold {cell_text(abs(end), 'bytes')} "
+        heading += f"{'more' if end >= 0.0 else 'less'} at the end than at the start"
     if facts.held_beyond > 0.0:
         heading += f", and up to {cell_text(most, 'bytes')} more on the way"
     scale = byte_scale(float(np.abs(gained).max()))

@@ -94,10 +94,10 @@ def fill_chart(facts: Facts) -> Chart | None:
 
 def _heading(facts: Facts) -> str:
     first = facts.osds[0]
-    text = f"{first['name']} gets fullest, {percent_of(first, 'peak_used_bytes')}"
+    text = f"No OSD gets fuller than {percent_of(first, 'peak_used_bytes')} ({first['name']})"
     passed = [(level, len(found)) for level in LEVELS if (found := facts.passing(level))]
     if not passed:
-        return f"{text}; no OSD gets to nearfull"
+        return f"{text}; none gets to nearfull"
     level_, count = passed[-1]
     return f"{text}; {plural(count, 'OSD')} {'gets' if count == 1 else 'get'} to {level_}"
 
