@@ -182,7 +182,7 @@ def _risk(answers: Sequence[WhatIf]) -> str:
         return ""
     shortest, longest = (_at_risk(answers[at]) for at in (best, worst))
     return (
-        f"Groups are one loss from losing data or stopping {shortest} with plan "
+        f"Groups are one loss from losing data {shortest} with plan "
         f"{answers[best].plan}, {longest} with plan {answers[worst].plan}."
     )
 

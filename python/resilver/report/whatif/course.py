@@ -112,7 +112,7 @@ def course_chart(facts: Facts) -> Chart | None:
     columns = [column for column, _, _ in (*_OBJECTS, *_SHORT, *_MOVING)]
     text = (
         "Copies of objects that are missing or not where they should be; groups by what they lack "
-        "(those at risk are one loss from losing data or stopping); and, on each other, groups "
+        "(those at risk are one loss from losing data); and, on each other, groups "
         "that move data or wait. "
     )
     return Chart(

@@ -91,6 +91,8 @@ def whole_sentence(facts: Facts) -> str:
         after = duration(found.whole_seconds)
         if facts.begins and found.whole_seconds > facts.begins:
             after += f", {duration(found.whole_seconds - facts.begins)} from the first change on"
+        if not found.whole_seconds:
+            return "Every group stays active+clean."
         if found.degraded_seconds == 0.0:
             return f"All data is in its place after {after}, and no object ever lacks a copy."
         text = f"The cluster is whole again after {after}"
@@ -117,11 +119,11 @@ def risk_sentence(facts: Facts) -> str:
     found = facts.answer.outcome
     most = int(max(facts.series("at_risk_groups"), default=0.0))
     if not most:
-        text = "No group is ever one loss from losing data or stopping"
+        text = "No group is ever one loss from losing data"
     else:
         is_one = most == 1
         text = f"{'1 group is' if is_one else f'Up to {most:,} groups are'} one loss from losing "
-        text += f"data or stopping, {_until(found.at_risk_seconds)}"
+        text += f"data, {_until(found.at_risk_seconds)}"
     if not found.inactive_groups:
         return f"{text}; every group serves clients throughout."
     count = found.inactive_groups
@@ -208,15 +210,16 @@ def moved_sentence(facts: Facts) -> str:
     """What was written, beside the least that must be."""
     found = facts.answer.outcome
     made, moved = found.recovered_bytes, found.moved_bytes
+    used = facts.answer.cluster.used_bytes
+    freed = float(facts.held[0] - facts.held[-1]) if facts.held.size else 0.0
     if not made + moved:
-        return ""
+        return f"{cell_text(freed, 'bytes')} are freed." if freed > _TOLD * used else ""
     kinds = [f"{cell_text(made, 'bytes')} of lost copies are made anew"] if made else []
     kinds += [f"{cell_text(moved, 'bytes')} of whole ones move"] if moved else []
     text = " and ".join(kinds)
     if found.least_bytes and (made + moved) > 1.005 * found.least_bytes:
         ratio = (made + moved) / found.least_bytes
         text += f", {ratio:.3g} times the least possible ({cell_text(found.least_bytes, 'bytes')})"
-    used = facts.answer.cluster.used_bytes
     if facts.held_beyond > _TOLD * used:
         more = cell_text(facts.held_beyond, "bytes")
         text += f"; on the way old and new copies take up to {more} more than before and after"
