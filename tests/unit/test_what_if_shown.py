@@ -112,6 +112,15 @@ def test_a_cluster_that_waits_for_ever_says_so_with_state_and_reason() -> None:
     ) in said
 
 
+def test_osds_without_space_are_named_together() -> None:
+    reasons = [f"osd.{osd} has no space for it" for osd in (7, 7, 9, 3)]
+    said = answer_sentences(changed(answer("stuck"), "stuck", reason=reasons))
+    assert any(
+        text.endswith(": osd.7 has no space for it (2 of them); likewise osd.9 (1) and osd.3 (1).")
+        for text in said
+    )
+
+
 def test_a_run_that_ends_first_is_not_called_stuck() -> None:
     said = answer_sentences(answer("horizon"))
     assert said[0] == (

@@ -36,7 +36,7 @@ def pools_chart(facts: Facts) -> Chart | None:
     found = facts.answer.outcome
     written = found.recovered_bytes + found.moved_bytes
     least = cell_text(found.least_bytes, "bytes")
-    heading = f"{cell_text(written, 'bytes')} are written; the least possible is {least}"
+    heading = f"{cell_text(written, 'bytes')} are written; it takes {least} at least"
     text = (
         "Bytes written to make lost copies anew and to move whole ones, by pool; the upright mark "
         "is the least that must be written to get from the sets of OSDs before to those after."

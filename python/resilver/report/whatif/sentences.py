@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _NAMED = 3
 """Names in a sentence; more of them stand in a table."""
 _ASSUMED = 6
+_OSD = re.compile(r"\bosd\.\d+")
 _TOLD = 0.001
 """Less than this share of what is used is not worth a clause."""
 GOVERNS = {
@@ -194,16 +196,36 @@ def waiting_sentences(facts: Facts) -> list[str]:
     said = []
     for state, count in states.most_common(_NAMED):
         of = [row for row in facts.waiting if row["state"] == state]
-        (reason, same), *_ = Counter(row["reason"] for row in of).most_common(1)
         ids = ", ".join(row["pgid"] for row in of[:_NAMED])
         text = f"{plural(count, 'group')} ({ids}{', ...' if count > _NAMED else ''}) "
         text += f"{'stays' if count == 1 else 'stay'} {state}"
-        each = f" ({same:,} of them)" if same < count else ""
-        said.append(f"{text}: {reason.rstrip('.')}{each}." if reason else f"{text}.")
+        why = _reason_words([row["reason"] for row in of])
+        said.append(f"{text}: {why}." if why else f"{text}.")
     if len(states) > _NAMED:
         others = sum(states.values()) - sum(count for _, count in states.most_common(_NAMED))
         said.append(f"{plural(others, 'group')} stay in other states.")
     return said
+
+
+def _reason_words(reasons: list[str]) -> str:
+    """The most frequent reason, and the OSDs that are another's in the same words."""
+    counts = Counter(reasons)
+    (first, count), *others = counts.most_common()
+    text = first.rstrip(".")
+    if not others or not text:
+        return text
+    alike = [
+        (_OSD.search(reason), many)
+        for reason, many in others
+        if _OSD.sub("", reason) == _OSD.sub("", first)
+    ]
+    named = [f"{found[0]} ({many:,})" for found, many in alike[: _NAMED - 1] if found]
+    more = len(alike) - len(named)
+    text += f" ({count:,} of them)"
+    if named:
+        names = [*named, f"{more:,} more"] if more else named
+        text += f"; likewise {listed(names)}"
+    return text
 
 
 def moved_sentence(facts: Facts) -> str:
