@@ -58,12 +58,18 @@ def test_the_worst_part_leads_the_ranking() -> None:
         "backfillfull."
     )
     # Of 9 h, 5 h and 2 h, each with 620 s before them.
-    assert said[2] == (
-        "Half of the failures that heal do so within 5 h 10 min, all within 9 h 10 min."
-    )
+    assert said[2] == "Of those that heal, half do so within 5 h 10 min, all within 9 h 10 min."
     assert [row[0] for row in ranking_table(ranking()).rows] == [
         "node-3", "node-0", "node-2", "node-1",
     ]  # fmt: skip
+
+
+def test_single_osds_are_called_so() -> None:
+    of = ranking("osd")
+    healing = replace(of, harms=of.harms[1:])
+    said = ranking_sentences(healing)
+    assert said[0].startswith("Of 3 OSDs, node-0 does most harm when it fails: 3 groups inactive")
+    assert said[2] == "Half of these failures heal within 5 h 10 min, all within 9 h 10 min."
 
 
 def test_a_search_says_what_to_use_or_that_nothing_does() -> None:

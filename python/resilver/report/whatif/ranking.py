@@ -40,6 +40,11 @@ _ORDER = (
 )
 
 
+def _level(ranking: Ranking) -> str:
+    """The noun of the parts that fail."""
+    return "OSD" if ranking.level == "osd" else ranking.level
+
+
 def _until(seconds: float | None, never: str = "-") -> str:
     if seconds is None:
         return "not in the run"
@@ -54,7 +59,7 @@ def ranking_table(ranking: Ranking) -> Table:
     """
     of = [(harm, harm.outcome) for harm in ranking.harms]
     return table(
-        ("name", ranking.level, "text", [harm.name for harm, _ in of]),
+        ("name", _level(ranking), "text", [harm.name for harm, _ in of]),
         ("stuck_groups", "not clean", "count", [o.stuck_groups for _, o in of]),
         ("inactive_groups", "inactive", "count", [o.inactive_groups for _, o in of]),
         ("at_risk_words", "at risk until", "text", [_until(o.at_risk_seconds) for _, o in of]),
@@ -87,8 +92,8 @@ def ranking_sentences(ranking: Ranking) -> list[str]:
     """
     harms = ranking.harms
     if not harms:
-        return [f"There is no {ranking.level} that could fail."]
-    each = plural(len(harms), ranking.level)
+        return [f"There is no {_level(ranking)} that could fail."]
+    each = plural(len(harms), _level(ranking))
     first, worst = harms[0], harms[0].outcome
     said = [f"Of {each}, {first.name} does most harm when it fails: {_harm(worst)}."]
     lost = sum(one.outcome.lost_groups > 0 for one in harms)
@@ -110,10 +115,10 @@ def ranking_sentences(ranking: Ranking) -> list[str]:
         said.append("Whichever fails, the cluster gets whole, and no OSD gets to backfillfull.")
     ends = [one.outcome.whole_seconds for one in harms if one.outcome.whole_seconds is not None]
     if ends:
-        said.append(
-            f"Half of the failures that heal do so within {duration(median(ends))}, all within "
-            f"{duration(max(ends))}."
-        )
+        within = f"within {duration(median(ends))}, all within {duration(max(ends))}"
+        are_all = len(ends) == len(harms)
+        of = "Half of these failures heal" if are_all else "Of those that heal, half do so"
+        said.append(f"{of} {within}.")
     return said
 
 
@@ -146,7 +151,7 @@ def harm_chart(ranking: Ranking) -> Chart | None:
     if not most:
         return None
     more = f" The worst {_LISTED} of {len(ranking.harms):,}." * (len(ranking.harms) > len(harms))
-    text = f"What the failure of each {ranking.level} leaves until when, the worst first.{more}"
+    text = f"What the failure of each {_level(ranking)} leaves until when, the worst first.{more}"
     if any(end is None for end in ends):
         text += " What is so at the end of the run stands at the right edge."
     return Chart(
@@ -173,7 +178,7 @@ def _harm_spec(ranking: Ranking, most: float) -> Spec:
     told = [(kind, colour, shape) for _, kind, colour, shape in _ENDS]
     told = [one for one in (*told, _NOT) if one[0] in kinds]
     words = [one[0] for one in told]
-    read = tip(("part", ranking.level), ("kind", "what"), ("x", time.unit))
+    read = tip(("part", _level(ranking)), ("kind", "what"), ("x", time.unit))
     shapes = told_apart(words, [one[2] for one in told])
     named = colours(words, [one[1] for one in told]) | {"field": "kind"}
     title = f"time since the failure ({time.unit})"
@@ -216,7 +221,7 @@ def write_ranking(ranking: Ranking, path: str | Path, command: str = "") -> Path
         PageSection("Parts by harm", (_ORDER,), parts),
         PageSection("What this rests on", ranking.notes, basis),
     ]
-    title = f"Which {ranking.level} does most harm when it fails?"
+    title = f"Which {_level(ranking)} does most harm when it fails?"
     told = {"Made by": command, "Cluster": ranking.cluster.label}
     return write_judged(page, path, title, ranking_sentences(ranking), sections, told)
 
