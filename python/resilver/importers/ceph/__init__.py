@@ -9,6 +9,13 @@ stands for ``pgmap`` in `ceph pg dump`.
 from __future__ import annotations
 
 from resilver.importers.ceph.cluster import read_cluster, read_report
+from resilver.importers.ceph.facts import (
+    BalancerState,
+    ConfigEntry,
+    OsdMetadata,
+    OsdPerf,
+    Ratios,
+)
 from resilver.importers.ceph.model import (
     HOLE,
     MDS_PLUGINS,
@@ -25,14 +32,19 @@ from resilver.importers.ceph.model import (
 __all__ = [
     "HOLE",
     "MDS_PLUGINS",
+    "BalancerState",
     "ClusterReport",
+    "ConfigEntry",
     "ErasureProfile",
     "GroupInfo",
     "GroupLoad",
     "OsdInfo",
+    "OsdMetadata",
+    "OsdPerf",
     "OsdUsage",
     "PoolExceptions",
     "PoolInfo",
+    "Ratios",
     "read_cluster",
     "read_report",
 ]

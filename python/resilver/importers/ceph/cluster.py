@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 
 from resilver.importers.buckets import read_buckets
 from resilver.importers.ceph.binary import dump_binary, is_binary_osdmap
+from resilver.importers.ceph.facts import parse_release
 from resilver.importers.ceph.model import ClusterReport
 from resilver.importers.ceph.osd_df import is_osd_df, read_usage
-from resilver.importers.ceph.osdmap import read_osds, read_pools
+from resilver.importers.ceph.osdmap import read_flags, read_osds, read_pools, read_ratios
 from resilver.importers.ceph.pg_dump import (
     is_pg_dump,
     pgmap_of,
@@ -94,7 +95,17 @@ def read_cluster(
         total=read_total(pgmap.get("pg_stats_sum")) if pgmap else None,
         usage=read_usage(usage, osds) if usage else (),
         osd_bytes=read_osd_bytes(pgmap) if pgmap else (),
+        release=parse_release(source.version),
+        require_osd_release=_text(source.osdmap, "require_osd_release"),
+        epoch=epoch.integer(0) if (epoch := source.osdmap.get("epoch")) else None,
+        ratios=read_ratios(source.osdmap, pgmap),
+        flags=read_flags(source.osdmap),
     )
+
+
+def _text(node: Node, name: str) -> str:
+    found = node.get(name)
+    return found.text() if found is not None else ""
 
 
 @dataclass

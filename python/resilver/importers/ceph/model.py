@@ -6,6 +6,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from resilver.importers.buckets import BucketTree
+from resilver.importers.ceph.facts import (
+    BalancerState,
+    ConfigEntry,
+    OsdMetadata,
+    OsdPerf,
+    Ratios,
+)
 
 WEIGHT_ONE = 0x10000
 """One in 16.16 fixed point: the reweight of an OSD that is fully in, a full primary affinity."""
@@ -83,6 +90,12 @@ class PoolInfo:
         exceptions: Its groups that are not where CRUSH puts them.
         profile: The erasure code profile of its objects: its name, plugin, k and m; None for a
             replicated pool, and where the osdmap does not hold the profile.
+        min_size: OSDs below which a group serves nobody; where the osdmap has none, Ceph's own
+            rule for a new pool: size - size / 2, or k + min(1, m - 1).
+        recovery_priority: What is added to the priorities of its groups, -10 to 10.
+        stripe_width: Bytes of a stripe of all data pieces; 0 of a replicated pool.
+        pg_num_target: The `pg_num` that the manager is on the way to.
+        applications: What uses it: ``rbd``, ``cephfs``, ``rgw``, ``mgr``; by name.
     """
 
     id: int
@@ -96,6 +109,11 @@ class PoolInfo:
     object_hash: int = 2
     exceptions: PoolExceptions = field(default_factory=PoolExceptions)
     profile: ErasureProfile | None = None
+    min_size: int = 1
+    recovery_priority: int = 0
+    stripe_width: int = 0
+    pg_num_target: int = 0
+    applications: tuple[str, ...] = ()
 
     @property
     def code(self) -> str | None:
@@ -146,6 +164,10 @@ class GroupInfo:
         objects: Its objects, likewise.
         up_primary: The primary of `up`, -1 for none, or None where the report leaves it out.
         acting_primary: The primary of `acting`, likewise.
+        omap_bytes: Bytes of its objects' omaps, as of its last deep scrub, or None.
+        degraded: Copies or pieces that its objects lack, or None.
+        misplaced: Copies or pieces that are not where they should be, or None.
+        state: Its state in Ceph's words, ``active+clean``, or empty.
     """
 
     pool: int
@@ -156,6 +178,10 @@ class GroupInfo:
     objects: int | None
     up_primary: int | None = None
     acting_primary: int | None = None
+    omap_bytes: int | None = None
+    degraded: int | None = None
+    misplaced: int | None = None
+    state: str = ""
 
     @property
     def pgid(self) -> str:
@@ -172,12 +198,21 @@ class OsdUsage:
         capacity_bytes: How much fits on it.
         used_bytes: How much is on it.
         groups: How many placement groups are on it, or None where the dump leaves it out.
+        data_bytes: What objects take of `used_bytes`, allocated; None where the dump, as before
+            Luminous, does not tell.
+        omap_bytes: What omaps take of it, likewise.
+        meta_bytes: What the OSD itself takes of it, likewise.
+        available_bytes: How much is free, or None.
     """
 
     osd: int
     capacity_bytes: int
     used_bytes: int
     groups: int | None
+    data_bytes: int | None = None
+    omap_bytes: int | None = None
+    meta_bytes: int | None = None
+    available_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -197,6 +232,17 @@ class ClusterReport:
         total: (bytes, objects) of the whole cluster, where the report has it.
         usage: What `ceph osd df` says of each OSD, by number; empty without it.
         osd_bytes: (number, capacity in bytes) of the OSDs whose capacity a pgmap states.
+        release: The release as (major, minor, patch): of `version`, else the lowest that an OSD
+            runs; None where nothing says it.
+        require_osd_release: The release that the map demands of OSDs, such as ``reef``; or empty.
+        epoch: The OSD map's epoch, or None.
+        ratios: The map's ratios, or None.
+        flags: The map's flags, such as ``noout``, by name.
+        config: What `ceph config dump` lists, in its order; None without it.
+        metadata: What `ceph osd metadata` says of OSDs, by number.
+        perf: What `ceph osd perf` says of OSDs, by number.
+        balancer: The manager's balancer, or None where no dump says it.
+        dumps: What the cluster was read from: (kind, the file that it stood in), by kind.
     """
 
     label: str
@@ -211,6 +257,16 @@ class ClusterReport:
     total: tuple[int, int | None] | None
     usage: tuple[OsdUsage, ...] = ()
     osd_bytes: tuple[tuple[int, int], ...] = ()
+    release: tuple[int, int, int] | None = None
+    require_osd_release: str = ""
+    epoch: int | None = None
+    ratios: Ratios | None = None
+    flags: tuple[str, ...] = ()
+    config: tuple[ConfigEntry, ...] | None = None
+    metadata: tuple[OsdMetadata, ...] = ()
+    perf: tuple[OsdPerf, ...] = ()
+    balancer: BalancerState | None = None
+    dumps: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def capacities(self) -> dict[int, int]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from resilver.importers.buckets import DEVICE_ID_MAX, BucketTree
 from resilver.importers.ceph.exceptions import read_exceptions
+from resilver.importers.ceph.facts import Ratios
 from resilver.importers.ceph.model import (
     MDS_PLUGINS,
     SIZE_MAX,
@@ -44,20 +47,106 @@ def read_pools(osdmap: Node, crushmap: Node) -> tuple[PoolInfo, ...]:
         kind_code = kind.integer(0) if kind else 1
         if kind is not None and kind_code not in _KINDS:
             kind.fail("1 (replicated) or 3 (erasure)")
+        size = node.at("size").integer(1, SIZE_MAX)
+        profile = _profile(node, osdmap) if _KINDS[kind_code] == "erasure" else None
         pools[pool_id] = PoolInfo(
             id=pool_id,
             name=name.text() if name else str(pool_id),
             pg_num=pg_num,
             pgp_num=placed.integer(1, pg_num) if placed else pg_num,
-            size=node.at("size").integer(1, SIZE_MAX),
+            size=size,
             rule_id=_rule(node, crushmap),
             hashpspool=_hashpspool(node),
             kind=_KINDS[kind_code],
             object_hash=object_hash.integer(0, 255) if object_hash else _OBJECT_HASH_RJENKINS,
             exceptions=exceptions.get(pool_id, PoolExceptions()),
-            profile=_profile(node, osdmap) if _KINDS[kind_code] == "erasure" else None,
+            profile=profile,
+            min_size=_min_size(node, size, profile),
+            recovery_priority=_recovery_priority(node),
+            stripe_width=_whole(node, "stripe_width", 0, 2**40, 0),
+            pg_num_target=_whole(node, "pg_num_target", 1, 2**24, pg_num),
+            applications=_applications(node),
         )
     return tuple(pools[key] for key in sorted(pools))
+
+
+def _whole(node: Node, name: str, least: int, most: int, default: int) -> int:
+    """A whole number that dumps of older releases leave out."""
+    found = node.get(name)
+    return default if found is None else found.integer(least, most)
+
+
+def _min_size(pool: Node, size: int, profile: ErasureProfile | None) -> int:
+    """How many OSDs a group needs to serve: the map's, else as Ceph sets it for a new pool."""
+    stated = pool.get("min_size")
+    if stated is not None:
+        # 0 stands for the rule itself (osd_pool_default_min_size, Ceph's global options).
+        return stated.integer(0, SIZE_MAX) or size - size // 2
+    return profile.data + min(1, profile.parity - 1) if profile else size - size // 2
+
+
+def _recovery_priority(pool: Node) -> int:
+    options = pool.get("options")
+    found = options.get("recovery_priority") if options is not None else None
+    return 0 if found is None else found.integer(-10, 10)
+
+
+def _applications(pool: Node) -> tuple[str, ...]:
+    listed = pool.get("application_metadata")
+    if listed is None:
+        return ()
+    if not isinstance(listed.value, dict):
+        listed.fail("an object whose members are applications")
+    return tuple(sorted(Node(name, listed.path, listed.file).text() for name in listed.value))
+
+
+def read_ratios(osdmap: Node, pgmap: Node | None) -> Ratios | None:
+    """The ratios of the map; before Luminous they stand with the groups. None where neither has.
+
+    Args:
+        osdmap: The ``osdmap`` of a report, or what `ceph osd dump` prints.
+        pgmap: The object with ``pg_stats``, or None.
+
+    Raises:
+        ConfigError: One is no share, or they do not rise: Ceph would then act in another order.
+    """
+
+    def ratio(node: Node) -> float:
+        # The map keeps a float of 32 bits and prints all of its digits.
+        return round(node.number(0.0, 1.0), 6)
+
+    full = osdmap.get("full_ratio")
+    if full is not None:
+        near, back = osdmap.at("nearfull_ratio"), osdmap.at("backfillfull_ratio")
+        found = Ratios(ratio(near), ratio(back), ratio(full))
+        rising = [(near, found.nearfull), (back, ratio(back)), (full, found.full)]
+    else:
+        old = pgmap.get("full_ratio") if pgmap is not None else None
+        if pgmap is None or old is None:
+            return None
+        near = pgmap.at("near_full_ratio")
+        found = Ratios(ratio(near), None, ratio(old))
+        rising = [(near, found.nearfull), (old, found.full)]
+    for (_, lower), (node, upper) in pairwise(rising):
+        if upper < lower:
+            node.fail(
+                f"at least {lower:g}, since the ratios rise from nearfull over backfillfull to "
+                "full; set them with `ceph osd set-full-ratio` and its like, and fetch it again"
+            )
+    return found
+
+
+def read_flags(osdmap: Node) -> tuple[str, ...]:
+    """The flags that are set on the map, such as ``noout``.
+
+    Raises:
+        ConfigError: They are not what Ceph writes.
+    """
+    listed = osdmap.get("flags_set")
+    if listed is not None:
+        return tuple(sorted(node.text() for node in listed.items()))
+    joined = osdmap.get("flags")
+    return tuple(sorted(filter(None, joined.text().split(",")))) if joined is not None else ()
 
 
 def _profile(pool: Node, osdmap: Node) -> ErasureProfile | None:

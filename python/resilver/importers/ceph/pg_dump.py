@@ -83,7 +83,8 @@ def read_groups(pgmap: Node, pools: tuple[PoolInfo, ...]) -> tuple[GroupInfo, ..
             name.fail(f"a group number below pg_num, which is {pool.pg_num} for pool {pool.id}")
         if key in groups:
             name.fail("a group that stands once")
-        amount = read_total(node.get("stat_sum"))
+        sums = node.get("stat_sum")
+        amount = read_total(sums)
         groups[key] = GroupInfo(
             pool=key[0],
             number=key[1],
@@ -93,12 +94,21 @@ def read_groups(pgmap: Node, pools: tuple[PoolInfo, ...]) -> tuple[GroupInfo, ..
             objects=amount[1] if amount else None,
             up_primary=_primary(node.get("up_primary")),
             acting_primary=_primary(node.get("acting_primary")),
+            omap_bytes=_sum(sums, "num_omap_bytes"),
+            degraded=_sum(sums, "num_objects_degraded"),
+            misplaced=_sum(sums, "num_objects_misplaced"),
+            state=state.text() if (state := node.get("state")) else "",
         )
     return tuple(groups[key] for key in sorted(groups))
 
 
 def _members(node: Node | None) -> tuple[int, ...]:
     return tuple(item.integer(0, HOLE) for item in node.items()) if node else ()
+
+
+def _sum(sums: Node | None, name: str) -> int | None:
+    found = sums.get(name) if sums is not None else None
+    return found.integer(0) if found is not None else None
 
 
 def _primary(node: Node | None) -> int | None:

@@ -1,0 +1,64 @@
+"""What a cluster's dumps say beside map and groups is read as Ceph means it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resilver.errors import ConfigError
+from resilver.importers import read_cluster, read_report
+from resilver.importers.ceph import Ratios
+from tests.unit.test_importers_cluster import OSD_DUMP, read
+
+
+def test_a_modern_map_states_ratios_flags_and_what_pools_need(shared_data: Path) -> None:
+    modern = shared_data / "ceph" / "modern"
+    report = read_cluster(modern / "ceph_osd_dump.json", crush=modern / "ceph_osd_crush_dump.json")
+    # The map prints floats of 32 bits: 0.94999998807907104 is the nearest to 0.95.
+    assert report.ratios == Ratios(0.85, 0.9, 0.95)
+    assert (report.epoch, report.require_osd_release) == (49, "octopus")
+    assert "pglog_hardlimit" in report.flags
+    assert {(pool.size, pool.min_size, pool.recovery_priority) for pool in report.pools} == {
+        (3, 2, 0)
+    }
+    assert report.pools[1].applications == ("rbd",)
+
+
+def test_before_luminous_the_ratios_stand_with_the_groups(shared_data: Path) -> None:
+    report = read_report(shared_data / "ceph" / "ceph-report-jewel-88osd.json")
+    assert report.ratios == Ratios(nearfull=0.92, backfillfull=None, full=0.94)
+    assert report.pools[0].min_size == 1
+    assert {group.state for group in report.groups} >= {"active+clean"}
+    assert sum(group.degraded or 0 for group in report.groups) == 0
+
+
+@pytest.mark.parametrize(
+    ("ratios", "says"),
+    [
+        ((0.85, 0.8, 0.95), r"backfillfull_ratio = 0.8: expected at least 0.85, since"),
+        ((0.85, 0.9, 0.7), r"full_ratio = 0.7: expected at least 0.9, since"),
+        ((0.85, 0.9, 1.5), r"full_ratio = 1.5: expected a number from 0 to 1"),
+        ((-0.1, 0.9, 0.95), r"nearfull_ratio = -0.1: expected a number from 0 to 1"),
+    ],
+)
+def test_ratios_out_of_order_are_refused(tmp_path: Path, ratios: Any, says: str) -> None:
+    names = ("nearfull_ratio", "backfillfull_ratio", "full_ratio")
+    changed = {**OSD_DUMP, **dict(zip(names, ratios, strict=True))}
+    with pytest.raises(ConfigError, match=says):
+        read(tmp_path, changed)
+
+
+def test_a_pool_without_min_size_has_what_ceph_gives_a_new_one(tmp_path: Path) -> None:
+    # size - size / 2 of 2 copies is 1; k + min(1, m - 1) of 4+2 is 5.
+    assert read(tmp_path).pools[0].min_size == 1
+    dump = json.loads(json.dumps(OSD_DUMP))
+    dump["pools"][0] |= {"type": 3, "size": 6, "erasure_code_profile": "ec"}
+    dump["erasure_code_profiles"] = {"ec": {"k": "4", "m": "2", "plugin": "isa"}}
+    assert read(tmp_path, dump).pools[0].min_size == 5
+    dump["pools"][0]["min_size"] = 4
+    dump["pools"][0]["options"] = {"recovery_priority": 3}
+    pool = read(tmp_path, dump).pools[0]
+    assert (pool.min_size, pool.recovery_priority) == (4, 3)
