@@ -299,7 +299,7 @@ def test_a_pools_number_is_mixed_in_as_ceph_mixes_it() -> None:
     ("content", "words"),
     [
         (b"", "'map' is empty"),
-        (b"\x1f\x8b\x08\x00", "'map' is compressed with gzip; unpack it first"),
+        (b"\x1f\x8b\x08\x00", "map: it cannot be unpacked"),
     ],
 )
 def test_a_file_that_is_no_map_yet_says_what_to_do(

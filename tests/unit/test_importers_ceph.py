@@ -213,7 +213,7 @@ def test_the_largest_object_is_the_largest_even_share_of_a_group(tmp_path: Path)
 def test_a_report_without_a_pgmap_places_but_has_no_loads(tmp_path: Path) -> None:
     report = read(tmp_path, changed("pgmap", None))
     assert report.groups == ()
-    with pytest.raises(ConfigError, match="use a full `ceph report`"):
+    with pytest.raises(ConfigError, match="add a `ceph pg dump -f json`"):
         _ = report.loads
 
 

@@ -137,6 +137,6 @@ def _refuse_unknown(
     refuse(
         report.label,
         f"it states the bytes of {some} groups of pool {pool_id}, and no sum for the others",
-        "this needs pgmap.pg_stats[].stat_sum.num_bytes or pool_stats: use a full `ceph report`, "
-        "or add a `ceph pg dump`",
+        "add a `ceph pg dump -f json`, which has those of each group; a `ceph report` has had none "
+        "since Luminous",
     )

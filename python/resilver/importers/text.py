@@ -12,6 +12,7 @@ import math
 import re
 import tomllib
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -30,6 +31,11 @@ KEPT_DIGITS = 16
 """How many digits of the SHA-256 of such a file its name begins with."""
 
 _KEPT = re.compile(rf"(?P<hash>[0-9a-f]{{{KEPT_DIGITS}}})-(?P<name>.+?)(?:\.gz)?", re.DOTALL)
+
+_SPACES = re.compile(r"[ \t\r\n]*")
+
+_REST = re.compile(r"[ \t\r]*(?:\n|\Z)(?!(?s:.*)^[ \t]*[\[{]\s*[\"{])", re.MULTILINE)
+"""What may follow a document on its lines: nothing, and after them no other document."""
 
 _TOML_POSITION = re.compile(
     r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", re.DOTALL
@@ -59,6 +65,11 @@ def name_of(path: Path) -> str:
     """
     kept = _kept(path)
     return kept["name"] if kept else path.name
+
+
+def stands_in_run_folder(path: Path) -> bool:
+    """Whether a path is that of an input as a run folder keeps it."""
+    return _kept(path) is not None
 
 
 def _kept(path: Path) -> re.Match[str] | None:
@@ -109,7 +120,7 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def decode(data: bytes, path: Path) -> str:
+def decode(data: bytes, path: Path | str) -> str:
     """`data`, read from `path`, as UTF-8 text.
 
     Args:
@@ -175,12 +186,20 @@ def read_toml(path: Path) -> dict[str, Any]:
     return parse_toml(read_text(path), path)
 
 
-def parse_json(text: str, path: Path) -> Any:
+def parse_json(
+    text: str,
+    path: Path | str,
+    *,
+    begin: int = 0,
+    slim: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+) -> Any:
     """The value of a JSON document; NaN and infinities, which Python would accept, are refused.
 
     Args:
-        text: The document.
+        text: The document. With `begin` or `slim`, lines of other text may follow it.
         path: Where it came from, for the message.
+        begin: Where in the text it begins.
+        slim: What makes of each object the one that is kept.
 
     Returns:
         The value.
@@ -198,8 +217,14 @@ def parse_json(text: str, path: Path) -> Any:
     def constant(name: str) -> NoReturn:
         raise _NotFinite(name)
 
+    decoder = json.JSONDecoder(object_hook=slim, parse_float=number, parse_constant=constant)
     try:
-        return json.loads(text, parse_float=number, parse_constant=constant)
+        if not begin and slim is None:
+            return decoder.decode(text)
+        value, end = decoder.raw_decode(text, _SPACES.match(text, begin).end())  # type: ignore[union-attr]
+        if not _REST.match(text, end):
+            raise json.JSONDecodeError("Extra data", text, end)
+        return value
     except json.JSONDecodeError as error:
         place = f"{path}, line {error.lineno}, column {error.colno}"
         cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")

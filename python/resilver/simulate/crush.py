@@ -71,15 +71,28 @@ class CrushMap:
             ConfigError: The file cannot be read.
             PlacementError: It holds no map, or one that cannot be used; the file is named.
         """
-        data = read_bytes(Path(path))
-        with core_errors(str(path)):
+        return cls.parse(read_bytes(Path(path)), str(path))
+
+    @classmethod
+    def parse(cls, data: bytes, place: str) -> CrushMap:
+        """Read a map from a file's bytes, whatever its form; see `read`.
+
+        Args:
+            data: The bytes.
+            place: Where they came from, for messages.
+
+        Raises:
+            ConfigError: They are no text and no binary map.
+            PlacementError: They hold no map, or one that cannot be used; the place is named.
+        """
+        with core_errors(place):
             if data.startswith(CRUSH_MAGIC):
                 return cls(_core.CrushMap.from_bytes(data))
             try:
                 text = data.decode("utf-8-sig")
             except UnicodeDecodeError as error:
                 raise ConfigError(
-                    f"{path}: byte {error.start}: neither a binary CRUSH map nor UTF-8 text; "
+                    f"{place}: byte {error.start}: neither a binary CRUSH map nor UTF-8 text; "
                     "give a map in text, JSON or binary"
                 ) from None
             if text.lstrip().startswith("{"):

@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from resilver.simulate import CrushMap
     from resilver.spec import System
 
-_GZIP_MAGIC = b"\x1f\x8b"
-
 _KINDS = (
-    "a CRUSH map (text, JSON or binary), a `ceph report`, a `ceph osd dump`, a binary osdmap or a "
-    "STUDY.toml"
+    "a CRUSH map (text, JSON or binary), a `ceph report`, a `ceph osd dump`, a binary osdmap, a "
+    "folder or an archive of a cluster's dumps, or a STUDY.toml"
 )
 
 
@@ -148,7 +146,9 @@ def open_source(path: Path | str, reading: Reading, *, alone: bool = True) -> So
         ConfigError: It cannot be read, or is none of the known kinds.
         PlacementError: It is a map that cannot be used.
     """
-    from resilver.importers.text import CRUSH_MAGIC, decode, parse_json, read_bytes
+    from resilver.importers.ceph import is_crush_text, kind_of, looks_like_dump, parse_dump
+    from resilver.importers.packed import is_packed
+    from resilver.importers.text import CRUSH_MAGIC, decode, read_bytes
 
     path = Path(path)
     if path.suffix.lower() == ".toml":
@@ -158,29 +158,31 @@ def open_source(path: Path | str, reading: Reading, *, alone: bool = True) -> So
             f"--set {reading.settings[0]}: it changes a key of a study, and {str(path)!r} is none; "
             "leave it out, or name a STUDY.toml"
         )
+    if path.is_dir():
+        return _cluster(path, reading)
     data = read_bytes(path)
+    if is_packed(data):
+        return _cluster(path, reading)
     if not data.strip():
         raise ConfigError(f"{str(path)!r} is empty; fetch or write it again: give {_KINDS}")
-    if data.startswith(_GZIP_MAGIC):
-        raise ConfigError(f"{str(path)!r} is compressed with gzip; unpack it first with `gunzip`")
     if data.startswith(CRUSH_MAGIC):
         return _map(path, reading, alone)
     # Text has no zero bytes, and an encoded osdmap has hundreds.
     if b"\0" in data[:4096]:
         return _cluster(path, reading)
     try:
-        text = decode(data, path)
+        decode(data, path)
     except ConfigError:
         raise ConfigError(
             f"{str(path)!r} is neither text nor a binary form that is known; give {_KINDS}"
         ) from None
-    if not text.lstrip().startswith(("{", "[")):
+    if is_crush_text(data) or not looks_like_dump(data):
         return _map(path, reading, alone)
-    document = parse_json(text, path)
-    keys = set(document) if isinstance(document, dict) else set()
-    if {"osdmap", "crushmap"} <= keys or {"pools", "osds"} <= keys:
+    document = parse_dump(data, path)
+    kind = kind_of(document)
+    if kind in ("report", "osd_dump", "state"):
         return _cluster(path, reading)
-    if {"buckets", "rules"} <= keys or "crushmap" in keys or "trees" in keys:
+    if kind == "crush" or (isinstance(document, dict) and {"crushmap", "trees"} & set(document)):
         return _map(path, reading, alone)
     raise ConfigError(
         f"{str(path)!r} is JSON, but neither a `ceph report` (osdmap, crushmap) nor a "

@@ -1,9 +1,9 @@
 """A real Ceph cluster, from what its own commands print.
 
-One `ceph report` has everything; the same is read from `ceph osd dump` with a CRUSH map beside it,
-`ceph pg dump` and `ceph osd df`, or from a binary OSD map. Field names that Ceph changed over time
-are read in every spelling: ``crush_rule`` was ``crush_ruleset`` before Luminous, and ``pg_map``
-stands for ``pgmap`` in `ceph pg dump`.
+A folder or an archive of dumps is read as it is, each told by its content; so is one file, such as
+a `ceph report`, a `ceph osd dump` with a CRUSH map beside it, or a binary OSD map. Field names that
+Ceph changed over time are read in every spelling: ``crush_rule`` was ``crush_ruleset`` before
+Luminous, and ``pg_map`` stands for ``pgmap`` in `ceph pg dump`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,12 @@ from resilver.importers.ceph.facts import (
     OsdMetadata,
     OsdPerf,
     Ratios,
+)
+from resilver.importers.ceph.kinds import (
+    is_crush_text,
+    kind_of,
+    looks_like_dump,
+    parse_dump,
 )
 from resilver.importers.ceph.model import (
     HOLE,
@@ -45,6 +51,10 @@ __all__ = [
     "PoolExceptions",
     "PoolInfo",
     "Ratios",
+    "is_crush_text",
+    "kind_of",
+    "looks_like_dump",
+    "parse_dump",
     "read_cluster",
     "read_report",
 ]

@@ -21,32 +21,34 @@ def is_binary_osdmap(data: bytes) -> bool:
     return len(data) > 6 and data[0] in (7, 8, 9) and data[1] in (7, 8)
 
 
-def dump_binary(path: Path, crush: Path | None) -> tuple[str, bytes]:
+def dump_binary(data: bytes, place: str, *, with_crush: bool) -> tuple[str, bytes]:
     """What `osdmaptool` says of a binary OSD map.
 
     Args:
-        path: The map.
-        crush: A CRUSH map that stands in for the one in it, or None.
+        data: The map.
+        place: The file it came from, for messages.
+        with_crush: Whether the CRUSH map in it is wanted.
 
     Returns:
-        The JSON of `osdmaptool --dump json`, and the compiled CRUSH map, empty with `crush`.
+        The JSON of `osdmaptool --dump json`, and the compiled CRUSH map, empty where not wanted.
 
     Raises:
         ConfigError: The tool is not installed, or cannot read the map.
     """
-    dump = _run(path, "--dump", "json")
-    text = dump[dump.find("{") : dump.rfind("}") + 1]
-    if crush is not None:
-        return text, b""
+    # The tool reads files alone, and what stands in an archive is none.
     with tempfile.TemporaryDirectory(prefix="resilver-") as folder:
-        exported = Path(folder, "crush")
-        _run(path, "--export-crush", str(exported))
+        osdmap, exported = Path(folder, "osdmap"), Path(folder, "crush")
+        osdmap.write_bytes(data)
+        dump = _run(place, str(osdmap), "--dump", "json")
+        text = dump[dump.find("{") : dump.rfind("}") + 1]
+        if not with_crush:
+            return text, b""
+        _run(place, str(osdmap), "--export-crush", str(exported))
         return text, exported.read_bytes()
 
 
-def _run(path: Path, *arguments: str) -> str:
-    # An absolute path cannot be taken for an option.
-    command = ["osdmaptool", str(path.absolute()), *arguments]
+def _run(path: str, *arguments: str) -> str:
+    command = ["osdmaptool", *arguments]
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=_SECONDS_MAX, stdin=subprocess.DEVNULL

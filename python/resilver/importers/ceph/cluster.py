@@ -1,36 +1,60 @@
-"""A cluster from its files: which of them is what, and what they say together."""
+"""A cluster from its dumps: which of them says what, and what they say together."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from resilver.importers.buckets import read_buckets
-from resilver.importers.ceph.binary import dump_binary, is_binary_osdmap
+from resilver.importers.ceph.agreement import (
+    check_epochs,
+    check_members,
+    check_same_crush,
+    check_same_map,
+)
+from resilver.importers.ceph.dumps import Dump, Dumps, crush_node
 from resilver.importers.ceph.facts import parse_release
-from resilver.importers.ceph.model import ClusterReport
-from resilver.importers.ceph.osd_df import is_osd_df, read_usage
+from resilver.importers.ceph.hardware import (
+    read_balancer,
+    read_config,
+    read_metadata,
+    read_perf,
+    read_versions,
+)
+from resilver.importers.ceph.kinds import (
+    BINARY_OSDMAP,
+    CRUSH_FILE,
+    is_crush_text,
+    parse_dump,
+    words_of,
+)
+from resilver.importers.ceph.model import ClusterReport, OsdInfo, OsdUsage
+from resilver.importers.ceph.osd_df import check_capacities, read_usage
 from resilver.importers.ceph.osdmap import read_flags, read_osds, read_pools, read_ratios
 from resilver.importers.ceph.pg_dump import (
     is_pg_dump,
     pgmap_of,
+    read_df_totals,
     read_groups,
     read_osd_bytes,
     read_pool_totals,
     read_total,
 )
 from resilver.importers.jsonpath import Node
-from resilver.importers.text import decode, name_of, parse_json, read_bytes, refuse
+from resilver.importers.text import CRUSH_MAGIC, name_of, read_bytes, refuse
+
+_NAMED = ("crush", "pg_dump", "osd_df")
+"""The kinds that may be named beside a cluster."""
 
 
 def read_report(path: Path) -> ClusterReport:
-    """Read a cluster from one file: `ceph report`, or a binary OSD map.
+    """Read a cluster from one path: a `ceph report`, a binary OSD map, a folder or an archive.
 
     Args:
-        path: The file.
+        path: It.
 
     Returns:
         The cluster it describes.
@@ -52,7 +76,9 @@ def read_cluster(
     """Read a cluster from what its commands print.
 
     Args:
-        path: A `ceph report`, a `ceph osd dump`, or a binary OSD map (`ceph osd getmap`).
+        path: A `ceph report`, a `ceph osd dump`, or a binary OSD map (`ceph osd getmap`); or a
+            folder or an archive (tar, zip; gzip, xz, bzip2, zstd) of dumps under any names, each
+            told by its content; or the state that ceph-balancer gathers.
         crush: Its CRUSH map in any form: a `ceph osd crush dump`, a report, the text of `crushtool
             -d`, or compiled. An osd dump needs it; otherwise it stands in for the file's own.
         pg_dump: A `ceph pg dump`, in place of the groups of a report.
@@ -66,153 +92,204 @@ def read_cluster(
             missing; the message names the file, the place in it and what was expected there.
         PlacementError: A CRUSH map in text or compiled form cannot be used.
     """
-    files = _Files()
-    source = _source(files, path, crush)
-    buckets = read_buckets(source.crushmap)
-    pools = read_pools(source.osdmap, source.crushmap)
-    osds = read_osds(source.osdmap, buckets)
-    pgmap = source.pgmap
+    return cluster_of(read_dumps(path, crush=crush, pg_dump=pg_dump, osd_df=osd_df))
+
+
+def read_dumps(
+    path: Path,
+    *,
+    crush: Path | None = None,
+    pg_dump: Path | None = None,
+    osd_df: Path | None = None,
+) -> Dumps:
+    """The dumps of a cluster; see `read_cluster`."""
+    dumps = Dumps.read(path, with_crush=crush is None)
+    if crush is not None:
+        dumps.found.pop(CRUSH_FILE, None)
+        dumps.put(_named_crush(crush))
     if pg_dump is not None:
-        document = files.json(pg_dump)
-        if not is_pg_dump(document.value):
-            document.fail("what `ceph pg dump --format json` prints, with its pg_stats")
-        pgmap = pgmap_of(document)
-    usage = None
+        dumps.put(_named(pg_dump, "pg_dump", "what `ceph pg dump -f json` prints, with pg_stats"))
     if osd_df is not None:
-        usage = files.json(osd_df)
-        if not is_osd_df(usage.value):
-            usage.fail("what `ceph osd df --format json` prints, with its nodes and summary")
+        dumps.found.pop("osd_df_tree", None)
+        dumps.put(_named(osd_df, "osd_df", "what `ceph osd df -f json` prints, with its nodes"))
+    return dumps
+
+
+def _named(path: Path, kind: str, words: str) -> Dump:
+    """A dump that was named as one of a kind."""
+    found = Dumps.read(path).found
+    dump = found.get(kind) or found.get(f"{kind}_tree") or found.get("report")
+    if dump is None or (dump.kind == "report" and not is_pg_dump(dump.node.value)):
+        next(iter(found.values())).node.fail(words)
+    return replace(dump, kind=kind)
+
+
+def _named_crush(path: Path) -> Dump:
+    """The CRUSH map of a file, as the object that `ceph osd crush dump` prints."""
+    data = read_bytes(path)
+    sha256, label = hashlib.sha256(data).hexdigest(), name_of(path)
+    if not data.startswith(CRUSH_MAGIC) and not is_crush_text(data):
+        node = Node(parse_dump(data, path), "", str(path))
+        if node.has("crushmap"):
+            return Dump("crush", node.at("crushmap"), sha256, label)
+        if node.has("buckets") and node.has("rules"):
+            return Dump("crush", node, sha256, label)
+        if not node.has("trees"):
+            node.fail("a CRUSH map: what `ceph osd crush dump` or `ceph report` prints")
+    return Dump("crush", crush_node(data, str(path)), sha256, label)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where each part of a cluster stands in its dumps.
+
+    Attributes:
+        osdmap: The OSD map.
+        crushmap: The CRUSH map.
+        pgmap: The object with the groups, or None.
+        report: The `ceph report`, or an empty object.
+    """
+
+    osdmap: Node
+    crushmap: Node
+    pgmap: Node | None
+    report: Node
+
+
+def parts_of(dumps: Dumps) -> Parts:
+    """Where each part of a cluster stands in its dumps.
+
+    Raises:
+        ConfigError: There is no OSD map or no CRUSH map, or two contradict each other.
+    """
+    report = dumps.get("report")
+    inner = report.at("osdmap") if report is not None else None
+    maps = [node for node in (dumps.get("osd_dump", BINARY_OSDMAP), inner) if node is not None]
+    if not maps:
+        _refuse_without_map(dumps)
+    # Of several maps the newest is the one whose epoch the others may be of.
+    osdmap = max(maps, key=lambda node: _epoch(node) or 0)
+    crushmap = dumps.get("crush", CRUSH_FILE)
+    own = report.get("crushmap") if report is not None else None
+    if inner is not None and osdmap is not inner:
+        check_same_map(inner, osdmap, with_crush=crushmap is None)
+    if "crush" in dumps.found and "crush" not in dumps.named and own is not None:
+        check_same_crush(own, dumps.found["crush"].node)
+    crushmap = crushmap or own
+    if crushmap is None:
+        _refuse_without_crush(dumps)
+    pgmap = dumps.get("pg_dump") or (report.get("pgmap", "pg_map") if report else None)
+    return Parts(
+        osdmap,
+        crushmap,
+        pgmap_of(pgmap) if pgmap is not None else None,
+        report or Node({}, "", osdmap.file),
+    )
+
+
+def _refuse_without_map(dumps: Dumps) -> NoReturn:
+    """Refuse dumps without an OSD map, and say what they are where that is known."""
+    path, (kind, dump) = dumps.path, next(iter(dumps.found.items()))
+    if not dumps.alone:
+        found = ", ".join(words_of(one) for one in sorted(dumps.found))
+        refuse(path, f"it holds no OSD map, only {found}", "put in a `ceph osd dump -f json` too")
+    if not isinstance(dump.node.value, dict) and not kind:
+        dump.node.fail("the object that `ceph report` prints")
+    if kind and not dump.node.has("crushmap"):
+        argument = " here, and this file as " + kind if kind in _NAMED else ""
+        refuse(
+            path,
+            f"this is a {words_of(kind)}, which has no OSD map",
+            f"give a `ceph report` or a `ceph osd dump`{argument}, or a folder with both",
+        )
+    refuse(path, 'there is no "osdmap"', "expected the JSON that `ceph report` prints")
+
+
+def _refuse_without_crush(dumps: Dumps) -> NoReturn:
+    if "report" in dumps.found and dumps.alone:
+        rule, remedy = 'there is no "crushmap"', "expected the JSON that `ceph report` prints"
+    elif dumps.alone:
+        rule = "this is a `ceph osd dump`, which has no CRUSH map"
+        remedy = (
+            "give one beside it: `ceph osd crush dump`, `ceph osd getcrushmap` or a `ceph report`"
+        )
+    else:
+        rule, remedy = "it holds no CRUSH map", "put in a `ceph osd crush dump` too"
+    refuse(dumps.path, rule, remedy)
+
+
+def cluster_of(dumps: Dumps) -> ClusterReport:
+    """The cluster that dumps describe.
+
+    Raises:
+        ConfigError: One is not what Ceph writes, or contradicts another.
+    """
+    parts = parts_of(dumps)
+    osdmap, pgmap, report = parts.osdmap, parts.pgmap, parts.report
+    buckets = read_buckets(parts.crushmap)
+    pools = read_pools(osdmap, parts.crushmap)
+    osds = read_osds(osdmap, buckets)
+    groups = read_groups(pgmap, pools) if pgmap else ()
+    if pgmap is not None:
+        check_epochs(osdmap, pgmap)
+        check_members(osdmap, pgmap, groups, osds)
+    osd_bytes = read_osd_bytes(pgmap) if pgmap else ()
+    usage = _usage(dumps, osds)
+    check_capacities(dumps.get("osd_df", "osd_df_tree"), usage, osd_bytes)
+    metadata = read_metadata(dumps.get("osd_metadata") or report.get("osd_metadata"))
+    version = version.text() if (version := report.get("version")) else ""
+    config = dumps.get("config_dump")
     return ClusterReport(
-        label=name_of(path),
-        sha256=files.digest(),
-        version=source.version,
-        crushmap=json.dumps(source.crushmap.value, separators=(",", ":")),
+        label=name_of(dumps.path),
+        sha256=dumps.digest(),
+        version=version,
+        crushmap=json.dumps(parts.crushmap.value, separators=(",", ":")),
         buckets=buckets,
         pools=pools,
         osds=osds,
-        groups=read_groups(pgmap, pools) if pgmap else (),
-        pool_totals=read_pool_totals(pgmap) if pgmap else (),
-        total=read_total(pgmap.get("pg_stats_sum")) if pgmap else None,
-        usage=read_usage(usage, osds) if usage else (),
-        osd_bytes=read_osd_bytes(pgmap) if pgmap else (),
-        release=parse_release(source.version),
-        require_osd_release=_text(source.osdmap, "require_osd_release"),
-        epoch=epoch.integer(0) if (epoch := source.osdmap.get("epoch")) else None,
-        ratios=read_ratios(source.osdmap, pgmap),
-        flags=read_flags(source.osdmap),
+        groups=groups,
+        pool_totals=_pool_totals(dumps, parts),
+        total=_total(parts),
+        usage=usage,
+        osd_bytes=osd_bytes,
+        release=parse_release(version) or read_versions(dumps.get("versions"), metadata),
+        require_osd_release=_text(osdmap, "require_osd_release"),
+        epoch=_epoch(osdmap),
+        ratios=read_ratios(osdmap, pgmap),
+        flags=read_flags(osdmap),
+        config=read_config(config) if config else None,
+        metadata=metadata,
+        perf=read_perf(dumps.get("osd_perf"), pgmap),
+        balancer=read_balancer(dumps.get("balancer_status"), config),
+        dumps=dumps.listing,
     )
+
+
+def _usage(dumps: Dumps, osds: tuple[OsdInfo, ...]) -> tuple[OsdUsage, ...]:
+    node = dumps.get("osd_df", "osd_df_tree")
+    return read_usage(node, osds) if node is not None else ()
+
+
+def _pool_totals(dumps: Dumps, parts: Parts) -> tuple[tuple[int, int, int | None], ...]:
+    """The sums of pools: with the groups, in the report since Luminous, or of `ceph df`."""
+    df = dumps.get("df")
+    totals = {total[0]: total for total in (read_df_totals(df) if df is not None else ())}
+    for source in (parts.report, parts.pgmap):
+        if source is not None:
+            totals |= {total[0]: total for total in read_pool_totals(source)}
+    return tuple(totals[pool] for pool in sorted(totals))
+
+
+def _total(parts: Parts) -> tuple[int, int | None] | None:
+    sums = parts.pgmap.get("pg_stats_sum") if parts.pgmap is not None else None
+    return read_total(sums or parts.report.get("pool_sum"))
+
+
+def _epoch(osdmap: Node) -> int | None:
+    found = osdmap.get("epoch")
+    return found.integer(0) if found is not None else None
 
 
 def _text(node: Node, name: str) -> str:
     found = node.get(name)
     return found.text() if found is not None else ""
-
-
-@dataclass
-class _Files:
-    """The files that were read, each hashed."""
-
-    hashes: list[str] = field(default_factory=list)
-
-    def read(self, path: Path) -> bytes:
-        data = read_bytes(path)
-        self.hashes.append(hashlib.sha256(data).hexdigest())
-        return data
-
-    def json(self, path: Path) -> Node:
-        return _document(self.read(path), path)
-
-    def digest(self) -> str:
-        """The hash of the one file, or of the hashes of several in the order they were read."""
-        if len(self.hashes) == 1:
-            return self.hashes[0]
-        return hashlib.sha256(" ".join(self.hashes).encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class _Source:
-    osdmap: Node
-    crushmap: Node
-    pgmap: Node | None
-    version: str
-
-
-def _document(data: bytes, path: Path) -> Node:
-    return Node(parse_json(decode(data, path), path), "", str(path))
-
-
-def _source(files: _Files, path: Path, crush: Path | None) -> _Source:
-    """The OSD map, the CRUSH map and, in a report, the groups."""
-    data = files.read(path)
-    if is_binary_osdmap(data):
-        text, compiled = dump_binary(path, crush)
-        osdmap = Node(parse_json(text, path), "", str(path))
-        crushmap = _crush_file(files, crush) if crush else _crush_compiled(compiled, path)
-        return _Source(osdmap, crushmap, None, "")
-    document = _document(data, path)
-    value = document.value
-    if not isinstance(value, dict):
-        if is_pg_dump(value):
-            _refuse_kind(path, value)
-        document.fail("the object that `ceph report` prints")
-    if "osdmap" not in value and "pools" in value and "osds" in value:
-        if crush is None:
-            refuse(
-                path,
-                "this is a `ceph osd dump`, which has no CRUSH map",
-                "give one beside it: `ceph osd crush dump`, `ceph osd getcrushmap` or a `ceph "
-                "report`",
-            )
-        return _Source(document, _crush_file(files, crush), None, "")
-    if "osdmap" not in value:
-        _refuse_kind(path, value)
-    if "crushmap" not in value and crush is None:
-        refuse(path, 'there is no "crushmap"', "expected the JSON that `ceph report` prints")
-    version = document.get("version")
-    return _Source(
-        osdmap=document.at("osdmap"),
-        crushmap=_crush_file(files, crush) if crush else document.at("crushmap"),
-        pgmap=document.get("pgmap", "pg_map"),
-        version=version.text() if version else "",
-    )
-
-
-def _refuse_kind(path: Path, value: Any) -> NoReturn:
-    """Refuse a file that has no OSD map, and say what it is where that is known."""
-    what, argument = "", ""
-    if is_pg_dump(value) and "crushmap" not in value:
-        what, argument = "`ceph pg dump`", "pg_dump"
-    elif is_osd_df(value):
-        what, argument = "`ceph osd df`", "osd_df"
-    elif "buckets" in value and "rules" in value:
-        what, argument = "`ceph osd crush dump`", "crush"
-    if what:
-        refuse(
-            path,
-            f"this is a {what}, which has no OSD map",
-            f"give a `ceph report` or a `ceph osd dump` here, and this file as {argument}",
-        )
-    refuse(path, 'there is no "osdmap"', "expected the JSON that `ceph report` prints")
-
-
-def _crush_file(files: _Files, path: Path) -> Node:
-    """The CRUSH map of a file, as the object that `ceph osd crush dump` prints."""
-    data = files.read(path)
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
-        document = _document(data, path)
-        if document.has("crushmap"):
-            return document.at("crushmap")
-        if document.has("buckets") and document.has("rules"):
-            return document
-        if not document.has("trees"):
-            document.fail("a CRUSH map: what `ceph osd crush dump` or `ceph report` prints")
-    from resilver.simulate.crush import CrushMap
-
-    return Node(json.loads(CrushMap.read(path).to_json()), "", str(path))
-
-
-def _crush_compiled(data: bytes, path: Path) -> Node:
-    """The compiled CRUSH map that a binary OSD map holds, as the same object."""
-    from resilver.simulate.crush import CrushMap
-
-    return Node(json.loads(CrushMap.from_bytes(data).to_json()), "crushmap", str(path))

@@ -273,6 +273,7 @@ class ClusterReport:
         """The bytes that fit on each OSD: as a dump states, else its CRUSH weight in TiB."""
         weights = self.buckets.device_weights
         known = {number: round(weight / WEIGHT_ONE * 2**40) for number, weight in weights}
+        known |= {one.osd: one.size_bytes for one in self.metadata if one.size_bytes}
         known |= dict(self.osd_bytes)
         known |= {one.osd: one.capacity_bytes for one in self.usage}
         return {number: size for number, size in known.items() if size > 0}
@@ -319,6 +320,12 @@ class ClusterReport:
         from resilver.importers.loads import group_loads
 
         return group_loads(self)
+
+    @cached_property
+    def shared_pools(self) -> tuple[str, ...]:
+        """The names of the pools of which some groups share a sum, since no dump states theirs."""
+        shared = {load.pool for load in self.loads if not load.measured}
+        return tuple(pool.name for pool in self.pools if pool.id in shared)
 
     @cached_property
     def largest_object_bytes(self) -> int:

@@ -8,6 +8,12 @@ from resilver.importers.jsonpath import Node
 
 _KIB = 1024
 
+_KB_MAX = 2**53
+"""Beyond any OSD, and in bytes still a whole number of 64 bits."""
+
+_SIZE_SLACK = 0.05
+"""By how much two statements of an OSD's size may differ: with or without the database's device."""
+
 _REWEIGHT_SLACK = 1e-4
 """How far two prints of one reweight may lie apart: both round to four digits or more."""
 
@@ -50,11 +56,57 @@ def read_usage(document: Node, osds: tuple[OsdInfo, ...]) -> tuple[OsdUsage, ...
                 f"the osdmap's reweight of osd.{osd_id}, {stated:.6g}; fetch both dumps again, "
                 "one after the other"
             )
-        groups = node.get("pgs")
-        usage[osd_id] = OsdUsage(
-            osd=osd_id,
-            capacity_bytes=node.at("kb").integer(0) * _KIB,
-            used_bytes=node.at("kb_used").integer(0) * _KIB,
-            groups=groups.integer(0) if groups else None,
-        )
+        usage[osd_id] = _usage_of(node, osd_id)
     return tuple(usage[key] for key in sorted(usage))
+
+
+def _usage_of(node: Node, osd_id: int) -> OsdUsage:
+    """One OSD's row. What is used, and each part of it, fits on the OSD."""
+    capacity = node.at("kb").integer(0, _KB_MAX)
+
+    def bytes_of(name: str) -> int | None:
+        found = node.get(name)
+        if found is None:
+            return None
+        amount = found.integer(0, _KB_MAX)
+        if amount > capacity:
+            found.fail(f"at most kb, which is {capacity}: no more fits on osd.{osd_id}")
+        return amount * _KIB
+
+    node.at("kb_used")
+    groups = node.get("pgs")
+    return OsdUsage(
+        osd=osd_id,
+        capacity_bytes=capacity * _KIB,
+        used_bytes=bytes_of("kb_used") or 0,
+        groups=groups.integer(0) if groups else None,
+        data_bytes=bytes_of("kb_used_data"),
+        omap_bytes=bytes_of("kb_used_omap"),
+        meta_bytes=bytes_of("kb_used_meta"),
+        available_bytes=bytes_of("kb_avail"),
+    )
+
+
+def check_capacities(
+    document: Node | None, usage: tuple[OsdUsage, ...], stated: tuple[tuple[int, int], ...]
+) -> None:
+    """Refuse an ``osd df`` whose OSDs are of other sizes than those beside the groups.
+
+    Args:
+        document: It, or None.
+        usage: What it says.
+        stated: (OSD, bytes), as the dump of the groups has them.
+
+    Raises:
+        ConfigError: An OSD's sizes differ by more than what a release may count otherwise.
+    """
+    others = dict(stated)
+    for one in usage:
+        other = others.get(one.osd, 0)
+        # An OSD that is down is of no size in some dumps.
+        if not (other and one.capacity_bytes) or document is None:
+            continue
+        if abs(one.capacity_bytes - other) > _SIZE_SLACK * other:
+            Node(one.capacity_bytes // _KIB, f"osd.{one.osd}, kb", document.file).fail(
+                f"{other // _KIB}, its kb in the dump of the groups; give dumps of one cluster"
+            )

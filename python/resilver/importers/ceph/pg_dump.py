@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from resilver.importers.ceph.model import HOLE, GroupInfo, PoolInfo
 from resilver.importers.jsonpath import Node
 
 _PGID = re.compile(r"([0-9]{1,18})\.([0-9a-f]{1,8})")
+
+
+AMOUNTS = (
+    "num_bytes",
+    "num_objects",
+    "num_omap_bytes",
+    "num_objects_degraded",
+    "num_objects_misplaced",
+)
+"""What is read of a group's ``stat_sum``, in the order of `GroupInfo`."""
+
+_AMOUNT_MAX = 2**63 - 1
 
 
 def is_pg_dump(value: object) -> bool:
@@ -71,35 +84,97 @@ def read_groups(pgmap: Node, pools: tuple[PoolInfo, ...]) -> tuple[GroupInfo, ..
         ConfigError: A group is none of a pool's, or stands twice, or is not what Ceph writes.
     """
     stats = pgmap.get("pg_stats")
-    by_id = {pool.id: pool for pool in pools}
+    counts = {pool.id: pool.pg_num for pool in pools}
+    states: dict[str, str] = {}
     groups: dict[tuple[int, int], GroupInfo] = {}
     for node in stats.items() if stats else ():
-        name = node.at("pgid")
-        key = group_key(name)
-        pool = by_id.get(key[0])
-        if pool is None:
-            name.fail("a group of a pool that osdmap.pools lists")
-        if key[1] >= pool.pg_num:
-            name.fail(f"a group number below pg_num, which is {pool.pg_num} for pool {pool.id}")
+        group = _plain_group(node.value, counts, states)
+        if group is None:
+            group = _group(node, counts)
+            states[group.state] = group.state
+        key = (group.pool, group.number)
         if key in groups:
-            name.fail("a group that stands once")
-        sums = node.get("stat_sum")
-        amount = read_total(sums)
-        groups[key] = GroupInfo(
-            pool=key[0],
-            number=key[1],
-            up=_members(node.get("up")),
-            acting=_members(node.get("acting")),
-            bytes=amount[0] if amount else None,
-            objects=amount[1] if amount else None,
-            up_primary=_primary(node.get("up_primary")),
-            acting_primary=_primary(node.get("acting_primary")),
-            omap_bytes=_sum(sums, "num_omap_bytes"),
-            degraded=_sum(sums, "num_objects_degraded"),
-            misplaced=_sum(sums, "num_objects_misplaced"),
-            state=state.text() if (state := node.get("state")) else "",
-        )
+            node.at("pgid").fail("a group that stands once")
+        groups[key] = group
     return tuple(groups[key] for key in sorted(groups))
+
+
+def _plain_group(value: Any, counts: dict[int, int], states: dict[str, str]) -> GroupInfo | None:
+    """A group in which all is as Ceph prints it; None for any other, which `_group` reads or names.
+
+    A cluster may have 100,000 groups, and a check of each member by itself takes three times as
+    long.
+
+    Args:
+        value: The group.
+        counts: How many groups each pool has.
+        states: States that were read before.
+    """
+    try:
+        sums, up, acting, pgid = value["stat_sum"], value["up"], value["acting"], value["pgid"]
+        primaries = value["up_primary"], value["acting_primary"]
+        amounts = [sums[key] for key in AMOUNTS]
+        state = states[value["state"]]
+        match = _PGID.fullmatch(pgid)
+    except (KeyError, TypeError):
+        return None
+    if match is None or type(up) is not list or type(acting) is not list:
+        return None
+    pool, number = int(match[1]), int(match[2], 16)
+    numbers = (*up, *acting, *amounts)
+    if (
+        number >= counts.get(pool, 0)
+        or not all(type(one) is int for one in (*numbers, *primaries))
+        or min(numbers) < 0
+        or max(amounts) > _AMOUNT_MAX
+        or max(*up, *acting, *primaries, -1, -1) > HOLE
+        or min(primaries) < -1
+    ):
+        return None
+    return GroupInfo(
+        pool,
+        number,
+        tuple(up),
+        tuple(acting),
+        bytes=amounts[0],
+        objects=amounts[1],
+        up_primary=primaries[0],
+        acting_primary=primaries[1],
+        omap_bytes=amounts[2],
+        degraded=amounts[3],
+        misplaced=amounts[4],
+        state=state,
+    )
+
+
+def _group(node: Node, counts: dict[int, int]) -> GroupInfo:
+    """A group of any form that a release prints.
+
+    Raises:
+        ConfigError: It is none of a pool's, or is not what Ceph writes.
+    """
+    name = node.at("pgid")
+    pool, number = group_key(name)
+    if pool not in counts:
+        name.fail("a group of a pool that osdmap.pools lists")
+    if number >= counts[pool]:
+        name.fail(f"a group number below pg_num, which is {counts[pool]} for pool {pool}")
+    sums = node.get("stat_sum")
+    amount = read_total(sums)
+    return GroupInfo(
+        pool=pool,
+        number=number,
+        up=_members(node.get("up")),
+        acting=_members(node.get("acting")),
+        bytes=amount[0] if amount else None,
+        objects=amount[1] if amount else None,
+        up_primary=_primary(node.get("up_primary")),
+        acting_primary=_primary(node.get("acting_primary")),
+        omap_bytes=_sum(sums, "num_omap_bytes"),
+        degraded=_sum(sums, "num_objects_degraded"),
+        misplaced=_sum(sums, "num_objects_misplaced"),
+        state=state.text() if (state := node.get("state")) else "",
+    )
 
 
 def _members(node: Node | None) -> tuple[int, ...]:
@@ -127,8 +202,30 @@ def read_total(node: Node | None) -> tuple[int, int | None] | None:
     return amount.integer(0), objects.integer(0) if objects else None
 
 
+def read_df_totals(document: Node) -> tuple[tuple[int, int, int | None], ...]:
+    """(pool, bytes, objects) of `ceph df detail`: what is stored, before redundancy.
+
+    Before Nautilus it stood in ``bytes_used``, which has been the allocated bytes since.
+
+    Raises:
+        ConfigError: A pool is not what Ceph writes.
+    """
+    totals = []
+    for node in document.at("pools").items():
+        stats = node.at("stats")
+        stored, objects = stats.at("stored", "bytes_used"), stats.get("objects")
+        count = objects.integer(0) if objects is not None else None
+        totals.append((node.at("id").integer(0), stored.integer(0), count))
+    return tuple(sorted(totals))
+
+
 def read_pool_totals(pgmap: Node) -> tuple[tuple[int, int, int | None], ...]:
-    """(pool, bytes, objects) where ``pool_stats`` sums up a pool."""
+    """(pool, bytes, objects) where ``pool_stats`` sums up a pool.
+
+    Args:
+        pgmap: The object with ``pg_stats``, or a `ceph report`, which has kept these sums alone
+            since Luminous.
+    """
     stats = pgmap.get("pool_stats")
     totals = []
     for node in stats.items() if stats else ():

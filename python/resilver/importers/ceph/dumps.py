@@ -1,0 +1,202 @@
+"""The dumps of a cluster, collected from files, folders and archives, each told by its content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from resilver.errors import ConfigError
+from resilver.importers.ceph.binary import dump_binary
+from resilver.importers.ceph.kinds import (
+    BINARY_OSDMAP,
+    CRUSH_FILE,
+    KINDS,
+    binary_kind,
+    kind_of,
+    looks_like_dump,
+    mentions_dump,
+    parse_dump,
+    words_of,
+)
+from resilver.importers.jsonpath import Node
+from resilver.importers.packed import packed_files
+from resilver.importers.text import name_of, parse_json, refuse
+
+_STATE_PARTS = {
+    "osd_dump": "osd_dump",
+    "pg_dump": "pg_dump",
+    "osd_df_dump": "osd_df",
+    "osd_df_tree_dump": "osd_df_tree",
+    "df_dump": "df",
+    "crush_dump": "crush",
+    "versions": "versions",
+}
+"""What TheJJ's ceph-balancer keeps (`placementoptimizer.py gather`): its keys, and our kinds."""
+
+
+@dataclass(frozen=True)
+class Dump:
+    """One dump.
+
+    Attributes:
+        kind: The name of its kind.
+        node: The document.
+        sha256: The hash of its bytes; empty of a part of another dump.
+        label: The name of the file it came from, as a message may show it.
+    """
+
+    kind: str
+    node: Node
+    sha256: str
+    label: str
+
+
+@dataclass
+class Dumps:
+    """The dumps of one cluster, one of each kind.
+
+    Attributes:
+        path: Where they came from.
+        found: Each, by the name of its kind.
+        alone: Whether they are one plain file, and no folder or archive.
+        named: The kinds of which the one to use was named beside the others.
+    """
+
+    path: Path
+    found: dict[str, Dump] = field(default_factory=dict)
+    alone: bool = False
+    named: set[str] = field(default_factory=set)
+
+    @classmethod
+    def read(cls, path: Path, *, with_crush: bool = True) -> Dumps:
+        """Read what a file, a folder or an archive holds.
+
+        Args:
+            path: It.
+            with_crush: Whether the CRUSH map in a binary OSD map is wanted.
+
+        Raises:
+            ConfigError: It cannot be read, holds no dump, or two different ones of a kind.
+        """
+        dumps = cls(path)
+        for name, data in packed_files(path, looks_like_dump):
+            dumps.alone = not name
+            for dump in _dumps_in(data, path, name, with_crush):
+                dumps.add(dump)
+        if not dumps.found:
+            dumps._refuse_nothing()
+        return dumps
+
+    def add(self, dump: Dump) -> None:
+        """Take a dump in.
+
+        Raises:
+            ConfigError: There is another one of its kind: nothing says which of them is meant.
+        """
+        other = self.found.setdefault(dump.kind, dump)
+        if (
+            other is not dump
+            and other.sha256 != dump.sha256
+            and other.node.value != dump.node.value
+        ):
+            refuse(
+                self.path,
+                f"it holds two of {words_of(dump.kind)}, {other.label} and {dump.label}, which "
+                "differ",
+                "leave one, of the same time as the others",
+            )
+
+    def put(self, dump: Dump) -> None:
+        """Take a dump in that was named, in place of another of its kind."""
+        self.found[dump.kind] = dump
+        self.named.add(dump.kind)
+
+    def get(self, *kinds: str) -> Node | None:
+        """The document of the first of some kinds that is there, or None."""
+        for kind in kinds:
+            if kind in self.found:
+                return self.found[kind].node
+        return None
+
+    @property
+    def listing(self) -> tuple[tuple[str, str], ...]:
+        """(kind, name of its file) of each, by kind."""
+        return tuple((kind, self.found[kind].label) for kind in sorted(self.found))
+
+    def digest(self) -> str:
+        """A hash of all: of a single file its own; of several, that of their hashes by kind.
+
+        So a folder, and an archive of it under whatever names, are the same cluster.
+        """
+        hashes = [self.found[kind].sha256 for kind in sorted(self.found)]
+        hashes = [one for one in hashes if one]
+        if len(hashes) == 1:
+            return hashes[0]
+        return hashlib.sha256(" ".join(hashes).encode()).hexdigest()
+
+    def _refuse_nothing(self) -> None:
+        commands = ", ".join(kind.words for kind in KINDS if kind.needed)
+        refuse(
+            self.path,
+            "none of the files in it is a dump of a Ceph cluster",
+            f"put in what {commands} print with `-f json`",
+        )
+
+
+def _dumps_in(data: bytes, path: Path, name: str, with_crush: bool) -> Iterator[Dump]:
+    """The dumps of one file; none where it is something else."""
+    place = f"{path}, {name}" if name else str(path)
+    label = name or name_of(path)
+    sha256 = hashlib.sha256(data).hexdigest()
+    binary = binary_kind(data)
+    if binary:
+        if binary == BINARY_OSDMAP:
+            yield from _of_binary(data, path, name, with_crush)
+        else:
+            yield Dump(CRUSH_FILE, crush_node(data, place), sha256, label)
+        return
+    try:
+        value = parse_dump(data, place)
+    except ConfigError:
+        # What a support archive holds beside dumps need not be whole.
+        if name and not mentions_dump(data):
+            return
+        raise
+    kind = kind_of(value) or _empty_kind(value, name)
+    if kind == "state":
+        yield from _of_state(value, place, sha256, label)
+    elif kind or not name:
+        yield Dump(kind, Node(value, "", place), sha256, label)
+
+
+def _empty_kind(value: Any, name: str) -> str:
+    """The kind of an empty list, which its content cannot tell: nothing is configured."""
+    return "config_dump" if value == [] and "config" in name else ""
+
+
+def _of_state(value: dict[str, Any], place: str, sha256: str, label: str) -> Iterator[Dump]:
+    for key, kind in _STATE_PARTS.items():
+        if key in value:
+            # Each part stands for itself in the hash of all.
+            part = hashlib.sha256(f"{sha256} {key}".encode()).hexdigest()
+            yield Dump(kind, Node(value[key], key, place), part, label)
+
+
+def _of_binary(data: bytes, path: Path, name: str, with_crush: bool) -> Iterator[Dump]:
+    sha256, label = hashlib.sha256(data).hexdigest(), name or name_of(path)
+    place = f"{path}, {name}" if name else str(path)
+    text, compiled = dump_binary(data, place, with_crush=with_crush)
+    yield Dump(BINARY_OSDMAP, Node(parse_json(text, place), "", place), sha256, label)
+    if compiled:
+        yield Dump(CRUSH_FILE, crush_node(compiled, place), "", label)
+
+
+def crush_node(data: bytes, place: str) -> Node:
+    """A CRUSH map that is no JSON, as the object that `ceph osd crush dump` prints."""
+    from resilver.simulate.crush import CrushMap
+
+    return Node(json.loads(CrushMap.parse(data, place).to_json()), "", place)

@@ -1,0 +1,389 @@
+"""A folder or an archive of a cluster's dumps is read as it is, or refused in words."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+
+from resilver.errors import ConfigError
+from resilver.importers import ClusterReport, packed, read_cluster
+from resilver.importers.ceph import BalancerState, ConfigEntry, OsdPerf, Ratios
+from resilver.importers.ceph.kinds import parse_dump
+from resilver.importers.ceph.pg_dump import _group, _plain_group
+from resilver.importers.jsonpath import Node
+from tests.reference.ceph_cluster import Shape, documents, write_cluster, write_state
+
+SHAPE = Shape(osds=24, osds_per_host=4, racks=3, groups=400, ssd_share=0.5)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of every dump as a support archive holds them, with lines of stderr."""
+    return write_cluster(tmp_path_factory.mktemp("bundle") / "dumps", SHAPE)
+
+
+@pytest.fixture(scope="module")
+def cluster(folder: Path) -> ClusterReport:
+    return read_cluster(folder)
+
+
+def same(one: ClusterReport, other: ClusterReport) -> bool:
+    """Whether two clusters are alike in all but the names of their files."""
+    keys = set(ClusterReport.__dataclass_fields__) - {"label", "sha256", "dumps"}
+    return all(getattr(one, key) == getattr(other, key) for key in keys)
+
+
+def zstd(data: bytes) -> bytes:
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    packed_bytes: bytes = sink.getvalue().to_pybytes()
+    return packed_bytes
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes,
+    "gz": gzip.compress,
+    "xz": lzma.compress,
+    "bz2": bz2.compress,
+    "zst": zstd,
+}
+
+
+def tar_of(folder: Path) -> bytes:
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w") as archive:
+        archive.add(folder, "some/where")
+    return sink.getvalue()
+
+
+def test_a_folder_says_all_that_its_dumps_say(cluster: ClusterReport) -> None:
+    assert (cluster.release, cluster.epoch) == ((18, 2, 4), 5000)
+    assert cluster.ratios == Ratios(0.85, 0.9, 0.95)
+    assert len(cluster.groups) == 400 and len(cluster.usage) == 24
+    assert all(load.measured for load in cluster.loads) and cluster.shared_pools == ()
+    assert cluster.balancer == BalancerState(True, "upmap")
+    assert cluster.perf[5] == OsdPerf(5, 0.004, 0.004)
+    assert cluster.config is not None
+    assert cluster.config[1] == ConfigEntry(
+        "osd", "class:hdd", "osd_mclock_profile", "high_recovery_ops"
+    )
+    # Half of six hosts of four are flash.
+    assert [one.rotational for one in cluster.metadata] == [True] * 12 + [False] * 12
+    assert {one.min_alloc_bytes for one in cluster.metadata} == {4096}
+    one = cluster.usage[0]
+    assert one.data_bytes is not None and one.meta_bytes is not None
+    # An OSD's own part is 1 GiB and half a percent of its data, to the KiB.
+    assert one.meta_bytes == (2**20 + one.data_bytes // 1024 // 200) * 1024
+    assert one.available_bytes == one.capacity_bytes - one.used_bytes
+    assert [(pool.min_size, pool.code) for pool in cluster.pools] == [
+        (2, None),
+        (5, "rs 4+2"),
+        (2, None),
+    ]
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_an_archive_is_the_folder(
+    folder: Path, cluster: ClusterReport, packer: str, tmp_path: Path
+) -> None:
+    archive = tmp_path / "upload"
+    archive.write_bytes(PACKERS[packer](tar_of(folder)))
+    read = read_cluster(archive)
+    assert same(read, cluster)
+    # What is read decides, not how it is packed.
+    assert read.sha256 == cluster.sha256
+
+
+def test_a_zip_and_single_files_packed_each_are_the_folder(
+    folder: Path, cluster: ClusterReport, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.iterdir()):
+            archive.write(path, path.name)
+    assert same(read_cluster(tmp_path / "a.zip"), cluster)
+    each = tmp_path / "each"
+    each.mkdir()
+    packers = list(PACKERS.values())
+    for number, path in enumerate(sorted(folder.iterdir())):
+        (each / str(number)).write_bytes(packers[number % 5](path.read_bytes()))
+    assert same(read_cluster(each), cluster)
+
+
+def test_pretty_dumps_and_a_balancers_state_say_the_same(
+    cluster: ClusterReport, tmp_path: Path
+) -> None:
+    pretty = write_cluster(tmp_path / "pretty", SHAPE, pretty=True, stderr=False)
+    assert same(read_cluster(pretty), cluster)
+    state = read_cluster(write_state(tmp_path / "state", SHAPE))
+    assert (state.groups, state.usage, state.osds) == (cluster.groups, cluster.usage, cluster.osds)
+    assert state.release == (18, 2, 4) and state.config is None
+
+
+def test_the_support_archive_is_read_as_it_is(shared_data: Path) -> None:
+    report = read_cluster(shared_data / "ceph" / "modern")
+    assert (len(report.groups), len(report.osds), report.release) == (69, 3, (15, 2, 14))
+    assert [one.capacity_bytes for one in report.usage] == [104_837_120 * 1024] * 3
+    assert {kind for kind, _ in report.dumps} >= {"report", "pg_dump", "osd_df", "osd_metadata"}
+
+
+def test_groups_share_the_sum_of_their_pool_where_no_dump_has_theirs(
+    folder: Path, cluster: ClusterReport, tmp_path: Path
+) -> None:
+    sums = [sum(load.bytes for load in cluster.loads if load.pool == pool) for pool in (1, 2, 3)]
+    for kept in (["ceph_report.json"], ["ceph_osd_dump.json", "ceph_crush.json", "ceph_df.json"]):
+        few = tmp_path / kept[0]
+        few.mkdir()
+        for name in kept:
+            shutil.copy(folder / name, few)
+        read = read_cluster(few)
+        assert read.shared_pools == ("vms", "archive", "fast")
+        shares = [[load.bytes for load in read.loads if load.pool == pool] for pool in (1, 2, 3)]
+        assert [sum(of_pool) for of_pool in shares] == sums
+        assert all(max(of_pool) - min(of_pool) <= 1 for of_pool in shares)
+
+
+def test_what_is_no_dump_is_passed_over(
+    folder: Path, cluster: ClusterReport, tmp_path: Path
+) -> None:
+    support = tmp_path / "support"
+    shutil.copytree(folder, support / "deep" / "er")
+    (support / "ceph.conf").write_text("[global]\nfsid = x\n")
+    (support / "log").write_text('{"level": "info"}\n{"level": "warn"}\n')
+    (support / "binary").write_bytes(bytes(range(256)) * 40)
+    (support / "ceph_status.json").write_text('{"health": {}, "quorum": []}')
+    (support / "empty").write_text("")
+    os.symlink(support / "nowhere", support / "dangling")
+    os.mkfifo(support / "pipe")
+    assert same(read_cluster(support), cluster)
+
+
+def write_tar(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    with tarfile.open(path, "w") as archive:
+        for info, data in members:
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return path
+
+
+def test_links_devices_and_outside_names_in_an_archive_are_harmless(
+    folder: Path, cluster: ClusterReport, tmp_path: Path
+) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    odd = []
+    for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE):
+        info = tarfile.TarInfo("link")
+        info.type, info.linkname = kind, "../../etc/passwd"
+        odd.append((info, b""))
+    named = ["/etc/a.json", "../../b.json", "<script>alert(1)</script>", "[bold]\x1b[2J", "c" * 300]
+    dumps = [path.read_bytes() for path in sorted(folder.iterdir())]
+    names = [*named, *(f"{number}.json" for number in range(len(dumps)))]
+    members = [(tarfile.TarInfo(name), data) for name, data in zip(names, dumps, strict=False)]
+    archive = write_tar(inside / "odd.tar", *odd, *members)
+    read = read_cluster(archive)
+    assert same(read, cluster)
+    assert all(name.isprintable() and len(name) < 210 for _, name in read.dumps)
+    # Nothing was written beside it, nor above.
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["inside", "odd.tar"]
+
+
+def test_a_cut_off_archive_is_an_error_in_words(folder: Path, tmp_path: Path) -> None:
+    for packer in PACKERS.values():
+        whole = packer(tar_of(folder))
+        for share in (0.001, 0.3, 0.9, 0.99):
+            path = tmp_path / "cut.tar"
+            path.write_bytes(whole[: int(share * len(whole))])
+            with pytest.raises(ConfigError, match=r"cut\.tar"):
+                read_cluster(path)
+    (tmp_path / "cut.zip").write_bytes(b"PK\x03\x04" + bytes(100))
+    with pytest.raises(ConfigError, match=r"it cannot be unpacked: .* fetch it again"):
+        read_cluster(tmp_path / "cut.zip")
+
+
+def test_what_unpacks_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed, "UNPACKED_MAX", 2**20)
+    bomb = tmp_path / "bomb.tar.xz"
+    data = b'{"pg_map": ' + bytes(2**21)
+    bomb.write_bytes(
+        lzma.compress(write_tar(tmp_path / "b", (tarfile.TarInfo("b"), data)).read_bytes())
+    )
+    with pytest.raises(ConfigError, match="unpacks to more than"):
+        read_cluster(bomb)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("pg.json", b'{"pg_map": "' + b"0" * 2**21)
+    with pytest.raises(ConfigError, match="unpacks to more than"):
+        read_cluster(tmp_path / "bomb.zip")
+    monkeypatch.setattr(packed, "FILES_MAX", 3)
+    with pytest.raises(ConfigError, match="more than 3 files"):
+        read_cluster(write_cluster(tmp_path / "many", SHAPE))
+
+
+def changed(folder: Path, target: Path, name: str, change: Callable[[Any], Any]) -> Path:
+    """A copy of a bundle with one dump changed."""
+    shutil.copytree(folder, target)
+    path = target / f"ceph_{name}.json"
+    document = json.JSONDecoder().raw_decode(path.read_text())[0]
+    path.write_text(json.dumps(change(document) or document))
+    return target
+
+
+def put(*keys: Any, value: Any) -> Callable[[Any], None]:
+    def change(document: Any) -> None:
+        for key in keys[:-1]:
+            document = document[key]
+        document[keys[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "says"),
+    [
+        (
+            "pg_dump",
+            put("pg_map", "pg_stats", 7, "mapping_epoch", value=5001),
+            r"pg_stats\[7\].mapping_epoch = 5001: expected an epoch up to 5000, .*older; fetch",
+        ),
+        (
+            "osd_dump",
+            put("epoch", value=5501),
+            r"reported_epoch = 5000: expected an epoch near 5501",
+        ),
+        ("osd_dump", put("fsid", value="x"), r"fsid = \"x\": expected 01234567.* the same cluster"),
+        (
+            "crush",
+            put("buckets", 0, "items", 0, "weight", value=1),
+            r"buckets = .*: expected the buckets that .*ceph_report.json states too",
+        ),
+        (
+            "pg_dump",
+            put("pg_map", "pg_stats", 3, "pgid", value="9.3"),
+            r"pgid = \"9.3\": expected a group of a pool that osdmap.pools lists",
+        ),
+        (
+            "pg_dump",
+            put("pg_map", "pg_stats", 3, "acting", value=[0, 24]),
+            r"pg_stats, group 1.3 = 24: expected an OSD that the OSD map lists",
+        ),
+        ("osd_df", put("nodes", 2, "kb", value=-1), r"nodes\[2\].kb = -1: expected an integer"),
+        ("osd_df", put("nodes", 2, "kb_used", value=-5), r"kb_used = -5: expected an integer"),
+        ("osd_df", put("nodes", 2, "kb_used", value=2**45), r"at most kb, which is \d+: no more"),
+        ("osd_df", put("nodes", 2, "kb_avail", value=2**45), r"kb_avail = \d+: .* at most kb"),
+        (
+            "osd_df",
+            put("nodes", 2, "kb", value=2**40),
+            r"osd.2, kb = 1099511627776: expected 15625000000, its kb in the dump of the groups",
+        ),
+        (
+            "osd_perf",
+            put("osdstats", "osd_perf_infos", 0, "perf_stats", value={}),
+            "commit_latency",
+        ),
+        ("config_dump", put(0, "name", value=3), r"\[0\].name = 3: expected text"),
+        ("osd_metadata", put(0, "bluestore_bdev_size", value="x"), r"bdev_size = \"x\": expected"),
+        ("balancer_status", put("active", value=3), r"active = 3: expected true or false"),
+        ("osd_dump", put("nearfull_ratio", value=0.92), r"backfillfull_ratio = .* at least 0.92"),
+    ],
+)
+def test_dumps_that_contradict_each_other_are_refused(
+    folder: Path, tmp_path: Path, name: str, change: Callable[[Any], None], says: str
+) -> None:
+    bundle = changed(folder, tmp_path / "changed", name, change)
+    # One of the two maps is the newest; the older one in the report would hide it.
+    if name == "osd_dump" and "ratio" in says:
+        (bundle / "ceph_report.json").unlink()
+    with pytest.raises(ConfigError, match=says):
+        read_cluster(bundle)
+
+
+def test_two_different_dumps_of_a_kind_are_refused(folder: Path, tmp_path: Path) -> None:
+    twice = changed(folder, tmp_path / "twice", "osd_df", put("nodes", 0, "pgs", value=1))
+    shutil.copy(folder / "ceph_osd_df.json", twice / "later.json")
+    with pytest.raises(ConfigError, match=r"two of `ceph osd df`, ceph_osd_df.json and later.json"):
+        read_cluster(twice)
+    shutil.copy(folder / "ceph_osd_df.json", twice / "ceph_osd_df.json")
+    assert len(read_cluster(twice).usage) == 24
+
+
+@pytest.mark.parametrize(
+    ("left", "says"),
+    [
+        ([], "none of the files in it is a dump of a Ceph cluster; put in what `ceph osd dump`"),
+        (["pg_dump", "osd_df"], "holds no OSD map, only `ceph osd df`, `ceph pg dump`; put in"),
+        (["osd_dump", "pg_dump"], "holds no CRUSH map; put in a `ceph osd crush dump` too"),
+    ],
+)
+def test_a_bundle_without_what_is_needed_says_what(
+    folder: Path, tmp_path: Path, left: list[str], says: str
+) -> None:
+    for name in left:
+        shutil.copy(folder / f"ceph_{name}.json", tmp_path)
+    with pytest.raises(ConfigError, match=says):
+        read_cluster(tmp_path)
+
+
+def test_a_dump_that_is_cut_off_is_not_passed_over(folder: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut"
+    shutil.copytree(folder, cut)
+    groups = cut / "ceph_pg_dump.json"
+    groups.write_bytes(groups.read_bytes()[:50_000])
+    with pytest.raises(ConfigError, match=r"ceph_pg_dump.json, line \d+.* cut off; fetch it again"):
+        read_cluster(cut)
+
+
+def test_a_group_read_at_once_is_the_group_read_member_by_member() -> None:
+    rows = list(documents(SHAPE)["pg_dump"]["pg_stats"])
+    counts = {1: 400, 2: 400, 3: 400}
+    for row in rows:
+        checked = _group(Node(row, "", ""), counts)
+        assert _plain_group(row, counts, {"active+clean": "active+clean"}) == checked
+    odd = [
+        {"up": [0, -1]},
+        {"up": [True]},
+        {"acting": "x"},
+        {"acting_primary": -2},
+        {"pgid": "1.g"},
+        {"pgid": "1.fff"},
+        {"pgid": "4.0"},
+        {"state": "unheard"},
+        {"stat_sum": {**rows[0]["stat_sum"], "num_bytes": 2.0}},
+        {"stat_sum": {**rows[0]["stat_sum"], "num_objects": -1}},
+        {"up": [2**31]},
+    ]
+    for one in odd:
+        assert _plain_group({**rows[0], **one}, counts, {"active+clean": ""}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('dumped all\n{"a": 1}\n', {"a": 1}),
+        ('{"a": 1}\ndumped all\n', {"a": 1}),
+        ('2026-01-01 12:00 [warn] x\n[{"a": 1}]\nreport 5', [{"a": 1}]),
+        ("\ufeff\n\n{}", {}),
+    ],
+)
+def test_lines_of_other_text_around_a_dump_do_not_matter(text: str, value: Any) -> None:
+    assert parse_dump(text.encode(), "x") == value
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}}', '{"a": 1}\n{"b": 2}\n', '{"a": 1', "dumped all\n"])
+def test_half_a_dump_and_two_dumps_in_a_file_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="not valid JSON"):
+        parse_dump(text.encode(), "x")
