@@ -94,6 +94,7 @@ def documents(shape: Shape) -> dict[str, Any]:
         {"poolid": pool.id, "num_pg": len(loads[pool.id][0]), "stat_sum": sums(*totals[pool.id])}
         for pool in POOLS
     ]
+    whole = {"stat_sum": sums(*(sum(column) for column in zip(*totals.values(), strict=True)))}
     version = f"ceph version {shape.version} (0123456789abcdef) stable"
     hardware = [metadata(shape, osd, version) for osd in range(shape.osds)]
     summary = {"total_kb": sum(row["kb"] for row in rows)}
@@ -104,12 +105,13 @@ def documents(shape: Shape) -> dict[str, Any]:
             "osd_metadata": hardware,
             "crushmap": crush,
             "pool_stats": pool_stats,
-            "pool_sum": {"stat_sum": sums(*(sum(c) for c in zip(*totals.values(), strict=True)))},
+            "pool_sum": whole,
             "osd_stats": [{"osd": osd, "seq": 1} for osd in range(shape.osds)],
         },
         "osd_dump": osd_dump,
         "crush": crush,
         "pg_dump": {
+            "pg_stats_sum": whole,
             "pool_stats": pool_stats,
             "osd_stats": [osd_stats(row) for row in rows],
             "pg_stats": _groups(shape, loads, sets),
@@ -335,7 +337,7 @@ def _whole(pg_dump: dict[str, Any]) -> dict[str, Any]:
 
 def _write_groups(file: Any, pg_dump: dict[str, Any], pretty: bool) -> None:
     """Write a dump of groups one after another, since all at once are many."""
-    head = json.dumps({key: pg_dump[key] for key in ("pool_stats", "osd_stats")})
+    head = json.dumps({key: pg_dump[key] for key in pg_dump if key != "pg_stats"})
     file.write('{"pg_ready": true, "pg_map": {' + head[1:-1] + ', "pg_stats": [')
     for number, row in enumerate(pg_dump["pg_stats"]):
         file.write(",\n" if number else "\n")

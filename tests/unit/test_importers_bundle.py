@@ -26,7 +26,7 @@ from resilver.importers.ceph.pg_dump import _group, _plain_group
 from resilver.importers.jsonpath import Node
 from tests.reference.ceph_cluster import Shape, documents, write_cluster, write_state
 
-SHAPE = Shape(osds=24, osds_per_host=4, racks=3, groups=400, ssd_share=0.5)
+SHAPE = Shape(osds=40, osds_per_host=4, racks=5, groups=400, ssd_share=0.3)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def tar_of(folder: Path) -> bytes:
 def test_a_folder_says_all_that_its_dumps_say(cluster: ClusterReport) -> None:
     assert (cluster.release, cluster.epoch) == ((18, 2, 4), 5000)
     assert cluster.ratios == Ratios(0.85, 0.9, 0.95)
-    assert len(cluster.groups) == 400 and len(cluster.usage) == 24
+    assert len(cluster.groups) == 400 and len(cluster.usage) == 40
     assert all(load.measured for load in cluster.loads) and cluster.shared_pools == ()
     assert cluster.balancer == BalancerState(True, "upmap")
     assert cluster.perf[5] == OsdPerf(5, 0.004, 0.004)
@@ -81,8 +81,8 @@ def test_a_folder_says_all_that_its_dumps_say(cluster: ClusterReport) -> None:
     assert cluster.config[1] == ConfigEntry(
         "osd", "class:hdd", "osd_mclock_profile", "high_recovery_ops"
     )
-    # Half of six hosts of four are flash.
-    assert [one.rotational for one in cluster.metadata] == [True] * 12 + [False] * 12
+    # Three of ten hosts of four are flash.
+    assert [one.rotational for one in cluster.metadata] == [True] * 28 + [False] * 12
     assert {one.min_alloc_bytes for one in cluster.metadata} == {4096}
     one = cluster.usage[0]
     assert one.data_bytes is not None and one.meta_bytes is not None
@@ -278,8 +278,8 @@ def put(*keys: Any, value: Any) -> Callable[[Any], None]:
         ),
         (
             "pg_dump",
-            put("pg_map", "pg_stats", 3, "acting", value=[0, 24]),
-            r"pg_stats, group 1.3 = 24: expected an OSD that the OSD map lists",
+            put("pg_map", "pg_stats", 3, "acting", value=[0, 40]),
+            r"pg_stats, group 1.3 = 40: expected an OSD that the OSD map lists",
         ),
         ("osd_df", put("nodes", 2, "kb", value=-1), r"nodes\[2\].kb = -1: expected an integer"),
         ("osd_df", put("nodes", 2, "kb_used", value=-5), r"kb_used = -5: expected an integer"),
@@ -318,7 +318,7 @@ def test_two_different_dumps_of_a_kind_are_refused(folder: Path, tmp_path: Path)
     with pytest.raises(ConfigError, match=r"two of `ceph osd df`, ceph_osd_df.json and later.json"):
         read_cluster(twice)
     shutil.copy(folder / "ceph_osd_df.json", twice / "ceph_osd_df.json")
-    assert len(read_cluster(twice).usage) == 24
+    assert len(read_cluster(twice).usage) == 40
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from resilver.cli.calibrate.fill import fill
 from resilver.cli.calibrate.network import network
 from resilver.cli.command import EXIT_CODES, Group, command, group
 from resilver.cli.import_benchmark import benchmark
+from resilver.cli.import_cluster import ceph
 from resilver.cli.import_logs import logs
 from resilver.cli.importing import sizes
 from resilver.cli.options import (
@@ -318,7 +319,7 @@ app.add_typer(_import, name="import", rich_help_panel=READ)
 app.add_typer(_calibrate, name="calibrate", rich_help_panel=READ)
 app.add_typer(_bench, name="bench", rich_help_panel=READ)
 app.add_typer(_population, name="population", rich_help_panel=READ)
-for importing in (sizes, benchmark, logs):
+for importing in (ceph, sizes, benchmark, logs):
     command(_import)(importing)
 for calibrating in (disk, network, coding, fill):
     command(_calibrate)(calibrating)

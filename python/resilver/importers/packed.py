@@ -204,7 +204,7 @@ def _of_tar(
     stream: IO[bytes], path: Path, is_wanted: Callable[[bytes], bool]
 ) -> Iterator[tuple[str, bytes]]:
     count = 0
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
+    with tarfile.open(fileobj=stream, mode="r|", bufsize=2**20) as archive:
         for member in archive:
             count = _counted(count, path)
             file = archive.extractfile(member) if member.isreg() else None

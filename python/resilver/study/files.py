@@ -90,7 +90,7 @@ def keep_input(path: Path, folder: Path, most: int = KEPT_BYTES_MAX) -> str:
     """Copy a file that a study read into its run folder, compressed and named by its content.
 
     Args:
-        path: the file.
+        path: the file; or the folder of a cluster's dumps, of which an archive is made.
         folder: the run folder.
         most: the most bytes of a compressed copy; of a larger file there is none.
 
@@ -101,12 +101,17 @@ def keep_input(path: Path, folder: Path, most: int = KEPT_BYTES_MAX) -> str:
     Raises:
         OSError: the folder cannot be written.
     """
-    if not path.is_file():
+    if path.is_dir():
+        data = _packed_folder(path)
+        called = f"{path.resolve().name}.tar"
+    elif path.is_file():
+        data = read_bytes(path)
+        called = name_of(path).removesuffix(".gz")
+    else:
         # What comes from a pipe was there once.
         return str(path)
-    data = read_bytes(path)
     digest = hashlib.sha256(data).hexdigest()[:KEPT_DIGITS]
-    name = f"{KEPT_FOLDER}/{digest}-{name_of(path).removesuffix('.gz')}"
+    name = f"{KEPT_FOLDER}/{digest}-{called}"
     copy = folder / f"{name}.gz"
     if copy.exists():
         return f"{name}.gz"
@@ -123,6 +128,14 @@ def keep_input(path: Path, folder: Path, most: int = KEPT_BYTES_MAX) -> str:
     copy.parent.mkdir(exist_ok=True)
     replace_file(copy, lambda temporary: temporary.write_bytes(packed))
     return f"{name}.gz"
+
+
+def _packed_folder(path: Path) -> bytes:
+    """The archive of the dumps of a cluster in a folder, the one input that is a folder."""
+    from resilver.importers.ceph.bundle import pack
+    from resilver.importers.ceph.dumps import Dumps
+
+    return pack(Dumps.read(path, keep=True).files, bytes)
 
 
 def _write_text(path: Path, text: str) -> None:

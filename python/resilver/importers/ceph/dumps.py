@@ -64,20 +64,24 @@ class Dumps:
         found: Each, by the name of its kind.
         alone: Whether they are one plain file, and no folder or archive.
         named: The kinds of which the one to use was named beside the others.
+        files: The bytes of each file that a dump came from, by what a bundle calls it; filled on
+            demand.
     """
 
     path: Path
     found: dict[str, Dump] = field(default_factory=dict)
     alone: bool = False
     named: set[str] = field(default_factory=set)
+    files: dict[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, path: Path, *, with_crush: bool = True) -> Dumps:
+    def read(cls, path: Path, *, with_crush: bool = True, keep: bool = False) -> Dumps:
         """Read what a file, a folder or an archive holds.
 
         Args:
             path: It.
             with_crush: Whether the CRUSH map in a binary OSD map is wanted.
+            keep: Whether the bytes of the files are kept.
 
         Raises:
             ConfigError: It cannot be read, holds no dump, or two different ones of a kind.
@@ -85,11 +89,32 @@ class Dumps:
         dumps = cls(path)
         for name, data in packed_files(path, looks_like_dump):
             dumps.alone = not name
-            for dump in _dumps_in(data, path, name, with_crush):
-                dumps.add(dump)
+            dumps.take(name, data, with_crush=with_crush, keep=keep)
         if not dumps.found:
             dumps._refuse_nothing()
         return dumps
+
+    def take(self, name: str, data: bytes, *, with_crush: bool = True, keep: bool = False) -> None:
+        """Take in what a file holds; nothing where it is no dump.
+
+        Args:
+            name: Its name, for messages; empty for the one file that was named.
+            data: Its bytes.
+            with_crush: Whether the CRUSH map in a binary OSD map is wanted.
+            keep: Whether the bytes are kept.
+
+        Raises:
+            ConfigError: It cannot be read, or is another one of a kind.
+        """
+        kinds = []
+        for dump in _dumps_in(data, self.path, name, with_crush):
+            self.add(dump)
+            kinds.append(dump.kind)
+        if keep and kinds:
+            # A file of several dumps is a state, or a binary map with its CRUSH map.
+            plain = "state" if kinds[0] == "osd_dump" and len(kinds) > 1 else kinds[0]
+            suffix = ".bin" if binary_kind(data) else ".json"
+            self.files[f"{plain}{suffix}"] = data
 
     def add(self, dump: Dump) -> None:
         """Take a dump in.

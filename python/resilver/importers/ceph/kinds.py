@@ -33,12 +33,14 @@ class Kind:
         command: The words after ``ceph`` that print it; empty where no command does.
         is_it: Whether a JSON document is one.
         needed: Whether a bundle is of no use without it.
+        collected: Whether a bundle of a live cluster has it; the others say the same once more.
     """
 
     name: str
     command: tuple[str, ...]
     is_it: Callable[[Any], bool]
     needed: bool = False
+    collected: bool = True
 
     @property
     def words(self) -> str:
@@ -79,8 +81,8 @@ def _is_df(value: Any) -> bool:
 
 
 KINDS = (
-    Kind("state", (), _has("stateversion", "osd_dump")),
-    Kind("report", ("report",), _has("osdmap")),
+    Kind("state", (), _has("stateversion", "osd_dump"), collected=False),
+    Kind("report", ("report",), _has("osdmap"), collected=False),
     Kind("config_dump", ("config", "dump"), _lists("section", "name", "value")),
     Kind("osd_metadata", ("osd", "metadata"), _is_osd_metadata),
     Kind(
@@ -91,8 +93,8 @@ KINDS = (
     Kind("balancer_status", ("balancer", "status"), _has("active", "mode")),
     Kind("versions", ("versions",), _has("overall")),
     Kind("df", ("df", "detail"), _is_df),
-    Kind("osd_tree", ("osd", "tree"), _is_osd_tree),
-    Kind("osd_df_tree", ("osd", "df", "tree"), _is_osd_df_tree),
+    Kind("osd_tree", ("osd", "tree"), _is_osd_tree, collected=False),
+    Kind("osd_df_tree", ("osd", "df", "tree"), _is_osd_df_tree, collected=False),
     Kind("osd_df", ("osd", "df"), is_osd_df),
     Kind("osd_dump", ("osd", "dump"), _has("pools", "osds"), needed=True),
     Kind("crush", ("osd", "crush", "dump"), _has("buckets", "rules"), needed=True),

@@ -1,0 +1,141 @@
+"""`resilver import ceph`: a Ceph cluster's dumps, live or in files, as one bundle."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from resilver.cli.command import argument, option
+from resilver.cli.console import print_json, say
+from resilver.cli.options import Json, Quiet
+from resilver.cli.saving import check_writable, keep_inputs, save_whole
+from resilver.errors import ConfigError, Problem
+from resilver.units import format_bytes
+
+if TYPE_CHECKING:
+    from resilver.importers import ClusterReport
+    from resilver.importers.ceph.dumps import Dumps
+
+LIVE = "LIVE"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which cluster is read, and what is made of it."""
+
+    source: str = argument(
+        "SOURCE",
+        text="LIVE, for the cluster that `ceph` reaches from here; or a folder, an archive or a "
+        "file of dumps.",
+    )
+    output: Path = option(
+        "--output", "-o", metavar="FILE", text="The bundle to write, such as bundle.tar.zst."
+    )
+    anonymise: bool = option(
+        "--anonymise",
+        text="Leave out or replace names, addresses and serial numbers; numbers stay.",
+        default=False,
+    )
+    timeout: float = option(
+        "--timeout",
+        metavar="SECONDS",
+        min=1,
+        text="How long each `ceph` command may take.",
+        default=600,
+        show_default=True,
+    )
+
+
+def ceph(asked: Asked, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Put what a Ceph cluster's commands print into one bundle, which other commands read.
+
+    Of a live cluster it runs `ceph osd dump`, `ceph osd crush dump`, `ceph pg dump`, `ceph osd df`,
+    `ceph config dump` and a few more, which only read.
+
+    Examples:
+
+    resilver import ceph LIVE -o bundle.tar.zst
+
+    resilver import ceph sos-report/ -o bundle.tar.zst --anonymise
+    """
+    from resilver.importers.ceph.anonymous import anonymous_files
+    from resilver.importers.ceph.bundle import pack, packer_of
+    from resilver.importers.ceph.cluster import cluster_of
+
+    packer = packer_of(asked.output)
+    check_writable(asked.output)
+    start = time.monotonic()
+    dumps = _dumps(asked, quiet)
+    cluster = cluster_of(dumps)
+    files = anonymous_files(dumps) if asked.anonymise else dumps.files
+    data = pack(files, packer)
+    save_whole(asked.output, data)
+    told = _told(cluster, files, asked, len(data))
+    if as_json:
+        print_json({**told, "seconds": time.monotonic() - start})
+    if not quiet:
+        _summarise(told, cluster)
+
+
+def _dumps(asked: Asked, quiet: bool) -> Dumps:
+    from resilver.importers.ceph.dumps import Dumps
+    from resilver.importers.ceph.live import collect
+
+    if asked.source.upper() == LIVE:
+        if Path(asked.source).exists():
+            raise ConfigError(
+                Problem(
+                    f"'{asked.source}' is a file here, and the word for the running cluster",
+                    f"name the file as ./{asked.source}, or run this in another folder",
+                )
+            )
+        return collect(seconds_max=asked.timeout, say=(lambda _: None) if quiet else say)
+    source = Path(asked.source).expanduser()
+    if source.is_file():
+        keep_inputs(asked.output, [source])
+    return Dumps.read(source, keep=True)
+
+
+def _told(
+    cluster: ClusterReport, files: dict[str, bytes], asked: Asked, size: int
+) -> dict[str, Any]:
+    return {
+        "output": str(asked.output),
+        "bytes": size,
+        "files": {name: len(files[name]) for name in sorted(files)},
+        "anonymous": asked.anonymise,
+        "release": None if cluster.release is None else ".".join(map(str, cluster.release)),
+        "epoch": cluster.epoch,
+        "osds": len(cluster.osds),
+        "pools": len(cluster.pools),
+        "groups": sum(pool.pg_num for pool in cluster.pools),
+        "groups_stated": len(cluster.groups),
+        "missing": _missing(cluster),
+    }
+
+
+def _missing(cluster: ClusterReport) -> list[str]:
+    """What is not known of the cluster, and what would say it."""
+    return [
+        f"{what}: {words}"
+        for there, what, words in (
+            (cluster.groups, "the bytes of each group", "`ceph pg dump`"),
+            (cluster.usage, "how full each OSD is", "`ceph osd df`"),
+            (cluster.config is not None, "settings", "`ceph config dump`"),
+            (cluster.metadata, "hardware", "`ceph osd metadata`"),
+            (cluster.release, "the release", "`ceph versions`"),
+        )
+        if not there
+    ]
+
+
+def _summarise(told: dict[str, Any], cluster: ClusterReport) -> None:
+    release = f"Ceph {told['release']}, " if told["release"] else ""
+    pools = "1 pool" if told["pools"] == 1 else f"{told['pools']:,} pools"
+    say(f"{release}{told['osds']:,} OSDs, {pools}, {told['groups']:,} placement groups")
+    for missing in told["missing"]:
+        say(f"not in it: {missing}")
+    names = "without names" if told["anonymous"] else "with its names and addresses"
+    say(f"wrote {told['output']} ({format_bytes(told['bytes'])}), {names}")

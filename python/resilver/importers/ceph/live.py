@@ -1,0 +1,130 @@
+"""The dumps of a running cluster, from its own `ceph` command, by commands that only read."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from resilver.errors import ConfigError, Problem
+from resilver.importers.ceph.dumps import Dumps
+from resilver.importers.ceph.kinds import KINDS, Kind, kind_named
+
+CONNECT_SECONDS = 30
+"""How long the command may try to reach the monitors."""
+
+ATTEMPTS_MAX = 3
+"""How often the dumps that hang together are fetched until the map stays the same meanwhile."""
+
+# What must be of one epoch is fetched last, and the map after all else: groups may then be of an
+# older map than the one that is kept, and never of a newer one.
+_TOGETHER = ("pg_dump", "osd_df", "crush")
+_MAP = "osd_dump"
+
+
+def commands() -> list[tuple[str, ...]]:
+    """Every command that is run on a cluster, in order; all of them only read."""
+    return [(*kind.command, "-f", "json") for kind in _in_order()]
+
+
+def _in_order() -> list[Kind]:
+    last = (*_TOGETHER, _MAP)
+    first = [kind for kind in KINDS if kind.collected and kind.name not in last]
+    return [*first, *(kind_named(name) for name in last)]
+
+
+def collect(
+    *, seconds_max: float = 600, say: Callable[[str], None] = lambda _: None, keep: bool = True
+) -> Dumps:
+    """Fetch the dumps of the cluster that `ceph` reaches from here.
+
+    Args:
+        seconds_max: How long a command may take, in seconds.
+        say: Is told what goes on, a sentence each.
+        keep: Whether the bytes are kept, for a bundle.
+
+    Returns:
+        The dumps. What is not needed and could not be fetched is left out, and said.
+
+    Raises:
+        ConfigError: There is no `ceph` here, it does not answer in time, or it refuses what is
+            needed.
+    """
+    fetched: dict[str, bytes] = {}
+    for kind in _in_order():
+        if kind.name in (*_TOGETHER, _MAP):
+            continue
+        say(f"fetching {kind.words}")
+        try:
+            fetched[kind.name] = _run(kind, seconds_max)
+        except _Refused as error:
+            say(f"left out {kind.words}: {error}")
+    epoch = -1
+    for attempt in range(ATTEMPTS_MAX):
+        if attempt == 0:
+            fetched[_MAP] = _needed(_MAP, seconds_max, say)
+            epoch = _epoch(fetched[_MAP])
+        for name in _TOGETHER:
+            fetched[name] = _needed(name, seconds_max, say)
+        fetched[_MAP] = _needed(_MAP, seconds_max, say)
+        before, epoch = epoch, _epoch(fetched[_MAP])
+        if before == epoch:
+            break
+        say(f"the map went from epoch {before} to {epoch} meanwhile")
+    dumps = Dumps(Path("live"))
+    for name, data in fetched.items():
+        dumps.take(f"{name}.json", data, keep=keep)
+    return dumps
+
+
+class _Refused(Exception):
+    """A command that ended with an error, or not in time."""
+
+
+def _needed(name: str, seconds_max: float, say: Callable[[str], None]) -> bytes:
+    kind = kind_named(name)
+    say(f"fetching {kind.words}")
+    try:
+        return _run(kind, seconds_max)
+    except _Refused as error:
+        raise ConfigError(
+            Problem(
+                f"{kind.words} failed: {error}",
+                "check that `ceph status` answers here, with a key that may read (`mon 'allow r', "
+                "mgr 'allow r'`)",
+            )
+        ) from None
+
+
+def _run(kind: Kind, seconds_max: float) -> bytes:
+    command = ["ceph", "--connect-timeout", str(CONNECT_SECONDS), *kind.command, "-f", "json"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds_max
+        )
+    except FileNotFoundError:
+        raise ConfigError(
+            Problem(
+                "the command `ceph` is not here",
+                "run this on a machine with it, such as in `cephadm shell`, or give a folder with "
+                "what its commands printed",
+            )
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise _Refused(f"it did not answer within {seconds_max:g} s") from None
+    except OSError as error:
+        raise _Refused(error.strerror or str(error)) from None
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        last = "".join(letter for letter in said[-1][:200] if letter.isprintable()) if said else ""
+        raise _Refused(last or f"it ended with status {done.returncode}")
+    return done.stdout
+
+
+def _epoch(data: bytes) -> int:
+    dumps = Dumps(Path("live"))
+    dumps.take("osd_dump.json", data)
+    node = dumps.get("osd_dump")
+    if node is None:
+        raise ConfigError("`ceph osd dump` printed no OSD map; check that it is Ceph's `ceph`")
+    return node.at("epoch").integer(0)

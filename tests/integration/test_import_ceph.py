@@ -1,0 +1,291 @@
+"""`resilver import ceph`: a cluster's dumps become one bundle, with its names or without."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from resilver import Results, cli
+from resilver.importers import ClusterReport, read_cluster
+from resilver.importers.ceph.live import commands
+from tests.reference.ceph_cluster import Shape, write_cluster
+
+SHAPE = Shape(osds=40, osds_per_host=4, racks=5, groups=400, ssd_share=0.3)
+
+NAMES = ("node-", "rack-0", "vms", "archive", "fast", "ec42", '"default', "10.0.", "SERIAL", "0123")
+"""What of the made-up cluster names somebody or something: no bundle without names has it."""
+
+FAKE = """#!/bin/sh
+# Ceph's command as far as a bundle goes: it keeps what it was asked, and prints a dump.
+echo "$*" >> "$FAKE_CEPH/asked"
+shift 2
+name=$(echo "$*" | sed 's/ -f json$//; s/ /_/g; s/osd_crush_dump/crush/; s/df_detail/df/')
+if [ -e "$FAKE_CEPH/fails_$name" ]; then echo 'Error EACCES: access denied' >&2; exit 13; fi
+if [ -e "$FAKE_CEPH/sleeps_$name" ]; then exec sleep 30; fi
+cat "$FAKE_CEPH/ceph_$name.json"
+if [ "$name" = osd_dump ] && [ -e "$FAKE_CEPH/next" ]; then
+    mv "$FAKE_CEPH/next" "$FAKE_CEPH/ceph_osd_dump.json"
+fi
+"""
+
+
+@pytest.fixture
+def dumps(tmp_path: Path) -> Path:
+    return write_cluster(tmp_path / "dumps", SHAPE)
+
+
+@pytest.fixture
+def live(dumps: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder from which a `ceph` of our own on the path answers."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "ceph").write_text(FAKE)
+    (folder / "ceph").chmod(stat.S_IRWXU)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_CEPH", str(dumps))
+    monkeypatch.chdir(tmp_path)
+    return dumps
+
+
+def alike(one: ClusterReport, other: ClusterReport) -> bool:
+    keys = set(ClusterReport.__dataclass_fields__) - {"label", "sha256", "dumps", "version"}
+    return all(getattr(one, key) == getattr(other, key) for key in keys)
+
+
+def test_a_live_cluster_is_only_read(
+    live: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["import", "ceph", "LIVE", "-o", "bundle.tar.zst", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["osds"], told["groups"], told["missing"]) == (40, 400, [])
+    asked = (live / "asked").read_text().splitlines()
+    assert set(asked) == {f"--connect-timeout 30 {' '.join(words)}" for words in commands()}
+    # No word of any command changes anything: all end in what is printed.
+    verbs = {words[-3] for words in commands()}
+    assert verbs == {"dump", "metadata", "perf", "status", "versions", "detail", "df"}
+    assert alike(read_cluster(tmp_path / "bundle.tar.zst"), read_cluster(live))
+
+
+def test_a_map_that_changes_meanwhile_is_fetched_again(
+    live: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    later = json.loads((live / "ceph_osd_dump.json").read_text()) | {"epoch": 5003}
+    (live / "next").write_text(json.dumps(later))
+    assert cli.run(["import", "ceph", "live", "-o", "bundle.tar"]) == 0
+    assert "the map went from epoch 5000 to 5003 meanwhile" in capsys.readouterr().err
+    assert (live / "asked").read_text().count("pg dump") == 2
+    assert read_cluster(tmp_path / "bundle.tar").epoch == 5003
+
+
+def test_what_is_not_needed_may_fail(
+    live: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (live / "fails_config_dump").touch()
+    (live / "sleeps_osd_perf").touch()
+    words = ["import", "ceph", "LIVE", "-o", "bundle.tar.gz", "--timeout", "1.5"]
+    assert cli.run(words) == 0
+    said = capsys.readouterr().err
+    assert "left out `ceph config dump`: Error EACCES: access denied" in said
+    assert "left out `ceph osd perf`: it did not answer within 1.5 s" in said
+    assert "not in it: settings: `ceph config dump`" in said
+    read = read_cluster(tmp_path / "bundle.tar.gz")
+    # The delays of `osd perf` stand beside the groups too.
+    assert read.config is None and len(read.perf) == 40
+    (live / "fails_pg_dump").touch()
+    assert cli.run(words) == 2
+    assert "`ceph pg dump` failed: Error EACCES: access denied; check" in capsys.readouterr().err
+
+
+def test_without_the_command_the_remedy_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["import", "ceph", "LIVE", "-o", "bundle.tar"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the command `ceph` is not here; run this on a machine with it" in said
+    assert not Path("bundle.tar").exists()
+
+
+def test_a_bundle_is_the_same_bytes_each_time(dumps: Path, tmp_path: Path) -> None:
+    for suffix in (".tar.zst", ".tar.gz", ".tar.xz", ".tar.bz2", ".tar"):
+        paths = [tmp_path / f"{number}{suffix}" for number in (1, 2)]
+        for path in paths:
+            assert cli.run(["import", "ceph", str(dumps), "-o", str(path), "--quiet"]) == 0
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+        assert alike(read_cluster(paths[0]), read_cluster(dumps))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["dumps", "-o", "bundle.zip"], "a bundle ends in one of .tar.zst, .tar.gz"),
+        (["dumps", "-o", "none/bundle.tar"], "there is no folder none"),
+        (["nothing", "-o", "bundle.tar"], "there is no such file"),
+        (
+            ["dumps/ceph_df.json", "-o", "bundle.tar"],
+            "this is a `ceph df detail`, which has no OSD",
+        ),
+        (["dumps/ceph_osd_dump.json", "-o", "bundle.tar"], "which has no CRUSH map; give one"),
+    ],
+)
+def test_what_makes_no_bundle_is_refused(
+    dumps: Path,
+    words: list[str],
+    says: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(dumps.parent)
+    assert cli.run(["import", "ceph", *words]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert says in said and "Traceback" not in said
+
+
+def test_a_file_named_live_is_not_the_cluster(
+    live: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "LIVE").write_text("{}")
+    assert cli.run(["import", "ceph", "LIVE", "-o", "bundle.tar"]) == 2
+    assert "name the file as ./LIVE" in " ".join(capsys.readouterr().err.split())
+
+
+def anonymous(source: Path, target: Path) -> ClusterReport:
+    assert cli.run(["import", "ceph", str(source), "-o", str(target), "--anonymise", "-q"]) == 0
+    return read_cluster(target)
+
+
+def test_a_bundle_without_names_names_nobody(dumps: Path, tmp_path: Path) -> None:
+    secret = json.loads((dumps / "ceph_config_dump.json").read_text())
+    secret += [
+        {"section": "mgr", "mask": "", "name": "mgr/dashboard/ssl_key", "value": "node-secret"},
+        {"section": "client.rgw.vms", "mask": "", "name": "osd_max_backfills", "value": "7"},
+        {"section": "osd", "mask": "host:node-001", "name": "osd_max_backfills", "value": "4"},
+        {"section": "osd", "mask": "", "name": "osd_data", "value": "fast"},
+        {"section": "mon", "mask": "", "name": "mon_osd_down_out_subtree_limit", "value": "host"},
+    ]
+    (dumps / "ceph_config_dump.json").write_text(json.dumps(secret))
+    read = anonymous(dumps, tmp_path / "out.tar")
+    with tarfile.open(tmp_path / "out.tar") as archive:
+        for member in archive:
+            file = archive.extractfile(member)
+            assert file is not None
+            text = file.read().decode()
+            assert not [name for name in NAMES if name in text], member.name
+    assert read.config is not None
+    assert [(entry.section, entry.mask, entry.name, entry.value) for entry in read.config] == [
+        ("global", "", "osd_pool_default_size", "3"),
+        ("osd", "class:hdd", "osd_mclock_profile", "high_recovery_ops"),
+        ("osd.3", "", "osd_mclock_max_capacity_iops_hdd", "287.450000"),
+        # The second of ten hosts.
+        ("osd", "host:host-02", "osd_max_backfills", "4"),
+        ("mon", "", "mon_osd_down_out_subtree_limit", "host"),
+    ]
+
+
+def renamed(report: ClusterReport) -> ClusterReport:
+    """A cluster without what is a name or comes of one."""
+    return replace(
+        report,
+        label="",
+        sha256="",
+        dumps=(),
+        version="",
+        crushmap="",
+        buckets=replace(
+            report.buckets,
+            buckets=tuple(replace(one, name="") for one in report.buckets.buckets),
+            device_names=(),
+        ),
+        pools=tuple(
+            replace(
+                pool,
+                name="",
+                profile=replace(pool.profile, name="") if pool.profile else None,
+            )
+            for pool in report.pools
+        ),
+        osds=tuple(replace(osd, name="", host="") for osd in report.osds),
+        metadata=tuple(replace(one, hostname="") for one in report.metadata),
+    )
+
+
+@pytest.mark.parametrize(
+    "source", ["modern", "ceph-report-jewel-88osd.json", "ceph-report-compat-two-pools.json"]
+)
+def test_without_names_a_real_cluster_is_the_same(
+    shared_data: Path, source: str, tmp_path: Path
+) -> None:
+    original = read_cluster(shared_data / "ceph" / source)
+    assert renamed(anonymous(shared_data / "ceph" / source, tmp_path / "a.tar.xz")) == renamed(
+        original
+    )
+
+
+def test_without_names_the_made_up_cluster_is_the_same(dumps: Path, tmp_path: Path) -> None:
+    osd_dump = json.loads((dumps / "ceph_osd_dump.json").read_text())
+    osd_dump |= {
+        "pg_upmap": [{"pgid": "1.0", "osds": [0, 4, 8]}],
+        "pg_upmap_items": [
+            {"pgid": "1.1", "mappings": [{"from": 0, "to": 1}, {"from": 2, "to": 99}]}
+        ],
+        "pg_upmap_primaries": [{"pgid": "1.2", "primary_osd": 1}],
+        "pg_temp": [{"pgid": "2.3", "osds": [2, 0, 2147483647, 5, 6, 7]}],
+        "primary_temp": [{"pgid": "1.3", "osd": 0}],
+    }
+    osd_dump["osds"][5] |= {"up": 0, "in": 0, "weight": 0}
+    osd_dump["osds"][6] |= {"weight": 0.950012, "primary_affinity": 0.5}
+    for name in ("report", "osd_df", "osd_df_tree"):
+        (dumps / f"ceph_{name}.json").unlink()
+    (dumps / "ceph_osd_dump.json").write_text(json.dumps(osd_dump))
+    original, other = read_cluster(dumps), anonymous(dumps, tmp_path / "a.tar.zst")
+    assert renamed(other) == renamed(original)
+    # Names keep the order that sorting gives the old ones, of ten hosts.
+    hosts = [
+        sorted(one.buckets.of_kind("host"), key=lambda host: host.name) for one in (original, other)
+    ]
+    assert [host.id for host in hosts[0]] == [host.id for host in hosts[1]]
+    assert [host.name for host in hosts[1]] == [f"host-{number:02d}" for number in range(1, 11)]
+
+
+def test_a_study_of_a_bundle_without_names_has_the_same_answer(
+    dumps: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    anonymous(dumps, tmp_path / "a.tar.zst")
+    records, rows = [], []
+    for number, source in enumerate(("dumps", "a.tar.zst")):
+        text = f'[cluster]\nceph = "{source}"\n[[faults]]\nfail = {{ osds = ["osd.3"] }}\n'
+        Path(f"{number}.toml").write_text(text + "[study]\nseeds = 1\n")
+        assert cli.run(["run", f"{number}.toml", "-o", f"run-{number}", "-q"]) == 0
+        results = Results.open(f"run-{number}")
+        records.append([row["digest"] for row in results.to_records()])
+        rows.append(
+            [(row["rebuilt_bytes"], row["sent_bytes"]) for row in results.servers.to_pylist()]
+        )
+    # The digest is of every event of a run.
+    assert records[0] == records[1] and rows[0] == rows[1]
+    assert sum(rebuilt for rebuilt, _ in rows[0]) > 0
+
+
+def test_a_run_folder_keeps_a_folder_of_dumps(
+    dumps: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(
+        '[cluster]\nceph = "dumps"\n[[faults]]\nfail = { osds = ["osd.3"] }\n'
+    )
+    assert cli.run(["run", "s.toml", "-o", "out", "-q"]) == 0
+    (kept,) = Path("out", "inputs").iterdir()
+    shutil.rmtree(dumps)
+    # The study in the run folder names what the folder keeps, so it can be run elsewhere.
+    shutil.move("out", "moved")
+    assert cli.run(["check", "moved/study.toml", "--json"]) == 0
+    assert kept.name.endswith("-dumps.tar.gz")
