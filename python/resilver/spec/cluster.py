@@ -72,8 +72,9 @@ class Cluster(Section):
     ceph: Annotated[CephCluster | None, PlainValidator(ceph_of), WithJsonSchema(CEPH_SCHEMA)] = (
         Field(default=None, examples=["report.json"])
     )
-    """Instead of these: the `ceph report` of a real cluster, or a table of its dumps (``osd_dump``
-    or binary ``osdmap``, with ``crush``, ``pg_dump``, ``osd_df``). Its OSDs are the devices.
+    """Instead of these: a real cluster, as a bundle of its dumps (a folder, an archive), its `ceph
+    report`, or a table of dumps (``osd_dump`` or binary ``osdmap``, with ``crush``, ``pg_dump``,
+    ``osd_df``). Its OSDs are the devices.
     """
     device: Annotated[
         Device | DeviceClasses,

@@ -49,8 +49,9 @@ class Reading:
 
     words: tuple[str, ...] = argument(
         "FILE",
-        text="A CRUSH map (text, JSON, binary), a `ceph report`, a `ceph osd dump`, a binary "
-        "osdmap or a STUDY.toml; two with --compare. With --build: the layers.",
+        text="A CRUSH map (text, JSON, binary), a folder or archive of a cluster's dumps, a "
+        "`ceph report`, a `ceph osd dump`, a binary osdmap or a STUDY.toml; two with --compare. "
+        "With --build: the layers.",
         default=(),
     )
     crush: Path | None = _read(

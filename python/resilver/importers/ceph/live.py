@@ -50,7 +50,9 @@ def collect(
         ConfigError: There is no `ceph` here, it does not answer in time, or it refuses what is
             needed.
     """
-    fetched: dict[str, bytes] = {}
+    # Where nothing answers, the first command says so, and no other one waits for it.
+    fetched = {_MAP: _needed(_MAP, seconds_max, say)}
+    epoch = _epoch(fetched[_MAP])
     for kind in _in_order():
         if kind.name in (*_TOGETHER, _MAP):
             continue
@@ -59,11 +61,7 @@ def collect(
             fetched[kind.name] = _run(kind, seconds_max)
         except _Refused as error:
             say(f"left out {kind.words}: {error}")
-    epoch = -1
-    for attempt in range(ATTEMPTS_MAX):
-        if attempt == 0:
-            fetched[_MAP] = _needed(_MAP, seconds_max, say)
-            epoch = _epoch(fetched[_MAP])
+    for _ in range(ATTEMPTS_MAX):
         for name in _TOGETHER:
             fetched[name] = _needed(name, seconds_max, say)
         fetched[_MAP] = _needed(_MAP, seconds_max, say)
