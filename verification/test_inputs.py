@@ -1,10 +1,10 @@
 """Whatever study files, reports, benchmarks' outputs or codes have is taken, or refused as input.
 
 The tests keep 60 values of a study (tests/unit/test_spec_errors.py), 50 and 40 of reports and 20
-reports cut off (tests/unit/test_importers_cluster.py and test_importers_ceph.py), 150 texts of
-codes (tests/oracle/test_code_text.py), 132 changes to what each benchmark program wrote
-(tests/unit/test_importers_benchmarks.py), 40 mutants of each text format of logs and 4 of a Darshan
-log (tests/unit/test_importers_logs.py).
+reports cut off (tests/unit/test_importers_cluster.py and test_importers_ceph.py), 100 of bundles
+(tests/unit/test_importers_bundle_faults.py), 150 texts of codes (tests/oracle/test_code_text.py),
+132 changes to what each benchmark program wrote (tests/unit/test_importers_benchmarks.py), 40
+mutants of each text format of logs and 4 of a Darshan log (tests/unit/test_importers_logs.py).
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from tests.unit.test_bench_plan import test_any_change_to_a_plan_is_read_or_refu
 from tests.unit.test_importers_benchmarks import (
     test_a_text_cut_off_anywhere_is_read_in_part_or_refused,
     test_any_change_to_a_text_is_read_or_refused_as_input,
+)
+from tests.unit.test_importers_bundle_faults import (
+    test_any_member_of_a_bundle_is_read_or_refused_as_input,
 )
 from tests.unit.test_importers_ceph import (
     test_a_report_cut_off_anywhere_is_refused_with_its_position,

@@ -10,7 +10,15 @@ import pytest
 
 from resilver.errors import ConfigError
 from resilver.importers import read_cluster, read_report
-from resilver.importers.ceph import Ratios
+from resilver.importers.ceph import BalancerState, OsdMetadata, OsdPerf, Ratios
+from resilver.importers.ceph.hardware import (
+    read_balancer,
+    read_metadata,
+    read_perf,
+    read_versions,
+)
+from resilver.importers.ceph.pg_dump import read_df_totals
+from resilver.importers.jsonpath import Node
 from tests.unit.test_importers_cluster import OSD_DUMP, read
 
 
@@ -62,3 +70,55 @@ def test_a_pool_without_min_size_has_what_ceph_gives_a_new_one(tmp_path: Path) -
     dump["pools"][0]["options"] = {"recovery_priority": 3}
     pool = read(tmp_path, dump).pools[0]
     assert (pool.min_size, pool.recovery_priority) == (4, 3)
+
+
+def node(value: Any) -> Node:
+    return Node(value, "", "dump.json")
+
+
+def test_delays_are_read_in_both_forms_and_beside_the_groups() -> None:
+    exact = {"commit_latency_ms": 3, "apply_latency_ms": 1, "commit_latency_ns": 3_400_000}
+    old = {"osd_perf_infos": [{"id": 2, "perf_stats": exact}]}
+    # Nanoseconds say more than milliseconds, which stand alone before Nautilus.
+    assert read_perf(node(old), None) == (OsdPerf(2, 0.0034, 0.001),)
+    assert read_perf(node({"osdstats": old}), None) == read_perf(node(old), None)
+    pgmap = {"osd_stats": [{"osd": 2, "perf_stat": exact}, {"osd": 3}]}
+    assert read_perf(None, node(pgmap)) == (OsdPerf(2, 0.0034, 0.001),)
+    assert read_perf(None, None) == ()
+
+
+def test_the_balancer_is_what_is_configured_where_no_status_is() -> None:
+    def config(**values: str) -> Node:
+        entries = [
+            {"section": "mgr", "name": f"mgr/balancer/{name}", "value": value}
+            for name, value in values.items()
+        ]
+        return node([*entries, {"section": "osd", "name": "osd_max_backfills", "value": "2"}])
+
+    assert read_balancer(None, config()) is None
+    # On by upmap is Ceph's default since Octopus.
+    assert read_balancer(None, config(mode="crush-compat")) == BalancerState(True, "crush-compat")
+    assert read_balancer(None, config(active="False")) == BalancerState(False, "upmap")
+    status = node({"active": False, "mode": "none", "plans": []})
+    assert read_balancer(status, config(active="true")) == BalancerState(False, "none")
+
+
+def test_the_release_is_the_lowest_that_an_osd_runs() -> None:
+    versions = {
+        "mon": {"ceph version 19.2.1 (a) squid (stable)": 3},
+        "osd": {"ceph version 18.2.10 (b) reef": 5, "ceph version 18.2.4 (c) reef": 1},
+    }
+    assert read_versions(node(versions), ()) == (18, 2, 4)
+    metadata = read_metadata(
+        node([{"id": 1, "ceph_version": "ceph version 17.2.6 (d)"}, {"id": 0}])
+    )
+    # An OSD that never booted has a number and nothing else.
+    assert metadata == (OsdMetadata(0), OsdMetadata(1, release=(17, 2, 6)))
+    assert read_versions(None, metadata) == (17, 2, 6)
+    assert read_versions(None, ()) is None
+
+
+def test_before_nautilus_a_pool_s_sum_stands_under_another_name() -> None:
+    old = {"pools": [{"id": 2, "stats": {"bytes_used": 7, "objects": 1}}]}
+    new = {"pools": [{"id": 2, "stats": {"stored": 7, "bytes_used": 21, "objects": 1}}]}
+    assert read_df_totals(node(old)) == read_df_totals(node(new)) == ((2, 7, 1),)

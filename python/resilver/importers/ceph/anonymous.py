@@ -22,6 +22,8 @@ _KIB = 1024
 
 _APPLICATIONS = frozenset(("cephfs", "mgr", "mgr_devicehealth", "nfs", "rbd", "rgw"))
 
+_PLUGINS = frozenset(("clay", "isa", "jerasure", "lrc", "shec"))
+
 _SETTINGS = re.compile(r"(?:osd_|mon_osd_|mon_max_|mon_target_|bluestore_|bdev_|filestore_)\w+")
 """Settings of how OSDs work and monitors judge them, whose values are numbers or words."""
 
@@ -34,6 +36,8 @@ _VALUES = (
 )
 _WORDS = frozenset(_VALUES.split())
 """Values that are words, of the settings above."""
+
+_FLAG = re.compile(r"[a-z][a-z_]{2,30}")
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)? ?[KMGTPE]?i?[bB]?")
 
@@ -97,7 +101,7 @@ def _osd_dump(cluster: ClusterReport, names: Renaming, limit: Any) -> dict[str, 
         names.profiles[profile.name]: {
             "k": str(profile.data),
             "m": str(profile.parity),
-            "plugin": profile.plugin,
+            "plugin": profile.plugin if profile.plugin in _PLUGINS else "other",
         }
         for profile in (pool.profile for pool in cluster.pools)
         if profile is not None
@@ -106,8 +110,8 @@ def _osd_dump(cluster: ClusterReport, names: Renaming, limit: Any) -> dict[str, 
         **({} if cluster.epoch is None else {"epoch": cluster.epoch}),
         **({} if limit is None else {"max_osd": limit}),
         **ratios,
-        "flags_set": [flag for flag in cluster.flags if flag.replace("_", "").isalnum()],
-        "require_osd_release": cluster.require_osd_release,
+        "flags_set": [flag for flag in cluster.flags if _FLAG.fullmatch(flag)],
+        "require_osd_release": "".join(re.findall(r"^[a-z]{1,12}$", cluster.require_osd_release)),
         "pools": [_pool(pool, names) for pool in cluster.pools],
         "osds": [
             {

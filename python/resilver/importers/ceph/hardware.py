@@ -14,10 +14,11 @@ from resilver.importers.ceph.facts import (
 )
 from resilver.importers.jsonpath import Node
 
-_MILLI, _NANO = 1e-3, 1e-9
+_MILLI, _NANO = 1e3, 1e9
+"""How many of each a second has."""
 
-_DELAY_MAX = 1e12
-"""Nobody's delay; a counter that ran over would be beyond it."""
+_DELAY_MAX = 1e15
+"""Nobody's delay, in whichever unit; a counter that ran over would be beyond it."""
 
 
 def read_config(document: Node) -> tuple[ConfigEntry, ...]:
@@ -112,8 +113,8 @@ def read_perf(document: Node | None, pgmap: Node | None) -> tuple[OsdPerf, ...]:
 def _delay(stats: Node, what: str) -> float:
     exact = stats.get(f"{what}_latency_ns")
     if exact is not None:
-        return exact.number(0, _DELAY_MAX / _NANO) * _NANO
-    return stats.at(f"{what}_latency_ms").number(0, _DELAY_MAX / _MILLI) * _MILLI
+        return exact.number(0, _DELAY_MAX) / _NANO
+    return stats.at(f"{what}_latency_ms").number(0, _DELAY_MAX) / _MILLI
 
 
 def read_balancer(status: Node | None, config: Node | None) -> BalancerState | None:

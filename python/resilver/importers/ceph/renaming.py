@@ -6,11 +6,13 @@ the order that sorting gave the old ones, so whatever goes by that order stays a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from resilver.importers.buckets import DEVICE_ID_MAX
 from resilver.importers.ceph.model import ClusterReport
 from resilver.importers.jsonpath import Node
 
@@ -125,63 +127,105 @@ class Renaming:
 
 
 def renamed_crushmap(names: Renaming) -> dict[str, Any]:
-    """The CRUSH map of a cluster under its new names, with what places data and nothing else."""
-    source: dict[str, Any] = names.crushmap.value
-    buckets = [
-        {
-            **_numbers(bucket, ("id", "type_id", "weight")),
-            "name": names.bucket(bucket["name"]),
-            "type_name": names.types.get(bucket["type_name"], bucket["type_name"]),
-            **{key: bucket[key] for key in ("alg", "hash") if key in bucket},
-            "items": [_numbers(item, ("id", "weight", "pos")) for item in bucket["items"]],
-        }
-        for bucket in source["buckets"]
-    ]
-    devices = [
-        {
-            "id": device["id"],
-            "name": f"osd.{device['id']}",
-            **({"class": names.classes[of_class]} if (of_class := device.get("class")) else {}),
-        }
-        for device in source.get("devices", [])
-    ]
-    types = [
-        {"type_id": one["type_id"], "name": names.types[one["name"]]}
-        for one in source.get("types", [])
-    ]
+    """The CRUSH map of a cluster under its new names, with what places data and nothing else.
+
+    Raises:
+        ConfigError: It is not what Ceph writes.
+    """
+    source = names.crushmap
+    tunables, sets = source.get("tunables"), source.get("choose_args")
     return {
-        "devices": devices,
-        "types": types,
-        "buckets": buckets,
-        "rules": [_rule(rule, names) for rule in source["rules"]],
-        "tunables": _numbers(source.get("tunables", {})),
-        "choose_args": _plain(source.get("choose_args", {})),
+        "devices": [_device(node, names) for node in _listed(source, "devices")],
+        "types": [
+            {**_numbers(node, "type_id"), "name": names.types[node.at("name").text()]}
+            for node in _listed(source, "types")
+        ],
+        "buckets": [_bucket(node, names) for node in _listed(source, "buckets")],
+        "rules": [_rule(node, names) for node in _listed(source, "rules")],
+        "tunables": _numbers(tunables, *_members(tunables)) if tunables is not None else {},
+        "choose_args": {
+            key: _weights(sets.at(key)) for key in _members(sets) if _NUMBER.fullmatch(key)
+        }
+        if sets is not None
+        else {},
     }
 
 
-def _rule(rule: Mapping[str, Any], names: Renaming) -> dict[str, Any]:
-    steps = []
-    for step in rule.get("steps", []):
-        new = {"op": step["op"], **_numbers(step)}
-        if "item_name" in step:
-            new["item_name"] = names.item(step["item"], step["item_name"])
-        if isinstance(step.get("type"), str):
-            new["type"] = names.types.get(step["type"], step["type"])
-        steps.append(new)
-    name = {"rule_name": names.rules[rule["rule_name"]]} if "rule_name" in rule else {}
-    return {**_numbers(rule), **name, "steps": steps}
+_NUMBER = re.compile(r"-?[0-9]+")
+
+_KEY = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def _numbers(value: Mapping[str, Any], keys: Iterable[str] | None = None) -> dict[str, Any]:
-    """The members that are numbers, of some keys or all."""
-    chosen = value if keys is None else [key for key in keys if key in value]
-    return {key: value[key] for key in chosen if isinstance(value[key], int | float)}
+def _listed(node: Node, key: str) -> list[Node]:
+    found = node.get(key)
+    return list(found.items()) if found is not None else []
 
 
-def _plain(value: Any) -> Any:
-    """Weights of another set: numbers in lists and objects, under the keys that Ceph gives them."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value if isinstance(value, int | float) else 0
+def _members(node: Node | None) -> list[str]:
+    """The names of an object's members; those of any other value, none."""
+    return list(node.value) if node is not None and isinstance(node.value, dict) else []
+
+
+def _numbers(node: Node, *keys: str) -> dict[str, Any]:
+    """The members of some keys that are numbers."""
+    found = {key: node.value[key] for key in keys if node.has(key) and _KEY.fullmatch(key)}
+    return {key: one for key, one in found.items() if isinstance(one, int | float)}
+
+
+def _device(node: Node, names: Renaming) -> dict[str, Any]:
+    number, of_class = node.at("id").integer(0, DEVICE_ID_MAX), node.get("class")
+    named = {"class": names.classes[text]} if of_class and (text := of_class.text()) else {}
+    return {"id": number, "name": f"osd.{number}", **named}
+
+
+def _bucket(node: Node, names: Renaming) -> dict[str, Any]:
+    kind = node.at("type_name").text()
+    words = {key: found.text() for key in ("alg", "hash") if (found := node.get(key)) is not None}
+    return {
+        **_numbers(node, "id", "type_id", "weight"),
+        "name": names.bucket(node.at("name").text()),
+        "type_name": names.types.get(kind, kind if kind in PLAIN_TYPES else "type-0"),
+        **{key: word for key, word in words.items() if _KEY.fullmatch(word)},
+        "items": [_numbers(item, "id", "weight", "pos") for item in node.at("items").items()],
+    }
+
+
+def _rule(node: Node, names: Renaming) -> dict[str, Any]:
+    named = node.get("rule_name")
+    return {
+        **_numbers(node, "rule_id", "ruleset", "type", "min_size", "max_size"),
+        **({"rule_name": names.rules[named.text()]} if named is not None else {}),
+        "steps": [_step(step, names) for step in _listed(node, "steps")],
+    }
+
+
+def _step(node: Node, names: Renaming) -> dict[str, Any]:
+    op, taken, kind = node.at("op").text(), node.get("item_name"), node.get("type")
+    new = {"op": op if _KEY.fullmatch(op) else "noop", **_numbers(node, "num", "item", "type")}
+    if taken is not None:
+        number = node.at("item").integer(-(2**31), DEVICE_ID_MAX)
+        new["item_name"] = names.item(number, taken.text())
+    if kind is not None and "type" not in new:
+        new["type"] = names.types.get(kind.text(), "type-0")
+    return new
+
+
+def _weights(node: Node) -> list[dict[str, Any]]:
+    """A set of other weights: for each bucket its number, rows of weights and numbers in place."""
+    return [
+        {
+            **_numbers(entry, "bucket_id"),
+            **{
+                key: [_plain(one) for one in entry.at(key).items()]
+                for key in ("weight_set", "ids")
+                if entry.has(key)
+            },
+        }
+        for entry in node.items()
+    ]
+
+
+def _plain(node: Node) -> Any:
+    if isinstance(node.value, list):
+        return [_plain(one) for one in node.items()]
+    return node.number(-(2**53), 2**53) if isinstance(node.value, float) else node.integer(-(2**31))

@@ -1,0 +1,187 @@
+"""Dumps of a cluster that contradict each other, lack something or are damaged are named."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from resilver.errors import ConfigError
+from resilver.importers import read_cluster
+from resilver.importers.ceph.anonymous import anonymous_files
+from resilver.importers.ceph.cluster import cluster_of
+from resilver.importers.ceph.dumps import Dumps
+from tests.reference.ceph_cluster import Shape, documents, write_cluster
+from tests.scale import times
+
+SHAPE = Shape(osds=40, osds_per_host=4, racks=5, groups=400, ssd_share=0.3)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_cluster(tmp_path_factory.mktemp("bundle") / "dumps", SHAPE)
+
+
+def changed(folder: Path, target: Path, name: str, change: Callable[[Any], Any]) -> Path:
+    """A copy of a bundle with one dump changed."""
+    shutil.copytree(folder, target)
+    path = target / f"ceph_{name}.json"
+    document = json.JSONDecoder().raw_decode(path.read_text())[0]
+    path.write_text(json.dumps(change(document) or document))
+    return target
+
+
+def put(*keys: Any, value: Any) -> Callable[[Any], None]:
+    def change(document: Any) -> None:
+        for key in keys[:-1]:
+            document = document[key]
+        document[keys[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "says"),
+    [
+        (
+            "pg_dump",
+            put("pg_map", "pg_stats", 7, "mapping_epoch", value=5001),
+            r"pg_stats\[7\].mapping_epoch = 5001: expected an epoch up to 5000, .*older; fetch",
+        ),
+        (
+            "osd_dump",
+            put("epoch", value=5501),
+            r"reported_epoch = 5000: expected an epoch near 5501",
+        ),
+        ("osd_dump", put("fsid", value="x"), r"fsid = \"x\": expected 01234567.* the same cluster"),
+        (
+            "crush",
+            put("buckets", 0, "items", 0, "weight", value=1),
+            r"buckets = .*: expected the buckets that .*ceph_report.json states too",
+        ),
+        (
+            "pg_dump",
+            put("pg_map", "pg_stats", 3, "pgid", value="9.3"),
+            r"pgid = \"9.3\": expected a group of a pool that osdmap.pools lists",
+        ),
+        (
+            "pg_dump",
+            put("pg_map", "pg_stats", 3, "acting", value=[0, 40]),
+            r"pg_stats, group 1.3 = 40: expected an OSD that the OSD map lists",
+        ),
+        ("osd_df", put("nodes", 2, "kb", value=-1), r"nodes\[2\].kb = -1: expected an integer"),
+        ("osd_df", put("nodes", 2, "kb_used", value=-5), r"kb_used = -5: expected an integer"),
+        ("osd_df", put("nodes", 2, "kb_used", value=2**45), r"at most kb, which is \d+: no more"),
+        ("osd_df", put("nodes", 2, "kb_avail", value=2**45), r"kb_avail = \d+: .* at most kb"),
+        (
+            "osd_df",
+            put("nodes", 2, "kb", value=2**40),
+            r"osd.2, kb = 1099511627776: expected 15625000000, its kb in the dump of the groups",
+        ),
+        (
+            "osd_perf",
+            put("osdstats", "osd_perf_infos", 0, "perf_stats", value={}),
+            "commit_latency",
+        ),
+        ("config_dump", put(0, "name", value=3), r"\[0\].name = 3: expected text"),
+        ("osd_metadata", put(0, "bluestore_bdev_size", value="x"), r"bdev_size = \"x\": expected"),
+        ("balancer_status", put("active", value=3), r"active = 3: expected true or false"),
+        ("osd_dump", put("nearfull_ratio", value=0.92), r"backfillfull_ratio = .* at least 0.92"),
+    ],
+)
+def test_dumps_that_contradict_each_other_are_refused(
+    folder: Path, tmp_path: Path, name: str, change: Callable[[Any], None], says: str
+) -> None:
+    bundle = changed(folder, tmp_path / "changed", name, change)
+    # One of the two maps is the newest; the older one in the report would hide it.
+    if name == "osd_dump" and "ratio" in says:
+        (bundle / "ceph_report.json").unlink()
+    with pytest.raises(ConfigError, match=says):
+        read_cluster(bundle)
+
+
+def test_two_different_dumps_of_a_kind_are_refused(folder: Path, tmp_path: Path) -> None:
+    twice = changed(folder, tmp_path / "twice", "osd_df", put("nodes", 0, "pgs", value=1))
+    shutil.copy(folder / "ceph_osd_df.json", twice / "later.json")
+    with pytest.raises(ConfigError, match=r"two of `ceph osd df`, ceph_osd_df.json and later.json"):
+        read_cluster(twice)
+    shutil.copy(folder / "ceph_osd_df.json", twice / "ceph_osd_df.json")
+    assert len(read_cluster(twice).usage) == 40
+
+
+@pytest.mark.parametrize(
+    ("left", "says"),
+    [
+        ([], "none of the files in it is a dump of a Ceph cluster; put in what `ceph osd dump`"),
+        (["pg_dump", "osd_df"], "holds no OSD map, only `ceph osd df`, `ceph pg dump`; put in"),
+        (["osd_dump", "pg_dump"], "holds no CRUSH map; put in a `ceph osd crush dump` too"),
+    ],
+)
+def test_a_bundle_without_what_is_needed_says_what(
+    folder: Path, tmp_path: Path, left: list[str], says: str
+) -> None:
+    for name in left:
+        shutil.copy(folder / f"ceph_{name}.json", tmp_path)
+    with pytest.raises(ConfigError, match=says):
+        read_cluster(tmp_path)
+
+
+def test_a_dump_that_is_cut_off_is_not_passed_over(folder: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut"
+    shutil.copytree(folder, cut)
+    groups = cut / "ceph_pg_dump.json"
+    groups.write_bytes(groups.read_bytes()[:50_000])
+    with pytest.raises(ConfigError, match=r"ceph_pg_dump.json, line \d+.* cut off; fetch it again"):
+        read_cluster(cut)
+
+
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(-5, 5), st.text(max_size=3))
+
+SMALL = Shape(osds=12, osds_per_host=1, racks=2, groups=40, ssd_share=0.25, hdd_bytes=10**13)
+
+
+@cache
+def small_documents() -> dict[str, Any]:
+    found = documents(SMALL)
+    found["pg_dump"]["pg_stats"] = list(found["pg_dump"]["pg_stats"])
+    return found
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=times(100))
+@given(data=st.data())
+def test_any_member_of_a_bundle_is_read_or_refused_as_input(
+    data: st.DataObject, tmp_path: Path
+) -> None:
+    found = json.loads(json.dumps(small_documents()))
+    # A report would be refused for each difference from the other dumps.
+    left_out = {"report"} if data.draw(st.booleans()) else {"osd_dump", "crush"}
+    node: Any = found[data.draw(st.sampled_from(sorted(set(found) - left_out)))]
+    while True:
+        keys = list(node) if isinstance(node, dict) else list(range(len(node)))
+        if not keys:
+            return
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(node[key], dict | list) or not data.draw(st.integers(0, 3)):
+            node[key] = data.draw(st.one_of(LEAVES, st.lists(LEAVES, max_size=2)))
+            break
+        node = node[key]
+    dumps = Dumps(tmp_path)
+    try:
+        for name, document in found.items():
+            if name not in left_out:
+                dumps.take(f"{name}.json", json.dumps(document).encode())
+        _ = cluster_of(dumps).loads
+        files = anonymous_files(dumps)
+    except ConfigError:
+        return
+    again = Dumps(tmp_path)
+    for name, content in files.items():
+        again.take(name, content)
+    assert len(cluster_of(again).groups) == len(cluster_of(dumps).groups)
