@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import shutil
@@ -138,6 +139,21 @@ def test_a_tree_of_osds_says_how_full_they_are(
     shutil.copytree(folder, tmp_path / "tree")
     (tmp_path / "tree" / "ceph_osd_df.json").unlink()
     assert same(read_cluster(tmp_path / "tree"), cluster)
+
+
+def test_a_brief_dump_of_groups_stands_back_behind_a_whole_one(
+    folder: Path, cluster: ClusterReport, tmp_path: Path
+) -> None:
+    both = tmp_path / "both"
+    shutil.copytree(folder, both)
+    keys = ("pgid", "state", "up", "acting", "up_primary", "acting_primary")
+    rows = [{key: row[key] for key in keys} for row in documents(SHAPE)["pg_dump"]["pg_stats"]]
+    (both / "brief.json").write_text(json.dumps({"pg_ready": True, "pg_stats": rows}))
+    assert same(read_cluster(both), cluster)
+    (both / "ceph_pg_dump.json").unlink()
+    read = read_cluster(both)
+    assert [group.acting for group in read.groups] == [group.acting for group in cluster.groups]
+    assert read.shared_pools == ("vms", "archive", "fast")
 
 
 def test_the_support_archive_is_read_as_it_is(shared_data: Path) -> None:

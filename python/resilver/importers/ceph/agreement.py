@@ -103,6 +103,9 @@ def check_members(
         return  # A map cut down by hand.
     known = {osd.id for osd in osds} | {HOLE}
     for group in groups:
+        # What nobody has reported for long may name an OSD that has been purged since.
+        if "stale" in group.state:
+            continue
         for number in (*group.up, *group.acting):
             if number not in known:
                 where = f"pg_stats, group {group.pgid}"

@@ -108,17 +108,31 @@ def read_dumps(
         dumps.found.pop(CRUSH_FILE, None)
         dumps.put(_named_crush(crush))
     if pg_dump is not None:
-        dumps.put(_named(pg_dump, "pg_dump", "what `ceph pg dump -f json` prints, with pg_stats"))
+        dumps.put(
+            _named(
+                pg_dump,
+                "pg_dump",
+                ("pg_brief",),
+                "what `ceph pg dump -f json` prints, with pg_stats",
+            )
+        )
     if osd_df is not None:
         dumps.found.pop("osd_df_tree", None)
-        dumps.put(_named(osd_df, "osd_df", "what `ceph osd df -f json` prints, with its nodes"))
+        dumps.put(
+            _named(
+                osd_df,
+                "osd_df",
+                ("osd_df_tree",),
+                "what `ceph osd df -f json` prints, with its nodes",
+            )
+        )
     return dumps
 
 
-def _named(path: Path, kind: str, words: str) -> Dump:
-    """A dump that was named as one of a kind."""
+def _named(path: Path, kind: str, others: tuple[str, ...], words: str) -> Dump:
+    """A dump that was named as one of a kind, or of others that say less or more of the same."""
     found = Dumps.read(path).found
-    dump = found.get(kind) or found.get(f"{kind}_tree") or found.get("report")
+    dump = next((found[one] for one in (kind, *others, "report") if one in found), None)
     if dump is None or (dump.kind == "report" and not is_pg_dump(dump.node.value)):
         next(iter(found.values())).node.fail(words)
     return replace(dump, kind=kind)
@@ -178,7 +192,8 @@ def parts_of(dumps: Dumps) -> Parts:
     crushmap = crushmap or own
     if crushmap is None:
         _refuse_without_crush(dumps)
-    pgmap = dumps.get("pg_dump") or (report.get("pgmap", "pg_map") if report else None)
+    inside = report.get("pgmap", "pg_map") if report is not None else None
+    pgmap = dumps.get("pg_dump") or inside or dumps.get("pg_brief")
     return Parts(
         osdmap,
         crushmap,
@@ -196,7 +211,8 @@ def _refuse_without_map(dumps: Dumps) -> NoReturn:
     if not isinstance(dump.node.value, dict) and not kind:
         dump.node.fail("the object that `ceph report` prints")
     if kind and not dump.node.has("crushmap"):
-        argument = " here, and this file as " + kind if kind in _NAMED else ""
+        named = {"pg_brief": "pg_dump", "osd_df_tree": "osd_df"}.get(kind, kind)
+        argument = f" here, and this file as {named}" if named in _NAMED else ""
         refuse(
             path,
             f"this is a {words_of(kind)}, which has no OSD map",

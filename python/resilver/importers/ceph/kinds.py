@@ -76,6 +76,20 @@ def _is_osd_metadata(value: Any) -> bool:
     return any(isinstance(one, dict) and "osd_objectstore" in one for one in value)
 
 
+def _is_pg_brief(value: Any) -> bool:
+    """Whether groups come without what they hold, which a support archive may have beside a whole
+    dump.
+    """
+    if not is_pg_dump(value) or not isinstance(value, dict):
+        return False
+    rows = value.get("pg_stats")
+    return (
+        isinstance(rows, list)
+        and bool(rows)
+        and not any(isinstance(row, dict) and "stat_sum" in row for row in rows)
+    )
+
+
 def _is_df(value: Any) -> bool:
     return _has("stats", "pools")(value) and "osds" not in value
 
@@ -98,6 +112,7 @@ KINDS = (
     Kind("osd_df", ("osd", "df"), is_osd_df),
     Kind("osd_dump", ("osd", "dump"), _has("pools", "osds"), needed=True),
     Kind("crush", ("osd", "crush", "dump"), _has("buckets", "rules"), needed=True),
+    Kind("pg_brief", ("pg", "dump", "pgs_brief"), _is_pg_brief, collected=False),
     Kind("pg_dump", ("pg", "dump"), is_pg_dump, needed=True),
 )
 """Every kind of JSON that is known, the first that fits first. A report has the keys of a pg dump
