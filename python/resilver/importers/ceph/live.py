@@ -22,17 +22,6 @@ _TOGETHER = ("pg_dump", "osd_df", "crush")
 _MAP = "osd_dump"
 
 
-def commands() -> list[tuple[str, ...]]:
-    """Every command that is run on a cluster, in order; all of them only read."""
-    return [(*kind.command, "-f", "json") for kind in _in_order()]
-
-
-def _in_order() -> list[Kind]:
-    last = (*_TOGETHER, _MAP)
-    first = [kind for kind in KINDS if kind.collected and kind.name not in last]
-    return [*first, *(kind_named(name) for name in last)]
-
-
 def collect(
     *, seconds_max: float = 600, say: Callable[[str], None] = lambda _: None, keep: bool = True
 ) -> Dumps:
@@ -53,8 +42,8 @@ def collect(
     # Where nothing answers, the first command says so, and no other one waits for it.
     fetched = {_MAP: _needed(_MAP, seconds_max, say)}
     epoch = _epoch(fetched[_MAP])
-    for kind in _in_order():
-        if kind.name in (*_TOGETHER, _MAP):
+    for kind in KINDS:
+        if not kind.collected or kind.name in (*_TOGETHER, _MAP):
             continue
         say(f"fetching {kind.words}")
         try:
