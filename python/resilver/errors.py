@@ -148,10 +148,10 @@ def _numbered(name: object, known: Sequence[str]) -> str | None:
         return None
     word = written.group(1)
     tails = [one.removeprefix(word) for one in known if one.startswith(word)]
-    numbers = sorted(int(tail) for tail in tails if tail.isascii() and tail.isdecimal())
-    if len(numbers) < _NUMBERED_MIN:
+    tails = sorted((tail for tail in tails if tail.isascii() and tail.isdecimal()), key=int)
+    if len(tails) < _NUMBERED_MIN:
         return None
-    return f"there are {len(numbers)}, {word}{numbers[0]} to {word}{numbers[-1]}"
+    return f"there are {len(tails)}, {word}{tails[0]} to {word}{tails[-1]}"
 
 
 def name_remedy(name: object, known: Sequence[str], what: str = "names") -> str:

@@ -1,0 +1,168 @@
+"""What settings are searched for: aims, and the values of settings that are tried."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.units import Seconds
+from resilver.whatif.answer import Outcome
+from resilver.whatif.declared import SETTINGS
+from resilver.whatif.settings import Setting, known
+
+_PART = re.compile(r"\s*(.+?)\s+(?:in|within|under|below|by)\s+(.+?)\s*")
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_EXAMPLE = 'such as "whole in 1 d" or "clients p99 under 50 ms"'
+
+_TIMES = {
+    "whole": "whole_seconds",
+    "degraded": "degraded_seconds",
+    "at risk": "at_risk_seconds",
+    "inactive": "inactive_seconds",
+    "clients p99": "p99_seconds",
+}
+_FILL = "fullest OSD"
+WORDS = (*_TIMES, _FILL)
+"""What an aim may be about."""
+
+# From what clients feel least to what heals fastest.
+_TRIED: dict[str, tuple[str, ...]] = {
+    "osd_max_backfills": ("1", "2", "4", "8"),
+    "osd_recovery_max_active": ("1", "3", "5", "10", "20"),
+    "osd_recovery_max_active_hdd": ("1", "3", "5", "10"),
+    "osd_recovery_max_active_ssd": ("3", "10", "20", "40"),
+    "osd_recovery_sleep": ("0.5", "0.1", "0.025", "0.001"),
+    "osd_recovery_sleep_hdd": ("0.5", "0.1", "0.025", "0"),
+    "osd_recovery_sleep_hybrid": ("0.1", "0.025", "0.01", "0"),
+    "osd_recovery_sleep_ssd": ("0.025", "0.01", "0"),
+    "osd_mclock_profile": ("high_client_ops", "balanced", "high_recovery_ops"),
+    "osd_op_queue": ("mclock_scheduler", "wpq"),
+    "osd_recovery_max_chunk": ("1048576", "8388608", "33554432"),
+    "osd_recovery_max_single_start": ("1", "2", "4"),
+    "osd_op_num_shards_hdd": ("1", "5"),
+    "target_max_misplaced_ratio": ("0.01", "0.05", "0.1", "0.2"),
+    "mon_osd_down_out_interval": ("3600", "1800", "600", "300", "60"),
+    "mgr/balancer/upmap_max_optimizations": ("10", "50", "100"),
+}
+_VALUES_MAX = 32
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One part of an aim.
+
+    Attributes:
+        word: What it is about, of `WORDS`.
+        most: The most it may be: seconds, or a share.
+    """
+
+    word: str
+    most: float
+
+    @property
+    def needs_load(self) -> bool:
+        """Whether nothing can be said of it without a load."""
+        return self.word == "clients p99"
+
+    @property
+    def is_of_time(self) -> bool:
+        """Whether it asks for haste, and not for clients or room."""
+        return self.word in ("whole", "degraded", "at risk", "inactive")
+
+    def measure(self, found: Outcome) -> float | None:
+        """The figure that it is about; None where it never comes about."""
+        if self.word == _FILL:
+            return found.peak_share
+        value: float | None = getattr(found, _TIMES[self.word])
+        return value
+
+    def is_met(self, found: Outcome) -> bool:
+        """Whether an outcome meets it."""
+        measured = self.measure(found)
+        return measured is not None and measured <= self.most
+
+
+def read_aim(text: str) -> tuple[Goal, ...]:
+    """The goals of an aim: ``whole in 1 d and clients p99 under 50 ms``.
+
+    Raises:
+        ConfigError: It is not written so.
+    """
+    return tuple(_goal(part, text) for part in text.split(" and "))
+
+
+def _goal(part: str, text: str) -> Goal:
+    match = _PART.fullmatch(part)
+    if match is None:
+        rule = "an aim says what is to be under which figure"
+        raise ConfigError(Problem(rule, _EXAMPLE, key="--aim", value=show(text)))
+    word = re.sub(r"^(not|no longer)\s+|^clients'\s+", "", match[1]).removeprefix("clients ")
+    word = "clients p99" if word == "p99" else word
+    if word not in WORDS:
+        rule = "nothing of this name is aimed at"
+        remedy = name_remedy(match[1], WORDS)
+        raise ConfigError(Problem(rule, remedy, key="--aim", value=show(text)))
+    if word == _FILL:
+        percent = _PERCENT.fullmatch(match[2])
+        if percent is None or not 0 < float(percent[1]) <= 100:
+            rule = "how full an OSD gets is a percentage above 0 and up to 100"
+            raise ConfigError(Problem(rule, 'such as "85%"', key="--aim", value=show(match[2])))
+        return Goal(word, float(percent[1]) / 100)
+    try:
+        return Goal(word, float(Seconds.parse(match[2])))
+    except ConfigError as error:
+        raise ConfigError(problem.under("--aim") for problem in error.problems) from None
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A setting that is searched.
+
+    Attributes:
+        setting: The setting.
+        values: What is tried of it, from what clients feel least on.
+    """
+
+    setting: Setting
+    values: tuple[str, ...]
+
+
+def read_axes(text: str) -> tuple[Axis, ...]:
+    """The settings that are searched: ``osd_max_backfills=1/2/4, mclock profile``.
+
+    Args:
+        text: Names with commas between, each with the values to try, or without for the usual.
+
+    Raises:
+        ConfigError: A name is no setting's, stands twice, or nothing says what to try of it.
+    """
+    axes: list[Axis] = []
+    for part in text.split(","):
+        name, sign, values = (one.strip() for one in part.partition("="))
+        setting = _named(name)
+        if sign:
+            tried = tuple(one.strip() for one in values.split("/"))
+            for one in tried:
+                setting.parse(one, "--search")
+        else:
+            tried = _TRIED.get(setting.name, ())
+        problem = ""
+        if setting.name in [axis.setting.name for axis in axes]:
+            problem = "this setting stands twice"
+        elif not 2 <= len(set(tried)) <= _VALUES_MAX:
+            problem = f"from 2 to {_VALUES_MAX} values are tried of a setting"
+        if problem:
+            remedy = f'such as "{setting.name}=1/2/4"'
+            raise ConfigError(Problem(problem, remedy, key="--search", value=show(part.strip())))
+        axes.append(Axis(setting, tuple(dict.fromkeys(tried))))
+    return tuple(axes)
+
+
+def _named(name: str) -> Setting:
+    """The setting of a name, which may leave out its first words and have blanks."""
+    joined = name.replace(" ", "_")
+    ends = [one for one in SETTINGS if one.endswith(f"_{joined}") or one.endswith(f"/{joined}")]
+    if joined in SETTINGS or not ends:
+        return known(joined, "--search")
+    return SETTINGS[min(ends, key=len)]

@@ -1,0 +1,199 @@
+"""What is asked of a run beside its plan, and the whole input of the core."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.ceph import ClusterReport
+from resilver.units import Bytes, Seconds
+from resilver.whatif.answer import Assumption, ClusterFacts, PlannedStep
+from resilver.whatif.cluster import (
+    Cluster,
+    Given,
+    cluster_json,
+    ratios_of,
+    read_state,
+    release_of,
+)
+from resilver.whatif.configuration import Configuration, Ledger, read_setting
+from resilver.whatif.plan import Plan, resolve
+
+HORIZON = "30 d"
+"""How long a run goes on at the most, where nothing else is said."""
+
+_LOAD_PART = re.compile(r"\s*([\d.]+)\s+(reads?|writes?)/s\s+of\s+(.+?)\s*")
+_PER_SECOND_MAX = 1e9
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a run beside its plan.
+
+    Attributes:
+        given: What the user says of the cluster beside its dumps.
+        load: What clients ask of pools: ``rbd: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB``.
+        horizon: How long the run goes on at the most.
+        is_by_events: Whether data moves by events, object by object; else by steady flows.
+        seed: The seed of what is drawn.
+    """
+
+    given: Given = field(default_factory=Given)
+    load: tuple[str, ...] = ()
+    horizon: str = HORIZON
+    is_by_events: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is ready: the core's input, and what is told of it.
+
+    Attributes:
+        input: The core's input, JSON-able.
+        plan: The plan's name.
+        steps: Its changes as they are told.
+        facts: The cluster before them.
+        assumptions: What the answer rests on.
+        notes: What a reader must know of the dumps.
+    """
+
+    input: dict[str, Any]
+    plan: str
+    steps: tuple[PlannedStep, ...]
+    facts: ClusterFacts
+    assumptions: tuple[Assumption, ...]
+    notes: tuple[str, ...]
+
+
+def prepare(report: ClusterReport, plan: Plan, asked: Asked) -> Prepared:
+    """Make the core's input of a cluster and a plan.
+
+    Args:
+        report: The cluster, as its dumps say.
+        plan: The changes.
+        asked: What is asked beside.
+
+    Raises:
+        ConfigError: Something is not written as it should be, or names nothing.
+        PlanDoesNotFit: What the plan leaves cannot hold the pools.
+    """
+    first = Ledger()
+    release = release_of(report, asked.given.release, first)
+    stated = tuple(read_setting(one.value) for one in plan.start_settings)
+    configuration = Configuration(release, report.config or (), stated)
+    cluster = read_state(report, asked.given, configuration)
+    start = cluster_json(cluster)
+    load = _load(asked.load, cluster)
+    balancer, of_balancer = _balancer(report)
+    first.note("balancer", *of_balancer, "")
+    facts = _facts(cluster, release)
+    steps, told = resolve(plan, cluster)
+    horizon = _horizon(asked.horizon, told)
+    made = {
+        **start,
+        "balancer": balancer,
+        "load": load,
+        "plan": steps,
+        "horizon_seconds": horizon,
+        "events": asked.is_by_events,
+        "seed": asked.seed,
+    }
+    osds = len(report.osds)
+    rows = [*first.assumptions(osds), *cluster.ledger.assumptions(osds)]
+    facts = replace(facts, **_whereabouts(cluster))
+    return Prepared(made, plan.name, tuple(told), facts, tuple(rows), tuple(cluster.notes))
+
+
+def _horizon(text: str, steps: Sequence[PlannedStep]) -> float:
+    try:
+        seconds = float(Seconds.parse(text))
+    except ConfigError as error:
+        raise ConfigError(problem.under("--horizon") for problem in error.problems) from None
+    last = max((step.at_seconds for step in steps), default=0.0)
+    if seconds <= last:
+        rule = "a run goes on beyond its last change" if last else "a run takes some time"
+        raise ConfigError(Problem(rule, 'such as "30 d"', key="--horizon", value=show(text)))
+    return seconds
+
+
+def _balancer(report: ClusterReport) -> tuple[bool, tuple[str, Any, str]]:
+    """Whether the manager's balancer is on, and who says so."""
+    state = report.balancer
+    if state is None:
+        sentence = "no dump says whether it is on; --balance ceph turns it on"
+        return False, ("off", "assumed", sentence)
+    if not state.active:
+        return False, ("off", "dump", "")
+    if state.mode.startswith("upmap"):
+        return True, (f"on, mode {state.mode}", "dump", "")
+    return False, ("off", "assumed", f"its mode {state.mode} is not modelled")
+
+
+def _load(texts: Sequence[str], cluster: Cluster) -> list[dict[str, Any]]:
+    """What clients ask of each pool, in the order of the pools; nothing where none is given."""
+    if not texts:
+        return []
+    loads = {
+        name: {"reads_per_second": 0.0, "read_bytes": 0, "writes_per_second": 0.0, "write_bytes": 0}
+        for name in cluster.pools
+    }
+    for text in texts:
+        name, sign, rest = text.rpartition(":")
+        if not sign:
+            raise ConfigError(_load_problem(text))
+        load = loads[cluster.pool(name.strip()).info.name]
+        for part in rest.split(","):
+            match = _LOAD_PART.fullmatch(part)
+            if match is None:
+                raise ConfigError(_load_problem(text))
+            word = match[2].rstrip("s")
+            rate, size = _rate(match[1], text), Bytes.parse(match[3])
+            load[f"{word}s_per_second"], load[f"{word}_bytes"] = rate, int(size)
+    return list(loads.values())
+
+
+def _rate(text: str, whole: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        raise ConfigError(_load_problem(whole)) from None
+    if not 0 <= rate <= _PER_SECOND_MAX:
+        raise ConfigError(_load_problem(whole))
+    return rate
+
+
+def _load_problem(text: str) -> Problem:
+    rule = "a load names a pool, and how many reads or writes a second of which size"
+    remedy = 'such as "rbd: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB"'
+    return Problem(rule, remedy, key="--load", value=show(text))
+
+
+def _facts(cluster: Cluster, release: tuple[int, int, int]) -> ClusterFacts:
+    """The cluster before its plan."""
+    report, pools = cluster.report, cluster.pools.values()
+    used = sum(one.used_bytes for one in report.usage)
+    return ClusterFacts(
+        label=report.label,
+        release=".".join(map(str, release)),
+        pools={pool.info.id: pool.info.name for pool in pools},
+        groups=sum(pool.info.pg_num for pool in pools),
+        objects=sum(load.objects for load in report.loads),
+        stored_bytes=sum(pool.stored_bytes for pool in pools),
+        used_bytes=used or sum(pool.need.bytes for pool in pools),
+        capacity_bytes=sum(cluster.capacities.values()),
+        ratios=ratios_of(cluster),
+        **_whereabouts(cluster),
+    )
+
+
+def _whereabouts(cluster: Cluster) -> dict[str, Any]:
+    """Where each OSD is, and its class."""
+    kinds = cluster.kinds.items()
+    return {
+        "places": {number: kind.places for number, kind in kinds},
+        "classes": {number: kind.device_class for number, kind in kinds if kind.device_class},
+    }

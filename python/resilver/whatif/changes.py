@@ -1,0 +1,181 @@
+"""What each kind of change means for a cluster: the core's step, a sentence, lines to paste."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.importers.text import CRUSH_MAGIC, read_bytes
+from resilver.whatif import pool_changes
+from resilver.whatif.cluster import FLAGS, Cluster
+from resilver.whatif.configuration import Ledger, read_setting, setting_command
+from resilver.whatif.naming import Made, Targets, listed, number, pair, targets, verb
+from resilver.whatif.osd_settings import all_settings
+from resilver.whatif.tree import Tree
+
+_ONE = 0x10000
+
+
+def _fail(value: str, cluster: Cluster) -> Made:
+    found = targets(value, cluster)
+    text = f"{found.text} {verb(found, 'fails', 'fail')}"
+    return Made([{"kind": "fail", "osds": found.osds}], text, is_by_choice=False)
+
+
+def _stop(value: str, cluster: Cluster) -> Made:
+    found = targets(value, cluster)
+    lines = [f"ceph orch daemon stop osd.{osd}" for osd in found.osds]
+    text = f"{found.text} {verb(found, 'is', 'are')} stopped"
+    return Made([{"kind": "stop", "osds": found.osds}], text, lines, is_by_choice=False)
+
+
+def _start(value: str, cluster: Cluster) -> Made:
+    found = targets(value, cluster)
+    lines = [f"ceph orch daemon start osd.{osd}" for osd in found.osds]
+    text = f"{found.text} {verb(found, 'starts', 'start')} again"
+    return Made([{"kind": "start", "osds": found.osds}], text, lines)
+
+
+def _out(value: str, cluster: Cluster) -> Made:
+    found = targets(value, cluster)
+    cluster.reweights.update(dict.fromkeys(found.osds, 0))
+    names = " ".join(f"osd.{osd}" for osd in found.osds)
+    text = f"{found.text} {verb(found, 'is', 'are')} marked out"
+    return Made([{"kind": "out", "osds": found.osds}], text, [f"ceph osd out {names}"])
+
+
+def _in(value: str, cluster: Cluster) -> Made:
+    found = targets(value, cluster)
+    cluster.reweights.update(dict.fromkeys(found.osds, _ONE))
+    names = " ".join(f"osd.{osd}" for osd in found.osds)
+    text = f"{found.text} {verb(found, 'is', 'are')} marked in"
+    return Made([{"kind": "in", "osds": found.osds}], text, [f"ceph osd in {names}"])
+
+
+def _reweight(value: str, cluster: Cluster) -> Made:
+    what, share = pair(value, 'such as "osd.3=0.8"')
+    found = targets(what, cluster)
+    weight = round(number(share, 0, 1, "a reweight", whole=False) * _ONE)
+    cluster.reweights.update(dict.fromkeys(found.osds, weight))
+    lines = [f"ceph osd reweight osd.{osd} {float(share):g}" for osd in found.osds]
+    change = {"kind": "reweight", "osds": found.osds, "weight": weight}
+    text = f"{found.text} {verb(found, 'gets', 'get')} a reweight of {float(share):g}"
+    return Made([change], text, lines)
+
+
+def _crush_weights(found: Targets, weight: float, cluster: Cluster) -> Made:
+    changes, lines = [], []
+    for item in found.items:
+        changes.append({"kind": "crush_reweight", "item": item, "weight": weight})
+        is_bucket = item in cluster.tree.places
+        word = "reweight-subtree" if is_bucket else "reweight"
+        lines.append(f"ceph osd crush {word} {shlex.quote(item)} {weight:g}")
+    for osd in found.osds:
+        if osd in cluster.tree.devices:
+            cluster.tree.devices[osd].weight = weight
+    return Made(changes, "", lines)
+
+
+def _crush_reweight(value: str, cluster: Cluster) -> Made:
+    what, text = pair(value, 'such as "osd.3=1.8"')
+    found = targets(what, cluster)
+    weight = number(text, 0, 65_535, "a CRUSH weight", whole=False)
+    made = _crush_weights(found, weight, cluster)
+    said = f"{found.text} {verb(found, 'gets', 'get')} a CRUSH weight of {weight:g}"
+    return Made(made.changes, said, made.commands)
+
+
+def _drain(value: str, cluster: Cluster) -> Made:
+    found = targets(value, cluster)
+    made = _crush_weights(found, 0.0, cluster)
+    text = f"{found.text} {verb(found, 'is', 'are')} drained by a CRUSH weight of 0"
+    return Made(made.changes, text, made.commands)
+
+
+def _flags(value: str, *, is_set: bool) -> Made:
+    words = [word.strip() for word in value.split(",")]
+    for word in words:
+        if word not in FLAGS:
+            rule = "it is no flag that healing heeds"
+            raise ConfigError(Problem(rule, name_remedy(word, FLAGS, "flags"), value=show(word)))
+    verb = "set" if is_set else "unset"
+    change = {"kind": "flags", "set": words if is_set else [], "unset": [] if is_set else words}
+    what = f"{listed(words)} {'is' if len(words) == 1 else 'are'} {verb}"
+    return Made([change], what, [f"ceph osd {verb} {word}" for word in words])
+
+
+def _map(value: str, cluster: Cluster) -> Made:
+    from resilver.simulate.crush import CrushMap
+
+    crushmap = CrushMap.read(Path(value)).to_json()
+    tree = Tree(crushmap)
+    for pool in cluster.pools.values():
+        if pool.rule not in tree.rules:
+            rule = f"pool '{pool.info.name}' goes by rule {pool.rule}, which this map lacks"
+            remedy = f"its rules are {', '.join(map(str, sorted(tree.rules))) or 'none'}"
+            raise ConfigError(Problem(rule, remedy, place=value))
+    cluster.tree = tree
+    name = Path(value).name
+    text = f"the CRUSH map becomes {name}"
+    lines = [shlex.join(["ceph", "osd", "setcrushmap", "-i", name])]
+    if not read_bytes(Path(value)).startswith(CRUSH_MAGIC):
+        # Ceph takes compiled maps alone.
+        lines = [
+            shlex.join(["crushtool", "-c", name, "-o", f"{name}.bin"]),
+            shlex.join(["ceph", "osd", "setcrushmap", "-i", f"{name}.bin"]),
+        ]
+    return Made([{"kind": "crush", "crushmap": crushmap}], text, lines)
+
+
+def _set_option(value: str, cluster: Cluster) -> Made:
+    entry = read_setting(value)
+    cluster.configuration = cluster.configuration.with_stated([entry])
+    cluster.settings = all_settings(cluster.configuration, cluster.kinds.values(), Ledger())
+    change = {
+        "kind": "settings",
+        "settings": cluster.settings.cluster,
+        "osd_settings": cluster.settings.osd,
+        "of_osd": sorted(cluster.settings.of_osd.items()),
+    }
+    return Made([change], setting_text(value), [setting_command(entry)])
+
+
+def setting_text(value: str) -> str:
+    """What a stated setting does, as a clause."""
+    entry = read_setting(value)
+    whom = "" if entry.section in ("osd", "mon", "mgr") and not entry.mask else " of " + (
+        f"{entry.section}/{entry.mask}" if entry.mask else entry.section
+    )  # fmt: skip
+    return f"{entry.name}{whom} becomes {entry.value}"
+
+
+def _add(value: str, cluster: Cluster) -> Made:
+    from resilver.whatif.adding import add
+
+    return Made(*add(value, cluster))
+
+
+CHANGES: dict[str, Callable[[str, Cluster], Made]] = {
+    "set_option": _set_option,
+    "flag": lambda value, _: _flags(value, is_set=True),
+    "unflag": lambda value, _: _flags(value, is_set=False),
+    "map": _map,
+    "add": _add,
+    "set_rule": pool_changes.set_rule,
+    "pool_size": pool_changes.pool_size,
+    "pg_num": pool_changes.pg_num,
+    "crush_reweight": _crush_reweight,
+    "reweight": _reweight,
+    "drain": _drain,
+    "in": _in,
+    "out": _out,
+    "upmap": pool_changes.upmap,
+    "balance": pool_changes.balance,
+    "force": pool_changes.force,
+    "start": _start,
+    "stop": _stop,
+    "fail": _fail,
+}
+"""What makes a change of each kind of `resilver.whatif.kinds`."""

@@ -1,0 +1,377 @@
+"""A real cluster as the core reads it, and as a plan's steps change it one after another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from resilver import core_input
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, PoolInfo
+from resilver.units import exact_bytes
+from resilver.whatif.configuration import Configuration, Daemon, Ledger
+from resilver.whatif.fitting import Need
+from resilver.whatif.hardware import Hardware, choose_hardware
+from resilver.whatif.osd_settings import AllSettings, OsdKind, all_settings
+from resilver.whatif.settings import ASSUMED_RELEASE, RELEASE_NAMES, Release
+from resilver.whatif.tree import Tree
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a user says of the cluster beside its dumps.
+
+    Attributes:
+        release: The release, such as ``18.2.4`` or ``reef``; empty for what the dumps say.
+        devices: ``NAME`` or ``CLASS=NAME`` of the catalog, for OSDs of a class or for all.
+        network: A network of the catalog or a rate, such as ``25gbe`` or ``25 Gb/s``.
+    """
+
+    release: str = ""
+    devices: tuple[str, ...] = ()
+    network: str = ""
+
+
+@dataclass
+class PoolState:
+    """A pool while a plan changes it."""
+
+    info: PoolInfo
+    size: int
+    min_size: int
+    rule: int
+    pg_num: int
+    stored_bytes: int
+
+    @property
+    def data_pieces(self) -> int:
+        """Pieces that hold data: 1 of a replicated pool."""
+        return self.info.profile.data if self.info.profile is not None else 1
+
+    @property
+    def need(self) -> Need:
+        """What it needs of the OSDs."""
+        taken = self.stored_bytes * self.size // self.data_pieces
+        return Need(self.info.name, self.rule, self.size, taken)
+
+
+@dataclass
+class Cluster:
+    """The cluster while its plan is read.
+
+    Attributes:
+        report: What its dumps say.
+        configuration: Its settings.
+        tree: Its hierarchy.
+        hardware: Its devices and its network.
+        pools: Its pools by name, in the order of the report.
+        osds: Its OSDs by number, as the core reads them.
+        reweights: The reweight of each OSD, 16.16.
+        kinds: What each OSD is, for its settings.
+        settings: The settings that hold now.
+        ledger: What was used of them at the start.
+        notes: What a reader must know of the dumps.
+        is_changed: Whether a step has changed the map.
+    """
+
+    report: ClusterReport
+    configuration: Configuration
+    tree: Tree
+    hardware: Hardware
+    ledger: Ledger
+    pools: dict[str, PoolState] = field(default_factory=dict)
+    osds: dict[int, dict[str, Any]] = field(default_factory=dict)
+    reweights: dict[int, int] = field(default_factory=dict)
+    kinds: dict[int, OsdKind] = field(default_factory=dict)
+    settings: AllSettings = field(default_factory=lambda: AllSettings({}, [], {}))
+    notes: list[str] = field(default_factory=list)
+    is_changed: bool = False
+
+    @property
+    def osd_names(self) -> dict[str, int]:
+        """Every name an OSD goes by, with its number."""
+        names = {f"osd.{number}": number for number in self.osds}
+        return {
+            one.name: one.id for one in self.tree.devices.values() if one.id in self.osds
+        } | names
+
+    def name_of(self, osd: int) -> str:
+        """The name of an OSD."""
+        device = self.tree.devices.get(osd)
+        return device.name if device is not None else f"osd.{osd}"
+
+    def pool(self, name: str) -> PoolState:
+        """The pool of a name or a number.
+
+        Raises:
+            ConfigError: There is none.
+        """
+        by_number = {str(one.info.id): one for one in self.pools.values()}
+        found = self.pools.get(name) or by_number.get(name)
+        if found is None:
+            remedy = name_remedy(name, list(self.pools), "pools")
+            raise ConfigError(Problem("there is no pool of this name", remedy, value=show(name)))
+        return found
+
+    def is_usable(self, osd: int) -> bool:
+        """Whether an OSD takes data, as far as the operator has decided: whether it is in."""
+        return self.reweights.get(osd, 0) > 0
+
+    @property
+    def capacities(self) -> dict[int, int]:
+        """The bytes of each OSD."""
+        return {number: one["capacity_bytes"] for number, one in self.osds.items()}
+
+
+def read_state(report: ClusterReport, given: Given, configuration: Configuration) -> Cluster:
+    """The cluster before the first step.
+
+    Args:
+        report: What its dumps say.
+        given: What the user says beside.
+        configuration: Its settings, with what the user states of them for the start.
+
+    Raises:
+        ConfigError: A pool is coded in a way that is not modelled, no group's bytes are known, or
+            what the user says names nothing.
+    """
+    _check_codes(report)
+    ledger = Ledger()
+    tree = Tree(report.crushmap)
+    hardware = choose_hardware(report, given.devices, given.network, ledger)
+    cluster = Cluster(report, configuration, tree, hardware, ledger)
+    stored: dict[int, int] = {}
+    for load in report.loads:
+        stored[load.pool] = stored.get(load.pool, 0) + load.bytes
+    cluster.pools = {
+        pool.name: PoolState(
+            pool, pool.size, pool.min_size, pool.rule_id, pool.pg_num, stored.get(pool.id, 0)
+        )
+        for pool in report.pools
+    }
+    classes = dict(report.buckets.device_classes)
+    for osd in report.osds:
+        is_disk, is_hybrid = hardware.turns(osd.id)
+        cluster.kinds[osd.id] = OsdKind(
+            osd.id, f"osd.{osd.id}", is_disk, is_hybrid, classes.get(osd.id, ""),
+            tree.places_of(osd.id),
+        )  # fmt: skip
+        cluster.reweights[osd.id] = osd.reweight
+    cluster.settings = all_settings(configuration, cluster.kinds.values(), ledger)
+    _read_osds(cluster)
+    _note_dumps(cluster)
+    return cluster
+
+
+def _read_osds(cluster: Cluster) -> None:
+    report, hardware = cluster.report, cluster.hardware
+    used = {one.osd: one.used_bytes for one in report.usage}
+    hosts = {place.name: place.id for place in cluster.tree.places.values()}
+    for osd in report.osds:
+        kind = cluster.kinds[osd.id]
+        cluster.osds[osd.id] = {
+            "id": osd.id,
+            "up": osd.up,
+            "reweight": osd.reweight,
+            "affinity": osd.affinity,
+            "capacity_bytes": hardware.capacity(osd.id, cluster.ledger),
+            "used_bytes": used.get(osd.id),
+            "min_alloc_bytes": _min_alloc(cluster, kind),
+            "device": hardware.law(osd.id),
+            "rotational": kind.is_disk,
+            "settings": cluster.settings.of_osd[osd.id],
+            "host": hosts.get(kind.places.get("host", ""), -1),
+        }
+
+
+def _min_alloc(cluster: Cluster, kind: OsdKind) -> int:
+    """The smallest unit that an OSD allocates: as its metadata says, else of its release."""
+    stated = cluster.hardware.metadata.get(kind.id)
+    name = f"bluestore_min_alloc_size_{'hdd' if kind.is_disk else 'ssd'}"
+    if stated is not None and stated.min_alloc_bytes:
+        size = stated.min_alloc_bytes
+        cluster.ledger.note(name, exact_bytes(size), "dump", "ceph osd metadata", kind.name)
+        return size
+    found = cluster.configuration.find(name, kind.daemon)
+    size = int(found.value)
+    origin = "assumed" if found.origin == "release default" else found.origin
+    sentence = "the release's default; an OSD keeps that of the release that made it"
+    cluster.ledger.note(name, exact_bytes(size), origin, sentence, kind.name)
+    return size
+
+
+def _check_codes(report: ClusterReport) -> None:
+    problems = [
+        Problem(
+            f"pool '{pool.name}' is coded by "
+            + (f"the plugin '{pool.profile.plugin}'" if pool.profile else "an unknown profile")
+            + ", which is not modelled",
+            f"use a cluster whose pools are coded by {' or '.join(MDS_PLUGINS)}",
+            place=report.label,
+        )
+        for pool in report.pools
+        if pool.kind == "erasure" and pool.code is None
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def _note_dumps(cluster: Cluster) -> None:
+    report, notes = cluster.report, cluster.notes
+    unstated: dict[str, int] = {}
+    names = {pool.id: pool.name for pool in report.pools}
+    for load in report.loads:
+        if not load.measured:
+            unstated[names[load.pool]] = unstated.get(names[load.pool], 0) + 1
+    for name, count in unstated.items():
+        notes.append(
+            f"{count:,} groups of pool '{name}' share its sum evenly, as no dump states theirs; "
+            "a `ceph pg dump` would."
+        )
+    if report.config is None:
+        notes.append(
+            "No `ceph config dump` was given, so settings are those of the release, but for what "
+            "is stated."
+        )
+    ratios = ratios_of(cluster)
+    if report.ratios is not None and report.ratios.nearfull > ratios["nearfull"]:
+        notes.append(
+            f"The map warns at {report.ratios.nearfull:g} of an OSD, above the "
+            f"{ratios['backfillfull']:g} from which it takes no backfill; nearfull is told as that."
+        )
+    if not report.usage:
+        notes.append(
+            "No `ceph osd df` was given, so an OSD's used bytes are those of its groups alone."
+        )
+
+
+def release_of(report: ClusterReport, stated: str, ledger: Ledger | None = None) -> Release:
+    """The release whose defaults hold.
+
+    Args:
+        report: What the dumps say.
+        stated: What the user says, or empty.
+        ledger: Where it is kept, or None.
+
+    Raises:
+        ConfigError: What the user says is no release.
+    """
+    from resilver.importers.ceph.facts import parse_release
+
+    def noted(release: Release, origin: Any, sentence: str) -> Release:
+        if ledger is not None:
+            ledger.note("release", ".".join(map(str, release)), origin, sentence, "")
+        return release
+
+    if stated:
+        found = RELEASE_NAMES.get(stated.lower()) or parse_release(stated)
+        if found is None:
+            rule, remedy = "a release is a name or a version", 'such as "18.2.4" or "reef"'
+            raise ConfigError(Problem(rule, remedy, key="--release", value=show(stated)))
+        return noted(found, "stated", "")
+    if report.release is not None:
+        return noted(report.release, "dump", "the version in the dumps")
+    if report.require_osd_release in RELEASE_NAMES:
+        name = report.require_osd_release
+        sentence = f"the map requires {name}, of which this is a late version"
+        return noted(RELEASE_NAMES[name], "assumed", sentence)
+    return noted(ASSUMED_RELEASE, "assumed", "no dump says the release; --release does")
+
+
+def cluster_json(cluster: Cluster) -> dict[str, Any]:
+    """The cluster before the first step, as the core reads it; the run and its plan lack yet."""
+    report = cluster.report
+    return {
+        "crushmap": report.crushmap,
+        "osds": list(cluster.osds.values()),
+        "pools": [_pool_json(cluster.pools[pool.name]) for pool in report.pools],
+        "groups": _groups_json(report),
+        "ratios": ratios_of(cluster),
+        "flags": [flag for flag in report.flags if flag in FLAGS],
+        "settings": cluster.settings.cluster,
+        "osd_settings": cluster.settings.osd,
+        "network": cluster.hardware.network,
+    }
+
+
+FLAGS = (
+    "noout",
+    "noin",
+    "noup",
+    "nodown",
+    "norebalance",
+    "nobackfill",
+    "norecover",
+    "noautoscale",
+    "pause",
+)
+"""The flags that the model heeds."""
+
+
+def ratios_of(cluster: Cluster) -> dict[str, float]:
+    """The shares of an OSD at which Ceph acts; what the map lacks is Ceph's default.
+
+    Before Luminous the share for backfills was a setting of OSDs, which may stand below the share
+    that warns. That is then taken down to it, since a warning changes nothing.
+    """
+    stated = cluster.report.ratios
+    first = Daemon("osd")
+    failsafe = float(cluster.configuration.find("osd_failsafe_full_ratio", first).value)
+    back = float(cluster.configuration.find("osd_backfill_full_ratio", first).value)
+    near, full = (0.85, 0.95) if stated is None else (stated.nearfull, stated.full)
+    if stated is not None and stated.backfillfull is not None:
+        back = stated.backfillfull
+    return {
+        "nearfull": min(near, back),
+        "backfillfull": min(back, full),
+        "full": full,
+        "failsafe": max(failsafe, full),
+    }
+
+
+def _pool_json(pool: PoolState) -> dict[str, Any]:
+    info = pool.info
+    return {
+        "pool": core_input.pool_json(info),
+        "name": info.name,
+        "min_size": info.min_size,
+        "data_pieces": pool.data_pieces,
+        "stripe_width": info.stripe_width if info.kind == "erasure" else 0,
+        "recovery_priority": info.recovery_priority,
+        "pg_num_target": info.pg_num_target or info.pg_num,
+    }
+
+
+def _groups_json(report: ClusterReport) -> list[dict[str, Any]]:
+    """What the groups of each pool hold, in the order of the pools."""
+    loads: dict[int, list[Any]] = {pool.id: [] for pool in report.pools}
+    for load in report.loads:
+        loads[load.pool].append(load)
+    stated: dict[int, list[Any]] = {pool.id: [] for pool in report.pools}
+    for group in report.groups:
+        stated[group.pool].append(group)
+    made = []
+    for pool in report.pools:
+        groups = stated[pool.id]
+        # A column is given whole or not at all.
+        all_of = groups if len(groups) == pool.pg_num else []
+        made.append(
+            {
+                "bytes": [load.bytes for load in loads[pool.id]],
+                "objects": [load.objects for load in loads[pool.id]],
+                "omap_bytes": _whole([one.omap_bytes for one in all_of]),
+                "acting": _acting(all_of),
+                "degraded": _whole([one.degraded for one in all_of]),
+                "misplaced": _whole([one.misplaced for one in all_of]),
+            }
+        )
+    return made
+
+
+def _whole(column: list[int | None]) -> list[int]:
+    return [one or 0 for one in column] if any(column) else []
+
+
+def _acting(groups: list[Any]) -> list[list[int]]:
+    acting = [list(one.acting) for one in groups]
+    return acting if all(acting) else []

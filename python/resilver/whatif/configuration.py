@@ -1,0 +1,192 @@
+"""What every daemon of a cluster has for each setting, and who says so."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from resilver.errors import ConfigError, Problem, show
+from resilver.importers.ceph import ConfigEntry
+from resilver.whatif.answer import Assumption, Origin
+from resilver.whatif.declared import SETTINGS
+from resilver.whatif.settings import Release, Setting, Value, known
+
+_NAMED = 4
+"""Up to so many OSDs are named; more are counted."""
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """A daemon that asks for a setting.
+
+    Attributes:
+        kind: ``osd``, ``mon`` or ``mgr``.
+        number: The OSD's number; None of another.
+        device_class: The OSD's class, or empty.
+        places: The bucket of each CRUSH type above it, lowest first.
+    """
+
+    kind: str
+    number: int | None = None
+    device_class: str = ""
+    places: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A setting's value for a daemon, and who says so."""
+
+    value: Value
+    origin: Origin
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The settings of a cluster: what users state, else what it has, else its release's defaults.
+
+    Attributes:
+        release: The release whose defaults hold.
+        entries: What `ceph config dump` lists.
+        stated: What is set on top, the last first heeded.
+    """
+
+    release: Release
+    entries: tuple[ConfigEntry, ...] = ()
+    stated: tuple[ConfigEntry, ...] = ()
+
+    def with_stated(self, entries: Iterable[ConfigEntry]) -> Configuration:
+        """The same with more settings on top."""
+        return replace(self, stated=(*self.stated, *entries))
+
+    @cached_property
+    def _by_name(self) -> dict[str, dict[str, list[tuple[ConfigEntry, Found]]]]:
+        """The entries of each setting by section, in the order in which they stand."""
+        found: dict[str, dict[str, list[tuple[ConfigEntry, Found]]]] = {}
+        for origin, entries in (("config", self.entries), ("stated", self.stated)):
+            for entry in entries:
+                if origin == "config" and entry.name not in SETTINGS:
+                    continue
+                setting = known(entry.name)
+                where = f"config dump, {_who(entry)}" if origin == "config" else _who(entry)
+                value = setting.parse(entry.value, where)
+                sections = found.setdefault(setting.name, {})
+                one = (entry, Found(value, "config" if origin == "config" else "stated", where))
+                sections.setdefault(entry.section, []).append(one)
+        return found
+
+    def find(self, name: str, daemon: Daemon) -> Found:
+        """What a daemon has for a setting.
+
+        Args:
+            name: The setting, one of `SETTINGS`.
+            daemon: Who asks.
+        """
+        sections = self._by_name.get(name, {})
+        best: tuple[tuple[bool, int, int], Found] | None = None
+        for rank, section in enumerate(_sections(daemon, name) if sections else ()):
+            for entry, found in sections.get(section, ()):
+                of_mask = _mask_rank(entry, daemon)
+                if of_mask is None:
+                    continue
+                order = (found.origin == "stated", rank, of_mask)
+                if best is None or order >= best[0]:
+                    best = (order, found)
+        if best is not None:
+            return best[1]
+        return Found(SETTINGS[name].default(self.release), "release default")
+
+
+def _sections(daemon: Daemon, name: str) -> tuple[str, ...]:
+    """The sections that a daemon heeds, the most particular last."""
+    if daemon.number is not None:
+        return "global", daemon.kind, f"{daemon.kind}.{daemon.number}"
+    # Monitors judge OSDs by a setting of OSDs, and the same value is meant for both.
+    return ("global", "osd", daemon.kind) if name.startswith("osd_") else ("global", daemon.kind)
+
+
+def _mask_rank(entry: ConfigEntry, daemon: Daemon) -> int | None:
+    """How particular an entry's mask is for a daemon; None where it is not for it."""
+    rank = 0
+    for part in filter(None, entry.mask.split("/")):
+        kind, _, wanted = part.partition(":")
+        if kind == "class":
+            if wanted != daemon.device_class:
+                return None
+            rank += 1
+        elif daemon.places.get(kind) != wanted:
+            return None
+        else:
+            # The nearer bucket is the more particular one.
+            rank += 2 * (len(daemon.places) - list(daemon.places).index(kind))
+    return rank
+
+
+def _who(entry: ConfigEntry) -> str:
+    return f"{entry.section}/{entry.mask}" if entry.mask else entry.section
+
+
+def read_setting(text: str) -> ConfigEntry:
+    """A setting as a user states it: ``[WHO ]NAME=VALUE``, WHO as `ceph config set` has it.
+
+    Args:
+        text: Such as ``osd_max_backfills=4`` or ``osd/class:hdd osd_recovery_sleep_hdd=0``.
+
+    Raises:
+        ConfigError: It is no setting that healing goes by, or no value of it.
+    """
+    head, sign, value = text.partition("=")
+    who, _, name = head.strip().rpartition(" ")
+    if not sign or not name:
+        rule, remedy = "a setting is stated with its value", 'such as "osd_max_backfills=4"'
+        raise ConfigError(Problem(rule, remedy, "--set-option", show(text)))
+    setting = known(name, "--set-option")
+    setting.parse(value)
+    section, _, mask = (who.strip() or setting.daemon).partition("/")
+    if section.partition(".")[0] not in ("global", "osd", "mon", "mgr"):
+        rule = "a setting is for global, osd, osd.N, mon or mgr"
+        raise ConfigError(Problem(rule, 'such as "osd.12 osd_max_backfills=4"', value=show(text)))
+    return ConfigEntry(section, mask, setting.name, value.strip())
+
+
+def setting_command(entry: ConfigEntry) -> str:
+    """The line that sets it."""
+    return f"ceph config set {_who(entry)} {entry.name} {shlex.quote(entry.value)}"
+
+
+class Ledger:
+    """Which settings were used, with which values, by whom."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str, Origin, str], list[str]] = {}
+
+    def note(self, name: str, value: str, origin: Origin, sentence: str, who: str) -> None:
+        """Remember that `who` (an OSD's name; empty for the cluster) has this value."""
+        self._rows.setdefault((name, value, origin, sentence), []).append(who)
+
+    def found(self, setting: Setting, found: Found, who: str, sentence: str = "") -> None:
+        """Remember what `Configuration.find` answered."""
+        said = sentence or found.where or setting.source
+        self.note(setting.name, setting.words_of(found.value), found.origin, said, who)
+
+    def assumptions(self, osds: int) -> list[Assumption]:
+        """A row a value: what users state first, then what dumps say, then the defaults.
+
+        Args:
+            osds: How many OSDs there are, of which a value that all have names none.
+        """
+        order = {"stated": 0, "config": 1, "dump": 2, "assumed": 3, "release default": 4}
+        rows = [
+            Assumption(name, value, origin, _applies(who, osds), sentence)
+            for (name, value, origin, sentence), who in self._rows.items()
+        ]
+        return sorted(rows, key=lambda one: order[one.origin])
+
+
+def _applies(who: list[str], osds: int) -> str:
+    names = [name for name in who if name]
+    if not names or len(names) == osds:
+        return ""
+    return ", ".join(names) if len(names) <= _NAMED else f"{len(names):,} OSDs"

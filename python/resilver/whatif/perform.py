@@ -1,0 +1,276 @@
+"""What-ifs performed: one plan, several side by side, and each part failing in turn."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from resilver.errors import ConfigError, Interrupted, Problem, name_remedy, show
+from resilver.importers.ceph import ClusterReport, read_cluster
+from resilver.simulate.ceph import HealProgress, heal
+from resilver.whatif.answer import WhatIf
+from resilver.whatif.asking import HORIZON, Asked, Prepared, prepare
+from resilver.whatif.cluster import Given
+from resilver.whatif.columns import TABLES, conform
+from resilver.whatif.plan import Plan, joined, plan_of_options, read_plan
+from resilver.whatif.several import Harm, PlansCompared, Ranking, harm_order
+from resilver.whatif.tree import Tree
+
+Kept = TypeVar("Kept")
+
+Told = Callable[[int, int, HealProgress], bool]
+"""Told how far it is: runs done, runs in all, and the state of one; answers whether to go on."""
+
+
+def answer_of(report: ClusterReport, plan: Plan, asked: Asked, told: Told | None = None) -> WhatIf:
+    """What a plan does to a cluster.
+
+    Args:
+        report: The cluster, as its dumps say.
+        plan: The plan.
+        asked: What is asked beside.
+        told: Told how far it is.
+
+    Raises:
+        ConfigError: Something is not written as it should be, or names nothing.
+        PlanDoesNotFit: What the plan leaves cannot hold the pools.
+        SimulationError: The run broke a conservation law.
+        Interrupted: `told` answered False.
+    """
+    return _performed(prepare(report, plan, asked), told)
+
+
+def _performed(ready: Prepared, told: Told | None, done: int = 0, total: int = 1) -> WhatIf:
+    healed = heal(
+        json.dumps(ready.input, separators=(",", ":")),
+        None if told is None else lambda state: told(done, total, state),
+    )
+    tables = {name: conform(name, healed.tables.get(name)) for name in TABLES}
+    times = tables["timeline"]["time_seconds"]
+    return WhatIf(
+        plan=ready.plan,
+        steps=ready.steps,
+        cluster=ready.facts,
+        tables=tables,
+        assumptions=ready.assumptions,
+        notes=ready.notes,
+        horizon_seconds=ready.input["horizon_seconds"],
+        end_seconds=times[-1].as_py() if len(times) else 0.0,
+        is_by_events=ready.input["events"],
+        seed=ready.input["seed"],
+        digest=healed.digest,
+    )
+
+
+def compare_plans(
+    report: ClusterReport, plans: Sequence[Plan], asked: Asked, told: Told | None = None
+) -> PlansCompared:
+    """What several plans do to one cluster; see `answer_of`.
+
+    Two plans of one name are told apart by a number behind it.
+    """
+    ready = [prepare(report, plan, asked) for plan in _told_apart(plans)]
+    runs = [partial(_same, one) for one in ready]
+    return PlansCompared(tuple(run_all(runs, told, _same)))
+
+
+def _same(one: Kept) -> Kept:
+    return one
+
+
+def _told_apart(plans: Sequence[Plan]) -> list[Plan]:
+    names = [plan.name for plan in plans]
+    made = []
+    for rank, plan in enumerate(plans):
+        before = names[:rank].count(plan.name)
+        made.append(Plan(f"{plan.name} ({before + 1})", plan.changes) if before else plan)
+    return made
+
+
+def run_all(
+    runs: Sequence[Callable[[], Prepared]], told: Told | None, keep: Callable[[WhatIf], Kept]
+) -> list[Kept]:
+    """Perform runs on all processors; the core works without holding the interpreter.
+
+    Args:
+        runs: What makes each run ready, when its turn comes.
+        told: Told how far it is.
+        keep: What is kept of each answer.
+
+    Raises:
+        Interrupted: `told` answered False.
+    """
+    lock, stopped, done = threading.Lock(), threading.Event(), [0]
+
+    def one(make: Callable[[], Prepared]) -> Kept:
+        def tell(_: int, __: int, state: HealProgress) -> bool:
+            with lock:
+                if told is not None and not told(done[0], len(runs), state):
+                    stopped.set()
+            return not stopped.is_set()
+
+        if stopped.is_set():
+            raise Interrupted("the runs were stopped before their end")
+        found = keep(_performed(make(), tell))
+        with lock:
+            done[0] += 1
+        return found
+
+    with ThreadPoolExecutor(max_workers=max(1, min(len(runs), os.cpu_count() or 1))) as pool:
+        waiting = [pool.submit(one, run) for run in runs]
+        try:
+            return [future.result() for future in waiting]
+        except BaseException:
+            stopped.set()
+            for future in waiting:
+                future.cancel()
+            raise
+
+
+def rank_failures(
+    report: ClusterReport, level: str, beside: Plan, asked: Asked, told: Told | None = None
+) -> Ranking:
+    """Have each part of a level fail in turn, and rank them by harm.
+
+    Args:
+        report: The cluster, as its dumps say.
+        level: ``osd``, or a type of bucket such as ``host``.
+        beside: Changes that are made in each run too.
+        asked: What is asked beside.
+        told: Told how far it is.
+
+    Raises:
+        ConfigError: The map has no such level, or nothing of it that runs.
+    """
+    parts = _parts_of(report, level)
+    base = prepare(report, beside, asked)
+
+    def failing(name: str, osds: tuple[int, ...]) -> Prepared:
+        failure = {"at_seconds": 0.0, "change": {"kind": "fail", "osds": list(osds)}}
+        made = {**base.input, "plan": [failure, *base.input["plan"]]}
+        return replace(base, input=made, plan=name)
+
+    outcomes = run_all(
+        [partial(failing, *part) for part in parts], told, lambda answer: answer.outcome
+    )
+    harms = [Harm(*part, outcome) for part, outcome in zip(parts, outcomes, strict=True)]
+    return Ranking(
+        level,
+        base.facts,
+        tuple(sorted(harms, key=harm_order)),
+        base.assumptions,
+        base.notes,
+        base.input["horizon_seconds"],
+    )
+
+
+def _parts_of(report: ClusterReport, level: str) -> list[tuple[str, tuple[int, ...]]]:
+    """The parts of a level that run, each with its OSDs that do."""
+    tree = Tree(report.crushmap)
+    running = {osd.id for osd in report.osds if osd.up}
+    if level == tree.types[0]:
+        return [(f"osd.{osd}", (osd,)) for osd in sorted(running)]
+    if level not in tree.types:
+        remedy = name_remedy(level, tree.types, "levels")
+        raise ConfigError(Problem("the map has no such level", remedy, "--each", show(level)))
+    found = [
+        (place.name, tuple(osd for osd in tree.below(place.name) if osd in running))
+        for place in tree.places.values()
+        if place.kind == level
+    ]
+    parts = [(name, osds) for name, osds in found if osds]
+    if not parts:
+        rule = f"the map has no {level} with an OSD that runs"
+        kinds = sorted({tree.types[0], *(place.kind for place in tree.places.values())})
+        remedy = f"it has {', '.join(kinds)}"
+        raise ConfigError(Problem(rule, remedy, "--each", show(level)))
+    return parts
+
+
+Changes = Mapping[str, str | Iterable[str]]
+"""Values of changes by the keys of `resilver.whatif.kinds`, each with ``@ 2 h`` or for now."""
+
+
+def changes_of(changes: Changes | None) -> Plan:
+    """The plan that changes by their keys are.
+
+    Raises:
+        ConfigError: A key is no kind of change.
+    """
+    from resilver.whatif.kinds import BY_KEY
+
+    for key in changes or ():
+        if key not in BY_KEY:
+            remedy = name_remedy(key, list(BY_KEY))
+            raise ConfigError(Problem("it is no kind of change", remedy, value=show(key)))
+    given = {
+        key: (value,) if isinstance(value, str) else tuple(value)
+        for key, value in (changes or {}).items()
+    }
+    return plan_of_options(given)
+
+
+def plans_of(files: Iterable[str | Path], changes: Plan) -> list[Plan]:
+    """The plans of files, each with the same changes beside; these alone without files."""
+    plans = [joined(read_plan(Path(file)), changes) for file in files]
+    return plans or [changes]
+
+
+def read_bundle(bundle: str | Path | ClusterReport) -> ClusterReport:
+    """A cluster: its dumps read, if they are not yet.
+
+    Raises:
+        ConfigError: They cannot be read, or contradict each other.
+    """
+    return bundle if isinstance(bundle, ClusterReport) else read_cluster(Path(bundle))
+
+
+def what_if(
+    bundle: str | Path | ClusterReport,
+    changes: Changes | None = None,
+    *,
+    plan: str | Path | None = None,
+    load: Sequence[str] = (),
+    network: str = "",
+    devices: Sequence[str] = (),
+    release: str = "",
+    horizon: str = HORIZON,
+    events: bool = False,
+    seed: int = 0,
+    told: Told | None = None,
+) -> WhatIf:
+    """What changes do to a real Ceph cluster, before they happen.
+
+    Args:
+        bundle: A `ceph report`, a folder or an archive of dumps, or a cluster that was read.
+        changes: What happens, by kind: ``{"fail": "osd.12", "flag": ["noout @ 2 h"]}``; each at the
+            start, or at the time behind it. None is the cluster as it is.
+        plan: A plan file, whose changes come before these.
+        load: What clients ask of pools: ``rbd: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB``.
+        network: The network of a host: of the catalog, or a rate; else 10 Gb/s Ethernet.
+        devices: ``NAME`` or ``CLASS=NAME`` of the catalog; else by class and size.
+        release: The release whose defaults hold; else what the dumps say.
+        horizon: How long it is followed at the most.
+        events: Whether data moves object by object; else by steady rates between two changes.
+        seed: The seed of what is drawn.
+        told: Told how far it is; answers whether to go on.
+
+    Returns:
+        The answer: its tables, what they rest on, and lines to paste.
+
+    Raises:
+        ConfigError: The bundle cannot be used, or a change names nothing.
+        PlanDoesNotFit: What the plan leaves cannot hold the pools.
+        Interrupted: `told` answered False.
+    """
+    plans = plans_of([] if plan is None else [plan], changes_of(changes))
+    given = Given(release, tuple(devices), network)
+    asked = Asked(given, tuple(load), horizon, events, seed)
+    return answer_of(read_bundle(bundle), plans[0], asked, told)

@@ -1,0 +1,160 @@
+"""What changes of pools and of their groups mean."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from resilver.errors import ConfigError, Problem, name_remedy, show
+from resilver.whatif.cluster import Cluster, PoolState
+from resilver.whatif.naming import Made, listed, number, pair, targets
+
+_PGID = re.compile(r"(\d+)\.([0-9a-f]+)")
+_PG_NUM_MAX = 2**20
+_SIZE_MAX = 16
+_ENTRIES_MAX = 10_000
+
+
+def set_rule(value: str, cluster: Cluster) -> Made:
+    """Another rule for a pool: ``POOL=RULE``."""
+    name, rule = pair(value, 'such as "rbd=replicated_ssd"')
+    pool = cluster.pool(name)
+    rules = {found: number for number, (found, _) in cluster.tree.rules.items()}
+    if rule not in rules and not (rule.isdigit() and int(rule) in cluster.tree.rules):
+        remedy = name_remedy(rule, list(rules), "rules")
+        raise ConfigError(Problem("the map has no rule of this name", remedy, value=show(rule)))
+    pool.rule = rules[rule] if rule in rules else int(rule)
+    label = cluster.tree.rules[pool.rule][0]
+    line = shlex.join(["ceph", "osd", "pool", "set", pool.info.name, "crush_rule", label])
+    change = {"kind": "set_rule", "pool": pool.info.id, "rule": pool.rule}
+    return Made([change], f"pool {pool.info.name} gets the rule {label}", [line])
+
+
+def pg_num(value: str, cluster: Cluster) -> Made:
+    """Another number of groups: ``POOL=N``."""
+    name, count = pair(value, 'such as "rbd=2048"')
+    pool = cluster.pool(name)
+    pool.pg_num = int(number(count, 1, _PG_NUM_MAX, "pg_num"))
+    line = shlex.join(["ceph", "osd", "pool", "set", pool.info.name, "pg_num", str(pool.pg_num)])
+    change = {"kind": "pg_num", "pool": pool.info.id, "pg_num": pool.pg_num}
+    return Made([change], f"pool {pool.info.name} is to have {pool.pg_num:,} groups", [line])
+
+
+def pool_size(value: str, cluster: Cluster) -> Made:
+    """Another number of copies: ``POOL=SIZE[/MIN]``."""
+    name, sizes = pair(value, 'such as "rbd=3" or "rbd=3/2"')
+    pool = cluster.pool(name)
+    if pool.info.kind == "erasure":
+        rule = f"pool '{pool.info.name}' is coded, and the pieces of a code stay as many"
+        raise ConfigError(Problem(rule, "name a replicated pool", value=show(value)))
+    first, sign, least = sizes.partition("/")
+    size = int(number(first, 1, _SIZE_MAX, "a pool's size"))
+    # `ceph osd pool set size` sets min_size to its rule for a new pool.
+    min_size = int(number(least, 1, size, "min_size")) if sign else size - size // 2
+    pool.size, pool.min_size = size, min_size
+    words = ["ceph", "osd", "pool", "set", pool.info.name]
+    lines = [shlex.join([*words, "size", str(size)])]
+    if sign:
+        lines.append(shlex.join([*words, "min_size", str(min_size)]))
+    change = {"kind": "pool_size", "pool": pool.info.id, "size": size, "min_size": min_size}
+    copies = "1 copy" if size == 1 else f"{size} copies"
+    return Made([change], f"pool {pool.info.name} is to have {copies}", lines)
+
+
+def group_of(text: str, cluster: Cluster) -> tuple[PoolState, int]:
+    """The pool and the number of a group such as ``3.1a``.
+
+    Raises:
+        ConfigError: It is no group of the cluster.
+    """
+    found = _PGID.fullmatch(text)
+    if found is None:
+        rule = "a group is a pool's number, a dot and a hexadecimal number"
+        raise ConfigError(Problem(rule, 'such as "3.1a"', value=show(text)))
+    pool = cluster.pool(found[1])
+    number = int(found[2], 16)
+    if number >= pool.pg_num:
+        rule = f"pool '{pool.info.name}' has {pool.pg_num} groups"
+        remedy = f"the last is {pool.info.id}.{pool.pg_num - 1:x}"
+        raise ConfigError(Problem(rule, remedy, value=show(text)))
+    return pool, number
+
+
+def upmap(value: str, cluster: Cluster) -> Made:
+    """An upmap entry: ``PGID FROM TO...``."""
+    words = value.split()
+    pool, group = group_of(words[0] if words else "", cluster)
+    if len(words) % 2 == 0:
+        rule = "an upmap entry is a group and pairs of OSDs, from and to"
+        raise ConfigError(Problem(rule, 'such as "3.1a 5 17"', value=show(value)))
+    osds = [targets(word, cluster).osds[0] for word in words[1:]]
+    pairs = list(zip(osds[::2], osds[1::2], strict=True))
+    change = {"kind": "upmap", "pool": pool.info.id, "group": group, "pairs": pairs}
+    return Made([change], upmap_text(words[0], pairs), [upmap_command(words[0], pairs)])
+
+
+def upmap_text(pgid: str, pairs: list[tuple[int, int]]) -> str:
+    """What an upmap entry does, as a clause."""
+    moved = listed([f"from osd.{one} to osd.{other}" for one, other in pairs]) if pairs else ""
+    return f"group {pgid} moves {moved}" if pairs else f"group {pgid} loses its upmap entry"
+
+
+def upmap_command(pgid: str, pairs: list[tuple[int, int]]) -> str:
+    """The line that writes an upmap entry, or takes it away."""
+    if not pairs:
+        return f"ceph osd rm-pg-upmap-items {pgid}"
+    return f"ceph osd pg-upmap-items {pgid} " + " ".join(f"{a} {b}" for a, b in pairs)
+
+
+def force(value: str, cluster: Cluster) -> Made:
+    """A pool or groups first: ``POOL`` or ``PGID,...``."""
+    if _PGID.fullmatch(value.split(",")[0].strip()) and value not in cluster.pools:
+        groups = [group_of(word.strip(), cluster) for word in value.split(",")]
+        words = " ".join(word.strip() for word in value.split(","))
+        by_pool: dict[int, list[int]] = {}
+        for pool, number in groups:
+            by_pool.setdefault(pool.info.id, []).append(number)
+        changes = [
+            {"kind": "force", "pool": pool, "groups": some} for pool, some in by_pool.items()
+        ]
+        lines = [f"ceph pg force-recovery {words}", f"ceph pg force-backfill {words}"]
+        return Made(changes, f"group {listed(words.split())} goes first", lines)
+    pool = cluster.pool(value)
+    name = shlex.quote(pool.info.name)
+    lines = [f"ceph osd pool force-recovery {name}", f"ceph osd pool force-backfill {name}"]
+    change = {"kind": "force", "pool": pool.info.id, "groups": []}
+    return Made([change], f"pool {pool.info.name} goes first", lines)
+
+
+def balance(value: str, cluster: Cluster) -> Made:
+    """The balancer, or entries by bytes: ``ceph``, ``off``, ``bytes [N]``."""
+    if value in ("ceph", "on", "off"):
+        is_on = value != "off"
+        lines = ["ceph balancer mode upmap", "ceph balancer on"] if is_on else ["ceph balancer off"]
+        text = f"the balancer is turned {'on' if is_on else 'off'}"
+        return Made([{"kind": "balance", "on": is_on}], text, lines)
+    word, _, count = value.partition(" ")
+    if word == "bytes":
+        entries = int(number(count.strip() or "100", 1, _ENTRIES_MAX, "how many entries"))
+        return _balance_by_bytes(entries, cluster)
+    rule = "groups are balanced by the manager's balancer (ceph, off) or by bytes (bytes, bytes 50)"
+    remedy = name_remedy(value, ("ceph", "off", "bytes"))
+    raise ConfigError(Problem(rule, remedy, value=show(value)))
+
+
+def _balance_by_bytes(entries: int, cluster: Cluster) -> Made:
+    """Upmap entries by our own plan, which is made for the map as the dumps have it."""
+    from resilver.simulate.balance import balance_by_bytes
+
+    if cluster.is_changed:
+        rule = "entries by bytes are planned for the map as it is, and this plan changes it before"
+        remedy = "balance first, or ask with the dumps of the map that it will be"
+        raise ConfigError(Problem(rule, remedy, value='"bytes"'))
+    plan = balance_by_bytes(cluster.report, entries=entries)
+    changes = [
+        {"kind": "upmap", "pool": one.pool, "group": one.group, "pairs": list(one.pairs)}
+        for one in plan.entries
+    ]
+    many = "1 group moves" if len(changes) == 1 else f"{len(changes):,} groups move"
+    lines = [one.command for one in plan.entries]
+    return Made(changes, f"{many} to even out how full OSDs are", lines)

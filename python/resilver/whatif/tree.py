@@ -1,0 +1,165 @@
+"""The CRUSH hierarchy while a plan changes it: which OSD is where, by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from resilver.errors import ConfigError, Problem, name_remedy, show
+
+
+@dataclass
+class Place:
+    """A bucket.
+
+    Attributes:
+        id: Its number, negative.
+        name: Its name.
+        kind: Its type's name.
+        parent: The name of the bucket that holds it; empty for a root.
+        items: The names of its buckets and the numbers of its OSDs.
+    """
+
+    id: int
+    name: str
+    kind: str
+    parent: str = ""
+    items: list[str | int] = field(default_factory=list)
+
+
+@dataclass
+class Device:
+    """An OSD's place.
+
+    Attributes:
+        id: Its number.
+        name: Its name in the map.
+        device_class: Its class, or empty.
+        weight: Its CRUSH weight.
+        parent: The name of the bucket that holds it, or empty.
+    """
+
+    id: int
+    name: str
+    device_class: str
+    weight: float
+    parent: str = ""
+
+
+class Tree:
+    """The hierarchy of a CRUSH map.
+
+    Attributes:
+        types: The names of the map's types, from the devices up.
+        places: The buckets by name.
+        devices: The OSDs by number.
+        rules: The rules by number: name and steps.
+    """
+
+    def __init__(self, crushmap: str) -> None:
+        """Read the JSON of `ceph osd crush dump`, which is known to be one."""
+        found = json.loads(crushmap)
+        by_number = sorted(found["types"], key=lambda one: one["type_id"])
+        self.types = [str(one["name"]) for one in by_number]
+        self.rules: dict[int, tuple[str, list[dict[str, Any]]]] = {
+            one["rule_id"]: (one["rule_name"], one["steps"]) for one in found["rules"]
+        }
+        classes = {one["id"]: one.get("class", "") for one in found.get("devices", ())}
+        names = {one["id"]: one["name"] for one in found.get("devices", ())}
+        # The shadow trees of device classes, which have a ~ in their names, are Ceph's own affair.
+        buckets = [one for one in found["buckets"] if "~" not in one["name"]]
+        self.places = {
+            one["name"]: Place(one["id"], one["name"], one["type_name"]) for one in buckets
+        }
+        self.devices: dict[int, Device] = {}
+        by_id = {one["id"]: one["name"] for one in buckets}
+        for one in buckets:
+            for item in one["items"]:
+                self._hang(item, one["name"], by_id, names, classes)
+
+    def _hang(
+        self,
+        item: Mapping[str, Any],
+        parent: str,
+        by_id: Mapping[int, str],
+        names: Mapping[int, str],
+        classes: Mapping[int, str],
+    ) -> None:
+        number = item["id"]
+        if number >= 0:
+            weight = item.get("weight", 0) / 0x10000
+            name = names.get(number, f"osd.{number}")
+            self.devices.setdefault(
+                number, Device(number, name, classes.get(number, ""), weight, parent)
+            )
+            self.places[parent].items.append(number)
+        elif number in by_id:
+            self.places[by_id[number]].parent = parent
+            self.places[parent].items.append(by_id[number])
+
+    def below(self, name: str) -> list[int]:
+        """The OSDs below a bucket, rising."""
+        found, waiting, seen = set(), [name], set()
+        while waiting:
+            one = waiting.pop()
+            if one in seen:
+                continue
+            seen.add(one)
+            for item in self.places[one].items:
+                if isinstance(item, int):
+                    found.add(item)
+                else:
+                    waiting.append(item)
+        return sorted(found)
+
+    def above(self, parent: str) -> Iterator[Place]:
+        """A bucket and those above it, lowest first."""
+        seen: set[str] = set()
+        while parent and parent not in seen:
+            seen.add(parent)
+            place = self.places[parent]
+            yield place
+            parent = place.parent
+
+    def places_of(self, osd: int) -> dict[str, str]:
+        """The bucket of each type above an OSD, lowest first."""
+        device = self.devices.get(osd)
+        if device is None:
+            return {}
+        return {place.kind: place.name for place in self.above(device.parent)}
+
+    def bucket(self, kind: str, name: str) -> Place:
+        """The bucket of a type and a name.
+
+        Raises:
+            ConfigError: There is no such type or bucket.
+        """
+        if kind not in self.types[1:]:
+            rule = f"the map has no type '{kind}'"
+            remedy = name_remedy(kind, self.types[1:], "types")
+            raise ConfigError(Problem(rule, remedy, value=show(f"{kind}={name}")))
+        place = self.places.get(name)
+        if place is None or place.kind != kind:
+            of_kind = [one.name for one in self.places.values() if one.kind == kind]
+            rule = f"there is no {kind} of this name"
+            if place is not None:
+                rule = f"'{name}' is of type {place.kind}"
+            remedy = name_remedy(name, of_kind, f"{kind}s")
+            raise ConfigError(Problem(rule, remedy, value=show(f"{kind}={name}")))
+        return place
+
+    def add_place(self, name: str, kind: str, parent: str) -> Place:
+        """A new, empty bucket below another."""
+        number = min([0, *(one.id for one in self.places.values())]) - 1
+        place = Place(number, name, kind, parent)
+        self.places[name] = place
+        if parent:
+            self.places[parent].items.append(name)
+        return place
+
+    def add_device(self, device: Device) -> None:
+        """A new OSD below `device.parent`."""
+        self.devices[device.id] = device
+        self.places[device.parent].items.append(device.id)

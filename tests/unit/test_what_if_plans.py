@@ -1,0 +1,308 @@
+"""Plans of changes: what they name, when they happen, whether they fit, and lines to paste."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resilver.errors import ConfigError
+from resilver.whatif.asking import Asked, prepare
+from resilver.whatif.changes import CHANGES
+from resilver.whatif.cluster import Given
+from resilver.whatif.fitting import PlanDoesNotFit
+from resilver.whatif.kinds import KINDS
+from resilver.whatif.plan import plan_of_options, read_plan
+from tests.unit.what_if_clusters import prepared, small_report
+
+TIB = 2**40
+WEIGHT = 16e12 / TIB
+
+
+def changes(ready: Any) -> list[dict[str, Any]]:
+    return [step["change"] for step in ready.input["plan"]]
+
+
+def lines(**given: Any) -> list[str]:
+    ready = prepared(**given)
+    return [line for step in ready.steps for line in step.commands]
+
+
+def test_every_kind_of_change_has_its_maker_and_its_example_is_read() -> None:
+    assert set(CHANGES) == {kind.key for kind in KINDS}
+
+
+@pytest.mark.parametrize(
+    ("text", "osds"),
+    [
+        ("osd.12", [12]),
+        ("12", [12]),
+        ("osd=osd.12", [12]),
+        ("osd.12, osd.3,osd.12", [3, 12]),
+        ("host=node-001", [4, 5, 6, 7]),
+        ("node-001,osd.0", [0, 4, 5, 6, 7]),
+        # Hosts are dealt over three racks in turn: 0, 3 and 6 are in the first.
+        ("rack=rack-00", [0, 1, 2, 3, 12, 13, 14, 15, 24, 25, 26, 27]),
+    ],
+)
+def test_osds_are_named_by_number_or_by_bucket(text: str, osds: list[int]) -> None:
+    assert changes(prepared(fail=text)) == [{"kind": "fail", "osds": osds}]
+
+
+def test_changes_happen_at_their_times() -> None:
+    ready = prepared(fail=["osd.1 @ 2 h", "osd.2"], flag="noout @ 90 min")
+    assert [(step["at_seconds"], step["change"]["kind"]) for step in ready.input["plan"]] == [
+        (0.0, "fail"),
+        (5400.0, "flags"),
+        (7200.0, "fail"),
+    ]
+    assert [step.text for step in ready.steps] == [
+        "osd.2 fails",
+        "noout is set",
+        "osd.1 fails",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"flag": "noout"}, ["ceph osd set noout"]),
+        ({"unflag": "noout,nodown"}, ["ceph osd unset noout", "ceph osd unset nodown"]),
+        ({"out": "osd.1,osd.2"}, ["ceph osd out osd.1 osd.2"]),
+        ({"in_": "osd.1"}, ["ceph osd in osd.1"]),
+        ({"reweight": "osd.3=0.8"}, ["ceph osd reweight osd.3 0.8"]),
+        ({"crush_reweight": "osd.3=1.8"}, ["ceph osd crush reweight osd.3 1.8"]),
+        ({"drain": "osd.3"}, ["ceph osd crush reweight osd.3 0"]),
+        (
+            {"crush_reweight": "host=node-006=1.8"},
+            ["ceph osd crush reweight-subtree node-006 1.8"],
+        ),
+        ({"set_rule": "vms=archive_rule"}, ["ceph osd pool set vms crush_rule archive_rule"]),
+        ({"pg_num": "vms=128"}, ["ceph osd pool set vms pg_num 128"]),
+        ({"pool_size": "vms=2"}, ["ceph osd pool set vms size 2"]),
+        (
+            {"pool_size": "vms=2/2"},
+            ["ceph osd pool set vms size 2", "ceph osd pool set vms min_size 2"],
+        ),
+        ({"set_option": "osd_max_backfills=4"}, ["ceph config set osd osd_max_backfills 4"]),
+        (
+            {"set_option": "osd/class:hdd osd_recovery_sleep_hdd=0 @ 1 h"},
+            ["ceph config set osd/class:hdd osd_recovery_sleep_hdd 0"],
+        ),
+        (
+            {"set_option": "upmap_max_deviation=1"},
+            ["ceph config set mgr mgr/balancer/upmap_max_deviation 1"],
+        ),
+        ({"upmap": "1.1a 0 17"}, ["ceph osd pg-upmap-items 1.1a 0 17"]),
+        ({"upmap": "1.1a"}, ["ceph osd rm-pg-upmap-items 1.1a"]),
+        ({"balance": "ceph"}, ["ceph balancer mode upmap", "ceph balancer on"]),
+        (
+            {"force": "vms"},
+            ["ceph osd pool force-recovery vms", "ceph osd pool force-backfill vms"],
+        ),
+        ({"force": "1.1a"}, ["ceph pg force-recovery 1.1a", "ceph pg force-backfill 1.1a"]),
+        ({"stop": "osd.1"}, ["ceph orch daemon stop osd.1"]),
+        ({"fail": "osd.1"}, []),
+    ],
+)  # fmt: skip
+def test_lines_to_paste_are_those_that_do_it(given: dict[str, str], wanted: list[str]) -> None:
+    assert lines(**given) == wanted
+
+
+def test_a_setting_of_the_start_holds_from_the_start_and_a_later_one_from_then_on() -> None:
+    ready = prepared(set_option=["osd_op_queue=wpq", "osd_max_backfills=4 @ 1 h"])
+    assert {one["osd_max_backfills"] for one in ready.input["osd_settings"]} == {1}
+    (change,) = changes(ready)
+    assert {one["osd_max_backfills"] for one in change["osd_settings"]} == {4}
+    assert [osd for osd, _ in change["of_osd"]] == list(range(36))
+    assert [step.at_seconds for step in ready.steps] == [0.0, 3600.0]
+
+
+def test_hosts_are_added_like_one_with_its_osds_in_their_place() -> None:
+    ready = prepared(add="2 hosts like node-000 in rack=rack-00,rack-02")
+    (change,) = changes(ready)
+    assert change["kind"] == "add"
+    # Two hosts of four OSDs take the first numbers that are free.
+    assert [one["osd"]["id"] for one in change["osds"]] == list(range(36, 44))
+    first, last = change["osds"][0], change["osds"][-1]
+    assert first["location"] == [
+        ("host", "node-000-new1"),
+        ("rack", "rack-00"),
+        ("root", "default"),
+    ]
+    assert last["location"] == [("host", "node-000-new2"), ("rack", "rack-02"), ("root", "default")]
+    assert (first["class"], first["weight"]) == ("hdd", pytest.approx(WEIGHT, rel=1e-3))
+    assert (first["osd"]["used_bytes"], first["osd"]["capacity_bytes"]) == (0, 16 * 10**12)
+    # OSDs of one host share its network, and no other host has it.
+    hosts = [one["osd"]["host"] for one in change["osds"]]
+    assert len(set(hosts)) == 2 and hosts[0] == hosts[3] != hosts[4]
+    assert not set(hosts) & {osd["host"] for osd in ready.input["osds"]}
+    assert len(ready.input["osds"]) == 36
+    assert ready.steps[0].text == "2 hosts like node-000 are added with 8 OSDs in all"
+    assert ready.facts.places[43]["rack"] == "rack-02"
+
+
+def test_what_is_added_can_be_named_later_and_has_settings() -> None:
+    ready = prepared(
+        add="1 host like node-000 in rack=rack-01 class ssd",
+        drain="host=node-000-new1 @ 1 d",
+    )
+    add, drain = [one for one in changes(ready) if one["kind"] in ("add", "crush_reweight")]
+    assert drain == {"kind": "crush_reweight", "item": "node-000-new1", "weight": 0.0}
+    assert {one["class"] for one in add["osds"]} == {"ssd"}
+    known = ready.input["osd_settings"]
+    for change in changes(ready):
+        known = change.get("osd_settings", known)
+    assert all(one["osd"]["settings"] < len(known) for one in add["osds"])
+
+
+def test_osds_are_added_to_the_host_of_the_one_they_are_like() -> None:
+    (change,) = changes(prepared(add="2 osds like osd.5"))
+    assert {one["location"][0] for one in change["osds"]} == {("host", "node-001")}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"fail": "osd.99"}, "the cluster has no OSD or bucket of this name"),
+        ({"fail": "host=node-01"}, "there are 9, node-000 to node-008"),
+        ({"fail": "host=rack-00"}, "'rack-00' is of type rack"),
+        ({"fail": "hst=node-001"}, 'did you mean "host"?'),
+        ({"fail": ""}, "a change names OSDs or buckets"),
+        ({"fail": "osd.1 @ 2"}, "a duration needs a unit"),
+        ({"fail": "osd.1 @ soon"}, "a duration is a finite number and a unit"),
+        ({"add": "4 hosts"}, 'such as "4 hosts like node1 in rack=r2"'),
+        ({"add": "4 hosts like node-000"}, 'add their place, such as "in rack=rack-00"'),
+        ({"add": "4 hosts like node-009 in rack=rack-00"}, "there is no host of this name"),
+        ({"add": "1 rack like rack-00 in root=defaults"}, 'did you mean "default"?'),
+        ({"add": "0 hosts like node-000"}, "from 1 to 10,000 are added"),
+        ({"add": "2 osds like osd.77"}, "there is no OSD of this name"),
+        ({"pool_size": "archive=5"}, "the pieces of a code stay as many"),
+        ({"pool_size": "vms=3/4"}, "min_size is a whole number from 1 to 3"),
+        ({"pool_size": "vm=3"}, 'did you mean "vms"?'),
+        ({"pg_num": "vms"}, 'it is written such as "rbd=2048"'),
+        ({"pg_num": "vms=0"}, "pg_num is a whole number from 1"),
+        ({"set_rule": "vms=archiv_rule"}, 'did you mean "archive_rule"?'),
+        ({"reweight": "osd.1=1.5"}, "a reweight is a number from 0 to 1"),
+        ({"crush_reweight": "osd.1=nan"}, "a CRUSH weight is a number from 0"),
+        ({"upmap": "1.ffff 0 1"}, "pool 'vms' has 64 groups; the last is 1.3f"),
+        ({"upmap": "1.1 0"}, "pairs of OSDs, from and to"),
+        ({"flag": "noot"}, 'did you mean "noout"?'),
+        ({"balance": "cehp"}, 'did you mean "ceph"?'),
+        ({"map": "/nowhere/new.crush"}, "/nowhere/new.crush"),
+    ],
+)
+def test_what_names_nothing_is_refused_with_the_nearest_name(
+    given: dict[str, str], says: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        prepared(**given)
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        # The code 4+2 takes six hosts of disks, and there are six.
+        ({"drain": "host=node-000"}, "'archive' needs 6 hosts that take data, and 5 would be left"),
+        ({"out": "host=node-000"}, "'archive' needs 6 hosts that take data, and 5 would be left"),
+        ({"drain": "root=default"}, "'fast' needs 3 hosts that take data, and none would be left"),
+        ({"set_rule": "archive=fast_rule"}, "needs 6 hosts that take data, and 3 would be left"),
+        ({"pool_size": "fast=6"}, "needs 6 hosts that take data, and 3 would be left: 3 too few"),
+        # One disk of four stays on each host: what half filled 24 disks does not fit on 6.
+        ({"out": ",".join(f"osd.{n}" for n in range(24) if n % 4)}, "and the 6 OSDs left hold"),
+    ],
+)
+def test_a_plan_that_leaves_no_room_says_by_how_much(given: dict[str, str], says: str) -> None:
+    with pytest.raises(PlanDoesNotFit) as raised:
+        prepared(**given)
+    assert says in str(raised.value) and "this does not fit" in str(raised.value)
+
+
+def test_room_that_comes_first_makes_it_fit() -> None:
+    ready = prepared(add="1 host like node-000 in rack=rack-00", drain="host=node-000 @ 1 h")
+    assert [one["kind"] for one in changes(ready)] == ["add", "crush_reweight"]
+
+
+def test_a_failure_is_no_choice_and_is_never_refused() -> None:
+    assert changes(prepared(fail="root=default"))[0]["osds"] == list(range(36))
+
+
+def plan_file(folder: Path, text: str) -> Path:
+    path = folder / "halves.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_plan_file_has_steps_in_its_order(tmp_path: Path) -> None:
+    plan = read_plan(
+        plan_file(
+            tmp_path,
+            '[[steps]]\nunflag = "norebalance"\nfail = ["osd.1", "osd.2"]\n'
+            '[[steps]]\nat = "2 h"\nflag = "noout"\n',
+        )
+    )
+    assert plan.name == "halves"
+    ready = prepare(small_report(), plan, Asked())
+    assert [step.text for step in ready.steps] == [
+        "norebalance is unset",
+        "osd.1 fails",
+        "osd.2 fails",
+        "noout is set",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "steps: "),
+        ("steps = 3", "a plan has steps, each a table"),
+        ('[[steps]]\nfial = "osd.1"', "steps.0.fial: "),
+        ('[[steps]]\nat = "2 h"', "a step changes something"),
+        ("[[steps]]\nfail = 12", "steps.0.fail = 12"),
+        ('[[steps]]\nat = "2"\nfail = "osd.1"', 'steps.0.at = "2"'),
+        ('nme = "x"\n[[steps]]\nfail = "osd.1"', 'did you mean "name"?'),
+        ('name = ""\n[[steps]]\nfail = "osd.1"', "a name is text"),
+        ("[[steps", "halves.toml"),
+    ],
+)
+def test_a_wrong_plan_file_is_named_with_its_key(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_plan(plan_file(tmp_path, text))
+    assert says in str(raised.value)
+
+
+def test_a_load_says_what_clients_ask_of_a_pool() -> None:
+    asked = Asked(load=("vms: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB",))
+    load = prepared(asked=asked).input["load"]
+    assert load[0] == {
+        "reads_per_second": 500.0,
+        "read_bytes": 16384,
+        "writes_per_second": 200.0,
+        "write_bytes": 4096,
+    }
+    assert load[1]["reads_per_second"] == 0
+
+
+@pytest.mark.parametrize(
+    ("network", "rate"),
+    # Of 1,538 B on the wire 1,448 are data (IEEE 802.3): 10 Gb/s pass 1.177 GB/s of it.
+    [("", 1.25e9 * 1448 / 1538), ("25gbe", 3.125e9 * 1448 / 1538), ("8 Gb/s", 1e9)],
+)
+def test_a_network_is_of_the_catalog_or_a_rate(network: str, rate: float) -> None:
+    found = prepared(asked=Asked(Given(network=network))).input["network"]
+    assert found["host_bytes_per_second"] == pytest.approx(rate, rel=1e-3)
+
+
+def test_a_device_is_stated_by_class() -> None:
+    given = Given(devices=("ssd=nvme-mixed-use",))
+    osds = prepared(asked=Asked(given)).input["osds"]
+    # The catalog's disk of 16 TB stays; flash becomes what is stated.
+    assert osds[0]["device"]["read_seconds"] > 1e-3 > osds[35]["device"]["read_seconds"]
+    assert osds[35]["device"] != prepared().input["osds"][35]["device"]
+
+
+def test_a_plan_of_nothing_is_the_cluster_as_it_is() -> None:
+    ready = prepare(small_report(), plan_of_options({}), Asked())
+    assert (ready.plan, ready.steps, ready.input["plan"]) == ("as it is", (), [])
