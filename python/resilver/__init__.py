@@ -111,6 +111,9 @@ if TYPE_CHECKING:
         sensitivity,
         status,
     )
+    from resilver.whatif.answer import WhatIf
+    from resilver.whatif.fitting import PlanDoesNotFit
+    from resilver.whatif.perform import what_if
 
     __version__: str
 
@@ -209,6 +212,9 @@ _HOMES = {
         "sensitivity",
         "status",
     ),
+    "resilver.whatif.answer": ("WhatIf",),
+    "resilver.whatif.fitting": ("PlanDoesNotFit",),
+    "resilver.whatif.perform": ("what_if",),
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 _MODULES = ("catalog", "estimate", "importers", "report", "simulate", "units")
@@ -248,6 +254,7 @@ __all__ = [
     "Objects",
     "Placement",
     "PlacementError",
+    "PlanDoesNotFit",
     "Population",
     "Progress",
     "Quality",
@@ -269,6 +276,7 @@ __all__ = [
     "System",
     "Topology",
     "Traffic",
+    "WhatIf",
     "__version__",
     "advise",
     "calibrate_coding",
@@ -308,6 +316,7 @@ __all__ = [
     "topology",
     "units",
     "usage",
+    "what_if",
 ]
 
 

@@ -42,6 +42,7 @@ from resilver.cli.signature import signature
 from resilver.cli.size import size
 from resilver.cli.topology import topology
 from resilver.cli.usage import usage
+from resilver.cli.what_if import what_if
 
 SIMULATE, JUDGE, ADVISE, READ = "Simulate", "Judge", "Advise", "Read"
 
@@ -305,6 +306,7 @@ def reproduce(
     return perform(request, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
+command(app, SIMULATE)(what_if)
 command(app, JUDGE, cls=PlaceCommand)(place)
 for judging in (redundancy, topology, size, profile, quality):
     command(app, JUDGE)(judging)

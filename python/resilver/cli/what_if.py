@@ -1,0 +1,340 @@
+"""`resilver what-if`: what changes do to a real Ceph cluster, before they happen."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.live import Live
+from rich.text import Text
+
+from resilver.cli.command import argument, option
+from resilver.cli.console import EXIT_FAILED, messages, print_json, say
+from resilver.cli.options import Json, Quiet
+from resilver.cli.saving import check_page, keep_inputs
+from resilver.errors import ConfigError, Problem, show
+from resilver.whatif.kinds import BY_KEY
+
+if TYPE_CHECKING:
+    from resilver.simulate.ceph import HealProgress
+    from resilver.whatif.answer import WhatIf
+    from resilver.whatif.several import PlansCompared, Ranking, Search
+
+
+def _change(key: str) -> Any:
+    """An option that makes a change of a kind."""
+    kind = BY_KEY[key]
+    example = f"{kind.option} {shlex.quote(kind.example)}"
+    return option(
+        kind.option,
+        metavar=kind.metavar,
+        text=f"{kind.sentence} Such as {example}.",
+        default=(),
+    )
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The changes of a plan; the name of each field is its kind's key."""
+
+    fail: tuple[str, ...] = _change("fail")
+    stop: tuple[str, ...] = _change("stop")
+    start: tuple[str, ...] = _change("start")
+    out: tuple[str, ...] = _change("out")
+    in_: tuple[str, ...] = _change("in")
+    drain: tuple[str, ...] = _change("drain")
+    add: tuple[str, ...] = _change("add")
+    reweight: tuple[str, ...] = _change("reweight")
+    crush_reweight: tuple[str, ...] = _change("crush_reweight")
+    set_rule: tuple[str, ...] = _change("set_rule")
+    pg_num: tuple[str, ...] = _change("pg_num")
+    pool_size: tuple[str, ...] = _change("pool_size")
+    map: tuple[str, ...] = _change("map")
+    balance: tuple[str, ...] = _change("balance")
+    upmap: tuple[str, ...] = _change("upmap")
+    force: tuple[str, ...] = _change("force")
+    flag: tuple[str, ...] = _change("flag")
+    unflag: tuple[str, ...] = _change("unflag")
+    set_option: tuple[str, ...] = _change("set_option")
+
+    def by_key(self) -> dict[str, tuple[str, ...]]:
+        """The values of each kind by its key."""
+        return {one.name.rstrip("_"): getattr(self, one.name) for one in fields(self)}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked beside the changes."""
+
+    bundle: Path = argument(
+        "BUNDLE",
+        text="The cluster: a `ceph report`, or a folder or an archive of what its commands print.",
+    )
+    plans: tuple[Path, ...] = option(
+        "--plan",
+        metavar="FILE.toml",
+        text="A plan of changes with their times; several are compared. Changes given as options "
+        "are made in each.",
+        default=(),
+    )
+    each: str | None = option(
+        "--each",
+        metavar="LEVEL",
+        text="Have each part of a level fail in turn, such as osd, host or rack, and rank them by "
+        "harm.",
+    )
+    search: str | None = option(
+        "--search",
+        metavar="SETTINGS",
+        text="Try settings, such as 'osd_max_backfills, mclock profile' or "
+        "'osd_max_backfills=1/2/4', for what --aim states.",
+    )
+    aim: str | None = option(
+        "--aim",
+        metavar="AIM",
+        text="What is aimed at: 'whole in 1 d', 'degraded under 6 h', 'clients p99 under 50 ms', "
+        "'fullest OSD under 85%', or several with and between.",
+    )
+    load: tuple[str, ...] = option(
+        "--load",
+        metavar="LOAD",
+        text="What clients ask of a pool: 'rbd: 500 reads/s of 16 KiB, 200 writes/s of 4 KiB'.",
+        default=(),
+    )
+    network: str = option(
+        "--network",
+        metavar="NETWORK",
+        text="The network of a host: of the catalog, such as 25gbe, or a rate; by default 10gbe.",
+        default="",
+    )
+    devices: tuple[str, ...] = option(
+        "--device",
+        metavar="[CLASS=]NAME",
+        text="The device of OSDs, or of those of a class, of the catalog; by default by class and "
+        "size.",
+        default=(),
+    )
+    release: str = option(
+        "--release",
+        metavar="RELEASE",
+        text="The release whose defaults hold, such as 18.2.4; by default as the dumps say.",
+        default="",
+    )
+    horizon: str = option(
+        "--horizon",
+        metavar="TIME",
+        text="How long it is followed at the most.",
+        default="30 d",
+        show_default=True,
+    )
+    events: bool = option(
+        "--events",
+        text="Move data object by object; by default by steady rates between two changes.",
+        default=False,
+    )
+    seed: int = option("--seed", metavar="N", min=0, text="The seed of what is drawn.", default=0)
+    page: Path | None = option(
+        "--output", "-o", metavar="FILE.html", text="Write it as a page there."
+    )
+    tables: Path | None = option(
+        "--tables", metavar="DIR", text="Write the tables of the answer there, as Parquet."
+    )
+
+
+def what_if(
+    question: Question, changes: Changes, as_json: Json = False, quiet: Quiet = False
+) -> int:
+    """Say what a failure, an expansion or another change does to a real Ceph cluster beforehand.
+
+    When it is whole again, until when data is degraded or at risk, who gets full on the way, which
+    groups wait and why, what limits, what clients get, and lines to paste. Each change happens at
+    the start, or later: 'host=node3 @ 2 h'. Without any, what is not clean now heals.
+
+    Exits with 1 if groups are stuck or lost at the end, if no settings meet an aim, or if a plan
+    does not fit.
+
+    Examples:
+
+    resilver what-if bundle.tar.zst --fail osd.12
+
+    resilver what-if bundle.tar.zst --add "4 hosts like node1 in rack=r2" --flag noout -o page.html
+
+    resilver what-if bundle.tar.zst --drain host=node3 --set-option osd_max_backfills=4
+
+    resilver what-if bundle.tar.zst --plan halves.toml --plan at-once.toml
+
+    resilver what-if bundle.tar.zst --each host
+
+    resilver what-if bundle.tar.zst --fail osd.12 --search "mclock profile" --aim "whole in 1 d"
+    """
+    _check(question)
+    keep_inputs(question.page, [question.bundle, *question.plans, *changes.map])
+    check_page(question.page)
+    with _Display(quiet=quiet or as_json) as told:
+        found = _ask(question, changes, told)
+    if question.page is not None:
+        _write_page(found, question.page, _command(question, changes))
+    if question.tables is not None:
+        _write_tables(found, question.tables)
+    if as_json:
+        print_json(found.to_dict())
+    elif not quiet:
+        _print(found)
+    for path in (question.page, question.tables):
+        if path is not None and not quiet:
+            say(f"wrote {path}")
+    return 0 if found.holds else EXIT_FAILED
+
+
+def _check(question: Question) -> None:
+    """Refuse questions that do not go together."""
+    problems = []
+    if question.each is not None and question.plans:
+        rule = "each part fails beside one set of changes"
+        problems.append(Problem(rule, "leave --plan out", "--each", show(question.each)))
+    if question.search is not None and (len(question.plans) > 1 or question.each is not None):
+        rule = "settings are searched for one plan"
+        problems.append(Problem(rule, "ask for one", "--search", show(question.search)))
+    if (question.search is None) != (question.aim is None):
+        rule = "settings are searched for an aim"
+        given = "--aim" if question.search is None else "--search"
+        other = "--search" if question.search is None else "--aim"
+        problems.append(Problem(rule, f"add {other}", given, show(question.aim or question.search)))
+    if question.tables is not None and question.each is not None:
+        rule = "a ranking has no tables of runs"
+        problems.append(Problem(rule, "ask with --json", "--tables", show(str(question.tables))))
+    if problems:
+        raise ConfigError(problems)
+
+
+def _ask(
+    question: Question, changes: Changes, told: _Display
+) -> WhatIf | PlansCompared | Ranking | Search:
+    from resilver.whatif import perform
+    from resilver.whatif.asking import Asked
+    from resilver.whatif.cluster import Given
+    from resilver.whatif.searching import search
+
+    given = Given(question.release, question.devices, question.network)
+    asked = Asked(given, question.load, question.horizon, question.events, question.seed)
+    report = perform.read_bundle(question.bundle)
+    beside = perform.changes_of(changes.by_key())
+    if question.each is not None:
+        return perform.rank_failures(report, question.each, beside, asked, told)
+    plans = perform.plans_of(question.plans, beside)
+    if len(plans) > 1:
+        return perform.compare_plans(report, plans, asked, told)
+    if question.search is not None and question.aim is not None:
+        return search(report, plans[0], asked, question.search, question.aim, told)
+    return perform.answer_of(report, plans[0], asked, told)
+
+
+def _print(found: WhatIf | PlansCompared | Ranking | Search) -> None:
+    from resilver.cli import what_if_answer
+    from resilver.whatif.several import PlansCompared, Ranking, Search
+
+    if isinstance(found, PlansCompared):
+        what_if_answer.print_compared(found)
+    elif isinstance(found, Ranking):
+        what_if_answer.print_ranking(found)
+    elif isinstance(found, Search):
+        what_if_answer.print_search(found)
+    else:
+        what_if_answer.print_answer(found)
+
+
+def _write_page(found: WhatIf | PlansCompared | Ranking | Search, path: Path, command: str) -> None:
+    from resilver.report.whatif.comparison import write_compared
+    from resilver.report.whatif.page import write_answer
+    from resilver.report.whatif.ranking import write_ranking, write_search
+    from resilver.whatif.several import PlansCompared, Ranking, Search
+
+    if isinstance(found, PlansCompared):
+        write_compared(found, path, command)
+    elif isinstance(found, Ranking):
+        write_ranking(found, path, command)
+    elif isinstance(found, Search):
+        write_search(found, path, command)
+    else:
+        write_answer(found, path, command)
+
+
+def _write_tables(found: WhatIf | PlansCompared | Ranking | Search, folder: Path) -> None:
+    """The tables of the answers: a folder a plan where there are several."""
+    from resilver.cli.console import make_folder
+    from resilver.study.files import replace_file
+
+    for name, answer in _answers(found):
+        into = folder / name if name else folder
+        make_folder(into, "the folder of the tables", "--tables")
+        for table, rows in answer.tables.items():
+
+            def write(path: Path, rows: Any = rows) -> None:
+                import pyarrow.parquet as pq
+
+                pq.write_table(rows, path)
+
+            replace_file(into / f"{table}.parquet", write)
+
+
+def _answers(
+    found: WhatIf | PlansCompared | Ranking | Search,
+) -> Iterator[tuple[str, WhatIf]]:
+    from resilver.whatif.several import PlansCompared, Search
+
+    if isinstance(found, PlansCompared):
+        # A plan's name is its author's, and may be a path.
+        for rank, answer in enumerate(found.answers, 1):
+            yield f"plan-{rank}", answer
+    elif isinstance(found, Search):
+        yield "", found.answer
+    else:
+        yield "", found  # type: ignore[misc]
+
+
+def _command(question: Question, changes: Changes) -> str:
+    """What makes the same page again."""
+    words = ["resilver", "what-if", question.bundle.name]
+    words += [word for plan in question.plans for word in ("--plan", plan.name)]
+    for kind, values in changes.by_key().items():
+        words += [word for value in values for word in (BY_KEY[kind].option, value)]
+    for one in fields(Question):
+        value = getattr(question, one.name)
+        name = one.metadata.get("names", [""])[0]
+        if one.name in ("bundle", "plans", "page", "tables") or value == one.default:
+            continue
+        values = value if isinstance(value, tuple) else (value,)
+        words += [name] if value is True else [word for v in values for word in (name, str(v))]
+    return shlex.join(words)
+
+
+class _Display:
+    """How far it is, as a line on a terminal."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._live = None if quiet or not sys.stderr.isatty() else Live(
+            console=messages(), transient=True, refresh_per_second=4
+        )  # fmt: skip
+
+    def __enter__(self) -> _Display:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, done: int, total: int, state: HealProgress) -> bool:
+        if self._live is not None:
+            from resilver.units import format_duration
+
+            part = f"run {done + 1} of {total}, " if total > 1 else ""
+            left = f"{state.unclean_groups:,} of {state.groups:,} groups to go"
+            at = format_duration(state.simulated_seconds)
+            self._live.update(Text(f"{part}{left} after {at}"))
+        return True

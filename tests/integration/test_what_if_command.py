@@ -1,0 +1,194 @@
+"""`resilver what-if` as a user types it, on the cluster of 88 OSDs and on small made-up ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from resilver.whatif.columns import TABLES
+from tests.front_door import command
+from tests.reference.ceph_cluster import write_cluster
+from tests.unit.what_if_clusters import SMALL
+
+
+@pytest.fixture(scope="module")
+def report(shared_data: Path) -> Path:
+    """A real cluster: 88 OSDs on 10 hosts, one pool of three copies, 20.6 TB before copies."""
+    return shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The dumps of 36 OSDs on 9 hosts in 3 racks; its coded pool needs all 6 hosts of disks."""
+    return write_cluster(tmp_path_factory.mktemp("cluster") / "small", SMALL)
+
+
+def answered(*words: object, code: int = 0) -> dict[str, Any]:
+    done = command("what-if", *words, "--json")
+    assert done.returncode == code, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_failed_osd_is_degraded_until_its_data_has_new_homes(report: Path) -> None:
+    found = answered(report, "--fail", "osd.12")
+    answer, pool = found["answer"], found["tables"]["pools"][0]
+    assert found["holds"] and found["steps"][0]["text"] == "osd.12 fails"
+    # Jewel's monitors mark it out 300 s after the grace of 20 s; nothing can be whole before.
+    assert 320 < answer["degraded_seconds"] <= answer["whole_seconds"] == pool["whole_seconds"]
+    lost = next(osd for osd in found["tables"]["osds"] if osd["osd"] == 12)
+    assert lost["groups_end"] == 0 < lost["groups_start"]
+    # What it held is the least that must be written, and is what makes the copies anew.
+    assert answer["least_bytes"] >= lost["used_start_bytes"] * 0.99
+    assert answer["recovered_bytes"] + answer["moved_bytes"] >= answer["least_bytes"]
+    said = [row["what"] for row in found["tables"]["history"]]
+    assert any("osd.12" in what and "down" in what for what in said)
+    assert any("osd.12" in what and "out" in what for what in said)
+
+
+def test_noout_keeps_a_failed_osd_in_and_its_data_degraded(report: Path) -> None:
+    found = answered(report, "--fail", "osd.12", "--flag", "noout", code=1)
+    assert not found["holds"] and found["answer"]["degraded_seconds"] is None
+    assert found["answer"]["recovered_bytes"] == 0
+    assert found["commands"] == ["ceph osd set noout"]
+    assert found["tables"]["stuck"]
+
+
+def test_the_cluster_as_it_is_has_nothing_to_heal(report: Path) -> None:
+    found = answered(report)
+    assert found["plan"] == "as it is" and found["steps"] == []
+    assert found["answer"]["moved_bytes"] == found["answer"]["recovered_bytes"] == 0
+
+
+def test_a_bundle_of_modern_dumps_is_read_as_it_is(shared_data: Path) -> None:
+    found = answered(shared_data / "ceph" / "modern", "--fail", "osd.1", code=1)
+    assert found["cluster"]["release"] == "15.2.14"
+    # Its 69 groups have three copies on three hosts of one OSD: the third has no other place.
+    assert found["answer"]["stuck_groups"] == 69
+    # So taking it out by choice is refused.
+    done = command("what-if", shared_data / "ceph" / "modern", "--out", "osd.1")
+    assert done.returncode == 1 and "needs 3 hosts that take data" in done.stderr
+
+
+def test_what_is_drained_moves_and_is_never_degraded(report: Path) -> None:
+    found = answered(report, "--drain", "osd.3", "--set-option", "osd_max_backfills=2")
+    answer = found["answer"]
+    assert answer["degraded_seconds"] == 0 and answer["recovered_bytes"] == 0
+    assert answer["moved_bytes"] >= answer["least_bytes"] > 0
+    assert found["commands"] == [
+        "ceph config set osd osd_max_backfills 2",
+        "ceph osd crush reweight osd.3 0",
+    ]
+    drained = next(osd for osd in found["tables"]["osds"] if osd["osd"] == 3)
+    assert drained["groups_end"] == 0
+
+
+def test_more_reservations_heal_sooner(report: Path) -> None:
+    """WPQ of Jewel sleeps not at all, so groups wait for slots alone: twice as many are sooner."""
+    one, four = (
+        answered(report, "--drain", "osd.3", "--set-option", f"osd_max_backfills={slots}")
+        for slots in (1, 4)
+    )
+    assert four["answer"]["whole_seconds"] < one["answer"]["whole_seconds"]
+    assert four["digest"] != one["digest"]
+
+
+def test_the_same_question_has_the_same_answer(small: Path) -> None:
+    first, again = (answered(small, "--drain", "osd.1") for _ in range(2))
+    assert first == again
+
+
+def test_plans_are_compared_with_changes_beside(report: Path, tmp_path: Path) -> None:
+    for name, at in (("at-once", "0 s"), ("in-turn", "6 h")):
+        text = f'[[steps]]\ndrain = "osd.3"\n[[steps]]\nat = "{at}"\ndrain = "osd.4"\n'
+        (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+    plans = [
+        word for name in ("at-once", "in-turn") for word in ("--plan", tmp_path / f"{name}.toml")
+    ]
+    page, tables = tmp_path / "plans.html", tmp_path / "tables"
+    words = [*plans, "--flag", "nodown", "-o", page, "--tables", tables]
+    found = answered(report, *words)
+    assert [one["plan"] for one in found["plans"]] == ["at-once", "in-turn"]
+    assert all("nodown is set" in str(one["steps"]) for one in found["plans"])
+    ends = [one["answer"]["whole_seconds"] for one in found["plans"]]
+    assert ends[1] > max(ends[0], 6 * 3600)
+    assert "in-turn" in page.read_text(encoding="utf-8")
+    assert pq.read_table(tables / "plan-2" / "fill.parquet").schema.equals(TABLES["fill"])
+
+
+def test_each_host_fails_in_turn_and_the_worst_comes_first(small: Path) -> None:
+    found = answered(small, "--each", "host", "--horizon", "60 d", code=1)
+    parts = found["parts"]
+    assert len(parts) == 9
+    # The coded pool needs all six hosts of disks, and three copies all three of flash: whichever
+    # host is gone, some groups stay without a place, and nothing is lost.
+    assert all(one["stuck_groups"] > 0 and one["lost_groups"] == 0 for one in parts)
+    order = [(one["stuck_groups"], one["inactive_groups"]) for one in parts]
+    assert order == sorted(order, reverse=True)
+    assert sum(len(one["osds"]) for one in parts) == 36
+
+
+def test_settings_are_searched_for_an_aim(report: Path) -> None:
+    asked = ["--drain", "osd.3", "--search", "osd_max_backfills=1/2/4"]
+    free = answered(report, *asked, "--aim", "whole in 100 d", "--horizon", "100 d")
+    # Every value meets it, so that the gentlest is the best.
+    assert free["best"]["settings"] == {"osd_max_backfills": "1"}
+    assert free["commands"] == ["ceph config set osd osd_max_backfills 1"]
+    ends = {one["settings"]["osd_max_backfills"]: one["measure"] for one in free["trials"]}
+    between = (ends["1"] + ends["4"]) / 2
+    some = answered(report, *asked, "--aim", f"whole in {between:.0f} s")
+    assert some["best"]["measure"] <= between < ends["1"]
+    none = answered(report, *asked, "--aim", "whole in 1 s", code=1)
+    assert none["best"] is None and none["commands"] == []
+
+
+def test_tables_are_written_under_their_schema(small: Path, tmp_path: Path) -> None:
+    done = command("what-if", small, "--drain", "osd.1", "--tables", tmp_path / "tables")
+    assert done.returncode == 0, done.stderr
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(TABLES)
+    for name, schema in TABLES.items():
+        assert pq.read_table(tmp_path / "tables" / f"{name}.parquet").schema.equals(schema)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--fail", "osd.99"], 2, "the cluster has no OSD or bucket of this name"),
+        (["--drain", "root=default"], 1, "this does not fit"),
+        (["--pool-size", "cephstor3=11"], 1, "needs 11 hosts that take data, and 10 would be left"),
+        (["--each", "rack"], 2, "the map has no rack"),
+        (["--each", "osd", "--plan", "x.toml"], 2, "leave --plan out"),
+        (["--search", "mclock profile"], 2, "add --aim"),
+        (["--aim", "whole in 1 d"], 2, "add --search"),
+        (["--search", "mclok profile", "--aim", "whole in 1 d"], 2, '"osd_mclock_profile"?'),
+        (["--search", "mclock profile", "--aim", "hole in 1 d"], 2, 'did you mean "whole"?'),
+        (["--search", "mclock profile", "--aim", "clients p99 under 5 ms"], 2, "needs a load"),
+        (["--search", "osd_heartbeat_grace", "--aim", "whole in 1 d"], 2, "from 2 to 32 values"),
+        (["--load", "cephstor: 5 reads/s of 4 KiB"], 2, 'did you mean "cephstor3"?'),
+        (["--load", "cephstor3: 5 reads of 4 KiB"], 2, "a load names a pool"),
+        (["--network", "25gb"], 2, 'did you mean "25gbe"?'),
+        (["--device", "hdd=hdd-7k2-4tb"], 2, "no OSD has this class"),
+        (["--release", "mango"], 2, "a release is a name or a version"),
+        (["--fail", "osd.1 @ 40 d"], 2, "a run goes on beyond its last change"),
+        (["--plan", "nowhere.toml"], 2, "nowhere.toml"),
+        (["-o", "page.txt"], 2, "the page is one .html file"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_in_a_line(
+    report: Path, words: list[str], code: int, says: str
+) -> None:
+    done = command("what-if", report, *words)
+    assert done.returncode == code and says in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr and done.stdout == ""
+
+
+def test_the_bundle_is_never_written_over(report: Path, tmp_path: Path) -> None:
+    own = tmp_path / "report.html"
+    own.write_bytes(report.read_bytes())
+    done = command("what-if", own, "-o", own)
+    assert done.returncode == 2 and "would be lost" in done.stderr
+    assert own.read_bytes() == report.read_bytes()

@@ -1,0 +1,94 @@
+"""Aims of a search, and the settings that it tries."""
+
+from __future__ import annotations
+
+import pytest
+
+from resilver.errors import ConfigError
+from resilver.whatif.aims import read_aim, read_axes
+from resilver.whatif.answer import Outcome
+
+OUTCOME = Outcome(
+    whole_seconds=7200.0,
+    degraded_seconds=3600.0,
+    at_risk_seconds=0.0,
+    inactive_seconds=None,
+    inactive_groups=2,
+    peak_share=0.83,
+    peak_osd="osd.7",
+    nearfull_seconds=None,
+    backfillfull_seconds=None,
+    full_seconds=None,
+    toofull_groups=0,
+    stuck_groups=0,
+    lost_groups=0,
+    recovered_bytes=10,
+    moved_bytes=20,
+    least_bytes=25,
+    served_share=1.0,
+    p99_seconds=0.04,
+)
+
+
+@pytest.mark.parametrize(
+    ("aim", "met"),
+    [
+        ("whole in 2 h", True),
+        ("whole within 119 min", False),
+        ("degraded under 1 h", True),
+        ("not degraded by 59 min", False),
+        ("at risk under 1 s", True),
+        # It is still inactive at the end, so that no time is long enough.
+        ("inactive under 100 d", False),
+        ("clients p99 under 50 ms", True),
+        ("clients' p99 under 39 ms", False),
+        ("fullest OSD under 85%", True),
+        ("fullest OSD below 82.9 %", False),
+        ("whole in 1 d and clients p99 under 50 ms", True),
+        ("whole in 1 h and clients p99 under 50 ms", False),
+    ],
+)
+def test_an_aim_is_met_by_the_figure_that_it_names(aim: str, met: bool) -> None:
+    assert all(goal.is_met(OUTCOME) for goal in read_aim(aim)) is met
+
+
+@pytest.mark.parametrize(
+    ("aim", "says"),
+    [
+        ("whole", "an aim says what is to be under which figure"),
+        ("hole in 1 d", 'did you mean "whole"?'),
+        ("whole in 1", "a duration needs a unit"),
+        ("fullest OSD under 1.2", "a percentage above 0 and up to 100"),
+        ("fullest OSD under 120%", "a percentage above 0 and up to 100"),
+        ("", "an aim says what is to be under which figure"),
+    ],
+)
+def test_a_wrong_aim_is_told_with_what_it_may_be(aim: str, says: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_aim(aim)
+    assert says in str(raised.value)
+
+
+def test_settings_are_named_in_short_and_tried_from_the_gentlest_on() -> None:
+    axes = read_axes("osd_max_backfills, mclock profile, recovery sleep hdd=0.1/0")
+    assert [(axis.setting.name, axis.values) for axis in axes] == [
+        ("osd_max_backfills", ("1", "2", "4", "8")),
+        ("osd_mclock_profile", ("high_client_ops", "balanced", "high_recovery_ops")),
+        ("osd_recovery_sleep_hdd", ("0.1", "0")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        ("osd_max_backfils", 'did you mean "osd_max_backfills"?'),
+        ("osd_max_backfills, max backfills", "this setting stands twice"),
+        ("osd_max_backfills=1", "from 2 to 32 values are tried"),
+        ("osd_max_backfills=1/x", "a whole number from 1"),
+        ("osd_heartbeat_grace", 'such as "osd_heartbeat_grace=1/2/4"'),
+    ],
+)
+def test_a_setting_that_cannot_be_searched_is_told(names: str, says: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        read_axes(names)
+    assert says in str(raised.value)
