@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from ceph_entries import CEPH_PAGES
 from pydantic import BaseModel
 from sphinx.ext.autodoc.mock import mock
 
@@ -176,8 +177,7 @@ def _default(schema: dict[str, Any]) -> str:
 
 def _example(key: str, schema: dict[str, Any], forms: list[dict[str, Any]], default: str) -> str:
     """How a key is written: as its declaration shows it, else its default, else its least value."""
-    name = key.rpartition(".")[2]
-    given = list(schema.get("examples", ()))
+    name, given = key.rpartition(".")[2], list(schema.get("examples", ()))
     if not given and default.startswith("`"):
         return f"`{name} = {default.split('`')[1]}`"
     if not given and any(map(_unit, forms)) and re.fullmatch(r"[\d.]+ \w+", default):
@@ -282,8 +282,8 @@ def table_entries(table: str, explained: dict[str, dict[str, str]]) -> list[Entr
     own, runs = explained.get(table, {}), explained["runs"]
     entries = []
     for column in SHARD_SCHEMAS[table]:
-        kind = str(column.type)
-        ends = [unit for end, unit in _OF_SUFFIX.items() if column.name.endswith(end)]
+        kind, name = str(column.type), column.name
+        ends = [unit for end, unit in _OF_SUFFIX.items() if name.endswith(end)]
         unit = ends[0] if ends and kind in ("double", "int64") else _OF_TYPE.get(kind, "count")
         key = "the key of the run" if column.name == "run" else ""
         meaning = own.get(column.name) or runs.get(column.name) or key
@@ -349,12 +349,11 @@ def _tables_of_results() -> Iterator[str]:
 
 
 def _python() -> Iterator[str]:
-    names = ", ".join(resilver.__all__)
     options = {
         "function": "",
         "class": "\n   :members:\n   :exclude-members: model_config, kind_key, defaults_beside",
         # What stands at the front has its entry there.
-        "module": f"\n   :members:\n   :exclude-members: {names}",
+        "module": f"\n   :members:\n   :exclude-members: {', '.join(resilver.__all__)}",
     }
     for name, kind in public_names():
         yield f"## `resilver.{name}`"
@@ -364,6 +363,7 @@ def _python() -> Iterator[str]:
 _PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "study": lambda: _keys(study_entries()),
     "sizing": lambda: _keys(file_entries(SizingFile, LotFile, MachineFile)),
+    **CEPH_PAGES,
     "commands": _commands,
     "tables": _tables_of_results,
     "python": _python,
