@@ -247,11 +247,13 @@ def unevenness(shares: OsdShares) -> float:
 
 
 # Rule: by bytes a cluster becomes at least as even as by Ceph's entries, with as many as each can
-# use, whatever its rules; and never less even than it was.
+# use, whatever its rules; and never less even than it was. All OSDs run, since a balancer waits for
+# that: Ceph's entries would lead pieces to an OSD that is down, and what it holds counts nowhere.
 @pytest.mark.parametrize("seed", numbers(50))
 def test_bytes_are_at_least_as_even(tmp_path: Path, seed: int) -> None:
     drawn = Drawn(seed)
-    write(tmp_path, drawn.spec, drawn.text)
+    states = [EXISTS | UP] * len(drawn.spec.states)
+    write(tmp_path, replace(drawn.spec, states=states), drawn.text)
     write_dumps(tmp_path)
     read = read_cluster(tmp_path / "osd.json", crush=tmp_path / "crush.json")
     report = with_bytes(read, drawn.draw)

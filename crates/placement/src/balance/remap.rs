@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::balance::shape::{Block, NO_PARENT, RuleShape};
+use crate::balance::shape::{Block, NO_PARENT, RuleShape, pieces_of};
 
 /// Who has too much and who too little.
 #[derive(Debug, Default)]
@@ -55,10 +55,14 @@ impl Walk<'_> {
             if self.next == self.set.len() {
                 break;
             }
-            let pieces_each = block.levels[depth + 1..].iter().map(|level| level.fanout).product();
+            let pieces_each = pieces_of(&block.levels[depth + 1..]);
             let mut chosen = Vec::new();
             let mut place = self.next;
             for &from in &working {
+                // A set that ends early has nothing for the buckets that are left.
+                if level.type_id > 0 && place == self.set.len() {
+                    break;
+                }
                 if level.type_id > 0 {
                     let leaves = self.name_buckets(level.type_id, level.fanout, pieces_each, &mut place, &mut chosen);
                     let above = depth.checked_sub(1).map(|above| block.levels[above].type_id);
@@ -107,7 +111,7 @@ impl Walk<'_> {
         let mut leaves = Vec::with_capacity(fanout);
         for _ in 0..fanout {
             chosen.push(self.set.get(*place).map_or(NO_PARENT, |&device| self.shape.parent(device, type_id)));
-            let end = (*place + pieces_each).min(self.set.len());
+            let end = place.saturating_add(pieces_each).min(self.set.len());
             leaves.push(self.set[*place..end].to_vec());
             *place = end;
         }

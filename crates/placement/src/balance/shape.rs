@@ -26,8 +26,13 @@ pub(super) struct Block {
 impl Block {
     /// How many pieces the block places.
     pub(super) fn pieces(&self) -> usize {
-        self.levels.iter().map(|level| level.fanout).product()
+        pieces_of(&self.levels)
     }
+}
+
+/// How many pieces an item of the level above the first of these has.
+pub(super) fn pieces_of(levels: &[Level]) -> usize {
+    levels.iter().fold(1, |pieces, level| pieces.saturating_mul(level.fanout))
 }
 
 /// A rule and the trees below its takes.
@@ -95,9 +100,9 @@ impl RuleShape {
 
     /// The block that a place of a set belongs to, and the places that it has.
     fn block_of(&self, length: usize, place: usize) -> (&Block, Range<usize>) {
-        let mut start = 0;
+        let mut start = 0usize;
         for block in &self.blocks {
-            let end = if self.blocks.len() == 1 { length } else { (start + block.pieces()).min(length) };
+            let end = if self.blocks.len() == 1 { length } else { start.saturating_add(block.pieces()).min(length) };
             if place < end {
                 return (block, start..end);
             }
@@ -118,7 +123,8 @@ fn blocks_of(rule: &Rule, size: usize) -> (Vec<Block>, bool) {
     let fanout = |count: i32| {
         let size = i64::try_from(size).unwrap_or(i64::MAX);
         let wanted = if count <= 0 { size + i64::from(count) } else { i64::from(count) };
-        usize::try_from(wanted).unwrap_or(0)
+        // A rule may name more than there are pieces, and then no group uses all.
+        usize::try_from(wanted.min(size)).unwrap_or(0)
     };
     for step in &rule.steps {
         match *step {

@@ -214,6 +214,41 @@ proptest! {
     }
 }
 
+// Rule: whatever a map's rules are, steps that end at buckets and rules that name more than there is included, both ways end,
+// and give pairs of devices that are in.
+#[test]
+fn any_rule_has_an_answer() {
+    let mut found = 0;
+    for seed in 0..60 {
+        let drawn = crate::common::random_map(seed);
+        let map = CrushMap::from_text(&drawn.text).unwrap();
+        let devices = map.max_device() as usize;
+        let (reweight, is_up) = (vec![ONE; devices], vec![true; devices]);
+        let osds = Osds { reweight: &reweight, is_up: &is_up, affinity: &[] };
+        for rule in 0..drawn.rules {
+            let kind = if seed % 2 == 0 { PoolKind::Replicated } else { PoolKind::Erasure };
+            let (size, exceptions) = (drawn.copies as u32, Exceptions::default());
+            let pool = Pool { id: 1, pg_num: 64, pgp_num: 64, size, rule, hashpspool: true, kind, exceptions };
+            let raw = RawSets::place(&map, &pool, osds).unwrap();
+            let limits = CountLimits { steps: 30, deviation: 1 };
+            let mut entries = calc_pg_upmaps(&map, &[(&pool, &raw)], osds, limits, None).unwrap();
+            let pools = [PoolBytes { pool: &pool, raw: &raw, piece_bytes: &[1 << 20; 64] }];
+            let (capacity, mut used) = (vec![1u64 << 30; devices], vec![0; devices]);
+            for group in 0..64 {
+                for &device in raw.of(group).iter().filter(|&&device| (0..devices as i32).contains(&device)) {
+                    used[device as usize] += 1 << 20;
+                }
+            }
+            entries.extend(plan_by_bytes(&map, &pools, osds, &capacity, &used, ALL).unwrap());
+            for pair in entries.iter().flat_map(|entry| &entry.pairs) {
+                assert!([pair.0, pair.1].iter().all(|osd| (0..devices as i32).contains(osd)), "map {seed}: {pair:?}");
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 100, "{found} pairs");
+}
+
 // Rule: without a failure domain in the way, draws end where no OSD misses its target by more than the bound: 12 OSDs, 256
 // groups of 3 copies, 64 pieces each, within 1.
 #[test]

@@ -179,7 +179,7 @@ class Balancing:
         "--entries",
         metavar="N",
         min=1,
-        text="At most so many.",
+        text="Pieces that move, at most.",
         default=_ENTRIES,
         show_default=True,
     )
