@@ -161,6 +161,11 @@ proptest! {
             }
             prop_assert_eq!(new.iter().collect::<BTreeSet<_>>().len(), new.len());
             prop_assert!(drawn.by_part(&new, "rack").values().all(|&count| count <= drawn.rack_most), "{:?} -> {:?}", old, new);
+            if drawn.rack_most == 2 {
+                // Pieces that the rule keeps together in two racks stay in as many.
+                let racks = |set| drawn.by_part(set, "rack").len();
+                prop_assert!(racks(&new) <= racks(old), "{:?} -> {:?}", old, new);
+            }
         }
     }
 
