@@ -1,9 +1,10 @@
 //! Flows held to events on random small clusters.
 
 use resilver_kernel::{Purpose, Stream};
+use resilver_units::SimTime;
 
-use super::testing::{Case, HDD, NETWORK, SSD, mclock, osd, profile, push, settings, wpq};
-use super::{ClientLoad, EventPlane, FlowPlane, OpClass, Work, WorkKind};
+use super::testing::{Case, HDD, NETWORK, SSD, mclock, near, osd, profile, push, settings, wpq};
+use super::{ClientLoad, DataPlane, EventPlane, FlowPlane, OpClass, Work, WorkKind};
 use crate::input::DeviceLaw;
 
 /// A random cluster of one kind of device and queue, with objects of 16 KiB to 4 MiB: one chunk each.
@@ -144,4 +145,35 @@ fn flows_beside_clients_take_the_time_of_events() {
     // Few works on disks are as random as the clients beside them.
     held(&ratios(1000..1008, |seed| beside(seed, true)), 2, 0.08);
     held(&ratios(1000..1004, |seed| beside(seed, false)), 0, 0.03);
+}
+
+#[test]
+fn clients_delays_of_flows_are_those_of_events_in_the_middle() {
+    // Beside works that go on, after a while: half of all OSDs lie on either side of 5 %, and eight of ten within a factor of two.
+    let at = |seconds: f64| SimTime::try_from(seconds).unwrap();
+    for (rotational, warm, end) in [(true, 20.0, 120.0), (false, 0.1, 0.5)] {
+        let mut all = Vec::new();
+        for seed in 0..3 {
+            let mut case = case(seed, rotational, false, false);
+            with_clients(&mut case, seed, 0.3);
+            let (mut events, mut flows) = (EventPlane::new(NETWORK, 1), FlowPlane::new(NETWORK));
+            for plane in [&mut events as &mut dyn DataPlane, &mut flows] {
+                case.set_up(plane);
+                for (id, work) in case.works.iter().enumerate() {
+                    plane.start(SimTime::ZERO, id as u32, Work { objects: 1_000_000, ..work.clone() });
+                }
+            }
+            let count = case.osds.len() as u32;
+            (0..count).for_each(|osd| assert!(events.clients(at(warm), osd).served > 0.9));
+            for osd in 0..count {
+                let (flow, event) = (flows.clients(at(end), osd), events.clients(at(end), osd));
+                near(flow.served, event.served, 0.02);
+                all.push(flow.mean_seconds / event.mean_seconds);
+            }
+        }
+        all.sort_by(f64::total_cmp);
+        near(all[all.len() / 2], 1.0, 0.05);
+        let far = all.iter().filter(|ratio| !(0.5..=2.0).contains(*ratio)).count();
+        assert!(far * 5 <= all.len(), "{all:?}");
+    }
 }

@@ -17,6 +17,8 @@ pub(super) struct Open {
     residual: f64,
     /// Cost a second.
     cost: f64,
+    /// Seconds of its longest request.
+    longest: f64,
 }
 
 impl Stations {
@@ -30,6 +32,7 @@ impl Stations {
         let mut open = Open { asked: *load, ..Open::default() };
         for (rate, bytes, seconds) in kinds {
             open.requests += rate;
+            open.longest = open.longest.max(if rate > 0.0 { seconds } else { 0.0 });
             open.load += rate * seconds;
             open.residual += rate * seconds * seconds / 2.0;
             open.cost += rate * law::line_cost(&of.settings, law::client_cost(&of.settings, bytes));
@@ -81,7 +84,7 @@ impl Stations {
         let held = open.load.min(kept).min(servers * 0.99);
         let taken = open.load.min((servers - device.sums.load - device.first.load).max(held));
         let share = if open.load > 0.0 { taken / open.load } else { 0.0 };
-        let wait = self.clients_wait(index, open);
+        let wait = self.clients_wait(index, open, 1.0);
         let device = &mut self.all[index as usize];
         device.open.load = held;
         device.open.waiting = open.load * share * wait;
@@ -96,21 +99,40 @@ impl Stations {
         }
     }
 
+    /// Whether recovery in a shard is due by a reservation.
+    fn is_reserved(&self, osd: u32, shard: u32) -> bool {
+        let class = OpClass::Recovery;
+        let kept = law::rates(&self.osd(osd).settings, class).map_or(0.0, |rates| rates.reservation);
+        let station = self.known(Kind::Class { osd, shard, class });
+        // What goes beyond its reservation goes by weight.
+        station.is_some_and(|station| (f64::MIN_POSITIVE..kept).contains(&self.all[station as usize].sums.load))
+    }
+
     fn is_threads(&self, station: u32) -> bool {
         matches!(self.all[station as usize].kind, Kind::Threads { .. })
     }
 
-    /// Seconds that a client's request waits for the device.
-    fn clients_wait(&self, device: u32, open: &Open) -> f64 {
-        let device = &self.all[device as usize];
-        let servers = device.servers;
-        let repair = (device.sums.load + device.first.load).min(servers);
-        let busy = ((repair + open.load) / servers).min(1.0);
-        // What recovery has under way is all that a client finds of it, however much its objects wait for each other.
-        let found =
-            device.sums.waiting + device.first.waiting + device.sums.residual + device.first.residual + open.residual;
+    /// Seconds that a client's request waits at a station: a device, or the threads of one of so many shards.
+    fn clients_wait(&self, station: u32, open: &Open, shards: f64) -> f64 {
+        let station = &self.all[station as usize];
+        let servers = station.servers;
+        let (load, residual) = (open.load / shards, open.residual / shards);
+        let repair = (station.sums.load + station.first.load).min(servers);
+        let busy = ((repair + load) / servers).min(1.0);
+        // What recovery has under way is all that a client finds of it, however much its objects wait for each other; threads let no more of it
+        // through than there are.
+        let repairs = station.sums.residual + station.first.residual;
+        let usual = 2.0 * repairs / repair.max(1e-300);
+        let mut waiting = (station.sums.waiting + station.first.waiting).min((station.held - 1.0).max(0.0) * usual);
+        if let Kind::Threads { osd, shard } = station.kind
+            && !self.is_reserved(osd, shard)
+        {
+            // Clients go before what has no reservation, and wait for no more than a thread.
+            waiting = 0.0;
+        }
         let all_busy = busy.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
-        let wait = all_busy * found / (servers * servers) / (1.0 - (open.load / servers).min(0.99));
+        let found = waiting / servers + (repairs + residual) / (servers * servers);
+        let wait = all_busy * found / (1.0 - (load / servers).min(0.99));
         wait.min(f64::from(MOST_UNDER_WAY) / open.requests.max(1e-300))
     }
 
@@ -130,13 +152,19 @@ impl Stations {
             let mean = f64::from(MOST_UNDER_WAY) / (open.requests * served);
             return ClientState { served, mean_seconds: mean, p99_seconds: mean, busy };
         }
-        let wait = self.clients_wait(device, open);
+        let wait = self.clients_wait(device, open, 1.0);
+        // In some shards recovery holds threads for long; one request of so many falls to each.
+        let shards = f64::from(self.osd(osd).settings.osd_op_num_shards.max(1));
+        let threads = self.of_osd(osd).filter(|station| self.is_threads(*station));
+        let waits: Vec<f64> = threads.map(|station| self.clients_wait(station, open, shards)).collect();
+        let mean = wait + service + waits.iter().sum::<f64>() / shards;
         // What clients make each other wait falls off as in a queue of one server, so that one in a hundred waits long; what recovery has
         // under way is bounded, and one in a hundred finds about twice of it.
         let own = open.load / servers;
         let among = (open.residual / (servers * servers * (1.0 - own.min(0.99)))).min(wait);
-        let p99 = among / own.max(1e-9) * (own / 0.01).max(1.0).ln() + 2.0 * (wait - among);
-        ClientState { served, mean_seconds: wait + service, p99_seconds: p99 + service, busy }
+        let tail = among / own.max(1e-9) * (own / 0.01).max(1.0).ln() + 2.0 * (wait - among);
+        let p99 = open.longest + tail.max(2.0 * waits.into_iter().fold(0.0, f64::max));
+        ClientState { served, mean_seconds: mean, p99_seconds: p99, busy }
     }
 }
 

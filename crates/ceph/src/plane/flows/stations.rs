@@ -216,6 +216,11 @@ impl Stations {
         }
     }
 
+    /// The station of this kind, where there is one.
+    pub fn known(&self, kind: Kind) -> Option<u32> {
+        self.by_kind.get(&kind).copied()
+    }
+
     /// The station of this kind, made where it is new.
     pub fn of(&mut self, kind: Kind) -> u32 {
         if let Some(station) = self.by_kind.get(&kind) {
