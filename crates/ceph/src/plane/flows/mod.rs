@@ -55,6 +55,8 @@ pub struct FlowPlane {
     ends: BinaryHeap<Reverse<(SimTime, WorkId, u32)>>,
     begun: u32,
     now: SimTime,
+    /// Until when all works are counted.
+    counted: SimTime,
     /// Whether something has changed since rates were found last.
     pending: bool,
 }
@@ -73,6 +75,7 @@ impl FlowPlane {
             ends: BinaryHeap::new(),
             begun: 0,
             now: SimTime::ZERO,
+            counted: SimTime::ZERO,
             pending: false,
         }
     }
@@ -112,13 +115,15 @@ impl FlowPlane {
     /// The chain of a work: its primary's, or its own if it deletes.
     fn chain_of(&mut self, work: &Work) -> u32 {
         let deletes = work.kind == WorkKind::Delete;
+        let window = if deletes { 1 } else { self.stations.osd(work.primary).settings.osd_recovery_max_active.max(1) };
+        let window = f64::from(window);
         if let Some(chain) = self.by_primary.get(&work.primary)
             && !deletes
         {
+            // The settings may have changed since it was made.
+            self.chains.all[*chain as usize].window = window;
             return *chain;
         }
-        let window = if deletes { 1 } else { self.stations.osd(work.primary).settings.osd_recovery_max_active.max(1) };
-        let window = f64::from(window);
         let new = Chain {
             window,
             ways: Vec::new(),
@@ -326,8 +331,9 @@ impl DataPlane for FlowPlane {
     fn used(&mut self, now: SimTime, osd: u32) -> (u64, u64, f64) {
         self.solve();
         self.now = now;
-        for flow in self.works.values_mut().filter(|flow| flow.since < now) {
-            flow.go_to(now, &mut self.used);
+        // Asked of one OSD after the other, the works are counted once.
+        if std::mem::replace(&mut self.counted, now) < now {
+            self.works.values_mut().for_each(|flow| flow.go_to(now, &mut self.used));
         }
         let used = self.used.get(osd as usize).copied().unwrap_or_default();
         (used.read_bytes.round() as u64, used.written_bytes.round() as u64, used.seconds)

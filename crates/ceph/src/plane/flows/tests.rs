@@ -152,3 +152,23 @@ fn clients_alone_see_a_queue_of_random_arrivals_and_more_than_a_device_can_is_no
     assert_eq!(state.served, 1.0);
     near(ask(2.0).served, 0.5, 0.001);
 }
+
+#[test]
+fn works_go_on_by_other_settings_from_their_change_on() {
+    // Two works of one primary at 50 ms each way: three objects under way, then six from half way on.
+    let both = vec![push(0, 1, 900, 65_536), push(0, 2, 900, 65_536)];
+    let mut case = Case::of(3, HDD, &free(true), both.clone());
+    case.network.latency_seconds = 0.05;
+    let mut plane = FlowPlane::new(case.network);
+    case.set_up(&mut plane);
+    for (id, work) in both.into_iter().enumerate() {
+        plane.start(SimTime::ZERO, id as u32, work);
+    }
+    let end = plane.next().unwrap().seconds();
+    let half = SimTime::try_from(end / 2.0).unwrap();
+    plane.advance(half, &mut vec![]);
+    let mut settings = case.settings[0].clone();
+    settings.osd_recovery_max_active = 6;
+    plane.set_osd(half, &case.osds[0], &settings);
+    near(plane.next().unwrap().seconds(), 0.75 * end, 0.01);
+}
