@@ -19,6 +19,7 @@ const NOTABLE: f64 = 1e-3;
 const MOST_ROUNDS: u32 = 200;
 const MOST_SOLVED: u64 = 100_000;
 const SOLVED_EACH: u64 = 30;
+const CARRIED: usize = 10;
 
 /// A work's way through the network.
 #[derive(Debug)]
@@ -141,9 +142,14 @@ impl Chains {
         }
     }
 
-    /// Solves what has been touched, and what that touches.
-    pub fn solve(&mut self, stations: &mut Stations, clients: &BTreeMap<u32, Open>) {
-        let until = self.solved + SOLVED_EACH * self.dirty.len() as u64 + MOST_SOLVED / (self.all.len() as u64 + 1);
+    /// Solves what has been touched, and what that touches; so many chains have works.
+    pub fn solve(&mut self, stations: &mut Stations, clients: &BTreeMap<u32, Open>, busy: u64) {
+        let until = self.solved + SOLVED_EACH * self.dirty.len() as u64 + MOST_SOLVED / (busy + 1);
+        // Some of what was left comes with each change, so that nothing stays as it was for long.
+        for chain in self.left.split_off(self.left.len().saturating_sub(CARRIED)) {
+            self.all[chain as usize].late = false;
+            self.touch(chain);
+        }
         let mut round = 0_u32;
         loop {
             // What the last change has touched goes first, then what an earlier solution has left.

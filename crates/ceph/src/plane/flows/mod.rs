@@ -90,7 +90,8 @@ impl FlowPlane {
         if !std::mem::take(&mut self.pending) {
             return;
         }
-        self.chains.solve(&mut self.stations, &self.clients);
+        let busy = (self.chains.all.len() - self.free.len()) as u64;
+        self.chains.solve(&mut self.stations, &self.clients, busy);
         for chain in std::mem::take(&mut self.chains.changed) {
             self.chains.all[chain as usize].changed = false;
             for Way { id, rate, .. } in &self.chains.all[chain as usize].ways {

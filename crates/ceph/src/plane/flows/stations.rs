@@ -162,7 +162,11 @@ impl Station {
         let twice = matches!(self.kind, Kind::Class { .. })
             && self.price < 2.0 * self.sums.residual / (self.sums.load * self.servers);
         let step = (self.sums.load - room) / (self.sums.slope * if twice { 2.0 } else { 1.0 });
-        self.price = (self.price + part * step).max(0.0);
+        // Where rates have fallen low, what a price does is not felt in a straight line: no step more than doubles it, or adds some services.
+        let usual = 2.0 * self.sums.residual / self.sums.load.max(1e-300);
+        let usual = if matches!(self.kind, Kind::Class { .. }) { usual / self.servers } else { usual };
+        let most = self.price.max(20.0 * usual);
+        self.price = (self.price + (part * step).min(most)).max(0.0);
     }
 }
 
