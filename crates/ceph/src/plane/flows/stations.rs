@@ -98,7 +98,8 @@ impl Station {
         if servers > 1.0 {
             wait *= load.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
         }
-        if immediate {
+        // Sums keep a trace of what has left them, which is nobody's service.
+        if immediate && self.sums.load > 1e-9 {
             let usual = 2.0 * self.sums.residual / self.sums.load.max(1e-300);
             wait += (self.sums.load * self.price).min(self.held * usual) / servers;
         }
@@ -163,7 +164,7 @@ impl Station {
             && self.price < 2.0 * self.sums.residual / (self.sums.load * self.servers);
         let step = (self.sums.load - room) / (self.sums.slope * if twice { 2.0 } else { 1.0 });
         // Where rates have fallen low, what a price does is not felt in a straight line: no step more than doubles it, or adds some services.
-        let usual = 2.0 * self.sums.residual / self.sums.load.max(1e-300);
+        let usual = 2.0 * self.sums.residual.max(0.0) / self.sums.load.max(1e-9);
         let usual = if matches!(self.kind, Kind::Class { .. }) { usual / self.servers } else { usual };
         let most = self.price.max(20.0 * usual);
         self.price = (self.price + (part * step).min(most)).max(0.0);
