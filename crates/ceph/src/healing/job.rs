@@ -63,6 +63,8 @@ pub(crate) struct Job {
     pub(crate) retry: Option<SimTime>,
     /// Since when its state has been what it is.
     pub(crate) since: SimTime,
+    /// Since when every try was refused for space.
+    pub(crate) refused: Option<SimTime>,
     /// Since when it serves nobody.
     pub(crate) inactive_since: SimTime,
     /// As it was counted last.

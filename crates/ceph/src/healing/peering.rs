@@ -32,7 +32,7 @@ impl Healing {
             }
         }
         let job = &mut self.jobs[number as usize];
-        (job.fill, job.recover) = (peers.fill, peers.recover);
+        (job.fill, job.recover, job.refused) = (peers.fill, peers.recover, None);
         self.retally(number);
         self.clients.serve(number, &self.groups[number as usize]);
         self.proceed(number);
@@ -93,6 +93,7 @@ impl Healing {
             let full = remotes.iter().map(|&(osd, _)| osd).chain([primary]).find(|&osd| self.is_full(osd));
             if let Some(osd) = full {
                 let seconds = self.map.settings_of(primary).osd_recovery_retry_interval;
+                self.jobs[number as usize].refused.get_or_insert(self.now);
                 self.set_moving(number, Moving::RecoveryToofull);
                 self.try_later(number, Cause::Space(osd), seconds);
                 return;
@@ -145,6 +146,7 @@ impl Healing {
                     Owner::Group(number) => {
                         let kind = self.jobs[number as usize].kind();
                         let moving = if kind == ClaimKind::Recovery { Moving::Recovering } else { Moving::Backfilling };
+                        self.jobs[number as usize].refused = None;
                         self.set_moving(number, moving);
                         self.move_group(number);
                     }
@@ -190,6 +192,7 @@ impl Healing {
     /// A target has no space: all is given up, and asked for again later.
     pub(super) fn too_full(&mut self, number: u32, osd: u32) {
         self.halt(number);
+        self.jobs[number as usize].refused.get_or_insert(self.now);
         let seconds = self.retry_seconds(number);
         self.set_moving(number, Moving::BackfillToofull);
         self.try_later(number, Cause::Space(osd), seconds);

@@ -52,7 +52,7 @@ impl Healing {
     /// What is due but for the plane's: tries again, changes of the plan, agents, a row of the timeline.
     fn others(&mut self) -> Result<(), HealError> {
         self.try_again();
-        let mut changed = false;
+        let (first, mut changed) = (self.next_step, false);
         while let Some((_, step)) = self.plan.get(self.next_step).filter(|&&(at, _)| at <= self.now) {
             let change = step.change.clone();
             self.next_step += 1;
@@ -72,7 +72,8 @@ impl Healing {
             }
             self.settle();
         }
-        if changed && self.next_step > 0 || self.record.next() <= self.now {
+        // What the plan changes shows at once; agents may change something every other second.
+        if self.next_step > first || self.record.next() <= self.now {
             self.sample();
         }
         Ok(())

@@ -78,6 +78,11 @@ pub(super) fn stuck(healing: &Healing) -> Table {
     let (states, reasons): (Vec<String>, Vec<String>) = numbers.iter().map(|&number| state_of(healing, number)).unzip();
     let group = |&number: &usize| &healing.groups[number];
     let id = |group: &Group| healing.map.pools()[group.pool].pool.id;
+    // One that is refused again and again is stuck since it was refused first.
+    let since = |&number: &usize| {
+        let job = &healing.jobs[number];
+        job.refused.unwrap_or(job.since).seconds()
+    };
     Table::new(
         "stuck",
         vec![
@@ -85,7 +90,7 @@ pub(super) fn stuck(healing: &Healing) -> Table {
             ("pool", Column::Counts(numbers.iter().map(group).map(id).collect())),
             ("state", texts(states.into_iter())),
             ("reason", texts(reasons.into_iter())),
-            ("since_seconds", reals(numbers.iter().map(|&number| healing.jobs[number].since.seconds()))),
+            ("since_seconds", reals(numbers.iter().map(since))),
             ("osds", texts(numbers.iter().map(group).map(|group| set_text(&group.acting)))),
         ],
     )

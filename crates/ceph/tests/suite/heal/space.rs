@@ -85,6 +85,9 @@ fn a_host_lost_where_there_is_no_space_leaves_groups_that_wait() {
     assert!(
         reasons.iter().zip(states).all(|(reason, state)| !state.contains("toofull") || reason.contains("no space"))
     );
+    // Refused first long before the last of many tries.
+    let since = outcome.reals("stuck", "since_seconds");
+    assert!(since.iter().all(|since| since.unwrap() < outcome.seconds - 60.0));
     let (peaks, sizes) = (outcome.counts("osds", "peak_used_bytes"), outcome.counts("osds", "capacity_bytes"));
     let grew: Vec<usize> = (4..24).filter(|&osd| outcome.counts("osds", "received_bytes")[osd] > 0).collect();
     assert!(grew.iter().all(|&osd| peaks[osd] as f64 <= 0.9 * sizes[osd] as f64));
