@@ -124,6 +124,19 @@ class Question:
         text="The release whose defaults hold, such as 18.2.4; by default as the dumps say.",
         default="",
     )
+    fill: str = option(
+        "--fill",
+        metavar="SHARE",
+        text="How full all OSDs are together, such as 80%: every group holds more, and what an OSD "
+        "takes for itself grows with it; by default as the dumps say.",
+        default="",
+    )
+    grow: tuple[str, ...] = option(
+        "--grow",
+        metavar="POOL=SHARE",
+        text="What a pool holds beyond what the dumps say, such as rbd=+30%.",
+        default=(),
+    )
     horizon: str = option(
         "--horizon",
         metavar="TIME",
@@ -219,7 +232,9 @@ def _ask(
     from resilver.whatif.cluster import Given
     from resilver.whatif.searching import search
 
-    given = Given(question.release, question.devices, question.network)
+    given = Given(
+        question.release, question.devices, question.network, question.fill, question.grow
+    )
     asked = Asked(given, question.load, question.horizon, question.events, question.seed)
     report = perform.read_bundle(question.bundle)
     beside = perform.changes_of(changes.by_key())

@@ -20,6 +20,7 @@ from resilver.whatif.cluster import (
     release_of,
 )
 from resilver.whatif.configuration import Configuration, Ledger, read_setting
+from resilver.whatif.filling import make_fuller
 from resilver.whatif.plan import Plan, resolve
 
 HORIZON = "30 d"
@@ -86,6 +87,7 @@ def prepare(report: ClusterReport, plan: Plan, asked: Asked) -> Prepared:
     stated = tuple(read_setting(one.value) for one in plan.start_settings)
     configuration = Configuration(release, report.config or (), stated)
     cluster = read_state(report, asked.given, configuration)
+    make_fuller(cluster, asked.given.fill, asked.given.grow)
     start = cluster_json(cluster)
     load = _load(asked.load, cluster)
     balancer, of_balancer = _balancer(report)

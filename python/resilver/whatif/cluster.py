@@ -25,11 +25,15 @@ class Given:
         release: The release, such as ``18.2.4`` or ``reef``; empty for what the dumps say.
         devices: ``NAME`` or ``CLASS=NAME`` of the catalog, for OSDs of a class or for all.
         network: A network of the catalog or a rate, such as ``25gbe`` or ``25 Gb/s``.
+        fill: How full its OSDs are together, such as ``80%``; empty for what the dumps say.
+        grow: ``POOL=+30%``: what pools hold beyond what the dumps say.
     """
 
     release: str = ""
     devices: tuple[str, ...] = ()
     network: str = ""
+    fill: str = ""
+    grow: tuple[str, ...] = ()
 
 
 @dataclass

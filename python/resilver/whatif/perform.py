@@ -241,6 +241,8 @@ def what_if(
     network: str = "",
     devices: Sequence[str] = (),
     release: str = "",
+    fill: str = "",
+    grow: Sequence[str] = (),
     horizon: str = HORIZON,
     events: bool = False,
     seed: int = 0,
@@ -257,6 +259,8 @@ def what_if(
         network: The network of a host: of the catalog, or a rate; else 10 Gb/s Ethernet.
         devices: ``NAME`` or ``CLASS=NAME`` of the catalog; else by class and size.
         release: The release whose defaults hold; else what the dumps say.
+        fill: How full all OSDs are together, such as ``80%``; else what the dumps say.
+        grow: What pools hold beyond what the dumps say, such as ``rbd=+30%``.
         horizon: How long it is followed at the most.
         events: Whether data moves object by object; else by steady rates between two changes.
         seed: The seed of what is drawn.
@@ -271,6 +275,6 @@ def what_if(
         Interrupted: `told` answered False.
     """
     plans = plans_of([] if plan is None else [plan], changes_of(changes))
-    given = Given(release, tuple(devices), network)
+    given = Given(release, tuple(devices), network, fill, tuple(grow))
     asked = Asked(given, tuple(load), horizon, events, seed)
     return answer_of(read_bundle(bundle), plans[0], asked, told)
