@@ -132,7 +132,10 @@ def _map(value: str, cluster: Cluster) -> Made:
 def _set_option(value: str, cluster: Cluster) -> Made:
     entry = read_setting(value)
     cluster.configuration = cluster.configuration.with_stated([entry])
-    cluster.settings = all_settings(cluster.configuration, cluster.kinds.values(), Ledger())
+    used = Ledger()
+    cluster.settings = all_settings(cluster.configuration, cluster.kinds.values(), used)
+    for sentence in used.warnings:
+        cluster.note(sentence)
     change = {
         "kind": "settings",
         "settings": cluster.settings.cluster,

@@ -117,6 +117,11 @@ class Cluster:
             raise ConfigError(Problem("there is no pool of this name", remedy, value=show(name)))
         return found
 
+    def note(self, sentence: str) -> None:
+        """Tell a reader something once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
     def is_usable(self, osd: int) -> bool:
         """Whether an OSD takes data, as far as the operator has decided: whether it is in."""
         return self.reweights.get(osd, 0) > 0
@@ -162,6 +167,7 @@ def read_state(report: ClusterReport, given: Given, configuration: Configuration
         )  # fmt: skip
         cluster.reweights[osd.id] = osd.reweight
     cluster.settings = all_settings(configuration, cluster.kinds.values(), ledger)
+    cluster.notes += ledger.warnings
     _read_osds(cluster)
     _note_dumps(cluster)
     return cluster

@@ -161,6 +161,16 @@ class Ledger:
 
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str, Origin, str], list[str]] = {}
+        self._warnings: dict[str, None] = {}
+
+    def warn(self, sentence: str) -> None:
+        """Remember that something which was set is not heeded."""
+        self._warnings[f"{sentence}."] = None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was set and is not heeded, each a sentence."""
+        return list(self._warnings)
 
     def note(self, name: str, value: str, origin: Origin, sentence: str, who: str) -> None:
         """Remember that `who` (an OSD's name; empty for the cluster) has this value."""

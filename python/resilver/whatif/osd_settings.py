@@ -215,6 +215,7 @@ class _OneOsd:
                     f"{one} = {found.value} ({found.where or found.origin}) has no effect, as "
                     f"mClock resets it; {remedy}"
                 )
+                self._ledger.warn(sentence)
         self._ledger.note(name, str(value), "release default", sentence, self._osd.name)
         return value
 
