@@ -64,6 +64,13 @@ def test_the_cluster_as_it_is_has_nothing_to_heal(report: Path) -> None:
     assert found["answer"]["moved_bytes"] == found["answer"]["recovered_bytes"] == 0
 
 
+def test_a_balancer_that_is_turned_off_at_the_start_writes_nothing(small: Path) -> None:
+    """The dumps say that it is on, and groups of the small cluster are not even."""
+    on, off = answered(small), answered(small, "--balance", "off")
+    assert on["answer"]["moved_bytes"] > 0
+    assert off["answer"]["moved_bytes"] == 0 and off["tables"]["upmaps"] == []
+
+
 def test_a_bundle_of_modern_dumps_is_read_as_it_is(shared_data: Path) -> None:
     found = answered(shared_data / "ceph" / "modern", "--fail", "osd.1", code=1)
     assert found["cluster"]["release"] == "15.2.14"

@@ -59,6 +59,10 @@ impl Healing {
             self.make(&change)?;
             changed = true;
         }
+        if changed {
+            // Who was turned off at this moment looks no more.
+            self.agents_see();
+        }
         for at in 0..self.agents.len() {
             let looks = self.agents[at].next().is_some_and(|next| next <= self.now);
             if looks && !self.agents[at].waits(&self.health()) {
@@ -67,9 +71,7 @@ impl Healing {
         }
         if changed {
             self.digest.fold_pair(self.now.picoseconds(), self.map.epoch());
-            for agent in &mut self.agents {
-                agent.saw(self.now, &self.map);
-            }
+            self.agents_see();
             self.settle();
         }
         // What the plan changes shows at once; agents may change something every other second.
@@ -77,6 +79,12 @@ impl Healing {
             self.sample();
         }
         Ok(())
+    }
+
+    fn agents_see(&mut self) {
+        for agent in &mut self.agents {
+            agent.saw(self.now, &self.map);
+        }
     }
 
     /// Lets an agent look, and makes what it changes; tells whether that is anything.
