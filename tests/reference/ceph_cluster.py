@@ -133,7 +133,7 @@ def documents(shape: Shape) -> dict[str, Any]:
         "osd_metadata": hardware,
         "osd_perf": {"osdstats": {"osd_perf_infos": [perf(osd) for osd in range(shape.osds)]}},
         "balancer_status": {
-            "active": True,
+            "active": shape.balancer,
             "mode": "upmap",
             "optimize_result": "",
             "plans": [],

@@ -25,6 +25,7 @@ class Shape:
         fill: Share of its OSDs' bytes that each class is to hold, on the average.
         hdd_bytes: What fits on a disk.
         ssd_bytes: What fits on a flash OSD.
+        balancer: Whether the manager's balancer is on.
         version: The release.
         epoch: The OSD map's.
         seed: Of the draws.
@@ -38,6 +39,7 @@ class Shape:
     fill: float = 0.6
     hdd_bytes: int = 16 * 10**12
     ssd_bytes: int = 3840 * 10**9
+    balancer: bool = True
     version: str = "18.2.4"
     epoch: int = 5000
     seed: int = 1

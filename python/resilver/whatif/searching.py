@@ -117,7 +117,8 @@ class _Tried:
             axis.setting.name: axis.values[at] for axis, at in zip(self.axes, choice, strict=True)
         }
         if self.needs_override and any(name.startswith(_SET_BY_MCLOCK) for name in made):
-            made.setdefault(_OVERRIDE, "true")
+            # Ceph throws the others away where it comes after them.
+            made = {_OVERRIDE: "true", **made}
         return made
 
     def _planned(self, choice: Choice) -> Plan:
@@ -125,6 +126,7 @@ class _Tried:
         settings = [
             Wanted("set_option", f"{name}={value}", 0.0, "--search")
             for name, value in stated.items()
+            if f"{name}={value}" not in {one.value for one in self.plan.start_settings}
         ]
         label = ", ".join(f"{name} = {value}" for name, value in stated.items())
         return Plan(f"{self.plan.name} with {label}", (*self.plan.changes, *settings))
@@ -153,7 +155,6 @@ class _Tried:
         best = trials[0] if trials[0].meets else None
         stated = self._stated(choices[0]) if best else {}
         commands = [setting_command(read_setting(f"{a}={b}")) for a, b in stated.items()]
-        commands.sort(key=lambda line: _OVERRIDE not in line)
         return Search(
             aim=aim,
             names=tuple(axis.setting.name for axis in self.axes),
