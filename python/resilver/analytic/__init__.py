@@ -6,6 +6,7 @@ Plain formulas with their sources, exact where they count; nothing here simulate
 
 from resilver.analytic.bisection import LevelLoads, away_share, level_loads, rebuild_ceiling
 from resilver.analytic.code_figures import CodeFigures, code_figures
+from resilver.analytic.declustered import Declustered
 from resilver.analytic.streams import Rates, payload_rate, server_rates, stream_rates
 from resilver.analytic.switch_loss import (
     bandwidth_lost,
@@ -18,6 +19,7 @@ from resilver.spec.attachment import Attachment
 __all__ = [
     "Attachment",
     "CodeFigures",
+    "Declustered",
     "LevelLoads",
     "Rates",
     "away_share",
