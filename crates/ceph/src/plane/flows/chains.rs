@@ -95,9 +95,19 @@ pub(super) fn along(path: &[Visit], of: impl Fn(&Visit) -> f64) -> f64 {
 }
 
 /// Seconds from one item of a work to the next, if there is always room for one more object.
+///
+/// Where a shard has one thread, the next item is not taken before that thread has read what the last one asks.
 fn item_seconds(path: &[Visit]) -> f64 {
-    let wait = |visit: &Visit| visit.times.min(1.0) * (visit.wait + if visit.passes { visit.seconds } else { 0.0 });
-    path.iter().filter(|visit| visit.item).map(wait).sum()
+    let (mut seconds, mut device_wait) = (0.0, 0.0);
+    for visit in path {
+        if visit.item {
+            let own = if visit.passes { visit.seconds } else { 0.0 };
+            let read = if visit.serial { visit.seconds + device_wait } else { 0.0 };
+            seconds += visit.times.min(1.0) * (visit.wait + own + read);
+        }
+        device_wait = visit.wait;
+    }
+    seconds
 }
 
 impl Chains {
@@ -142,11 +152,18 @@ impl Chains {
         }
     }
 
+    /// Whether nothing is left to be solved again.
+    pub fn is_settled(&self, stations: &Stations) -> bool {
+        self.left.is_empty() && self.dirty.is_empty() && stations.dirty.is_empty()
+    }
+
     /// Solves what has been touched, and what that touches; so many chains have works.
     pub fn solve(&mut self, stations: &mut Stations, clients: &BTreeMap<u32, Open>, busy: u64) {
         let until = self.solved + SOLVED_EACH * self.dirty.len() as u64 + MOST_SOLVED / (busy + 1);
         // Some of what was left comes with each change, so that nothing stays as it was for long.
-        for chain in self.left.split_off(self.left.len().saturating_sub(CARRIED)) {
+        // Those that were left first come first.
+        let carried: Vec<u32> = self.left.drain(..self.left.len().min(CARRIED)).collect();
+        for chain in carried {
             self.all[chain as usize].late = false;
             self.touch(chain);
         }

@@ -59,7 +59,15 @@ pub struct FlowPlane {
     counted: SimTime,
     /// Whether something has changed since rates were found last.
     pending: bool,
+    /// When rates that have not settled are looked at again, and how long after that the next time.
+    again: Option<SimTime>,
+    patience: SimDuration,
 }
+
+/// How long after a change rates that have not settled are looked at again; each further time takes twice as long.
+const PATIENCE: SimDuration = SimDuration::from_picoseconds(1_000_000_000_000);
+/// The longest that an unsettled rate stands.
+const MOST_PATIENCE: SimDuration = SimDuration::from_picoseconds(600_000_000_000_000);
 
 impl FlowPlane {
     /// A plane over hosts with such ports.
@@ -77,7 +85,15 @@ impl FlowPlane {
             now: SimTime::ZERO,
             counted: SimTime::ZERO,
             pending: false,
+            again: None,
+            patience: PATIENCE,
         }
+    }
+
+    /// Something has changed.
+    fn change(&mut self) {
+        self.pending = true;
+        self.patience = PATIENCE;
     }
 
     /// How often the rate of a primary was found: what a run costs.
@@ -92,6 +108,9 @@ impl FlowPlane {
         }
         let busy = (self.chains.all.len() - self.free.len()) as u64;
         self.chains.solve(&mut self.stations, &self.clients, busy);
+        // A solution that was cut short must not stand until the next change, which may be days away.
+        self.again = (!self.chains.is_settled(&self.stations)).then(|| self.now + self.patience);
+        self.patience = (self.patience + self.patience).min(MOST_PATIENCE);
         for chain in std::mem::take(&mut self.chains.changed) {
             self.chains.all[chain as usize].changed = false;
             for Way { id, rate, .. } in &self.chains.all[chain as usize].ways {
@@ -111,6 +130,17 @@ impl FlowPlane {
             self.solve();
             self.now = now;
         }
+    }
+
+    /// When the next work ends, at the rates that were found last.
+    fn next_end(&mut self) -> Option<SimTime> {
+        while let Some(Reverse((end, id, changes))) = self.ends.peek() {
+            if self.works.get(id).is_some_and(|flow| flow.changes == *changes) {
+                return Some((*end).max(self.now));
+            }
+            self.ends.pop();
+        }
+        None
     }
 
     /// The chain of a work: its primary's, or its own if it deletes.
@@ -158,7 +188,7 @@ impl FlowPlane {
             self.stations.visited(visit, flow.chain, true);
         }
         self.chains.insert(flow.chain, id, path);
-        self.pending = true;
+        self.change();
         self.works.insert(id, flow);
     }
 
@@ -166,7 +196,7 @@ impl FlowPlane {
     fn remove(&mut self, id: WorkId) -> Option<WorkFlow> {
         let work = self.works.remove(&id)?;
         let mut path = self.chains.remove(work.chain, id);
-        self.pending = true;
+        self.change();
         for visit in &mut path {
             self.stations.put(visit, path::Put::default());
             self.stations.visited(visit, work.chain, false);
@@ -240,7 +270,7 @@ impl DataPlane for FlowPlane {
             let open = self.stations.open(osd.id, &open.asked);
             self.clients.insert(osd.id, open);
         }
-        self.pending = true;
+        self.change();
     }
 
     fn set_clients(&mut self, now: SimTime, osd: u32, load: ClientLoad) {
@@ -255,7 +285,7 @@ impl DataPlane for FlowPlane {
             own.into_iter().for_each(|station| self.stations.all[station as usize].open = path::Put::default());
         }
         self.stations.touch(device);
-        self.pending = true;
+        self.change();
     }
 
     fn start(&mut self, now: SimTime, id: WorkId, work: Work) {
@@ -296,19 +326,27 @@ impl DataPlane for FlowPlane {
 
     fn next(&mut self) -> Option<SimTime> {
         self.solve();
-        while let Some(Reverse((end, id, changes))) = self.ends.peek() {
-            if self.works.get(id).is_some_and(|flow| flow.changes == *changes) {
-                return Some((*end).max(self.now));
-            }
-            self.ends.pop();
-        }
-        None
+        let end = self.next_end();
+        // Without a work there is nothing to settle for.
+        end.map(|end| self.again.map_or(end, |again| end.min(again)))
     }
 
     fn advance(&mut self, to: SimTime, ended: &mut Vec<WorkId>) {
-        while let Some(next) = self.next()
-            && next <= to
-        {
+        loop {
+            self.solve();
+            let end = self.next_end().filter(|end| *end <= to);
+            if let Some(again) = self.again
+                && again <= to
+                && end.is_none_or(|end| again < end)
+            {
+                self.now = again.max(self.now);
+                self.again = None;
+                self.pending = true;
+                continue;
+            }
+            if end.is_none() {
+                break;
+            }
             let Some(Reverse((end, id, _))) = self.ends.pop() else {
                 break;
             };

@@ -14,6 +14,8 @@ pub(super) struct Visit {
     pub seconds: f64,
     /// Whether it holds a thread while the visit before it lasts, a device's.
     pub holds: bool,
+    /// Whether one server alone serves it there, a shard's only thread.
+    pub serial: bool,
     /// Whether the object passes its service (else another visit's time covers it, or it is a limit).
     pub passes: bool,
     /// Whether the item that starts an object waits here: until it does not, its work queues no other.
@@ -85,6 +87,7 @@ impl PathMaker<'_> {
             times,
             seconds,
             holds: false,
+            serial: false,
             passes,
             item: false,
             immediate,
@@ -119,7 +122,9 @@ impl PathMaker<'_> {
             let shard = law::shard(&self.stations.osd(osd).settings, self.work.group);
             let threads = self.stations.of(Kind::Threads { osd, shard });
             self.visit(threads, times, seconds, false);
-            self.path.last_mut().expect("a visit was just added").holds = true;
+            let serial = self.stations.all[threads as usize].servers < 2.0;
+            let visit = self.path.last_mut().expect("a visit was just added");
+            (visit.holds, visit.serial) = (true, serial);
         }
     }
 
