@@ -36,6 +36,8 @@ enum Happening {
     Wake { osd: u32, shard: u32 },
     /// Clients ask, unless their load has changed since.
     Asked { osd: u32, write: bool, load: u32 },
+    /// Nothing, after a time in which nothing was under way.
+    Passed,
 }
 
 impl Event for Happening {
@@ -48,6 +50,7 @@ impl Event for Happening {
             Happening::Slept(request) => word(4, request, 0),
             Happening::Wake { osd, shard } => word(5, osd, shard & 0xff_ffff),
             Happening::Asked { osd, write, .. } => word(6, osd, u32::from(write)),
+            Happening::Passed => word(7, 0, 0),
         }
     }
 }
@@ -110,10 +113,18 @@ impl EventPlane {
         self.fault
     }
 
-    /// Executes what is due by a time.
+    /// Executes what is due by a time, at which the clock then stands.
     fn go_to(&mut self, now: SimTime) {
-        if let Err(fault) = run(&mut self.state, &mut self.schedule, Limit::until(now)) {
-            self.fault = Some(fault);
+        loop {
+            if let Err(fault) = run(&mut self.state, &mut self.schedule, Limit::until(now)) {
+                self.fault = Some(fault);
+                return;
+            }
+            if self.schedule.due().is_some() || self.schedule.now() >= now {
+                return;
+            }
+            // After the last event the clock stays there, and what starts now would start in the past.
+            self.schedule.at(now, Happening::Passed);
         }
     }
 }
@@ -198,6 +209,7 @@ impl Model for State {
                 self.serve(schedule, osd, shard);
             }
             Happening::Asked { osd, write, load } => self.asked(schedule, osd, write, load),
+            Happening::Passed => {}
         }
     }
 }

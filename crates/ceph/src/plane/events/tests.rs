@@ -2,6 +2,8 @@
 
 use super::EventPlane;
 use crate::plane::testing::{Case, HDD, MIB, NETWORK, SSD, mclock, near, osd, profile, push, settings, share, wpq};
+use resilver_units::SimTime;
+
 use crate::plane::{ClientLoad, DataPlane, OpClass, WorkKind};
 use crate::settings::Shares;
 
@@ -148,4 +150,25 @@ fn clients_and_recovery_that_both_wait_get_what_their_weights_say() {
     // The disk does 1 / 22.5 ms = 44.4 reads a second: objects + reads = 44.4, and 2 objects : reads = 2 : 1 in cost.
     near(objects / served, 1.0, 0.02);
     near(objects + served, seconds / slow.read(500_000.0), 0.02);
+}
+
+#[test]
+fn what_starts_after_an_idle_time_ends_after_it() {
+    let case = Case::of(2, HDD, &free(true), vec![push(0, 1, 100, 1 << 20)]);
+    let took = case.ends(&mut plane())[0];
+    let mut plane = plane();
+    case.set_up(&mut plane);
+    let mut ended = Vec::new();
+    // The same work again an hour after it ended: it takes as long, from then on.
+    for (id, start) in [(0, 0), (1, 3600)] {
+        plane.start(SimTime::from_picoseconds(start * 1_000_000_000_000), id, case.works[0].clone());
+        while ended.len() == id as usize {
+            let next = plane.next().expect("a work under way ends");
+            plane.advance(next, &mut ended);
+            if ended.len() > id as usize {
+                near(next.seconds(), start as f64 + took, 0.01);
+            }
+        }
+    }
+    assert_eq!(ended, [0, 1]);
 }
