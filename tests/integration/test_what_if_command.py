@@ -94,6 +94,17 @@ def test_what_is_drained_moves_and_is_never_degraded(report: Path) -> None:
     assert drained["groups_end"] == 0
 
 
+@pytest.mark.parametrize("engine", [[], ["--events"]], ids=["flows", "events"])
+def test_a_change_after_an_idle_time_happens_at_its_time(report: Path, engine: list[str]) -> None:
+    found = answered(report, "--drain", "osd.3", "--drain", "osd.4 @ 6 h", *engine)
+    # One OSD takes less than an hour, so that nothing is under way when the second is drained.
+    rows = found["tables"]["timeline"]
+    idle = [row for row in rows if 3600 < row["time_seconds"] < 6 * 3600]
+    assert idle and not any(row["misplaced_objects"] for row in idle)
+    assert 6 * 3600 < found["answer"]["whole_seconds"] < 7 * 3600
+    assert found["answer"]["moved_bytes"] >= found["answer"]["least_bytes"]
+
+
 def test_more_reservations_heal_sooner(report: Path) -> None:
     """WPQ of Jewel sleeps not at all, so groups wait for slots alone: twice as many are sooner."""
     one, four = (
