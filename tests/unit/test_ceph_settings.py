@@ -96,6 +96,7 @@ def test_the_default_profile_changed_with_the_costs() -> None:
         "kind": "iops",
         "per_io": 1.0,
         "per_byte": pytest.approx(5.2e-6),
+        "osd_recovery_cost": 20 * 2**20,
     }
     cost = osd_settings(before, FLASH)["queue"]["cost"]
     assert cost["per_byte"] == pytest.approx(1.1e-5)

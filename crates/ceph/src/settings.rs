@@ -116,6 +116,8 @@ pub enum CostModel {
         per_io: f64,
         /// Cost of a byte, in requests.
         per_byte: f64,
+        /// Bytes that every item of recovery costs, whatever its objects hold (`osd_recovery_cost`).
+        osd_recovery_cost: u64,
     },
 }
 

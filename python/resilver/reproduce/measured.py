@@ -18,6 +18,7 @@ from resilver.reproduce.center import (
 from resilver.reproduce.center_layers import part_rows
 from resilver.reproduce.coding import code_rows, switch_rows
 from resilver.reproduce.placing import placement_rates
+from resilver.reproduce.recovering import recovery_rows
 from resilver.reproduce.tables import Row
 from resilver.reproduce.watching import signature_rows, tool_rows
 
@@ -164,6 +165,7 @@ _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "advice": advice_rows,
     "signatures": signature_rows,
     "tools": tool_rows,
+    "recoveries": recovery_rows,
 }
 KINDS = tuple(_MEASURES)
 """The kinds of entries that have no runs, except collections."""

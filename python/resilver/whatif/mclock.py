@@ -76,12 +76,15 @@ def _share(reservation: float, weight: float, limit: float | None) -> dict[str, 
     return {"reservation": reservation, "weight": float(weight), "limit": limit}
 
 
-def cost_model(release: Release, per_byte_usec: float, is_disk: bool) -> dict[str, Any]:
+def cost_model(
+    release: Release, per_byte_usec: float, item_bytes: int, is_disk: bool
+) -> dict[str, Any]:
     """What a request costs, as the core reads it.
 
     Args:
         release: The release.
         per_byte_usec: ``osd_mclock_cost_per_byte_usec_*``.
+        item_bytes: ``osd_recovery_cost``, which every item of recovery cost before the fix.
         is_disk: Whether the device turns.
     """
     if release >= COSTS_FIXED:
@@ -89,7 +92,8 @@ def cost_model(release: Release, per_byte_usec: float, is_disk: bool) -> dict[st
     # Costs were whole seconds of a disk and whole milliseconds of flash, at least 1, so the cost of
     # a request itself (25 ms, 50 us) never showed: round(25e-3 + 5.2e-6 x bytes), at least 1.
     per_byte = per_byte_usec * (1e-6 if is_disk else 1e-3)
-    return {"kind": "iops", "per_io": 1.0, "per_byte": per_byte}
+    costs = {"per_io": 1.0, "per_byte": per_byte, "osd_recovery_cost": item_bytes}
+    return {"kind": "iops", **costs}
 
 
 def sub_reads_in_class(release: Release) -> bool:

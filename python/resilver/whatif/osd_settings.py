@@ -239,13 +239,14 @@ class _OneOsd:
         else:
             shares = profile_shares(profile, release)
         per_byte = float(self._find(f"osd_mclock_cost_per_byte_usec_{device}").value)
+        item_bytes = int(self._find("osd_recovery_cost").value)
         return {
             "kind": "mclock",
             "max_sequential_bandwidth": float(
                 self._value(f"osd_mclock_max_sequential_bandwidth_{device}")
             ),
             "max_capacity_iops": iops,
-            "cost": cost_model(release, per_byte, self._osd.is_disk),
+            "cost": cost_model(release, per_byte, item_bytes, self._osd.is_disk),
             "shares": shares,
             "sub_reads_in_class": sub_reads_in_class(release),
         }

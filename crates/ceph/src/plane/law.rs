@@ -2,7 +2,7 @@
 
 use super::{OpClass, Work, WorkKind};
 use crate::input::DeviceLaw;
-use crate::settings::{CostModel, OpQueue, OsdSettings, Share};
+use crate::settings::{CostModel, Mclock, OpQueue, OsdSettings, Share};
 
 /// Bytes that an item of deletion costs in the queue (`osd_pg_delete_cost`).
 const DELETE_COST: u64 = 1 << 20;
@@ -63,6 +63,8 @@ pub(super) fn cost(settings: &OsdSettings, asked: Asked, work: &Work, round_byte
     let bytes = match asked {
         Asked::Item => match settings.queue {
             OpQueue::Wpq { osd_recovery_cost, .. } => osd_recovery_cost as f64,
+            // Only since PR 49975 an item costs what its objects hold.
+            OpQueue::Mclock(Mclock { cost: CostModel::Iops { osd_recovery_cost, .. }, .. }) => osd_recovery_cost as f64,
             OpQueue::Mclock(_) => work.piece_bytes as f64 * f64::from(work.data_pieces.max(1)),
         },
         Asked::Pull => round_bytes.clamp(PULL_COST.0 as f64, PULL_COST.1 as f64),
@@ -79,7 +81,7 @@ fn scaled(settings: &OsdSettings, bytes: f64) -> f64 {
         OpQueue::Wpq { .. } => bytes,
         OpQueue::Mclock(mclock) => match mclock.cost {
             CostModel::Bandwidth => bytes.max(mclock.max_sequential_bandwidth / mclock.max_capacity_iops),
-            CostModel::Iops { per_io, per_byte } => per_io + bytes * per_byte,
+            CostModel::Iops { per_io, per_byte, .. } => per_io + bytes * per_byte,
         },
     }
 }

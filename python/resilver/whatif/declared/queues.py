@@ -32,7 +32,10 @@ def queues() -> Iterator[Setting]:
             most=63,
         )
     yield osd_setting(
-        "osd_recovery_cost", "bytes", "The cost of an item of recovery under WPQ.", 20 * MIB
+        "osd_recovery_cost",
+        "bytes",
+        "The cost of an item of recovery under WPQ, and under the first mClock.",
+        20 * MIB,
     )
     deleted = {"": (0.0,) * 2, "_hdd": (0.0, 5.0), "_ssd": (0.0, 1.0), "_hybrid": (0.0, 1.0)}
     slept = {"": (0.0,) * 2, "_hdd": (0.0, 0.1), "_ssd": (0.0,) * 2, "_hybrid": (0.0, 0.025)}

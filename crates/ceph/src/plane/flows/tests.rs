@@ -73,7 +73,8 @@ fn the_first_profiles_of_quincy_take_times_in_the_ratio_of_their_limits() {
         let mut shares = profile("balanced");
         shares.recovery.limit = Some(limit);
         let crate::settings::OpQueue::Mclock(mut queue) = mclock(false, shares) else { unreachable!("made so") };
-        queue.cost = crate::settings::CostModel::Iops { per_io: 1.0, per_byte: 1.0 / 65_536.0 };
+        queue.cost =
+            crate::settings::CostModel::Iops { per_io: 1.0, per_byte: 1.0 / 65_536.0, osd_recovery_cost: 4 << 20 };
         let settings = settings(false, crate::settings::OpQueue::Mclock(queue));
         alone(&Case::of(2, fast, &settings, vec![push(0, 1, 5000, 4 << 20)])).0
     });

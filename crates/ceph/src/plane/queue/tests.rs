@@ -137,7 +137,7 @@ fn small_objects_cost_as_much_as_the_floor() {
     assert_eq!(item(4 << 20), 4.0 * MIB);
     // The old model of the same device: requests, and bytes as parts of one.
     let OpQueue::Mclock(mut old) = settings.queue.clone() else { unreachable!("made so above") };
-    old.cost = CostModel::Iops { per_io: 1.0, per_byte: 1.0 / 65_536.0 };
+    old.cost = CostModel::Iops { per_io: 1.0, per_byte: 1.0 / 65_536.0, osd_recovery_cost: 4 << 20 };
     let old = OsdSettings { queue: OpQueue::Mclock(old), ..settings.clone() };
     assert_eq!(law::cost(&old, Asked::Item, &work(4 << 20), 0.0), 65.0);
     let rates = law::rates(&old, OpClass::Recovery).expect("mClock has rates");
