@@ -164,6 +164,18 @@ def test_settings_are_searched_for_an_aim(report: Path) -> None:
     assert none["best"] is None and none["commands"] == []
 
 
+def test_what_mclock_resets_is_searched_with_the_setting_that_stops_it(small: Path) -> None:
+    words = ["--drain", "osd.33", "--search", "osd_max_backfills=2/1", "--aim", "whole in 60 d"]
+    found = answered(small, *words, "--horizon", "60 d")
+    assert found["commands"] == [
+        "ceph config set osd osd_mclock_override_recovery_settings true",
+        "ceph config set osd osd_max_backfills 2",
+    ]
+    # The slots count: two heal sooner than one.
+    ends = {one["settings"]["osd_max_backfills"]: one["measure"] for one in found["trials"]}
+    assert ends["2"] < ends["1"]
+
+
 def test_tables_are_written_under_their_schema(small: Path, tmp_path: Path) -> None:
     done = command("what-if", small, "--drain", "osd.1", "--tables", tmp_path / "tables")
     assert done.returncode == 0, done.stderr

@@ -140,6 +140,33 @@ def test_the_more_particular_setting_wins_and_what_is_stated_wins_over_all() -> 
     assert [osd_settings(some, osd)["osd_recovery_sleep"] for osd in (0, 1, 4)] == [0.5, 0.4, 0.2]
 
 
+@pytest.mark.parametrize(
+    ("stated", "removed"),
+    [
+        ("osd_max_backfills=4", ["osd.1", "osd/class:hdd"]),
+        ("osd/class:hdd osd_max_backfills=4", ["osd.1"]),
+        # OSD 1 is a disk, which this is not for.
+        ("osd/class:ssd osd_max_backfills=4", []),
+        ("osd.1 osd_max_backfills=4", []),
+        ("osd.2 osd_max_backfills=4", []),
+        ("global osd_max_backfills=4", ["osd.1", "osd", "osd/class:hdd"]),
+    ],
+)
+def test_lines_to_paste_take_away_what_would_win_over_them(stated: str, removed: list[str]) -> None:
+    entries = (
+        ConfigEntry("osd.1", "", "osd_max_backfills", "2"),
+        ConfigEntry("osd", "", "osd_max_backfills", "3"),
+        ConfigEntry("osd", "class:hdd", "osd_max_backfills", "5"),
+        ConfigEntry("mon", "", "osd_max_backfills", "7"),
+        ConfigEntry("osd", "", "osd_recovery_sleep", "0"),
+    )
+    ready = prepared(of_release(16, 2, 15, config=entries), set_option=stated)
+    lines = ready.steps[0].commands
+    assert lines[:-1] == tuple(f"ceph config rm {who} osd_max_backfills" for who in removed)
+    who = stated.rpartition(" ")[0] or "osd"
+    assert lines[-1] == f"ceph config set {who} osd_max_backfills 4"
+
+
 def test_the_general_sleep_wins_over_that_of_the_device() -> None:
     ready = prepared(of_release(16, 2, 15), set_option="osd_recovery_sleep=0.05")
     assert [osd_settings(ready, osd)["osd_recovery_sleep"] for osd in (DISK, FLASH)] == [0.05] * 2

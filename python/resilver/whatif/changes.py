@@ -10,7 +10,7 @@ from resilver.errors import ConfigError, Problem, name_remedy, show
 from resilver.importers.text import CRUSH_MAGIC, read_bytes
 from resilver.whatif import pool_changes
 from resilver.whatif.cluster import FLAGS, Cluster
-from resilver.whatif.configuration import Ledger, read_setting, setting_command
+from resilver.whatif.configuration import Ledger, read_setting
 from resilver.whatif.naming import Made, Targets, listed, number, pair, targets, verb
 from resilver.whatif.osd_settings import all_settings
 from resilver.whatif.tree import Tree
@@ -142,7 +142,8 @@ def _set_option(value: str, cluster: Cluster) -> Made:
         "osd_settings": cluster.settings.osd,
         "of_osd": sorted(cluster.settings.of_osd.items()),
     }
-    return Made([change], setting_text(value), [setting_command(entry)])
+    lines = cluster.setting_lines(entry)
+    return Made([change], setting_text(value), lines)
 
 
 def setting_text(value: str) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 from resilver import core_input
 from resilver.errors import ConfigError, Problem, name_remedy, show
-from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, PoolInfo
+from resilver.importers.ceph import MDS_PLUGINS, ClusterReport, ConfigEntry, PoolInfo
 from resilver.units import exact_bytes
-from resilver.whatif.configuration import Configuration, Daemon, Ledger
+from resilver.whatif.configuration import Configuration, Daemon, Ledger, setting_commands
 from resilver.whatif.fitting import Need
 from resilver.whatif.hardware import Hardware, choose_hardware
 from resilver.whatif.osd_settings import AllSettings, OsdKind, all_settings
@@ -117,6 +117,11 @@ class Cluster:
             raise ConfigError(Problem("there is no pool of this name", remedy, value=show(name)))
         return found
 
+    def setting_lines(self, entry: ConfigEntry) -> list[str]:
+        """The lines that set a setting here."""
+        daemons = [kind.daemon for kind in self.kinds.values()]
+        return setting_commands(entry, self.report.config or (), daemons)
+
     def note(self, sentence: str) -> None:
         """Tell a reader something once."""
         if sentence not in self.notes:
@@ -201,6 +206,10 @@ def _min_alloc(cluster: Cluster, kind: OsdKind) -> int:
     if stated is not None and stated.min_alloc_bytes:
         size = stated.min_alloc_bytes
         cluster.ledger.note(name, exact_bytes(size), "dump", "ceph osd metadata", kind.name)
+        if cluster.configuration.find(name, kind.daemon).origin == "stated":
+            cluster.note(
+                f"{name} as stated has no effect: OSDs keep the unit that they began with."
+            )
         return size
     found = cluster.configuration.find(name, kind.daemon)
     size = int(found.value)

@@ -110,7 +110,7 @@ def _sections(daemon: Daemon, name: str) -> tuple[str, ...]:
 def _mask_rank(entry: ConfigEntry, daemon: Daemon) -> int | None:
     """How particular an entry's mask is for a daemon; None where it is not for it."""
     rank = 0
-    for part in filter(None, entry.mask.split("/")):
+    for part in _parts(entry.mask):
         kind, _, wanted = part.partition(":")
         if kind == "class":
             if wanted != daemon.device_class:
@@ -151,9 +151,44 @@ def read_setting(text: str) -> ConfigEntry:
     return ConfigEntry(section, mask, setting.name, value.strip())
 
 
-def setting_command(entry: ConfigEntry) -> str:
-    """The line that sets it."""
-    return f"ceph config set {_who(entry)} {entry.name} {shlex.quote(entry.value)}"
+def setting_commands(
+    entry: ConfigEntry, present: Iterable[ConfigEntry], daemons: Iterable[Daemon]
+) -> list[str]:
+    """The lines that set it, after those that take away what would win over it.
+
+    Args:
+        entry: What is to be set.
+        present: What `ceph config dump` lists.
+        daemons: The OSDs.
+    """
+    own = SETTINGS[entry.name].daemon
+    asking = list(daemons) if own == "osd" else [Daemon(own)]
+    by_number = {one.number: one for one in asking}
+    lines = []
+    for one in present:
+        if one.name != entry.name:
+            continue
+        number = one.section.partition(".")[2]
+        heeding = (
+            [by_number[int(number)]] if number.isdigit() and int(number) in by_number else asking
+        )
+        if any(_wins(one, entry, daemon) for daemon in heeding):
+            lines.append(shlex.join(["ceph", "config", "rm", _who(one), one.name]))
+    return [*lines, shlex.join(["ceph", "config", "set", _who(entry), entry.name, entry.value])]
+
+
+def _wins(one: ConfigEntry, over: ConfigEntry, daemon: Daemon) -> bool:
+    """Whether a daemon heeds an entry more than another that is for it too."""
+    sections = _sections(daemon, one.name)
+    masks = _mask_rank(one, daemon), _mask_rank(over, daemon)
+    if one.section not in sections or over.section not in sections or None in masks:
+        return False
+    ranks = [sections.index(each.section) for each in (one, over)]
+    return (ranks[0], masks[0] or 0) > (ranks[1], masks[1] or 0)
+
+
+def _parts(mask: str) -> list[str]:
+    return [part for part in mask.split("/") if part]
 
 
 class Ledger:

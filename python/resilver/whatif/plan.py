@@ -14,7 +14,7 @@ from resilver.units import Seconds
 from resilver.whatif.answer import PlannedStep
 from resilver.whatif.changes import CHANGES, setting_text
 from resilver.whatif.cluster import Cluster, ratios_of
-from resilver.whatif.configuration import read_setting, setting_command
+from resilver.whatif.configuration import read_setting
 from resilver.whatif.fitting import Need, Room, check_fit, room_of
 from resilver.whatif.kinds import BY_KEY, KINDS
 
@@ -192,7 +192,8 @@ def resolve(plan: Plan, cluster: Cluster) -> tuple[list[dict[str, Any]], list[Pl
     for one in sorted(plan.changes, key=lambda change: change.at_seconds):
         if _is_start_setting(one):
             entry = read_setting(one.value)
-            told.append(PlannedStep(0.0, setting_text(one.value), (setting_command(entry),)))
+            lines = cluster.setting_lines(entry)
+            told.append(PlannedStep(0.0, setting_text(one.value), tuple(lines)))
             continue
         try:
             made = CHANGES[one.key](one.value, cluster)

@@ -12,8 +12,8 @@ from resilver.importers.ceph import ClusterReport
 from resilver.whatif.aims import Axis, Goal, read_aim, read_axes
 from resilver.whatif.answer import WhatIf
 from resilver.whatif.asking import Asked, prepare
+from resilver.whatif.changes import setting_text
 from resilver.whatif.columns import TABLES
-from resilver.whatif.configuration import read_setting, setting_command
 from resilver.whatif.perform import Told, run_all
 from resilver.whatif.plan import Plan, Wanted
 from resilver.whatif.several import Search, Trial
@@ -117,16 +117,16 @@ class _Tried:
             axis.setting.name: axis.values[at] for axis, at in zip(self.axes, choice, strict=True)
         }
         if self.needs_override and any(name.startswith(_SET_BY_MCLOCK) for name in made):
-            # Ceph throws the others away where it comes after them.
-            made = {_OVERRIDE: "true", **made}
+            made.setdefault(_OVERRIDE, "true")
         return made
 
     def _planned(self, choice: Choice) -> Plan:
         stated = self._stated(choice)
         settings = [
-            Wanted("set_option", f"{name}={value}", 0.0, "--search")
-            for name, value in stated.items()
-            if f"{name}={value}" not in {one.value for one in self.plan.start_settings}
+            Wanted("set_option", f"{name}={stated[name]}", 0.0, "--search")
+            # Ceph heeds the others once this one is set.
+            for name in sorted(stated, key=lambda name: name != _OVERRIDE)
+            if f"{name}={stated[name]}" not in {one.value for one in self.plan.start_settings}
         ]
         label = ", ".join(f"{name} = {value}" for name, value in stated.items())
         return Plan(f"{self.plan.name} with {label}", (*self.plan.changes, *settings))
@@ -153,15 +153,18 @@ class _Tried:
         choices = sorted(self.answers, key=self.order)
         trials = [self._trial(one) for one in choices]
         best = trials[0] if trials[0].meets else None
-        stated = self._stated(choices[0]) if best else {}
-        commands = [setting_command(read_setting(f"{a}={b}")) for a, b in stated.items()]
+        # Its own steps are the plan's, and those of its settings the last.
+        answer = self.answers[choices[0]]
+        names = self._stated(choices[0]) if best else {}
+        texts = {setting_text(f"{name}={value}") for name, value in names.items()}
+        commands = [line for step in answer.steps if step.text in texts for line in step.commands]
         return Search(
             aim=aim,
             names=tuple(axis.setting.name for axis in self.axes),
             trials=tuple(trials),
             best=best,
             commands=tuple(commands),
-            answer=self.answers[choices[0]],
+            answer=answer,
         )
 
     def _trial(self, choice: Choice) -> Trial:
