@@ -222,3 +222,17 @@ def test_the_bundle_is_never_written_over(report: Path, tmp_path: Path) -> None:
     done = command("what-if", own, "-o", own)
     assert done.returncode == 2 and "would be lost" in done.stderr
     assert own.read_bytes() == report.read_bytes()
+
+
+@pytest.mark.parametrize("at", ["", " @ 1 h"])
+def test_a_setting_that_mclock_throws_away_is_told(small: Path, at: str) -> None:
+    words = ("--set-option", "osd_max_backfills=8" + at, "--horizon", "2 h")
+    notes = answered(small, *words, code=1)["notes"]
+    assert sum("(osd) has no effect, as mClock resets it" in note for note in notes) == 1
+
+
+def test_osds_keep_the_unit_that_they_began_with(small: Path) -> None:
+    words = ("--set-option", "bluestore_min_alloc_size_hdd=65536", "--horizon", "2 h")
+    stated, plain = answered(small, *words, code=1), answered(small, *words[2:], code=1)
+    assert stated["tables"]["osds"] == plain["tables"]["osds"]
+    assert sum("OSDs keep the unit that they began with" in note for note in stated["notes"]) == 1
