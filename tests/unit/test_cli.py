@@ -24,6 +24,7 @@ COMMANDS = (
     "status",
     "report",
     "reproduce",
+    "what-if",
     "schema",
     "place",
     "size",
@@ -75,7 +76,7 @@ def test_help_is_grouped_by_what_a_person_wants() -> None:
         named = (line[2:] for line in part.splitlines() if line[:1] == "│" and line[2:3].isalpha())
         groups[heading] = {line.split()[0] for line in named}
     assert groups == {
-        "Simulate": {"demo", "check", "run", "status", "report", "reproduce"},
+        "Simulate": {"demo", "check", "run", "status", "report", "reproduce", "what-if"},
         "Judge": {"place", "quality", "redundancy", "topology", "size", "profile"},
         "Advise": {"advise", "route", "signature"},
         "Read": {
