@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -76,6 +76,20 @@ class Configuration:
                 one = (entry, Found(value, "config" if origin == "config" else "stated", where))
                 sections.setdefault(entry.section, []).append(one)
         return found
+
+    @cached_property
+    def _tellers(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """The sections that entries have, and the types of bucket that masks name."""
+        entries = (*self.entries, *self.stated)
+        kinds = {part.partition(":")[0] for one in entries for part in _parts(one.mask)}
+        return frozenset(one.section for one in entries), tuple(sorted(kinds - {"class"}))
+
+    def telling(self, daemon: Daemon) -> Hashable:
+        """What settings of a daemon may depend on; equal for those that no entry tells apart."""
+        sections, kinds = self._tellers
+        own = f"{daemon.kind}.{daemon.number}"
+        places = tuple(daemon.places.get(kind) for kind in kinds)
+        return daemon.device_class, places, own if own in sections else ""
 
     def find(self, name: str, daemon: Daemon) -> Found:
         """What a daemon has for a setting.
@@ -210,6 +224,11 @@ class Ledger:
     def note(self, name: str, value: str, origin: Origin, sentence: str, who: str) -> None:
         """Remember that `who` (an OSD's name; empty for the cluster) has this value."""
         self._rows.setdefault((name, value, origin, sentence), []).append(who)
+
+    def repeat(self, other: Ledger, who: str) -> None:
+        """Remember that `who` has what another ledger keeps."""
+        for row in other._rows:
+            self._rows.setdefault(row, []).append(who)
 
     def found(self, setting: Setting, found: Found, who: str, sentence: str = "") -> None:
         """Remember what `Configuration.find` answered."""

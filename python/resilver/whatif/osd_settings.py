@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,9 +103,16 @@ def all_settings(
     """
     distinct: dict[str, int] = {}
     of_osd = {}
+    # OSDs that no entry tells apart have the same, and are looked up once.
+    known: dict[Hashable, tuple[int, Ledger]] = {}
     for osd in osds:
-        text = json.dumps(_OneOsd(configuration, osd, ledger).made())
-        of_osd[osd.id] = distinct.setdefault(text, len(distinct))
+        alike = (osd.is_disk, osd.is_hybrid, configuration.telling(osd.daemon))
+        if alike not in known:
+            used = Ledger()
+            text = json.dumps(_OneOsd(configuration, osd, used).made())
+            known[alike] = (distinct.setdefault(text, len(distinct)), used)
+        of_osd[osd.id], used = known[alike]
+        ledger.repeat(used, osd.name)
     return AllSettings(_cluster(configuration, ledger), list(map(json.loads, distinct)), of_osd)
 
 
