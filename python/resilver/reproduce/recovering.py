@@ -187,10 +187,10 @@ class Run:
 
 def whole_seconds(lab: Lab, run: Run) -> float:
     """How long a lab takes until it is whole."""
+    from resilver.simulate.ceph import heal
     from resilver.whatif.asking import Asked, prepare
     from resilver.whatif.cluster import Given
     from resilver.whatif.perform import changes_of
-    from resilver.simulate.ceph import heal
 
     plan = changes_of({"set_option": run.options, **run.changes})
     # One machine, or a network that was never the limit.
@@ -222,7 +222,8 @@ def recovery_rows(
     Args:
         flash: The lab of flash, under the first mClock and WPQ: ``groups``, ``objects``,
             ``osd_bytes``, ``requests_per_second`` and ``bytes_per_second`` of a device, ``fitted``
-            seconds of the first profile.
+            seconds of the first profile; ``writes_per_second`` of 4 KiB that
+            clients were served under WPQ.
         disks: The lab of disks, likewise.
         releases: Two releases under a coded pool: ``versions``, ``objects`` by size,
             ``stored_bytes``.
@@ -250,6 +251,7 @@ def _lab_rows(
     osd_bytes: int,
     requests_per_second: float,
     bytes_per_second: float,
+    writes_per_second: float,
     fitted: float,
 ) -> Iterator[Row]:
     """One OSD of four comes back to a pool that was filled without it."""
@@ -270,8 +272,10 @@ def _lab_rows(
         options = ("osd_op_queue=mclock_scheduler", f"osd_mclock_profile={profile}")
         return whole_seconds(lab, Run(options, _BACK, law, cost_per_byte=per_byte))
 
-    wpq = whole_seconds(lab, Run(("osd_op_queue=wpq",), _BACK, law))
-    yield {"cluster": name, "setting": "wpq", "seconds": wpq, "fitted": False}
+    load = (f"data: {writes_per_second:g} writes/s of 4 KiB",)
+    for setting, clients in (("wpq", load), ("wpq alone", ())):
+        wpq = whole_seconds(lab, Run(("osd_op_queue=wpq",), _BACK, law, clients, by_events=False))
+        yield {"cluster": name, "setting": setting, "seconds": wpq, "fitted": False}
     cost = _solved(lambda per_byte: run(_MCLOCK[0], per_byte), fitted, 1e-7, 1e-2)
     for rank, profile in enumerate(_MCLOCK):
         seconds = run(profile, cost)
@@ -293,19 +297,17 @@ def _release_rows(
     stored_bytes: float,
     device: Mapping[str, float],
 ) -> Iterator[Row]:
-    """Two nodes of eight stop in turn, two hours each, and come back."""
-    changes = {
-        "stop": ("host=node0", "host=node1 @ 4 h"),
-        "start": ("host=node0 @ 2 h", "host=node1 @ 6 h"),
-    }
+    """A node of eight is lost for good, under two releases."""
     for size, object_bytes in objects.items():
         for version in versions:
             lab = Lab(
                 8, 24, "hdd", 2 * 10**12, 4096, round(stored_bytes / object_bytes), object_bytes,
                 copies=0, code=(4, 2), version=version,
             )  # fmt: skip
-            options = ("osd_op_queue=mclock_scheduler",)
-            seconds = whole_seconds(lab, Run(options, changes, device, by_events=False))
+            run = Run(
+                ("osd_op_queue=mclock_scheduler",), {"fail": "host=node0"}, device, by_events=False
+            )
+            seconds = whole_seconds(lab, run)
             name = f"{size} {version}"
             yield {"cluster": "releases", "setting": name, "seconds": seconds, "fitted": False}
 
