@@ -3,8 +3,9 @@
 A page is a script that begins in an empty folder. ```console blocks give commands after `$ `; lines
 below a command must appear in its output, in order, where `...` stands for anything. ```python
 blocks of a page share their names. Comments before a block direct the test: `<!-- file: NAME -->`
-writes the block to a file, `<!-- data: PATH as NAME -->` gives a real input, and `<!-- not run:
-REASON -->` leaves a block out.
+writes the block to a file, `<!-- data: PATH as NAME -->` gives a real input, `<!-- made: KEY=VALUE
+... as NAME -->` the dumps of a made-up Ceph cluster of that `Shape`, and `<!-- not run: REASON -->`
+leaves a block out.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from pathlib import Path
 import pytest
 
 from tests.front_door import shell_environment
+from tests.reference.ceph_cluster import write_cluster
+from tests.reference.ceph_rows import Shape
 
 ROOT = Path(__file__).resolve().parents[2]
 HOW_TO = sorted(path for path in (ROOT / "docs" / "how-to").glob("*.md") if path.stem != "index")
 PAGES = [ROOT / "docs" / "tutorial.md", *HOW_TO]
 TOKEN = re.compile(
-    r"^<!-- (?P<word>file|data|not run): (?P<value>.*?) -->$"
+    r"^<!-- (?P<word>file|data|made|not run): (?P<value>.*?) -->$"
     r"|^```(?P<language>\w*)\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -42,9 +45,9 @@ def steps_of(page: str) -> list[Step]:
     steps: list[Step] = []
     directive = ("", "")
     for token in TOKEN.finditer(page):
-        if token["word"] == "data":
+        if token["word"] in ("data", "made"):
             source, name = token["value"].split(" as ")
-            steps.append(Step("data", source, name))
+            steps.append(Step(token["word"], source, name))
         elif token["word"]:
             directive = (token["word"], token["value"])
         else:
@@ -166,6 +169,10 @@ def run_page(page: str, folder: Path, shared_data: Path | None) -> int:
             elif step.kind == "data":
                 assert shared_data is not None
                 (folder / step.name).symlink_to(shared_data / step.text)
+            elif step.kind == "made":
+                pairs = (word.split("=") for word in step.text.split())
+                shape = Shape(**{key: json.loads(value) for key, value in pairs})
+                write_cluster(folder / step.name, shape)
             elif step.kind == "console":
                 for command, expected in commands_of(step.text):
                     count += 1
