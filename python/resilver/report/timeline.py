@@ -110,7 +110,10 @@ def _panel(
         ends = rows(x=[0.0], x2=[marks.warm_up / time.divisor])
         place = {"x": {"field": "x"}, "x2": {"field": "x2"}}
         layers.append({"data": ends, "mark": shade, "encoding": place})
-    for rank, (name, _, _) in enumerate(panel.series):
+    # What stands on others is drawn first: its outline lies on theirs wherever it is nothing.
+    ranks = range(len(names))
+    for rank in reversed(ranks) if panel.stacked else ranks:
+        name = names[rank]
         line: Spec = {"strokeWidth": 1.75, "interpolate": "step-after", "clip": True}
         mark: Spec = {"type": "line", **line}
         if panel.filled:
