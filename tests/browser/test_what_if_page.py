@@ -97,7 +97,7 @@ def test_names_are_text_whatever_they_are(page: Page, pages: dict[str, Path]) ->
 def test_lines_to_paste_are_selected_for_copying(page: Page, pages: dict[str, Path]) -> None:
     page.open(pages["whole"], 1366, 768)
     for name, line in (
-        ("commands", "ceph osd set noout"),
+        ("commands", "# 1 h after the start:\nceph osd set noout"),
         ("upmaps", "ceph osd pg-upmap-items 1.1a 4 7"),
     ):
         page.evaluate(f"document.querySelector('[data-copy={name}]').click()")

@@ -138,6 +138,15 @@ def test_plans_are_compared_with_changes_beside(report: Path, tmp_path: Path) ->
     assert pq.read_table(tables / "plan-2" / "fill.parquet").schema.equals(TABLES["fill"])
 
 
+def test_lines_to_paste_say_which_are_for_later(small: Path) -> None:
+    words = ("--reweight", "osd.1=0.9", "--reweight", "osd.2=0.9 @ 2 h", "--reweight")
+    found = answered(small, "--balance", "off", *words, "osd.3=0.9 @ 2 h")
+    lines = found["commands"]
+    later = lines.index("# 2 h after the start:")
+    assert [line.split()[3] for line in lines[later + 1 :]] == ["osd.2", "osd.3"]
+    assert "ceph osd reweight osd.1 0.9" in lines[:later]
+
+
 def test_each_host_fails_in_turn_and_the_worst_comes_first(small: Path) -> None:
     found = answered(small, "--each", "host", "--horizon", "60 d", code=1)
     parts = found["parts"]

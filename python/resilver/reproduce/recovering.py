@@ -279,8 +279,8 @@ def _lab_rows(
     cost = _solved(lambda per_byte: run(_MCLOCK[0], per_byte), fitted, 1e-7, 1e-2)
     for rank, profile in enumerate(_MCLOCK):
         seconds = run(profile, cost)
-        row: Row = {"cluster": name, "setting": profile, "seconds": seconds}
-        yield row | {"fitted": rank == 0, "parameter": cost}
+        row = {"cluster": name, "setting": profile, "seconds": seconds}
+        yield {**row, "fitted": rank == 0, "parameter": cost}
 
 
 def _solved(of: Callable[[float], float], target: float, low: float, high: float) -> float:

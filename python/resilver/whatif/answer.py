@@ -13,6 +13,8 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from resilver.quantities import duration
+
 Origin = Literal["stated", "config", "dump", "release default", "assumed"]
 """Who says so: the user; `ceph config dump`; another dump; Ceph's default for the release; or we,
 by what is known."""
@@ -168,8 +170,18 @@ class WhatIf:
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """The lines that do the plan on the real cluster, in its order."""
-        return tuple(line for step in self.steps for line in step.commands)
+        """The lines that do the plan on the real cluster, in its order.
+
+        A comment of the shell stands before those that are for later.
+        """
+        lines: list[str] = []
+        told = 0.0
+        for step in self.steps:
+            if step.commands and step.at_seconds != told:
+                told = step.at_seconds
+                lines.append(f"# {duration(told)} after the start:")
+            lines += step.commands
+        return tuple(lines)
 
     @property
     def holds(self) -> bool:
