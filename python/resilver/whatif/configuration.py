@@ -229,6 +229,7 @@ class Ledger:
         """Remember that `who` has what another ledger keeps."""
         for row in other._rows:
             self._rows.setdefault(row, []).append(who)
+        self._warnings |= other._warnings
 
     def found(self, setting: Setting, found: Found, who: str, sentence: str = "") -> None:
         """Remember what `Configuration.find` answered."""
