@@ -20,11 +20,12 @@ _NAMES_WIDTH = 26
 _PLAN_WIDTH = 17
 
 
-def print_answer(answer: WhatIf) -> None:
+def print_answer(answer: WhatIf, told: Sequence[str] = ()) -> None:
     """Print an answer: sentences, its pools, who gets full, what it rests on, lines to paste.
 
     Args:
         answer: The answer.
+        told: Lines to paste that stand above already.
     """
     from resilver.report.whatif import sentences, tables
     from resilver.report.whatif.page import upmap_lines
@@ -40,8 +41,11 @@ def print_answer(answer: WhatIf) -> None:
         passed = sum(bool(facts.passing(level)) for level in LEVELS)
         print_figures("OSDs that get to a ratio", crossings, 2 + passed, _ROWS)
     _print_basis([*sentences.assumption_sentences(answer.assumptions), *answer.notes])
-    print_lines("To paste:", answer.commands)
-    print_lines("The balancer's entries:", upmap_lines(answer))
+    print_lines("To paste:", [line for line in answer.commands if line not in told])
+    entries = upmap_lines(answer)
+    print_lines("The balancer's entries:", entries[:_ROWS])
+    if len(entries) > _ROWS:
+        output().print(Text(f"... and {len(entries) - _ROWS:,} more; the page and --json have all"))
 
 
 def print_compared(compared: PlansCompared) -> None:
@@ -93,7 +97,7 @@ def print_search(search: Search) -> None:
     print_lines("To paste:", search.commands)
     nearest = "With these settings:" if search.holds else "With what comes nearest to the aim:"
     output().print(Text(nearest, "bold"))
-    print_answer(search.answer)
+    print_answer(search.answer, search.commands)
 
 
 def _print_sentences(said: Sequence[str]) -> None:

@@ -291,6 +291,7 @@ impl Healing {
         }
         let gone = self.groups[child as usize].clone();
         merge_into(&mut self.groups[parent as usize], &gone);
+        self.merged.push((child, parent));
         self.groups[child as usize].exists = false;
         self.groups[child as usize].pieces.clear();
         self.count_out(child);

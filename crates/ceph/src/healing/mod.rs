@@ -64,6 +64,8 @@ pub struct Healing {
     pub(crate) record: Record,
     /// Who had each group at the start.
     pub(crate) first_holders: Vec<Vec<(u32, u8)>>,
+    /// (child, parent) of groups that were merged, in order.
+    pub(crate) merged: Vec<(u32, u32)>,
     /// How many groups there were at the start.
     pub(crate) first_groups: usize,
     /// The map at the start.
@@ -130,6 +132,7 @@ impl Healing {
             first_map: map.clone(),
             first_groups: groups.len(),
             first_holders: groups.iter().map(first_holders).collect(),
+            merged: Vec::new(),
             fill: Fill::new(input.ratios),
             clients: Clients::new(&input.load, &protections),
             record: Record::new(pools),

@@ -13,13 +13,26 @@ fn until(left: u64, time: SimTime) -> Option<f64> {
     (left == 0).then(|| time.seconds())
 }
 
-/// Bytes that must move at least, from who had a group at the start to who should have it at the end.
-fn least_bytes(healing: &Healing, number: usize) -> u64 {
-    let group = &healing.groups[number];
-    let protection = &healing.protections[group.pool];
-    let first = &healing.first_holders[number];
-    let new = members(&group.up, protection.is_coded()).filter(|member| !first.contains(member)).count();
-    new as u64 * group.contents.objects * group.contents.moved_piece_bytes(protection)
+/// Bytes of each pool that must move at least, from who had a group at the start to who should have it at the end; what a group that was
+/// merged into another held should be where that one is.
+fn least_bytes(healing: &Healing) -> Vec<u64> {
+    let mut least = vec![0; healing.map.pools().len()];
+    let mut own: Vec<_> = healing.groups.iter().map(|group| group.contents).collect();
+    let mut heirs: Vec<u32> = (0..healing.groups.len() as u32).collect();
+    for &(child, parent) in healing.merged.iter().rev() {
+        let (gone, left) = (healing.groups[child as usize].contents, &mut own[parent as usize]);
+        left.objects = left.objects.saturating_sub(gone.objects);
+        left.bytes = left.bytes.saturating_sub(gone.bytes);
+        left.omap_bytes = left.omap_bytes.saturating_sub(gone.omap_bytes);
+        heirs[child as usize] = heirs[parent as usize];
+    }
+    for ((contents, heir), first) in own.iter().zip(heirs).zip(&healing.first_holders) {
+        let group = &healing.groups[heir as usize];
+        let protection = &healing.protections[group.pool];
+        let new = members(&group.up, protection.is_coded()).filter(|member| !first.contains(member)).count();
+        least[group.pool] += new as u64 * contents.objects * contents.moved_piece_bytes(protection);
+    }
+    least
 }
 
 /// Whether a group's data is gone: what runs, and what was stopped in order and may return, does not have it.
@@ -32,11 +45,10 @@ fn is_lost(healing: &Healing, group: &Group, gone: &BTreeSet<u32>) -> bool {
 /// A row a pool.
 pub(super) fn pools(healing: &Healing) -> Table {
     let (pools, kept) = (healing.map.pools(), &healing.counts.pools);
-    let mut least = vec![0; pools.len()];
+    let least = least_bytes(healing);
     let mut lost = vec![0; pools.len()];
     let gone = healing.dead();
-    for (number, group) in healing.groups.iter().enumerate().filter(|(_, group)| group.exists) {
-        least[group.pool] += least_bytes(healing, number);
+    for group in healing.groups.iter().filter(|group| group.exists) {
         lost[group.pool] += u64::from(is_lost(healing, group, &gone));
     }
     let moved = &healing.record.by_pool;

@@ -63,7 +63,8 @@ fn state_of(healing: &Healing, number: usize) -> (String, String) {
     } else if job.work.is_some() {
         "the run ended while it moved".to_owned()
     } else if found < protection.size as usize {
-        format!("its rule finds {found} OSDs that are up, of {}", protection.size)
+        let osds = if found == 1 { "OSD that is" } else { "OSDs that are" };
+        format!("its rule finds {found} {osds} up, of {}", protection.size)
     } else {
         "it is below min_size, and osd_allow_recovery_below_min_size is false".to_owned()
     };
