@@ -1,0 +1,25 @@
+"""Words that the core tells and a page explains are the same, and so are names of settings."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from resilver.report.whatif.sentences import GOVERNS
+from resilver.whatif.declared import SETTINGS
+
+CRATE = Path(__file__).parents[2] / "crates" / "ceph" / "src" / "healing"
+
+
+def test_every_limit_that_is_explained_is_one_that_the_core_tells() -> None:
+    told = {
+        word
+        for path in CRATE.rglob("*.rs")
+        for word in re.findall(r'"([a-z ]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert set(GOVERNS) <= told, sorted(set(GOVERNS) - told)
+
+
+def test_what_governs_a_limit_is_a_setting_or_a_ratio() -> None:
+    for name in GOVERNS.values():
+        assert name in SETTINGS or name.endswith(" ratio"), name
