@@ -6,17 +6,8 @@ use resilver_placement::crush::MapError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CephError {
     /// A value breaks a rule.
-    #[error("{field} = {value}: {rule}; {remedy}")]
-    Invalid {
-        /// The field, as a path a person can find (`osd.12: reweight`).
-        field: String,
-        /// The value found.
-        value: String,
-        /// The rule it breaks.
-        rule: String,
-        /// What to do.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Invalid(MapError),
     /// The CRUSH map cannot be used, or cannot be changed so.
     #[error("{field}: {error}")]
     Crush {
@@ -41,7 +32,7 @@ impl CephError {
         rule: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self::Invalid { field: field.into(), value: value.to_string(), rule: rule.into(), remedy: remedy.into() }
+        Self::Invalid(MapError::invalid(field, value, rule, remedy))
     }
 
     /// What a CRUSH map's error becomes here.

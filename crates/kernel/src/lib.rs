@@ -52,4 +52,4 @@ pub use pace::Pace;
 pub use prefetch::prefetch;
 pub use run::{ExitReason, Limit, Model, run};
 pub use schedule::{Event, KernelError, Schedule};
-pub use stream::{Purpose, Stream, philox4x64};
+pub use stream::{Purpose, Stream, exp, ln, philox4x64};

@@ -8,6 +8,7 @@ mod ceph;
 mod codes;
 mod crush;
 mod devices;
+mod durability;
 mod errors;
 mod faults;
 mod flows;
@@ -30,6 +31,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<codes::Code>()?;
     module.add_class::<codes::CodeTree>()?;
     module.add_class::<ceph::Healing>()?;
+    module.add_class::<durability::ChainModel>()?;
+    module.add_class::<durability::DurabilityModel>()?;
     module.add_class::<crush::CrushMap>()?;
     module.add_class::<levels::ClusterParts>()?;
     module.add_class::<simulation::Simulation>()?;

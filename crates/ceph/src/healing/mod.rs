@@ -6,6 +6,7 @@ mod counts;
 mod deleting;
 mod history;
 mod job;
+mod lacking;
 mod laws;
 mod moving;
 mod peering;
@@ -14,6 +15,7 @@ mod running;
 mod watching;
 
 pub(crate) use job::{Cause, Job};
+pub(crate) use lacking::Spell;
 pub(crate) use record::{Record, Sample, Served};
 
 use std::collections::BTreeSet;
@@ -32,6 +34,7 @@ use crate::reserve::{Claimant, Reservations};
 use clients::Clients;
 use counts::Counts;
 use job::{Deletion, Running};
+use lacking::Lacking;
 
 /// Why a run cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +65,7 @@ pub struct Healing {
     pub(crate) jobs: Vec<Job>,
     pub(crate) counts: Counts,
     pub(crate) record: Record,
+    lacking: Lacking,
     /// Who had each group at the start.
     pub(crate) first_holders: Vec<Vec<(u32, u8)>>,
     /// (child, parent) of groups that were merged, in order.
@@ -136,6 +140,7 @@ impl Healing {
             fill: Fill::new(input.ratios),
             clients: Clients::new(&input.load, &protections),
             record: Record::new(pools),
+            lacking: Lacking::default(),
             reservations: Reservations::new(),
             horizon: time_of("horizon_seconds", input.horizon_seconds)?,
             map,

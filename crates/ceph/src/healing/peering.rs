@@ -271,6 +271,7 @@ impl Healing {
             self.jobs[number as usize].inactive_since = self.now;
         }
         self.groups[number as usize].tally = tally;
+        self.note_lacking(number);
         self.recount(number);
     }
 
@@ -294,6 +295,7 @@ impl Healing {
 
     /// Takes a group that is no more out of the counts.
     pub(super) fn count_out(&mut self, number: u32) {
+        self.note_lacking(number);
         self.recount(number);
     }
 

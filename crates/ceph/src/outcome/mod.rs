@@ -1,5 +1,6 @@
 //! What a run came to, as tables.
 
+mod lacking;
 mod osds;
 mod pools;
 mod stuck;
@@ -55,7 +56,7 @@ fn texts(values: impl Iterator<Item = String>) -> Column {
     Column::Texts(values.collect())
 }
 
-/// The tables of a run that is done: `timeline`, `fill`, `pools`, `osds`, `stuck`, `limits`, `clients`, `history`, `upmaps`.
+/// The tables of a run that is done: `timeline`, `fill`, `pools`, `osds`, `stuck`, `lacking`, `limits`, `clients`, `history`, `upmaps`.
 #[must_use]
 pub fn tables(healing: &mut Healing) -> Vec<Table> {
     vec![
@@ -64,6 +65,7 @@ pub fn tables(healing: &mut Healing) -> Vec<Table> {
         pools::pools(healing),
         osds::osds(healing),
         stuck::stuck(healing),
+        lacking::lacking(healing),
         timeline::limits(healing),
         timeline::clients(healing),
         timeline::history(healing),

@@ -8,7 +8,7 @@ const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 /// The natural logarithm of a finite, positive, normal number, to within 2 units in the last place.
-pub(super) fn ln(x: f64) -> f64 {
+pub fn ln(x: f64) -> f64 {
     // x = m 2^e with m between sqrt(1/2) and sqrt(2), by splitting the bits.
     let bits = x.to_bits();
     let mut exponent = (bits >> 52) as i64 - 1023;
@@ -30,7 +30,7 @@ pub(super) fn ln(x: f64) -> f64 {
 }
 
 /// The exponential of a number, to within 2 units in the last place; infinite above 709.7, zero below -708.
-pub(super) fn exp(x: f64) -> f64 {
+pub fn exp(x: f64) -> f64 {
     if x > 709.78 {
         return f64::INFINITY;
     }

@@ -7,6 +7,7 @@ mod samplers;
 mod tests;
 mod wide;
 
+pub use elementary::{exp, ln};
 pub use philox::philox4x64;
 
 /// What a stream of draws is for, so that draws for different purposes are independent.

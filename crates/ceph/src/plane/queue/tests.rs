@@ -4,7 +4,8 @@ use resilver_kernel::{Purpose, Stream};
 
 use super::*;
 use crate::plane::law::{self, Asked};
-use crate::settings::{CostModel, Mclock, Share, Shares};
+use crate::plane::testing;
+use crate::settings::{CostModel, Share, Shares};
 
 const MIB: f64 = 1024.0 * 1024.0;
 
@@ -12,38 +13,8 @@ fn share(reservation: f64, weight: f64, limit: Option<f64>) -> Share {
     Share { reservation, weight, limit }
 }
 
-fn settings(queue: OpQueue, shards: u32) -> OsdSettings {
-    OsdSettings {
-        osd_max_backfills: 1,
-        osd_recovery_max_active: 3,
-        osd_recovery_max_single_start: 1,
-        osd_recovery_max_chunk: 8 << 20,
-        osd_min_recovery_priority: 0,
-        osd_backfill_retry_interval: 30.0,
-        osd_recovery_retry_interval: 30.0,
-        osd_allow_recovery_below_min_size: true,
-        osd_max_pg_log_entries: 10_000,
-        osd_target_pg_log_entries_per_osd: 300_000,
-        osd_min_pg_log_entries: 250,
-        osd_recovery_sleep: 0.0,
-        osd_delete_sleep: 0.0,
-        osd_target_transaction_size: 30,
-        queue,
-        osd_op_num_shards: shards,
-        osd_op_num_threads_per_shard: 5,
-    }
-}
-
 fn mclock(client: Share, recovery: Share, best_effort: Share) -> OsdSettings {
-    let shares = Shares { client, recovery, best_effort };
-    let queue = OpQueue::Mclock(Mclock {
-        max_sequential_bandwidth: 150.0 * MIB,
-        max_capacity_iops: 315.0,
-        cost: CostModel::Bandwidth,
-        shares,
-        sub_reads_in_class: false,
-    });
-    settings(queue, 1)
+    testing::settings(true, testing::mclock(true, Shares { client, recovery, best_effort }))
 }
 
 /// Serves two backlogged classes at a cost a second, and says what each got of it.
@@ -107,9 +78,9 @@ fn a_limit_holds_a_class_back_and_the_other_takes_what_is_left() {
 
 #[test]
 fn wpq_draws_by_weight_and_by_cost() {
-    let wpq = OpQueue::Wpq { osd_client_op_priority: 63, osd_recovery_op_priority: 3, osd_recovery_cost: 20 << 20 };
+    let settings = testing::settings(true, testing::wpq());
     // An item of 20 MiB is the dearest: it goes in a tenth of its draws, one of 64 KiB in 99.7 % of them.
-    let got = served(&settings(wpq, 1), [OpClass::Client, OpClass::Recovery], [65_536.0, 20.0 * MIB], 1e8, 50_000.0);
+    let got = served(&settings, [OpClass::Client, OpClass::Recovery], [65_536.0, 20.0 * MIB], 1e8, 50_000.0);
     let ratio = (got[1] / (20.0 * MIB)) / (got[0] / 65_536.0);
     // Some 170,000 items of recovery: 1 % is more than four standard deviations.
     assert!((ratio / (3.0 * 0.1 / (63.0 * (1.0 - 0.9 / 320.0))) - 1.0).abs() < 0.01, "{ratio}");

@@ -1,0 +1,129 @@
+//! How likely data is lost: batches of trajectories, run on all threads while Python is asked now and then whether to go on.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use resilver_durability::input::DurabilityInput;
+use resilver_durability::rare::{Chain, ChainInput, run_batch};
+use resilver_durability::system::StorageSystem;
+use resilver_durability::{Method, Model};
+use resilver_system::read;
+
+use crate::errors::{CoreSimulationError, config_error, system_error};
+
+/// Between two looks at Python.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A Markov chain, made from the JSON of a `ChainInput`.
+#[pyclass(frozen, module = "resilver._core")]
+pub struct ChainModel {
+    chain: Chain,
+}
+
+#[pymethods]
+impl ChainModel {
+    #[new]
+    fn new(input: &str) -> PyResult<Self> {
+        let input: ChainInput = read(input).map_err(system_error)?;
+        Ok(ChainModel { chain: Chain::of(&input).map_err(config_error)? })
+    }
+
+    /// Runs a batch: the JSON of its sums, or None where `progress`, told the trajectories done, said no.
+    #[pyo3(signature = (method, seed, number, trajectories, progress = None))]
+    fn batch(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        seed: u64,
+        number: u64,
+        trajectories: u64,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Option<String>> {
+        batch(py, &self.chain, self.chain.mission_seconds(), method, (seed, number, trajectories), progress)
+    }
+}
+
+/// A storage system that fails and heals, made from the JSON of a `DurabilityInput`.
+#[pyclass(frozen, module = "resilver._core")]
+pub struct DurabilityModel {
+    system: StorageSystem,
+    mission: f64,
+}
+
+#[pymethods]
+impl DurabilityModel {
+    #[new]
+    fn new(py: Python<'_>, input: &str) -> PyResult<Self> {
+        let input: DurabilityInput = read(input).map_err(system_error)?;
+        let system = py.detach(|| StorageSystem::new(&input)).map_err(config_error)?;
+        Ok(DurabilityModel { system, mission: input.mission_seconds })
+    }
+
+    /// Runs a batch, like that of a chain.
+    #[pyo3(signature = (method, seed, number, trajectories, progress = None))]
+    fn batch(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        seed: u64,
+        number: u64,
+        trajectories: u64,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Option<String>> {
+        batch(py, &self.system, self.mission, method, (seed, number, trajectories), progress)
+    }
+}
+
+fn batch<M: Model>(
+    py: Python<'_>,
+    model: &M,
+    mission: f64,
+    method: &str,
+    (seed, number, trajectories): (u64, u64, u64),
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Option<String>> {
+    let method: Method = read(method).map_err(system_error)?;
+    let (stopped, done) = (AtomicBool::new(false), AtomicU64::new(0));
+    let keep_going = |ended: u64| {
+        done.fetch_add(ended, Ordering::Relaxed);
+        !stopped.load(Ordering::Relaxed)
+    };
+    let mut heard = Ok(());
+    let sums = thread::scope(|scope| {
+        let (tell, ended) = mpsc::channel();
+        let ended = Mutex::new(ended);
+        let waited = || ended.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK);
+        let keep_going = &keep_going;
+        let worker = scope.spawn(move || {
+            let sums = run_batch(model, method, mission, seed, number, trajectories, keep_going);
+            // Nobody listens any more where Python said no.
+            let _ = tell.send(());
+            sums
+        });
+        while py.detach(waited) == Err(mpsc::RecvTimeoutError::Timeout) {
+            heard = look(py, progress.as_ref(), done.load(Ordering::Relaxed)).map(|goes_on| {
+                if !goes_on {
+                    stopped.store(true, Ordering::Relaxed);
+                }
+            });
+            if heard.is_err() {
+                stopped.store(true, Ordering::Relaxed);
+                break;
+            }
+        }
+        py.detach(|| worker.join())
+    });
+    heard?;
+    let sums = sums.map_err(|_| CoreSimulationError::new_err("a trajectory broke a law of the core"))?;
+    let sums = sums.map_err(config_error)?;
+    sums.map(|sums| serde_json::to_string(&sums).map_err(config_error)).transpose()
+}
+
+/// Whether Python wants to go on; an error where a signal says otherwise.
+fn look(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, done: u64) -> PyResult<bool> {
+    py.check_signals()?;
+    progress.map_or(Ok(true), |progress| progress.call1((done,))?.is_truthy())
+}
