@@ -1,6 +1,6 @@
 """The native core's Python face; `resilver.simulate` calls it, and `importers.walk` its walk."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,6 +110,28 @@ class Simulation:
     ) -> Simulation: ...
     def advance(self) -> tuple[str, float, int, float, int, int]: ...
     def report(self) -> tuple[dict[str, int | float | str | None], dict[str, Table | None]]: ...
+
+class ChainModel:
+    def __init__(self, input: str) -> None: ...
+    def batch(
+        self,
+        method: str,
+        seed: int,
+        number: int,
+        trajectories: int,
+        progress: Callable[[int], bool] | None = None,
+    ) -> str | None: ...
+
+class DurabilityModel:
+    def __init__(self, input: str) -> None: ...
+    def batch(
+        self,
+        method: str,
+        seed: int,
+        number: int,
+        trajectories: int,
+        progress: Callable[[int], bool] | None = None,
+    ) -> str | None: ...
 
 class Healing:
     def __init__(self, input: str) -> None: ...

@@ -48,14 +48,12 @@ DURATION_UNITS: dict[str, Fraction] = {
     "min": Fraction(60),
     "h": Fraction(3600),
     "d": Fraction(86400),
+    "y": Fraction(31_557_600),
 }
-"""Seconds in one of each unit of time; the micro sign and the Greek mu both mean micro."""
+"""Seconds in one of each unit of time; both signs of mu mean micro, and a year is 365.25 days."""
 
 FREQUENCY_UNITS: dict[str, Fraction] = {
-    "/s": Fraction(1),
-    "/min": Fraction(1, 60),
-    "/h": Fraction(1, 3600),
-    "/d": Fraction(1, 86400),
+    f"/{unit}": 1 / DURATION_UNITS[unit] for unit in ("s", "min", "h", "d", "y")
 }
 """Events per second in one of each unit of frequency."""
 

@@ -1,10 +1,11 @@
-"""Fitting models of devices, networks, coding and fill to measurements, and how well they fit."""
+"""Fitting models of devices, networks, coding, fill and failures to what was measured."""
 
 from __future__ import annotations
 
 from resilver.calibration.coding import CodingCalibration, CodingRates, calibrate_coding
 from resilver.calibration.disk import DiskCalibration, DiskPoint, calibrate_disk
 from resilver.calibration.errors import ModelError
+from resilver.calibration.failures import FailureCalibration, calibrate_failures
 from resilver.calibration.fill import FillCalibration, calibrate_fill
 from resilver.calibration.network import NetworkCalibration, NetworkPoint, calibrate_network
 
@@ -13,12 +14,14 @@ __all__ = [
     "CodingRates",
     "DiskCalibration",
     "DiskPoint",
+    "FailureCalibration",
     "FillCalibration",
     "ModelError",
     "NetworkCalibration",
     "NetworkPoint",
     "calibrate_coding",
     "calibrate_disk",
+    "calibrate_failures",
     "calibrate_fill",
     "calibrate_network",
 ]

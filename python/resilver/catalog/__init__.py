@@ -11,5 +11,15 @@ from __future__ import annotations
 
 from resilver.catalog.entries import KINDS, CatalogEntry, load, read_data
 from resilver.catalog.entries import names as list
+from resilver.catalog.failing import FailureEntry, failure, failure_names
 
-__all__ = ["KINDS", "CatalogEntry", "list", "load", "read_data"]
+__all__ = [
+    "KINDS",
+    "CatalogEntry",
+    "FailureEntry",
+    "failure",
+    "failure_names",
+    "list",
+    "load",
+    "read_data",
+]

@@ -13,6 +13,7 @@ from resilver.errors import ConfigError, Problem, name_remedy, show
 KINDS = (
     "coding",
     "devices",
+    "failures",
     "lots",
     "machines",
     "networks",
@@ -28,6 +29,7 @@ STUDY_FILE = "study.toml"
 _SINGULAR = {
     "coding": "coding speed",
     "devices": "device",
+    "failures": "failure law",
     "lots": "lot",
     "machines": "machine",
     "networks": "network",

@@ -11,9 +11,11 @@ from resilver.cli import bench
 from resilver.cli.advise import advise
 from resilver.cli.calibrate.coding import coding
 from resilver.cli.calibrate.disk import disk
+from resilver.cli.calibrate.failures import failures
 from resilver.cli.calibrate.fill import fill
 from resilver.cli.calibrate.network import network
 from resilver.cli.command import EXIT_CODES, Group, command, group
+from resilver.cli.durability import durability
 from resilver.cli.import_benchmark import benchmark
 from resilver.cli.import_cluster import ceph
 from resilver.cli.import_logs import logs
@@ -308,13 +310,13 @@ def reproduce(
 
 command(app, SIMULATE)(what_if)
 command(app, JUDGE, cls=PlaceCommand)(place)
-for judging in (redundancy, topology, size, profile, quality):
+for judging in (redundancy, topology, durability, size, profile, quality):
     command(app, JUDGE)(judging)
 for advising in (route, advise, signature):
     command(app, ADVISE)(advising)
 
 _import = group("Turn what was measured elsewhere into the inputs of studies.")
-_calibrate = group("Fit the models of disks, networks, coding and fill to measurements.")
+_calibrate = group("Fit the models of disks, networks, coding, fill and failures to measurements.")
 _bench = group("Plan benchmarks of block devices, and run them with fio.")
 _population = group("What systems store: files and objects by size.")
 app.add_typer(_import, name="import", rich_help_panel=READ)
@@ -323,7 +325,7 @@ app.add_typer(_bench, name="bench", rich_help_panel=READ)
 app.add_typer(_population, name="population", rich_help_panel=READ)
 for importing in (ceph, sizes, benchmark, logs):
     command(_import)(importing)
-for calibrating in (disk, network, coding, fill):
+for calibrating in (disk, network, coding, fill, failures):
     command(_calibrate)(calibrating)
 for benching in (bench.plan, bench.run):
     command(_bench)(benching)

@@ -149,6 +149,8 @@ def notes(study: Study) -> list[str]:
 
     systems = {id(run.system): run.system for run in study.runs()}
     found = [one.sentence for one in study.assumptions() if one.unknown]
+    if study.durability is not None:
+        found.append("no run depends on [durability]; resilver durability asks it.")
     if note := idle_note(list(systems.values())):
         return [note, *found]
     drawn, seeds = study.chances(), len(study.study.seeds)

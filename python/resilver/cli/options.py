@@ -40,8 +40,8 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="One line for eac
 
 
 @dataclass(frozen=True)
-class Where:
-    """Where the runs of a study are performed."""
+class Workers:
+    """What performs what is simulated."""
 
     workers: int | None = option(
         "--workers", metavar="N", min=1, text="Parallel processes; by default one a processor."
@@ -57,6 +57,12 @@ class Where:
         metavar="FILE",
         text="What to ask slurm, pbs or lsf for: cores, memory, walltime and so on, as TOML.",
     )
+
+
+@dataclass(frozen=True)
+class Where(Workers):
+    """Where the runs of a study are performed."""
+
     split: int | None = option(
         "--split",
         metavar="N",

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.live import Live
-from rich.text import Text
-
 from resilver.cli.command import argument, option
-from resilver.cli.console import EXIT_FAILED, messages, print_json, say
+from resilver.cli.console import EXIT_FAILED, print_json, say
+from resilver.cli.live_line import LiveLine
 from resilver.cli.options import Json, Quiet
 from resilver.cli.saving import check_page, keep_inputs
 from resilver.errors import ConfigError, Problem, show
@@ -97,7 +94,7 @@ class Question:
         "--aim",
         metavar="AIM",
         text="What is aimed at: 'whole in 1 d', 'degraded under 6 h', 'clients p99 under 50 ms', "
-        "'fullest OSD under 85%', or several with and between.",
+        "'fullest OSD under 85%', 'chance of loss under 1e-9', or several with and between.",
     )
     load: tuple[str, ...] = option(
         "--load",
@@ -135,6 +132,13 @@ class Question:
         "--grow",
         metavar="POOL=SHARE",
         text="What a pool holds beyond what the dumps say, such as rbd=+30%.",
+        default=(),
+    )
+    afr: tuple[str, ...] = option(
+        "--afr",
+        metavar="[CLASS=]SHARE",
+        text="How many OSDs, or those of a class, fail a year, such as 1.36% or ssd=0.9%, for the "
+        "chance that data is lost before all is whole.",
         default=(),
     )
     horizon: str = option(
@@ -233,8 +237,9 @@ def _ask(
     from resilver.whatif.searching import search
 
     given = Given(
-        question.release, question.devices, question.network, question.fill, question.grow
-    )
+        question.release, question.devices, question.network, question.fill, question.grow,
+        question.afr,
+    )  # fmt: skip
     asked = Asked(given, question.load, question.horizon, question.events, question.seed)
     report = perform.read_bundle(question.bundle)
     beside = perform.changes_of(changes.by_key())
@@ -327,29 +332,11 @@ def _command(question: Question, changes: Changes) -> str:
     return shlex.join(words)
 
 
-class _Display:
-    """How far it is, as a line on a terminal."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._live = None if quiet or not sys.stderr.isatty() else Live(
-            console=messages(), transient=True, refresh_per_second=4
-        )  # fmt: skip
-
-    def __enter__(self) -> _Display:
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-
+class _Display(LiveLine):
     def __call__(self, done: int, total: int, state: HealProgress) -> bool:
-        if self._live is not None:
-            from resilver.units import format_duration
+        from resilver.units import format_duration
 
-            part = f"run {done + 1} of {total}, " if total > 1 else ""
-            left = f"{state.unclean_groups:,} of {state.groups:,} groups to go"
-            at = format_duration(state.simulated_seconds)
-            self._live.update(Text(f"{part}{left} after {at}"))
+        part = f"run {done + 1} of {total}, " if total > 1 else ""
+        left = f"{state.unclean_groups:,} of {state.groups:,} groups to go"
+        self.show(f"{part}{left} after {format_duration(state.simulated_seconds)}")
         return True

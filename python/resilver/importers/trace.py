@@ -7,15 +7,14 @@ Times count from the start of the run and do not fall.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from resilver.errors import ConfigError, name_remedy, show
+from resilver.errors import ConfigError, show
+from resilver.importers.csv_rows import columns_of, csv_rows
 from resilver.importers.text import decode, name_of, read_bytes, refuse
 from resilver.units import BYTES_MAX, SECONDS_MAX, Bytes, Seconds
 
@@ -88,40 +87,27 @@ def parse_trace(text: str, path: Path, sha256: str) -> RequestTrace:
     >>> trace.seconds, trace.is_read, trace.bytes, trace.targets
     ((0.0, 0.0015), (True, False), (524288, 4096), ('server.3', ''))
     """
-    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
     seconds: list[float] = []
     kinds: list[bool] = []
     sizes: list[int] = []
     targets: list[str] = []
     lines: list[int] = []
-    at: dict[str, int] | None = None
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            place = f"{path}, line {reader.line_num}"
-            if not any(cells) or cells[0].startswith("#"):
-                continue
-            if at is None:
-                at = _header(cells, place)
-                continue
-            if len(cells) != len(at):
-                rule = f"this line has {len(cells)} values, and the header {len(at)} columns"
-                refuse(place, rule, "give each column a value; an empty target is a drawn one")
-            if len(seconds) == REQUESTS_MAX:
-                refuse(place, f"a trace has at most {REQUESTS_MAX} requests", "cut it in parts")
-            time = _time(cells[at["time"]], place) if "time" in at else None
-            seconds.append(_seconds(cells[at["seconds"]], place) if time is None else time)
-            if len(seconds) > 1 and seconds[-1] < seconds[-2]:
-                rule = "this request comes before the one on the line above it"
-                refuse(place, rule, "sort the lines by time")
-            kinds.append(_is_read(cells[at["kind"]], place))
-            sizes.append(_size(cells[at["size"]], place))
-            targets.append(cells[at["target"]] if "target" in at else "")
-            lines.append(reader.line_num)
-    except csv.Error as error:
-        refuse(f"{path}, line {reader.line_num}", f"not valid CSV: {error}")
-    if at is None:
-        refuse(path, "the file is empty", f"begin it with a header {_EXAMPLE}")
+    remedy = "give each column a value; an empty target is a drawn one"
+    for row in csv_rows(text, path, _header, remedy, _EXAMPLE):
+        cells, place = row.cells, row.place
+        if len(seconds) == REQUESTS_MAX:
+            refuse(place, f"a trace has at most {REQUESTS_MAX} requests", "cut it in parts")
+        is_bare = "time" not in cells
+        seconds.append(
+            _seconds(cells["seconds"], place) if is_bare else _time(cells["time"], place)
+        )
+        if len(seconds) > 1 and seconds[-1] < seconds[-2]:
+            rule = "this request comes before the one on the line above it"
+            refuse(place, rule, "sort the lines by time")
+        kinds.append(_is_read(cells["kind"], place))
+        sizes.append(_size(cells["size"], place))
+        targets.append(cells.get("target", ""))
+        lines.append(row.line)
     if not seconds:
         refuse(path, "the trace has no requests", "add a line for each")
     return RequestTrace(
@@ -138,20 +124,11 @@ def parse_trace(text: str, path: Path, sha256: str) -> RequestTrace:
 
 def _header(cells: list[str], place: str) -> dict[str, int]:
     """The place of each column."""
-    names = [cell.casefold() for cell in cells]
-    for name in names:
-        if name not in _COLUMNS:
-            rule = f"{show(name)} is not a column of a trace"
-            refuse(place, rule, f"{name_remedy(name, _COLUMNS, 'columns')} ({_EXAMPLE})")
-        if names.count(name) > 1:
-            refuse(place, f"the column {show(name)} stands twice", "name each once")
-    if ("time" in names) == ("seconds" in names):
+    at = columns_of(cells, place, _COLUMNS, (), "a trace", _EXAMPLE)
+    if ("time" in at) == ("seconds" in at):
         rule = "a trace has one column of times: time, with units, or seconds, without"
         refuse(place, rule, _EXAMPLE)
-    for name in ("kind", "size"):
-        if name not in names:
-            refuse(place, f"the column {name} is missing", _EXAMPLE)
-    return {name: index for index, name in enumerate(names)}
+    return columns_of(cells, place, _COLUMNS, ("kind", "size"), "a trace", _EXAMPLE)
 
 
 def _time(text: str, place: str) -> float:

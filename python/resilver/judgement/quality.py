@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from resilver.errors import ConfigError
 from resilver.judgement.balance import Balance, balance, weights_of
+from resilver.judgement.loss import fatal_subsets
 from resilver.judgement.rebuild import rebuild_sources
 from resilver.judgement.replica_sets import (
     Pairs,
@@ -20,9 +20,6 @@ from resilver.judgement.replica_sets import (
     replica_sets,
     summed,
 )
-
-_FATAL_SETS_MAX = 20_000_000
-"""Subsets looked at for the loss of wide sets: half a gigabyte; beyond, the share stays unknown."""
 
 
 @dataclass(frozen=True)
@@ -239,14 +236,8 @@ def _rebuild(pairs: Pairs) -> dict[str, Any]:
 
 def _loss_share(different: npt.NDArray[np.int64], devices: int, fatal: int) -> float | None:
     """The part of all `fatal` devices that include as many members of one set."""
-    copies = different.shape[1]
     possible = math.comb(devices, fatal)
     if not possible or not different.size:
         return 0.0
-    choices = math.comb(copies, fatal)
-    if choices * len(different) * fatal > _FATAL_SETS_MAX:
-        return None
-    chosen = [different[:, list(columns)] for columns in combinations(range(copies), fatal)]
-    subsets = np.concatenate(chosen)
-    subsets = subsets[np.all(subsets >= 0, axis=1)]
-    return len(distinct_sets(subsets)) / possible
+    found = fatal_subsets(different, int(different.max()) + 1, fatal)
+    return None if found is None else found / possible

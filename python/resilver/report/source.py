@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import BaseModel
 
 from resilver.errors import ConfigError
-from resilver.spec.sweep import LISTS, Point, section_models
+from resilver.lifetimes import WrittenQuantity
+from resilver.spec.sweep import Point, section_models
 from resilver.spec.system import System
 from resilver.units import BYTE_UNITS, Bytes, BytesPerSecond, Seconds, exact_rate, shortest_text
 
@@ -210,13 +211,14 @@ def unit_of(key: str) -> type[Any]:
     """
     head, *path = key.split(".")
     found: list[type[Any]] = [section_models().get(head, object)]
-    for part in path[1:] if head in LISTS else path:
+    # An item of a list goes by its place.
+    for part in (one for one in path if not one.isdecimal()):
         if part in _OBJECT_SIZES:
             return Bytes
         models = [model for model in found if issubclass(model, BaseModel)]
         fields = [m.model_fields[part].annotation for m in models if part in m.model_fields]
         found = [kind for annotation in fields for kind in _kinds(annotation)]
-    units = (Bytes, Seconds, BytesPerSecond)
+    units = (Bytes, Seconds, BytesPerSecond, *WrittenQuantity.__subclasses__())
     return next((unit for unit in units if unit in found), object)
 
 
@@ -234,6 +236,10 @@ def format_swept(key: str, value: object) -> str:
     ('90 s', '10 min')
     >>> format_swept("recovery.bandwidth", 50e6), format_swept("cluster.servers", 1024)
     ('50 MB/s', '1,024')
+    >>> format_swept("durability.mission", 315_576_000.0)
+    '10 y'
+    >>> format_swept("durability.failures.0.afr", 0.01)
+    '1 %'
     """
     if isinstance(value, bool) or value is None:
         return str(value).lower()
@@ -245,6 +251,8 @@ def format_swept(key: str, value: object) -> str:
     if unit is Seconds:
         size, name = next(pair for pair in _EXACT_TIMES if value % pair[0] == 0 or pair[0] == 1)
         return f"{value / size:,g} {name}" if value else "0 s"
+    if issubclass(unit, WrittenQuantity):
+        return unit(value).as_text()
     return exact_rate(value) if unit is BytesPerSecond else f"{value:,}"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from resilver.quantities import decimal, decimal_bytes, decimal_rate
-from resilver.report.words import percent, size_of
+from resilver.report.words import chance, percent, size_of
 from resilver.units import format_duration, format_rate
 
 ROWS_CARRIED_MAX = 2000
@@ -26,9 +26,9 @@ class Column:
     Args:
         name: Its name in the CSV, the unit last (`rebuilt_bytes`).
         heading: Its heading on the page.
-        kind: "text", "count", "bytes", "seconds", "rate", "share" or "number"; "fill" is a
-            share to a tenth of a percent; "TB" and "TB/s" are sizes and rates in decimal units, as
-            disks are sold; "watts" are a power.
+        kind: "text", "count", "bytes", "seconds", "rate", "share", "chance" (a probability) or
+            "number"; "fill" is a share to a tenth of a percent; "TB" and "TB/s" are sizes and rates
+            in decimal units, as disks are sold; "watts" are a power.
     """
 
     name: str
@@ -95,6 +95,7 @@ _WORDS: dict[str, Callable[[float], str]] = {
     "seconds": format_duration,
     "rate": format_rate,
     "share": percent,
+    "chance": chance,
     "fill": lambda value: f"{100.0 * value:.1f} %",
     "number": lambda value: f"{value:,.4g}",
     "TB": decimal_bytes,

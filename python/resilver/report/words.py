@@ -15,6 +15,20 @@ def percent(share: float) -> str:
     return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
 
 
+def chance(probability: float) -> str:
+    """A probability of two digits: `7.6e-12`, or a percentage from a thousandth on.
+
+    >>> chance(7.55e-12), chance(0.0123), chance(0.0)
+    ('7.6e-12', '1.2 %', '0')
+    """
+    if probability == 0.0:
+        return "0"
+    if probability >= 1e-3:
+        return percent(probability)
+    digits, _, power = f"{probability:.1e}".partition("e")
+    return f"{digits}e{int(power)}"
+
+
 def against(ratio: float, what: str) -> str:
     """A ratio in words: `3.2 times the mean`, `4.0 % above the mean`, `equal to the mean`."""
     if abs(ratio - 1.0) < 0.0005:

@@ -17,6 +17,8 @@ from resilver.reproduce.center import (
 )
 from resilver.reproduce.center_layers import part_rows
 from resilver.reproduce.coding import code_rows, switch_rows
+from resilver.reproduce.durability import durability_rows
+from resilver.reproduce.layouts import layout_rows
 from resilver.reproduce.placing import placement_rates
 from resilver.reproduce.recovering import recovery_rows
 from resilver.reproduce.tables import Row
@@ -166,6 +168,8 @@ _MEASURES: dict[str, Callable[..., Sequence[Row]]] = {
     "signatures": signature_rows,
     "tools": tool_rows,
     "recoveries": recovery_rows,
+    "durability": durability_rows,
+    "layouts": layout_rows,
 }
 KINDS = tuple(_MEASURES)
 """The kinds of entries that have no runs, except collections."""

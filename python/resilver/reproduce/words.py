@@ -9,13 +9,17 @@ if TYPE_CHECKING:
 
 
 def number_words(value: float, unit: str) -> str:
-    """A number with its unit: counts in full, anything else to four digits.
+    """A number with its unit: counts in full, else four digits, or five with an exponent.
 
     >>> number_words(351765871, "objects"), number_words(49.38, "GiB/s"), number_words(0.9, "%")
     ('351,765,871', '49.38 GiB/s', '0.9 %')
+    >>> number_words(2.30789e10, "d"), number_words(4.99611e-7, "")
+    ('2.3079e10 d', '4.9961e-7')
     """
-    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-    if unit in ("", "objects", "groups", "replicas"):
+    if unit in ("objects", "groups", "replicas"):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    text = _digits(value)
+    if not unit:
         return text
     return f"{text} {unit_words(unit)}"
 
@@ -57,4 +61,10 @@ def band_words(one: Comparison) -> str:
 
 def _limit(value: float | None) -> str:
     assert value is not None
+    return _digits(value)
+
+
+def _digits(value: float) -> str:
+    if value and not 1e-3 <= abs(value) < 1e9:
+        return f"{value:.5g}".replace("e+", "e").replace("e-0", "e-")
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -21,6 +21,7 @@ from resilver.simulate.layouts import (
     group_sets_of,
     parity_group_balance,
     place_objects,
+    place_pieces,
 )
 from resilver.simulate.lost import LostObjects, lost_objects, unrecoverable
 from resilver.simulate.network import network_measures
@@ -76,6 +77,7 @@ __all__ = [
     "object_group",
     "parity_group_balance",
     "place_objects",
+    "place_pieces",
     "redundancy",
     "set_loss_probability",
     "simulate",

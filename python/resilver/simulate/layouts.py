@@ -78,6 +78,29 @@ def place_objects(
         return _core.place_objects(text, maps_of(system), first, count, copies)
 
 
+def place_pieces(
+    system: System, seed: int, objects: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int32]:
+    """Where the pieces of some objects are.
+
+    Args:
+        system: A synthetic system.
+        seed: The seed of the run, which decides what copysets draw at random.
+        objects: Identifiers of objects, shape (n,).
+
+    Returns:
+        Numbers of servers in placement order, shape (n, copies); -1 where there is none.
+
+    Raises:
+        ConfigError: The system is a real cluster's.
+        PlacementError: The layout cannot be built.
+    """
+    copies = _copies(system, ())
+    with core_errors(f"seed {seed}"):
+        text = core_input.core_json(system, seed, ())
+        return _core.place_pieces(text, maps_of(system), objects, copies)
+
+
 def group_sets_of(
     system: System, failed: Sequence[int] = (), *, seed: int = 1
 ) -> npt.NDArray[np.int32]:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resilver import _core, core_input
 from resilver.errors import ConfigError, Problem
 from resilver.simulate.affected import affected_batches, failed_numbers
 from resilver.simulate.codes import Code, redundancy
-from resilver.simulate.core_errors import core_errors
-from resilver.simulate.run import Progress, maps_of
+from resilver.simulate.layouts import place_pieces
+from resilver.simulate.run import Progress
 from resilver.spec import System
 
 
@@ -83,7 +82,7 @@ def lost_objects(
     by_losses: Counter[int] = Counter()
     for batch in affected_batches(system, failed, seed=seed, progress=progress):
         sizes = batch["size_bytes"].to_numpy()
-        losses = _losses(system, code, batch["object"].to_numpy(), numbers, seed)
+        losses = _losses(system, batch["object"].to_numpy(), numbers, seed)
         is_lost = _is_lost(code, losses)
         objects += len(sizes)
         size_bytes += int(sizes.sum())
@@ -117,7 +116,7 @@ def unrecoverable(
     code = _code_of(system)
     numbers = failed_numbers(system, failed)
     asked = np.ascontiguousarray(objects, dtype=np.uint64)
-    return _is_lost(code, _losses(system, code, asked, numbers, seed))
+    return _is_lost(code, _losses(system, asked, numbers, seed))
 
 
 def _code_of(system: System) -> Code:
@@ -136,12 +135,10 @@ def _code_of(system: System) -> Code:
 
 
 def _losses(
-    system: System, code: Code, objects: npt.NDArray[np.uint64], failed: list[int], seed: int
+    system: System, objects: npt.NDArray[np.uint64], failed: list[int], seed: int
 ) -> npt.NDArray[np.bool_]:
     """Whether each piece of each object is lacking, shape (objects, pieces)."""
-    with core_errors(f"seed {seed}"):
-        text = core_input.core_json(system, seed, ())
-        placed = _core.place_pieces(text, maps_of(system), objects, code.pieces)
+    placed = place_pieces(system, seed, objects)
     # A position without a device holds nothing, as a failed one.
     return np.isin(placed, [-1, *failed])
 

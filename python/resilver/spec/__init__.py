@@ -13,8 +13,10 @@ from resilver.spec.code import ErasureCode
 from resilver.spec.coding import CodingSpeed
 from resilver.spec.corrupt import Corrupt
 from resilver.spec.device import DeviceService, DeviceTable
+from resilver.spec.durability import DurabilityQuestion
 from resilver.spec.ensemble import Ensemble
 from resilver.spec.fabric import Fabric
+from resilver.spec.failures import Failure
 from resilver.spec.faults import Failing, Fault
 from resilver.spec.histogram import Histogram
 from resilver.spec.jobs import Job, JobSignature
@@ -42,10 +44,12 @@ __all__ = [
     "Corrupt",
     "DeviceService",
     "DeviceTable",
+    "DurabilityQuestion",
     "Ensemble",
     "ErasureCode",
     "Fabric",
     "Failing",
+    "Failure",
     "Fault",
     "Histogram",
     "Job",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from resilver.errors import Problem, name_remedy, show
 from resilver.spec.attachment import port_problems
 from resilver.spec.cluster import Cluster
+from resilver.spec.durability_checks import durability_problems
 from resilver.spec.failing import fault_problems, kind_problems
 from resilver.spec.grouping import group_problems, set_problems, sets_of
 from resilver.spec.pools import pool_list_problems
@@ -52,8 +53,19 @@ COPYSET_PLACES_MAX = 2**27
 def cross_problems(given: Set[str], sections: Mapping[str, Any]) -> list[Problem]:
     """What is wrong between sections that are valid each on its own."""
     cluster: Cluster | None = sections.get("cluster")
-    if cluster is None or sections.get("pools"):
-        return [] if cluster is None else _pool_problems(cluster, given, sections)
+    if cluster is None:
+        return []
+    asked = sections.get("durability")
+    problems = durability_problems(cluster, asked) if asked is not None else []
+    if sections.get("pools"):
+        return problems + _pool_problems(cluster, given, sections)
+    return problems + _system_problems(cluster, given, sections)
+
+
+def _system_problems(
+    cluster: Cluster, given: Set[str], sections: Mapping[str, Any]
+) -> list[Problem]:
+    """What is wrong between the sections of a system of one pool."""
     faults = list(enumerate(sections.get("faults") or ()))
     traffic, population = sections.get("traffic"), sections.get("population")
     if problems := kind_problems(cluster, faults):
@@ -130,7 +142,7 @@ def _pool_problems(cluster: Cluster, given: Set[str], sections: Mapping[str, Any
         traffic = pool.traffic or sections.get("traffic")
         stored = {**{name: getattr(pool, name) for name in own}, "traffic": traffic}
         keys = ((given - {"pools"}) | pool.model_fields_set & {*own, "traffic"}) - {"name"}
-        for problem in cross_problems(keys, {**sections, "pools": (), **stored}):
+        for problem in _system_problems(cluster, keys, {**sections, "pools": (), **stored}):
             head = (problem.key or "").partition(".")[0]
             if head in own or (head == "traffic" and pool.traffic is not None):
                 problem = problem.under(f"pools.{index}")

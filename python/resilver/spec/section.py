@@ -25,6 +25,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from resilver.errors import ConfigError, Problem, show
+from resilver.lifetimes import LongSeconds, WrittenQuantity
 from resilver.spec.problems import problems_of, unknown_key
 from resilver.units import (
     Bytes,
@@ -64,7 +65,8 @@ class AboveZero:
             quantity = inner(value)
             if quantity is None or 0 < quantity < math.inf:
                 return quantity
-            what = {Bytes: "size", Seconds: "time"}.get(type(quantity), "rate")
+            is_time = isinstance(quantity, Seconds | LongSeconds)
+            what = "size" if isinstance(quantity, Bytes) else "time" if is_time else "rate"
             rule = f"the {what} must be {'finite' if quantity else 'above zero'}"
             raise ConfigError(Problem(rule, self.remedy, value=show(written(value))))
 
@@ -298,6 +300,8 @@ def written(value: Any) -> Any:
         return exact_duration(value)
     if isinstance(value, BytesPerSecond):
         return exact_rate(value)
+    if isinstance(value, WrittenQuantity):
+        return value.as_text()
     return exact_frequency(value) if isinstance(value, PerSecond) else value
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from resilver.spec.cluster import Cluster
+from resilver.spec.durability import DurabilityQuestion
 from resilver.spec.faults import Fault
 from resilver.spec.lanes import Lanes
 from resilver.spec.placement import Placement
@@ -40,6 +41,10 @@ class Sections(Section):
     """What breaks, and when."""
     recovery: Recovery = Field(default_factory=Recovery)
     """How it heals."""
+    durability: DurabilityQuestion | None = None
+    """What fails over years, and how long data has to last; runs do not depend on it. Default: not
+    asked.
+    """
 
     @classmethod
     def defaults_beside(cls, given: Mapping[str, Any]) -> dict[str, Any]:

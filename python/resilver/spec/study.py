@@ -17,7 +17,7 @@ from resilver.spec.chance import chances
 from resilver.spec.check import cross_problems
 from resilver.spec.ensemble import Ensemble, values_of, without
 from resilver.spec.problems import unknown_key
-from resilver.spec.run import Run, canonical_system, run_key
+from resilver.spec.run import Run, canonical_json, canonical_system, run_key
 from resilver.spec.section import FilePath, Section, base_folder
 from resilver.spec.sections import Sections
 from resilver.spec.sweep import (
@@ -71,7 +71,9 @@ class Study(Sections):
         self._texts = tuple(canonical_system(point.system) for point in self._points)
         systems: dict[str, Point] = {}
         for point, text in zip(self._points, self._texts, strict=True):
-            if systems.setdefault(text, point) is not point:
+            asked = point.system.durability
+            content = canonical_json(None if asked is None else asked.content())
+            if systems.setdefault(f"{text}\n{content}", point) is not point:
                 rule = f"two combinations are the same system: {show(dict(point.swept))}"
                 raise ConfigError(Problem(rule, "sweep each value once", key="study.sweep"))
         return self
@@ -153,11 +155,12 @@ class Study(Sections):
         """
         system = System.model_construct(**self.sections())
         digest = hashlib.sha256()
-        for text in self._texts:
+        for text in dict.fromkeys(self._texts):
             digest.update(text.encode() + b"\n")
         sweep = {
             key: list(dict.fromkeys(point.swept[key] for point in self._points))
             for key in swept_keys(self._ensemble)
+            if _is_of_runs(key)
         }
         ensemble = {
             "title": self.study.title,
@@ -222,13 +225,21 @@ class Study(Sections):
         return self._points
 
     def runs(self) -> list[Run]:
-        """Every run of the study: the systems in sweep order, and for each its seeds in order."""
+        """Every run of the study: the systems in sweep order, and for each its seeds in order.
+
+        No run depends on what is asked of durability, so systems that differ in that alone have
+        their runs once, and keys of it are not among what is swept.
+        """
         from resilver import __version__
 
         runs = []
-        for point, text in zip(self._points, self._texts, strict=True):
+        # Of equal systems the first of the sweep.
+        points = dict(reversed([*zip(self._texts, self._points, strict=True)]))
+        for text in dict.fromkeys(self._texts):
+            system = points[text].system
+            swept = {key: one for key, one in points[text].swept.items() if _is_of_runs(key)}
             runs += [
-                Run(point.system, dict(point.swept), seed, run_key(text, seed, __version__))
+                Run(system, dict(swept), seed, run_key(text, seed, __version__))
                 for seed in self.study.seeds
             ]
         return runs
@@ -258,6 +269,11 @@ class Study(Sections):
         from resilver.spec.schema import study_schema
 
         return study_schema(cls)
+
+
+def _is_of_runs(key: str) -> bool:
+    """Whether a swept key changes runs."""
+    return key.partition(".")[0] != "durability"
 
 
 def _sections(

@@ -7,12 +7,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from resilver import catalog
+from resilver.importers.failures import FailureList
 from resilver.importers.netgauge import LogGpTable
 from resilver.importers.trace import RequestTrace
 from resilver.spec.ceph import CephCluster
 from resilver.spec.code import ErasureCode
 from resilver.spec.coding import CodingSpeed
 from resilver.spec.device import Device, DeviceClasses, DeviceService, DeviceTable
+from resilver.spec.drawn_times import DrawnTime, RepairSpeed
+from resilver.spec.failures import BurstSizes
 from resilver.spec.histogram import Histogram
 from resilver.spec.osd_devices import OsdDevices
 from resilver.spec.section import FilePath, Section, written
@@ -41,7 +44,7 @@ def to_plain(value: Any) -> Any:
         return None
     if isinstance(value, DeviceClasses):
         return {name: _device(device) for name, device in value.by_class}
-    if isinstance(value, RequestTrace):
+    if isinstance(value, RequestTrace | FailureList):
         return FilePath(value.path)
     if isinstance(value, Section) and value.word and not value.given():
         return value.word
@@ -54,7 +57,7 @@ def to_plain(value: Any) -> Any:
         return {name: item for name, item in plain.items() if item is not None and item != []}
     if isinstance(value, dict):
         return {str(key): to_plain(item) for key, item in value.items() if item is not None}
-    if isinstance(value, CephCluster):
+    if isinstance(value, CephCluster | DrawnTime | RepairSpeed | BurstSizes):
         return value.plain
     if isinstance(value, LogGpTable):
         return _loggp(value)

@@ -13,6 +13,7 @@ from resilver.whatif.settings import Setting, known
 
 _PART = re.compile(r"\s*(.+?)\s+(?:in|within|under|below|by)\s+(.+?)\s*")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_PROBABILITY = re.compile(r"\d*\.?\d+(?:e-?\d+)?")
 _EXAMPLE = 'such as "whole in 1 d" or "clients p99 under 50 ms"'
 
 _TIMES = {
@@ -23,7 +24,8 @@ _TIMES = {
     "clients p99": "p99_seconds",
 }
 _FILL = "fullest OSD"
-WORDS = (*_TIMES, _FILL)
+_LOSS = "chance of loss"
+WORDS = (*_TIMES, _FILL, _LOSS)
 """What an aim may be about."""
 
 # From what clients feel least to what heals fastest.
@@ -54,7 +56,7 @@ class Goal:
 
     Attributes:
         word: What it is about, of `WORDS`.
-        most: The most it may be: seconds, or a share.
+        most: The most it may be: seconds, a share, or a probability.
     """
 
     word: str
@@ -68,12 +70,14 @@ class Goal:
     @property
     def is_of_time(self) -> bool:
         """Whether it asks for haste, and not for clients or room."""
-        return self.word in ("whole", "degraded", "at risk", "inactive")
+        return self.word in ("whole", "degraded", "at risk", "inactive", _LOSS)
 
     def measure(self, found: Outcome) -> float | None:
         """The figure that it is about; None where it never comes about."""
         if self.word == _FILL:
             return found.peak_share
+        if self.word == _LOSS:
+            return found.loss_chance
         value: float | None = getattr(found, _TIMES[self.word])
         return value
 
@@ -109,6 +113,11 @@ def _goal(part: str, text: str) -> Goal:
             rule = "how full an OSD gets is a percentage above 0 and up to 100"
             raise ConfigError(Problem(rule, 'such as "85%"', key="--aim", value=show(match[2])))
         return Goal(word, float(percent[1]) / 100)
+    if word == _LOSS:
+        if _PROBABILITY.fullmatch(match[2]) is None or not 0 < float(match[2]) < 1:
+            rule = "a chance is a number between 0 and 1"
+            raise ConfigError(Problem(rule, 'such as "1e-6"', key="--aim", value=show(match[2])))
+        return Goal(word, float(match[2]))
     try:
         return Goal(word, float(Seconds.parse(match[2])))
     except ConfigError as error:

@@ -116,6 +116,8 @@ class Outcome:
         least_bytes: Bytes that must be written at the least.
         served_share: The least share of what clients ask that they get; None without a load.
         p99_seconds: The longest delay that 99 % of a pool's requests stay below; None likewise.
+        loss_chance: The probability that further OSDs fail and take data while groups lack copies
+            or pieces; None where it was not asked for.
     """
 
     whole_seconds: float | None
@@ -136,6 +138,7 @@ class Outcome:
     least_bytes: int
     served_share: float | None
     p99_seconds: float | None
+    loss_chance: float | None
 
 
 @dataclass(frozen=True)
@@ -214,11 +217,13 @@ class WhatIf:
             least_bytes=pc.sum(pools["least_bytes"]).as_py() or 0,
             served_share=pc.min(clients["served_share"]).as_py(),
             p99_seconds=pc.max(clients["p99_seconds"]).as_py(),
+            loss_chance=_first(tables["risks"], "loss_chance"),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as a JSON-able dictionary; the table ``fill``, which is long, is left out."""
-        tables = {name: one.to_pylist() for name, one in self.tables.items() if name != "fill"}
+        """The answer as a JSON-able dictionary; ``fill`` and ``lacking`` are long, and left out."""
+        long = ("fill", "lacking")
+        tables = {name: one.to_pylist() for name, one in self.tables.items() if name not in long}
         return {
             "plan": self.plan,
             "steps": [asdict(step) for step in self.steps],
@@ -246,6 +251,11 @@ def _last(pools: pa.Table, column: str) -> float | None:
 
 def _most(timeline: pa.Table, column: str) -> int:
     return int(pc.max(timeline[column]).as_py() or 0)
+
+
+def _first(table: pa.Table, column: str) -> float | None:
+    value: float | None = table[column][0].as_py() if table.num_rows else None
+    return value
 
 
 def _peak(osds: pa.Table) -> tuple[float, str]:

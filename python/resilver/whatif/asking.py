@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from resilver.whatif.cluster import (
     release_of,
 )
 from resilver.whatif.configuration import Configuration, Ledger, read_setting
+from resilver.whatif.failing import failure_rates
 from resilver.whatif.filling import make_fuller
 from resilver.whatif.plan import Plan, resolve
 
@@ -60,6 +61,7 @@ class Prepared:
         facts: The cluster before them.
         assumptions: What the answer rests on.
         notes: What a reader must know of the dumps.
+        failure_rates: Failures a second of an OSD of each device class.
     """
 
     input: dict[str, Any]
@@ -68,6 +70,7 @@ class Prepared:
     facts: ClusterFacts
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...]
+    failure_rates: Mapping[str, float]
 
 
 def prepare(report: ClusterReport, plan: Plan, asked: Asked) -> Prepared:
@@ -105,9 +108,11 @@ def prepare(report: ClusterReport, plan: Plan, asked: Asked) -> Prepared:
         "seed": asked.seed,
     }
     osds = len(report.osds)
-    rows = [*first.assumptions(osds), *cluster.ledger.assumptions(osds)]
     facts = replace(facts, **_whereabouts(cluster))
-    return Prepared(made, plan.name, tuple(told), facts, tuple(rows), tuple(cluster.notes))
+    classes = {facts.classes.get(osd, "") for osd in facts.places}
+    rates = failure_rates(asked.given.afr, classes, cluster.ledger)
+    rows = [*first.assumptions(osds), *cluster.ledger.assumptions(osds)]
+    return Prepared(made, plan.name, tuple(told), facts, tuple(rows), tuple(cluster.notes), rates)
 
 
 def _horizon(text: str, steps: Sequence[PlannedStep]) -> float:

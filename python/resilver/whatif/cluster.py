@@ -27,6 +27,7 @@ class Given:
         network: A network of the catalog or a rate, such as ``25gbe`` or ``25 Gb/s``.
         fill: How full its OSDs are together, such as ``80%``; empty for what the dumps say.
         grow: ``POOL=+30%``: what pools hold beyond what the dumps say.
+        afr: How many OSDs fail a year: ``1.36%``, or ``CLASS=1.36%`` of a class.
     """
 
     release: str = ""
@@ -34,6 +35,7 @@ class Given:
     network: str = ""
     fill: str = ""
     grow: tuple[str, ...] = ()
+    afr: tuple[str, ...] = ()
 
 
 @dataclass

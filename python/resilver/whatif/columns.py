@@ -86,6 +86,27 @@ TABLES: Mapping[str, pa.Schema] = {
             ("osds", _TEXT),
         ]
     ),
+    "lacking": pa.schema(
+        [
+            ("pgid", _TEXT),
+            ("pool", _COUNT),
+            ("from_seconds", _REAL),
+            ("until_seconds", _REAL),
+            ("survives", _COUNT),
+            ("osds", _TEXT),
+        ]
+    ),
+    "risks": pa.schema(
+        [
+            ("pool", _COUNT),
+            ("name", _TEXT),
+            ("lacking_groups", _COUNT),
+            ("fewest_failures", _COUNT),
+            ("critical_osds", _COUNT),
+            ("lacking_seconds", _REAL),
+            ("loss_chance", _REAL),
+        ]
+    ),
     "limits": pa.schema([("kind", _TEXT), ("name", _TEXT), ("share", _REAL)]),
     "clients": pa.schema(
         [
@@ -104,6 +125,8 @@ TABLES: Mapping[str, pa.Schema] = {
 Times are seconds from the start. In ``pools``, ``degraded_seconds``, ``at_risk_seconds`` and
 ``inactive_seconds`` say when the last group of the pool ceased to be so: 0 where none ever was, and
 null where one still is at the end. ``whole_seconds`` is when its last group became clean, likewise.
+In ``lacking`` a row is a spell of a group, ``until_seconds`` null where it lasts to the end. In
+``risks`` the first row, whose ``pool`` is null, is of all pools together.
 In ``osds`` the four crossings are null where the OSD never got there, and 0 where it begins there.
 """
 

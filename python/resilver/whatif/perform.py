@@ -19,6 +19,7 @@ from resilver.whatif.answer import WhatIf
 from resilver.whatif.asking import HORIZON, Asked, Prepared, prepare
 from resilver.whatif.cluster import Given
 from resilver.whatif.columns import TABLES, conform
+from resilver.whatif.failing import risks_table
 from resilver.whatif.plan import Plan, joined, plan_of_options, read_plan
 from resilver.whatif.several import Harm, PlansCompared, Ranking, harm_order
 from resilver.whatif.tree import Tree
@@ -53,6 +54,8 @@ def _performed(ready: Prepared, told: Told | None, done: int = 0, total: int = 1
         None if told is None else lambda state: told(done, total, state),
     )
     tables = {name: conform(name, healed.tables.get(name)) for name in TABLES}
+    horizon = ready.input["horizon_seconds"]
+    tables["risks"] = risks_table(tables["lacking"], ready.facts, ready.failure_rates, horizon)
     times = tables["timeline"]["time_seconds"]
     return WhatIf(
         plan=ready.plan,
@@ -61,7 +64,7 @@ def _performed(ready: Prepared, told: Told | None, done: int = 0, total: int = 1
         tables=tables,
         assumptions=ready.assumptions,
         notes=ready.notes,
-        horizon_seconds=ready.input["horizon_seconds"],
+        horizon_seconds=horizon,
         end_seconds=times[-1].as_py() if len(times) else 0.0,
         is_by_events=ready.input["events"],
         seed=ready.input["seed"],
@@ -243,6 +246,7 @@ def what_if(
     release: str = "",
     fill: str = "",
     grow: Sequence[str] = (),
+    afr: str | Sequence[str] = (),
     horizon: str = HORIZON,
     events: bool = False,
     seed: int = 0,
@@ -261,6 +265,8 @@ def what_if(
         release: The release whose defaults hold; else what the dumps say.
         fill: How full all OSDs are together, such as ``80%``; else what the dumps say.
         grow: What pools hold beyond what the dumps say, such as ``rbd=+30%``.
+        afr: How many OSDs fail a year, ``1.36%`` or ``ssd=0.9%`` of a class, for the chance that
+            data is lost before all is whole; else as disks or flash of the catalog do.
         horizon: How long it is followed at the most.
         events: Whether data moves object by object; else by steady rates between two changes.
         seed: The seed of what is drawn.
@@ -275,6 +281,7 @@ def what_if(
         Interrupted: `told` answered False.
     """
     plans = plans_of([] if plan is None else [plan], changes_of(changes))
-    given = Given(release, tuple(devices), network, fill, tuple(grow))
+    rates = (afr,) if isinstance(afr, str) else tuple(afr)
+    given = Given(release, tuple(devices), network, fill, tuple(grow), rates)
     asked = Asked(given, tuple(load), horizon, events, seed)
     return answer_of(read_bundle(bundle), plans[0], asked, told)

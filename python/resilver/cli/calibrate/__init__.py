@@ -1,1 +1,1 @@
-"""`resilver calibrate`: the models of disks, networks and coding fitted to measurements."""
+"""`resilver calibrate`: models fitted to measurements."""

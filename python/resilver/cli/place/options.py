@@ -150,6 +150,20 @@ class Judging:
         min=1,
         text="Members of a set whose loss loses data; by default all of a replica set.",
     )
+    afr: str = _judge(
+        "--afr",
+        metavar="SHARE",
+        text="--quality: how many devices fail a year.",
+        default="1.36 %",
+        show_default=True,
+    )
+    repair: str = _judge(
+        "--repair",
+        metavar="TIME",
+        text="--quality: until all that a failed device held is whole again.",
+        default="10 h",
+        show_default=True,
+    )
     compare: bool = _judge(
         "--compare",
         text="What moves from the first FILE to the second, or by the edits of one.",

@@ -14,7 +14,11 @@ from rich.table import Table
 from resilver.cli.console import output, print_json
 from resilver.cli.place.options import Inputs, Judging
 from resilver.cli.place.placements import Placement, placements
+from resilver.errors import ConfigError, Problem, show
 from resilver.judgement import Balance, Quality, quality, rebuild_targets, replica_sets
+from resilver.lifetimes import YEAR_SECONDS, FailedShare, LongSeconds
+from resilver.report.words import chance
+from resilver.survival.steady import loss_probability, sets_loss_rate
 
 if TYPE_CHECKING:
     from resilver.cli.place.source import Source
@@ -44,6 +48,65 @@ class Targets:
     parallelism_median: float
 
 
+@dataclass(frozen=True)
+class Failing:
+    """How often devices fail, and how long what they held lacks copies.
+
+    Attributes:
+        afr: The share that fails in a year.
+        repair: Until all that a failed device held is whole again.
+    """
+
+    afr: FailedShare
+    repair: LongSeconds
+
+    @classmethod
+    def read(cls, afr: str, repair: str) -> Failing:
+        """What the options say.
+
+        Raises:
+            ConfigError: They are not written so, or there is no time to repair in.
+        """
+        problems: list[Problem] = []
+        read: list[Any] = []
+        for option, kind, text in (("--afr", FailedShare, afr), ("--repair", LongSeconds, repair)):
+            try:
+                read.append(kind.parse(text))
+            except ConfigError as error:
+                problems += [problem.under(option) for problem in error.problems]
+        if not problems and read[1] <= 0:
+            rule, remedy = "a repair takes some time", 'such as "10 h"'
+            problems.append(Problem(rule, remedy, key="--repair", value=show(repair)))
+        if problems:
+            raise ConfigError(problems)
+        return cls(*read)
+
+    def loss_chance(self, judged: Quality) -> float | None:
+        """The probability that data is lost within a year; None where its sets are not counted."""
+        if judged.loss_share is None:
+            return None
+        fatal = round(judged.loss_share * math.comb(judged.devices, judged.fatal))
+        rate = sets_loss_rate(
+            fatal, judged.fatal, failure_rate=self.afr.per_second, repair_seconds=float(self.repair)
+        )
+        return loss_probability(rate, YEAR_SECONDS)
+
+    def json(self, judged: Quality) -> dict[str, Any]:
+        """The chance and what it rests on."""
+        return {
+            "loss_chance": self.loss_chance(judged),
+            "afr": float(self.afr),
+            "repair_seconds": float(self.repair),
+        }
+
+    def add(self, table: Table, judged: Quality) -> None:
+        """Add the chance to a table of measures, where it is known."""
+        likely = self.loss_chance(judged)
+        if likely is not None:
+            rests = f"AFR {100 * self.afr:.4g} %, whole devices in {self.repair.as_text()}"
+            table.add_row("data lost in a year", chance(likely), rests)
+
+
 def print_quality(source: Source, inputs: Inputs, judging: Judging, *, as_json: bool) -> None:
     """Judge every placement of a source.
 
@@ -56,13 +119,16 @@ def print_quality(source: Source, inputs: Inputs, judging: Judging, *, as_json: 
     Raises:
         ConfigError: There is no such pool or rule, or --fatal exceeds the copies.
     """
+    failing = Failing.read(judging.afr, judging.repair)
     rows = []
     for placement in placements(source, inputs, judging):
         judged, targets = _judged(placement, judging.fatal)
         if as_json:
-            rows.append(_json(placement, judged, targets))
+            rows.append(_json(placement, judged, targets) | {"a_year": failing.json(judged)})
         else:
-            output().print(_table(placement, judged, targets))
+            table = _table(placement, judged, targets)
+            failing.add(table, judged)
+            output().print(table)
     if as_json:
         print_json(rows)
 

@@ -84,6 +84,7 @@ ROWS = (
     _until("degraded_seconds", "degraded until"),
     _until("at_risk_seconds", "at risk until"),
     _until("inactive_seconds", "inactive until"),
+    _count("loss_chance", "chance of losing data", "chance"),
     _count("lost_groups", "groups losing data"),
     _count("stuck_groups", "not clean at the end"),
     _count("toofull_groups", "most in backfill_toofull"),

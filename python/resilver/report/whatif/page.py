@@ -19,6 +19,7 @@ from resilver.report.whatif.fill import fill_chart, fullest_chart
 from resilver.report.whatif.moves import places_chart, pools_chart
 from resilver.report.whatif.sentences import answer_sentences, question
 from resilver.report.whatif.source import Facts, until_words, whole_words
+from resilver.report.words import chance
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import WhatIf
@@ -83,6 +84,9 @@ def key_figures(answer: WhatIf) -> list[KeyFigure]:
     ):
         value = float("nan") if seconds is None else seconds
         made.append(KeyFigure(label, value, "s", words(facts, seconds)))
+    if found.loss_chance and not found.lost_groups:
+        text, detail = chance(found.loss_chance), "by OSDs that fail until all copies are back"
+        made.append(KeyFigure("Chance of losing data", found.loss_chance, "share", text, detail))
     peak = f"{100 * found.peak_share:.1f} %"
     made.append(
         KeyFigure("Fullest OSD at its peak", found.peak_share, "share", peak, found.peak_osd)
@@ -125,6 +129,9 @@ def _time(page: Document, facts: Facts) -> list[PageSection]:
     """Until when what, by pool, and how it goes."""
     pools = tables.pools_table(facts)
     parts = [page.shown("pools", "Pools", pools, tables.POOL_SHOWN)]
+    risks = tables.risks_table(facts)
+    if risks.rows:
+        parts.append(page.shown("risks", "Should further OSDs fail", risks))
     parts += _figures(page, (course_chart(facts), rates_chart(facts)))
     late = f"; the first change comes after {duration(facts.begins)}" if facts.begins else ""
     return [PageSection("When it is whole", (f"{_START}{late}.",), parts)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from resilver.quantities import duration
 from resilver.report.chart import Chart
@@ -66,6 +66,7 @@ def ranking_table(ranking: Ranking) -> Table:
         ("whole_words", "whole after", "text", [_until(o.whole_seconds) for _, o in of]),
         ("peak_share", "fullest OSD", "fill", [o.peak_share for _, o in of]),
         ("degraded_words", "degraded until", "text", [_until(o.degraded_seconds) for _, o in of]),
+        ("loss_chance", "chance of loss", "chance", [o.loss_chance for _, o in of]),
         ("lost_groups", "lose data", "count", [o.lost_groups for _, o in of]),
         ("toofull_groups", "backfill_toofull", "count", [o.toofull_groups for _, o in of]),
         ("peak_osd", "which", "text", [o.peak_osd for _, o in of]),
@@ -80,7 +81,7 @@ def ranking_table(ranking: Ranking) -> Table:
 
 RANKING_WORDS = 6
 """Columns of the ranking that a terminal of 80 shows."""
-RANKING_SHOWN = 12
+RANKING_SHOWN = 13
 """Columns of it that a page shows; seconds follow in the CSV."""
 
 
@@ -240,12 +241,16 @@ def search_table(search: Search) -> Table:
     has_load = any(one.outcome.p99_seconds is not None for one in trials)
     delays = [one.outcome.p99_seconds for one in trials]
     clients = [("p99_seconds", "clients' 99 %", "seconds", delays)] if has_load else []
+    risks: list[tuple[str, str, str, list[Any]]] = [
+        ("risk", "at risk until", "text", [_until(one.outcome.at_risk_seconds) for one in trials]),
+        ("loss_chance", "chance of loss", "chance", [one.outcome.loss_chance for one in trials]),
+    ]
     return table(
         *settings,
         ("meets", "meets the aim", "text", ["yes" if one.meets else "no" for one in trials]),
         ("whole", "whole after", "text", [_until(one.outcome.whole_seconds) for one in trials]),
         *clients,
-        ("risk", "at risk until", "text", [_until(one.outcome.at_risk_seconds) for one in trials]),
+        *(reversed(risks) if "chance of loss" in search.aim else risks),
         ("peak_share", "fullest OSD", "fill", [one.outcome.peak_share for one in trials]),
         ("stuck_groups", "not clean", "count", [one.outcome.stuck_groups for one in trials]),
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from resilver.quantities import duration
 from resilver.report.tables import cell_text
 from resilver.report.whatif.source import LEVELS, Facts, share
-from resilver.report.words import listed, percent, plural
+from resilver.report.words import chance, listed, percent, plural
 
 if TYPE_CHECKING:
     from resilver.whatif.answer import Assumption, WhatIf
@@ -53,7 +53,12 @@ def answer_sentences(answer: WhatIf) -> list[str]:
         ]
         return [*said, fill_sentence(facts), *client_sentences(facts)]
     said = [*lost_sentences(facts), whole_sentence(facts), risk_sentence(facts)]
-    said += [fill_sentence(facts), *waiting_sentences(facts), moved_sentence(facts)]
+    said += [
+        chance_sentence(facts),
+        fill_sentence(facts),
+        *waiting_sentences(facts),
+        moved_sentence(facts),
+    ]
     said += [limit_sentence(facts), *client_sentences(facts)]
     return [text for text in said if text]
 
@@ -133,6 +138,35 @@ def risk_sentence(facts: Facts) -> str:
     return f"{text}; {many} inactive and serve{'s' * (count == 1)} nobody, " + (
         f"{_until(found.inactive_seconds)}."
     )
+
+
+def chance_sentence(facts: Facts) -> str:
+    """How likely further OSDs fail before what lacks copies is whole, and data is lost."""
+    all_pools = next(iter(facts.rows("risks")), None)
+    if all_pools is None or not all_pools["lacking_groups"] or all_pools["fewest_failures"] < 1:
+        return ""
+    likely, fewest = chance(all_pools["loss_chance"]), all_pools["fewest_failures"]
+    until = all_pools["lacking_seconds"]
+    end = duration(facts.answer.horizon_seconds)
+    when = f"within {end}" if until is None else "before all copies and pieces are back"
+    if fewest == 1:
+        many = plural(all_pools["critical_osds"], "OSD")
+        enough = f"for a time the loss of any one of {many} is enough"
+    else:
+        enough = f"it takes {fewest:,} more"
+    return (
+        f"The chance that further OSDs fail and data is lost {when} is {likely}, {_rates(facts)}; "
+        f"{enough}."
+    )
+
+
+def _rates(facts: Facts) -> str:
+    """How often OSDs are taken to fail."""
+    of = [one for one in facts.answer.assumptions if one.name.startswith("AFR")]
+    if len(values := {one.value for one in of}) == 1:
+        return f"if {values.pop()} of OSDs fail a year, each by itself"
+    each = listed([f"{one.value} of {one.name.removeprefix('AFR of class ')}" for one in of])
+    return f"if OSDs fail by themselves, {each} a year" if each else "if OSDs fail by themselves"
 
 
 def _until(seconds: float | None) -> str:

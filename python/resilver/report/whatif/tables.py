@@ -46,6 +46,30 @@ def pools_table(facts: Facts) -> Table:
     )
 
 
+def risks_table(facts: Facts) -> Table:
+    """A row a pool that lacked copies: how likely further failures of OSDs lose its data."""
+    pools = [row for row in facts.rows("risks") if row["pool"] is not None]
+    until = [until_words(facts, row["lacking_seconds"], row["pool"]) for row in pools]
+    return table(
+        ("name", "pool", "text", [row["name"] for row in pools]),
+        ("loss_chance", "chance of losing data", "chance", [row["loss_chance"] for row in pools]),
+        (
+            "lacking_groups",
+            "groups that lack copies",
+            "count",
+            [r["lacking_groups"] for r in pools],
+        ),
+        ("lacking_words", "until", "text", until),
+        (
+            "fewest_failures",
+            "further losses it takes",
+            "count",
+            [r["fewest_failures"] for r in pools],
+        ),
+        ("critical_osds", "OSDs enough alone", "count", [row["critical_osds"] for row in pools]),
+    )
+
+
 _SUMMED = ("received_bytes", "sent_bytes", "used_start_bytes", "used_end_bytes", "capacity_bytes")
 POOL_WORDS = 1 + len(_UNTIL)
 """Columns of the pools' table that say when; what was written follows."""

@@ -1,0 +1,293 @@
+"""Charts of durability: nines against overhead, losses by cause, and what matters most."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from resilver.report.chart import Chart
+from resilver.report.durability import words
+from resilver.report.durability.naming import Point, Side, named_points
+from resilver.report.durability.sentences import named_factor
+from resilver.report.durability.source import labels, pareto
+from resilver.report.durability.tables import (
+    cause_names,
+    causes_table,
+    compared_table,
+    sensitivity_rows,
+    sensitivity_table,
+)
+from resilver.report.style import BLUE, GREY, INK, SERIES, VERMILLION
+from resilver.report.vega import UPRIGHT, Spec, colours, level, rows, tip, told_apart
+from resilver.report.vega import number as axis
+from resilver.report.words import percent, plural
+from resilver.survival.answer import Durability, nines
+
+_CAUSED_MAX = 24
+"""Systems whose causes stand below each other."""
+_FACTORS_MAX = 14
+_LINE_HEIGHT = 380
+_ON, _OFF = "nothing as cheap is safer", "something as cheap is safer"
+
+
+def pareto_chart(systems: Sequence[Durability], what: str) -> Chart | None:
+    """Nines against what is kept for a byte, with the Pareto line; None without a choice.
+
+    Args:
+        systems: The systems.
+        what: What they are, such as ``codes``.
+    """
+    shown = [one for one in systems if one.nines is not None and math.isfinite(one.nines)]
+    if len(shown) < 2 or len({one.overhead for one in shown}) < 2:
+        return None
+    line = pareto(shown)
+    cheap, safe = line[0], line[-1]
+    heading = f"One of {len(shown):,} {what} is both cheapest and safest"
+    if len(line) > 1:
+        heading = (
+            f"From {cheap.nines:.1f} nines at {cheap.overhead:.4g} to {safe.nines:.1f} at "
+            f"{safe.overhead:.4g} bytes kept for a byte, {len(line)} of {len(shown):,} {what} are "
+            "the safest for what they keep"
+        )
+    text = (
+        "How likely no data is lost in a year, in nines, against the bytes kept for a byte. "
+        "The line is the Pareto line: what lies below it is less safe than something as cheap."
+    )
+    if any(one.annual.low < one.annual.high for one in shown):
+        text += " Upright lines are 95 % intervals."
+    if len(shown) < len(systems):
+        left = plural(len(systems) - len(shown), "system")
+        text += f" {left} of which no figure is known, or that cannot lose data, not shown."
+    made = compared_table(systems)
+    return Chart(
+        "pareto", heading, text, lambda: _pareto_spec(shown, line), made, f"{what} by nines"
+    )
+
+
+def _pareto_spec(shown: Sequence[Durability], line: Sequence[Durability]) -> Spec:
+    names = dict(zip(map(id, shown), labels(shown), strict=True))
+    on = {id(one) for one in line}
+    all_nines = [one.nines or 0.0 for one in shown]
+    ends = [_ends(one) for one in shown]
+    low = min(min(end[0] for end in ends), *all_nines)
+    high = max(max(end[1] for end in ends), *all_nines)
+    room = 0.06 * max(high - low, 1.0)
+    upwards = (max(0.0, low - room), high + room)
+    overheads = [one.overhead for one in shown]
+    width = max(overheads) - min(overheads)
+    across = (min(overheads) - 0.3 * width, max(overheads) + 0.05 * width)
+    data = rows(
+        x=overheads,
+        y=all_nines,
+        low=[end[0] for end in ends],
+        high=[end[1] for end in ends],
+        kind=[_ON if id(one) in on else _OFF for one in shown],
+        name=[names[id(one)] for one in shown],
+        text=[words.chance(one.annual) for one in shown],
+    )
+    steps = rows(x=[one.overhead for one in line], y=[one.nines for one in line])
+    ordered = [*line, *(one for one in shown if id(one) not in on)]
+    points = [Point(names[id(one)], one.overhead, one.nines or 0.0, id(one) in on)
+              for one in ordered]  # fmt: skip
+    named = named_points(points, across, upwards, _LINE_HEIGHT)
+    marks = colours((_ON, _OFF), (BLUE, GREY)) | {"field": "kind"}
+    told = tip(("name", "system"), ("x", "kept for a byte"), ("y", "nines"))
+    told.append({"field": "text", "type": "nominal", "title": "lost in a year"})
+    stroke = {"type": "line", "interpolate": "step-after", "color": BLUE, "strokeWidth": 1.5}
+    shapes = told_apart((_ON, _OFF), ("circle", "diamond"))
+    return {
+        "height": _LINE_HEIGHT,
+        "data": data,
+        "encoding": {
+            "x": axis(
+                "x", "bytes kept for a byte of data", ends=across, ticks=_overheads(overheads)
+            ),
+            "y": axis("y", "nines of a year", ends=upwards),
+        },
+        "layer": [
+            {"data": steps, "mark": stroke},
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.25},
+                "encoding": {"y": {"field": "low"}, "y2": {"field": "high"}, "color": marks},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 55},
+                "encoding": {"color": marks, "shape": shapes, "tooltip": told},
+            },
+            *_names(named),
+        ],
+    }
+
+
+def _overheads(found: Sequence[float]) -> list[float]:
+    """Some five ticks among overheads, of which none is below 1."""
+    low, high = max(1.0, min(found)), max(found)
+    step = 10.0 ** math.floor(math.log10((high - low) / 6.0))
+    step *= next(times for times in (1, 2, 5, 10) if (high - low) / (step * times) <= 6.0)
+    first = math.ceil(low / step - 1e-9)
+    count = math.floor(high / step + 1e-9) - first + 1
+    return [round((first + rank) * step, 9) for rank in range(count)]
+
+
+def _ends(one: Durability) -> tuple[float, float]:
+    """The interval of a system's nines; its value twice where it has none."""
+    found = one.nines or 0.0
+    least = nines(one.annual.high) if 0.0 < one.annual.high < 1.0 else found
+    most = nines(one.annual.low) if 0.0 < one.annual.low < 1.0 else found
+    return max(0.0, least or 0.0), most or found
+
+
+def _names(found: Sequence[tuple[Point, Side]]) -> list[Spec]:
+    """The names of points: above left of the line's, beside others."""
+    layers: list[Spec] = []
+    for side, align, away, up in (("above", "right", -8, -6), ("left", "right", -8, 0),
+                                  ("right", "left", 8, 0)):  # fmt: skip
+        points = [one for one, chosen in found if chosen == side]
+        if not points:
+            continue
+        data = rows(x=[one.x for one in points], y=[one.y for one in points],
+                    text=[one.name for one in points])  # fmt: skip
+        mark = {"type": "text", "align": align, "dx": away, "dy": up, "fontSize": 11}
+        colour = INK if side == "above" else GREY
+        text = {"text": {"field": "text", "type": "nominal"}}
+        layers.append({"data": data, "mark": mark | {"color": colour}, "encoding": text})
+    return layers
+
+
+def causes_chart(systems: Sequence[Durability]) -> Chart | None:
+    """The losses' causes: a bar each, or a stacked bar a system; None where there is one cause.
+
+    Args:
+        systems: One system or several.
+    """
+    shown = [one for one in systems if one.causes]
+    names = cause_names(shown)
+    if len(names) < 2 or len(shown) > _CAUSED_MAX:
+        return None
+    made = causes_table(shown)
+    if len(shown) == 1:
+        first = names[0]
+        heading = f"{percent(shown[0].causes[first])} of the losses are by {first}"
+        text = (
+            "The share of each cause in all data losses, by the failure that lost the last piece."
+        )
+        return Chart("causes", heading, text, lambda: _bars(shown[0], names), made, "by cause")
+    tops = {max(one.causes, key=lambda cause: one.causes[cause]) for one in shown}
+    heading = f"{names[0][0].upper()}{names[0][1:]} cause most losses everywhere"
+    if len(tops) > 1:
+        heading = "What loses data most often differs"
+    text = "Of the pieces whose loss lost data, the share of each cause, by system."
+    return Chart("causes", heading, text, lambda: _stacked(shown, names), made, "by cause")
+
+
+def _bars(one: Durability, names: Sequence[str]) -> Spec:
+    shares = [100.0 * one.causes.get(name, 0.0) for name in names]
+    data = rows(name=names, x=shares, text=[percent(share / 100.0) for share in shares])
+    letters = {"type": "text", "align": "left", "dx": 5, "color": INK}
+    end = 1.25 * max(shares)
+    ticks = [at for at in range(0, 101, 20 if end > 50.0 else 5) if at <= end]
+    return {
+        "height": 30 * len(names),
+        "room": (170, 14),
+        "data": data,
+        "encoding": {
+            "y": level(""),
+            "x": axis("x", "of lost pieces (%)", ends=(0.0, end), ticks=ticks),
+        },
+        "layer": [
+            {"mark": {"type": "bar", "height": 18, "color": BLUE}},
+            {"mark": letters, "encoding": {"text": {"field": "text", "type": "nominal"}}},
+        ],
+    }
+
+
+def _stacked(shown: Sequence[Durability], names: Sequence[str]) -> Spec:
+    parts = [
+        (name, cause, 100.0 * one.causes.get(cause, 0.0), rank)
+        for name, one in zip(labels(shown), shown, strict=True)
+        for rank, cause in enumerate(names)
+    ]
+    systems, causes, shares, ranks = zip(*parts, strict=True)
+    return {
+        "height": 26 * len(shown),
+        "room": (170, 14),
+        "data": rows(name=systems, kind=causes, x=shares, rank=ranks),
+        "mark": {"type": "bar", "height": 17},
+        "encoding": {
+            "y": level(""),
+            "x": axis("x", "of lost pieces (%)", ends=(0.0, 100.0)) | {"stack": "zero"},
+            "color": colours(names, SERIES) | {"field": "kind"},
+            "order": {"field": "rank", "type": "quantitative"},
+            "tooltip": tip(("name", "system"), ("kind", "cause"), ("x", "of lost pieces (%)")),
+        },
+    }
+
+
+def sensitivity_chart(found: Durability) -> Chart | None:
+    """By what a loss becomes likelier with 1 % more of each rate; None where nobody asked.
+
+    Args:
+        found: The answer.
+    """
+    effects = sensitivity_rows(found.sensitivity)[:_FACTORS_MAX]
+    if not effects:
+        return None
+    most = effects[0]
+    change = f"{abs(most['elasticity']):.2g} %"
+    more = "more" if most["elasticity"] > 0.0 else "less"
+    heading = f"1 % more of {named_factor(most)} makes a loss {change} {more} likely"
+    text = (
+        "By what percentage the probability of a loss changes where one figure is 1 % larger and "
+        "all others are as they are; the weightiest first."
+    )
+    if any(_is_sampled(one) for one in effects):
+        text += " Thin lines are 95 % intervals."
+    made = sensitivity_table(found.sensitivity)
+    return Chart("matters", heading, text, lambda: _effects(effects), made, "what matters most")
+
+
+def _is_sampled(one: dict[str, Any]) -> bool:
+    return None not in (one["low"], one["high"]) and one["low"] < one["high"]
+
+
+def _effects(effects: Sequence[dict[str, Any]]) -> Spec:
+    ways = {"more likely": VERMILLION, "less likely": BLUE}
+    chosen = ["less likely" if one["elasticity"] < 0.0 else "more likely" for one in effects]
+    kinds = [kind for kind in ways if kind in chosen]
+    sampled = [one for one in effects if _is_sampled(one)]
+    data = rows(
+        name=[one["factor"] for one in effects],
+        x=[one["elasticity"] for one in effects],
+        kind=chosen,
+    )
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "bar", "height": 18},
+            "encoding": {
+                "color": colours(kinds, [ways[kind] for kind in kinds], legend=len(kinds) > 1)
+                | {"field": "kind"},
+                "tooltip": tip(("name", "1 % more of"), ("x", "changes it by (%)")),
+            },
+        }
+    ]
+    if sampled:
+        ends = rows(
+            name=[one["factor"] for one in sampled],
+            low=[one["low"] for one in sampled],
+            high=[one["high"] for one in sampled],
+        )
+        across = {"x": {"field": "low"}, "x2": {"field": "high"}}
+        mark = {"type": "rule", "color": INK, "strokeWidth": 1.25}
+        layers.append({"data": ends, "mark": mark, "encoding": across})
+    zero = {"type": "rule", "color": INK, "strokeWidth": 1}
+    layers.append(
+        {"data": rows(x=[0.0]), "mark": zero, "encoding": {"x": {"field": "x"}, **UPRIGHT}}
+    )
+    return {
+        "height": 30 * len(effects),
+        "room": (170, 14),
+        "data": data,
+        "encoding": {"y": level(""), "x": axis("x", "change of the probability (%)", tickCount=7)},
+        "layer": layers,
+    }

@@ -1,0 +1,325 @@
+"""Charts of when data is lost, and of what failures at one moment do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from resilver.report.arrays import Floats, column
+from resilver.report.chart import Chart
+from resilver.report.durability import words
+from resilver.report.durability.source import labels, within
+from resilver.report.durability.tables import (
+    across_words,
+    burst_figure,
+    burst_words,
+    bursts_table,
+    plural_of,
+    within_words,
+)
+from resilver.report.scales import Scale, log_ticks, time_scale
+from resilver.report.style import BLUE, DASHES, INK, MARKS, SERIES
+from resilver.report.tables import table
+from resilver.report.vega import Spec, colours, rows, tip, told_apart
+from resilver.report.vega import number as axis
+from resilver.survival.answer import Durability, Figure
+
+_LINES_MAX = 7
+"""Systems whose courses are told apart."""
+_DECADES = 2.0
+"""From so many on an axis of probabilities is logarithmic."""
+_RESOLVED = 1e-13
+"""A probability of a loss below this is lost in what floats know of 1 less it."""
+_SCIENTIFIC: Spec = {"labelExpr": "datum.value == 0 ? '0' : format(datum.value, '~e')"}
+"""Labels of an axis of small probabilities."""
+_RARE = 0.02
+"""Where no burst is likelier than this its axis is logarithmic."""
+_WORDS_ACROSS = 8
+"""Numbers of failures whose chances fit their fields on a telephone."""
+
+
+def time_of(seconds: float) -> Scale:
+    """The unit of an axis of time, years among them."""
+    year = words.YEAR_SECONDS
+    return Scale(year, "years") if seconds >= 2.0 * year else time_scale(seconds)
+
+
+def survival_chart(systems: Sequence[Durability]) -> Chart | None:
+    """The probability that data was lost until then, with its band; None where nobody asked.
+
+    Args:
+        systems: One system or several; of many those of the largest probabilities are drawn.
+    """
+    shown = [one for one in systems if one.survival is not None and _is_resolved(one.survival)]
+    shown = sorted(shown, key=lambda one: -(one.loss_probability.value or 0.0))[:_LINES_MAX]
+    if not shown:
+        return None
+    courses = [_course(one.survival) for one in shown if one.survival is not None]
+    names = labels(shown)
+    end = max(float(times[-1]) for times, *_ in courses)
+    time = time_of(end)
+    first, risk = shown[0], courses[0][1]
+    last = words.chance(first.loss_probability)
+    half = float(np.interp(0.5 * end, courses[0][0], risk)) / float(risk[-1])
+    heading = f"{last} {within(first)}, as likely early as late"
+    if len(shown) > 1:
+        heading = f"{names[0]} is likeliest to lose data {within(first)}: {last}"
+    elif abs(half - 0.5) > 0.05:
+        heading = f"{last} {within(first)}, {100.0 * half:.0f} % of it in the first half"
+    text = "The probability that any data was lost until then."
+    if any((low < high).any() for _, _, low, high in courses):
+        text += " Pale: its 95 % interval."
+    if len(shown) < len(systems):
+        text += f" {len(shown)} of {len(systems)} systems, those likeliest to lose data."
+    return Chart(
+        "survival",
+        heading,
+        text,
+        lambda: _lines(names, courses, time),
+        table(
+            ("system", "system", "text", [name for name, one in zip(names, courses, strict=True)
+                                          for _ in one[0]]),
+            ("time_seconds", "time", "seconds", np.concatenate([one[0] for one in courses])),
+            *(
+                (name, heading, "number", np.concatenate([one[at] for one in courses]))
+                for at, name, heading in (
+                    (1, "loss_probability", "probability of a loss"),
+                    (2, "low", "low"),
+                    (3, "high", "high"),
+                )
+            ),
+        ),
+        "loss over time",
+    )  # fmt: skip
+
+
+def _is_resolved(survival: pa.Table) -> bool:
+    risk = _course(survival)[1]
+    return bool(risk.size > 1 and risk[-1] > _RESOLVED)
+
+
+def _course(survival: pa.Table) -> tuple[Floats, Floats, Floats, Floats]:
+    """Times, the probability of a loss until then, and its interval."""
+    times = column(survival, "time_seconds")
+    if "loss_probability" in survival.column_names:
+        names = ("loss_probability", "loss_low", "loss_high")
+        value, low, high = (column(survival, name) for name in names)
+    else:
+        value, high, low = (1.0 - column(survival, name) for name in ("survival", "low", "high"))
+    return times, value, np.where(np.isnan(low), value, low), np.where(np.isnan(high), value, high)
+
+
+def _lines(
+    names: Sequence[str], courses: Sequence[tuple[Floats, Floats, Floats, Floats]], time: Scale
+) -> Spec:
+    points = [
+        (name, at / time.divisor, *ends)
+        for name, (times, value, low, high) in zip(names, courses, strict=True)
+        for at, *ends in zip(times, value, low, high, strict=True)
+    ]
+    ends = [float(value[-1]) for _, value, *_ in courses]
+    is_log = math.log10(max(ends) / min(ends)) > _DECADES
+    top = max(float(high.max()) for *_, high in courses)
+    floor = 0.0
+    if is_log:
+        # Whoever is safest is drawn over two decades.
+        floor = min(ends) / 100.0
+        points = [
+            (name, at, value, max(low, floor), high)
+            for name, at, value, low, high in points
+            if value >= floor
+        ]
+    kinds, xs, values, lows, highs = zip(*points, strict=True)
+    end = max(float(times[-1]) for times, *_ in courses) / time.divisor
+    across = axis("x", f"time ({time.unit})", ends=(0.0, end))
+    ticks = [at for at in log_ticks(floor, top) if floor <= at <= top] if is_log else None
+    upwards = axis("y", "data lost until then", ends=(floor, top), log=10 * is_log, ticks=ticks)
+    upwards["axis"] |= _SCIENTIFIC if is_log or top < 1e-2 else {}
+    named = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
+    told = tip(("kind", "system"), ("x", f"until ({time.unit})"), ("y", "probability"))
+    band = {"y": {"field": "low"}, "y2": {"field": "high"}}
+    return {
+        "height": 300,
+        "data": rows(kind=kinds, x=xs, y=values, low=lows, high=highs),
+        "encoding": {"x": across, "y": upwards, "color": named},
+        "layer": [
+            {"mark": {"type": "area", "fillOpacity": 0.2, "clip": True}, "encoding": band},
+            {
+                "mark": {"type": "line", "strokeWidth": 2, "clip": True},
+                "encoding": {"strokeDash": told_apart(names, DASHES), "tooltip": told},
+            },
+        ],
+    }  # fmt: skip
+
+
+def bursts_chart(found: Durability) -> Chart | None:
+    """The chance that failures of parts at random, at one moment, lose data; None of none.
+
+    Args:
+        found: The answer.
+    """
+    rows_of = _rows(found, is_placed=False)
+    if not rows_of:
+        return None
+    heading = "No such burst loses data"
+    if sure := [one for one in rows_of if one["loss_probability"] > 0.0]:
+        least = min(sure, key=lambda one: one["failures"])
+        heading = (
+            f"{least['failures']} {plural_of(least['level'])} at once lose data {_cases(least)}"
+        )
+    text = "The chance that so many failures at one moment, drawn evenly among all, lose data."
+    made = bursts_table(pa.Table.from_pylist(rows_of))
+    return Chart("bursts", heading, text, lambda: _burst_lines(rows_of), made, "bursts of failures")
+
+
+def _cases(one: dict[str, Any]) -> str:
+    """How often a burst loses data, as a sentence ends."""
+    text = burst_words(one)
+    return f"in {text} of the cases" if "%" in text else f"with a probability of {text}"
+
+
+def _figure(one: dict[str, Any]) -> Figure:
+    return burst_figure(one["loss_probability"], one["standard_error"] or 0.0)
+
+
+def _rows(found: Durability, *, is_placed: bool) -> list[dict[str, Any]]:
+    every = [] if found.bursts is None else found.bursts.to_pylist()
+    return [
+        one
+        for one in every
+        if (one["within"] is not None) == is_placed and one["loss_probability"] is not None
+    ]
+
+
+def _burst_lines(rows_of: Sequence[dict[str, Any]]) -> Spec:
+    names = list(dict.fromkeys(plural_of(one["level"]) for one in rows_of))
+    positive = [one for one in rows_of if one["loss_probability"] > 0.0]
+    chances = [one["loss_probability"] for one in positive] or [1.0]
+    is_log = max(chances) < _RARE or math.log10(max(chances) / min(chances)) > _DECADES
+    shown = positive if is_log else rows_of
+    figures = [_figure(one) for one in shown]
+    scale = 1.0 if is_log else 100.0
+    low = 10.0 ** math.floor(math.log10(0.999 * min(chances))) if is_log else 0.0
+    top = 10.0 ** math.ceil(math.log10(max(chances))) if is_log else 100.0
+    most = max(one["failures"] for one in rows_of)
+    named = colours(names, SERIES, legend=len(names) > 1) | {"field": "kind"}
+    told = [*tip(("kind", "of"), ("x", "failures at once")), _told_text("data lost")]
+    title = "data lost" if is_log else "data lost (%)"
+    ticks = [at for at in log_ticks(low, top) if low <= at <= top] if is_log else None
+    upwards = axis("y", title, ends=(low, top), log=10 * is_log, ticks=ticks)
+    upwards["axis"] |= _SCIENTIFIC if is_log else {}
+    return {
+        "height": 280,
+        "data": rows(
+            kind=[plural_of(one["level"]) for one in shown],
+            x=[one["failures"] for one in shown],
+            y=[scale * one["loss_probability"] for one in shown],
+            low=[scale * max(one.low, low / scale) for one in figures],
+            high=[scale * one.high for one in figures],
+            text=[burst_words(one) for one in shown],
+        ),
+        "encoding": {
+            "x": axis("x", "failures at one moment", ends=(0.5, most + 0.5), tickMinStep=1),
+            "y": upwards,
+            "color": named,
+        },
+        "layer": [
+            {"mark": {"type": "line", "strokeWidth": 1.5}},
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.25},
+                "encoding": {"y": {"field": "low"}, "y2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 60},
+                "encoding": {"shape": told_apart(names, MARKS), "tooltip": told},
+            },
+        ],
+    }
+
+
+def _told_text(title: str) -> Spec:
+    return {"field": "text", "type": "nominal", "title": title}
+
+
+def heat_chart(found: Durability) -> Chart | None:
+    """Failures at one moment by how many parts they lie in, deeper the likelier a loss.
+
+    Args:
+        found: The answer.
+    """
+    rows_of = _rows(found, is_placed=True)
+    if not rows_of:
+        return None
+    level = across_words(rows_of[0])
+    worst = max(rows_of, key=lambda one: one["loss_probability"])
+    safe = [one for one in rows_of if one["loss_probability"] == 0.0]
+    heading = (
+        f"{worst['failures']} failures in {worst['within']:,} {level} lose data {_cases(worst)}"
+    )
+    if safe:
+        most = max(one["failures"] for one in rows_of)
+        spared = [one["within"] for one in safe if one["failures"] == most]
+        heading += f"; {most} in {max(spared)} or fewer never do" if spared else ""
+    text = (
+        "Each field is so many failures at one moment that lie in so many parts: the deeper, the "
+        "likelier is a loss. Empty fields lose nothing."
+    )
+    made = bursts_table(pa.Table.from_pylist(rows_of))
+    return Chart(
+        "heat", heading, text, lambda: _heat(rows_of, level), made, "bursts by where they lie"
+    )
+
+
+def _heat(rows_of: Sequence[dict[str, Any]], level: str) -> Spec:
+    across = sorted({one["failures"] for one in rows_of})
+    up = sorted({one["within"] for one in rows_of}, reverse=True)
+    chances = [one["loss_probability"] for one in rows_of if one["loss_probability"] > 0.0]
+    least, most = max(min(chances, default=1.0), 1e-12), max(chances, default=1.0)
+    decades = max(1.0, math.log10(most / least))
+
+    def depth(value: float) -> float:
+        return 0.0 if value <= 0.0 else 0.6 + 0.48 * math.log10(max(value, least) / most) / decades
+
+    data = rows(
+        x=[one["failures"] for one in rows_of],
+        y=[one["within"] for one in rows_of],
+        depth=[depth(one["loss_probability"]) for one in rows_of],
+        text=[burst_words(one) for one in rows_of],
+        name=[within_words(one) for one in rows_of],
+    )
+    told = [*tip(("x", "failures"), ("name", "in")), _told_text("data lost")]
+    place = {
+        "x": _ordinal("x", across, "failures at one moment"),
+        "y": _ordinal("y", up, f"{level} they lie in"),
+    }
+    shade: Spec = {"field": "depth", "type": "quantitative", "legend": None}
+    shade["scale"] = {"domain": [0.0, 1.0], "range": [0.0, 1.0]}
+    field = {
+        "type": "rect",
+        "color": BLUE,
+        "stroke": BLUE,
+        "strokeOpacity": 0.35,
+        "strokeWidth": 0.5,
+    }
+    layers: list[Spec] = [
+        {"mark": field, "encoding": {"fillOpacity": shade, "tooltip": told}},
+    ]
+    if len(across) <= _WORDS_ACROSS:
+        letters = {"type": "text", "color": INK, "fontSize": 10}
+        layers.append({"mark": letters, "encoding": {"text": {"field": "text", "type": "nominal"}}})
+    return {
+        "height": max(90, 26 * len(up)),
+        "most": 72 * len(across),
+        "data": data,
+        "encoding": place,
+        "layer": layers,
+    }  # fmt: skip
+
+
+def _ordinal(field: str, order: Sequence[int], title: str) -> Spec:
+    axis_of = {"labelAngle": 0, "format": ",d", "ticks": False}
+    return {"field": field, "type": "ordinal", "sort": list(order), "title": title, "axis": axis_of}

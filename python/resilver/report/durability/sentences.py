@@ -1,0 +1,241 @@
+"""What is said of durability: how likely data is lost, by what, and what would change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from resilver.report.durability import words
+from resilver.report.durability.source import (
+    are_apart,
+    have_one_overhead,
+    is_simulated,
+    is_yearly,
+    known,
+    label,
+    labels,
+    pareto,
+    within,
+)
+from resilver.report.durability.tables import sensitivity_rows
+from resilver.report.words import listed, percent, plural, size_of
+from resilver.survival.answer import Durabilities, Durability, Figure, nines
+
+_NAMED = 6
+"""Systems of the Pareto line that a sentence names."""
+_ONE_GROUP = "Each is one group of pieces, so these are the odds of a given object."
+_ALL = 0.995
+_MORE = 1.1
+"""The change of a rate whose effect is told."""
+
+
+def answer_sentences(found: Durability) -> list[str]:
+    """The answer for one system, the probability of a loss first.
+
+    Args:
+        found: The answer.
+    """
+    said = [_loss(found), _expected(found), sensitivity_sentence(found), basis_sentence(found)]
+    return [text for text in said if text]
+
+
+def _loss(found: Durability) -> str:
+    figure = found.loss_probability
+    of = "in one group of" if found.groups == 1 else "on"
+    subject = f"{label(found)} {of} {plural(found.devices, 'device')}"
+    if figure.value is None:
+        text = f"How likely {subject} loses data {within(found)} is not known"
+        if figure.trajectories:
+            text += f": in {figure.trajectories:,} simulated missions nothing was lost"
+        bound = words.chance(figure)
+        return f"{text}, so the probability is {bound} (95 %)." if figure.high < 1.0 else f"{text}."
+    if figure.value == 0.0:
+        return f"{subject} loses no data {within(found)}, by this model."
+    if figure.value >= 1.0:
+        return f"{subject} loses data {within(found)} for certain{_most_often(found)}."
+    text = f"{subject} loses data {within(found)} with a probability of {words.chance(figure)}"
+    between, count = words.chance_between(figure), _nines(found.annual)
+    if is_yearly(found):
+        more = [f"95 %: {between}"] * bool(between) + [count] * bool(count)
+        return f"{text}{_bracketed(more)}{_most_often(found)}."
+    text += _bracketed([f"95 %: {between}"] * bool(between))
+    text += f", {words.chance(found.annual)} a year{_bracketed([count] * bool(count))}"
+    return f"{text}{_most_often(found)}."
+
+
+def _bracketed(parts: Sequence[str]) -> str:
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _nines(figure: Figure) -> str:
+    """The nines as a sentence has them; nothing where there is not one."""
+    found = nines(figure.value)
+    return "" if found is None or found < 1.0 else f"{words.nines_of(figure)} nines"
+
+
+def _most_often(found: Durability) -> str:
+    """By what data is lost most often, as the end of a sentence."""
+    if not found.causes:
+        return ""
+    cause, share = max(found.causes.items(), key=lambda one: one[1])
+    if share > _ALL:
+        # What rounding leaves over is no other cause.
+        return f", all but always by {cause}" if share < 1.0 - 1e-9 else ""
+    often = "most often" if share < 0.5 else "mostly"
+    return f", {often} by {cause} ({percent(share)} of the lost pieces)"
+
+
+def _expected(found: Durability) -> str:
+    """How long until a loss, how many bytes it takes, and what that is for one object."""
+    said = []
+    mean, lost, of_object = (
+        found.mttdl_seconds,
+        found.expected_lost_bytes,
+        found.object_loss_probability,
+    )
+    if mean is not None and mean.value is not None and words.span(mean) != "never":
+        said.append(f"The mean time to data loss is {words.span(mean)}")
+    if lost is not None and lost.value is not None and found.user_bytes:
+        stored = size_of(found.user_bytes)
+        said.append(
+            f"of {stored} stored {words.size(lost)} are expected to be lost {within(found)}"
+        )
+    text = "; ".join(said)
+    is_alone = of_object is not None and of_object.value == found.loss_probability.value
+    if of_object is not None and of_object.value and not is_alone:
+        text += f"{', ' if said else ''}a given object with a probability of "
+        text += words.chance(of_object)
+        count = _nines(of_object) if is_yearly(found) else ""
+        text += _bracketed([count] * bool(count))
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def sensitivity_sentence(found: Durability) -> str:
+    """What changes the probability of a loss most; empty where that is not known.
+
+    Args:
+        found: The answer.
+    """
+    most, *_ = [*sensitivity_rows(found.sensitivity), {"elasticity": 0.0}]
+    if not most["elasticity"]:
+        return ""
+    ends = (most["low"], most["high"])
+    if None not in ends and ends[0] <= 0.0 <= ends[1]:
+        return ""
+    share = f"{100.0 * (_MORE - 1.0):.0f} %"
+    text = f"Most depends on {named_factor(most)}: {share} more of it makes a loss"
+    value, *effects = (
+        _MORE ** float(most[key] if most[key] is not None else most["elasticity"])
+        for key in ("elasticity", "low", "high")
+    )
+    if value >= 2.0:
+        return f"{text} {value:.1f} times as likely."
+    low, high = sorted(abs(end - 1.0) for end in effects)
+    error = (high - low) / (3.92 * abs(value - 1.0))
+    change = Figure(abs(value - 1.0), low, high, relative_error=error)
+    return f"{text} {words.chance(change)} {'more' if value > 1.0 else 'less'} likely."
+
+
+def named_factor(row: dict[str, Any]) -> str:
+    """What an elasticity is of, as in a sentence: ``the repair time``."""
+    name = str(row["factor"])
+    return name if name.startswith("the ") else f"the {name}"
+
+
+def basis_sentence(found: Durability) -> str:
+    """What a simulated answer rests on; empty where it is exact.
+
+    Args:
+        found: The answer.
+    """
+    figure = found.loss_probability
+    if not is_simulated(found) or figure.value is None or figure.relative_error is None:
+        return ""
+    text = f"By {figure.trajectories:,} simulated missions: a relative standard error of "
+    text += percent(figure.relative_error)
+    if figure.effective:
+        text += f", an effective sample of {plural(figure.effective, 'loss')}"
+    return f"{text}."
+
+
+# -------------------------------------------------------------------------------- several systems
+
+
+def compared_sentences(found: Durabilities) -> list[str]:
+    """The answer for several systems: the safest, the Pareto line, what is not known.
+
+    Args:
+        found: The answers.
+    """
+    systems = found.systems
+    named = dict(zip(map(id, systems), labels(systems), strict=True))
+    ordered = known(systems)
+    said = []
+    if ordered:
+        is_even = have_one_overhead(systems)
+        said.append(_even(ordered, named) if is_even else _safest(ordered, named))
+        if not is_even:
+            said.append(_pareto(systems, named, found.compared or "systems"))
+        if all(one.groups == 1 for one in systems):
+            said.append(_ONE_GROUP)
+    unknown = [named[id(one)] for one in systems if one.annual.value is None]
+    if unknown:
+        most = [*unknown[:_NAMED], f"{len(unknown) - _NAMED:,} more"]
+        shown = unknown if len(unknown) <= _NAMED else most
+        said.append(f"Not known is the probability of {listed(shown)}: nothing was lost.")
+    return [text for text in said if text]
+
+
+def _told(one: Durability, named: dict[int, str]) -> str:
+    """A system with its probability: ``rs 8+3 (3.1e-9 a year, 8.5 nines)``."""
+    between, count = words.chance_between(one.annual), _nines(one.annual)
+    more = [f"{words.chance(one.annual)} a year", *[f"95 %: {between}"] * bool(between)]
+    more += [count] * bool(count)
+    return f"{named[id(one)]} ({'; '.join(more) if between else ', '.join(more)})"
+
+
+def _safest(ordered: Sequence[Durability], named: dict[int, str]) -> str:
+    """The safest and the least safe, with what they cost."""
+    best, worst = ordered[0], ordered[-1]
+    if best is worst:
+        return f"Known is {_told(best, named)} alone."
+    text = f"{_told(best, named)} loses data least, at {best.overhead:.4g} bytes kept for a byte"
+    return f"{text}; {_told(worst, named)} most, at {worst.overhead:.4g}."
+
+
+def _even(ordered: Sequence[Durability], named: dict[int, str]) -> str:
+    """The same where all cost alike: then how many times matters, as far as it is known."""
+    best, worst = ordered[0], ordered[-1]
+    if best is worst:
+        return f"Known is {_told(best, named)} alone."
+    if not are_apart(best.annual, worst.annual):
+        return f"None is told apart from the others: about {words.chance(best.annual)} a year."
+    text = f"{_told(best, named)} loses data least"
+    near = [one for one in ordered[1:-1] if not are_apart(best.annual, one.annual)]
+    if near:
+        text += f", not told apart from {listed([named[id(one)] for one in near])}"
+    text += f"; {_told(worst, named)} most"
+    ratio = (worst.annual.value or 0.0) / best.annual.value if best.annual.value else None
+    return f"{text}, {words.times_words(ratio)} times as often." if ratio else f"{text}."
+
+
+def _pareto(systems: Sequence[Durability], named: dict[int, str], what: str) -> str:
+    """The systems that nothing beats, from the cheapest on."""
+    line = pareto(systems)
+    if len(systems) < 3:
+        return ""
+    parts = [f"{named[id(one)]} ({one.overhead:.4g}, {_short(one)})" for one in line]
+    if len(parts) > _NAMED:
+        # The ends and what lies evenly between them.
+        at = [round(rank * (len(parts) - 1) / (_NAMED - 1)) for rank in range(_NAMED)]
+        parts = [parts[rank] for rank in at]
+    rest = f", such as {listed(parts)}" if len(parts) < len(line) else f": {listed(parts)}"
+    verb = "is" if len(line) == 1 else "are"
+    return (
+        f"{len(line):,} of {len(systems):,} {verb} on the Pareto line, where nothing as cheap is "
+        f"safer{rest}."
+    )
+
+
+def _short(one: Durability) -> str:
+    return _nines(one.annual) or f"{words.chance(one.annual)} a year"

@@ -1,0 +1,224 @@
+"""Figures of durability in words: no digit more than is known, and intervals beside."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+
+from resilver.survival.answer import Figure, nines
+
+YEAR_SECONDS = 365.25 * 86_400
+_BACKBLAZE_YEAR_SECONDS = 365.0 * 86_400
+DIGITS = 2
+"""Digits of a figure that is known to more."""
+UNKNOWN = "not known"
+
+_SPANS = ((YEAR_SECONDS, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
+_SIZES = tuple(
+    (2.0 ** (10 * power), unit)
+    for power, unit in reversed(list(enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"))))
+)
+_PERCENT_FROM = 1e-3
+"""Chances from here on are percentages."""
+_SURE = 0.9999
+
+
+def chance(figure: Figure, most: int = DIGITS) -> str:
+    """A probability: ``3.1e-9``, ``0.12 %``, ``99.7 %``, ``at most 3.0e-6``.
+
+    Args:
+        figure: The probability.
+        most: The most digits that are told.
+    """
+    if figure.value is None and figure.high >= 1.0:
+        return UNKNOWN
+    return _value(figure, _chance, most)
+
+
+def chance_between(figure: Figure) -> str:
+    """The 95 % interval of a probability, its ends rounded outwards; empty where it has none."""
+    return _between(figure, _chance)
+
+
+def span(figure: Figure, most: int = DIGITS) -> str:
+    """A time: ``3.2e8 years``, ``250 days``, ``never``."""
+    return _with_unit(figure, _SPANS, "never", lambda of: _value(of, _number, most))
+
+
+def span_between(figure: Figure) -> str:
+    """The 95 % interval of a time; empty where it has none."""
+    return _with_unit(figure, _SPANS, "", lambda of: _between(of, _number))
+
+
+def size(figure: Figure, most: int = DIGITS) -> str:
+    """Bytes, also less than one: ``1.2 GiB``, ``4.0e-6 B``."""
+    return _with_unit(figure, _SIZES, UNKNOWN, lambda of: _value(of, _number, most), least=1.0)
+
+
+def size_between(figure: Figure) -> str:
+    """The 95 % interval of bytes; empty where it has none."""
+    return _with_unit(figure, _SIZES, "", lambda of: _between(of, _number), least=1.0)
+
+
+def nines_of(probability: Figure) -> str:
+    """The nines of a probability of loss: ``8.5``, ``8 to 9``, ``over 5.5``, ``-`` for none.
+
+    A tenth of a nine is a quarter of the probability, so that one digit behind the point needs a
+    relative error below 0.46.
+    """
+    if probability.value is None:
+        least = nines(probability.high)
+        return f"over {_down(least)}" if least and probability.high < 0.5 else UNKNOWN
+    found = nines(probability.value)
+    assert found is not None
+    if not math.isfinite(found):
+        return "no loss"
+    if probability.low > 0.0 and _off(probability) > 0.46:
+        ends = [round(-math.log10(end), 0) + 0.0 for end in (probability.high, probability.low)]
+        least, most = (max(0.0, end) for end in ends)
+        return f"{least:.0f} to {most:.0f}" if least < most else f"{least:.0f}"
+    return f"{found + 0.0:.1f}"
+
+
+def mission(seconds: float) -> str:
+    """How long data has to last: ``a year``, ``10 years``, ``30 days``."""
+    for year in (YEAR_SECONDS, _BACKBLAZE_YEAR_SECONDS):
+        years = seconds / year
+        if math.isclose(years, round(years), rel_tol=1e-9) and round(years):
+            return "a year" if round(years) == 1 else f"{round(years):,} years"
+    length, unit = next((one for one in _SPANS if seconds >= one[0]), _SPANS[-1])
+    count = f"{seconds / length:,.4g}"
+    return f"a {unit.removesuffix('s')}" if (count, unit) == ("1", "days") else f"{count} {unit}"
+
+
+def is_a_year(seconds: float) -> bool:
+    """Whether a mission is a year, so that its probability is that of a year."""
+    return mission(seconds) == "a year"
+
+
+def unbroken(text: str) -> str:
+    """A text whose exponents no line ends within, for pages."""
+    return re.sub(r"(\de)-(?=\d)", "\\1\u2011", text)
+
+
+def times_words(ratio: float) -> str:
+    """How many times something is something else: ``3.4``, ``120``, ``2.0e6``.
+
+    Args:
+        ratio: At least 1.
+    """
+    return _number(ratio, _power(ratio, DIGITS), ROUND_HALF_EVEN)
+
+
+# ------------------------------------------------------------------------------------- the digits
+
+_Words = Callable[[float, int, str], str]
+"""A value as text: the value, the power of ten that is its last digit, and the way of rounding."""
+
+
+def _power(value: float, digits: int) -> int:
+    """The power of ten of the last of so many digits."""
+    return math.floor(math.log10(value)) - digits + 1
+
+
+def _off(figure: Figure) -> float:
+    """The relative standard error; where nothing says it, what the interval says."""
+    assert figure.value is not None
+    if figure.relative_error is not None:
+        return figure.relative_error
+    return (figure.high - figure.low) / (3.92 * figure.value) if figure.value else 0.0
+
+
+def _last(figure: Figure, most: int) -> int:
+    """The last digit that is known: a power of ten of which the standard error has at most 4."""
+    assert figure.value
+    finest, first = _power(figure.value, most), _power(figure.value, 1)
+    error = _off(figure) * figure.value
+    if error <= 0.0:
+        return finest
+    return min(first, max(finest, math.ceil(math.log10(error / 4.0))))
+
+
+def _value(figure: Figure, words: _Words, most: int) -> str:
+    if figure.value is None:
+        if not math.isfinite(figure.high) or figure.high <= 0.0:
+            return UNKNOWN
+        return f"at most {words(figure.high, _power(figure.high, DIGITS), ROUND_CEILING)}"
+    if figure.value <= 0.0:
+        return words(0.0, 0, ROUND_HALF_EVEN)
+    return words(figure.value, _last(figure, most), ROUND_HALF_EVEN)
+
+
+def _between(figure: Figure, words: _Words) -> str:
+    value, low, high = figure.value, figure.low, figure.high
+    if not value or not low < high:
+        return ""
+    power = _last(figure, DIGITS)
+    low_words = words(low, min(power, _power(low, 1)), ROUND_FLOOR) if low > 0.0 else "0"
+    if not math.isfinite(high):
+        return f"over {low_words}"
+    return f"{low_words} to {words(high, min(power, _power(high, 1)), ROUND_CEILING)}"
+
+
+def _with_unit(
+    figure: Figure,
+    units: Sequence[tuple[float, str]],
+    endless: str,
+    words: Callable[[Figure], str],
+    least: float = 2.0,
+) -> str:
+    """A quantity in the largest unit of which it has so many at least, or in the smallest."""
+    value = figure.high if figure.value is None else figure.value
+    if figure.value is None and figure.high >= 1.0:
+        return UNKNOWN if endless else ""
+    if not math.isfinite(value):
+        return endless if figure.value is not None else UNKNOWN
+    length, unit = next((one for one in units if value >= least * one[0]), units[-1])
+    scaled = None if figure.value is None else figure.value / length
+    low, high = figure.low / length, figure.high / length
+    text = words(replace(figure, value=scaled, low=low, high=high))
+    return f"{text} {unit}" if text and text != UNKNOWN else text
+
+
+def _rounded(value: float, power: int, way: str) -> Decimal:
+    # What a float's shortest text has is the figure, not what its bits have beyond.
+    return Decimal(repr(float(value))).quantize(Decimal((0, (1,), power)), rounding=way)
+
+
+def _number(value: float, power: int, way: str) -> str:
+    """A number whose last digit is that of a power of ten; far from 1 with an exponent."""
+    if value == 0.0:
+        return "0"
+    made = _rounded(value, power, way)
+    if made and not -3 <= made.adjusted() < 5:
+        return _scientific(made, value, power)
+    return f"{made:,.{max(0, -power)}f}"
+
+
+def _scientific(rounded: Decimal, value: float, power: int) -> str:
+    exponent = rounded.adjusted()
+    # What rounds up to a power of ten has as many digits as it had.
+    behind = math.floor(math.log10(value)) - power
+    return f"{rounded.scaleb(-exponent):.{max(0, behind)}f}e{exponent}"
+
+
+def _chance(value: float, power: int, way: str) -> str:
+    if value <= 0.0:
+        return "0"
+    if value < _PERCENT_FROM:
+        return _scientific(_rounded(value, power, way), value, power)
+    if value >= 1.0:
+        return "100 %"
+    if value > _SURE:
+        return f"over {100.0 * _SURE:g} %"
+    # Near 1 what is left to 1 has the digits.
+    power = min(power, _power(1.0 - value, DIGITS)) if value > 0.99 else power
+    return f"{_number(100.0 * value, min(power + 2, 1), way)} %"
+
+
+def _down(value: float) -> str:
+    """Nines that there are at least, to a tenth."""
+    return str(_rounded(value, -1, ROUND_FLOOR))

@@ -1,0 +1,140 @@
+"""How long data has to last, what fails meanwhile, and how fast it heals."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from resilver.errors import ConfigError, Problem
+from resilver.lifetimes import ErrorsPerByte, ErrorsPerByteSecond, LongSeconds
+from resilver.spec.drawn_times import AnyRepair, AnyTime, DrawnTime, RepairSpeed
+from resilver.spec.failures import Failure
+from resilver.spec.section import AboveZero, Count, Flag, Section
+from resilver.units import Bytes
+
+DurabilityMethod = Literal["auto", "exact", "plain", "importance", "splitting"]
+"""How the probability of loss is found."""
+
+
+class DurabilityQuestion(Section):
+    """What ``resilver durability`` asks of the system; no run of a study depends on it.
+
+    >>> disks = {"like": "simedc/disk"}
+    >>> asked = DurabilityQuestion(mission="10 y", failures=[{"afr": "1.36 %"}, disks])
+    >>> asked.mission.as_text(), [one.law for one in asked.failures]
+    ('10 y', ['afr', 'weibull'])
+    """
+
+    mission: Annotated[LongSeconds, AboveZero('such as "10 y"')] = LongSeconds(31_557_600)
+    """How long data has to last."""
+    relative_error: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.05
+    """The standard error over the estimate at which a simulation of losses ends."""
+    trajectories: Count = 10_000_000
+    """The most trajectories that are simulated, whatever the error is then."""
+    method: DurabilityMethod = "auto"
+    """``exact`` for chains; ``plain`` simulation; with rare failures made likelier (``importance``)
+    or histories near a loss multiplied (``splitting``); or what suits the system (``auto``).
+    """
+    failures: tuple[Failure, ...] = ()
+    """What fails; at least one way in which data is lost."""
+    detection: AnyTime = Field(default=DrawnTime("fixed", (0.0,)), examples=["15 min"])
+    """From a loss until it is known and its repair may begin. Default: 0 s."""
+    replacement: AnyTime = Field(default=DrawnTime("fixed", (0.0,)), examples=["2 d"])
+    """From then until there is something to repair to. Default: 0 s, as where space is spare."""
+    repair: AnyRepair = RepairSpeed("simulate")
+    """How long the repair of a lost device takes: as rebuilds of this study are simulated to take
+    (``"simulate"``), a time or a law, a list of them by how many are repaired at once, or the
+    bandwidth that is shared, of devices and of other levels. Default: ``"simulate"``.
+    """
+    repairs: Literal["parallel", "serial"] = "parallel"
+    """Whether repairs of given times run beside each other, or one after the other."""
+    repair_to: Literal["spread", "replacement"] | None = Field(default=None, examples=["spread"])
+    """Of shared bandwidth: whether what a device held is made anew all over the others, or on one
+    replacement. Default: ``spread`` where nothing is waited for to be replaced.
+    """
+    returns: Literal["groups", "devices"] = "groups"
+    """What comes back at once: group after group evenly over a repair, or all of a device at its
+    end.
+    """
+    most_lost_first: Flag = True
+    """Whether groups that lack more pieces are made whole first."""
+    scrub_every: Annotated[LongSeconds | None, AboveZero('such as "14 d"')] = Field(
+        default=None, examples=["14 d"]
+    )
+    """How often every byte is read and mended. Default: never."""
+    unreadable: ErrorsPerByte = Field(default=ErrorsPerByte(0), examples=["1e-15 /bit"])
+    """Errors that a repair meets by itself as it reads, as data sheets of disks state them."""
+    latent_errors: ErrorsPerByteSecond = Field(
+        default=ErrorsPerByteSecond(0), examples=["0.1 /TB/y"]
+    )
+    """Errors that come up on stored bytes, and stay until they are scrubbed or read."""
+    error_size: Annotated[Bytes, AboveZero('such as "4 KiB"')] = Bytes(4096)
+    """What one such error takes."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        problems = []
+        if not self.failures:
+            remedy = 'add [[durability.failures]] with afr = "1.36 %", or like = "backblaze-2025"'
+            problems.append(Problem("nothing fails, so nothing is lost", remedy, key="failures"))
+        elif all(one.lasts is not None and not one.lost_share for one in self.failures):
+            rule, remedy = "all that fails comes back, so nothing is lost", "add what does not"
+            problems.append(Problem(rule, remedy, key="failures"))
+        if self.scrub_every is not None and not self.has_latent_errors:
+            rule = "scrubbing finds errors that come up on stored bytes, and none do"
+            remedy = 'give latent_errors, such as "0.1 /TB/y"'
+            value = f'"{self.scrub_every.as_text()}"'
+            problems.append(Problem(rule, remedy, "scrub_every", value))
+        if self.repairs == "serial" and self.repair.kind != "times":
+            rule = "it is of repairs whose times are given"
+            problems.append(Problem(rule, 'give repair = "10 h"', "repairs", '"serial"'))
+        elif self.repairs == "serial" and len(self.repair.times) > 1:
+            rule = "times by how many are repaired at once are of parallel repairs"
+            problems.append(Problem(rule, "give one time", "repairs", '"serial"'))
+        if self.repair_to is not None and self.repair.kind != "shared":
+            rule = "it is of repairs that share bandwidth"
+            remedy = 'give repair = { device = "50 MiB/s" }, or remove it'
+            problems.append(Problem(rule, remedy, "repair_to", f'"{self.repair_to}"'))
+        if problems:
+            raise ConfigError(problems)
+        return self
+
+    @property
+    def has_latent_errors(self) -> bool:
+        """Whether errors come up on stored bytes."""
+        return self.latent_errors > 0
+
+    @property
+    def is_onto_replacement(self) -> bool:
+        """Whether what a device held is made anew on one replacement."""
+        if self.repair_to is None:
+            return self.replacement.mean_seconds > 0
+        return self.repair_to == "replacement"
+
+    def latent_content(self) -> dict[str, Any] | None:
+        """Sectors that cannot be read, as the core reads them; None where there are none."""
+        if not self.has_latent_errors and not self.unreadable:
+            return None
+        every = self.scrub_every
+        return {
+            "errors_per_byte_read": float(self.unreadable),
+            "errors_per_byte_second": float(self.latent_errors),
+            "scrub_every_seconds": None if every is None else float(every),
+            "bytes_per_error": int(self.error_size),
+        }
+
+    def content(self) -> dict[str, Any]:
+        """All that affects the answer, in SI units, JSON-able; a list of lives by its hash."""
+        return {
+            "mission": float(self.mission),
+            "failures": [one.content() for one in self.failures],
+            "detection": self.detection.content(),
+            "replacement": self.replacement.content(),
+            "repair": self.repair.content(),
+            "repairs": self.repairs,
+            "onto_replacement": self.is_onto_replacement,
+            "returns": self.returns,
+            "most_lost_first": self.most_lost_first,
+            "latent": self.latent_content(),
+        }

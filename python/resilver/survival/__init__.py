@@ -1,0 +1,1 @@
+"""How likely data is lost: exact where it can be, simulated where it must be."""
