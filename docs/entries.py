@@ -149,14 +149,14 @@ def _words(form: dict[str, Any]) -> list[Any]:
 def _unit(form: dict[str, Any]) -> str:
     """What kind of quantity a form of a value is, by the units of its pattern; empty for none."""
     pattern = form.get("pattern", "")
-    kinds = {"KiB/s": "rate", "KiB": "size", "ms|": "time", "/min": "frequency", "kW": "power"}
+    kinds = {"%": "share", "/KiB": "rate of errors", "KiB/s": "rate", "KiB": "size"}
+    kinds |= {"ms|": "time", "/min": "frequency", "kW": "power"}
     return next((f"a {kind}" for unit, kind in kinds.items() if unit in pattern), "")
 
 
 def _range(form: dict[str, Any]) -> str:
     """Which numbers a form of a value may be."""
-    low, high = form.get("minimum"), form.get("maximum")
-    above = form.get("exclusiveMinimum")
+    low, high, above = map(form.get, ("minimum", "maximum", "exclusiveMinimum"))
     limits = (("from", low), ("above", above), ("to", high))
     text = " ".join(f"{word} {limit:,}" for word, limit in limits if limit is not None)
     items = form.get("items")

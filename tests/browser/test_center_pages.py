@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chromium import Page
-from page_checks import CHARTS, CONTRAST, OUTSIDE, OVERLAPS
+from every_page import check_charts, check_contrast, check_layout
 
 from resilver import cli
 from resilver.center.routes import POLICIES
@@ -135,14 +135,7 @@ CHARTS_EXPECTED = {
 def test_every_chart_is_drawn_without_a_complaint_or_a_request(
     page: Page, pages: dict[str, Path], name: str
 ) -> None:
-    page.events.clear()
-    page.open(pages[name], 1366, 768, "light")
-    seen = page.evaluate(CHARTS)
-    assert [chart["id"] for chart in seen] == CHARTS_EXPECTED[name]
-    assert all(chart["marks"] >= 1 for chart in seen)
-    assert page.complaints() == []
-    asked = [url for url in page.requests() if not url.startswith("data:")]
-    assert asked == [pages[name].resolve().as_uri()]
+    check_charts(page, pages[name], CHARTS_EXPECTED[name])
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -150,11 +143,7 @@ def test_every_chart_is_drawn_without_a_complaint_or_a_request(
 def test_nothing_overlaps_or_leaves_the_screen(
     page: Page, pages: dict[str, Path], name: str, width: int
 ) -> None:
-    page.events.clear()
-    page.open(pages[name], width, 768, "light")
-    assert page.evaluate(OVERLAPS) == []
-    assert page.evaluate(OUTSIDE) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    check_layout(page, pages[name], width)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -162,7 +151,4 @@ def test_nothing_overlaps_or_leaves_the_screen(
 def test_text_stands_out_from_its_ground(
     page: Page, pages: dict[str, Path], name: str, scheme: str
 ) -> None:
-    page.events.clear()
-    page.open(pages[name], 1366, 768, scheme)
-    # WCAG 2 asks for 4.5 of text.
-    assert min(page.evaluate(CONTRAST)) >= 4.5
+    check_contrast(page, pages[name], scheme)

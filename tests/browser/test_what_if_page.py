@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 
 from chromium import Page
-from page_checks import CHARTS, CONTRAST, MARKED_ROWS, OUTSIDE, OVERLAPS, UNFOLD
+from every_page import check_charts, check_contrast, check_layout
+from page_checks import MARKED_ROWS, UNFOLD
 from what_if_answers import answer, plans, ranking, search
 
 from resilver.report.whatif import write_answer, write_compared, write_ranking, write_search
@@ -52,14 +53,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_every_chart_is_drawn_without_a_complaint_or_a_request(
     page: Page, pages: dict[str, Path], name: str
 ) -> None:
-    page.events.clear()
-    page.open(pages[name], 1366, 768, "light")
-    seen = page.evaluate(CHARTS)
-    assert [chart["id"] for chart in seen] == CHARTS_EXPECTED[name]
-    assert all(chart["marks"] >= 1 for chart in seen)
-    assert page.complaints() == []
-    asked = [url for url in page.requests() if not url.startswith("data:")]
-    assert asked == [pages[name].resolve().as_uri()]
+    check_charts(page, pages[name], CHARTS_EXPECTED[name])
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -67,13 +61,8 @@ def test_every_chart_is_drawn_without_a_complaint_or_a_request(
 def test_nothing_overlaps_or_leaves_the_screen(
     page: Page, pages: dict[str, Path], name: str, width: int
 ) -> None:
-    page.events.clear()
-    page.open(pages[name], width, 768, "light")
     # The bar at the side comes once a page is long; charts are drawn anew beside it.
-    page.wait(UNFOLD)
-    assert page.evaluate(OVERLAPS) == []
-    assert page.evaluate(OUTSIDE) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    check_layout(page, pages[name], width, until=UNFOLD)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -81,10 +70,7 @@ def test_nothing_overlaps_or_leaves_the_screen(
 def test_text_stands_out_from_its_ground(
     page: Page, pages: dict[str, Path], name: str, scheme: str
 ) -> None:
-    page.events.clear()
-    page.open(pages[name], 1366, 768, scheme)
-    # WCAG 2 asks for 4.5 of text.
-    assert min(page.evaluate(CONTRAST)) >= 4.5
+    check_contrast(page, pages[name], scheme)
 
 
 def test_names_are_text_whatever_they_are(page: Page, pages: dict[str, Path]) -> None:

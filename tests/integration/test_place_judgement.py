@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ pytest.importorskip("resilver._core", reason="the native core is not built")
 from resilver import cli, simulate
 from resilver.importers import read_report
 from resilver.simulate import CrushMap, group_up_sets
+from tests.front_door import command
 
 if not hasattr(CrushMap, "to_json"):
     pytest.skip("maps cannot be written by this core", allow_module_level=True)
@@ -266,3 +268,29 @@ def test_a_file_is_compared_with_what_edits_make_of_it(report: Path, tmp_path: P
     (by_file,) = answer("--compare", report, changed)
     assert by_edit["moved"] == by_file["moved"] > 0
     assert by_edit["levels"] == by_file["levels"]
+
+
+def test_loss_in_a_year_is_counted_over_the_sets_that_are_there(shared_data: Path) -> None:
+    """A fatal set of three is lost 3 (rate x repair)^3 / repair times a second, as they are few."""
+    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+    words = ("place", report, "--quality", "--afr", "2 %", "--repair", "1 d", "--json")
+    done = command(*words)
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)
+    assert found["fatal"] == 3
+    rate, day, year = -math.log1p(-0.02) / (365.25 * 86_400), 86_400, 365.25 * 86_400
+    expected = found["distinct_sets"] * 3 * (rate * day) ** 3 / day * year
+    assert found["a_year"]["loss_chance"] == pytest.approx(expected, rel=1e-3)
+    told = command(*words[:-1]).stdout
+    assert "data lost in a year" in told and "AFR 2 %, whole devices in 1 d" in told
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "says"), [("--afr", "2", "unit"), ("--repair", "0 s", "takes some time")]
+)
+def test_failures_that_cannot_be_are_refused(
+    shared_data: Path, option: str, value: str, says: str
+) -> None:
+    report = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+    done = command("place", report, "--quality", option, value)
+    assert done.returncode == 2 and option in done.stderr and says in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,67 @@ def test_a_failed_osd_is_degraded_until_its_data_has_new_homes(report: Path) -> 
     said = [row["what"] for row in found["tables"]["history"]]
     assert any("osd.12" in what and "down" in what for what in said)
     assert any("osd.12" in what and "out" in what for what in said)
+
+
+def test_further_failures_are_fatal_by_the_sets_that_hold_the_rest(
+    report: Path, tmp_path: Path
+) -> None:
+    """The chance of loss, counted again pair by pair over the groups that lacked a copy."""
+    found = answered(report, "--fail", "osd.12", "--afr", "2%", "--tables", tmp_path / "tables")
+    rows = pq.read_table(tmp_path / "tables" / "lacking.parquet").to_pylist()
+    longest: dict[str, float] = {}
+    for row in rows:
+        assert row["survives"] == 1 and len(row["osds"].split()) == 2
+        lasts = row["until_seconds"] - row["from_seconds"]
+        longest[row["osds"]] = max(lasts, longest.get(row["osds"], 0.0))
+    # Both fail within the longest time that a group of theirs lacks its copy.
+    rate = -math.log1p(-0.02) / (365.25 * 86_400)
+    expected = sum((rate * seconds) ** 2 for seconds in longest.values())
+    assert found["answer"]["loss_chance"] == pytest.approx(expected, rel=1e-4)
+    assert found["tables"]["risks"][0] | {"loss_chance": 0} == {
+        "pool": None, "name": "", "lacking_groups": len(rows), "fewest_failures": 2,
+        "critical_osds": 0, "lacking_seconds": found["answer"]["degraded_seconds"],
+        "loss_chance": 0,
+    }  # fmt: skip
+    assert any(one["name"] == "AFR" and one["value"] == "2 %" for one in found["assumptions"])
+
+
+def test_one_copy_left_makes_each_of_its_holders_fatal(report: Path, tmp_path: Path) -> None:
+    """Two hosts at once: the sum over OSDs of the rate times the time with a last copy on it."""
+    fails = ("--fail", "osd.12,osd.27", "--afr", "1%", "--tables", tmp_path / "tables")
+    found = answered(report, *fails)
+    rows = pq.read_table(tmp_path / "tables" / "lacking.parquet").to_pylist()
+    last: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        if row["survives"] == 0:
+            last.setdefault(row["osds"], []).append((row["from_seconds"], row["until_seconds"]))
+    assert len(last) == found["tables"]["risks"][0]["critical_osds"] > 0
+    # All begin together, so that the union of an OSD's times is its longest.
+    seconds = sum(max(until - begin for begin, until in times) for times in last.values())
+    rate = -math.log1p(-0.01) / (365.25 * 86_400)
+    assert found["answer"]["loss_chance"] == pytest.approx(rate * seconds, rel=1e-3)
+    assert found["answer"]["at_risk_seconds"] == max(
+        until for times in last.values() for _, until in times
+    )
+
+
+def test_a_stop_loses_nothing_and_has_no_chance_of_loss(report: Path) -> None:
+    found = answered(report, "--stop", "osd.12", "--start", "osd.12 @ 200 s")
+    assert found["answer"]["degraded_seconds"] > 0
+    assert found["answer"]["loss_chance"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("afr", "says"),
+    [
+        ("1.36", "needs a unit"),
+        ("100%", "above 0 % and below 100 %"),
+        ("tape=1%", "no OSD has this class"),
+    ],
+)
+def test_an_afr_that_cannot_be_is_refused(report: Path, afr: str, says: str) -> None:
+    done = command("what-if", report, "--fail", "osd.12", "--afr", afr)
+    assert done.returncode == 2 and says in " ".join(done.stderr.split()), done.stderr
 
 
 def test_noout_keeps_a_failed_osd_in_and_its_data_degraded(report: Path) -> None:

@@ -17,7 +17,7 @@ MIB, PIB = 2**20, 2**50
 
 
 def test_every_entry_but_a_study_has_a_description_and_a_source() -> None:
-    for kind in ("coding", "devices", "networks", "populations"):
+    for kind in ("coding", "devices", "failures", "networks", "populations"):
         assert catalog.list(kind)
         for name in catalog.list(kind):
             entry = catalog.load(kind, name)

@@ -27,6 +27,7 @@ COMMANDS = (
     "what-if",
     "schema",
     "place",
+    "durability",
     "size",
     "profile",
     "scan",
@@ -77,7 +78,7 @@ def test_help_is_grouped_by_what_a_person_wants() -> None:
         groups[heading] = {line.split()[0] for line in named}
     assert groups == {
         "Simulate": {"demo", "check", "run", "status", "report", "reproduce", "what-if"},
-        "Judge": {"place", "quality", "redundancy", "topology", "size", "profile"},
+        "Judge": {"place", "quality", "redundancy", "topology", "durability", "size", "profile"},
         "Advise": {"advise", "route", "signature"},
         "Read": {
             *("bench", "import", "calibrate", "population", "scan", "usage", "schema"),

@@ -187,7 +187,9 @@ def test_nothing_to_judge_is_no_error() -> None:
     assert replica_sets([]).shape == (0, 0)
 
 
-@pytest.mark.parametrize("name", ["balance", "comparison", "quality", "rebuild", "replica_sets"])
+@pytest.mark.parametrize(
+    "name", ["balance", "comparison", "loss", "quality", "rebuild", "replica_sets"]
+)
 def test_the_examples_of_the_docstrings_hold(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"resilver.judgement.{name}"))
     assert result.attempted > 0

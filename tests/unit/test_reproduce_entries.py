@@ -52,6 +52,11 @@ def measured_once(name: str) -> list[Row]:
     options |= {"bytes": "64 GiB"} if one.kind == "census" else {}
     options |= {"items": [4, 1024]} if one.kind == "placements" else {}
     options |= {"cases": 6} if one.kind == "namespaces" else {}
+    if one.kind == "durability":
+        options["estimates"] = {**options["estimates"], "trajectories": 100}
+    if one.kind == "layouts":
+        few = {"method": "plain", "trajectories": 10}
+        options |= {"durability": few, "swept": [], "outage": {"share": 0.01, "most": 3}}
     return measured(one.kind, options)
 
 

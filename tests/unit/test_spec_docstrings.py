@@ -13,7 +13,7 @@ from resilver import calibration, catalog, importers, spec
 
 
 def modules() -> list[str]:
-    names = ["resilver", "resilver.units", "resilver.errors"]
+    names = ["resilver", "resilver.units", "resilver.lifetimes", "resilver.errors"]
     for package in (spec, catalog, importers, calibration):
         names.append(package.__name__)
         names += [

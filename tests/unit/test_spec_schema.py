@@ -61,6 +61,7 @@ def _holds(word: str, rule: Any, value: Any, schema: dict[str, Any]) -> bool:
         "minimum": lambda: not is_number or value >= rule,
         "maximum": lambda: not is_number or value <= rule,
         "exclusiveMinimum": lambda: not is_number or value > rule,
+        "exclusiveMaximum": lambda: not is_number or value < rule,
         "minItems": lambda: not isinstance(value, list) or len(value) >= rule,
         "maxItems": lambda: not isinstance(value, list) or len(value) <= rule,
         "uniqueItems": lambda: (
@@ -189,3 +190,9 @@ def test_codes_lanes_and_streams_that_cannot_be_break_the_schema(
     assert right in STRIPED
     found = broken(tomllib.loads(STRIPED.replace(right, wrong)), SCHEMA)
     assert found and all(text.startswith(where) for text in found), found
+
+
+def test_a_relative_error_is_below_one_by_the_schema() -> None:
+    for error, holds in ((0.05, True), (1, False), (0, False)):
+        study = {**tomllib.loads(SERVING), "durability": {"relative_error": error}}
+        assert (broken(study, SCHEMA) == []) is holds

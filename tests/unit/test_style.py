@@ -39,7 +39,8 @@ ARROWS: dict[str, set[str]] = {
     "system": {"units", "kernel", *PARTS},
     "walk": set(),
     "ceph": {"units", "kernel", "placement"},
-    "python": {"units", "kernel", "system", "walk", "ceph", *PARTS},
+    "durability": {"units", "kernel", "flow", "redundancy"},
+    "python": {"units", "kernel", "system", "walk", "ceph", "durability", *PARTS},
 }
 
 # Imported only inside the function that needs them: `import resilver` and `resilver --help` stay
@@ -226,7 +227,7 @@ def test_calibration_builds_on_importers_and_the_spec_alone() -> None:
     """The fits know no run, no result and no core; the spec, in turn, reads nothing but the fit of
     fio's figures, which knows no spec.
     """
-    rooms = {"calibration", "errors", "importers", "spec", "units"}
+    rooms = {"calibration", "errors", "importers", "lifetimes", "spec", "units"}
     for path in package():
         found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
@@ -257,11 +258,16 @@ def test_a_center_is_sized_without_a_run_or_a_page() -> None:
 def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
     """Pages and the terminal read its answer, which asks nothing of the core itself."""
     rooms = {"catalog", "core_input", "errors", "importers", "quantities", "simulate", "spec"}
-    rooms |= {"units"}
+    rooms |= {"lifetimes", "units"}
     for path in package():
         found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
         if name_of(path).startswith("python/resilver/whatif/"):
+            # Of durability it asks the chance of loss while groups lack pieces, which knows no run.
+            closed = "resilver.survival.at_risk"
+            theirs = {name for name in found if name.startswith("resilver.survival.")}
+            assert all(name.startswith(closed) for name in theirs), f"{name_of(path)}: {theirs}"
+            ours -= {"survival"}
             assert ours <= rooms | {"whatif"}, f"{name_of(path)} imports {sorted(ours - rooms)}"
         if name_of(path).startswith("python/resilver/report/"):
             read = {name for name in found if name.startswith("resilver.whatif.")}
@@ -269,6 +275,21 @@ def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
             assert all(name.startswith(answers) for name in read), f"{name_of(path)}: {read}"
         if path.parent.name == "whatif" and path.stem in ("answer", "columns", "several"):
             assert ours <= {"errors", "quantities", "whatif"}, name_of(path)
+
+
+def test_survival_answers_are_read_by_pages_that_ask_nothing_more() -> None:
+    """Closed forms and rare events know no page; pages know their answers alone."""
+    rooms = {"analytic", "catalog", "core_input", "errors", "importers", "judgement"}
+    rooms |= {"lifetimes", "quantities", "simulate", "spec", "study", "units", "whatif"}
+    for path in package():
+        found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+        ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
+        if name_of(path).startswith("python/resilver/survival/"):
+            assert ours <= rooms | {"survival"}, f"{name_of(path)} imports {sorted(ours - rooms)}"
+        if name_of(path).startswith("python/resilver/report/"):
+            read = {name for name in found if name.startswith("resilver.survival.")}
+            answers = "resilver.survival.answer"
+            assert all(name.startswith(answers) for name in read), f"{name_of(path)}: {read}"
 
 
 def test_report_reads_results_and_never_simulates() -> None:

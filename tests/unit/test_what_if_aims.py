@@ -27,6 +27,7 @@ OUTCOME = Outcome(
     least_bytes=25,
     served_share=1.0,
     p99_seconds=0.04,
+    loss_chance=2e-9,
 )
 
 
@@ -44,6 +45,8 @@ OUTCOME = Outcome(
         ("clients' p99 under 39 ms", False),
         ("fullest OSD under 85%", True),
         ("fullest OSD below 82.9 %", False),
+        ("chance of loss under 2e-9", True),
+        ("chance of loss under 1e-9", False),
         ("whole in 1 d and clients p99 under 50 ms", True),
         ("whole in 1 h and clients p99 under 50 ms", False),
     ],
@@ -55,6 +58,7 @@ def test_an_aim_is_met_by_the_figure_that_it_names(aim: str, met: bool) -> None:
 @pytest.mark.parametrize(
     ("aim", "says"),
     [
+        ("chance of loss under 2", "a chance is a number between 0 and 1"),
         ("whole", "an aim says what is to be under which figure"),
         ("hole in 1 d", 'did you mean "whole"?'),
         ("whole in 1", "a duration needs a unit"),

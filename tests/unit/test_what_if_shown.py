@@ -71,6 +71,19 @@ def test_a_whole_cluster_is_told_with_its_time() -> None:
     assert any(text.startswith("6.2 TiB of lost copies are made anew") for text in said)
 
 
+def test_the_chance_of_further_failures_says_until_when_and_what_it_takes() -> None:
+    ends = (
+        "data is lost before all copies and pieces are back is 3.2e-6, if 1.36 % of OSDs fail a "
+        "year, each by itself; for a time the loss of any one of 7 OSDs is enough."
+    )
+    assert f"The chance that further OSDs fail and {ends}" in answer_sentences(answer())
+    # What is not whole at the end is followed to the horizon.
+    stuck = changed(answer("stuck"), "risks", fewest_failures=[2, 2])
+    said = " ".join(answer_sentences(stuck))
+    assert "within 30 d is 3.2e-6, if" in said and "itself; it takes 2 more." in said
+    assert not any("further OSDs" in text for text in answer_sentences(answer("nothing")))
+
+
 def test_what_is_whole_later_than_degraded_says_both_times() -> None:
     made = changed(answer(), "pools", degraded_seconds=[3600.0, 0.0])
     said = answer_sentences(made)[0]
@@ -217,7 +230,7 @@ def test_each_ratio_is_told_with_the_first_osd_to_pass_it() -> None:
     seconds = one.tables["osds"]["nearfull_seconds"].to_pylist()
     assert sum(at is not None for at in seconds) == 1
     seconds[5], seconds[6] = 0.0, 7200.0
-    said = answer_sentences(changed(one, "osds", nearfull_seconds=seconds))[2]
+    said = answer_sentences(changed(one, "osds", nearfull_seconds=seconds))[3]
     # osd.5 is beyond it from the start, osd.6 after 2 h, osd.4 later.
     assert said.endswith(
         "3 OSDs get to nearfull (0.85), 1 at the start already, osd.6 first after 2 h."
@@ -321,7 +334,7 @@ def test_upmaps_are_lines_to_paste() -> None:
 
 def test_assumptions_are_told_by_their_origin() -> None:
     assert assumption_sentences(ASSUMED) == [
-        "Assumed: device of class hdd nl-sas-4tb (12 OSDs).",
+        "Assumed: device of class hdd nl-sas-4tb (12 OSDs); AFR of class hdd 1.36 %.",
         "Set in `config dump`: osd_mclock_profile high_recovery_ops.",
         "The release's own: 1 setting.",
     ]

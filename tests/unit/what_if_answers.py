@@ -25,6 +25,7 @@ ASSUMED = (
     Assumption("osd_max_backfills", "1", "release default", sentence="Ceph 18.2.4 says so."),
     Assumption("device of class hdd", "nl-sas-4tb", "assumed", "12 OSDs", "No dump names it."),
     Assumption("osd_mclock_profile", "high_recovery_ops", "config"),
+    Assumption("AFR of class hdd", "1.36 %", "assumed"),
 )
 
 
@@ -170,6 +171,20 @@ def stuck_table(run: Course) -> pa.Table:
     return pa.Table.from_pylist(rows, TABLES["stuck"])
 
 
+def risks_table(run: Course, pool: str) -> pa.Table:
+    """Of the first pool a third of the groups lack a copy, three of them two of three."""
+    names = TABLES["risks"].names
+    until = None if run.regime in ("stuck", "horizon") else run.end
+    if run.regime == "nothing":
+        rows: list[tuple[Any, ...]] = [(None, "", 0, None, 0, 0.0, 0.0)]
+    else:
+        rows = [
+            (number, name, 85, 1, 7, until, 3.24e-6) for number, name in ((None, ""), (1, pool))
+        ]
+    records = [dict(zip(names, row, strict=True)) for row in rows]
+    return pa.Table.from_pylist(records, TABLES["risks"])
+
+
 def clients_table(run: Course) -> pa.Table:
     busy = np.where((run.times >= OUT_SECONDS) & (run.done < 1.0), 1.0, 0.0)
     return pa.table(
@@ -268,6 +283,8 @@ def answer(
         "osds": osds_table(run, prefix),
         "fill": fill_table(run),
         "stuck": stuck_table(run),
+        "lacking": None,
+        "risks": risks_table(run, pool),
         "limits": limits_table(run),
         "clients": clients_table(run) if load else None,
         "history": history_table(run),

@@ -1,0 +1,86 @@
+"""The pages of durability in a real browser: every chart drawn, offline, readable."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+
+from chromium import Page
+from durability_answers import answer, codes, hostile, layouts, never, simulated, unknown
+from every_page import check_charts, check_contrast, check_layout
+
+from resilver.report.durability import write_durability
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "<img src=x onerror=\"document.title='taken'\">"
+ALL = ["causes", "survival", "bursts", "heat", "matters"]
+OWN = [f"{name}-{rank}" for rank in range(1, 5) for name in ("bursts", "heat", "matters")]
+CHARTS_EXPECTED: dict[str, list[str]] = {
+    "exact": [],
+    "full": ALL,
+    "simulated": ALL,
+    "unknown": ["bursts", "heat"],
+    "never": [],
+    "codes": ["pareto"],
+    "many": ["pareto"],
+    "layouts": ["causes", "survival", *OWN],
+    "hostile": ALL,
+}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page of each kind; "many" has more codes than a picture has names."""
+    folder = tmp_path_factory.mktemp("durability")
+    made = {name: folder / f"{name}.html" for name in CHARTS_EXPECTED}
+    answers = {
+        "exact": answer(),
+        "full": answer(full=True),
+        "simulated": simulated(),
+        "unknown": unknown(),
+        "never": never(),
+        "codes": codes(),
+        "many": codes(200),
+        "layouts": layouts(),
+        "hostile": hostile(HOSTILE),
+    }
+    for name, found in answers.items():
+        write_durability(found, made[name], f"resilver durability {name}")
+    return made
+
+
+@pytest.mark.parametrize("name", CHARTS_EXPECTED)
+def test_every_chart_is_drawn_without_a_complaint_or_a_request(
+    page: Page, pages: dict[str, Path], name: str
+) -> None:
+    check_charts(page, pages[name], CHARTS_EXPECTED[name])
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("name", CHARTS_EXPECTED)
+def test_nothing_overlaps_or_leaves_the_screen(
+    page: Page, pages: dict[str, Path], name: str, width: int
+) -> None:
+    check_layout(page, pages[name], width)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", CHARTS_EXPECTED)
+def test_text_stands_out_from_its_ground(
+    page: Page, pages: dict[str, Path], name: str, scheme: str
+) -> None:
+    check_contrast(page, pages[name], scheme)
+
+
+def test_names_are_text_whatever_they_are(page: Page, pages: dict[str, Path]) -> None:
+    page.open(pages["hostile"], 1366, 768)
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+    assert page.evaluate("document.title").startswith("How likely <img")
+    # The title, the first sentence, the size of the system, a cause and a premise.
+    assert page.evaluate("document.querySelector('main').innerText").count(HOSTILE) >= 5

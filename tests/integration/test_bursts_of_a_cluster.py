@@ -1,0 +1,62 @@
+"""What bursts lose of a real cluster's 4,096 sets, against every combination."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from resilver import redundancy
+from resilver.judgement.lost_sets import LostSets
+from resilver.survival.crowds import crowd_loss
+
+THREE = redundancy("copies 3").is_survivable
+
+
+@pytest.fixture(scope="module")
+def acting(shared_data: Path) -> list[list[int]]:
+    text = (shared_data / "ceph" / "ceph-report-jewel-88osd.json").read_text(encoding="utf-8")
+    # OSDs are named 0 to 88 with a gap, and failures are of the 88 that there are.
+    names = sorted(osd["osd"] for osd in json.loads(text)["osdmap"]["osds"])
+    place = {name: number for number, name in enumerate(names)}
+    groups = [group["acting"] for group in json.loads(text)["pgmap"]["pg_stats"]]
+    return [[place[osd] for osd in group] for group in groups]
+
+
+def test_all_triples_of_88_osds_are_tried(acting: list[list[int]]) -> None:
+    # Rule: three copies are lost with all three OSDs of a group, so each triple is looked up.
+    groups = {frozenset(one) for one in acting}
+    fatal = sum(frozenset(triple) in groups for triple in combinations(range(88), 3))
+    found = crowd_loss(acting, 3, THREE, devices=88)
+    assert found.is_exact
+    assert found.probability == fatal / math.comb(88, 3)
+    # And by looking at each triple, without counting groups.
+    assert LostSets(np.array(acting), 88, THREE).all_lost(3) == fatal
+    assert crowd_loss(acting, 2, THREE, devices=88).probability == 0.0
+
+
+def test_all_fours_of_its_osds_are_tried(acting: list[list[int]]) -> None:
+    # Each fatal triple with each other OSD, and each four of that only once.
+    groups = {tuple(sorted(set(one))) for one in acting}
+    fours = {tuple(sorted((*one, osd))) for one in groups for osd in range(88) if osd not in one}
+    found = crowd_loss(acting, 4, THREE, devices=88)
+    assert found.is_exact
+    assert found.probability == len(fours) / math.comb(88, 4)
+
+
+def test_a_sample_of_eight_failures_is_near_a_plain_one(acting: list[list[int]]) -> None:
+    # 2,000 draws by sets of Python, 20,000 by bits: four standard errors of the difference.
+    generator = np.random.default_rng(6)
+    groups = [frozenset(one) for one in acting]
+    hits = 0
+    for _ in range(2000):
+        failed = set(generator.choice(88, 8, replace=False).tolist())
+        hits += any(one <= failed for one in groups)
+    share = hits / 2000
+    found = crowd_loss(acting, 8, THREE, devices=88)
+    error = math.hypot(found.standard_error, math.sqrt(share * (1 - share) / 2000))
+    assert abs(found.probability - share) < 4 * error

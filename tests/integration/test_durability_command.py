@@ -1,0 +1,195 @@
+"""`resilver durability` as it is typed: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.front_door import command
+
+AFR, HOURS = 0.0136, 8766.0
+FAILING = ("--afr", "1.36%", "--repair", "10 h")
+
+
+def yearly(data: int, parity: int, groups: int = 1) -> float:
+    """The loss probability of a year, by the leading term of the chain.
+
+    Of n pieces, each failing at rate a and repaired at rate b, the first of m + 1 failures comes at
+    rate n a, and each later one strikes one of n - k pieces before one of k repairs ends. The first
+    losses need some repair times to come: of 10 h, 0.2 % of a year.
+    """
+    rate, repair = -math.log(1.0 - AFR) / HOURS, 1.0 / 10.0
+    loss = float(data + parity) * rate
+    for lost in range(1, parity + 1):
+        loss *= (data + parity - lost) * rate / (lost * repair)
+    return groups * loss * HOURS
+
+
+def test_the_first_line_is_what_an_architect_asks() -> None:
+    done = command("durability", "rs 8+3", *FAILING, "--groups", 8)
+    assert done.returncode == 0, done.stderr
+    words = " ".join(done.stdout.split())
+    expected = yearly(8, 3, groups=8)
+    # Eight times 6.89e-14.
+    assert f"{expected:.1e}" == "5.5e-13"
+    assert words.startswith(
+        "rs 8+3 on 88 devices loses data within a year with a probability of 5.5e-13 (12.3 nines)."
+    )
+    assert "AFR 1.36 % as asked" in words
+
+
+def test_json_has_what_is_told_to_every_digit() -> None:
+    done = command("durability", "rs 8+3", *FAILING, "--json")
+    found = json.loads(done.stdout)
+    assert found["annual"]["value"] == pytest.approx(yearly(8, 3), rel=5e-3)
+    assert found["annual"]["method"] == "exact"
+    assert found["nines"] == pytest.approx(-math.log10(found["annual"]["value"]))
+    assert found["code"] == "rs 8+3" and found["devices"] == 11
+
+
+def test_ranges_name_codes_and_the_cheapest_safe_ones_are_marked(tmp_path: Path) -> None:
+    page, tables, pictures = tmp_path / "codes.html", tmp_path / "tables", tmp_path / "pictures"
+    words = ("--output", page, "--tables", tables, "--figures", pictures, "--format", "svg")
+    done = command("durability", "rs 4..6+2", "copies 3", *FAILING, *words)
+    assert done.returncode == 0, done.stderr
+    first = done.stdout.partition("\n")[0]
+    # Three copies lose by (1 + 2): nothing else of these survives its two losses so cheaply.
+    assert first.startswith("copies 3 (")
+    assert [line.split("wrote ")[1] for line in done.stderr.splitlines()] == [
+        str(page),
+        str(tables),
+        str(pictures),
+    ]
+    rows = list(csv.DictReader((tables / "systems.csv").open()))
+    by_code = {row["code"]: row for row in rows}
+    assert list(by_code) == ["copies 3", "rs 4+2", "rs 5+2", "rs 6+2"]
+    for data in (4, 5, 6):
+        row = by_code[f"rs {data}+2"]
+        assert float(row["annual_loss_probability"]) == pytest.approx(yearly(data, 2), rel=5e-3)
+        assert float(row["overhead"]) == pytest.approx((data + 2) / data)
+    assert [row["is_on_pareto_line"] for row in rows] == ["1"] * 4
+    assert (pictures / "pareto.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert "resilver durability" in page.read_text(encoding="utf-8")
+
+
+def test_a_code_without_quotes_is_put_together() -> None:
+    done = command("durability", "rs", "4+2", *FAILING, "--json")
+    assert json.loads(done.stdout)["code"] == "rs 4+2"
+
+
+def test_the_same_command_makes_the_same_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    command("durability", "rs 4+2", *FAILING, "--sensitivity", "-o", page)
+    text = page.read_text(encoding="utf-8")
+    assert "resilver durability &#39;rs 4+2&#39; --afr 1.36% --repair &#39;10 h&#39;" in text
+    command("durability", "rs 4+2", *FAILING, "--sensitivity", "-o", page)
+    assert page.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("rs 8+3", "--afr", "0%"), 'afr = "0%": a share that fails in a year is above 0 %'),
+        (("rs 8+3", "--afr", "1%", "--mttf", "1e6 h"), "one of afr, mttf and drive"),
+        (("rs 8+3", "--mission", "0 s"), 'mission = "0 s": the time must be above zero'),
+        (("rs 8+3", "--repair", "0 s"), 'repair = "0 s": a repair takes time'),
+        (("rs 8+3", "--mttf", "5 h", "--repair", "10 h"), "a device fails after 5 h"),
+        (("rs 8+3", "--repair", "simulate"), "a code alone has no rebuild"),
+        (("rs 8+3", "--relative-error", "7"), '--relative-error = "7": this is a share above 0'),
+        (("rs 8..3+2",), '"rs 8..3+2": a range rises'),
+        (("rs 1..3000+2",), "at most 2,000 codes"),
+        (("rs 8+3", "--set", "cluster.servers=3"), "overrides are of studies, and none is named"),
+        (("rs 8+3", "-o", "page.txt"), "the page is one .html file"),
+        (("nothing-like-it",), "a code is written 'copies 3'"),
+        (("no-such-file.toml",), "no-such-file.toml"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_a_line(words: tuple[str, ...], told: str) -> None:
+    done = command("durability", *words)
+    assert done.returncode == 2, done.stdout
+    assert told in done.stderr and "Traceback" not in done.stderr
+    assert all(line.startswith("error: ") for line in done.stderr.splitlines())
+
+
+@pytest.mark.parametrize("columns", ["60", "80"])
+def test_nothing_is_wider_than_the_window(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    for words in (("rs 8+3", "--sensitivity"), ("rs 4..6+2..3", "copies 3")):
+        done = command("durability", *words, *FAILING)
+        assert max(map(len, done.stdout.splitlines())) <= int(columns)
+
+
+SMALL = """
+[study]
+title = "small"
+[cluster]
+servers = 8
+[population]
+file_size = "64 MiB"
+bytes_per_server = "8 GiB"
+[placement]
+algorithm = "crush"
+placement_groups = 64
+[redundancy]
+code = "rs 4+2"
+[durability]
+repair = "10 d"
+failures = [{ afr = "40 %" }]
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Eight servers that share 64 groups, and fail often."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+def test_a_study_is_simulated_with_its_interval_and_goes_on_where_it_was_kept(
+    small: Path, tmp_path: Path
+) -> None:
+    """Of 64 groups of 6 of 8 servers each triple of servers holds 20 / 56 x 64 = 23 on average, so
+    three lost at once lose data all but always.
+    """
+    keep, page = tmp_path / "keep", tmp_path / "page.html"
+    words = ("durability", small, "--relative-error", "10%", "--bursts", 3, "--keep", keep)
+    done = command(*words, "--output", page, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    loss = found["loss_probability"]
+    assert loss["method"] == "simulated" and loss["relative_error"] <= 0.10
+    assert loss["low"] < loss["value"] < loss["high"]
+    bursts = {row["failures"]: row["loss_probability"] for row in found["bursts"]}
+    assert bursts[1] == bursts[2] == 0.0 and bursts[3] > 0.9
+    assert sum(found["causes"].values()) == pytest.approx(1.0)
+    again = command(*words, "--json")
+    assert again.stdout == done.stdout
+    told = " ".join(command(*words).stdout.split())
+    assert told.startswith("small (rs 4+2) on 8 devices loses data within a year with a prob")
+    assert "simulated missions: a relative standard error of" in told
+    assert "Data lost by failures at once" in told
+
+
+def test_what_was_not_seen_is_a_bound_and_the_answer_no(small: Path) -> None:
+    rare = ("--afr", "0.1%", "--method", "plain", "--trajectories", 100)
+    done = command("durability", small, *rare)
+    assert done.returncode == 1, done.stderr
+    words = " ".join(done.stdout.split())
+    # 3 / 100, which a Poisson mean of -ln 0.05 = 2.996 rounds up to.
+    assert (
+        "in 100 simulated missions nothing was lost, so the probability is at most 3.0 %" in words
+    )
+
+
+def test_settings_change_the_study_and_several_stand_beside_each_other(small: Path) -> None:
+    setting = ("--set", 'durability.mission="2 y"', "--relative-error", "20%")
+    done = command("durability", small, "copies 3", *setting, "--json")
+    found = json.loads(done.stdout)["systems"]
+    assert [one["code"] for one in found] == ["rs 4+2", "copies 3"]
+    # An option would hold for both; the setting is the study's alone.
+    assert [one["mission_seconds"] / 31_557_600 for one in found] == [2.0, 1.0]
