@@ -282,7 +282,7 @@ def test_loss_in_a_year_is_counted_over_the_sets_that_are_there(shared_data: Pat
     expected = found["distinct_sets"] * 3 * (rate * day) ** 3 / day * year
     assert found["a_year"]["loss_chance"] == pytest.approx(expected, rel=1e-3)
     told = command(*words[:-1]).stdout
-    assert "data lost in a year" in told and "AFR 2 %, whole devices in 1 d" in told
+    assert "data lost in a year" in told and "AFR 2 %, out 1 d each" in told
 
 
 @pytest.mark.parametrize(

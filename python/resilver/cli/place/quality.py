@@ -103,7 +103,7 @@ class Failing:
         """Add the chance to a table of measures, where it is known."""
         likely = self.loss_chance(judged)
         if likely is not None:
-            rests = f"AFR {100 * self.afr:.4g} %, whole devices in {self.repair.as_text()}"
+            rests = f"AFR {100 * self.afr:.4g} %, out {self.repair.as_text()} each"
             table.add_row("data lost in a year", chance(likely), rests)
 
 
@@ -194,8 +194,8 @@ def _json(placement: Placement, judged: Quality, targets: Targets | None) -> dic
 
 def _table(placement: Placement, judged: Quality, targets: Targets | None) -> Table:
     table = Table(title=placement.title, box=box.SIMPLE, title_justify="left", pad_edge=False)
-    table.add_column("measure")
-    table.add_column("value", justify="right")
+    table.add_column("measure", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
     table.add_column("beside it", style="dim")
     names = placement.device_names
     for kind, one in (
