@@ -207,7 +207,7 @@ def commands() -> Iterator[tuple[str, Any]]:
     def below(words: str, command: Any) -> Iterator[tuple[str, Any]]:
         inner = getattr(command, "commands", None)
         if not inner or (words.count(" ") and getattr(command, "params", None)):
-            yield words, command
+            yield words, command.made() if hasattr(command, "made") else command
         for name, one in (inner or {}).items():
             if not one.hidden:
                 yield from below(f"{words} {name}", one)

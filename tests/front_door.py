@@ -12,18 +12,23 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import gc
 import importlib
 import io
 import json
 import os
+import pkgutil
 import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any, NoReturn
+
+from pydantic import BaseModel
 
 # A fork has only the thread that forks, so imports must start none, as BLAS and jemalloc would.
 WITHOUT_THREADS = {
@@ -127,10 +132,17 @@ def serve(path: str) -> None:
     import duckdb  # noqa: F401
     import vl_convert  # noqa: F401
 
-    import resilver.cli.app
+    import resilver
+    from resilver.spec.section import Section
 
-    for module in sorted(Path(resilver.cli.app.__file__).parent.glob("[a-z]*.py")):
-        importlib.import_module(f"resilver.cli.{module.stem}")
+    # A command imports what it uses when it uses it, and a fork what its first process has not.
+    for module in pkgutil.walk_packages(resilver.__path__, "resilver."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    build_models(Section)
+    # What is there stays, and a fork's collector need not look at it, which would copy its pages.
+    gc.collect()
+    gc.freeze()
     threads = len(os.listdir("/proc/self/task"))
     assert threads == 1, f"an import started {threads - 1} threads, which a fork would lack"
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -144,12 +156,19 @@ def serve(path: str) -> None:
                 while os.waitpid(-1, os.WNOHANG) != (0, 0):
                     pass
             if 0 in ready:
-                return
+                os._exit(0)
             door, _ = listener.accept()
             with door:
                 if os.fork() == 0:
                     listener.close()
                     _attend(door)
+
+
+def build_models(base: type[BaseModel]) -> None:
+    """Make the validators of a model and of those below it, which wait for the first use."""
+    for model in base.__subclasses__():
+        model.model_rebuild()
+        build_models(model)
 
 
 def _attend(door: socket.socket) -> NoReturn:
@@ -180,7 +199,13 @@ def _perform(request: Any, descriptors: list[int]) -> NoReturn:
     os.environ.update(variables)
     os.chdir(folder)
     sys.argv = ["resilver", *words]
-    from resilver.cli import main
+    from resilver.cli import run
 
-    main()
-    raise AssertionError("the command ends its process")
+    # As an interpreter ends, but for taking its modules apart, which takes longer than a command.
+    code = run(sys.argv[1:])
+    getattr(threading, "_shutdown")()  # noqa: B009
+    getattr(atexit, "_run_exitfuncs")()  # noqa: B009
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(code)

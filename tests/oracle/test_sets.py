@@ -16,7 +16,7 @@ from resilver import Study, _core
 from resilver.core_input import levels
 from resilver.errors import ConfigError
 from resilver.simulate import RunResult, place_objects, set_loss_probability, simulate
-from resilver.simulate.affected import failed_numbers
+from resilver.simulate.affecting import failed_numbers
 from resilver.spec import Cluster
 from tests.reference.layouts import draw
 from tests.scale import times

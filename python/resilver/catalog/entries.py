@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from resilver.errors import ConfigError, Problem, name_remedy, show
@@ -140,3 +141,15 @@ def read_data(kind: str, file: str) -> str:
         Its text.
     """
     return resources.files(__package__).joinpath(kind, *file.split("/")).read_text(encoding="utf-8")
+
+
+def study_path(file: str | Path) -> Path:
+    """The file of a study that is given by it, or by its name in the catalog.
+
+    Args:
+        file: The file, or a name; a file of that name here comes first.
+    """
+    path = Path(file).expanduser()
+    if path.is_file() or str(file) not in names("studies"):
+        return path
+    return Path(__file__).parent / "studies" / str(file) / STUDY_FILE

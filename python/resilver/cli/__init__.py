@@ -24,11 +24,8 @@ def run(arguments: list[str]) -> int:
     """
     _open_closed_streams()
     _spare_letters()
-    from resilver.cli.app import app
-    from resilver.cli.console import report_error
-
     try:
-        app(arguments, prog_name="resilver")
+        code = _perform(arguments)
     except SystemExit as stop:
         code = _exit_code(stop)
     except BrokenPipeError:
@@ -36,6 +33,8 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         code = _output_failed(error)
     except BaseException as error:
+        from resilver.cli.console import report_error
+
         code = report_error(error)
     try:
         sys.stdout.flush()
@@ -44,6 +43,19 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         code = _output_failed(error)
     return code
+
+
+def _perform(arguments: list[str]) -> int:
+    if arguments[:1] in (["--version"], ["-V"]):
+        # What `cli.app` answers, without the parser, whose import takes ten times as long.
+        from resilver import __version__
+
+        print(f"resilver {__version__}")
+        return 0
+    from resilver.cli.app import app
+
+    app(arguments, prog_name="resilver")
+    raise AssertionError("the parser ends by SystemExit")
 
 
 def _open_closed_streams() -> None:

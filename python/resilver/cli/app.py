@@ -1,52 +1,12 @@
-"""The commands and their options; what each does is in a module of its own."""
+"""The commands by name, each with its module, which is imported when the command is asked for."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from resilver.cli import bench
-from resilver.cli.advise import advise
-from resilver.cli.calibrate.coding import coding
-from resilver.cli.calibrate.disk import disk
-from resilver.cli.calibrate.failures import failures
-from resilver.cli.calibrate.fill import fill
-from resilver.cli.calibrate.network import network
-from resilver.cli.command import EXIT_CODES, Group, command, group
-from resilver.cli.durability import durability
-from resilver.cli.import_benchmark import benchmark
-from resilver.cli.import_cluster import ceph
-from resilver.cli.import_logs import logs
-from resilver.cli.importing import sizes
-from resilver.cli.options import (
-    FigureFormat,
-    Figures,
-    Format,
-    Json,
-    Quiet,
-    Settings,
-    StudyFile,
-    Verbose,
-    Where,
-)
-from resilver.cli.place.perform import place
-from resilver.cli.place.words import PlaceCommand
-from resilver.cli.population import show
-from resilver.cli.profile import profile
-from resilver.cli.quality import quality
-from resilver.cli.redundancy import redundancy
-from resilver.cli.route import route
-from resilver.cli.scan import scan
-from resilver.cli.schema import schema
-from resilver.cli.signature import signature
-from resilver.cli.size import size
-from resilver.cli.topology import topology
-from resilver.cli.usage import usage
-from resilver.cli.what_if import what_if
-
-SIMULATE, JUDGE, ADVISE, READ = "Simulate", "Judge", "Advise", "Read"
+from resilver.cli.command import EXIT_CODES, Group, Promise, group, promise
 
 app = typer.Typer(
     name="resilver",
@@ -61,6 +21,209 @@ app = typer.Typer(
         "the rebuild takes.\n\nStart with [bold]resilver demo[/bold]."
     ),
 )
+
+# A command's name, its function below `resilver.cli`, and the first sentence of that function's
+# docstring, which a test holds equal: an overview imports nothing of what it lists.
+_COMMANDS = {
+    "Simulate": [
+        Promise(
+            "demo",
+            "studies:demo",
+            "Rebuild one lost server of 64, summarise it and write its report page.",
+        ),
+        Promise(
+            "check",
+            "studies:check",
+            "Validate a study, print it with every default filled in, and estimate what it costs.",
+        ),
+        Promise(
+            "run",
+            "studies:run",
+            "Perform every run of a study that its run folder does not have yet.",
+        ),
+        Promise(
+            "status",
+            "studies:status",
+            "Say how far the sweep of a run folder is: done, failed, left, its "
+            "rate and its time left.",
+        ),
+        Promise(
+            "report",
+            "studies:report",
+            "Write one offline page with the key figures and charts of a run folder.",
+        ),
+        Promise(
+            "reproduce",
+            "studies:reproduce",
+            "Make the figures of a published study again, with ours beside the published numbers.",
+        ),
+        Promise(
+            "what-if",
+            "what_if:what_if",
+            "Say what a failure, an expansion or another change does to a real "
+            "Ceph cluster beforehand.",
+        ),
+    ],
+    "Judge": [
+        Promise(
+            "place",
+            "place.perform:place",
+            "Say where things go, how good that is, and what a change would move.",
+            "place.words:PlaceCommand",
+        ),
+        Promise(
+            "redundancy",
+            "redundancy:redundancy",
+            "Say what codes cost, what they survive, and what reads, writes and rebuilds move.",
+        ),
+        Promise(
+            "topology",
+            "topology:topology",
+            "Build a network's topology: what there is, how far it is across, and what it costs.",
+        ),
+        Promise(
+            "durability",
+            "durability:durability",
+            "Say how likely data is lost, with its interval: of codes, layouts, "
+            "studies, real clusters.",
+        ),
+        Promise(
+            "size",
+            "size:size",
+            "Say how many units of each offer a file system needs, which demand "
+            "binds, how full it gets.",
+        ),
+        Promise(
+            "profile",
+            "profile:profile",
+            "Say what each layer of a file system loses, or which groups of disks are too slow.",
+        ),
+        Promise(
+            "quality",
+            "quality:quality",
+            "Say whether a benchmark's runs are in control: steps, drifts and "
+            "outliers, and their sizes.",
+        ),
+    ],
+    "Advise": [
+        Promise(
+            "route",
+            "route:route",
+            "Say which router serves which client, what each channel carries, and what a job gets.",
+        ),
+        Promise(
+            "advise",
+            "advise:advise",
+            "Say which targets a job's files should go to, by what is busy and full now.",
+        ),
+        Promise(
+            "signature",
+            "signature:signature",
+            "Find the pattern that a job's runs repeat, under what others move: "
+            "period, burst, volume.",
+        ),
+    ],
+    "Read": [
+        Promise(
+            "scan",
+            "scan:scan",
+            "Count what is below a folder, and write it as a table that resilver usage asks.",
+        ),
+        Promise(
+            "usage",
+            "usage:usage",
+            "Say who uses a file system, how much, since when not, and what a stat of all costs.",
+        ),
+        Promise(
+            "schema",
+            "schema:schema",
+            "Print the JSON schema of study files, for completion and checks in an editor.",
+        ),
+    ],
+}
+_GROUPS = {
+    "import": (
+        "Turn what was measured elsewhere into the inputs of studies.",
+        [
+            Promise(
+                "ceph",
+                "import_cluster:ceph",
+                "Put what a Ceph cluster's commands print into one bundle, which "
+                "other commands read.",
+            ),
+            Promise(
+                "sizes",
+                "importing:sizes",
+                "Make a histogram of file sizes from a live tree or from listings of files.",
+            ),
+            Promise(
+                "benchmark",
+                "import_benchmark:benchmark",
+                "Read what benchmark programs wrote, as one table of rates.",
+            ),
+            Promise(
+                "logs",
+                "import_logs:logs",
+                "Say what logs hold: of which parts, from when to when, and what was "
+                "read and written.",
+            ),
+        ],
+    ),
+    "calibrate": (
+        "Fit the models of disks, networks, coding, fill and failures to measurements.",
+        [
+            Promise(
+                "disk",
+                "calibrate.disk:disk",
+                "Fit the service-time table of a disk to what fio measured, or another benchmark.",
+            ),
+            Promise(
+                "network",
+                "calibrate.network:network",
+                "Say what bandwidth a measured LogGP table gives, and how far that is "
+                "from measurements.",
+            ),
+            Promise(
+                "coding",
+                "calibrate.coding:coding",
+                "Measure how fast one core encodes and decodes, with Intel's ISA-L "
+                "(Debian: libisal2).",
+            ),
+            Promise(
+                "fill",
+                "calibrate.fill:fill",
+                "Say how much slower a file system is the fuller it is, by runs of one benchmark.",
+            ),
+            Promise(
+                "failures",
+                "calibrate.failures:failures",
+                "Say how often components fail, and whether by their age, from a list "
+                "of their lives.",
+            ),
+        ],
+    ),
+    "bench": (
+        "Plan benchmarks of block devices, and run them with fio.",
+        [
+            Promise(
+                "plan",
+                "bench:plan",
+                "Plan block tests: a published grid, or those that tell most in a given time.",
+            ),
+            Promise("run", "bench:run", "Run a plan's tests with fio that have no result yet."),
+        ],
+    ),
+    "population": (
+        "What systems store: files and objects by size.",
+        [
+            Promise(
+                "show",
+                "population:show",
+                "Draw populations and show their files and objects by count and by volume.",
+            ),
+        ],
+    ),
+}
 
 
 def _version(wanted: bool) -> None:
@@ -83,252 +246,11 @@ def _root(
     pass
 
 
-@command(app, SIMULATE)
-def demo(
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Run folder; by default runs/demo."),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", metavar="N", min=1, help="Processes; by default one a processor."
-        ),
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """Rebuild one lost server of 64, summarise it and write its report page.
-
-    Example: resilver demo
-    """
-    from resilver.cli.demo import demo as perform
-
-    perform(output, workers, as_json=as_json, quiet=quiet, verbose=verbose)
-
-
-@command(app, SIMULATE)
-def check(study: StudyFile, settings: Settings = None, as_json: Json = False) -> None:
-    """Validate a study, print it with every default filled in, and estimate what it costs.
-
-    Exits with 1 if a run needs more memory than this machine has.
-
-    Example: resilver check study.toml --set cluster.servers=128
-    """
-    from resilver.cli.check import check as perform
-
-    code = perform(study, settings or [], as_json=as_json)
-    if code:
-        raise typer.Exit(code)
-
-
-@command(app, SIMULATE)
-def run(
-    study: StudyFile,
-    settings: Settings = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Run folder; by default runs/ and the study's name.",
-        ),
-    ] = None,
-    *,
-    where: Where,
-    sensitivity: Annotated[
-        bool,
-        typer.Option(
-            "--sensitivity", help="Run again with each assumption 20 % lower and 20 % higher."
-        ),
-    ] = False,
-    each: Annotated[
-        str | None,
-        typer.Option(
-            "--each",
-            metavar="LEVEL",
-            help="Fail each part of a level in turn, such as osd or host, and rank them.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """Perform every run of a study that its run folder does not have yet.
-
-    Ctrl-C keeps finished runs; the same command does the rest.
-
-    Examples:
-
-    resilver run study.toml -o runs/study --workers 2
-
-    resilver run study.toml --sensitivity
-
-    resilver run study.toml --each osd -o runs/each-osd
-
-    resilver run study.toml --cluster tcp://node1:8786
-
-    resilver run study.toml --cluster slurm --cluster-config cluster.toml
-    """
-    from resilver.cli.running import run as perform
-
-    perform(
-        study,
-        [*(settings or []), *([f"study.each={each}"] if each is not None else [])],
-        output,
-        where,
-        sensitivity=sensitivity,
-        as_json=as_json,
-        quiet=quiet,
-        verbose=verbose,
-    )
-
-
-@command(app, SIMULATE)
-def status(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on until it ends.")] = False,
-    as_json: Json = False,
-) -> int:
-    """Say how far the sweep of a run folder is: done, failed, left, its rate and its time left.
-
-    It reads the folder only, and so works from another terminal, while a batch job runs, or over a
-    network file system. Ends with 3 for a sweep that was left incomplete.
-
-    Example: resilver status runs/study --watch
-    """
-    from resilver.cli.status import status as perform
-
-    return perform(folder, watch=watch, as_json=as_json)
-
-
-@command(app, SIMULATE)
-def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="The page; by default report.html in the folder."
-        ),
-    ] = None,
-    figures: Figures = None,
-    figure_format: Format = FigureFormat.png,
-    names: Annotated[
-        list[str] | None,
-        typer.Option("--chart", metavar="NAME", help="Of the charts only this one; repeatable."),
-    ] = None,
-    every: Annotated[
-        bool,
-        typer.Option("--every-system", help="Charts of one run for each system of a sweep."),
-    ] = False,
-    width: Annotated[
-        int, typer.Option("--width", metavar="PX", min=300, max=4000, help="Width of a chart.")
-    ] = 760,
-    watch: Annotated[
-        bool,
-        typer.Option("--watch", "-w", help="Write the page again as runs of a sweep finish."),
-    ] = False,
-    as_json: Json = False,
-) -> int:
-    """Write one offline page with the key figures and charts of a run folder.
-
-    Examples:
-
-    resilver report runs/demo -o demo.html
-
-    resilver report runs/demo --figures figures --chart timeline --format pdf
-    """
-    from resilver.cli.report import Wanted
-    from resilver.cli.report import report as perform
-
-    wanted = Wanted(figures, figure_format.value, tuple(names or ()), every, width)
-    return perform(folder, output, wanted, watch=watch, as_json=as_json)
-
-
-@command(app, SIMULATE)
-def reproduce(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="What to reproduce; see --list.")
-    ] = None,
-    figure: Annotated[
-        str | None,
-        typer.Argument(metavar="FIGURE", help="One figure or table, such as 8 or 'Table II'."),
-    ] = None,
-    listing: Annotated[
-        bool,
-        typer.Option("--list", help="List what can be reproduced, with its figures and times."),
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="Runs and page; by default runs/reproduce."
-        ),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            "--seeds", metavar="N", min=1, help="Seeds a point; by default the study's own."
-        ),
-    ] = None,
-    settings: Settings = None,
-    *,
-    where: Where,
-    figures: Figures = None,
-    figure_format: Format = FigureFormat.png,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> int:
-    """Make the figures of a published study again, with ours beside the published numbers.
-
-    Exits with 1 if a number lies outside of its band. Ctrl-C keeps finished runs; the same command
-    does the rest.
-
-    Examples:
-
-    resilver reproduce --list
-
-    resilver reproduce rebuild-scaling
-
-    resilver reproduce rebuild-scaling 8 --seeds 3 -o runs/figure-8
-
-    resilver reproduce rebuild-scaling --cluster tcp://node1:8786
-    """
-    from resilver.cli.reproduce import Request, list_entries
-    from resilver.cli.reproduce import reproduce as perform
-
-    if listing:
-        list_entries(as_json=as_json)
-        return 0
-    chosen = tuple(settings or ())
-    request = Request(name, figure, output, seeds, chosen, where, figures, figure_format.value)
-    return perform(request, as_json=as_json, quiet=quiet, verbose=verbose)
-
-
-command(app, SIMULATE)(what_if)
-command(app, JUDGE, cls=PlaceCommand)(place)
-for judging in (redundancy, topology, durability, size, profile, quality):
-    command(app, JUDGE)(judging)
-for advising in (route, advise, signature):
-    command(app, ADVISE)(advising)
-
-_import = group("Turn what was measured elsewhere into the inputs of studies.")
-_calibrate = group("Fit the models of disks, networks, coding, fill and failures to measurements.")
-_bench = group("Plan benchmarks of block devices, and run them with fio.")
-_population = group("What systems store: files and objects by size.")
-app.add_typer(_import, name="import", rich_help_panel=READ)
-app.add_typer(_calibrate, name="calibrate", rich_help_panel=READ)
-app.add_typer(_bench, name="bench", rich_help_panel=READ)
-app.add_typer(_population, name="population", rich_help_panel=READ)
-for importing in (ceph, sizes, benchmark, logs):
-    command(_import)(importing)
-for calibrating in (disk, network, coding, fill, failures):
-    command(_calibrate)(calibrating)
-for benching in (bench.plan, bench.run):
-    command(_bench)(benching)
-command(_population)(show)
-for reading in (scan, usage, schema):
-    command(app, READ)(reading)
+for panel, promises in _COMMANDS.items():
+    for one in promises:
+        promise(app, one, panel)
+for name, (text, promises) in _GROUPS.items():
+    below = group(text)
+    for one in promises:
+        promise(below, one)
+    app.add_typer(below, name=name, rich_help_panel="Read")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -77,8 +76,9 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> int:
         )
         return EXIT_FAILED if refused else 0
     console = output()
-    syntax = Syntax(study.to_toml(), "toml", theme="ansi_dark", background_color="default")
-    console.print(syntax if console.is_terminal else Text(study.to_toml()), soft_wrap=True)
+    console.print(
+        _coloured(study) if console.is_terminal else Text(study.to_toml()), soft_wrap=True
+    )
     console.print(_table(points, console.width) if len(points) > 1 else _list(points[0]))
     if len(points) > _POINTS_SHOWN:
         console.print(f"and {len(points) - _POINTS_SHOWN} more points; --json has them all")
@@ -94,6 +94,12 @@ def check(study_file: Path, settings: list[str], *, as_json: bool) -> int:
     total = _total(points, len({run.key for run in runs}), is_too_large=bool(refused))
     console.print(Text(total), soft_wrap=True)
     return EXIT_FAILED if refused else 0
+
+
+def _coloured(study: Study) -> Any:
+    from rich.syntax import Syntax
+
+    return Syntax(study.to_toml(), "toml", theme="ansi_dark", background_color="default")
 
 
 def _names(points: Sequence[Mapping[str, Any]]) -> list[str]:

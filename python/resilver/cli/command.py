@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -45,6 +46,10 @@ def _plain(params: list[Any]) -> list[Any]:
             setattr(param, "display_type_rich", lambda ctx: "")  # noqa: B010
         elif param.is_flag and param.metavar is None:
             param.metavar = ""
+            if param.default is None and not param.expose_value:
+                # What installs completion: a default of None would be coerced, by a library whose
+                # import takes longer than a help text.
+                param.default = False
     return params
 
 
@@ -64,6 +69,64 @@ class Command(TyperCommand):
         pieces = super().collect_usage_pieces(ctx)
         pieces = [piece.replace("...]...", "]...") for piece in pieces]
         return [piece.replace("{", "").replace("}", "") for piece in pieces]
+
+
+@dataclasses.dataclass(frozen=True)
+class Promise:
+    """A command whose module is imported when the command is performed or its help is read.
+
+    Args:
+        name: Its name.
+        function: Its function, as `module:name` below `resilver.cli`.
+        summary: What an overview says of it: the first paragraph of the function's docstring.
+        kind: How its words are read, a class of commands in the same form; by default `Command`.
+    """
+
+    name: str
+    function: str
+    summary: str
+    kind: str = "command:Command"
+
+
+class Promised(Command):
+    """A command of an overview, without its options until it is asked for."""
+
+    def made(self) -> Command:
+        """The command with its options."""
+        promise: Promise = getattr(self.callback, "promise")  # noqa: B009
+        lone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        command(lone, self.rich_help_panel, name=self.name, cls=_found(promise.kind))(
+            _found(promise.function)
+        )
+        made = typer.main.get_command(lone)
+        assert isinstance(made, Command)
+        return made
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """What the words of a command line mean to the command."""
+        return self.made().make_context(*args, **more)
+
+
+def _found(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(f"resilver.cli.{module}"), name)
+
+
+def promise(app: typer.Typer, promised: Promise, panel: str | None = None) -> None:
+    """List a command whose module is imported when it is asked for.
+
+    Args:
+        app: The commands that it joins.
+        promised: Where it is, and what the overview says of it.
+        panel: The heading of `--help` that it stands under.
+    """
+
+    def perform() -> None:
+        raise AssertionError("the command that was made is performed instead")
+
+    setattr(perform, "promise", promised)  # noqa: B010
+    add = app.command(promised.name, cls=Promised, help=promised.summary, rich_help_panel=panel)
+    add(perform)
 
 
 class Group(TyperGroup):
@@ -92,13 +155,18 @@ def group(text: str, **more: Any) -> typer.Typer:
 
 
 def command(
-    app: typer.Typer, panel: str | None = None, *, cls: type[Command] = Command
+    app: typer.Typer,
+    panel: str | None = None,
+    *,
+    name: str | None = None,
+    cls: type[Command] = Command,
 ) -> Callable[[_Perform], _Perform]:
     """Make a function a command of its name, with its docstring for help.
 
     Args:
         app: The commands that it joins.
         panel: The heading of `--help` that it stands under.
+        name: Its name; by default the function's.
         cls: How its words are read.
 
     Returns:
@@ -111,12 +179,12 @@ def command(
         hints = get_type_hints(perform, include_extras=True)
         kinds: dict[str, Any] = {}
         params: list[inspect.Parameter] = []
-        for name, param in inspect.signature(perform).parameters.items():
-            if dataclasses.is_dataclass(hints[name]):
-                kinds[name] = hints[name]
-                params += _params_of(kinds[name])
+        for key, param in inspect.signature(perform).parameters.items():
+            if dataclasses.is_dataclass(hints[key]):
+                kinds[key] = hints[key]
+                params += _params_of(kinds[key])
             else:
-                params.append(param.replace(annotation=hints[name], kind=param.KEYWORD_ONLY))
+                params.append(param.replace(annotation=hints[key], kind=param.KEYWORD_ONLY))
 
         def run(**given: Any) -> None:
             values = {name: _made(kind, given) for name, kind in kinds.items()}
@@ -125,7 +193,7 @@ def command(
 
         run.__name__, run.__doc__, run.__annotations__ = perform.__name__, perform.__doc__, {}
         setattr(run, "__signature__", inspect.Signature(params))  # noqa: B010
-        app.command(cls=cls, rich_help_panel=panel)(run)
+        app.command(name, cls=cls, rich_help_panel=panel)(run)
         return perform
 
     return register

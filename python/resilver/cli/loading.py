@@ -22,10 +22,10 @@ def load_study(path: Path, settings: Sequence[str]) -> Study:
     Raises:
         ConfigError: The file cannot be read, or with every problem in it.
     """
+    from resilver.catalog.entries import study_path
     from resilver.importers.text import read_toml
     from resilver.spec import Study
     from resilver.spec.ensemble import keys_of
-    from resilver.study.profiling import study_path
 
     path = study_path(path)
     study = Study.load(path, overrides=settings)

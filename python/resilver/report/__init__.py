@@ -6,13 +6,17 @@ every file draw.
 
 from __future__ import annotations
 
-from resilver.report.chart import Chart
-from resilver.report.charts import NAMES, OF_STUDY
-from resilver.report.charts import chart as figure
-from resilver.report.figures import write_figures
-from resilver.report.html import write_html
-from resilver.report.source import ResultsLike, SystemRuns, systems
+from typing import TYPE_CHECKING
+
+from resilver.on_demand import on_demand
 from resilver.report.summary import KeyFigure, key_figures, summary
+
+if TYPE_CHECKING:
+    from resilver.report.chart import Chart
+    from resilver.report.charts import NAMES, OF_STUDY, figure
+    from resilver.report.figures import write_figures
+    from resilver.report.html import write_html
+    from resilver.report.source import ResultsLike, SystemRuns, systems
 
 __all__ = [
     "NAMES",
@@ -28,3 +32,14 @@ __all__ = [
     "write_figures",
     "write_html",
 ]
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        "chart": "Chart",
+        "charts": "NAMES OF_STUDY figure",
+        "figures": "write_figures",
+        "html": "write_html",
+        "source": "ResultsLike SystemRuns systems",
+    },
+)

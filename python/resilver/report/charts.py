@@ -103,3 +103,7 @@ def chart(results: ResultsLike, name: str, system: SystemRuns | None = None) -> 
             return one
     reason = nothing_rebuilt(point) or "Its tables hold no such data."
     raise ConfigError(f"figure = {name!r} cannot be drawn for {point.label}: {reason}")
+
+
+figure = chart
+"""What the package calls it, whose module `chart` is of charts."""

@@ -15,8 +15,9 @@ def part_rows(study: str, target: str) -> list[Row]:
     Returns:
         A row a level: ``level``, ``parts`` and ``each`` in bytes per second.
     """
+    from resilver.catalog.entries import study_path
     from resilver.spec import Study
-    from resilver.study.profiling import needed_parts, study_path
+    from resilver.study.profiling import needed_parts
     from resilver.units import BytesPerSecond
 
     system = Study.load(study_path(study)).runs()[0].system

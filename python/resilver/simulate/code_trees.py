@@ -9,7 +9,6 @@ from math import comb
 from typing import Any
 
 from resilver import _core
-from resilver.judgement.loss_counts import survived_by_level
 from resilver.simulate.codes import (
     Code,
     Survivable,
@@ -134,6 +133,8 @@ class CodeTree:
     def survivable_up_to(self, losses: int) -> list[Survivable]:
         """`survivable` for each number of losses from none, counted at once."""
         check_losses(losses, self.pieces)
+        from resilver.judgement.loss_counts import survived_by_level
+
         found = survived_by_level(self.levels, losses)
         counted = [] if found is None else found[0]
         survived: list[int | None] = [None] * (losses + 1)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import ConfigError, Problem
-from resilver.simulate.affected import affected_batches, failed_numbers
+from resilver.simulate.affecting import affected_batches, failed_numbers
 from resilver.simulate.codes import Code, redundancy
 from resilver.simulate.layouts import place_pieces
 from resilver.simulate.run import Progress

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from resilver import _core, core_input
 from resilver.core_input import faults_json, levels
@@ -14,8 +15,10 @@ from resilver.importers.ceph import ClusterReport
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap
 from resilver.simulate.network import topology_of
-from resilver.simulate.result import RunResult, result_of
 from resilver.spec import Run, System
+
+if TYPE_CHECKING:
+    from resilver.simulate.result import RunResult
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ def finished(
     progress: Callable[[Progress], bool] | None,
 ) -> RunResult:
     """What a run found, once it has been stepped to its end; errors are the core's own."""
+    from resilver.simulate.result import result_of
+
     # Each report names the phase of the step to come; the first step has one too.
     phase = "scanning" if system.placement_group_count is None else "placing"
     state = Progress("serving" if system.is_traffic_only else phase, 0.0)

@@ -13,11 +13,9 @@ from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.sizes import (
     Bin,
-    MeasuredSizes,
     check_bin,
     drawn_bytes,
     read_sizes,
-    scan_tree,
 )
 from resilver.importers.text import name_of
 from resilver.spec.section import TEXT, either, file_path, one_key
@@ -66,11 +64,13 @@ def histogram_of(value: object, info: ValidationInfo) -> Histogram | None:
     """
     if value is None or isinstance(value, Histogram):
         return value
-    if isinstance(value, MeasuredSizes):
-        return Histogram(value.source, value.bins())
     if isinstance(value, str):
         return Histogram(value, bins_of(catalog.load("populations", value).content["bins"]))
     if not isinstance(value, dict):
+        from resilver.importers.sizes import MeasuredSizes
+
+        if isinstance(value, MeasuredSizes):
+            return Histogram(value.source, value.bins())
         raise ConfigError(
             Problem(
                 "a histogram is a name of the catalog, a file, a folder to measure, or bins",
@@ -106,6 +106,8 @@ def measured(folder: Path) -> Histogram:
     Raises:
         ConfigError: It is no folder that can be read, or has no files.
     """
+    from resilver.importers.sizes import scan_tree
+
     return Histogram(f"files below {folder.name or folder}", scan_tree(folder).bins())
 
 

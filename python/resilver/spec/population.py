@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from resilver import catalog
 from resilver.errors import ConfigError, Problem, show
 from resilver.importers.sizes import Bin
-from resilver.importers.sizes.tally import FILE_BYTES_MAX
+from resilver.importers.sizes.histogram import FILE_BYTES_MAX
 from resilver.spec.histogram import HISTOGRAM_SCHEMA, Histogram, bins_of, histogram_of
 from resilver.spec.objects import FILE_OBJECTS_MAX, Objects
 from resilver.spec.section import AboveZero, Section

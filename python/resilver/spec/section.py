@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -147,7 +149,7 @@ class Section(_SectionBase):
         ConfigError: With every problem found.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, defer_build=True)
 
     kind_key: ClassVar[str] = ""
     """The key that says of which kind the section is, where others have a meaning by it."""
@@ -197,9 +199,7 @@ class Section(_SectionBase):
         """
         found: dict[str, str] = {}
         for base in (one for one in reversed(cls.__mro__) if issubclass(one, Section)):
-            (tree,) = ast.parse(dedent(inspect.getsource(base))).body
-            body = tree.body if isinstance(tree, ast.ClassDef) else []
-            for before, after in pairwise(body):
+            for before, after in pairwise(_body_of(base)):
                 match before, after:
                     case (
                         ast.AnnAssign(target=ast.Name(name)),
@@ -290,6 +290,23 @@ class Section(_SectionBase):
             raise ConfigError(problem.under(key) for problem in problems_of(error, cls)) from None
         except RecursionError:
             raise ConfigError(Problem("the values are nested too deeply", key=key)) from None
+
+
+def _body_of(section: type[Section]) -> list[ast.stmt]:
+    """What stands in the declaration of a section."""
+    found = _declared(section.__module__).get(section.__qualname__)
+    if found is None:
+        # It is declared within a function.
+        (tree,) = ast.parse(dedent(inspect.getsource(section))).body
+        return tree.body if isinstance(tree, ast.ClassDef) else []
+    return found.body
+
+
+@cache
+def _declared(module: str) -> dict[str, ast.ClassDef]:
+    """The classes of a module, read at once: to search for one takes as long."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
 
 
 def written(value: Any) -> Any:

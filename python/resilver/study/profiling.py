@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from resilver import catalog, center
-from resilver.catalog.entries import STUDY_FILE
+from resilver.catalog.entries import study_path
 from resilver.center.culling import Reference
 from resilver.center.layering import (
     CulledLayers,
@@ -122,18 +122,6 @@ def _culled(
         profile_study(first.culled(study), target=target),
         first.culled(given).to_toml(),
     )
-
-
-def study_path(file: str | Path) -> Path:
-    """The file of a study that is given by it, or by its name in the catalog.
-
-    Args:
-        file: The file, or a name; a file of that name here comes first.
-    """
-    path = Path(file).expanduser()
-    if path.is_file() or str(file) not in catalog.list("studies"):
-        return path
-    return Path(catalog.__file__).parent / "studies" / str(file) / STUDY_FILE
 
 
 def is_study(file: str | Path) -> bool:

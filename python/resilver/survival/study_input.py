@@ -11,7 +11,7 @@ from resilver import core_input
 from resilver.errors import ConfigError, Problem, show
 from resilver.judgement.replica_sets import summed
 from resilver.simulate import code_tree
-from resilver.simulate.affected import affected_batches
+from resilver.simulate.affecting import affected_batches
 from resilver.simulate.layouts import group_sets_of, place_pieces
 from resilver.spec import System
 from resilver.survival.described import Level, StoredPool

@@ -18,6 +18,9 @@ from resilver.errors import show
 from resilver.importers.text import read_text, refuse
 from resilver.units import BYTES_MAX
 
+FILE_BYTES_MAX = 2**50
+"""The largest file that a population can have, 1 PiB; larger ones are left out and counted."""
+
 _TOTAL = re.compile(r"#\s*total_count\s*:\s*(\S*)\s*")
 _BINS_MAX = 1_000_000
 

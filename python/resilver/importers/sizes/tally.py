@@ -14,11 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resilver.errors import ConfigError, Problem
-from resilver.importers.sizes.histogram import Bin
+from resilver.importers.sizes.histogram import FILE_BYTES_MAX, Bin
 from resilver.units import VOLUME_MAX, exact_bytes
-
-FILE_BYTES_MAX = 2**50
-"""The largest file that a population can have, 1 PiB; larger ones are left out and counted."""
 
 CLASSES_PER_DOUBLING = 64
 _LOG2 = 6

@@ -1,0 +1,179 @@
+"""What a command imports: a small one waits for nothing that it does not use."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from tests.conftest import ROOT
+from tests.front_door import environment
+
+pytest.importorskip("resilver._core", reason="the native core is not built")
+
+HEAVY = {"duckdb", "h5py", "jinja2", "networkx", "pandas", "pyarrow", "pywt", "scipy", "vl_convert"}
+"""What plots, queries, or reads and writes tables."""
+
+ARRAYS = HEAVY | {"numpy", "resilver._core"}
+MODELS = ARRAYS | {"pydantic", "resilver.spec"}
+MODULES = """
+import json, sys
+from resilver.cli import run
+code = run(sys.argv[1:])
+print()
+print(json.dumps([code, sorted(sys.modules)]))
+"""
+
+
+def imported(*words: str, folder: Path) -> set[str]:
+    """The modules that a process has after a command."""
+    done = subprocess.run(
+        [sys.executable, "-c", MODULES, *words],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, names = json.loads(done.stdout.splitlines()[-1])
+    assert code == 0, done.stderr
+    return set(names)
+
+
+def promises() -> Iterator[tuple[str, typer.core.TyperCommand]]:
+    """Every command by its words, as the overviews have it."""
+    from resilver.cli.app import app
+
+    def below(
+        words: str, group: typer.core.TyperGroup
+    ) -> Iterator[tuple[str, typer.core.TyperCommand]]:
+        for name, one in group.commands.items():
+            if isinstance(one, typer.core.TyperGroup):
+                yield from below(f"{words}{name} ", one)
+            else:
+                yield f"{words}{name}", one
+
+    group = typer.main.get_command(app)
+    assert isinstance(group, typer.core.TyperGroup)
+    yield from below("", group)
+
+
+def test_the_version_imports_no_parser(tmp_path: Path) -> None:
+    found = imported("--version", folder=tmp_path)
+    assert not found & (MODELS | {"typer", "rich", "resilver.cli.app"})
+
+
+@pytest.mark.parametrize("words", [(), ("import",), ("calibrate",), ("bench",), ("population",)])
+def test_an_overview_imports_no_command(words: tuple[str, ...], tmp_path: Path) -> None:
+    """An overview has what it says of a command in its table."""
+    found = imported(*words, "--help", folder=tmp_path)
+    of_commands = {"app", "command"}
+    assert not found & MODELS
+    assert {name for name in found if name.startswith("resilver.cli.")} == {
+        f"resilver.cli.{name}" for name in of_commands
+    }
+
+
+@pytest.mark.parametrize("words", [words for words, _ in promises()])
+def test_help_imports_its_command_alone(words: str, tmp_path: Path) -> None:
+    found = imported(*words.split(), "--help", folder=tmp_path)
+    assert not found & (ARRAYS | {"resilver.spec"})
+
+
+@pytest.mark.parametrize(
+    ("words", "absent"),
+    [
+        ("check demo", HEAVY | {"resilver.center", "resilver.report.charts"}),
+        ("schema", ARRAYS | {"resilver.study", "resilver.simulate"}),
+        (
+            "redundancy 'rs 8+3'",
+            HEAVY | {"resilver.center", "resilver.study"},
+        ),
+        (
+            "topology 'torus 4x4'",
+            HEAVY | {"resilver.center", "resilver.study", "resilver.judgement"},
+        ),
+        (
+            "place --build 8 host straw2 4 root straw2 0 -o map.bin",
+            HEAVY | {"resilver.center", "resilver.report.charts"},
+        ),
+    ],
+)
+def test_a_small_command_draws_and_queries_nothing(
+    words: str, absent: set[str], tmp_path: Path
+) -> None:
+    found = imported(*shlex.split(words), folder=tmp_path) & absent
+    assert not found
+
+
+def test_an_overview_says_what_the_docstring_says() -> None:
+    """The words, the heading and the help of a command are the same before and after its import."""
+    for words, promised in promises():
+        made = promised.made()
+        said, _, _ = (made.help or "").partition("\n\n")
+        assert " ".join(said.split()) == promised.help, words
+        assert (made.name, made.rich_help_panel) == (promised.name, promised.rich_help_panel), words
+
+
+@pytest.mark.parametrize("words", [("--version",), ("-V",)])
+def test_the_parser_says_the_same_version(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The twin of the shortcut: the parser's own answer."""
+    from resilver.cli import run
+    from resilver.cli.app import app
+
+    assert run(list(words)) == 0
+    short = capsys.readouterr().out
+    with pytest.raises(SystemExit, match="0"):
+        app(list(words), prog_name="resilver")
+    assert capsys.readouterr().out == short
+
+
+def on_demand_packages() -> list[str]:
+    folder = ROOT / "python" / "resilver"
+    return [
+        ".".join(["resilver", *path.parent.relative_to(folder).parts])
+        for path in sorted(folder.rglob("__init__.py"))
+        if "= on_demand(" in path.read_text(encoding="utf-8")
+    ]
+
+
+@pytest.mark.parametrize("package", on_demand_packages())
+def test_names_on_demand_are_those_that_a_type_checker_reads(package: str) -> None:
+    """Each name is there, is listed, comes from one module, and is hidden by no module's name."""
+    module = importlib.import_module(package)
+    path = Path(str(module.__file__))
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    checked = {
+        alias.name: one.module
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for one in block.body
+        if isinstance(one, ast.ImportFrom)
+        for alias in one.names
+    }
+    homes = next(
+        ast.literal_eval(node.args[1])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "on_demand"
+    )
+    found = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
+    assert found == checked
+    assert found.keys() <= set(module.__all__) <= set(dir(module))
+    below = {one.stem for one in path.parent.glob("*.py")} | {
+        one.name for one in path.parent.iterdir()
+    }
+    assert not found.keys() & below
+    for name, home in found.items():
+        assert getattr(module, name) is getattr(importlib.import_module(home), name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        module.nothing  # noqa: B018
