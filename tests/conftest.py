@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tools.summaries import allowed_seconds
+
 # A shell that starts the tests in the background has them ignore interrupts, and so would every
 # process that they start and interrupt on purpose.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -28,12 +30,17 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share what their module makes once run in one worker, so that it is made once."""
+    """Tests that share what their module makes once run in one worker, so that it is made once.
+
+    Those that take longest begin first, so that none is left at the end for one worker alone.
+    """
     for item in items:
         used = getattr(item, "_fixtureinfo", None)
         fixtures = used.name2fixturedefs.values() if used else ()
         if any(fixture.scope == "module" for of_name in fixtures for fixture in of_name):
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    seconds = allowed_seconds()
+    items.sort(key=lambda item: -seconds.get(item.nodeid, 0.0))
 
 
 @pytest.fixture(scope="session")

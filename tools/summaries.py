@@ -21,15 +21,20 @@ def cargo_summary(output: str) -> tuple[int, str]:
     return passed, f"cargo test: {state}. {counts}; in {len(lines)} binaries"
 
 
+def allowed_seconds() -> dict[str, float]:
+    """Return the seconds that tests/slowest.txt allows, by test."""
+    text = (ROOT / "tests" / "slowest.txt").read_text(encoding="utf-8")
+    rows = [line.split(maxsplit=1) for line in text.splitlines() if not line.startswith("#")]
+    return {name: float(limit) for limit, name in rows}
+
+
 def slowest(output: str) -> list[str]:
     """Return pytest's ten slowest tests, and each that took more than tests/slowest.txt allows."""
     seconds: dict[str, float] = {}
     for line in re.findall(r"^([\d.]+)s (?:setup|call|teardown) +(.+?)(?:@[^]]*)?$", output, re.M):
         seconds[line[1]] = seconds.get(line[1], 0.0) + float(line[0])
     ranked = sorted(seconds, key=lambda name: -seconds[name])
-    text = (ROOT / "tests" / "slowest.txt").read_text(encoding="utf-8")
-    rows = [line.split(maxsplit=1) for line in text.splitlines() if not line.startswith("#")]
-    allowed = {name: float(limit) for limit, name in rows}
+    allowed = allowed_seconds()
     lines = []
     for rank, name in enumerate(ranked):
         limit = allowed.get(name, SLOW_SECONDS)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,7 +59,17 @@ def measured_once(name: str) -> list[Row]:
     if one.kind == "layouts":
         few = {"method": "plain", "trajectories": 10}
         options |= {"durability": few, "swept": [], "outage": {"share": 0.01, "most": 3}}
+    if one.kind == "recoveries":
+        # A fiftieth of the objects takes a fiftieth of the seconds that a profile is fitted to.
+        fewer = {"flash": {"objects": 2000, "fitted": 20}, "disks": {"objects": 250, "fitted": 70}}
+        fewer |= {"releases": {"groups": 128, "stored_bytes": 6e11}}
+        options = {key: {**value, **fewer.get(key, {})} for key, value in options.items()}
     return measured(one.kind, options)
+
+
+def once(names: Iterable[str]) -> list[Any]:
+    """Names of entries as parameters: what an entry measures serves all tests of one worker."""
+    return [pytest.param(name, marks=pytest.mark.xdist_group(f"entry {name}")) for name in names]
 
 
 def tables_of(name: str, folder: Path) -> Tables:
@@ -96,7 +108,7 @@ def test_an_entry_is_whole(name: str) -> None:
     assert resources.files("resilver.catalog").joinpath("studies", name, "README.md").is_file()
 
 
-@pytest.mark.parametrize("name", [name for name in names() if entry(name).kind != "collection"])
+@pytest.mark.parametrize("name", once(name for name in names() if entry(name).kind != "collection"))
 def test_every_query_chooses_runs_of_its_study(name: str, tmp_path: Path) -> None:
     """DuckDB understands each; a median over seeds has all of them, a picture has rows."""
     one, tables = entry(name), tables_of(name, tmp_path)
@@ -139,7 +151,7 @@ def test_the_lessons_of_a_center_are_nineteen_and_what_no_model_has_is_told() ->
     assert f"of {len(silent)} there is no model" in conclusion_words(said)
 
 
-@pytest.mark.parametrize("name", ["burst-buffer-tables", "burst-buffer-switches"])
+@pytest.mark.parametrize("name", once(["burst-buffer-tables", "burst-buffer-switches"]))
 def test_what_needs_no_run_lies_in_its_bands(name: str, tmp_path: Path) -> None:
     one, tables = entry(name), tables_of(name, tmp_path)
     made = [compare(one.name, number, tables) for number in one.published]
@@ -164,10 +176,12 @@ CONTRADICTED = {
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *("center-sizing", "center-culling", "center-sets", "center-namespaces", "center-routes"),
-        "center-advice",
-    ],
+    once(
+        [
+            *("center-sizing", "center-culling", "center-sets", "center-namespaces"),
+            *("center-routes", "center-advice"),
+        ]
+    ),
 )
 def test_what_a_center_needs_no_run_for_lies_in_its_bands(name: str, tmp_path: Path) -> None:
     one, tables = entry(name), tables_of(name, tmp_path)

@@ -225,8 +225,8 @@ def recovery_rows(
             seconds of the first profile; ``writes_per_second`` of 4 KiB that
             clients were served under WPQ.
         disks: The lab of disks, likewise.
-        releases: Two releases under a coded pool: ``versions``, ``objects`` by size,
-            ``stored_bytes``.
+        releases: Two releases under a coded pool: ``versions``, ``groups`` of the pool, ``objects``
+            by size, ``stored_bytes``.
         draid: The declustered RAID: ``disks``, ``capacity``, ``segment``, ``spare_hours`` of a
             rebuild to a dedicated spare, ``fitted`` (data disks, hours), ``data``, ``merged``.
 
@@ -293,6 +293,7 @@ def _solved(of: Callable[[float], float], target: float, low: float, high: float
 
 def _release_rows(
     versions: Sequence[str],
+    groups: int,
     objects: Mapping[str, int],
     stored_bytes: float,
     device: Mapping[str, float],
@@ -301,7 +302,7 @@ def _release_rows(
     for size, object_bytes in objects.items():
         for version in versions:
             lab = Lab(
-                8, 24, "hdd", 2 * 10**12, 4096, round(stored_bytes / object_bytes), object_bytes,
+                8, 24, "hdd", 2 * 10**12, groups, round(stored_bytes / object_bytes), object_bytes,
                 copies=0, code=(4, 2), version=version,
             )  # fmt: skip
             run = Run(
