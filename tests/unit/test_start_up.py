@@ -91,7 +91,7 @@ def test_help_imports_its_command_alone(words: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "absent"),
     [
-        ("check demo", HEAVY | {"resilver.center", "resilver.report.charts"}),
+        ("check demo", HEAVY | {"numpy", "resilver.center", "resilver.report.charts"}),
         ("schema", ARRAYS | {"resilver.study", "resilver.simulate"}),
         (
             "redundancy 'rs 8+3'",

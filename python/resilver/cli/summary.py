@@ -48,12 +48,12 @@ def print_summary(results: Results, *, next_command: str | None = None) -> None:
     """
     from resilver.report.clients import has_traffic
     from resilver.report.findings import losses, nothing_rebuilt
+    from resilver.report.headline import key_figures
     from resilver.report.limit import limit_sentence
     from resilver.report.pools import classes_table, pools_table
     from resilver.report.sensitivity import sensitivity_finding
     from resilver.report.sentence import describe
     from resilver.report.source import largest, serves_only, systems
-    from resilver.report.summary import key_figures
     from resilver.report.traffic_sentence import traffic_sentence
 
     console = output()

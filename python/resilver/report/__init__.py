@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resilver.on_demand import on_demand
-from resilver.report.summary import KeyFigure, key_figures, summary
 
 if TYPE_CHECKING:
     from resilver.report.chart import Chart
     from resilver.report.charts import NAMES, OF_STUDY, figure
     from resilver.report.figures import write_figures
+    from resilver.report.headline import KeyFigure, key_figures, summary
     from resilver.report.html import write_html
     from resilver.report.source import ResultsLike, SystemRuns, systems
 
@@ -39,6 +39,7 @@ __getattr__, __dir__ = on_demand(
         "chart": "Chart",
         "charts": "NAMES OF_STUDY figure",
         "figures": "write_figures",
+        "headline": "KeyFigure key_figures summary",
         "html": "write_html",
         "source": "ResultsLike SystemRuns systems",
     },

@@ -12,6 +12,7 @@ from resilver.report.chart import Chart
 from resilver.report.clients import has_traffic
 from resilver.report.document import Document, rendered, write_page
 from resilver.report.findings import at_risk, nothing_rebuilt, rebuild_sentence, sweep_sentence
+from resilver.report.headline import key_figures
 from resilver.report.limit import limit_sentence, system_limit
 from resilver.report.network import named_tables
 from resilver.report.pools import classes_table, pools_table
@@ -28,7 +29,6 @@ from resilver.report.source import (
     systems,
 )
 from resilver.report.standing import Standing
-from resilver.report.summary import key_figures
 from resilver.report.tables import Cell, Table, table
 from resilver.report.traffic_sentence import traffic_sentence
 from resilver.report.words import listed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from resilver.report.document import Document, rendered, write_page
 
 if TYPE_CHECKING:
-    from resilver.report.summary import KeyFigure
+    from resilver.report.headline import KeyFigure
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from resilver import _core
 from resilver.errors import ConfigError
 from resilver.importers.text import CRUSH_MAGIC, read_bytes
 from resilver.simulate.core_errors import core_errors
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 # More devices for an input than any rule of use, and few enough for a result of bounded size.
 _COPIES_MAX = 1024
@@ -232,6 +234,7 @@ class CrushMap:
         Every rule chooses indep instead of firstn: a piece keeps its position, and a failure leaves
         a hole where a position finds no device. It tries 100 times, and 5 below a failure domain.
 
+        >>> import numpy as np
         >>> cluster = CrushMap.flat(32).for_codes()
         >>> cluster.map_rule(0, np.arange(2, dtype=np.uint32), 11).shape
         (2, 11)
@@ -275,6 +278,7 @@ class CrushMap:
             ConfigError: Inputs or reweights are no whole numbers of 32 bits, or there are too
                 many copies.
 
+        >>> import numpy as np
         >>> CrushMap.flat(8).map_rule(0, np.arange(2, dtype=np.uint32), 3).shape
         (2, 3)
         """
@@ -288,6 +292,8 @@ class CrushMap:
 
 def _words(what: str, numbers: npt.ArrayLike) -> npt.NDArray[np.uint32]:
     """Numbers as the core takes them."""
+    import numpy as np
+
     given = np.asarray(numbers)
     if given.dtype == np.uint32 and given.ndim == 1:
         return given

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from resilver import _core
 from resilver.errors import ConfigError, Problem
 from resilver.importers.graph import GraphFile
 from resilver.simulate.core_errors import core_errors
 from resilver.spec import System
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 # A study's runs go point by point, each with all of its seeds, whose routers stand elsewhere.
 _TOPOLOGIES_KEPT = 8
@@ -54,6 +56,8 @@ def node_places(system: System, topology: _core.Topology) -> npt.NDArray[np.floa
     Returns:
         An array of shape (nodes, 2), in the unit square.
     """
+    import numpy as np
+
     graph = _graph(system)
     if graph is None or graph.positions is None:
         return topology.positions()
@@ -98,6 +102,8 @@ def _built(text: str, seed: int) -> _core.Topology:
 
 @lru_cache(maxsize=_MEASURES_KEPT)
 def _measures(text: str) -> tuple[int, int, float, float, int, int]:
+    import numpy as np
+
     # Where routers stand changes these figures by less than an estimate is good for.
     topology = _built(text, 1)
     between = topology.mean_hops

@@ -13,8 +13,8 @@ from resilver.report.durability.charts import causes_chart, pareto_chart, sensit
 from resilver.report.durability.courses import bursts_chart, heat_chart, survival_chart
 from resilver.report.durability.sentences import answer_sentences, compared_sentences
 from resilver.report.durability.source import is_yearly, label, labels, title, within
+from resilver.report.headline import KeyFigure
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.summary import KeyFigure
 from resilver.report.tables import cell_text
 from resilver.report.words import plural
 from resilver.survival.answer import Durabilities, Durability, Figure

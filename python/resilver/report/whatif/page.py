@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from resilver.quantities import duration
 from resilver.report.chart import Chart
 from resilver.report.document import Document
+from resilver.report.headline import KeyFigure
 from resilver.report.judged import PageSection, write_judged
-from resilver.report.summary import KeyFigure
 from resilver.report.tables import cell_text
 from resilver.report.whatif import tables
 from resilver.report.whatif.course import clients_chart, course_chart, rates_chart, space_chart
