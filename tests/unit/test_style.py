@@ -17,6 +17,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# Each file is read once for all of them.
+pytestmark = pytest.mark.xdist_group("style")
+
 FILE_LINES, FUNCTION_LINES = 400, 70
 
 # "path" or "path::function" -> its present number of lines. Lower a number when it falls, remove it
@@ -124,21 +127,23 @@ def python_functions(source: str) -> Iterator[tuple[str, int]]:
             yield node.name, node.end_lineno - node.lineno + 1
 
 
-def sizes() -> Iterator[tuple[str, int, int]]:
+@cache
+def sizes() -> tuple[tuple[str, int, int], ...]:
     """Everything with a limit, as (name, lines, limit)."""
+    found = []
     for path in of_kind(".py", ".rs"):
         text = path.read_text(encoding="utf-8")
-        yield name_of(path), text.count("\n"), FILE_LINES
+        found.append((name_of(path), text.count("\n"), FILE_LINES))
         functions = python_functions if path.suffix == ".py" else rust_functions
         for function, lines in functions(text):
-            yield f"{name_of(path)}::{function}", lines, FUNCTION_LINES
+            found.append((f"{name_of(path)}::{function}", lines, FUNCTION_LINES))
+    return tuple(found)
 
 
 def test_files_and_functions_stay_small() -> None:
-    measured = list(sizes())
     over = {
         name: f"{lines} lines, the limit is {TOLERATED.get(name, limit)}"
-        for name, lines, limit in measured
+        for name, lines, limit in sizes()
         if lines > TOLERATED.get(name, limit)
     }
     assert not over, f"split what has two subjects: {over}"
@@ -184,6 +189,18 @@ def test_arrows_between_crates(manifest: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("manifest", crates(), ids=lambda path: path.parent.name)
+def test_examples_are_run_where_there_are_any(manifest: Path) -> None:
+    """To look for examples where there are none takes a compilation of the crate."""
+    library = tomllib.loads(manifest.read_text(encoding="utf-8")).get("lib", {})
+    sources = (path.read_text(encoding="utf-8") for path in manifest.parent.glob("src/**/*.rs"))
+    # The module that Python imports cannot be linked into a test.
+    has_any = "cdylib" not in library.get("crate-type", ()) and any(
+        re.search(r"^\s*//[/!] ```", text, re.MULTILINE) for text in sources
+    )
+    assert library.get("doctest", True) == has_any
+
+
 def test_rust_core_has_no_outside() -> None:
     """No file, network, clock or thread-local generator in the crates that hold the models."""
     outside = re.compile(
@@ -209,6 +226,12 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
+@cache
+def imports_of(path: Path) -> frozenset[str]:
+    """The modules that a file imports anywhere."""
+    return frozenset(imports(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def package() -> list[Path]:
     return [path for path in of_kind(".py") if name_of(path).startswith("python/resilver/")]
 
@@ -218,7 +241,7 @@ def test_only_simulate_calls_the_core() -> None:
     for path in package():
         if name_of(path) == "python/resilver/importers/walk.py":
             continue
-        names = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+        names = imports_of(path)
         core = sorted(name for name in names if "_core" in name.split("."))
         assert not core or path.parent.name == "simulate", f"{name_of(path)} imports {core}"
 
@@ -229,7 +252,7 @@ def test_calibration_builds_on_importers_and_the_spec_alone() -> None:
     """
     rooms = {"calibration", "errors", "importers", "lifetimes", "spec", "units"}
     for path in package():
-        found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+        found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
         if path.parent.name == "calibration":
             assert ours <= rooms, f"{name_of(path)} imports {sorted(ours - rooms)}"
@@ -247,7 +270,7 @@ def test_a_center_is_sized_without_a_run_or_a_page() -> None:
     rooms |= {"simulate"}
     for path in package():
         if path.parent.name == "center":
-            found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+            found = imports_of(path)
             ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
             assert ours <= rooms, f"{name_of(path)} imports {sorted(ours - rooms)}"
             cores = {name for name in found if name.startswith("resilver.simulate")}
@@ -260,7 +283,7 @@ def test_a_what_if_asks_the_core_and_knows_no_page() -> None:
     rooms = {"catalog", "core_input", "errors", "importers", "quantities", "simulate", "spec"}
     rooms |= {"lifetimes", "units"}
     for path in package():
-        found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+        found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
         if name_of(path).startswith("python/resilver/whatif/"):
             # Of durability it asks the chance of loss while groups lack pieces, which knows no run.
@@ -282,7 +305,7 @@ def test_survival_answers_are_read_by_pages_that_ask_nothing_more() -> None:
     rooms = {"analytic", "catalog", "core_input", "errors", "importers", "judgement"}
     rooms |= {"lifetimes", "quantities", "simulate", "spec", "study", "units", "whatif"}
     for path in package():
-        found = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+        found = imports_of(path)
         ours = {name.split(".")[1] for name in found if name.startswith("resilver.")}
         if name_of(path).startswith("python/resilver/survival/"):
             assert ours <= rooms | {"survival"}, f"{name_of(path)} imports {sorted(ours - rooms)}"
@@ -296,7 +319,7 @@ def test_report_reads_results_and_never_simulates() -> None:
     for path in package():
         if not name_of(path).startswith("python/resilver/report/"):
             continue
-        for name in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        for name in imports_of(path):
             parts = name.split(".")
             assert "simulate" not in parts and "execute" not in parts, (
                 f"{name_of(path)} imports {name}"
@@ -307,7 +330,7 @@ def test_only_the_command_knows_reproductions() -> None:
     for path in package():
         if path.parent.name in ("reproduce", "cli"):
             continue
-        names = set(imports(ast.parse(path.read_text(encoding="utf-8"))))
+        names = imports_of(path)
         known = sorted(name for name in names if name.startswith("resilver.reproduce"))
         assert not known, f"{name_of(path)} imports {known}"
 
