@@ -66,58 +66,6 @@ fn first_at_least_body(low: &[u32], bound: u32) -> usize {
     0
 }
 
-/// Lists the indices of the draws that are not below `least`, in order, and returns their number.
-///
-/// # Panics
-/// When there is no room in `listed` for an index a draw and a vector more.
-pub(crate) fn list_at_least(lanes: Lanes, draws: &[u32], least: u32, listed: &mut [u32]) -> usize {
-    assert!(listed.len() >= draws.len() + LISTED_VECTOR, "there is room for all indices and a vector");
-    #[cfg(target_arch = "x86_64")]
-    if lanes == Lanes::Avx512 {
-        // SAFETY: these lanes are in use only where the processor has them, and there is room for a whole vector behind
-        // every index that is listed.
-        return unsafe { list_at_least_avx512(draws, least, listed) };
-    }
-    let _ = lanes;
-    list_from(0, draws, least, listed)
-}
-
-/// Indices that are written at once.
-const LISTED_VECTOR: usize = 16;
-
-/// The plain form of [`list_at_least`]; `first` is the index of the first draw.
-fn list_from(first: u32, draws: &[u32], least: u32, listed: &mut [u32]) -> usize {
-    let mut count = 0;
-    for (index, &draw) in (first..).zip(draws) {
-        // Which draw is listed no branch predictor foresees: write always, and keep or overwrite.
-        listed[count] = index;
-        count += usize::from(draw >= least);
-    }
-    count
-}
-
-/// The form of [`list_at_least`] that packs sixteen indices at a time.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-unsafe fn list_at_least_avx512(draws: &[u32], least: u32, listed: &mut [u32]) -> usize {
-    use std::arch::x86_64::*;
-
-    let bound = _mm512_set1_epi32(least as i32);
-    let mut indices = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    let (mut count, mut blocks) = (0, draws.chunks_exact(LISTED_VECTOR));
-    for block in &mut blocks {
-        // SAFETY: a block is one vector; no more indices are listed than draws were read, and behind them is room for one.
-        unsafe {
-            let mask = _mm512_cmpge_epu32_mask(_mm512_loadu_si512(block.as_ptr().cast()), bound);
-            _mm512_storeu_si512(listed.as_mut_ptr().add(count).cast(), _mm512_maskz_compress_epi32(mask, indices));
-            count += mask.count_ones() as usize;
-        }
-        indices = _mm512_add_epi32(indices, _mm512_set1_epi32(LISTED_VECTOR as i32));
-    }
-    let rest = blocks.remainder();
-    count + list_from((draws.len() - rest.len()) as u32, rest, least, &mut listed[count..])
-}
-
 multiversion!(scale_straws, scale_straws_body, (low: &[u32], straws: &[u32], keys: &mut [u64]), u64);
 multiversion!(
     scale_distances,
@@ -241,17 +189,6 @@ mod tests {
     }
 
     proptest! {
-        // Rule: the list of high draws is the same on every instruction set, whatever the length.
-        #[test]
-        fn lists_agree(draws in prop::collection::vec(0u32..100, 0..70), least in 0u32..110) {
-            let expected: Vec<u32> = (0..).zip(&draws).filter(|&(_, &draw)| draw >= least).map(|(at, _)| at).collect();
-            for lanes in Lanes::available() {
-                let mut listed = vec![0; draws.len() + LISTED_VECTOR];
-                let count = list_at_least(lanes, &draws, least, &mut listed);
-                prop_assert_eq!(&listed[..count], &expected[..]);
-            }
-        }
-
         // Rule: every instruction set names the same winner as the plain loop, for straw buckets of any weights.
         #[test]
         fn straw_roads_agree(

@@ -1,6 +1,5 @@
 //! Inputs whose screened device drew high, on their way past the other items.
 
-use crate::crush::choosing::draw::list_at_least;
 use crate::crush::choosing::hashing::raise_draws;
 use crate::crush::fast::lanes::Lanes;
 
@@ -38,12 +37,20 @@ impl Contenders {
         attempt: u32,
         least: u32,
     ) {
-        let first = self.count;
-        self.count += list_at_least(lanes, draws, least, &mut self.index[first..]);
-        for one in first..self.count {
-            let index = self.index[one] as usize;
-            (self.x[one], self.draw[one]) = (inputs[index], draws[index]);
-            (self.attempt[one], self.largest[one], self.index[one]) = (attempt, 0, place + index as u32);
+        assert!(self.count + inputs.len() <= HELD && inputs.len() == draws.len(), "there is room for all");
+        #[cfg(target_arch = "x86_64")]
+        if lanes == Lanes::Avx512 {
+            // SAFETY: these lanes are in use only where the processor has them, and columns have spare room for a vector.
+            unsafe { crate::crush::fast::wide::add(self, place, inputs, draws, attempt, least) };
+            return;
+        }
+        let _ = lanes;
+        for ((index, &x), &draw) in (place..).zip(inputs).zip(draws) {
+            let one = self.count;
+            // Which draw is high no branch predictor foresees: write always, and keep or overwrite.
+            (self.index[one], self.x[one], self.draw[one]) = (index, x, draw);
+            (self.attempt[one], self.largest[one]) = (attempt, 0);
+            self.count += usize::from(draw >= least);
         }
     }
 
@@ -74,7 +81,35 @@ mod tests {
     use crate::crush::choosing::hash::rjenkins1_3;
     use proptest::prelude::*;
 
+    fn rows(contenders: &Contenders) -> Vec<[u32; 5]> {
+        let Contenders { count, index, x, attempt, draw, largest } = contenders;
+        (0..*count).map(|one| [index[one], x[one], attempt[one], draw[one], largest[one]]).collect()
+    }
+
     proptest! {
+        // Rule: with any instructions the inputs with high draws are added, in their order, behind those that are there.
+        #[test]
+        fn adds_agree(
+            first in prop::collection::vec((any::<u32>(), 0u32..100), 0..70), then in prop::collection::vec((any::<u32>(), 0u32..100), 0..70),
+            least in 0u32..110
+        ) {
+            let lists = [(5, 2, &first), (7000, 9, &then)];
+            let expected: Vec<[u32; 5]> = lists
+                .iter()
+                .flat_map(|&(place, attempt, list)| (place..).zip(list).map(move |(index, &(x, draw))| [index, x, attempt, draw, 0]))
+                .filter(|&[_, _, _, draw, _]| draw >= least)
+                .collect();
+            for lanes in Lanes::available() {
+                let mut contenders = Contenders::new();
+                contenders.largest.fill(1);
+                for &(place, attempt, list) in &lists {
+                    let (inputs, draws): (Vec<u32>, Vec<u32>) = list.iter().copied().unzip();
+                    contenders.add(lanes, place, &inputs, &draws, attempt, least);
+                }
+                prop_assert_eq!(&rows(&contenders), &expected, "{:?}", lanes);
+            }
+        }
+
         // Rule: with any instructions those are left, in their order, whom no item beats by more than the window, with the
         // largest draw that they met.
         #[test]
@@ -98,10 +133,7 @@ mod tests {
                 }
                 contenders.count = added.len();
                 contenders.strike(lanes, &items, window);
-                let Contenders { index, x, attempt, draw, largest, .. } = &contenders;
-                let left: Vec<[u32; 5]> =
-                    (0..contenders.count).map(|one| [index[one], x[one], attempt[one], draw[one], largest[one]]).collect();
-                prop_assert_eq!(&left, &expected, "{:?}", lanes);
+                prop_assert_eq!(&rows(&contenders), &expected, "{:?}", lanes);
             }
         }
     }

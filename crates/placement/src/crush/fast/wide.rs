@@ -6,16 +6,15 @@
 
 use std::arch::x86_64::*;
 
-use crate::crush::choosing::hash::{PAD_X, PAD_Y, SEED};
-use crate::crush::choosing::ln::DRAWS;
 use crate::crush::fast::contenders::Contenders;
 
 /// Numbers in a vector.
-const LANES: usize = 16;
-/// Numbers that three vectors hold.
-const FEW: usize = 3 * LANES;
+pub(in crate::crush) const LANES: usize = 16;
+/// Numbers that two and four vectors hold.
+pub(in crate::crush) const TWO: usize = 2 * LANES;
+pub(in crate::crush) const FOUR: usize = 4 * LANES;
 /// Numbers that eight vectors hold.
-const MANY: usize = 8 * LANES;
+pub(in crate::crush) const MANY: usize = 8 * LANES;
 
 /// One line of [`mix`] for each of the vectors.
 ///
@@ -31,7 +30,7 @@ macro_rules! step {
 
 /// `hash::mix`, line by line.
 macro_rules! mix {
-    ($a:ident, $b:ident, $c:ident) => {
+    ($a:ident, $b:ident, $c:ident) => {{
         step!($a, $b, $c, _mm512_srli_epi32, 13);
         step!($b, $c, $a, _mm512_slli_epi32, 8);
         step!($c, $a, $b, _mm512_srli_epi32, 13);
@@ -41,7 +40,7 @@ macro_rules! mix {
         step!($a, $b, $c, _mm512_srli_epi32, 3);
         step!($b, $c, $a, _mm512_slli_epi32, 10);
         step!($c, $a, $b, _mm512_srli_epi32, 15);
-    };
+    }};
 }
 
 /// The low 16 bits of `rjenkins1_3` of three words, a lane each, for `$k` vectors.
@@ -49,9 +48,11 @@ macro_rules! mix {
 /// It is no function, since the compiler would call one: its vectors would go there and back through memory.
 macro_rules! draws_of {
     ($k:ident, $a:expr, $b:expr, $c:expr) => {{
+        use $crate::crush::choosing::hash;
+        use $crate::crush::choosing::ln::DRAWS;
         let (mut a, mut b, mut c): ([__m512i; $k], [__m512i; $k], [__m512i; $k]) = ($a, $b, $c);
-        let (mut x, mut y) = ([_mm512_set1_epi32(PAD_X as i32); $k], [_mm512_set1_epi32(PAD_Y as i32); $k]);
-        let mut hash = [_mm512_set1_epi32(SEED as i32); $k];
+        let (mut x, mut y) = ([_mm512_set1_epi32(hash::PAD_X as i32); $k], [_mm512_set1_epi32(hash::PAD_Y as i32); $k]);
+        let mut hash = [_mm512_set1_epi32(hash::SEED as i32); $k];
         for k in 0..$k {
             // The table of a three-way exclusive or.
             hash[k] = _mm512_xor_si512(hash[k], _mm512_ternarylogic_epi32::<0x96>(a[k], b[k], c[k]));
@@ -68,6 +69,8 @@ macro_rules! draws_of {
     }};
 }
 
+pub(in crate::crush) use {draws_of, mix, step};
+
 /// The lanes of vector number `k` of those from `start` on that are below `end`.
 #[inline(always)]
 fn lanes_below(end: usize, start: usize, k: usize) -> __mmask16 {
@@ -78,7 +81,7 @@ fn lanes_below(end: usize, start: usize, k: usize) -> __mmask16 {
 /// Vectors of a slice; lanes beyond its end are zero.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load<const K: usize>(values: &[u32], start: usize) -> [__m512i; K] {
+pub(in crate::crush) fn load<const K: usize>(values: &[u32], start: usize) -> [__m512i; K] {
     let mut vectors = [_mm512_setzero_si512(); K];
     for (k, vector) in vectors.iter_mut().enumerate() {
         let mask = lanes_below(values.len(), start, k);
@@ -90,7 +93,7 @@ fn load<const K: usize>(values: &[u32], start: usize) -> [__m512i; K] {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store<const K: usize>(vectors: [__m512i; K], values: &mut [u32], start: usize) {
+pub(in crate::crush) fn store<const K: usize>(vectors: [__m512i; K], values: &mut [u32], start: usize) {
     for (k, vector) in vectors.into_iter().enumerate() {
         let mask = lanes_below(values.len(), start, k);
         // SAFETY: lanes beyond the end are not written.
@@ -99,20 +102,23 @@ fn store<const K: usize>(vectors: [__m512i; K], values: &mut [u32], start: usize
 }
 
 /// Calls a function of one generic number for all of `length` numbers, eight vectors at a time; the last of them may not be
-/// full, since fewer vectors take nearly as long.
+/// full.
 macro_rules! in_groups {
     ($length:expr, $start:ident, $group:ident($($argument:expr),*)) => {
         let mut $start = 0;
         while $start < $length {
             match $length - $start {
                 1..=LANES => $group::<1>($($argument),*),
-                ..=FEW => $group::<3>($($argument),*),
+                ..=TWO => $group::<2>($($argument),*),
+                ..=FOUR => $group::<4>($($argument),*),
                 _ => $group::<8>($($argument),*),
             }
             $start += MANY;
         }
     };
 }
+
+pub(in crate::crush) use in_groups;
 
 /// [`crate::crush::choosing::hashing::raise_draws`].
 #[target_feature(enable = "avx512f")]
@@ -167,6 +173,43 @@ pub(in crate::crush) fn largest_draw(x: u32, r: u32, ids: &[u32], bound: u32) ->
         largest = largest.max(hash_items(x, r, ids, &mut low));
     }
     largest
+}
+
+/// [`crate::crush::fast::contenders::Contenders::add`].
+///
+/// # Safety
+/// The processor must have the instructions, there must be a draw an input, and every column must have room for all inputs and
+/// a vector behind its first `count` numbers.
+#[target_feature(enable = "avx512f")]
+pub(in crate::crush) unsafe fn add(
+    contenders: &mut Contenders,
+    place: u32,
+    inputs: &[u32],
+    draws: &[u32],
+    attempt: u32,
+    least: u32,
+) {
+    let (least, attempts) = (_mm512_set1_epi32(least as i32), _mm512_set1_epi32(attempt as i32));
+    let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let Contenders { count, index, x, attempt, draw, largest } = contenders;
+    for start in (0..draws.len()).step_by(LANES) {
+        let [drawn] = load::<1>(draws, start);
+        let is_high = _mm512_mask_cmpge_epu32_mask(lanes_below(draws.len(), start, 0), drawn, least);
+        let indices = _mm512_add_epi32(_mm512_set1_epi32((place as usize + start) as i32), lanes);
+        let [inputs] = load::<1>(inputs, start);
+        for (values, vector) in [(&mut *index, indices), (&mut *x, inputs), (&mut *draw, drawn)] {
+            // SAFETY: no more are added than inputs were read, and behind them is room for a vector.
+            unsafe {
+                let packed = _mm512_maskz_compress_epi32(is_high, vector);
+                _mm512_storeu_si512(values.as_mut_ptr().add(*count).cast(), packed);
+            }
+        }
+        for (values, vector) in [(&mut *attempt, attempts), (&mut *largest, _mm512_setzero_si512())] {
+            // SAFETY: as above.
+            unsafe { _mm512_storeu_si512(values.as_mut_ptr().add(*count).cast(), vector) };
+        }
+        *count += is_high.count_ones() as usize;
+    }
 }
 
 /// [`crate::crush::fast::contenders::Contenders::strike`], with each contender's column of numbers.

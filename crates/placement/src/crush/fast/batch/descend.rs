@@ -1,6 +1,6 @@
 //! Descents: from the root of a plan to an item of the chosen type, and on to a device.
 
-use super::lockstep::{BLOCK, Block, draw_equal, draw_weighted};
+use super::lockstep::{self, BLOCK, Block, UNSURE};
 use super::plan::Plan;
 use crate::crush::choosing::draw::DrawBuffers;
 use crate::crush::{Lanes, NONE};
@@ -62,7 +62,7 @@ impl Descents {
                 for index in 0..end - first {
                     let mut descent = self.open[first + index];
                     let is_large = plan.nodes[descent.node as usize].size > LARGE;
-                    let place = if is_large || self.block.unsure[index] {
+                    let place = if is_large || self.block.place[index] == UNSURE {
                         plan.draw_exactly(descent.node, descent.x, descent.r, lanes, &mut self.buffers)
                     } else {
                         self.block.place[index]
@@ -93,11 +93,7 @@ impl Descents {
             }
         }
         block.pad();
-        if equal {
-            draw_equal(lanes, block, &plan.ids, plan.window);
-        } else {
-            draw_weighted(lanes, block, &plan.ids, &plan.factors);
-        }
+        lockstep::draw(lanes, block, plan, equal);
     }
 }
 

@@ -4,13 +4,19 @@
 //! different inputs do not depend on each other and fill its vectors whatever the size of the buckets. The kernels name the
 //! winner of each draw, or say that the runner-up was too near to be sure.
 
-use super::plan::scales;
+use super::plan::{Plan, scales};
+#[cfg(target_arch = "x86_64")]
+use super::wide;
+use crate::crush::Lanes;
 use crate::crush::choosing::hash::rjenkins1_3;
 use crate::crush::choosing::ln::DRAWS;
 use crate::crush::fast::lanes::multiversion;
 
-/// Draws of one block: enough for several vectors under way at once, few enough that their state stays in the first cache.
-pub(super) const BLOCK: usize = 64;
+/// Draws of one block: enough for eight vectors under way at once, few enough that their state stays in the first cache.
+pub(super) const BLOCK: usize = 128;
+
+/// The place of a winner of whom the kernel is not sure.
+pub(super) const UNSURE: u32 = u32::MAX;
 
 /// The draws of one block, each in a bucket of its own.
 #[derive(Debug)]
@@ -24,9 +30,8 @@ pub(super) struct Block {
     pub(super) start: [u32; BLOCK],
     pub(super) size: [u32; BLOCK],
     pub(super) scale: [u32; BLOCK],
-    /// Answers: the winner's place in its bucket, and whether another may have won.
+    /// The answer: the winner's place in its bucket, or [`UNSURE`] where another may have won.
     pub(super) place: [u32; BLOCK],
-    pub(super) unsure: [bool; BLOCK],
     index: [u32; BLOCK],
     id: [u32; BLOCK],
     draw: [u32; BLOCK],
@@ -48,7 +53,6 @@ impl Default for Block {
             size: zeros,
             scale: zeros,
             place: zeros,
-            unsure: [false; BLOCK],
             index: zeros,
             id: zeros,
             draw: zeros,
@@ -129,11 +133,10 @@ fn draw_equal_body(block: &mut Block, ids: &[u32], window: u32) {
             }
         }
     }
-    let (place, unsure) = (&mut block.place[..count], &mut block.unsure[..count]);
-    for (((place, unsure), &key), &second_key) in place.iter_mut().zip(unsure).zip(&*key).zip(&*second_key) {
-        *place = DRAWS as u32 - 1 - (key & 0xffff);
+    for ((place, &key), &second_key) in block.place[..count].iter_mut().zip(&*key).zip(&*second_key) {
         let (largest, second) = (key >> 16, second_key >> 16);
-        *unsure = window > 0 && (largest - second <= window || largest == DRAWS as u32 - 1);
+        let is_unsure = window > 0 && (largest - second <= window || largest == DRAWS as u32 - 1);
+        *place = if is_unsure { UNSURE } else { DRAWS as u32 - 1 - (key & 0xffff) };
     }
 }
 
@@ -168,15 +171,32 @@ fn draw_weighted_body(block: &mut Block, ids: &[u32], factors: &[f32]) {
             *best = if is_less { place } else { *best };
         }
     }
-    for ((unsure, &value), &second) in block.unsure[..count].iter_mut().zip(&*value).zip(&*second_value) {
+    for ((best, &value), &second) in best.iter_mut().zip(&*value).zip(&*second_value) {
         // Value, factor and product are each rounded by less than 2^-24 of themselves, so a value is off by less than
         // 2^-22 and two by 2^-21 of the larger; and quotients, which are whole, may tie where values differ by one.
         let bound = value.abs() * (1.0 / (1 << 20) as f32) + 2.0;
-        let margin = second - value;
         // Where all weights are zero the values are infinite, and their difference is no number.
-        *unsure = margin <= bound || margin.is_nan();
+        *best = if second - value > bound { *best } else { UNSURE };
     }
 }
 
-multiversion!(pub(super) draw_equal, draw_equal_body, (block: &mut Block, ids: &[u32], window: u32), ());
-multiversion!(pub(super) draw_weighted, draw_weighted_body, (block: &mut Block, ids: &[u32], factors: &[f32]), ());
+multiversion!(draw_equal_compiled, draw_equal_body, (block: &mut Block, ids: &[u32], window: u32), ());
+multiversion!(draw_weighted_compiled, draw_weighted_body, (block: &mut Block, ids: &[u32], factors: &[f32]), ());
+
+/// Names the winners of a block whose buckets are of a plan; with `equal`, each bucket's weights are.
+pub(super) fn draw(lanes: Lanes, block: &mut Block, plan: &Plan, equal: bool) {
+    #[cfg(target_arch = "x86_64")]
+    if lanes == Lanes::Avx512 {
+        // SAFETY: these lanes are in use only where the processor has them, and the items of a plan's nodes are the plan's.
+        return unsafe {
+            match equal {
+                true => wide::draw_equal(block, &plan.ids, plan.window),
+                false => wide::draw_weighted(block, &plan.ids, &plan.factors),
+            }
+        };
+    }
+    match equal {
+        true => draw_equal_compiled(lanes, block, &plan.ids, plan.window),
+        false => draw_weighted_compiled(lanes, block, &plan.ids, &plan.factors),
+    }
+}

@@ -12,6 +12,8 @@ mod flat_ring;
 mod lockstep;
 mod plan;
 mod settle;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 use self::descend::{Descent, Descents, Landing};
 use self::flat_ring::{FlatRing, RingBlock};

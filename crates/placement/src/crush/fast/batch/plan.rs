@@ -17,7 +17,7 @@ const SIZE_MAX: usize = 1 << 16;
 /// Where the values of straw2 begin in [`scales`].
 const STRAW2_SCALE: u32 = 0;
 /// Where the values of straw begin in [`scales`].
-const STRAW_SCALE: u32 = DRAWS as u32;
+pub(super) const STRAW_SCALE: u32 = DRAWS as u32;
 
 /// For each draw its straw2 distance, then for each draw itself: the value that an item's factor multiplies.
 ///
