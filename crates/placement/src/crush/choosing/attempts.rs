@@ -13,11 +13,20 @@ pub(in crate::crush) struct Look {
     pub(in crate::crush) chance: f64,
 }
 
+/// The attempts that a screen looks at, but for some that are negligible together.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::crush) struct Looks {
+    pub(in crate::crush) looks: Vec<Look>,
+    /// What may be left out of each, so that with the attempts that are not looked at it is [`NEGLIGIBLE`] an attempt.
+    pub(in crate::crush) negligible: f64,
+}
+
 /// The attempts of a firstn step for `wanted` of `devices` equal devices, but for negligible ones; `None` where they are many.
-pub(in crate::crush) fn firstn_looks(devices: usize, wanted: usize, targets: usize) -> Option<Vec<Look>> {
+pub(in crate::crush) fn firstn_looks(devices: usize, wanted: usize, targets: usize) -> Option<Looks> {
     let size = devices as f64;
     let attempts = sufficient_draws(size, wanted, targets)?;
-    Some((0..attempts).map(|one| Look { attempt: one as u32, chance: chance_of_draw(one, size, wanted) }).collect())
+    let look = |one| Look { attempt: one as u32, chance: chance_of_draw(one, size, wanted) };
+    Some(Looks { looks: (0..attempts).map(look).collect(), negligible: NEGLIGIBLE })
 }
 
 /// The attempts of an indep step for `wanted` of `devices` equal devices, but for negligible ones; `None` where they are many.
@@ -26,7 +35,7 @@ pub(in crate::crush) fn firstn_looks(devices: usize, wanted: usize, targets: usi
 /// 0 it meets one of the p positions before it, with a chance of at most p / n, and in a later round one of the others, with at
 /// most (`wanted` - 1) / n. So position 0 makes no attempt but its first. Each round is at most half as likely as the one
 /// before, if n is at least twice `wanted`, so all rounds from one on are at most twice as likely as that one.
-pub(in crate::crush) fn indep_looks(devices: usize, wanted: usize, targets: usize) -> Option<Vec<Look>> {
+pub(in crate::crush) fn indep_looks(devices: usize, wanted: usize, targets: usize) -> Option<Looks> {
     if devices < 2 * wanted {
         return None;
     }
@@ -37,11 +46,14 @@ pub(in crate::crush) fn indep_looks(devices: usize, wanted: usize, targets: usiz
         _ => position as f64 / size * meets_later.powi(round as i32 - 1),
     };
     let share = targets as f64 / size;
-    let is_enough = |round: u32| {
+    let left_out = |round: u32| {
         let made: f64 = (0..wanted).map(|position| chance(position, round)).sum();
-        2.0 * share * made <= NEGLIGIBLE
+        share * made / (1.0 - meets_later)
     };
-    let rounds = (1..=ROUNDS_MAX).find(|&round| is_enough(round))?;
+    let count = |rounds: u32| wanted + (rounds as usize - 1) * (wanted - 1);
+    let negligible = |rounds: u32| NEGLIGIBLE - left_out(rounds) / count(rounds) as f64;
+    // At most three quarters of it, lest draws be thought too low at hardly any height.
+    let rounds = (1..=ROUNDS_MAX).find(|&rounds| negligible(rounds) >= NEGLIGIBLE / 4.0)?;
     let looks = (0..rounds).flat_map(|round| {
         let first = usize::from(round > 0);
         (first..wanted).map(move |position| Look {
@@ -49,7 +61,7 @@ pub(in crate::crush) fn indep_looks(devices: usize, wanted: usize, targets: usiz
             chance: chance(position, round),
         })
     });
-    Some(looks.collect())
+    Some(Looks { looks: looks.collect(), negligible: negligible(rounds) })
 }
 
 #[cfg(test)]
@@ -59,14 +71,16 @@ mod tests {
     #[test]
     fn the_rounds_of_an_indep_step_end_where_they_are_negligible() {
         // Eleven of 1,024, one target: round f is made with at most 55/1,024 (10/1,024)^(f - 1), and falls on the target with
-        // 1/1,024. Twice that is 9.1e-17 for f = 7 and 8.9e-19 for f = 8: eight rounds, of 11 attempts and then seven of 10.
-        let looks = indep_looks(1024, 11, 1).unwrap();
-        assert_eq!(looks.len(), 11 + 7 * 10);
+        // 1/1,024. With what follows it that is 4.6e-17 for f = 7, less than three quarters of 1e-18 for each of the 71 attempts
+        // before it: seven rounds, of 11 attempts and then six of 10. Of 7.1e-17 there are 2.5e-17 left, 3.5e-19 an attempt.
+        let Looks { looks, negligible } = indep_looks(1024, 11, 1).unwrap();
+        assert_eq!(looks.len(), 11 + 6 * 10);
+        assert!((3.4e-19..3.6e-19).contains(&negligible), "{negligible}");
         assert_eq!(looks[11], Look { attempt: 12, chance: 1.0 / 1024.0 });
-        assert_eq!(looks[80], Look { attempt: 87, chance: 10.0 / 1024.0 * (10.0_f64 / 1024.0).powi(6) });
+        assert_eq!(looks[70], Look { attempt: 76, chance: 10.0 / 1024.0 * (10.0_f64 / 1024.0).powi(5) });
         // One position meets nobody, and a target that is none is never hit.
-        assert_eq!(indep_looks(1024, 1, 5).unwrap().len(), 1);
-        assert_eq!(indep_looks(1024, 11, 0).unwrap().len(), 11);
+        assert_eq!(indep_looks(1024, 1, 5).unwrap().looks.len(), 1);
+        assert_eq!(indep_looks(1024, 11, 0).unwrap().looks.len(), 11);
         // Eleven of 30: a round is a third as likely as the one before, and sixteen are not enough.
         assert!(indep_looks(30, 11, 1).is_none() && indep_looks(21, 11, 0).is_none());
     }

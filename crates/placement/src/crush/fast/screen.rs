@@ -11,16 +11,14 @@
 //! The positions of an indep step do likewise in their first round. A further attempt belongs to one position, which makes it
 //! only if its first winner won for a position before it; so where a target wins one, only that winner is looked for.
 
-use crate::crush::choosing::attempts::{firstn_looks, indep_looks};
+use crate::crush::choosing::attempts::{Looks, firstn_looks, indep_looks};
 use crate::crush::choosing::draw::first_at_least;
-use crate::crush::choosing::hash::rjenkins1_3;
 use crate::crush::choosing::hashing::{hash_items, largest_draw, raise_draws};
 use crate::crush::choosing::ln::{DRAWS, Distances};
 use crate::crush::fast::contenders::{Contenders, HELD};
 use crate::crush::fast::lanes::Lanes;
 use crate::crush::map::CrushMap;
 use crate::crush::map::rule::{Rule, Step};
-use crate::inverse::NEGLIGIBLE;
 
 /// Tells, for a rule over one flat bucket of equal weights, which inputs cannot map to any of the `targets`.
 ///
@@ -40,6 +38,8 @@ pub struct FlatScreen {
     least_draws: Vec<(u32, u32)>,
     /// A draw that exceeds another by more than this wins against it.
     window: u32,
+    /// Items that all contenders meet before the first look at who is left: half as many as beat the lowest of them.
+    first_items: usize,
 }
 
 /// An input that may map to a target.
@@ -59,8 +59,6 @@ const GATHERED: usize = 32 * SCREENED;
 
 /// Contenders so few that the vectors they do not fill cost more than each looking through the remaining items by itself.
 const FEW: usize = 16;
-/// Items that all contenders meet before the first look at who is left.
-const FIRST_ITEMS: usize = 16;
 /// How many times as many items contenders have met, at a look, as they meet until the next.
 const LOOK_RARITY: usize = 10;
 
@@ -72,7 +70,18 @@ pub struct ScreenScratch {
     attempts: Vec<u32>,
     verdicts: Vec<Verdict>,
     contenders: Contenders,
+    again: Again,
+}
+
+/// Working memory of looks at whether attempts are made that are not made for every input.
+#[derive(Debug, Default)]
+struct Again {
+    /// The draws of all items.
     low: Vec<u32>,
+    /// The attempts that a winner may win as well, the input once for each, and its draws there.
+    attempts: Vec<u32>,
+    xs: Vec<u32>,
+    draws: Vec<u32>,
 }
 
 /// What is known of an input.
@@ -96,7 +105,7 @@ impl ScreenScratch {
         let lanes = if Lanes::available().contains(&lanes) { lanes } else { Lanes::Portable };
         let (draws, attempts) = (vec![0; SCREENED], vec![0; SCREENED]);
         let (verdicts, contenders) = (vec![Verdict::Missed; GATHERED], Contenders::new());
-        ScreenScratch { lanes, draws, attempts, verdicts, contenders, low: Vec::new() }
+        ScreenScratch { lanes, draws, attempts, verdicts, contenders, again: Again::default() }
     }
 }
 
@@ -125,17 +134,19 @@ impl FlatScreen {
         let others: Vec<i32> = items.iter().copied().filter(|item| !targets.contains(item)).collect();
         let rivals = others.len().max(1) as f64;
         let looks = if choose.firstn { firstn_looks } else { indep_looks };
-        let looks = looks(items.len(), wanted, targets.len())?;
+        let Looks { looks, negligible } = looks(items.len(), wanted, targets.len())?;
         let (wanted, window) = (wanted as u32, tie_window(&ranks));
         let least_draws = looks.iter().map(|look| {
             // A draw d wins only if all others are at most d + window. That a target draws so, below some bound, and wins, has
             // at most the chance share^(rivals + 1) / (rivals + 1), where the share is that of draws up to bound + window.
-            let negligible = NEGLIGIBLE / look.chance;
-            let share = (negligible * (rivals + 1.0) / targets.len().max(1) as f64).powf(1.0 / (rivals + 1.0));
+            let share =
+                (negligible / look.chance * (rivals + 1.0) / targets.len().max(1) as f64).powf(1.0 / (rivals + 1.0));
             (look.attempt, ((share.min(1.0) * DRAWS as f64) as u32).saturating_sub(window + 1))
         });
-        let least_draws = least_draws.collect();
-        Some(FlatScreen { least_draws, is_firstn: choose.firstn, targets, items, others, wanted, window })
+        let least_draws: Vec<(u32, u32)> = least_draws.collect();
+        let lowest = least_draws.iter().map(|&(_, least)| least).min().unwrap_or(0);
+        let first_items = (DRAWS as u32).div_ceil(2 * (DRAWS as u32 - lowest)) as usize;
+        Some(FlatScreen { least_draws, is_firstn: choose.firstn, targets, items, others, wanted, window, first_items })
     }
 
     /// Appends, in rising order, those of `inputs` that may map to one of the targets.
@@ -180,7 +191,7 @@ impl FlatScreen {
         let (lanes, mut done) = (scratch.lanes, 0);
         while scratch.contenders.count > FEW && done < self.others.len() {
             // The chance to be beaten by the next item falls as one over the items before, so looks become rarer.
-            let step = if done == 0 { FIRST_ITEMS } else { done.div_ceil(LOOK_RARITY) };
+            let step = if done == 0 { self.first_items } else { done.div_ceil(LOOK_RARITY) };
             let end = self.others.len().min(done + step);
             scratch.contenders.strike(lanes, &self.others[done..end], self.window);
             done = end;
@@ -196,7 +207,7 @@ impl FlatScreen {
             }
             let verdict = if attempt >= self.wanted {
                 let is_open = scratch.verdicts[index] == Verdict::Missed;
-                if is_open && self.may_be_made(x, attempt, lanes, &mut scratch.low) {
+                if is_open && self.may_be_made(x, attempt, lanes, &mut scratch.again) {
                     Verdict::Possible
                 } else {
                     Verdict::Missed
@@ -212,17 +223,17 @@ impl FlatScreen {
     }
 
     /// Whether an attempt may be made that is not made for every input.
-    fn may_be_made(&self, x: u32, attempt: u32, lanes: Lanes, low: &mut Vec<u32>) -> bool {
+    fn may_be_made(&self, x: u32, attempt: u32, lanes: Lanes, again: &mut Again) -> bool {
         if self.is_firstn {
             // If two attempts have one winner, it is that of the earlier; so the last one's is not looked for.
             return (0..self.wanted - 1)
-                .any(|attempt| self.may_win_again(x, attempt, attempt + 1..self.wanted, lanes, low));
+                .any(|attempt| self.may_win_again(x, attempt, attempt + 1..self.wanted, lanes, again));
         }
         let (wanted, position) = (self.wanted, attempt % self.wanted);
         // In its second round a position may meet what the first gave any other, and the second those before it.
         let second = || (0..wanted).filter(|&other| other != position).chain(wanted..wanted + position);
-        self.may_win_again(x, position, 0..position, lanes, low)
-            && (attempt < 2 * wanted || self.may_win_again(x, wanted + position, second(), lanes, low))
+        self.may_win_again(x, position, 0..position, lanes, again)
+            && (attempt < 2 * wanted || self.may_win_again(x, wanted + position, second(), lanes, again))
     }
 
     /// Whether the item that wins an attempt may win one of the `others` as well; yes where it is not clear who wins.
@@ -230,21 +241,30 @@ impl FlatScreen {
         &self,
         x: u32,
         attempt: u32,
-        mut others: impl Iterator<Item = u32>,
+        others: impl Iterator<Item = u32>,
         lanes: Lanes,
-        low: &mut Vec<u32>,
+        again: &mut Again,
     ) -> bool {
-        low.resize(self.items.len(), 0);
-        let bound = hash_items(lanes, x, attempt, &self.items, low).saturating_sub(self.window);
-        let first = first_at_least(lanes, low, bound);
-        let behind = &low[first + 1..];
+        again.low.resize(self.items.len(), 0);
+        let bound = hash_items(lanes, x, attempt, &self.items, &mut again.low).saturating_sub(self.window);
+        let first = first_at_least(lanes, &again.low, bound);
+        let behind = &again.low[first + 1..];
         if behind.get(first_at_least(lanes, behind, bound)).is_some_and(|&draw| draw >= bound) {
             return true;
         }
-        let winner = self.items[first];
-        others.any(|other| {
-            let draw = rjenkins1_3(x, winner as u32, other) & (DRAWS as u32 - 1);
-            largest_draw(lanes, x, other, &self.items, draw + self.window) <= draw + self.window
+        let Again { attempts, xs, draws, .. } = again;
+        attempts.clear();
+        attempts.extend(others);
+        xs.clear();
+        xs.resize(attempts.len(), x);
+        draws.clear();
+        draws.resize(attempts.len(), 0);
+        raise_draws(lanes, xs, attempts, &self.items[first..=first], draws);
+        // As low as a target's draw must be at an attempt that every input makes, the winner's is too low.
+        let least = self.least_draws.first().map_or(0, |&(_, least)| least);
+        attempts.iter().zip(&*draws).any(|(&other, &draw)| {
+            let bound = draw + self.window;
+            draw >= least && largest_draw(lanes, x, other, &self.items, bound) <= bound
         })
     }
 }

@@ -36,7 +36,8 @@ impl<const K: usize> Buckets<K> {
         Buckets { start, last, most: _mm512_reduce_max_epu32(most), shared }
     }
 
-    /// A number of item `place` of each bucket, or of the last where it has no such item.
+    /// A number of item `place` of each bucket, or of the last where it has no such item. Lanes behind the block's draws read
+    /// the number of item `place` of all, which there is, and nobody reads their answers.
     ///
     /// # Safety
     /// `numbers` has an entry for each item of each bucket.
@@ -49,10 +50,10 @@ impl<const K: usize> Buckets<K> {
                 return [_mm512_set1_epi32(*numbers.add((start + place) as usize)); K];
             }
             let mut found = [_mm512_setzero_si512(); K];
-            for k in 0..K {
+            for (k, found) in found.iter_mut().enumerate() {
                 let index =
                     _mm512_add_epi32(self.start[k], _mm512_min_epu32(_mm512_set1_epi32(place as i32), self.last[k]));
-                found[k] = _mm512_i32gather_epi32::<4>(index, numbers);
+                *found = _mm512_i32gather_epi32::<4>(index, numbers);
             }
             found
         }
@@ -114,7 +115,7 @@ pub(super) unsafe fn draw_equal(block: &mut Block, ids: &[u32], window: u32) {
 /// How far [`octaves`] may be from the distance that straw2 knows, in octaves.
 const OCTAVES_ERROR: f32 = 5e-5;
 /// The base-two logarithm of 1 + t by powers of t, for t from 0 to 1: the polynomial of degree five nearest to straw2's tables.
-const LOGARITHM: [f32; 6] = [2.279e-6, 1.441_775_4, -0.708_788, 0.416_079_8, -0.195_232_77, 0.046_179_487];
+const LOGARITHM: [f32; 6] = [2.279e-6, 1.441_775_4, -0.708_788, 0.416_079_8, -0.195_232_77, 0.046_179_49];
 /// What a value may be off by its roundings, each less than 2^-24 of it.
 const ROUNDING: f32 = 1.0 / (1 << 20) as f32;
 /// Two quotients of straw2, which are whole numbers of 2^-44 octaves and may tie where values differ by less than one.
