@@ -1,7 +1,7 @@
 //! A packet's hop: into a channel's port, through it, and on to the next node.
 
 use resilver_kernel::lanes::{Service, Taken};
-use resilver_units::{Bytes, SimDuration, SimTime};
+use resilver_units::{Bytes, SimDuration, SimTime, TimePerByte};
 
 use super::packet::{NEVER, Packet};
 use super::{Cause, Held, Switched, SwitchedEvent};
@@ -9,13 +9,24 @@ use super::{Cause, Held, Switched, SwitchedEvent};
 /// The head of a packet by which a node knows where it goes, beside the overhead.
 const HEAD_BYTES: u32 = 64;
 
+/// How long a channel of this rate sends so much; a picosecond at least, so that packets begin one after another.
+#[inline]
+pub(super) fn time_of(rate: TimePerByte, bytes: u64) -> SimDuration {
+    rate.time_for(Bytes::new(bytes)).max(SimDuration::from_picoseconds(1))
+}
+
 impl Switched {
-    /// How long a channel sends `payload`; a picosecond at least, so that packets begin one after another.
+    /// How long a channel sends `payload`.
     #[inline]
     pub(super) fn transmission(&self, channel: u32, payload: u32) -> SimDuration {
-        let rate = if self.rates.len() == 1 { 0 } else { self.topology.link_of(channel) as usize };
-        let time = self.rates[rate].time_for(Bytes::new(u64::from(payload) + self.overhead));
-        time.max(SimDuration::from_picoseconds(1))
+        let bytes = u64::from(payload) + self.overhead;
+        if self.rates.len() > 1 {
+            time_of(self.rates[self.topology.link_of(channel) as usize], bytes)
+        } else if payload == self.payload {
+            self.whole
+        } else {
+            time_of(self.rates[0], bytes)
+        }
     }
 
     /// How long a channel sends `payload` that it begins with at `start`.
@@ -73,30 +84,30 @@ impl Switched {
         node: u32,
         schedule: &mut impl FnMut(SimTime, SwitchedEvent),
     ) -> Result<SimTime, Cause> {
-        let packet = self.packets.places[id as usize];
-        if packet.hops() >= self.hop_limit {
+        // Fields are read one by one: a copy of a whole packet would wait for the stores of its parts to reach the cache.
+        if self.packets.places[id as usize].hops() >= self.hop_limit {
             return Err(Cause::HopLimit);
         }
         let channel = self.next_channel(now, id, node).ok_or(Cause::NoLink)?;
         let packet = &mut self.packets.places[id as usize];
         packet.channel = channel;
         packet.begin_hop();
-        let packet = *packet;
+        let (payload, is_passed_on) = (packet.payload, packet.hops() > 1);
         let free_at = SimTime::from_picoseconds(self.lines[channel as usize].free_at);
         let (start, is_queued) = (free_at.max(now), free_at > now);
         let occupancy = match &self.held {
-            None => self.transmission(channel, packet.payload),
+            None => self.transmission(channel, payload),
             Some(held) => {
                 // What comes in slowly under cut-through goes out no faster.
-                let is_passed_on = self.cuts_through && packet.hops() > 1;
-                let before = if is_passed_on { held[id as usize].occupancy } else { SimDuration::ZERO };
+                let is_held = self.cuts_through && is_passed_on;
+                let before = if is_held { held[id as usize].occupancy } else { SimDuration::ZERO };
                 self.hold(id, start, before)
             }
         };
         let line = &mut self.lines[channel as usize];
         line.free_at = (start + occupancy).picoseconds();
         line.busy += occupancy.picoseconds();
-        line.bytes += u64::from(packet.payload) + self.overhead;
+        line.bytes += u64::from(payload) + self.overhead;
         line.packets = line.packets.wrapping_add(1);
         line.queued = line.queued.wrapping_add(u32::from(is_queued));
         if line.packets == 0 {
@@ -109,7 +120,7 @@ impl Switched {
             self.enter_port(now, id, free_at, schedule);
         } else {
             let to = self.topology.peer(channel);
-            let due = start + self.passage(start, &packet, to, occupancy);
+            let due = start + self.passage(start, &self.packets.places[id as usize], to, occupancy);
             self.packets.places[id as usize].due = due.picoseconds();
             schedule(due, SwitchedEvent::Arrive { packet: id, node: to });
         }

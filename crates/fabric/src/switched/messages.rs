@@ -36,7 +36,7 @@ impl Switched {
 
     #[inline]
     pub(super) fn deliver(&mut self, id: u32) -> Option<Notice> {
-        let packet = self.packets.places[id as usize];
+        let packet = &self.packets.places[id as usize];
         self.counters.delivered += 1;
         self.counters.deviated += u64::from(packet.is_deviated());
         let hops = packet.hops() as usize;

@@ -28,12 +28,14 @@ pub use parameters::{Forwarding, Queues, Routing, SwitchedError, SwitchedParamet
 pub use report::{ChannelUse, Conservation, Dropped, NetworkUse};
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use resilver_kernel::lanes::LanePorts;
 use resilver_kernel::{Pace, prefetch};
 use resilver_units::{Bytes, EndpointId, SimDuration, SimTime, TimePerByte};
 
+use self::hops::time_of;
 use self::packet::{HOP_LIMIT, LANE_LIMIT, NEVER, NONE, Packet, Packets, Transit, Transits};
 use self::report::{Baseline, Counters};
 use crate::topology::Topology;
@@ -42,7 +44,7 @@ use crate::{Component, Fabric, Message, Notice, PortUse};
 /// How many channels lie between those that are fetched, so that each cache line of 64 B is met.
 const LINES_AHEAD: usize = 2;
 /// Most channels of a node that are fetched.
-const FETCHED_MAX: usize = 6;
+const FETCHED_MAX: u32 = 12;
 
 /// What a packet's way over a channel depends on, and what is counted of it: half a cache line, all that a hop touches.
 #[derive(Clone, Copy, Debug, Default)]
@@ -121,6 +123,8 @@ pub struct Switched {
     turns: Vec<u32>,
     payload: u32,
     overhead: u64,
+    /// How long a packet of all that payload is sent, at the first of the rates.
+    whole: SimDuration,
     latency: SimDuration,
     /// From the end of the sending of what is passed on to when the next node has chosen.
     passing: SimDuration,
@@ -150,10 +154,12 @@ impl Switched {
         let cuts_through = parameters.forwarding == Forwarding::CutThrough;
         let is_explicit = parameters.lanes.count() > 1 || parameters.queues == Queues::Explicit;
         let nodes = topology.nodes() as usize;
+        let rates: Vec<TimePerByte> = rates.iter().map(|rate| rate.time_per_byte()).collect();
         Switched {
             lines: vec![Line::default(); channels as usize],
             carries: Carries::default(),
-            rates: rates.iter().map(|rate| rate.time_per_byte()).collect(),
+            whole: time_of(rates[0], parameters.packet.get() + parameters.overhead.get()),
+            rates,
             packets: Packets::new(),
             transits: Transits::new(),
             ports: is_explicit.then(|| LanePorts::new(channels as usize, &parameters.lanes)),
@@ -299,10 +305,10 @@ impl Fabric for Switched {
         match event {
             SwitchedEvent::Arrive { packet, node } => {
                 prefetch(&self.packets.places[packet as usize]);
-                let channels = self.topology.channels_from(node);
-                let lines = &self.lines[channels.start as usize..channels.end as usize];
-                for line in lines.iter().step_by(LINES_AHEAD).take(FETCHED_MAX) {
-                    prefetch(line);
+                let Range { start, end } = self.topology.channels_from(node);
+                let end = end.min(start + FETCHED_MAX);
+                for channel in (start..end).step_by(LINES_AHEAD) {
+                    prefetch(&self.lines[channel as usize]);
                 }
             }
             SwitchedEvent::Free { channel } => {

@@ -45,7 +45,7 @@ impl Packet {
 
     /// Hops that it began.
     #[inline]
-    pub fn hops(self) -> u32 {
+    pub fn hops(&self) -> u32 {
         self.state / HOP
     }
 
@@ -61,7 +61,7 @@ impl Packet {
 
     /// Whether it has left the shortest ways.
     #[inline]
-    pub fn is_deviated(self) -> bool {
+    pub fn is_deviated(&self) -> bool {
         self.state & DEVIATED != 0
     }
 
@@ -71,7 +71,7 @@ impl Packet {
 
     /// Whether it has begun to leave its source: explicit queues keep track of it.
     #[inline]
-    pub fn has_left_source(self) -> bool {
+    pub fn has_left_source(&self) -> bool {
         self.state & LEFT_SOURCE != 0
     }
 
@@ -81,7 +81,7 @@ impl Packet {
     }
 
     #[inline]
-    pub fn lane(self) -> u8 {
+    pub fn lane(&self) -> u8 {
         self.state as u8 % LANE_LIMIT
     }
 }

@@ -23,7 +23,7 @@ impl Best {
     const NONE: Best = Best { at: NEVER, busy: 0, channel: NONE, equals: 0 };
 
     #[inline]
-    fn offer(&mut self, channel: u32, line: Line, now: u64) {
+    fn offer(&mut self, channel: u32, line: &Line, now: u64) {
         let (at, busy) = (line.free_at.max(now), line.busy);
         // Which channel is best cannot be foretold, so that nothing here branches on it.
         let (key, best) = (u128::from(at) << 64 | u128::from(busy), u128::from(self.at) << 64 | u128::from(self.busy));
@@ -69,7 +69,7 @@ impl Switched {
     /// The channel by which packet `id` goes on from `node`, which it came to; `None` if there is none.
     #[inline]
     pub(super) fn next_channel(&mut self, now: SimTime, id: u32, node: u32) -> Option<u32> {
-        let packet = self.packets.places[id as usize];
+        let packet = &self.packets.places[id as usize];
         if self.is_deterministic {
             let channel = self.topology.deterministic(node, packet.destination);
             return (!self.lines[channel as usize].is_failed()).then_some(channel);
@@ -79,7 +79,7 @@ impl Switched {
             let mut best = Best::NONE;
             let (lines, now) = (&self.lines, now.picoseconds());
             self.topology.shortest(node, packet.destination, |channel| {
-                best.offer(channel, lines[channel as usize], now);
+                best.offer(channel, &lines[channel as usize], now);
             });
             if best.equals == 1 && best.channel != NONE {
                 return Some(best.channel);
@@ -99,7 +99,7 @@ impl Switched {
         let mut best = Best::NONE;
         let offer = |best: &mut Best, channel| {
             if topology.peer(channel) != previous {
-                best.offer(channel, lines[channel as usize], now);
+                best.offer(channel, &lines[channel as usize], now);
             }
         };
         topology.shortest(node, packet.destination, |channel| offer(&mut best, channel));

@@ -210,6 +210,10 @@ impl Cartesian {
     /// dimension d.
     #[inline(always)]
     fn ways(&self, node: u32, to: u32) -> u64 {
+        if let [span] = &self.spans[..] {
+            let difference = self.positions[to as usize].wrapping_sub(self.positions[node as usize]);
+            return u64::from(self.ways[span.zero.wrapping_add(difference) as usize]);
+        }
         let spans = self.spans.len();
         let from = &self.positions[node as usize * spans..][..spans];
         let to = &self.positions[to as usize * spans..][..spans];
