@@ -1,4 +1,4 @@
-//! Packets through a torus: the rate at which a switched fabric moves them from node to node, and its memory.
+//! Packets through a torus and other networks: the rate at which a switched fabric moves them from node to node, and its memory.
 //!
 //! Routers keep a constant number of requests under way to random hosts, half of them reads: a message of 64 B and one of
 //! 512 KiB in eight packets, one each way, as in the study of failing storage networks. Hosts answer at once, so the network
@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use resilver_fabric::topology::{Topology, torus};
+use resilver_fabric::topology::{Topology, butterfly, draw_routers, fat_tree, hypercube, torus};
 use resilver_fabric::{
     Fabric, FabricEvent, Forwarding, Message, Notice, Queues, Routing, Switched, SwitchedEvent, SwitchedParameters,
 };
@@ -18,7 +18,7 @@ use resilver_kernel::{Event, Limit, Model, Purpose, Schedule, Stream, run};
 use resilver_units::{Bytes, BytesPerSecond, EndpointId, SimDuration};
 
 /// Million packet-hops a second, all events included: of the fast path, and with explicit queues.
-const GOAL: f64 = 15.0;
+const GOAL: f64 = 20.0;
 const GOAL_OF_LANES: f64 = 8.0;
 const ROUTERS: u32 = 128;
 const OUTSTANDING: u64 = 5120;
@@ -94,19 +94,16 @@ impl Model for Load {
     }
 }
 
-/// A torus of 1 Gb/s links with its routers at random nodes, under load.
-fn loaded(sides: &[u32], outstanding: u64, queues: Queues, lanes: Lanes) -> (Load, Schedule<Step>) {
-    let nodes: u32 = sides.iter().product();
-    let mut draws = Stream::new(5, 0, Purpose::named("bench"));
-    let mut routers = Vec::new();
-    while routers.len() < ROUTERS as usize {
-        let node = draws.below(u64::from(nodes)) as u32;
-        if !routers.contains(&node) {
-            routers.push(node);
-        }
-    }
-    let topology: Arc<Topology> = Arc::new(torus(sides, &routers).expect("a grid"));
-    let hosts = topology.hosts().len() as u32;
+/// A torus with its routers at random nodes.
+fn torus_of(sides: &[u32]) -> Topology {
+    torus(sides, &draw_routers(sides.iter().product(), ROUTERS, 5).expect("fewer than nodes")).expect("a grid")
+}
+
+/// A network of 1 Gb/s links under load.
+fn loaded(topology: Topology, outstanding: u64, queues: Queues, lanes: Lanes) -> (Load, Schedule<Step>) {
+    let draws = Stream::new(5, 0, Purpose::named("bench"));
+    let topology = Arc::new(topology);
+    let (hosts, routers) = (topology.hosts().len() as u32, topology.routers().len() as u64);
     let count = lanes.count() as u64;
     let parameters = SwitchedParameters {
         rate: BytesPerSecond::new(125e6).expect("above zero"),
@@ -122,7 +119,7 @@ fn loaded(sides: &[u32], outstanding: u64, queues: Queues, lanes: Lanes) -> (Loa
         queues,
     };
     let request = |number| Request {
-        router: EndpointId::new(hosts + (number % u64::from(ROUTERS)) as u32),
+        router: EndpointId::new(hosts + (number % routers) as u32),
         host: EndpointId::new(0),
         is_read: true,
     };
@@ -170,30 +167,38 @@ fn resident_mebibytes() -> Option<f64> {
 fn main() {
     // `cargo test --benches` only looks whether the bench runs.
     let events = if std::env::args().any(|argument| argument == "--bench") { 10_000_000 } else { 100_000 };
-    println!("packets on a torus, {ROUTERS} routers, million packet-hops a second (median of 5, least, most)");
+    println!("packets, {ROUTERS} routers on grids, million packet-hops a second (median of 5, least, most)");
     println!(
         "{:>16} {:>12} {:>9} {:>16} {:>6} {:>7} {:>7} {:>7} {:>9}",
-        "sides", "outstanding", "queues", "lanes", "goal", "median", "least", "most", "MiB"
+        "network", "outstanding", "queues", "lanes", "goal", "median", "least", "most", "MiB"
     );
     let shares = |fractions: &[f64]| Lanes::of_shares(fractions).expect("parts of a whole");
-    let cases: [(&[u32], u64, Queues, Lanes); 5] = [
-        (&[16, 16, 16], OUTSTANDING, Queues::Implicit, Lanes::single()),
-        (&[16, 16, 16], OUTSTANDING, Queues::Explicit, Lanes::single()),
-        (&[16, 16, 16], OUTSTANDING, Queues::Explicit, shares(&[0.9, 0.1])),
-        (&[16, 16, 16], OUTSTANDING, Queues::Explicit, shares(&[0.6, 0.3, 0.1])),
-        (&[16, 16, 16, 16], 16 * OUTSTANDING, Queues::Implicit, Lanes::single()),
-    ];
-    for (sides, outstanding, queues, lanes) in cases {
+    let lanes_of = [Lanes::single(), shares(&[0.9, 0.1]), shares(&[0.6, 0.3, 0.1])];
+    let explicit =
+        |lanes: &Lanes| ("torus 16^3", torus_of(&[16, 16, 16]), OUTSTANDING, Queues::Explicit, lanes.clone());
+    let implicit = |name, topology| (name, topology, OUTSTANDING, Queues::Implicit, Lanes::single());
+    let mut cases = vec![implicit("torus 16^3", torus_of(&[16, 16, 16]))];
+    cases.extend(lanes_of.iter().map(explicit));
+    cases.push(("torus 16^4", torus_of(&[16; 4]), 16 * OUTSTANDING, Queues::Implicit, Lanes::single()));
+    cases.push(implicit("torus 64^2", torus_of(&[64, 64])));
+    cases.push(implicit(
+        "hypercube 12",
+        hypercube(12, &draw_routers(4096, ROUTERS, 5).expect("nodes")).expect("a cube"),
+    ));
+    cases.push(implicit("butterfly", butterfly(4, 4, 16).expect("a butterfly")));
+    let tree = fat_tree(&[4096, 128, 64, 32], &[1, 32, 64], Some(1));
+    cases.push(implicit("fat tree", tree.expect("levels that nest")));
+    for (name, topology, outstanding, queues, lanes) in cases {
         let before = resident_mebibytes();
         let goal = if queues == Queues::Explicit { GOAL_OF_LANES } else { GOAL };
         let parts: Vec<String> = (0..lanes.count()).map(|lane| lanes.share(lane).to_string()).collect();
-        let (mut load, mut schedule) = loaded(sides, outstanding, queues, lanes);
+        let (mut load, mut schedule) = loaded(topology, outstanding, queues, lanes);
         let [least, _, median, _, most] = rates(&mut load, &mut schedule, events);
         let memory =
             resident_mebibytes().zip(before).map_or("-".to_owned(), |(now, before)| format!("{:.0}", now - before));
-        let (sides, queues, lanes) = (format!("{sides:?}"), format!("{queues:?}"), parts.join(" "));
+        let (queues, lanes) = (format!("{queues:?}"), parts.join(" "));
         println!(
-            "{sides:>16} {outstanding:>12} {queues:>9} {lanes:>16} {goal:>6.1} {median:>7.2} {least:>7.2} {most:>7.2} \
+            "{name:>16} {outstanding:>12} {queues:>9} {lanes:>16} {goal:>6.1} {median:>7.2} {least:>7.2} {most:>7.2} \
              {memory:>9}"
         );
     }

@@ -42,7 +42,7 @@ impl Switched {
     /// How long a packet keeps its channel busy.
     #[inline]
     pub(super) fn occupancy(&self, id: u32) -> SimDuration {
-        let packet = self.packets.places[id as usize];
+        let packet = &self.packets.places[id as usize];
         match &self.held {
             Some(held) => held[id as usize].occupancy,
             None => self.transmission(packet.channel, packet.payload),
@@ -135,19 +135,20 @@ impl Switched {
         free_at: SimTime,
         schedule: &mut impl FnMut(SimTime, SwitchedEvent),
     ) {
-        let packet = self.packets.places[id as usize];
+        let packet = &mut self.packets.places[id as usize];
+        let channel = packet.channel;
         let ports = self.ports.as_mut().expect("only the plain path has ports");
-        let (is_empty, lane) = (ports.is_empty(packet.channel), ports.lane(packet.lane()));
+        let (is_empty, lane) = (ports.is_empty(channel), ports.lane(packet.lane()));
         if free_at <= now && is_empty {
-            ports.pass(packet.channel, lane);
+            ports.pass(channel, lane);
             self.transmit(now, id, lane, schedule);
             return;
         }
-        self.packets.places[id as usize].due = NEVER;
-        ports.push(now, packet.channel, lane, id);
+        packet.due = NEVER;
+        ports.push(now, channel, lane, id);
         if is_empty {
             // Nothing else waited, so the port is free of the packet that it sends at `free_at`.
-            schedule(free_at, SwitchedEvent::Free { channel: packet.channel });
+            schedule(free_at, SwitchedEvent::Free { channel });
         }
     }
 
@@ -160,16 +161,17 @@ impl Switched {
         schedule: &mut impl FnMut(SimTime, SwitchedEvent),
     ) -> SimTime {
         let occupancy = self.begin_sending(now, id);
-        let packet = self.packets.places[id as usize];
+        let packet = &mut self.packets.places[id as usize];
+        let Packet { channel, message, payload, .. } = *packet;
         if !packet.has_left_source() {
-            self.packets.places[id as usize].leave_source();
-            self.leave_sender(now + occupancy, packet.message, schedule);
+            packet.leave_source();
+            self.leave_sender(now + occupancy, message, schedule);
         }
-        let bytes = u64::from(packet.payload) + self.overhead;
+        let bytes = u64::from(payload) + self.overhead;
         let service = Service { start: now, end: now + occupancy, cost: bytes, bytes };
-        self.ports.as_mut().expect("only the plain path has ports").begin(packet.channel, lane, service);
-        let to = self.topology.peer(packet.channel);
-        let due = now + self.passage(now, &packet, to, occupancy);
+        self.ports.as_mut().expect("only the plain path has ports").begin(channel, lane, service);
+        let to = self.topology.peer(channel);
+        let due = now + self.passage(now, &self.packets.places[id as usize], to, occupancy);
         self.packets.places[id as usize].due = due.picoseconds();
         schedule(due, SwitchedEvent::Arrive { packet: id, node: to });
         now + occupancy

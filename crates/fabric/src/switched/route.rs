@@ -35,6 +35,31 @@ impl Best {
     }
 }
 
+/// Which of several channels that are as good is to be taken.
+struct Turn {
+    best: Best,
+    /// How many of them come before it.
+    left: u32,
+    chosen: u32,
+}
+
+impl Turn {
+    /// The next of a node's turns.
+    #[inline]
+    fn next(best: Best, turns: &mut u32) -> Self {
+        let left = *turns % best.equals;
+        *turns = turns.wrapping_add(u32::from(best.equals > 1));
+        Turn { best, left, chosen: best.channel }
+    }
+
+    #[inline]
+    fn offer(&mut self, channel: u32, line: &Line, now: u64) {
+        let is_equal = (line.free_at.max(now), line.busy) == (self.best.at, self.best.busy);
+        self.chosen = select_unpredictable(is_equal & (self.left == 0), channel, self.chosen);
+        self.left = self.left.wrapping_sub(u32::from(is_equal));
+    }
+}
+
 impl Switched {
     /// The channels of all shortest ways between two nodes, or of the one way of deterministic routing, those from the first
     /// node first with how many these are.
@@ -76,57 +101,44 @@ impl Switched {
         }
         if !packet.is_deviated() {
             // On a shortest way every hop leads nearer, and none back.
-            let mut best = Best::NONE;
+            let (mut best, destination) = (Best::NONE, packet.destination);
             let (lines, now) = (&self.lines, now.picoseconds());
-            self.topology.shortest(node, packet.destination, |channel| {
-                best.offer(channel, &lines[channel as usize], now);
-            });
-            if best.equals == 1 && best.channel != NONE {
-                return Some(best.channel);
+            self.topology.shortest(node, destination, |channel| best.offer(channel, &lines[channel as usize], now));
+            if best.channel != NONE {
+                if best.equals == 1 {
+                    return Some(best.channel);
+                }
+                let mut turn = Turn::next(best, &mut self.turns[node as usize]);
+                self.topology.shortest(node, destination, |channel| turn.offer(channel, &lines[channel as usize], now));
+                return Some(turn.chosen);
             }
         }
         self.choose_among(now, id, node)
     }
 
-    /// The same choice where channels are equal, or the shortest ways do not serve: none that leads back, and of several as good
-    /// each in turn.
+    /// The same choice where the shortest ways do not serve, or have been left: none that leads back.
     #[cold]
     #[inline(never)]
     fn choose_among(&mut self, now: SimTime, id: u32, node: u32) -> Option<u32> {
-        let packet = self.packets.places[id as usize];
+        let packet = &mut self.packets.places[id as usize];
         let (topology, lines, now) = (&self.topology, &self.lines, now.picoseconds());
         let previous = if packet.came_by == NONE { NONE } else { topology.peer(topology.reverse(packet.came_by)) };
-        let mut best = Best::NONE;
-        let offer = |best: &mut Best, channel| {
-            if topology.peer(channel) != previous {
-                best.offer(channel, &lines[channel as usize], now);
-            }
-        };
-        topology.shortest(node, packet.destination, |channel| offer(&mut best, channel));
-        let is_shortest = best.channel != NONE;
-        if !is_shortest {
+        let leads_on = |&channel: &u32| topology.peer(channel) != previous;
+        let mut choice = Vec::new();
+        topology.shortest(node, packet.destination, |channel| choice.push(channel));
+        choice.retain(leads_on);
+        if choice.iter().all(|&channel| lines[channel as usize].is_failed()) {
             // Those on shortest ways do not work or lead back, so they are as good as not among these.
-            topology.channels_from(node).for_each(|channel| offer(&mut best, channel));
-        }
-        if best.channel == NONE {
-            return None;
-        }
-        let turn = &mut self.turns[node as usize];
-        let (mut left, mut chosen) = (*turn % best.equals, best.channel);
-        *turn = turn.wrapping_add(u32::from(best.equals > 1));
-        let mut pick = |channel| {
-            let line = lines[channel as usize];
-            if (line.free_at.max(now), line.busy) == (best.at, best.busy) && topology.peer(channel) != previous {
-                chosen = if left == 0 { channel } else { chosen };
-                left = left.wrapping_sub(1);
+            choice = topology.channels_from(node).filter(leads_on).collect();
+            if choice.iter().all(|&channel| lines[channel as usize].is_failed()) {
+                return None;
             }
-        };
-        if is_shortest {
-            topology.shortest(node, packet.destination, &mut pick);
-        } else {
-            topology.channels_from(node).for_each(&mut pick);
-            self.packets.places[id as usize].deviate();
+            packet.deviate();
         }
-        Some(chosen)
+        let mut best = Best::NONE;
+        choice.iter().for_each(|&channel| best.offer(channel, &lines[channel as usize], now));
+        let mut turn = Turn::next(best, &mut self.turns[node as usize]);
+        choice.iter().for_each(|&channel| turn.offer(channel, &lines[channel as usize], now));
+        Some(turn.chosen)
     }
 }

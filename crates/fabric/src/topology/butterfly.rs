@@ -50,6 +50,23 @@ impl Butterfly {
         (high - low) + (from.min(to) - low) + (high - from.max(to))
     }
 
+    /// The port by which a switch sends straight on to another column, where all digits that differ are set on the way there;
+    /// any other port leads away from it.
+    #[inline]
+    fn straight(&self, column: u32, end: u32, differ: u64, wanted: u64) -> Option<u32> {
+        let (low, high) = (column.min(end), column.max(end));
+        if column == end
+            || differ >> (self.bits * low) << (self.bits * low) != differ
+            || differ >> (self.bits * high) != 0
+        {
+            return None;
+        }
+        if end < column {
+            return Some(self.own(wanted, column - 1));
+        }
+        Some(self.own(wanted, column) + if column > 0 { self.radix } else { 0 })
+    }
+
     /// The bits of the digit that a gap sets.
     #[inline]
     fn digit(&self, gap: u32) -> u64 {
@@ -94,6 +111,9 @@ impl NextHops for Butterfly {
         }
         let (digits, wanted) = (self.digits[word as usize], self.digits[end_word as usize]);
         let differ = digits ^ wanted;
+        if let Some(port) = self.straight(column, end, differ, wanted) {
+            return visit(port);
+        }
         let nearer = self.hops(column, end, differ) - 1;
         let mut gap = |gap: u32, next: u32, first: u32| {
             let digit = self.digit(gap);
@@ -126,6 +146,9 @@ impl NextHops for Butterfly {
         }
         let (digits, wanted) = (self.digits[word as usize], self.digits[end_word as usize]);
         let differ = digits ^ wanted;
+        if let Some(port) = self.straight(column, end, differ, wanted) {
+            return port;
+        }
         if column > 0 {
             let set = differ & !self.digit(column - 1);
             if self.hops(column - 1, end, set) < self.hops(column, end, differ) {
