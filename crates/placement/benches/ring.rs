@@ -3,10 +3,11 @@
 mod common;
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::Arc;
 
 use common::{median_seconds, rounded};
-use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse, RehashInverse, SuccessorInverse};
+use resilver_placement::inverse::{FailedSet, GroupInverse, Inverse, RehashInverse, Run, SuccessorInverse};
 use resilver_placement::layout::{GroupTable, mix};
 use resilver_placement::ring::{HashRing, RingWalk};
 use resilver_units::{DeviceId, GroupId, ObjectId};
@@ -63,18 +64,30 @@ fn placements() {
 }
 
 /// Objects as a population numbers them: files of one to eight objects.
-fn listed(blocks: u64) -> Vec<u64> {
-    (0..blocks).flat_map(|file| (0..1 + file % 8).map(move |index| (file << 28) + index)).collect()
+fn listed(files: Range<u64>) -> Vec<u64> {
+    files.flat_map(|file| (0..1 + file % 8).map(move |index| (file << 28) + index)).collect()
 }
 
 fn scans<I: Inverse>(name: &str, goal: &str, inverse: &I) {
     println!("inverse scan: goal {goal}");
-    let objects = listed(1 << 20);
     let (mut scratch, mut found) = (I::Scratch::default(), Vec::new());
-    print_rate(name, objects.len() as u64, || {
+    // Processor time is counted in steps of some milliseconds, so a run takes many of them.
+    let lists: Vec<Vec<u64>> = (0..16).map(|list| listed(list << 11..(list + 1) << 11)).collect();
+    let rounds = 1u64 << 10;
+    let count: usize = lists.iter().map(Vec::len).sum();
+    print_rate(&format!("{name}, lists"), rounds * count as u64, || {
         found.clear();
-        for objects in objects.chunks(1024) {
-            inverse.affected_among(black_box(objects), &mut scratch, &mut found);
+        for list in (0..rounds).flat_map(|_| &lists) {
+            inverse.affected_among(black_box(list), &mut scratch, &mut found);
+        }
+        black_box(found.len());
+    });
+    let (runs, count) = (1u64 << 13, 1u64 << 14);
+    print_rate(&format!("{name}, first objects of consecutive files"), runs * count, || {
+        found.clear();
+        for run in 0..runs {
+            let run = Run { first: (run * count) << 28, count, step: 1 << 28 };
+            inverse.affected_in(black_box(run), &mut scratch, &mut found);
         }
         black_box(found.len());
     });

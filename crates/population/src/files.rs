@@ -194,11 +194,14 @@ impl<W: Words> Files<W> {
     #[inline]
     fn visit_words(&self, range: Range<u64>, mut visitor: impl FnMut(u64, &[u64])) {
         let mut words = [0; BATCH];
-        let end = range.end;
-        for first in range.step_by(BATCH) {
-            let words = &mut words[..BATCH.min((end - first) as usize)];
+        let mut first = range.start;
+        while first < range.end {
+            // Batches begin at multiples of their length, so that whole blocks of random words are asked for.
+            let stop = range.end.min((first / BATCH as u64 + 1) * BATCH as u64);
+            let words = &mut words[..(stop - first) as usize];
             self.words.fill(first, words);
             visitor(first, words);
+            first = stop;
         }
     }
 

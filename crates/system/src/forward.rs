@@ -112,7 +112,7 @@ mod tests {
     use std::sync::Arc;
 
     use resilver_placement::crush::{BucketKind, CrushMap, Tunables};
-    use resilver_placement::inverse::affected_in;
+    use resilver_placement::inverse::Run;
     use resilver_placement::layouts::Domains;
     use resilver_placement::layouts::groups::Spare;
     use resilver_placement::pool::{Exceptions, Pool, PoolKind};
@@ -130,7 +130,7 @@ mod tests {
         let failed = FailedSet::new(servers as usize, &[DeviceId::new(4), DeviceId::new(99)]);
         let found = |inverse: ForwardInverse| {
             let (mut scratch, mut found) = (ForwardScratch::default(), Vec::new());
-            affected_in(&inverse, ObjectId::new(5000), 50_000, &mut scratch, &mut found);
+            inverse.affected_in(Run { first: 5000, count: 50_000, step: 1 }, &mut scratch, &mut found);
             found
         };
         // Two of 150 servers hold a copy of about 3 x 2/150 = 4 % of the objects: 2,000, standard deviation 44. One that was
@@ -165,7 +165,7 @@ mod tests {
         let failed = FailedSet::new(288, &[DeviceId::new(4), DeviceId::new(100)]);
         let found = |inverse: ForwardInverse| {
             let (mut scratch, mut found) = (ForwardScratch::default(), Vec::new());
-            affected_in(&inverse, ObjectId::new(5000), 20_000, &mut scratch, &mut found);
+            inverse.affected_in(Run { first: 5000, count: 20_000, step: 1 }, &mut scratch, &mut found);
             found
         };
         let passed = ForwardInverse::new(algorithm.clone(), failed.clone());

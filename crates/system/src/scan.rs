@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-use resilver_placement::inverse::Inverse;
+use resilver_placement::inverse::{Inverse, Run};
 use resilver_population::{Files, RangeTotals, Words, file_of, first_object};
 use resilver_units::{Bytes, ObjectId};
 
@@ -197,10 +197,10 @@ where
         // Every file has a first object. Further ones are few where files are small; as objects are numbered file by file,
         // sorting what is found puts them where they belong.
         let first = |file: u64| first_object(self.first_file + file).get();
-        listed.add(first(range.start), range.end - range.start, first_object(1).get());
+        listed.add(Run { first: first(range.start), count: range.end - range.start, step: first_object(1).get() });
         let first_found = listed.found_so_far();
         let totals = self.files.survey(range, |file, objects| {
-            listed.add(first(file) + 1, objects - 1, 1);
+            listed.add(Run { first: first(file) + 1, count: objects - 1, step: 1 });
         });
         let mut found = listed.finish();
         if found.len() > first_found {
@@ -238,7 +238,7 @@ fn pieces(range: Range<u64>, length: u64) -> impl Iterator<Item = Range<u64>> {
     range.step_by(length as usize).map(move |start| start..end.min(start + length))
 }
 
-/// Objects on their way through an inverse: those of several files are asked together, since most files have few.
+/// Objects on their way through an inverse: those of files that have few are listed and asked together.
 struct Listed<'a, I: Inverse> {
     inverse: &'a I,
     scratch: I::Scratch,
@@ -248,16 +248,20 @@ struct Listed<'a, I: Inverse> {
 
 impl<'a, I: Inverse> Listed<'a, I> {
     fn new(inverse: &'a I) -> Self {
-        Listed { inverse, scratch: I::Scratch::default(), objects: Vec::with_capacity(I::LISTED), found: Vec::new() }
+        Listed { inverse, scratch: I::Scratch::default(), objects: Vec::new(), found: Vec::new() }
     }
 
-    /// Adds `count` objects, the first of them `first` and each further one `step` behind the one before.
+    /// Adds a run of objects.
     #[inline]
-    fn add(&mut self, first: u64, count: u64, step: u64) {
+    fn add(&mut self, run: Run) {
+        if run.count >= I::LONG_RUN {
+            self.inverse.affected_in(run, &mut self.scratch, &mut self.found);
+            return;
+        }
         let mut done = 0;
-        while done < count {
-            let stop = count.min(done + (I::LISTED - self.objects.len()) as u64);
-            self.objects.extend((done..stop).map(|index| first + index * step));
+        while done < run.count {
+            let stop = run.count.min(done + (I::LISTED - self.objects.len()) as u64);
+            self.objects.extend((done..stop).map(|index| run.first + index * run.step));
             done = stop;
             if self.objects.len() == I::LISTED {
                 self.ask();
@@ -277,7 +281,7 @@ impl<'a, I: Inverse> Listed<'a, I> {
         self.found.len()
     }
 
-    /// The affected ones of all objects, in the order they were added.
+    /// The affected ones of all objects: of runs, and of listed objects, in the order they were added.
     fn finish(mut self) -> Vec<ObjectId> {
         self.ask();
         self.found

@@ -122,7 +122,7 @@ impl Inverse for GroupInverse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inverse::affected_in;
+    use crate::inverse::Run;
 
     #[test]
     fn the_groups_inverse_equals_the_forward_answer_on_every_object() {
@@ -141,7 +141,7 @@ mod tests {
         let groups: Vec<u32> = inverse.affected_groups().iter().map(|(group, _)| group.get()).collect();
         assert_eq!(groups, [1, 2, 7, 9, 10, 15]);
         let mut found = Vec::new();
-        affected_in(&inverse, ObjectId::new(0), 10_000, &mut (), &mut found);
+        inverse.affected_in(Run { first: 0, count: 10_000, step: 1 }, &mut (), &mut found);
         let forward: Vec<ObjectId> =
             (0..10_000).map(ObjectId::new).filter(|&object| groups.contains(&object_group(object, 16).get())).collect();
         assert_eq!(found, forward);

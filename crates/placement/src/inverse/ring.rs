@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use resilver_units::{DeviceId, ObjectId};
 
-use super::screen::{Road, screen};
-use super::stretches::{Stretches, is_touched};
-use super::{FailedSet, Inverse};
+use super::screen::{Objects, Road, screen};
+use super::stretches::Stretches;
+use super::{FailedSet, Inverse, Run};
 use crate::layout::{Relocation, object_position};
 use crate::ring::{HashRing, RingWalk, draw_position, draw_word};
 
@@ -16,19 +16,44 @@ pub struct RingScratch {
     before: Vec<DeviceId>,
     after: Vec<DeviceId>,
     passed: Vec<u64>,
+    /// Those of them with a draw that may come to a failed device, and which.
+    near: Vec<(ObjectId, u64)>,
     /// Where the objects stand, among those found, that only their placement decides.
     undecided: Vec<usize>,
     positions: Vec<u32>,
     owners: Vec<u32>,
 }
 
+/// Objects of a list: those which pass are settled together, and the list stays in the first-level cache.
+const LISTED: usize = 2048;
+/// Objects of a run that pays to be looked through by itself.
+const LONG_RUN: u64 = 128;
+/// Objects that go through the screen at once.
+const LOOKED_THROUGH: usize = 1024;
+/// Objects of which those that pass the screen are settled together, at least: enough for their cache misses to overlap.
+const SETTLED: usize = 512;
+
 impl RingScratch {
-    /// The objects with one of their first `draws` draws in a touched stretch.
-    fn screened(&mut self, road: Road, stretches: &Stretches, draws: usize, objects: &[u64]) -> usize {
-        if self.passed.len() < objects.len() + 8 {
-            self.passed.resize(objects.len() + 8, 0);
+    /// Hands on the objects with one of their first `draws` draws in a touched stretch, some hundreds together.
+    fn screened<O: Objects>(
+        &mut self,
+        (road, stretches, draws): (Road, &Stretches, usize),
+        objects: O,
+        mut settle: impl FnMut(&mut RingScratch, &[u64]),
+    ) {
+        let mut passed = std::mem::take(&mut self.passed);
+        passed.resize(SETTLED + LOOKED_THROUGH + 8, 0);
+        let mut count = 0;
+        for start in (0..objects.count()).step_by(LOOKED_THROUGH) {
+            let part = objects.part(start, LOOKED_THROUGH.min(objects.count() - start));
+            count += screen(road, stretches.touched(), draws, part, &mut passed[count..]);
+            if count >= SETTLED {
+                settle(self, &passed[..count]);
+                count = 0;
+            }
         }
-        screen(road, stretches.touched(), draws, objects, &mut self.passed)
+        settle(self, &passed[..count]);
+        self.passed = passed;
     }
 }
 
@@ -72,14 +97,28 @@ impl SuccessorInverse {
     }
 }
 
+impl SuccessorInverse {
+    fn search(&self, objects: impl Objects, scratch: &mut RingScratch, found: &mut Vec<ObjectId>) {
+        // An object's position is its draw 0.
+        scratch.screened((self.road, &self.affected, 1), objects, |_, passed| {
+            let passed = passed.iter().copied().map(ObjectId::new);
+            found.extend(passed.filter(|&object| self.affected.contains(object_position(object))));
+        });
+    }
+}
+
 impl Inverse for SuccessorInverse {
     type Scratch = RingScratch;
 
+    const LISTED: usize = LISTED;
+    const LONG_RUN: u64 = LONG_RUN;
+
     fn affected_among(&self, objects: &[u64], scratch: &mut RingScratch, found: &mut Vec<ObjectId>) {
-        // An object's position is its draw 0.
-        let count = scratch.screened(self.road, &self.affected, 1, objects);
-        let passed = scratch.passed[..count].iter().copied().map(ObjectId::new);
-        found.extend(passed.filter(|&object| self.affected.contains(object_position(object))));
+        self.search(objects, scratch, found);
+    }
+
+    fn affected_in(&self, run: Run, scratch: &mut RingScratch, found: &mut Vec<ObjectId>) {
+        self.search(run, scratch, found);
     }
 
     fn relocate(&self, object: ObjectId, scratch: &mut RingScratch, relocation: &mut Relocation) {
@@ -120,23 +159,60 @@ impl RehashInverse {
         RehashInverse { ring, copies, failed, road: Road::best(), reach }
     }
 
+    fn search(&self, objects: impl Objects, scratch: &mut RingScratch, found: &mut Vec<ObjectId>) {
+        // What the last draw reaches holds what the others do.
+        let Some(widest) = self.reach.last() else {
+            return;
+        };
+        scratch.screened((self.road, widest, self.copies), objects, |scratch, passed| {
+            scratch.undecided.clear();
+            scratch.near.clear();
+            scratch.near.resize(passed.len(), (ObjectId::new(0), 0));
+            let mut count = 0;
+            for object in passed.iter().copied().map(ObjectId::new) {
+                let near = self.near_draws(object);
+                scratch.near[count] = (object, near);
+                count += usize::from(near > 0);
+            }
+            for &(object, near) in &scratch.near[..count] {
+                let answer = self.is_affected(object, near);
+                if answer.is_none() {
+                    scratch.undecided.push(found.len());
+                }
+                if answer != Some(false) {
+                    found.push(object);
+                }
+            }
+            self.settle(scratch, found);
+        });
+    }
+
     /// Whether an object had a copy on a failed device, by placing it.
     fn is_placed_on_failed(&self, object: ObjectId, set: &mut Vec<DeviceId>) -> bool {
         self.ring.place(object, self.copies, |_| false, set);
         set.iter().any(|&device| self.failed.contains(device))
     }
 
-    /// Whether an object had a copy on a failed device; `None` where only its placement tells.
+    /// Which draws of an object may come to a failed device, a bit each from the lowest; the last bit stands for all further ones.
+    ///
+    /// It tells without a branch, since none could be foreseen.
     #[inline]
-    fn is_affected(&self, object: ObjectId, widest: &Stretches) -> Option<bool> {
-        let (mut answer, mut word) = (Some(false), 0);
+    fn near_draws(&self, object: ObjectId) -> u64 {
+        let (mut near, mut word) = (0, 0);
         for draw in 0..self.copies {
             word = if draw % 2 == 0 { draw_word(object.get(), draw / 2) } else { word << 32 };
-            let position = (word >> 32) as u32;
-            // The widest table is in the cache, and settles all draws but one, mostly.
-            if !is_touched(widest.touched(), position) {
-                continue;
-            }
+            let is_near = self.reach[draw.min(self.reach.len() - 1)].is_near((word >> 32) as u32);
+            near |= u64::from(is_near) << draw.min(63);
+        }
+        near
+    }
+
+    /// Whether an object had a copy on a failed device, of whose draws some may; `None` where only its placement tells.
+    fn is_affected(&self, object: ObjectId, near: u64) -> Option<bool> {
+        let mut answer = Some(false);
+        let first = near.trailing_zeros() as usize;
+        for draw in (first..self.copies).filter(|&draw| near >> draw.min(63) & 1 == 1) {
+            let position = draw_position(object, draw);
             if self.reach[draw.min(self.reach.len() - 1)].contains(position) {
                 // A draw's own device is taken, or was already.
                 if self.ring.is_flat() && self.reach[0].contains(position) {
@@ -181,23 +257,15 @@ impl RehashInverse {
 impl Inverse for RehashInverse {
     type Scratch = RingScratch;
 
+    const LISTED: usize = LISTED;
+    const LONG_RUN: u64 = LONG_RUN;
+
     fn affected_among(&self, objects: &[u64], scratch: &mut RingScratch, found: &mut Vec<ObjectId>) {
-        // What the last draw reaches holds what the others do.
-        let Some(widest) = self.reach.last() else {
-            return;
-        };
-        let count = scratch.screened(self.road, widest, self.copies, objects);
-        scratch.undecided.clear();
-        for object in scratch.passed[..count].iter().copied().map(ObjectId::new) {
-            let answer = self.is_affected(object, widest);
-            if answer.is_none() {
-                scratch.undecided.push(found.len());
-            }
-            if answer != Some(false) {
-                found.push(object);
-            }
-        }
-        self.settle(scratch, found);
+        self.search(objects, scratch, found);
+    }
+
+    fn affected_in(&self, run: Run, scratch: &mut RingScratch, found: &mut Vec<ObjectId>) {
+        self.search(run, scratch, found);
     }
 
     fn relocate(&self, object: ObjectId, scratch: &mut RingScratch, relocation: &mut Relocation) {
@@ -208,7 +276,6 @@ impl Inverse for RehashInverse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inverse::affected_in;
     use proptest::prelude::*;
 
     type Relocate = Box<dyn Fn(ObjectId, &mut Relocation)>;
@@ -217,16 +284,16 @@ mod tests {
     fn equals_forward(ring: &HashRing, copies: usize, failed: &FailedSet, first: u64, count: u64) -> usize {
         let shared = Arc::new(ring.clone());
         let mut found = Vec::new();
-        let object = ObjectId::new(first);
+        let run = Run { first, count, step: 1 };
         let relocate: Relocate = match ring.walk() {
             RingWalk::Rehash => {
                 let inverse = RehashInverse::new(shared, copies, failed.clone());
-                affected_in(&inverse, object, count, &mut RingScratch::default(), &mut found);
+                inverse.affected_in(run, &mut RingScratch::default(), &mut found);
                 Box::new(move |object, relocation| inverse.relocate(object, &mut RingScratch::default(), relocation))
             }
             RingWalk::Successors => {
                 let inverse = SuccessorInverse::new(shared, copies, failed.clone());
-                affected_in(&inverse, object, count, &mut RingScratch::default(), &mut found);
+                inverse.affected_in(run, &mut RingScratch::default(), &mut found);
                 Box::new(move |object, relocation| inverse.relocate(object, &mut RingScratch::default(), relocation))
             }
         };

@@ -3,8 +3,16 @@
 //! An object costs a mix for two draws and a bit for each. With AVX-512 sixteen objects are mixed and tested at a time, and
 //! those that pass are packed together without a branch; a property test holds both roads equal.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+use super::Run;
+#[cfg(target_arch = "x86_64")]
+use super::stretches::STRETCH_BITS;
 use super::stretches::{Touched, is_touched};
 use crate::ring::draw_word;
+#[cfg(target_arch = "x86_64")]
+use crate::ring::word_offset;
 
 /// Which instructions the loop uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +41,78 @@ impl Road {
     }
 }
 
+/// Objects to be looked through: a list, or a run.
+pub(super) trait Objects: Copy {
+    /// How many there are.
+    fn count(self) -> usize;
+
+    /// One of them.
+    fn one(self, index: usize) -> u64;
+
+    /// Those from `from` on, `count` of them.
+    fn part(self, from: usize, count: usize) -> Self;
+
+    /// Eight of them, from `index` on.
+    ///
+    /// # Safety
+    /// There must be as many.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn eight(self, index: usize) -> __m512i;
+}
+
+impl Objects for &[u64] {
+    fn count(self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn one(self, index: usize) -> u64 {
+        self[index]
+    }
+
+    fn part(self, from: usize, count: usize) -> Self {
+        &self[from..from + count]
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    unsafe fn eight(self, index: usize) -> __m512i {
+        // SAFETY: the caller sees to it that there are eight.
+        unsafe { _mm512_loadu_si512(self.as_ptr().add(index).cast()) }
+    }
+}
+
+impl Objects for Run {
+    fn count(self) -> usize {
+        self.count as usize
+    }
+
+    #[inline(always)]
+    fn one(self, index: usize) -> u64 {
+        self.first.wrapping_add(self.step.wrapping_mul(index as u64))
+    }
+
+    fn part(self, from: usize, count: usize) -> Self {
+        Run { first: self.one(from), count: count as u64, step: self.step }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    unsafe fn eight(self, index: usize) -> __m512i {
+        let lanes: [u64; 8] = std::array::from_fn(|lane| self.step.wrapping_mul(lane as u64));
+        // SAFETY: eight words are one vector.
+        let lanes = unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) };
+        _mm512_add_epi64(_mm512_set1_epi64(self.one(index) as i64), lanes)
+    }
+}
+
 /// Fills `passed` from its front with the objects that have one of their first `draws` draws in a touched stretch.
 ///
 /// Returns how many there are. There must be room for eight objects more than are asked.
-pub(super) fn screen(road: Road, touched: &Touched, draws: usize, objects: &[u64], passed: &mut [u64]) -> usize {
-    assert!(passed.len() >= objects.len() + 8, "there is room for all objects and a vector");
+pub(super) fn screen<O: Objects>(road: Road, touched: &Touched, draws: usize, objects: O, passed: &mut [u64]) -> usize {
+    assert!(passed.len() >= objects.count() + 8, "there is room for all objects and a vector");
     match road {
         Road::Plain => plain(touched, draws, objects, passed),
         #[cfg(target_arch = "x86_64")]
@@ -45,18 +120,19 @@ pub(super) fn screen(road: Road, touched: &Touched, draws: usize, objects: &[u64
         // whole vector behind every object that passes.
         Road::Avx512 => unsafe {
             match draws {
-                1 => avx512::<1>(touched, draws, objects, passed),
-                2 => avx512::<2>(touched, draws, objects, passed),
-                3 => avx512::<3>(touched, draws, objects, passed),
-                _ => avx512::<0>(touched, draws, objects, passed),
+                1 => avx512::<1, O>(touched, draws, objects, passed),
+                2 => avx512::<2, O>(touched, draws, objects, passed),
+                3 => avx512::<3, O>(touched, draws, objects, passed),
+                _ => avx512::<0, O>(touched, draws, objects, passed),
             }
         },
     }
 }
 
-fn plain(touched: &Touched, draws: usize, objects: &[u64], passed: &mut [u64]) -> usize {
+fn plain(touched: &Touched, draws: usize, objects: impl Objects, passed: &mut [u64]) -> usize {
     let mut count = 0;
-    for &object in objects {
+    for index in 0..objects.count() {
+        let object = objects.one(index);
         let mut is_hit = false;
         for word in 0..draws.div_ceil(2) {
             let drawn = draw_word(object, word);
@@ -69,55 +145,57 @@ fn plain(touched: &Touched, draws: usize, objects: &[u64], passed: &mut [u64]) -
     count
 }
 
+/// The mix of eight words but for its last step, which leaves the leading 31 bits as they are.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn mixed(words: __m512i) -> __m512i {
+    let constant = |word: u64| _mm512_set1_epi64(word as i64);
+    let words = _mm512_add_epi64(words, constant(0x9e37_79b9_7f4a_7c15));
+    let words =
+        _mm512_mullo_epi64(_mm512_xor_si512(words, _mm512_srli_epi64::<30>(words)), constant(0xbf58_476d_1ce4_e5b9));
+    _mm512_mullo_epi64(_mm512_xor_si512(words, _mm512_srli_epi64::<27>(words)), constant(0x94d0_49bb_1331_11eb))
+}
+
+/// Words whose lowest bit says whether the stretch of the position is touched.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn tested(touched: &Touched, positions: __m512i) -> __m512i {
+    const WORD_SHIFT: u32 = 32 - STRETCH_BITS + 5;
+    let words = _mm512_srli_epi32::<WORD_SHIFT>(positions);
+    // SAFETY: a position's leading bits are fewer than number the words of the table.
+    let words = unsafe { _mm512_i32gather_epi32::<4>(words, touched.as_ptr().cast()) };
+    // A rotation takes the low five bits of its count.
+    _mm512_rorv_epi32(words, _mm512_srli_epi32::<{ 32 - STRETCH_BITS }>(positions))
+}
+
 /// The wide road; `DRAWS` is the number of draws where it is known beforehand, and 0 otherwise.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq")]
-unsafe fn avx512<const DRAWS: usize>(touched: &Touched, draws: usize, objects: &[u64], passed: &mut [u64]) -> usize {
-    use std::arch::x86_64::*;
-
-    use super::stretches::STRETCH_BITS;
-    use crate::ring::word_offset;
-
-    /// `layout::mix` of eight words.
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn mix(words: __m512i) -> __m512i {
-        let mut mixed = _mm512_add_epi64(words, _mm512_set1_epi64(0x9e37_79b9_7f4a_7c15_u64 as i64));
-        mixed = _mm512_xor_si512(mixed, _mm512_srli_epi64::<30>(mixed));
-        mixed = _mm512_mullo_epi64(mixed, _mm512_set1_epi64(0xbf58_476d_1ce4_e5b9_u64 as i64));
-        mixed = _mm512_xor_si512(mixed, _mm512_srli_epi64::<27>(mixed));
-        mixed = _mm512_mullo_epi64(mixed, _mm512_set1_epi64(0x94d0_49bb_1331_11eb_u64 as i64));
-        _mm512_xor_si512(mixed, _mm512_srli_epi64::<31>(mixed))
-    }
-
-    /// Sixteen words whose lowest bit says whether the stretch of the position is touched.
-    #[target_feature(enable = "avx512f,avx512dq")]
-    fn tested(touched: &Touched, positions: __m512i) -> __m512i {
-        const WORD_SHIFT: u32 = 32 - STRETCH_BITS + 5;
-        let words = _mm512_srli_epi32::<WORD_SHIFT>(positions);
-        // SAFETY: a position's leading bits are fewer than number the words of the table.
-        let words = unsafe { _mm512_i32gather_epi32::<4>(words, touched.as_ptr().cast()) };
-        // A shift takes the low five bits of its count here.
-        let bits = _mm512_and_si512(_mm512_srli_epi32::<{ 32 - STRETCH_BITS }>(positions), _mm512_set1_epi32(31));
-        _mm512_srlv_epi32(words, bits)
-    }
-
+unsafe fn avx512<const DRAWS: usize, O: Objects>(
+    touched: &Touched,
+    draws: usize,
+    objects: O,
+    passed: &mut [u64],
+) -> usize {
     let draws = if DRAWS > 0 { DRAWS } else { draws };
     let one = _mm512_set1_epi64(1);
     let mut count = 0;
-    let mut blocks = objects.chunks_exact(16);
-    for block in &mut blocks {
-        // SAFETY: a block is two vectors of eight objects.
-        let (first, second) =
-            unsafe { (_mm512_loadu_si512(block.as_ptr().cast()), _mm512_loadu_si512(block.as_ptr().add(8).cast())) };
+    let whole = objects.count() / 16 * 16;
+    for index in (0..whole).step_by(16) {
+        // SAFETY: there are sixteen objects from `index` on.
+        let (first, second) = unsafe { (objects.eight(index), objects.eight(index + 8)) };
         let (mut first_hit, mut second_hit) = (_mm512_setzero_si512(), _mm512_setzero_si512());
         for word in 0..draws.div_ceil(2) {
             let offset = _mm512_set1_epi64(word_offset(word) as i64);
-            let first_words = mix(_mm512_xor_si512(first, offset));
-            let second_words = mix(_mm512_xor_si512(second, offset));
+            let first_words = mixed(_mm512_xor_si512(first, offset));
+            let second_words = mixed(_mm512_xor_si512(second, offset));
             if 2 * word + 1 < draws {
-                // Both halves of every word are positions.
-                let first_bits = tested(touched, first_words);
-                let second_bits = tested(touched, second_words);
+                // Both halves of every word are positions; the lower ones need the last step of the mix.
+                let whole = |words| _mm512_xor_si512(words, _mm512_srli_epi64::<31>(words));
+                let first_bits = tested(touched, whole(first_words));
+                let second_bits = tested(touched, whole(second_words));
                 first_hit =
                     _mm512_or_si512(first_hit, _mm512_or_si512(first_bits, _mm512_srli_epi64::<32>(first_bits)));
                 second_hit =
@@ -140,7 +218,8 @@ unsafe fn avx512<const DRAWS: usize>(touched: &Touched, draws: usize, objects: &
             count += mask.count_ones() as usize;
         }
     }
-    count + plain(touched, draws, blocks.remainder(), &mut passed[count..])
+    let rest = objects.part(whole, objects.count() - whole);
+    count + plain(touched, draws, rest, &mut passed[count..])
 }
 
 #[cfg(test)]
@@ -152,10 +231,10 @@ mod tests {
     proptest! {
         // Rule: every road passes the same objects in the same order, whatever the number of draws and of objects.
         #[test]
-        fn roads_agree(start: u64, count in 0usize..200, draws in 1usize..7, step in 1u64..1000, width in 0u32..5_000_000) {
+        fn roads_agree(start: u64, count in 0usize..200, draws in 1usize..7, step: u64, width in 0u32..5_000_000) {
             let intervals = (0..200u32).map(|i| (i * 20_000_000, i * 20_000_000 + width)).collect();
             let stretches = Stretches::new(intervals);
-            let objects: Vec<u64> = (0..count as u64).map(|i| start.wrapping_add(i * step)).collect();
+            let objects: Vec<u64> = (0..count as u64).map(|i| start.wrapping_add(i.wrapping_mul(step))).collect();
             let expected: Vec<u64> = objects
                 .iter()
                 .copied()
@@ -168,7 +247,10 @@ mod tests {
                 .collect();
             for road in Road::available() {
                 let mut passed = vec![0; count + 8];
-                let length = screen(road, stretches.touched(), draws, &objects, &mut passed);
+                let length = screen(road, stretches.touched(), draws, &objects[..], &mut passed);
+                prop_assert_eq!(&passed[..length], &expected[..]);
+                let run = Run { first: start, count: count as u64, step };
+                let length = screen(road, stretches.touched(), draws, run, &mut passed);
                 prop_assert_eq!(&passed[..length], &expected[..]);
             }
         }

@@ -25,12 +25,18 @@ pub(super) const STRETCH_BITS: u32 = 18;
 /// A bit for each stretch of the ring, 32 to a word: whether any position of it may be in a set.
 pub(super) type Touched = [u32; 1 << (STRETCH_BITS - 5)];
 
+/// Bits of a position that number its short stretch: of those that pass the first table, this one leaves little more than the
+/// intervals themselves hold, and its 256 KiB stay in the second-level cache.
+const SHORT_BITS: u32 = 21;
+
 /// Positions of a ring as sorted intervals, with a bit for each stretch of the ring that settles most positions.
 #[derive(Clone, Debug)]
 pub(super) struct Stretches {
     /// Sorted intervals that do not meet, with both ends included.
     intervals: Vec<(u32, u32)>,
     touched: Box<Touched>,
+    /// The same for shorter stretches.
+    near: Vec<u32>,
     /// For each word of `touched`, the first interval that ends at or after the word's first position; at last their number.
     first: Vec<u32>,
 }
@@ -38,7 +44,11 @@ pub(super) struct Stretches {
 impl Stretches {
     pub(super) fn new(intervals: Vec<(u32, u32)>) -> Self {
         let mut touched: Box<Touched> = vec![0; 1 << (STRETCH_BITS - 5)].try_into().expect("a word a 32 stretches");
+        let mut near = vec![0; 1 << (SHORT_BITS - 5)];
         for &(start, end) in &intervals {
+            for stretch in start >> (32 - SHORT_BITS)..=end >> (32 - SHORT_BITS) {
+                near[stretch as usize / 32] |= 1 << (stretch % 32);
+            }
             for stretch in start >> (32 - STRETCH_BITS)..=end >> (32 - STRETCH_BITS) {
                 touched[stretch as usize / 32] |= 1 << (stretch % 32);
             }
@@ -53,7 +63,7 @@ impl Stretches {
             first.push(next as u32);
         }
         first.push(intervals.len() as u32);
-        Stretches { intervals, touched, first }
+        Stretches { intervals, touched, near, first }
     }
 
     /// The bits that settle most positions: one that is not set says that no position of its stretch is in an interval.
@@ -62,10 +72,17 @@ impl Stretches {
         &self.touched
     }
 
+    /// Whether a position lies close to an interval, or in one: all that do lie in one are, and few others.
+    #[inline(always)]
+    pub(super) fn is_near(&self, position: u32) -> bool {
+        let stretch = position >> (32 - SHORT_BITS);
+        self.near[stretch as usize / 32] >> (stretch % 32) & 1 == 1
+    }
+
     /// Whether a position lies in one of the intervals.
     #[inline]
     pub(super) fn contains(&self, position: u32) -> bool {
-        if !is_touched(&self.touched, position) {
+        if !self.is_near(position) {
             return false;
         }
         let word = (position >> (32 - STRETCH_BITS + 5)) as usize;
