@@ -17,6 +17,7 @@ import pytest
 
 from resilver.errors import ConfigError, Interrupted
 from resilver.study import Incomplete, Results, StudyProgress, execute
+from resilver.study.meter import Expected
 from resilver.study.phases import SIMULATED_PHASES
 from resilver.study.tables import TABLE_NAMES
 from tests.front_door import WITHOUT_THREADS, environment
@@ -66,6 +67,18 @@ def test_any_number_of_workers_gives_the_same_bytes(tmp_path: Path, workers: int
     perform(study, tmp_path / "here")
     perform(study, tmp_path / "pool", workers=workers)
     assert tables(tmp_path / "pool") == tables(tmp_path / "here")
+
+
+def test_runs_of_more_expected_work_begin_first_and_others_stay_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def costs(runs: Any, _simulator: str) -> dict[str, Expected]:
+        return {run.key: Expected(seconds=10.0 if run.seed in (2, 4) else 1.0) for run in runs}
+
+    monkeypatch.setattr("resilver.study.execution._expected_costs", costs)
+    log = tmp_path / "log"
+    perform(FakeStudy(seeds=[1, 2, 3, 4], log=str(log)), tmp_path / "a")
+    assert log.read_text().split() == ["2", "4", "1", "3"]
 
 
 def test_finished_runs_are_not_done_again(tmp_path: Path) -> None:

@@ -168,7 +168,9 @@ class _Execution:
         for key in self.unique:
             if key not in self.finished:
                 self.folder.shards.discard(key)
-        left = deque(run for key, run in self.unique.items() if key not in self.finished)
+        left = self._longest_first(
+            run for key, run in self.unique.items() if key not in self.finished
+        )
         self._tell()
         with InterruptWatch() as interrupt:
             if left and choice is None:
@@ -176,6 +178,10 @@ class _Execution:
             elif left and choice is not None:
                 self._perform_by(choice, left, interrupt)
             self._conclude(interrupt)
+
+    def _longest_first(self, runs: Iterable[Run]) -> deque[Run]:
+        """Runs in the order in which they begin, so that none of the long ones is left alone."""
+        return deque(sorted(runs, key=lambda run: -self.costs[run.key].seconds))
 
     def _task(self, run: Run) -> RunTask:
         shards = self.folder.shards.folder.absolute()
