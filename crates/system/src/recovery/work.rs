@@ -20,6 +20,8 @@ use crate::scan::AffectedObject;
 
 /// Objects that one thread looks at a time.
 pub(super) const PART_OBJECTS: usize = 1 << 13;
+/// Parts that threads make before what they hold is put together: so it takes some 20 MiB, whatever the number of objects.
+const PARTS_AT_A_TIME: usize = 64;
 
 /// How many pieces an object has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,10 +91,21 @@ pub struct RecoveryWork {
     pub(super) homes: PoolHomes,
 }
 
+/// A piece that some device is to get: what its task is made of, in little more than a third of its room. All are listed before
+/// it is known where each device's tasks begin.
+#[derive(Clone, Copy)]
+struct Asked {
+    subject: u32,
+    destination: u32,
+    position: u8,
+    is_rebuild: bool,
+    restores: Restores,
+}
+
 /// What one thread makes of a stretch of the affected objects.
 #[derive(Default)]
 struct Part {
-    tasks: Vec<Task>,
+    asked: Vec<Asked>,
     places: Vec<u32>,
     pool_of: Vec<u16>,
     copies: Vec<Copies>,
@@ -115,7 +128,6 @@ struct Builder<'a> {
     code_of: &'a [u8],
     homes: &'a PoolHomes,
     failed: &'a FailedSet,
-    buffer: Bytes,
     /// The most pieces that an object has.
     stride: usize,
 }
@@ -176,52 +188,53 @@ impl RecoveryWork {
         if buffer.is_zero() {
             return Err(SystemError::EmptyBuffer);
         }
-        let stride = pools.iter().map(PoolCode::width).max().unwrap_or(1);
-        let builder = Builder { pools: &pools, code_of: &code_of, homes: &homes, failed, buffer, stride };
-        let chunks = objects.par_chunks(PART_OBJECTS).enumerate();
-        let parts: Vec<Part> =
-            chunks.map(|(chunk, objects)| builder.part((chunk * PART_OBJECTS) as u32, objects)).collect();
-        let tasks = parts.iter().map(|part| part.tasks.len()).sum::<usize>();
-        if tasks > TASK_LIMIT || objects.len() > TASK_LIMIT {
+        if objects.len() > TASK_LIMIT {
             return Err(SystemError::TooManyTasks);
         }
-        let mut work = RecoveryWork {
-            pool_of: Vec::with_capacity(if code_of.len() > 1 { objects.len() } else { 0 }),
-            places: Vec::with_capacity(objects.len() * stride),
-            tasks: Vec::new(),
-            starts: starts_of(devices, &parts),
-            copies: Vec::with_capacity(objects.len()),
-            losses: Losses::default(),
-            losses_of: vec![Losses::default(); code_of.len()],
-            code_of,
-            pools,
-            objects,
-            homes,
-        };
-        work.gather(parts, tasks);
+        let stride = pools.iter().map(PoolCode::width).max().unwrap_or(1);
+        let builder = Builder { pools: &pools, code_of: &code_of, homes: &homes, failed, stride };
+        let mut pool_of = Vec::with_capacity(if code_of.len() > 1 { objects.len() } else { 0 });
+        let mut places = Vec::with_capacity(objects.len() * stride);
+        let mut copies = Vec::with_capacity(objects.len());
+        let mut asked = Vec::with_capacity(objects.len());
+        let mut losses_of = vec![Losses::default(); code_of.len()];
+        let chunks: Vec<_> = objects.chunks(PART_OBJECTS).enumerate().collect();
+        for chunks in chunks.chunks(PARTS_AT_A_TIME) {
+            let part = |&(chunk, objects): &(usize, &[_])| builder.part((chunk * PART_OBJECTS) as u32, objects);
+            for part in chunks.par_iter().map(part).collect::<Vec<Part>>() {
+                pool_of.extend_from_slice(&part.pool_of);
+                places.extend_from_slice(&part.places);
+                copies.extend_from_slice(&part.copies);
+                asked.extend_from_slice(&part.asked);
+                losses_of.iter_mut().zip(part.losses).for_each(|(losses, of_part)| losses.add(of_part));
+            }
+            if asked.len() > TASK_LIMIT {
+                return Err(SystemError::TooManyTasks);
+            }
+        }
+        let mut losses = Losses::default();
+        losses_of.iter().for_each(|&of_pool| losses.add(of_pool));
+        let (starts, tasks) = (starts_of(devices, &asked), Vec::new());
+        let mut work =
+            RecoveryWork { pools, code_of, pool_of, objects, places, tasks, starts, copies, losses, losses_of, homes };
+        work.gather(asked, buffer);
         work.sort(order);
         Ok(work)
     }
 
-    /// A counting sort by destination, which keeps the order of each destination's tasks; parts are freed on the way.
-    fn gather(&mut self, parts: Vec<Part>, tasks: usize) {
+    /// A counting sort by destination, which keeps the order of each destination's tasks.
+    fn gather(&mut self, asked: Vec<Asked>, buffer: Bytes) {
         let nothing = Want { position: 0, destination: 0, is_rebuild: false };
-        self.tasks = vec![Task::new(0, nothing, Bytes::ZERO, Bytes::new(1)); tasks];
+        let mut tasks = vec![Task::new(0, nothing, Bytes::ZERO, Bytes::new(1)); asked.len()];
         let mut next = self.starts.clone();
-        for part in parts {
-            for &task in &part.tasks {
-                let slot = &mut next[task.destination as usize];
-                self.tasks[*slot as usize] = task;
-                *slot += 1;
-            }
-            self.pool_of.extend_from_slice(&part.pool_of);
-            self.places.extend_from_slice(&part.places);
-            self.copies.extend_from_slice(&part.copies);
-            for (losses, of_part) in self.losses_of.iter_mut().zip(part.losses) {
-                losses.add(of_part);
-                self.losses.add(of_part);
-            }
+        for Asked { subject, destination, position, is_rebuild, restores } in asked {
+            let size = piece_bytes(self.objects[subject as usize].size, self.pool(subject).code.data());
+            let slot = &mut next[destination as usize];
+            let want = Want { position, destination, is_rebuild };
+            tasks[*slot as usize] = Task { restores, ..Task::new(subject, want, size, buffer) };
+            *slot += 1;
         }
+        self.tasks = tasks;
     }
 
     fn sort(&mut self, order: ObjectOrder) {
@@ -298,7 +311,7 @@ impl Builder<'_> {
                 pool.keeps_positions,
                 Standing { places: before, stored, after, under_way: &[], stays: Pieces::new() },
             );
-            part.add((subject, number), (affected.size, pool, self.buffer), stored, &needs);
+            part.add((subject, number), (affected.size, pool), stored, &needs);
             let is_lost = |position: usize| stored.contains(position as u32);
             let row = before.iter().enumerate();
             part.places.extend(row.map(|(position, &place)| match place {
@@ -315,7 +328,7 @@ impl Part {
     fn add(
         &mut self,
         (subject, number): (u32, usize),
-        (size, pool, buffer): (Bytes, &PoolCode, Bytes),
+        (size, pool): (Bytes, &PoolCode),
         stored: Pieces,
         needs: &Needs,
     ) {
@@ -332,24 +345,29 @@ impl Part {
             undersized_pieces: u64::from(needs.undersized),
             moved_pieces: needs.wants.len() as u64 - rebuilt,
         });
-        let piece = piece_bytes(size, pool.code.data());
         let copies = copies_of(needs.is_survivable, stored, needs.missing);
         let restores = match copies.full - copies.left {
             1 if u32::from(copies.left) <= pool.code.pieces() - pool.code.fault_tolerance() => Restores::AllOfOneAtRisk,
             1 => Restores::All,
             _ => Restores::Counted,
         };
-        let task = |&want: &Want| Task { restores, ..Task::new(subject, want, piece, buffer) };
-        self.tasks.extend(needs.wants.iter().map(task));
+        let asked = |&Want { position, destination, is_rebuild }: &Want| Asked {
+            subject,
+            destination,
+            position,
+            is_rebuild,
+            restores,
+        };
+        self.asked.extend(needs.wants.iter().map(asked));
         self.copies.push(copies);
     }
 }
 
 /// Where each device's tasks begin, and at last where the last ones end.
-fn starts_of(devices: usize, parts: &[Part]) -> Vec<u32> {
+fn starts_of(devices: usize, asked: &[Asked]) -> Vec<u32> {
     let mut starts = vec![0u32; devices + 1];
-    for task in parts.iter().flat_map(|part| &part.tasks) {
-        starts[task.destination as usize + 1] += 1;
+    for piece in asked {
+        starts[piece.destination as usize + 1] += 1;
     }
     for device in 0..devices {
         starts[device + 1] += starts[device];
