@@ -54,12 +54,14 @@ fn fill_avx512(first: u64, entity: u64, key: [u64; 2], together: &mut [[[u64; 4]
     let mut next = first;
     for blocks in together {
         let (in_sets, beside) = blocks.split_at_mut(SETS * LANES);
-        let mut sets = [0, 1, 2].map(|set: usize| begin.set(next + (set * LANES) as u64, &keys));
+        // Written out: what passes vectors through a closure of an array's map is not put into this function in every build.
+        let of_set = LANES as u64;
+        let mut sets = [begin.set(next, &keys), begin.set(next + of_set, &keys), begin.set(next + 2 * of_set, &keys)];
         next += (SETS * LANES) as u64;
         for (round_keys, block) in keys[SHORT_ROUNDS..].iter().zip(beside) {
             *block = philox4x64([next, entity, 0, 0], key);
             next += 1;
-            let [low, high] = round_keys.map(|word| _mm512_set1_epi64(word as i64));
+            let (low, high) = (_mm512_set1_epi64(round_keys[0] as i64), _mm512_set1_epi64(round_keys[1] as i64));
             for set in &mut sets {
                 let [a, b, c, d] = *set;
                 let (first_upper, first_lower) = product(a, MULTIPLIERS[0]);
@@ -139,8 +141,9 @@ impl Beginning {
     fn set(&self, first: u64, keys: &[[u64; 2]; ROUNDS]) -> [__m512i; 4] {
         let constant = |word: u64| _mm512_set1_epi64(word as i64);
         // SAFETY: a table's half is one vector.
-        let [lane_upper, lane_lower] =
-            [0, 1].map(|half| unsafe { _mm512_loadu_si512(self.lanes[half].as_ptr().cast()) });
+        let lane_upper = unsafe { _mm512_loadu_si512(self.lanes[0].as_ptr().cast()) };
+        // SAFETY: as above.
+        let lane_lower = unsafe { _mm512_loadu_si512(self.lanes[1].as_ptr().cast()) };
         let (upper, lower) = halves(MULTIPLIERS[0], first);
         let lower_sum = _mm512_add_epi64(constant(lower), lane_lower);
         let carried = _mm512_cmplt_epu64_mask(lower_sum, lane_lower);

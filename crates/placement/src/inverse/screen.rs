@@ -101,9 +101,7 @@ impl Objects for Run {
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
     unsafe fn eight(self, index: usize) -> __m512i {
-        let lanes: [u64; 8] = std::array::from_fn(|lane| self.step.wrapping_mul(lane as u64));
-        // SAFETY: eight words are one vector.
-        let lanes = unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) };
+        let lanes = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(self.step as i64));
         _mm512_add_epi64(_mm512_set1_epi64(self.one(index) as i64), lanes)
     }
 }
