@@ -15,11 +15,11 @@
 //! - If not, the pivot moves to its earliest time, and its entries are filed anew: those of just that time into the
 //!   front, the others into levels below, which were empty.
 //!
-//! A time at or before the pivot is pushed into the front by insertion. Should the front grow past [`FRONT_MAX`] by it,
-//! the pivot is drawn back to the time popped last, and what is due later is filed anew. That happens at most once
-//! between two openings (from then on only that very time belongs to the front, at its end), and that time was filed in
-//! the bucket opened last, so the levels below were empty once more. Every move to a bucket is to a lower level, so an
-//! entry is moved at most [`LEVELS`] times.
+//! A time at or before the pivot is pushed into the front by insertion, from behind unless it is due before all.
+//! Should the front grow past [`FRONT_MAX`] by it, the pivot is drawn back to the time popped last, and what is due
+//! later is filed anew. That happens at most once between two openings (from then on only that very time belongs to
+//! the front, at its end), and that time was filed in the bucket opened last, so the levels below were empty once
+//! more. Every move to a bucket is to a lower level, so an entry is moved at most [`LEVELS`] times.
 //!
 //! **Order of equal times.** No sequence number is stored, and none is needed. (1) Where an entry belongs is decided by
 //! its time and the pivot alone, so entries of equal time are always together: all in the front, or all in one bucket.
@@ -149,6 +149,12 @@ impl<E: Copy> RadixQueue<E> {
     /// Puts an entry into the front behind all that are due no later.
     #[inline]
     fn insert(&mut self, entry: Entry<E>) {
+        // What follows soonest is often due before all else: then it takes the place of what was popped.
+        if self.taken > 0 && self.front.get(self.taken).is_some_and(|next| entry.time < next.time) {
+            self.taken -= 1;
+            self.front[self.taken] = entry;
+            return;
+        }
         let mut at = self.front.len();
         self.front.push(entry);
         while at > self.taken && self.front[at - 1].time > entry.time {
