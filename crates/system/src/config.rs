@@ -247,6 +247,8 @@ pub struct PlaceScratch {
     pub(crate) crush: Scratch,
     pub(crate) items: Vec<i32>,
     pub(crate) set: Vec<DeviceId>,
+    /// The devices of an object were none out.
+    pub(crate) undisturbed: Vec<DeviceId>,
 }
 
 impl Algorithm {
@@ -331,7 +333,12 @@ impl CrushPlacement {
         let weight_sets = self.map.weight_sets_for(self.pool.id);
         let PlaceScratch { crush, items, .. } = scratch;
         self.map.place_with(&self.rule, input, copies, &self.reweight, weight_sets, crush, items);
+        set.extend(self.running(items));
+    }
+
+    /// Those of the devices that CRUSH placed that run.
+    pub(crate) fn running(&self, items: &[i32]) -> impl Iterator<Item = DeviceId> {
         let is_up = |&item: &i32| usize::try_from(item).is_ok_and(|device| self.is_up.get(device) == Some(&true));
-        set.extend(scratch.items.iter().copied().filter(is_up).map(|item| DeviceId::new(item as u32)));
+        items.iter().copied().filter(is_up).map(|item| DeviceId::new(item as u32))
     }
 }

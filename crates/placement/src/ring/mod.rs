@@ -127,7 +127,7 @@ impl HashRing {
 
     /// Where copies have positions of their own: turns the set of an object of which no device failed into the set
     /// after the failure.
-    pub(crate) fn replace_failed(
+    pub fn replace_failed(
         &self,
         object: ObjectId,
         copies: usize,

@@ -8,6 +8,7 @@ mod pools;
 #[path = "common/sha256.rs"]
 mod sha256;
 
+mod again;
 mod balance;
 mod batch;
 mod edits;

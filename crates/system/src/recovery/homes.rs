@@ -109,7 +109,7 @@ impl Homes {
             Homes::Objects(algorithms) => {
                 scratch.positions.clear();
                 algorithms[stage].place_object_positions(object, &mut scratch.place, &mut scratch.positions);
-                row.iter_mut().zip(&scratch.positions).for_each(|(place, device)| *place = number(device));
+                write(row, &scratch.positions);
             }
             Homes::Listed { stages, rows } => {
                 let first = (object.get() as usize * stages + stage) * row.len();
@@ -126,6 +126,26 @@ impl Homes {
             }
         }
     }
+
+    /// [`Self::fill`] of a row at each of the first two stages, for less than of each by itself.
+    fn fill_both(&self, which: (ObjectId, u64), scratch: &mut HomesScratch, [before, after]: [&mut [u32]; 2]) {
+        let Homes::Objects(algorithms) = self else {
+            self.fill(0, which, scratch, before);
+            self.fill(1, which, scratch, after);
+            return;
+        };
+        let HomesScratch { place, positions } = scratch;
+        positions.clear();
+        Algorithm::place_object_in_stages(&algorithms[..2], which.0, place, positions);
+        let (first, second) = positions.split_at(positions.len() / 2);
+        write(before, first);
+        write(after, second);
+    }
+}
+
+/// Writes the device of each of a row's positions.
+fn write(row: &mut [u32], positions: &[Option<DeviceId>]) {
+    row.iter_mut().zip(positions).for_each(|(place, device)| *place = number(device));
 }
 
 /// Where the pieces of all pools' objects are to be.
@@ -151,5 +171,11 @@ impl PoolHomes {
     pub(super) fn fill(&self, stage: usize, object: ObjectId, scratch: &mut HomesScratch, row: &mut [u32]) {
         let (pool, file) = self.numbering.place_of(object);
         self.pools[pool].fill(stage, (object, file), scratch, row);
+    }
+
+    /// Writes the devices of an object's positions before anything fails and after the first failure.
+    pub(super) fn fill_both(&self, object: ObjectId, scratch: &mut HomesScratch, rows: [&mut [u32]; 2]) {
+        let (pool, file) = self.numbering.place_of(object);
+        self.pools[pool].fill_both((object, file), scratch, rows);
     }
 }

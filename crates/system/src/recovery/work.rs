@@ -301,8 +301,7 @@ impl Builder<'_> {
             }
             let width = pool.width();
             let (before, after) = (&mut before[..width], &mut after[..width]);
-            self.homes.fill(0, affected.object, &mut scratch, before);
-            self.homes.fill(1, affected.object, &mut scratch, after);
+            self.homes.fill_both(affected.object, &mut scratch, [&mut *before, &mut *after]);
             let stored = Pieces::of((0..width as u32).filter(|&position| before[position as usize] != NOBODY));
             let has_failed = |place: u32| place != NOBODY && self.failed.contains(DeviceId::new(place));
             before.iter_mut().filter(|place| has_failed(**place)).for_each(|place| *place = NOBODY);

@@ -4,6 +4,7 @@
 //! Placement of Replicated Data", SC'06, with the retries that Ceph added and that the map's tunables select.
 
 use crate::crush::choosing::draw::{self, DrawBuffers};
+use crate::crush::choosing::drawn::Drawn;
 use crate::crush::choosing::hash::{rjenkins1_2, rjenkins1_3, rjenkins1_4};
 use crate::crush::choosing::ln::Distances;
 use crate::crush::choosing::msr::MsrWork;
@@ -26,7 +27,7 @@ pub struct Scratch {
     chosen: Vec<i32>,
     leaves: Vec<i32>,
     msr: MsrWork,
-    inner: Inner,
+    pub(in crate::crush) inner: Inner,
 }
 
 /// The part of the working memory that a choose step itself needs.
@@ -37,6 +38,7 @@ pub(in crate::crush) struct Inner {
     /// The identity between draws: each draw undoes its swaps.
     permutation: Vec<u32>,
     swaps: Vec<(u32, u32)>,
+    pub(in crate::crush) drawn: Drawn,
 }
 
 impl Default for Scratch {
@@ -62,7 +64,8 @@ impl Scratch {
     #[must_use]
     pub fn with_lanes(lanes: Lanes) -> Self {
         let lanes = if Lanes::available().contains(&lanes) { lanes } else { Lanes::Portable };
-        let inner = Inner { lanes, draws: DrawBuffers::default(), permutation: Vec::new(), swaps: Vec::new() };
+        let (draws, drawn) = (DrawBuffers::default(), Drawn::default());
+        let inner = Inner { lanes, draws, permutation: Vec::new(), swaps: Vec::new(), drawn };
         Self { in_hand: Vec::new(), chosen: Vec::new(), leaves: Vec::new(), msr: MsrWork::default(), inner }
     }
 
@@ -114,9 +117,9 @@ pub(in crate::crush) struct Placement<'m, 's> {
     pub(in crate::crush) map: &'m CrushMap,
     x: u32,
     reweight: &'s [u32],
-    weight_sets: Option<&'m WeightSets>,
+    pub(in crate::crush) weight_sets: Option<&'m WeightSets>,
     distances: &'static Distances,
-    inner: &'s mut Inner,
+    pub(in crate::crush) inner: &'s mut Inner,
     pub(in crate::crush) tries: Tries,
 }
 
@@ -284,7 +287,7 @@ impl<'m, 's> Placement<'m, 's> {
     }
 
     /// Draws an item of a bucket by the bucket's own kind. `position` selects the weight set, where the map has several.
-    pub(in crate::crush) fn draw(&mut self, bucket: &Bucket, r: u32, position: usize) -> i32 {
+    pub(in crate::crush) fn draw_anew(&mut self, bucket: &Bucket, r: u32, position: usize) -> i32 {
         let x = self.x;
         let index = match &bucket.shape {
             Shape::Uniform => return self.permuted(bucket, r),

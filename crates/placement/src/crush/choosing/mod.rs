@@ -3,6 +3,7 @@
 pub(super) mod attempts;
 pub(super) mod choose;
 pub(super) mod draw;
+mod drawn;
 pub(super) mod firstn;
 pub mod hash;
 pub(super) mod hashing;
