@@ -10,7 +10,7 @@ use super::work::{Copies, RecoveryWork};
 pub(super) struct Health {
     copies: Vec<Copies>,
     /// The most pieces with which a degraded object of each pool is at risk: it may not survive the loss of another.
-    least: Vec<u16>,
+    least: Vec<u8>,
     /// The pool of each object; empty where there is one.
     pool_of: Vec<u16>,
     /// Level: objects that can be restored and lack a piece.
@@ -29,7 +29,7 @@ impl Copies {
         self.left < self.full
     }
 
-    fn is_at_risk(self, least: u16) -> bool {
+    fn is_at_risk(self, least: u8) -> bool {
         self.is_degraded() && self.left <= least
     }
 }
@@ -40,7 +40,7 @@ impl Health {
         // Beyond the losses that a code always survives, the next one may be the last.
         let least_of = |&code: &u8| {
             let code = &work.pools[usize::from(code)].code;
-            (code.pieces() - code.fault_tolerance()) as u16
+            (code.pieces() - code.fault_tolerance()) as u8
         };
         Health {
             copies,
@@ -54,7 +54,7 @@ impl Health {
     }
 
     #[inline]
-    fn least(&self, subject: u32) -> u16 {
+    fn least(&self, subject: u32) -> u8 {
         self.least[self.pool_of.get(subject as usize).map_or(0, |&pool| usize::from(pool))]
     }
 

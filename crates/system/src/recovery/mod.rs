@@ -6,6 +6,7 @@
 //! sources' buffers between request and completed write; a source at most `send_memory` being read or sent, and lets further
 //! requests wait in order. A piece that moves without being lost comes from where it is.
 
+mod asked;
 mod asking;
 mod failure;
 mod fetching;

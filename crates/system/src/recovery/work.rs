@@ -7,6 +7,7 @@ use resilver_placement::inverse::FailedSet;
 use resilver_redundancy::{Code, Pieces};
 use resilver_units::{Bytes, DeviceId, ObjectId};
 
+use super::asked::{Asked, AskedLists};
 use super::homes::{Homes, HomesScratch, PoolHomes};
 use super::needs::{Needs, Standing, Want};
 use super::places::{LOST, NOBODY};
@@ -27,10 +28,10 @@ const PARTS_AT_A_TIME: usize = 64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Copies {
     /// How many it had before anything failed; zero once it is lost for good.
-    pub full: u16,
+    pub full: u8,
     /// How many are not missing. A piece is missing from its loss until another is complete in its place; one that moves
     /// is not.
-    pub left: u16,
+    pub left: u8,
 }
 
 /// What failures ask for, object by object.
@@ -91,17 +92,6 @@ pub struct RecoveryWork {
     pub(super) homes: PoolHomes,
 }
 
-/// A piece that some device is to get: what its task is made of, in little more than a third of its room. All are listed before
-/// it is known where each device's tasks begin.
-#[derive(Clone, Copy)]
-struct Asked {
-    subject: u32,
-    destination: u32,
-    position: u8,
-    is_rebuild: bool,
-    restores: Restores,
-}
-
 /// What one thread makes of a stretch of the affected objects.
 #[derive(Default)]
 struct Part {
@@ -118,8 +108,8 @@ pub(super) fn copies_of(is_survivable: bool, stored: Pieces, missing: Pieces) ->
     if !is_survivable {
         return Copies::default();
     }
-    let full = stored.len() as u16;
-    Copies { full, left: full - stored.and(missing).len() as u16 }
+    let full = stored.len() as u8;
+    Copies { full, left: full - stored.and(missing).len() as u8 }
 }
 
 /// What the work is made for.
@@ -196,7 +186,7 @@ impl RecoveryWork {
         let mut pool_of = Vec::with_capacity(if code_of.len() > 1 { objects.len() } else { 0 });
         let mut places = Vec::with_capacity(objects.len() * stride);
         let mut copies = Vec::with_capacity(objects.len());
-        let mut asked = Vec::with_capacity(objects.len());
+        let mut asked = AskedLists::new(devices);
         let mut losses_of = vec![Losses::default(); code_of.len()];
         let chunks: Vec<_> = objects.chunks(PART_OBJECTS).enumerate().collect();
         for chunks in chunks.chunks(PARTS_AT_A_TIME) {
@@ -205,7 +195,7 @@ impl RecoveryWork {
                 pool_of.extend_from_slice(&part.pool_of);
                 places.extend_from_slice(&part.places);
                 copies.extend_from_slice(&part.copies);
-                asked.extend_from_slice(&part.asked);
+                asked.extend(&part.asked);
                 losses_of.iter_mut().zip(part.losses).for_each(|(losses, of_part)| losses.add(of_part));
             }
             if asked.len() > TASK_LIMIT {
@@ -214,7 +204,7 @@ impl RecoveryWork {
         }
         let mut losses = Losses::default();
         losses_of.iter().for_each(|&of_pool| losses.add(of_pool));
-        let (starts, tasks) = (starts_of(devices, &asked), Vec::new());
+        let (starts, tasks) = (asked.starts(), Vec::new());
         let mut work =
             RecoveryWork { pools, code_of, pool_of, objects, places, tasks, starts, copies, losses, losses_of, homes };
         work.gather(asked, buffer);
@@ -223,16 +213,21 @@ impl RecoveryWork {
     }
 
     /// A counting sort by destination, which keeps the order of each destination's tasks.
-    fn gather(&mut self, asked: Vec<Asked>, buffer: Bytes) {
+    fn gather(&mut self, asked: AskedLists, buffer: Bytes) {
         let nothing = Want { position: 0, destination: 0, is_rebuild: false };
-        let mut tasks = vec![Task::new(0, nothing, Bytes::ZERO, Bytes::new(1)); asked.len()];
+        let nothing = Task::new(0, nothing, Bytes::ZERO, Bytes::new(1));
+        let mut tasks = Vec::with_capacity(asked.len());
         let mut next = self.starts.clone();
-        for Asked { subject, destination, position, is_rebuild, restores } in asked {
-            let size = piece_bytes(self.objects[subject as usize].size, self.pool(subject).code.data());
-            let slot = &mut next[destination as usize];
-            let want = Want { position, destination, is_rebuild };
-            tasks[*slot as usize] = Task { restores, ..Task::new(subject, want, size, buffer) };
-            *slot += 1;
+        for list in asked.lists {
+            // A list's destinations follow those of the lists before, and it is given back before the next one's tasks are made.
+            tasks.resize(tasks.len() + list.len(), nothing);
+            for Asked { subject, destination, position, is_rebuild, restores } in list {
+                let size = piece_bytes(self.objects[subject as usize].size, self.pool(subject).code.data());
+                let slot = &mut next[destination as usize];
+                let want = Want { position, destination, is_rebuild };
+                tasks[*slot as usize] = Task { restores, ..Task::new(subject, want, size, buffer) };
+                *slot += 1;
+            }
         }
         self.tasks = tasks;
     }
@@ -360,16 +355,4 @@ impl Part {
         self.asked.extend(needs.wants.iter().map(asked));
         self.copies.push(copies);
     }
-}
-
-/// Where each device's tasks begin, and at last where the last ones end.
-fn starts_of(devices: usize, asked: &[Asked]) -> Vec<u32> {
-    let mut starts = vec![0u32; devices + 1];
-    for piece in asked {
-        starts[piece.destination as usize + 1] += 1;
-    }
-    for device in 0..devices {
-        starts[device + 1] += starts[device];
-    }
-    starts
 }
