@@ -4,6 +4,7 @@
 //! compiler keeps the meanings apart and the processor sees plain integers.
 
 mod bytes;
+pub mod elementary;
 mod index;
 mod ladder;
 mod rate;

@@ -1,5 +1,7 @@
 //! What an OSD lacks that was down and runs again.
 
+use resilver_units::elementary::{exp, ln_1p};
+
 use crate::settings::OsdSettings;
 
 /// Different objects that so many writes hit, evenly over so many objects.
@@ -12,7 +14,7 @@ pub fn written_objects(objects: u64, writes: f64) -> u64 {
     }
     let objects = objects as f64;
     // The logarithm of 1 - 1/n is taken by `ln_1p`, since n is large.
-    let unwritten = if objects <= 1.0 { 0.0 } else { (writes * (-1.0 / objects).ln_1p()).exp() };
+    let unwritten = if objects <= 1.0 { 0.0 } else { exp(writes * ln_1p(-1.0 / objects)) };
     (objects * (1.0 - unwritten)).ceil() as u64
 }
 

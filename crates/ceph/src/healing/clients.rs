@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use resilver_units::elementary::{exp, ln, pow};
+
 use super::record::Served;
 use crate::groups::{Group, Protection};
 use crate::input::PoolLoad;
@@ -213,7 +215,7 @@ fn slower(one: ClientState, other: ClientState) -> ClientState {
 }
 
 fn bucket(seconds: f64) -> usize {
-    ((seconds.max(1e-6) / 1e-6).ln() / 1.1_f64.ln()).min(BUCKETS as f64 - 1.0) as usize
+    (ln(seconds.max(1e-6) / 1e-6) / ln(1.1)).min(BUCKETS as f64 - 1.0) as usize
 }
 
 /// The delay that 99 % of requests stay below, of requests whose own such delays are known.
@@ -224,11 +226,10 @@ fn percentile(tails: &[f64], all: f64) -> f64 {
     if all <= 0.0 {
         return f64::NAN;
     }
-    let own = |at: usize| 1e-6 * 1.1_f64.powf(at as f64 + 0.5);
-    let slower = |x: f64| {
-        let of = |(at, weight): (usize, &f64)| if *weight > 0.0 { weight * 0.01_f64.powf(x / own(at)) } else { 0.0 };
-        tails.iter().enumerate().map(of).sum::<f64>() / all
-    };
+    let own = |at: usize| 1e-6 * pow(1.1, at as f64 + 0.5);
+    let held = tails.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
+    let falls: Vec<(f64, f64)> = held.map(|(at, &weight)| (ln(100.0) / own(at), weight)).collect();
+    let slower = |x: f64| falls.iter().map(|(fall, weight)| weight * exp(-fall * x)).sum::<f64>() / all;
     let (mut low, mut high) = (0.0, own(BUCKETS - 1));
     for _ in 0..60 {
         let middle = 0.5 * (low + high);

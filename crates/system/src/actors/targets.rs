@@ -2,6 +2,7 @@
 
 use resilver_kernel::{Purpose, Stream};
 use resilver_units::DeviceId;
+use resilver_units::elementary::pow;
 
 use super::request_traffic::Targets;
 
@@ -81,7 +82,7 @@ impl Chooser {
         let law = match targets {
             Targets::Uniform => Law::Uniform,
             Targets::Zipf { exponent } => {
-                let weights: Vec<f64> = (1..=count).map(|rank| (rank as f64).powf(-exponent)).collect();
+                let weights: Vec<f64> = (1..=count).map(|rank| pow(rank as f64, -exponent)).collect();
                 let total: f64 = weights.iter().sum();
                 let mut sum = 0.0;
                 Law::Cumulative(

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use resilver_units::elementary::pow;
+
 use super::clients::Open;
 use super::path::{Put, Visit};
 use super::stations::{Kind, Stations};
@@ -303,7 +305,7 @@ impl Chain {
         for ((way, (_, most)), held) in self.ways.iter_mut().zip(ways).zip(held) {
             way.held = held;
             let found = if held { most } else { common };
-            way.rate = if way.rate > 0.0 { way.rate.powf(1.0 - part) * found.powf(part) } else { found };
+            way.rate = if way.rate > 0.0 { way.rate * pow(found / way.rate, part) } else { found };
             all += found;
         }
         self.rate = self.ways.iter().map(|way| way.rate).sum();

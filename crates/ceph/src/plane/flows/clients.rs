@@ -1,5 +1,7 @@
 //! Clients beside flows: they come at random and take first what their class has, and see what recovery has under way.
 
+use resilver_units::elementary::{ln, pow};
+
 use super::stations::{Kind, Station, Stations};
 use crate::plane::{ClientLoad, ClientState, MOST_UNDER_WAY, OpClass, law};
 use crate::settings::OpQueue;
@@ -130,7 +132,7 @@ impl Stations {
             // Clients go before what has no reservation, and wait for no more than a thread.
             waiting = 0.0;
         }
-        let all_busy = busy.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
+        let all_busy = pow(busy, (2.0 * (servers + 1.0)).sqrt() - 2.0);
         let found = waiting / servers + (repairs + residual) / (servers * servers);
         let wait = all_busy * found / (1.0 - (load / servers).min(0.99));
         wait.min(f64::from(MOST_UNDER_WAY) / open.requests.max(1e-300))
@@ -162,7 +164,7 @@ impl Stations {
         // under way is bounded, and one in a hundred finds about twice of it.
         let own = open.load / servers;
         let among = (open.residual / (servers * servers * (1.0 - own.min(0.99)))).min(wait);
-        let tail = among / own.max(1e-9) * (own / 0.01).max(1.0).ln() + 2.0 * (wait - among);
+        let tail = among / own.max(1e-9) * ln((own / 0.01).max(1.0)) + 2.0 * (wait - among);
         let p99 = open.longest + tail.max(2.0 * waits.into_iter().fold(0.0, f64::max));
         ClientState { served, mean_seconds: mean, p99_seconds: p99, busy }
     }

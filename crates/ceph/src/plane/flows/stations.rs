@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use resilver_units::elementary::{exp, pow};
+
 use super::chains::Own;
 use super::path::{Put, Visit};
 use crate::input::{DeviceLaw, NetworkInput, OsdInput};
@@ -96,7 +98,7 @@ impl Station {
         let load = ((self.sums.load + self.first.load + self.open.load - own.load) / servers).clamp(0.0, MOST_LOAD);
         let mut wait = residual / (servers * servers * (1.0 - load));
         if servers > 1.0 {
-            wait *= load.powf((2.0 * (servers + 1.0)).sqrt() - 2.0);
+            wait *= pow(load, (2.0 * (servers + 1.0)).sqrt() - 2.0);
         }
         // Sums keep a trace of what has left them, which is nobody's service.
         if immediate && self.sums.load > 1e-9 {
@@ -120,7 +122,7 @@ impl Station {
         // Each request goes no sooner than what it pays after the one before, so that one waits that follows a cheaper one closely; those
         // of its own kind keep their distance by themselves.
         let others = (self.sums.rate - visit.put.rate).max(0.0);
-        let close = if others * pays > 1e-9 { pays - (1.0 - (-others * pays).exp()) / others } else { 0.0 };
+        let close = if others * pays > 1e-9 { pays - (1.0 - exp(-others * pays)) / others } else { 0.0 };
         if self.price == 0.0 {
             return close;
         }

@@ -11,6 +11,8 @@
 //! The positions of an indep step do likewise in their first round. A further attempt belongs to one position, which makes it
 //! only if its first winner won for a position before it; so where a target wins one, only that winner is looked for.
 
+use resilver_units::elementary::pow;
+
 use crate::crush::choosing::attempts::{Looks, firstn_looks, indep_looks};
 use crate::crush::choosing::draw::first_at_least;
 use crate::crush::choosing::hashing::{hash_items, largest_draw, raise_draws};
@@ -140,7 +142,7 @@ impl FlatScreen {
             // A draw d wins only if all others are at most d + window. That a target draws so, below some bound, and wins, has
             // at most the chance share^(rivals + 1) / (rivals + 1), where the share is that of draws up to bound + window.
             let share =
-                (negligible / look.chance * (rivals + 1.0) / targets.len().max(1) as f64).powf(1.0 / (rivals + 1.0));
+                pow(negligible / look.chance * (rivals + 1.0) / targets.len().max(1) as f64, 1.0 / (rivals + 1.0));
             (look.attempt, ((share.min(1.0) * DRAWS as f64) as u32).saturating_sub(window + 1))
         });
         let least_draws: Vec<(u32, u32)> = least_draws.collect();

@@ -8,6 +8,8 @@
 //! A map that a cluster saved may hold straws calculated under an earlier version than its tunable says; only the binary
 //! form tells.
 
+use resilver_units::elementary::pow;
+
 /// Straw length of each item, 16.16 fixed point.
 ///
 /// # Arguments
@@ -52,7 +54,7 @@ pub(crate) fn straw_lengths(weights: &[u32], version: u32) -> Vec<u32> {
         // The product is taken in 32 bits, as in the builder: it wraps for heavy buckets.
         let weight_next = f64::from(remaining.wrapping_mul(next_weight - weight));
         let share_below = weight_below / (weight_below + weight_next);
-        straw *= (1.0 / share_below).powf(1.0 / f64::from(remaining));
+        straw *= pow(1.0 / share_below, 1.0 / f64::from(remaining));
         last_weight = f64::from(weight);
     }
     straws
