@@ -5,10 +5,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use resilver_ceph::{CephError, ClusterInput, Column, HealError};
+use resilver_ceph::{ClusterInput, Column, HealError};
 use resilver_system::read;
 
-use crate::errors::{CoreSimulationError, config_error, placement_error, system_error};
+use crate::errors::{classed, system_error};
 use crate::tables::{Table, arrow_error};
 
 /// Steps of the loop between two looks at Python: a fraction of a second of a large cluster.
@@ -65,9 +65,5 @@ fn array(column: Column) -> ArrayRef {
 }
 
 fn heal_error(error: HealError) -> PyErr {
-    match error {
-        HealError::Cluster(error @ CephError::Crush { .. }) => placement_error(error),
-        HealError::Law(text) => CoreSimulationError::new_err(text),
-        other => config_error(other),
-    }
+    classed(error.class(), error)
 }

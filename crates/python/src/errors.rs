@@ -6,6 +6,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use resilver_system::{FaultError, SystemError};
+use resilver_units::ErrorClass;
 
 create_exception!(_core, CoreConfigError, PyException, "A part of the system cannot be built as asked.");
 create_exception!(_core, CoreFaultError, PyException, "Faults are of what a system has not: a tuple for each.");
@@ -31,14 +32,21 @@ pub fn placement_error(error: impl ToString) -> PyErr {
     CorePlacementError::new_err(error.to_string())
 }
 
+/// An error of a class, as Python has it.
+pub fn classed(class: ErrorClass, error: impl ToString) -> PyErr {
+    match class {
+        ErrorClass::Config => config_error(error),
+        ErrorClass::Placement => placement_error(error),
+        ErrorClass::Simulation => CoreSimulationError::new_err(error.to_string()),
+    }
+}
+
 /// What went wrong: what the study asked for, or the run itself. Of faults a tuple each: key, number, name, rule, remedy, names
 /// that there are.
 pub fn system_error(error: SystemError) -> PyErr {
     let tuple = |FaultError { key, count, name, rule, remedy, known }| (key, count, name, rule, remedy, known);
     match error {
-        SystemError::Kernel(_) | SystemError::Conservation(_) => CoreSimulationError::new_err(error.to_string()),
-        SystemError::Placement(why) => placement_error(why),
         SystemError::Faults(errors) => CoreFaultError::new_err((errors.into_iter().map(tuple).collect::<Vec<_>>(),)),
-        _ => config_error(error),
+        error => classed(error.class(), error),
     }
 }

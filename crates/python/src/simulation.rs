@@ -3,7 +3,7 @@
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use resilver_system::{Moved, Named, Phase, SystemConfig, system_of};
+use resilver_system::{Moved, Named, SystemConfig, system_of};
 
 use crate::crush::CrushMap;
 use crate::errors::{CoreSimulationError, system_error};
@@ -63,13 +63,7 @@ impl Simulation {
     /// rebuilt, lost copies to rebuild).
     fn advance(&mut self, py: Python<'_>) -> PyResult<(&'static str, f64, u64, f64, u64, u64)> {
         py.detach(|| self.simulation.advance()).map_err(system_error)?;
-        let phase = match self.simulation.phase() {
-            Phase::Placing => "placing",
-            Phase::Scanning => "scanning",
-            Phase::Rebuilding => "rebuilding",
-            Phase::Serving => "serving",
-            Phase::Done => "done",
-        };
+        let phase = self.simulation.phase().name();
         let Moved { events, simulated, rebuilt_pieces, pieces_to_rebuild } = self.simulation.moved();
         let fraction = self.simulation.fraction();
         Ok((phase, fraction, events, simulated.seconds(), rebuilt_pieces, pieces_to_rebuild))

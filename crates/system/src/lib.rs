@@ -79,6 +79,7 @@ pub use ways::PartUse;
 use resilver_kernel::KernelError;
 use resilver_population::PopulationError;
 use resilver_redundancy::CodeError;
+use resilver_units::ErrorClass;
 use thiserror::Error;
 
 /// Why a system cannot be simulated.
@@ -233,4 +234,16 @@ pub enum SystemError {
     /// The model broke a conservation law: a bug.
     #[error(transparent)]
     Conservation(#[from] ConservationError),
+}
+
+impl SystemError {
+    /// What it is about.
+    #[must_use]
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            SystemError::Kernel(_) | SystemError::Conservation(_) => ErrorClass::Simulation,
+            SystemError::Placement(_) => ErrorClass::Placement,
+            _ => ErrorClass::Config,
+        }
+    }
 }

@@ -15,8 +15,8 @@ use crate::SystemError;
 /// Most files in a part, the piece of work of one thread.
 const PART_FILES: u64 = 1 << 14;
 /// Parts in a block, after which the caller gets a chance to show progress or to stop; where files have many objects, parts
-/// are smaller.
-const BLOCK_PARTS: u64 = 256;
+/// are smaller. A page has one thread, of half the speed.
+const BLOCK_PARTS: u64 = if cfg!(target_family = "wasm") { 8 } else { 256 };
 /// Files in the first block, while it is not known how many objects a file has.
 const FIRST_BLOCK_FILES: u64 = 1 << 12;
 /// What a block may grow by from one to the next.

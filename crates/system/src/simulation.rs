@@ -43,6 +43,20 @@ pub enum Phase {
     Done,
 }
 
+impl Phase {
+    /// Its name where progress is told.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Placing => "placing",
+            Phase::Scanning => "scanning",
+            Phase::Rebuilding => "rebuilding",
+            Phase::Serving => "serving",
+            Phase::Done => "done",
+        }
+    }
+}
+
 /// How far the data movement of a run has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {

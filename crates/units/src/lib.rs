@@ -5,12 +5,14 @@
 
 mod bytes;
 pub mod elementary;
+mod error_class;
 mod index;
 mod ladder;
 mod rate;
 mod time;
 
 pub use bytes::Bytes;
+pub use error_class::ErrorClass;
 pub use index::{DeviceId, EndpointId, GroupId, ObjectId};
 pub use ladder::SizeLadder;
 pub use rate::{BytesPerSecond, RateError, TimePerByte};

@@ -21,7 +21,7 @@ pub(crate) use record::{Record, Sample, Served};
 use std::collections::BTreeSet;
 
 use resilver_kernel::Digest;
-use resilver_units::SimTime;
+use resilver_units::{ErrorClass, SimTime};
 
 use crate::agents::{Agent, Balancer, Manager, Monitor};
 use crate::error::CephError;
@@ -53,6 +53,18 @@ pub enum HealError {
     /// A law of conservation was broken: a defect of this program.
     #[error("{0}: this is a defect of resilver, please report it with the input")]
     Law(String),
+}
+
+impl HealError {
+    /// What it is about.
+    #[must_use]
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            HealError::Cluster(CephError::Crush { .. }) => ErrorClass::Placement,
+            HealError::Cluster(CephError::Invalid(_)) | HealError::Time { .. } => ErrorClass::Config,
+            HealError::Law(_) => ErrorClass::Simulation,
+        }
+    }
 }
 
 /// A cluster that heals.

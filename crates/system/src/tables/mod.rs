@@ -31,6 +31,21 @@ pub enum Column {
     Metrics(Vec<Option<Metric>>),
 }
 
+impl Column {
+    /// How many rows it has.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        match self {
+            Column::Numbers(cells) => cells.len(),
+            Column::Counts(cells) => cells.len(),
+            Column::Reals(cells) => cells.len(),
+            Column::Flags(cells) => cells.len(),
+            Column::Texts(cells) => cells.len(),
+            Column::Metrics(cells) => cells.len(),
+        }
+    }
+}
+
 /// A number or a text that a run came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Metric {
