@@ -10,6 +10,7 @@
     python3 dev.py lint [--fix]           formatting, lints and types; --fix repairs them
     python3 dev.py bench [NAME...]        benches, each prints its goal beside its rate
     python3 dev.py docs                   the documentation, into docs/_build/html
+    python3 dev.py web                    the core for browsers, as WebAssembly
 
 It needs Python 3.11 or later, Rust and a C linker, and nothing installed from a package index:
 it makes `.venv` itself, from the pins in pyproject.toml and constraints.txt, and does again only
@@ -36,9 +37,11 @@ from functools import partial
 from tools.checkout import (
     BIN,
     INTERRUPTED,
+    MACHINE_LACKS,
     ROOT,
     STEP_FAILED,
     DevError,
+    child_environment,
     display,
     maturin_environment,
     prepare,
@@ -46,6 +49,7 @@ from tools.checkout import (
     say,
 )
 from tools.summaries import SLOW_SECONDS, cargo_summary, pytest_summary, slowest
+from tools.web import build_web
 
 
 def run_captured(command: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
@@ -226,6 +230,7 @@ def command_test(arguments: Sequence[str], steps: Steps) -> int:
         lint_steps(steps, env)
         steps.step("cargo", lambda: counted(steps, cargo, env, cargo_summary))
         steps.join()
+        steps.step("web", lambda: web_for_tests(env))
     steps.step("pytest", lambda: counted(steps, pytest, env, pytest_summary))
     return steps.report("dev.py test" + (" (a selection of the Python tests)" if selected else ""))
 
@@ -295,13 +300,29 @@ def command_docs() -> int:
     return 0
 
 
+def command_web() -> int:
+    """Build the core for browsers and say where it is."""
+    print(build_web(child_environment()))
+    return 0
+
+
+def web_for_tests(env: dict[str, str]) -> None:
+    """Build what the tests in a browser run; they are skipped where nothing builds it."""
+    try:
+        build_web(env, "dev")
+    except DevError as problem:
+        if problem.code != MACHINE_LACKS:
+            raise
+        say(f"{problem}: the tests of the core in a browser are skipped")
+
+
 def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """Split the command line into our options and the words that another program gets."""
     parser = argparse.ArgumentParser(
         prog="dev.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(
-        dest="command", required=True, metavar="run | test | verify | lint | bench | docs"
+        dest="command", required=True, metavar="run | test | verify | lint | bench | docs | web"
     )
     commands.add_parser(
         "run", add_help=False, help="build, then `resilver demo` or the command given"
@@ -330,6 +351,7 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     for sub in (test, lint, bench):
         sub.add_argument("--keep-going", action="store_true", help="go on after a step that failed")
     commands.add_parser("docs", help="build the documentation")
+    commands.add_parser("web", help="build the core for browsers, as WebAssembly")
     if arguments[:1] == ["run"]:
         # All words after `run` are resilver's, --help among them.
         return argparse.Namespace(command="run"), list(arguments[1:])
@@ -356,6 +378,8 @@ def main(arguments: Sequence[str]) -> int:
             return command_lint(steps, options.fix)
         if options.command == "bench":
             return command_bench(options.names, steps)
+        if options.command == "web":
+            return command_web()
         return command_docs()
     except DevError as problem:
         if steps.rows and problem.code == STEP_FAILED:

@@ -234,13 +234,14 @@ def install(stamp: dict[str, object], extras: Sequence[str], env: dict[str, str]
     write_stamp(VENV_STAMP, {**stamp, "pins": pins, "installed": sorted({*kept, *wanted})})
 
 
-def core_inputs(compiler: str, environment: object, flags: str) -> str:
-    """Return a hash of all that the native module is made from: no tests, no benches."""
+def core_inputs(compiler: str, environment: object, flags: str, border: str = "python") -> str:
+    """Return a hash of all that a border is made from: no tests, no benches, no other border."""
     digest = hashlib.sha256(json.dumps([compiler, environment, flags]).encode())
     files = [ROOT / "Cargo.toml", ROOT / "pyproject.toml"]
+    others = {"target", *({"python", "web"} - {border})}
     for path in sorted((ROOT / "crates").rglob("*")):
         inside = path.relative_to(ROOT / "crates").parts
-        if path.is_file() and "target" not in inside and inside[1] not in ("benches", "tests"):
+        if path.is_file() and others.isdisjoint(inside) and inside[1] not in ("benches", "tests"):
             files.append(path)
     for path in files:
         digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -71,6 +72,11 @@ class Prepared:
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...]
     failure_rates: Mapping[str, float]
+
+    @property
+    def text(self) -> str:
+        """The core's input as it gets it."""
+        return json.dumps(self.input, separators=(",", ":"))
 
 
 def prepare(report: ClusterReport, plan: Plan, asked: Asked) -> Prepared:

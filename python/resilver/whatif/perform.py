@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,7 +49,7 @@ def answer_of(report: ClusterReport, plan: Plan, asked: Asked, told: Told | None
 
 def _performed(ready: Prepared, told: Told | None, done: int = 0, total: int = 1) -> WhatIf:
     healed = heal(
-        json.dumps(ready.input, separators=(",", ":")),
+        ready.text,
         None if told is None else lambda state: told(done, total, state),
     )
     tables = {name: conform(name, healed.tables.get(name)) for name in TABLES}

@@ -1,0 +1,8 @@
+"""The core in a browser: what a page gives the WebAssembly module, and where that module is."""
+
+from __future__ import annotations
+
+from resilver.browser.module import core_module
+from resilver.browser.request import CoreRequest, cluster_request, system_request
+
+__all__ = ["CoreRequest", "cluster_request", "core_module", "system_request"]

@@ -1,0 +1,139 @@
+"""dev.py web takes the compiler that a machine has, and builds only what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import dev
+from tests.unit.test_dev import bare_machine, run_dev, small_checkout
+from tools import checkout, web
+
+PRINTS = 'if [ "$1" = --version ]; then echo "rustc 1.96.0 (0 2026-01-01)"; else echo {}; fi'
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with one source, on a machine without Debian's compiler."""
+    folder = small_checkout(tmp_path)
+    (folder / "crates" / "web" / "src").mkdir(parents=True)
+    (folder / "crates" / "web" / "src" / "lib.rs").write_text("fn a() {}", encoding="utf-8")
+    (folder / "python" / "resilver" / "browser").mkdir(parents=True)
+    monkeypatch.setattr(checkout, "ROOT", folder)
+    monkeypatch.setattr(checkout, "BUILD", folder / ".build")
+    monkeypatch.setattr(web, "DEBIAN_RUSTC", tmp_path / "absent")
+    monkeypatch.setattr(web, "DEBIAN_CARGO", tmp_path / "absent")
+    return folder
+
+
+def rustup(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A machine on which rustup has the target."""
+    (folder / "target").mkdir(parents=True)
+    (folder / "target" / "libstd-0.rlib").touch()
+    env = bare_machine(folder, rustc=PRINTS.format(folder / "target"))
+    # What is started is looked for on our own PATH.
+    monkeypatch.setenv("PATH", env["PATH"])
+    return env
+
+
+def debian(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A machine on which Debian's compiler for the web is, beside a rustup without the target."""
+    source = folder / "root" / web.DEBIAN_LIBRARY
+    source.parent.mkdir(parents=True)
+    source.touch()
+    env = bare_machine(folder, rustc="echo nowhere", **{web.DEBIAN_LINKER: ""})
+    own = bare_machine(folder / "debian", rustc=PRINTS.format(folder / "root"), cargo="")["PATH"]
+    monkeypatch.setattr(web, "DEBIAN_RUSTC", Path(own) / "rustc")
+    monkeypatch.setattr(web, "DEBIAN_CARGO", Path(own) / "cargo")
+    monkeypatch.setenv("PATH", env["PATH"])
+    return env
+
+
+def test_rustup_s_compiler_is_taken_as_it_is(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = web.find_compiler(rustup(tmp_path / "rustup", monkeypatch))
+    assert (found.cargo, found.env, found.options) == ("cargo", {}, ())
+    assert found.version.startswith("rustc 1.96")
+
+
+def test_debian_s_compiler_builds_the_library(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = web.find_compiler(debian(tmp_path / "machine", monkeypatch))
+    assert found.cargo == str(web.DEBIAN_CARGO)
+    assert found.env["RUSTC"] == str(web.DEBIAN_RUSTC)
+    assert "build-std=std,panic_abort" in found.options
+
+
+@pytest.mark.parametrize("lacking", ["linker", "library", "cargo", "old"])
+def test_half_of_debian_s_compiler_is_none(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacking: str
+) -> None:
+    env = debian(tmp_path / "machine", monkeypatch)
+    if lacking == "linker":
+        (Path(env["PATH"]) / web.DEBIAN_LINKER).unlink()
+    elif lacking == "library":
+        (tmp_path / "machine" / "root" / web.DEBIAN_LIBRARY).unlink()
+    elif lacking == "cargo":
+        web.DEBIAN_CARGO.unlink()
+    else:
+        text = web.DEBIAN_RUSTC.read_text(encoding="utf-8").replace("1.96", "1.63")
+        web.DEBIAN_RUSTC.write_text(text, encoding="utf-8")
+    with pytest.raises(checkout.DevError, match="rustup target add") as problem:
+        web.find_compiler(env)
+    assert web.PACKAGES in str(problem.value) and problem.value.code == 2
+
+
+def test_the_command_says_what_a_machine_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where this machine has Debian's compiler, its linker is not on the PATH of this test."""
+    done = run_dev(tmp_path, bare_machine(tmp_path), "web")
+    assert done.returncode == 2
+    assert "no compiler for browsers" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_tests_go_on_without_a_compiler(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env = bare_machine(tmp_path / "bare")
+    monkeypatch.setenv("PATH", env["PATH"])
+    dev.web_for_tests(env)
+    assert "are skipped" in capsys.readouterr().out
+
+
+def test_it_is_built_only_when_sources_or_the_profile_changed(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A source of the border to Python is none of it."""
+    env = rustup(tmp_path / "rustup", monkeypatch)
+    commands: list[Sequence[str]] = []
+
+    def build(command: Sequence[str], env: dict[str, str]) -> int:
+        commands.append(command)
+        profile = command[command.index("--profile") + 1]
+        built = Path(env["CARGO_TARGET_DIR"]) / web.TARGET / profile / "resilver_web.wasm"
+        built.parent.mkdir(parents=True, exist_ok=True)
+        built.write_text(f"module {len(commands)}", encoding="utf-8")
+        return 0
+
+    monkeypatch.setattr(web, "run", build)
+
+    def builds(profile: str = "web") -> int:
+        assert web.build_web(env, profile).read_text(encoding="utf-8") == f"module {len(commands)}"
+        return len(commands)
+
+    assert builds() == builds() == 1
+    assert builds("dev") == builds("dev") == 2
+    assert not web.is_outdated(env)
+    (place / "crates" / "web" / "src" / "lib.rs").write_text("fn b() {}", encoding="utf-8")
+    assert web.is_outdated(env)
+    assert builds() == builds() == 3
+    (place / "crates" / "python").mkdir()
+    (place / "crates" / "python" / "Cargo.toml").write_text("", encoding="utf-8")
+    assert builds() == 3
+    web.module().unlink()
+    assert builds() == 4
