@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from resilver.browser import CoreRequest, cluster_request, system_request
-from tests.browser.chromium import Page, chromium, find_chromium
+from tests.browser.chromium import Page
 from tests.browser.core_answers import (
     Answer,
     asked_of_node,
@@ -53,21 +52,12 @@ def answers_of_node(requests: dict[str, CoreRequest]) -> dict[str, Answer]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Page]:
-    program = find_chromium()
-    if program is None:
-        pytest.skip("no Chromium on PATH: install it (Debian: apt-get install chromium)")
-    with chromium(program) as page:
-        yield page
-
-
-@pytest.fixture(scope="module")
 def answers_of_chromium(
-    browser: Page, requests: dict[str, CoreRequest], tmp_path_factory: pytest.TempPathFactory
+    page: Page, requests: dict[str, CoreRequest], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Answer]:
     folder = tmp_path_factory.mktemp("core")
-    answers = in_chromium(browser, folder, list(requests.values()))
-    assert browser.complaints() == []
+    answers = in_chromium(page, folder, list(requests.values()))
+    assert page.complaints() == []
     return dict(zip(requests, answers, strict=True))
 
 
@@ -89,12 +79,12 @@ def test_chromium_answers_as_natively(
 
 @pytest.mark.browser
 def test_a_real_cluster_is_answered_as_natively(
-    shared_data: Path, browser: Page, tmp_path: Path
+    shared_data: Path, page: Page, tmp_path: Path
 ) -> None:
     run, ready = real_system(shared_data), real_cluster(shared_data)
     asked = [system_request(run.system, run.seed), cluster_request(ready)]
     natively = [of_system(run), of_cluster(ready)]
-    for answers in (in_node(asked), in_chromium(browser, tmp_path, asked)):
+    for answers in (in_node(asked), in_chromium(page, tmp_path, asked)):
         pairs = zip(OF_REAL, natively, answers, strict=True)
         found = {name: told for name, *both in pairs if (told := differences(*both))}
         assert not found

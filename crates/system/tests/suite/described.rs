@@ -162,16 +162,8 @@ fn tables_have_columns_of_one_length_and_say_what_metrics_say() {
     let metrics = metrics(simulation.report().unwrap(), &named);
     let metric = |wanted: &str| metrics.iter().find(|(name, _)| name == wanted).and_then(|(_, value)| value.clone());
     let tables = tables(&simulation);
-    let length = |column: &Column| match column {
-        Column::Numbers(cells) => cells.len(),
-        Column::Counts(cells) => cells.len(),
-        Column::Reals(cells) => cells.len(),
-        Column::Flags(cells) => cells.len(),
-        Column::Texts(cells) => cells.len(),
-        Column::Metrics(cells) => cells.len(),
-    };
     for table in &tables {
-        let lengths: Vec<usize> = table.columns.iter().map(|(_, column)| length(column)).collect();
+        let lengths: Vec<usize> = table.columns.iter().map(|(_, column)| column.rows()).collect();
         assert!(lengths.windows(2).all(|pair| pair[0] == pair[1]), "{}: {lengths:?}", table.name);
     }
     let counts = |table: &str, wanted: &str| -> u64 {
