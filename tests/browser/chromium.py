@@ -28,6 +28,20 @@ FLAGS = (
     "--proxy-server=127.0.0.1:9",
 )  # fmt: skip
 
+LEFT = frozenset(
+    {
+        "Inspected target navigated or closed",
+        "Execution context was destroyed.",
+        "Cannot find context with specified id",
+        "Cannot find default execution context",
+    }
+)
+"""What the browser answers a question to a page that goes while it is asked."""
+
+
+class PageLeftError(RuntimeError):
+    """The page went, or came again, while a question was put to it."""
+
 
 def find_chromium() -> str | None:
     """The browser's path, or None where there is none."""
@@ -64,7 +78,9 @@ class Page:
             answer = self._receive(until, method)
             if answer.get("id") == self._last:
                 if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']}")
+                    problem = f"{method}: {answer['error']}"
+                    left = answer["error"].get("message", "") in LEFT
+                    raise PageLeftError(problem) if left else RuntimeError(problem)
                 return dict(answer["result"])
             self.events.append(answer)
 
@@ -109,10 +125,17 @@ class Page:
     def wait(self, condition: str, seconds: float = 60.0) -> None:
         """Wait until a JavaScript condition holds."""
         until = time.monotonic() + seconds
-        while not self.evaluate(condition):
+        while not self._holds(condition):
             if time.monotonic() > until:
                 raise TimeoutError(f"{condition} did not come true; console: {self.complaints()}")
             time.sleep(0.05)
+
+    def _holds(self, condition: str) -> bool:
+        """Whether a condition holds; not on a page that comes again while it is asked."""
+        try:
+            return bool(self.evaluate(condition))
+        except PageLeftError:
+            return False
 
     def complaints(self) -> list[str]:
         """Errors and warnings on the console, and exceptions nobody caught."""
