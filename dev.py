@@ -10,7 +10,7 @@
     python3 dev.py lint [--fix]           formatting, lints and types; --fix repairs them
     python3 dev.py bench [NAME...]        benches, each prints its goal beside its rate
     python3 dev.py docs                   the documentation, into docs/_build/html
-    python3 dev.py web                    the core for browsers, as WebAssembly
+    python3 dev.py web                    the page that computes, and its core as WebAssembly
 
 It needs Python 3.11 or later, Rust and a C linker, and nothing installed from a package index:
 it makes `.venv` itself, from the pins in pyproject.toml and constraints.txt, and does again only
@@ -48,6 +48,7 @@ from tools.checkout import (
     run,
     say,
 )
+from tools.front import build_front, check_front
 from tools.summaries import SLOW_SECONDS, cargo_summary, pytest_summary, slowest
 from tools.web import build_web
 
@@ -301,8 +302,11 @@ def command_docs() -> int:
 
 
 def command_web() -> int:
-    """Build the core for browsers and say where it is."""
-    print(build_web(child_environment()))
+    """Build the page that computes and say where its core is."""
+    env = child_environment()
+    core = build_web(env)
+    build_front(env)
+    print(core)
     return 0
 
 
@@ -310,10 +314,12 @@ def web_for_tests(env: dict[str, str]) -> None:
     """Build what the tests in a browser run; they are skipped where nothing builds it."""
     try:
         build_web(env, "dev")
+        check_front(env)
+        build_front(env)
     except DevError as problem:
         if problem.code != MACHINE_LACKS:
             raise
-        say(f"{problem}: the tests of the core in a browser are skipped")
+        say(f"{problem}: the tests of the page that computes are skipped")
 
 
 def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -351,7 +357,7 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     for sub in (test, lint, bench):
         sub.add_argument("--keep-going", action="store_true", help="go on after a step that failed")
     commands.add_parser("docs", help="build the documentation")
-    commands.add_parser("web", help="build the core for browsers, as WebAssembly")
+    commands.add_parser("web", help="build the page that computes, with the core as WebAssembly")
     if arguments[:1] == ["run"]:
         # All words after `run` are resilver's, --help among them.
         return argparse.Namespace(command="run"), list(arguments[1:])

@@ -295,10 +295,15 @@ def prepare(
     return env
 
 
-def run(command: Sequence[str], env: dict[str, str], ok: Sequence[int] = (0,)) -> int:
-    """Run a tool, its output straight to the terminal; a code not in `ok` is a DevError."""
+def run(
+    command: Sequence[str], env: dict[str, str], ok: Sequence[int] = (0,), folder: str = ""
+) -> int:
+    """Run a tool, its output straight to the terminal; a code not in `ok` is a DevError.
+
+    It runs in the checkout, or in a folder of it.
+    """
     try:
-        code = subprocess.run(command, env=env, cwd=ROOT).returncode
+        code = subprocess.run(command, env=env, cwd=ROOT / folder).returncode
     except FileNotFoundError:
         raise DevError(
             f"{command[0]} is not there; remove .venv and run dev.py again", MACHINE_LACKS

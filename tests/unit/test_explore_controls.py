@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resilver.explore.controls import Control, cluster_offers, group_of, made_under
+from resilver.explore.controls import (
+    COMBINATIONS_MAX,
+    Control,
+    Offer,
+    Option,
+    Stop,
+    group_of,
+)
+from resilver.explore.offers import cluster_groups, made_under
 from resilver.explore.patches import changes_between, patched
-from resilver.importers.ceph import ClusterReport
 from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.plan import plan_of_options
 from tests.unit.what_if_clusters import of_release, small_report
@@ -43,36 +51,56 @@ def test_a_patch_is_small() -> None:
     assert found == [[["seed"]], [["osds", 3, "device", "rate"], 2.0]]
 
 
-@pytest.mark.parametrize("report", [of_release(16, 2, 0), of_release(18, 2, 4)])
-def test_choices_together_are_what_the_options_say(report: ClusterReport) -> None:
-    """Stops of all groups at once, drawn at random, beside a plan that sets a setting itself."""
-    plan = plan_of_options({"fail": ["osd.3 @ 1 h"], "set_option": ["osd_heartbeat_grace=30"]})
-    asked = Asked()
-    base, make = prepare(report, plan, asked), made_under(report, plan, asked)
-    groups = [group_of(offers, base, make) for offers in cluster_offers(report, base)]
-    assert any(group.controls for group in groups)
+@pytest.mark.parametrize("release", [(16, 2, 0), (18, 2, 4)])
+def test_choices_together_are_what_the_options_say(release: tuple[int, int, int]) -> None:
+    """Stops of all groups at once, drawn at random."""
+    report, asked = of_release(*release), Asked()
+    base, make = prepare(report, plan_of_options({}), asked), made_under(report, asked)
+    groups = cluster_groups(report, base, asked)
+    assert len(groups) == 5
     draw = random.Random(7)
     for _ in range(20):
         patches, options = [], []
         for group in groups:
             chosen = tuple(draw.randrange(len(control.stops)) for control in group.controls)
             patches += group.patches[chosen]
-            for control, number in zip(group.controls, chosen, strict=True):
-                option = control.stops[number].option
-                options += [(option[0], option[1])] if option else []
-        assert patched(base.input, patches) == make(options).input
+            stops = [one.stops[at] for one, at in zip(group.controls, chosen, strict=True)]
+            options += [stop.option for stop in stops if stop.option]
+        assert patched(base.input, patches) == make(options)
 
 
 def test_how_things_are_is_a_stop_that_changes_nothing() -> None:
-    report = small_report()
-    plan, asked = plan_of_options({}), Asked()
-    base = prepare(report, plan, asked)
-    for offers in cluster_offers(report, base):
-        group = group_of(offers, base, made_under(report, plan, asked))
+    report, asked = small_report(), Asked()
+    base = prepare(report, plan_of_options({}), asked)
+    for group in cluster_groups(report, base, asked):
         at_rest = tuple(control.chosen for control in group.controls)
         assert group.patches[at_rest] == []
         assert all(patches for chosen, patches in group.patches.items() if chosen != at_rest)
         assert all(_is_stated(control) for control in group.controls)
+
+
+def test_a_stated_load_is_how_things_are() -> None:
+    report = small_report()
+    asked = Asked(load=("vms: 500 reads/s of 16 KiB",))
+    groups = cluster_groups(report, prepare(report, plan_of_options({}), asked), asked)
+    (load,) = [one for group in groups for one in group.controls if one.key == "load"]
+    assert load.stops[load.chosen].label == "vms: 500 reads/s of 16 KiB"
+    assert load.origin == "stated"
+
+
+def test_too_many_combinations_lose_stops_between_the_ends() -> None:
+    def make(options: Sequence[Option]) -> dict[str, Any]:
+        return dict(options)
+
+    offers = [
+        Offer(key, key, "", tuple(Stop(str(at), (key, str(at))) for at in range(20)), "?", "stated")
+        for key in ("a", "b", "c")
+    ]
+    group = group_of(offers, {}, make)
+    assert len(group.patches) <= COMBINATIONS_MAX
+    for control in group.controls:
+        assert control.stops[control.chosen].option is None
+        assert control.stops[-1].label == "19"
 
 
 def _is_stated(control: Control) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resilver.browser.module import core_module
+from resilver.browser.module import browser_file, core_module
 from resilver.browser.request import CoreRequest, cluster_request, system_request
 
-__all__ = ["CoreRequest", "cluster_request", "core_module", "system_request"]
+__all__ = ["CoreRequest", "browser_file", "cluster_request", "core_module", "system_request"]

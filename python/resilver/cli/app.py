@@ -63,6 +63,12 @@ _COMMANDS = {
             "Say what a failure, an expansion or another change does to a real "
             "Ceph cluster beforehand.",
         ),
+        Promise(
+            "explore",
+            "explore:explore",
+            "Write one offline page that computes: fail parts of a system by a click and see how "
+            "it heals.",
+        ),
     ],
     "Judge": [
         Promise(

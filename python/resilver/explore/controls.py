@@ -1,27 +1,27 @@
-"""What a page lets its reader choose of a cluster, and what each choice makes of the core's input.
+"""What a page lets its reader choose, and what each choice makes of the core's input.
 
 A control has *stops*: the values that its reader may choose, one of which is how things are. What a
 stop changes is found by having the input made for it (`resilver.explore.patches`). Controls of
-different groups change different places, so their patches may be made together; settings heed each
-other, so that those of one group are made for every combination of their stops.
+different groups change different places, so their patches may be made together; those that heed
+each other are of one group, whose patches are made for every combination of their stops.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from resilver import catalog
 from resilver.errors import ConfigError
 from resilver.explore.patches import Patch, changes_between
-from resilver.importers.ceph import ClusterReport
-from resilver.whatif.answer import Assumption
-from resilver.whatif.asking import Asked, Prepared, prepare
-from resilver.whatif.plan import Plan, plan_of_options
 
 COMBINATIONS_MAX = 1_000
 """Combinations of stops of one group that a page holds at the most."""
+
+Option = tuple[str, str]
+"""What states a value: an option and its value, or a key and its value."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Stop:
 
     Attributes:
         label: The value with its unit.
-        option: What states it on the command line; empty where it is how things are.
+        option: What states it; None where it is how things are.
     """
 
     label: str
-    option: tuple[str, ...] = ()
+    option: Option | None = None
 
 
 @dataclass(frozen=True)
@@ -81,131 +81,83 @@ class Offer:
         key: The control's name.
         label: What it is.
         sentence: What it does.
-        flag: The option that states a value.
-        texts: The values as the option takes them.
-        name: The assumption that tells how things are; the key where nothing else is said.
+        stops: The values, in their order, each with what states it.
+        now: How things are, where that is known, as the label of a stop has it.
+        origin: Who says so.
+        source: Why.
     """
 
     key: str
     label: str
     sentence: str
-    flag: str
-    texts: tuple[str, ...]
-    name: str = ""
+    stops: tuple[Stop, ...]
+    now: str
+    origin: str
+    source: str = ""
 
 
-Make = Callable[[Sequence[tuple[str, str]]], Prepared]
-"""Makes the core's input under options: pairs of an option and its value."""
+Make = Callable[[Sequence[Option]], dict[str, Any]]
+"""Makes the core's input under options, beyond how things are."""
 
 
-def made_under(report: ClusterReport, plan: Plan, asked: Asked) -> Make:
-    """What makes a cluster's input under options of `resilver what-if`."""
-
-    def make(options: Sequence[tuple[str, str]]) -> Prepared:
-        given, settings = asked.given, []
-        for flag, value in options:
-            if flag == "--network":
-                given = replace(given, network=value)
-            elif flag == "--device":
-                given = replace(given, devices=(*given.devices, value))
-            else:
-                settings.append(value)
-        beside = plan_of_options({"set_option": settings})
-        stated = Plan(plan.name, (*beside.changes, *plan.changes))
-        return prepare(report, stated, replace(asked, given=given))
-
-    return make
-
-
-def group_of(offers: Iterable[Offer], base: Prepared, make: Make) -> Group:
-    """The controls of offers that heed each other.
+def group_of(offers: Sequence[Offer], base: dict[str, Any], make: Make) -> Group:
+    """The controls of offers that heed each other; without those that change nothing.
 
     Args:
-        offers: What may be chosen.
+        offers: What may be chosen. Where there are too many combinations, the last lose stops.
         base: The input as it is.
         make: What makes it under options.
 
     Raises:
-        ConfigError: The stops have too many combinations.
+        ConfigError: The stops have too many combinations even so.
     """
-    controls = tuple(filter(None, (_control(offer, base, make) for offer in offers)))
-    numbers = [range(len(control.stops)) for control in controls]
-    count = 1
-    for each in numbers:
-        count *= len(each)
-    if count > COMBINATIONS_MAX:
-        raise ConfigError(f"{count:,} combinations of stops are more than a page holds")
+    controls = [control for offer in offers if (control := _control(offer, base, make))]
+    for place in range(len(controls) - 1, -1, -1):
+        while _combinations(controls) > COMBINATIONS_MAX and len(controls[place].stops) > 2:
+            controls[place] = _with_fewer(controls[place])
+    if _combinations(controls) > COMBINATIONS_MAX:
+        count = f"{_combinations(controls):,}"
+        raise ConfigError(f"{count} combinations of stops are more than a page holds")
     patches = {}
-    for combination in itertools.product(*numbers):
-        pairs = zip(controls, combination, strict=True)
-        chosen = [control.stops[number].option for control, number in pairs]
-        made = make([(one[0], one[1]) for one in chosen if one])
-        patches[combination] = changes_between(base.input, made.input)
-    return Group(controls, patches)
+    for numbers in itertools.product(*(range(len(one.stops)) for one in controls)):
+        pairs = zip(controls, numbers, strict=True)
+        options = [control.stops[number].option for control, number in pairs]
+        patches[numbers] = changes_between(base, make([one for one in options if one]))
+    return Group(tuple(controls), patches)
 
 
-def _control(offer: Offer, base: Prepared, make: Make) -> Control | None:
+def _combinations(controls: Sequence[Control]) -> int:
+    return math.prod(len(control.stops) for control in controls)
+
+
+def _with_fewer(control: Control) -> Control:
+    """A control without the stop that its reader misses the least: neither the ends nor now's."""
+    last = len(control.stops) - 1
+    inner = [number for number in range(1, last) if number != control.chosen]
+    gone = inner[len(inner) // 2] if inner else (last if control.chosen != last else 0)
+    stops = control.stops[:gone] + control.stops[gone + 1 :]
+    return Control(
+        control.key, control.label, control.sentence, stops,
+        control.chosen - (gone < control.chosen), control.origin, control.source,
+    )  # fmt: skip
+
+
+def _control(offer: Offer, base: dict[str, Any], make: Make) -> Control | None:
     """The control of an offer; None where none of its values has an effect."""
-    named = [one for one in base.assumptions if one.name == (offer.name or offer.key)]
-    stops, chosen = [], None
-    for text in offer.texts:
-        option = (offer.flag, f"{offer.key}={text}" if offer.flag == "--set-option" else text)
-        if make([option]).input != base.input:
-            stops.append(Stop(text, option))
-        elif chosen is None and any(one.value == text for one in named):
+    stops: list[Stop] = []
+    chosen: int | None = None
+    for stop in offer.stops:
+        assert stop.option is not None
+        if make([stop.option]) != base:
+            stops.append(stop)
+        elif chosen is None and stop.label == offer.now:
             chosen = len(stops)
-            stops.append(Stop(text))
-    if all(not stop.option for stop in stops):
+            stops.append(Stop(stop.label))
+    if not any(stop.option for stop in stops):
         return None
     if chosen is None:
         chosen = 0
-        stops.insert(0, Stop(_as_it_is(named)))
-    origin, source = (named[0].origin, named[0].sentence) if named else ("release default", "")
-    return Control(offer.key, offer.label, offer.sentence, tuple(stops), chosen, origin, source)
-
-
-def _as_it_is(named: Sequence[Assumption]) -> str:
-    return ", ".join(dict.fromkeys(one.value for one in named)) or "the default"
-
-
-def cluster_offers(report: ClusterReport, base: Prepared) -> list[list[Offer]]:
-    """What may be chosen of a cluster: groups of offers that heed each other."""
-    classes = sorted(set(base.facts.classes.values()))
-    networks = tuple(one for one in catalog.list("networks") if one.endswith("gbe"))
-    devices = tuple(catalog.list("devices"))
-    hardware = [
-        [
-            Offer(
-                "network",
-                "Network of a host",
-                "What each host sends and receives at the most, each way.",
-                "--network",
-                tuple(sorted(networks, key=lambda one: int(one.removesuffix("gbe")))),
-                "network of a host",
-            )
-        ]
-    ]
-    for device_class in classes or [""]:
-        prefix, beside = (f"{device_class}=", f" of class {device_class}") if classes else ("", "")
-        texts = tuple(f"{prefix}{name}" for name in devices)
-        sentence = "How fast OSDs read and write."
-        what = f"device{beside}"
-        hardware.append([Offer(what, what.capitalize(), sentence, "--device", texts, what)])
-    return [*hardware, _settings(base)]
-
-
-def _settings(base: Prepared) -> list[Offer]:
-    """The settings by which healing is made gentler or quicker."""
-    from resilver.whatif.declared import SETTINGS
-
-    values = {
-        "osd_mclock_profile": ("high_client_ops", "balanced", "high_recovery_ops"),
-        "osd_max_backfills": ("1", "2", "3", "4", "8", "16"),
-        "osd_recovery_max_active": ("1", "3", "5", "10"),
-        "mon_osd_down_out_interval": ("60", "600", "3600", "86400"),
-        "osd_recovery_sleep": ("0.01", "0.05", "0.1", "0.5"),
-    }
-    return [
-        Offer(name, name, SETTINGS[name].sentence, "--set-option", texts)
-        for name, texts in values.items()
-    ]
+        stops.insert(0, Stop(offer.now))
+    return Control(
+        offer.key, offer.label, offer.sentence, tuple(stops), chosen, offer.origin, offer.source
+    )

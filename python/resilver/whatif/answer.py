@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from resilver.quantities import duration
+from resilver.whatif.figures import FIGURES
 
 Origin = Literal["stated", "config", "dump", "release default", "assumed"]
 """Who says so: the user; `ceph config dump`; another dump; Ceph's default for the release; or we,
@@ -195,29 +195,11 @@ class WhatIf:
     def outcome(self) -> Outcome:
         """The answer in figures."""
         tables = self.tables
-        pools, osds, timeline = tables["pools"], tables["osds"], tables["timeline"]
-        peak_share, peak_osd = _peak(osds)
-        clients = tables["clients"]
+        risks = tables["risks"]
         return Outcome(
-            whole_seconds=_last(pools, "whole_seconds"),
-            degraded_seconds=_last(pools, "degraded_seconds"),
-            at_risk_seconds=_last(pools, "at_risk_seconds"),
-            inactive_seconds=_last(pools, "inactive_seconds"),
-            inactive_groups=_most(timeline, "inactive_groups"),
-            peak_share=peak_share,
-            peak_osd=peak_osd,
-            nearfull_seconds=pc.min(osds["nearfull_seconds"]).as_py(),
-            backfillfull_seconds=pc.min(osds["backfillfull_seconds"]).as_py(),
-            full_seconds=pc.min(osds["full_seconds"]).as_py(),
-            toofull_groups=_most(timeline, "toofull_groups"),
-            stuck_groups=tables["stuck"].num_rows,
-            lost_groups=pc.sum(pools["lost_groups"]).as_py() or 0,
-            recovered_bytes=pc.sum(pools["recovered_bytes"]).as_py() or 0,
-            moved_bytes=pc.sum(pools["moved_bytes"]).as_py() or 0,
-            least_bytes=pc.sum(pools["least_bytes"]).as_py() or 0,
-            served_share=pc.min(clients["served_share"]).as_py(),
-            p99_seconds=pc.max(clients["p99_seconds"]).as_py(),
-            loss_chance=_first(tables["risks"], "loss_chance"),
+            **{figure.key: figure.of(tables) for figure in FIGURES},
+            peak_osd=_fullest(tables["osds"]),
+            loss_chance=risks["loss_chance"][0].as_py() if risks.num_rows else None,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -242,29 +224,9 @@ class WhatIf:
         }
 
 
-def _last(pools: pa.Table, column: str) -> float | None:
-    """When the last pool got there; None where one never does, 0 without pools."""
-    if pools[column].null_count:
-        return None
-    return float(pc.max(pools[column]).as_py() or 0.0)
-
-
-def _most(timeline: pa.Table, column: str) -> int:
-    return int(pc.max(timeline[column]).as_py() or 0)
-
-
-def _first(table: pa.Table, column: str) -> float | None:
-    value: float | None = table[column][0].as_py() if table.num_rows else None
-    return value
-
-
-def _peak(osds: pa.Table) -> tuple[float, str]:
-    """The highest share that is used of an OSD, and which OSD."""
-    rows = zip(
-        osds["peak_used_bytes"].to_pylist(),
-        osds["capacity_bytes"].to_pylist(),
-        osds["name"].to_pylist(),
-        strict=True,
-    )
+def _fullest(osds: pa.Table) -> str:
+    """The OSD with the highest share of its bytes used at any time; empty without OSDs."""
+    columns = ("peak_used_bytes", "capacity_bytes", "name")
+    rows = zip(*(osds[name].to_pylist() for name in columns), strict=True)
     shares = [(used / capacity, name) for used, capacity, name in rows if capacity]
-    return max(shares, key=lambda one: one[0], default=(0.0, ""))
+    return max(shares, key=lambda one: one[0], default=(0.0, ""))[1]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from resilver.whatif.answer import Assumption, ClusterFacts, Outcome, WhatIf
+from resilver.whatif.figures import HARM
 
 
 @dataclass(frozen=True)
@@ -88,21 +90,8 @@ class Ranking:
 
 def harm_order(harm: Harm) -> tuple[Any, ...]:
     """What sorts harms, the worst first; equal ones by name."""
-    found = harm.outcome
-    return (
-        -found.lost_groups,
-        -found.stuck_groups,
-        -found.inactive_groups,
-        -_until(found.at_risk_seconds),
-        -_until(found.degraded_seconds),
-        -found.toofull_groups,
-        -found.peak_share,
-        harm.name,
-    )
-
-
-def _until(seconds: float | None) -> float:
-    return float("inf") if seconds is None else seconds
+    found = [getattr(harm.outcome, key) for key in HARM]
+    return (*(-math.inf if one is None else -one for one in found), harm.name)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,104 @@
+"""`resilver explore`: a page that computes, of a study or of a real cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resilver.cli.command import argument, option
+from resilver.cli.console import say
+from resilver.cli.options import Quiet
+from resilver.cli.saving import check_page, keep_inputs
+from resilver.errors import ConfigError, Problem, show
+
+if TYPE_CHECKING:
+    from resilver.explore.document import Document
+
+_STUDY = ".toml"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a page is made of."""
+
+    source: Path = argument(
+        "STUDY.toml|BUNDLE",
+        text="A study file; or a real Ceph cluster: a `ceph report`, or a folder or an archive of "
+        "what its commands print.",
+    )
+    page: Path = option(
+        "--output", "-o", metavar="FILE.html", text="Write the page there.",
+        default=Path("explore.html"), show_default=True,
+    )  # fmt: skip
+    load: tuple[str, ...] = option(
+        "--load",
+        metavar="LOAD",
+        text="What clients ask of a pool of the cluster: 'rbd: 500 reads/s of 16 KiB'.",
+        default=(),
+    )
+    network: str = option(
+        "--network", metavar="NETWORK", text="The network of a host of the cluster.", default=""
+    )
+    devices: tuple[str, ...] = option(
+        "--device",
+        metavar="[CLASS=]NAME",
+        text="The device of the cluster's OSDs, or of those of a class, of the catalog.",
+        default=(),
+    )
+    release: str = option(
+        "--release", metavar="RELEASE", text="The release whose defaults hold.", default=""
+    )
+    fill: str = option(
+        "--fill", metavar="SHARE", text="How full all OSDs are together, such as 80%.", default=""
+    )
+    horizon: str = option(
+        "--horizon",
+        metavar="TIME",
+        text="How long a cluster is followed at the most.",
+        default="30 d",
+        show_default=True,
+    )
+
+
+def explore(asked: Asked, quiet: Quiet = False) -> int:
+    """Write one offline page that computes: fail parts of a system by a click and see how it heals.
+
+    The page holds the system and the core itself. Whoever opens it can fail, stop or drain any
+    part, at any time, change devices, network and settings, compare two scenarios, rank every part
+    by harm, and take the command along that gives the same answer. It needs no installation and no
+    network, and nothing leaves the machine.
+
+    Examples:
+
+    resilver explore bundle.tar.zst
+
+    resilver explore study.toml -o study.html
+    """
+    keep_inputs(asked.page, [asked.source])
+    check_page(asked.page)
+    document = _document(asked)
+    from resilver.explore.page import explore_page
+    from resilver.report.document import write_page
+
+    write_page(explore_page(document), asked.page, "page")
+    if not quiet:
+        say(f"wrote {asked.page}")
+    return 0
+
+
+def _document(asked: Asked) -> Document:
+    if asked.source.suffix == _STUDY:
+        raise ConfigError(
+            Problem(
+                "studies cannot be explored yet", "give a bundle", value=show(asked.source.name)
+            )
+        )
+    from resilver.explore.cluster import cluster_document
+    from resilver.whatif.asking import Asked as AskedOfCluster
+    from resilver.whatif.cluster import Given
+    from resilver.whatif.perform import read_bundle
+
+    given = Given(asked.release, asked.devices, asked.network, asked.fill)
+    of_cluster = AskedOfCluster(given, asked.load, asked.horizon)
+    return cluster_document(read_bundle(asked.source), asked.source.name, of_cluster)

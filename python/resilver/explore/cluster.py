@@ -1,0 +1,209 @@
+"""The document of a real cluster: what a page of `explore` computes with."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from resilver.explore.document import Change, Document, Film, Lines, Map, Part, Series, Shown
+from resilver.explore.offers import cluster_groups
+from resilver.importers.ceph import ClusterReport
+from resilver.whatif.asking import Asked, prepare
+from resilver.whatif.figures import FIGURES, HARM
+from resilver.whatif.kinds import KINDS
+from resilver.whatif.plan import plan_of_options
+from resilver.whatif.tree import Tree
+
+_LABELS = {
+    "drain": "Drain",
+    "in": "Mark in",
+    "out": "Mark out",
+    "start": "Start again",
+    "stop": "Stop",
+    "fail": "Fail",
+}
+"""The changes that a reader has happen by a click, with the verbs of their buttons."""
+
+_MORE = frozenset({"served_share"})
+_OF_THE_PLAN = frozenset({"recovered_bytes", "moved_bytes", "least_bytes"})
+
+_CHARTS = (
+    Lines(
+        "groups",
+        "Groups that are not whole",
+        "timeline",
+        "count",
+        (
+            Series("degraded_groups", "degraded"),
+            Series("at_risk_groups", "at risk"),
+            Series("inactive_groups", "inactive"),
+            Series("backfill_wait_groups", "waiting for their turn"),
+            Series("toofull_groups", "waiting for space"),
+        ),
+    ),
+    Lines(
+        "rates",
+        "What is written to heal",
+        "timeline",
+        "bytes_per_second",
+        (
+            Series("recovered_bytes_per_second", "copies made anew"),
+            Series("moved_bytes_per_second", "copies moved"),
+        ),
+    ),
+    Lines(
+        "clients",
+        "What clients get of what they ask",
+        "clients",
+        "share",
+        (Series("served_share", "served"),),
+        sum_over="pool",
+    ),
+)
+
+_MAP = Map(
+    "osds",
+    "osd",
+    (
+        Series("received_bytes", "Bytes written to heal", "bytes"),
+        Series("sent_bytes", "Bytes read to heal", "bytes"),
+        Series("peak_used_bytes", "Fullest ever", "share", "capacity_bytes"),
+        Series("busy_seconds", "Busy with healing", "seconds"),
+    ),
+    (Film("fill", "osd", (Series("used_bytes", "Fill", "share", "capacity"),)),),
+)
+
+
+def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Document:
+    """The document of a cluster.
+
+    Args:
+        report: The cluster, as its dumps say.
+        source: Its file, as the command line takes it.
+        asked: What is asked beside the changes.
+
+    Raises:
+        ConfigError: Something is not written as it should be, or names nothing.
+    """
+    base = prepare(report, plan_of_options({}), asked)
+    tree = Tree(report.crushmap)
+    return Document(
+        kind="cluster",
+        title=base.facts.label,
+        source=source,
+        input=base.input,
+        maps=(),
+        unit=tree.types[0],
+        parts=tuple(_parts(report, tree, base.input)),
+        groups=cluster_groups(report, base, asked),
+        changes=tuple(_changes(report, tree, asked)),
+        changes_at=("plan",),
+        figures=tuple(
+            Shown(**asdict(one), better="more" if one.key in _MORE else _better(one.key))
+            for one in FIGURES
+        ),
+        harm=HARM,
+        charts=_CHARTS,
+        map=_MAP,
+        assumptions=[asdict(one) for one in base.assumptions],
+        notes=base.notes,
+        command=("resilver", "what-if", source, *_options(asked)),
+    )
+
+
+def _better(key: str) -> Any:
+    return "" if key in _OF_THE_PLAN else "less"
+
+
+def _parts(report: ClusterReport, tree: Tree, made: dict[str, Any]) -> list[Part]:
+    """Every bucket and OSD, each behind the bucket that holds it; OSDs without a place at last."""
+    osds = {osd.id: osd for osd in report.osds}
+    used = _used(made)
+    capacities = {osd["id"]: osd["capacity_bytes"] for osd in made["osds"]}
+    classes = dict(report.buckets.device_classes)
+    parts: list[Part] = []
+    placed: set[int] = set()
+
+    def unit(number: int, parent: int) -> None:
+        if number in osds and number not in placed:
+            placed.add(number)
+            up = osds[number].up
+            device_class = classes.get(number, "")
+            size = capacities[number]
+            parts.append(
+                Part(f"osd.{number}", tree.types[0], parent, number, device_class, size,
+                     used.get(number), up)
+            )  # fmt: skip
+
+    def below(name: str, parent: int) -> None:
+        place = tree.places[name]
+        own = len(parts)
+        parts.append(Part(name, place.kind, parent))
+        for item in place.items:
+            if isinstance(item, int):
+                unit(item, own)
+            else:
+                below(item, own)
+
+    for place in tree.places.values():
+        if not place.parent:
+            below(place.name, -1)
+    for number in osds:
+        unit(number, -1)
+    return parts
+
+
+def _used(made: dict[str, Any]) -> dict[int, int]:
+    """What the dumps say that OSDs have used."""
+    return {osd["id"]: osd["used_bytes"] for osd in made["osds"] if osd["used_bytes"] is not None}
+
+
+def _changes(report: ClusterReport, tree: Tree, asked: Asked) -> list[Change]:
+    """What may happen to parts: each as the core gets it for a part that is there, as a form."""
+    number = report.osds[0].id
+    kinds = sorted({place.kind for place in tree.places.values()})
+    changes = []
+    for kind in KINDS:
+        if kind.key not in _LABELS:
+            continue
+        made = prepare(report, plan_of_options({kind.key: (f"osd.{number}",)}), asked).input["plan"]
+        (step,) = made
+        form = _form(step, {"osds": "$numbers", "item": "$name"})
+        changes.append(
+            Change(
+                kind.key, _LABELS[kind.key], kind.sentence, (tree.types[0], *kinds),
+                form, f"{kind.option} $what",
+            )
+        )  # fmt: skip
+    return changes
+
+
+def _form(step: dict[str, Any], holes: dict[str, str]) -> dict[str, Any]:
+    """A step of a plan with stand-ins for when and to what it happens."""
+    change = {key: holes.get(key, value) for key, value in step["change"].items()}
+    return {"at_seconds": "$at", "change": change}
+
+
+def _options(asked: Asked) -> Sequence[str]:
+    """What was asked, as the options of `resilver what-if` that say it."""
+    given = asked.given
+    pairs = [
+        *(("--load", one) for one in asked.load),
+        *(("--device", one) for one in given.devices),
+        *(("--grow", one) for one in given.grow),
+        *(("--afr", one) for one in given.afr),
+        ("--network", given.network),
+        ("--release", given.release),
+        ("--fill", given.fill),
+        ("--horizon", asked.horizon if asked.horizon != Asked().horizon else ""),
+        ("--seed", str(asked.seed) if asked.seed else ""),
+    ]
+    words = [word for flag, value in pairs if value for word in (flag, value)]
+    return [*words, *(["--events"] if asked.is_by_events else [])]
+
+
+def command_line(words: Sequence[str]) -> str:
+    """Words as a shell takes them."""
+    return shlex.join(words)

@@ -1,0 +1,210 @@
+"""What a page of `explore` is made of: a document, which its script shows and computes with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from resilver.explore.controls import Group
+
+INTEGER_MAX = 2**53
+"""Integers up to here are the same numbers in a page."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the map.
+
+    Attributes:
+        name: Its name.
+        kind: Its level: ``rack``, ``host``, ``osd``.
+        parent: The place of the part that holds it in the list; -1 for none.
+        number: Its number in tables and changes; None where it is no unit.
+        device_class: Its class, or empty.
+        capacity: Its bytes; None where they are not known.
+        used: How many of them are used, likewise.
+        up: Whether it runs.
+    """
+
+    name: str
+    kind: str
+    parent: int
+    number: int | None = None
+    device_class: str = ""
+    capacity: int | None = None
+    used: int | None = None
+    up: bool = True
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that a reader can have happen to parts.
+
+    Attributes:
+        key: Its name, as the command or the study file has it.
+        label: The verb of its button.
+        sentence: What it does.
+        kinds: The kinds of parts that it may happen to.
+        template: What it is in the core's input; ``$at``, ``$numbers``, ``$name``, ``$index`` and
+            ``$share`` stand for the time in seconds, the numbers of the units below the part, its
+            name, its place in the list, and a share.
+        word: How it is written in what is taken along; the same stand-ins, and ``$what``.
+        also: Patches that are made once where it happens at all.
+        shares: The shares to choose from; empty where it has none.
+    """
+
+    key: str
+    label: str
+    sentence: str
+    kinds: tuple[str, ...]
+    template: Any
+    word: str
+    also: tuple[Any, ...] = ()
+    shares: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure beside others of an answer; see `resilver.whatif.figures.Figure`."""
+
+    key: str
+    label: str
+    unit: str
+    table: str
+    column: str
+    how: str
+    over: str = ""
+    better: Literal["less", "more", ""] = "less"
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line of a chart, or a measure of a unit on the map.
+
+    Attributes:
+        column: The column.
+        label: What it is.
+        unit: As of figures; empty where all of a chart are of one.
+        over: A column that it is divided by; empty for none.
+    """
+
+    column: str
+    label: str
+    unit: str = ""
+    over: str = ""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A chart over time."""
+
+    key: str
+    title: str
+    table: str
+    unit: str
+    series: tuple[Series, ...]
+    time: str = "time_seconds"
+    sum_over: str = ""
+    """The column of parts that are summed up at each time; empty where a row is a time."""
+
+
+@dataclass(frozen=True)
+class Film:
+    """What a map shows over time: a table with a row a unit and time."""
+
+    table: str
+    key: str
+    series: tuple[Series, ...]
+    time: str = "time_seconds"
+    waits_for: str = ""
+
+
+@dataclass(frozen=True)
+class Map:
+    """What a map shows of units: measures of a table with a row a unit, and films."""
+
+    table: str
+    key: str
+    measures: tuple[Series, ...]
+    films: tuple[Film, ...] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A system that a page computes with.
+
+    Attributes:
+        kind: What the core runs: a ``cluster`` of Ceph's, or a ``system`` of a study.
+        title: Its name.
+        source: The file as the command line takes it.
+        input: The core's input as things are.
+        maps: Its CRUSH maps in Base64.
+        unit: The kind of the units of the map.
+        parts: The parts, each behind what holds it.
+        groups: What may be chosen.
+        changes: What may happen, in the order in which changes of one time are made.
+        changes_at: Where in the input the changes are listed.
+        figures: The figures of an answer.
+        harm: The keys of the figures by which failures are ranked, the first first.
+        charts: The charts of an answer.
+        map: What the map shows.
+        assumptions: What the answer rests on, JSON-able.
+        notes: What a reader must know.
+        command: What is taken along: its words before the choices.
+        study: The study as a file, where one is taken along; empty for none.
+        seconds: How long a run takes natively, about.
+        bytes: How much memory it takes, about.
+        server: Where runs are computed instead; None in the page.
+    """
+
+    kind: Literal["cluster", "system"]
+    title: str
+    source: str
+    input: dict[str, Any]
+    maps: tuple[str, ...]
+    unit: str
+    parts: tuple[Part, ...]
+    groups: Sequence[Group]
+    changes: tuple[Change, ...]
+    changes_at: tuple[str, ...]
+    figures: tuple[Shown, ...]
+    harm: tuple[str, ...]
+    charts: tuple[Lines, ...]
+    map: Map
+    assumptions: Sequence[Mapping[str, str]]
+    notes: Sequence[str]
+    command: tuple[str, ...]
+    study: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
+    bytes: int | None = None
+    server: Mapping[str, str] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The document as the page reads it."""
+        plain = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("groups", "parts", "changes", "figures", "charts", "map")
+        }
+        return {
+            **plain,
+            "version": 1,
+            "groups": [group_json(group) for group in self.groups],
+            "parts": [asdict(part) for part in self.parts],
+            "changes": [asdict(change) for change in self.changes],
+            "figures": [asdict(one) for one in self.figures],
+            "charts": [asdict(one) for one in self.charts],
+            "map": asdict(self.map),
+        }
+
+
+def group_json(group: Group) -> dict[str, Any]:
+    """A group of controls as the page reads it."""
+    return {
+        "controls": [asdict(control) for control in group.controls],
+        "patches": {
+            ",".join(map(str, stops)): [patch.to_json() for patch in patches]
+            for stops, patches in group.patches.items()
+        },
+    }

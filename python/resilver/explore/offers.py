@@ -1,0 +1,154 @@
+"""What may be chosen of a real cluster: its network, its devices, its settings, its clients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from resilver import catalog
+from resilver.explore.controls import Group, Make, Offer, Option, Stop, group_of
+from resilver.importers.ceph import ClusterReport
+from resilver.whatif.asking import Asked, Prepared, prepare
+from resilver.whatif.cluster import read_state, release_of
+from resilver.whatif.configuration import Configuration, Ledger, read_setting
+from resilver.whatif.declared import SETTINGS
+from resilver.whatif.osd_settings import all_settings
+from resilver.whatif.plan import plan_of_options
+
+_VALUES = {
+    "osd_mclock_profile": ("high_client_ops", "balanced", "high_recovery_ops"),
+    "osd_mclock_override_recovery_settings": ("false", "true"),
+    "osd_max_backfills": ("1", "2", "4", "8", "16"),
+    "osd_recovery_max_active": ("1", "3", "10"),
+    "mon_osd_down_out_interval": ("60", "300", "600", "3600", "86400"),
+    "osd_recovery_sleep": ("0", "0.05", "0.1", "0.5"),
+}
+"""The settings by which healing is made gentler or quicker, and values of them."""
+
+_READS = (5, 10, 20, 40, 80)
+"""Reads a second an OSD that clients may ask for, half as many writes with each."""
+_READ, _WRITE = "16 KiB", "4 KiB"
+
+
+def cluster_groups(report: ClusterReport, base: Prepared, asked: Asked) -> list[Group]:
+    """What may be chosen of a cluster: groups of controls that heed each other.
+
+    Args:
+        report: The cluster, as its dumps say.
+        base: Its input as things are.
+        asked: What was asked of it.
+    """
+    make = made_under(report, asked)
+    groups = [[_network(base)], *([one] for one in _devices(base)), [_load(report, asked)]]
+    made = [group_of(offers, base.input, make) for offers in groups if offers]
+    made.append(group_of(_settings(base), base.input, _settings_under(report, asked, base)))
+    return [group for group in made if group.controls]
+
+
+def made_under(report: ClusterReport, asked: Asked) -> Make:
+    """What makes a cluster's input under options of `resilver what-if`."""
+
+    def make(options: Sequence[Option]) -> dict[str, Any]:
+        given, load, settings = asked.given, asked.load, []
+        for flag, value in options:
+            if flag == "--network":
+                given = replace(given, network=value)
+            elif flag == "--device":
+                given = replace(given, devices=(*given.devices, value))
+            elif flag == "--load":
+                load = (*load, value)
+            else:
+                settings.append(value)
+        plan = plan_of_options({"set_option": settings})
+        return prepare(report, plan, replace(asked, given=given, load=load)).input
+
+    return make
+
+
+def _settings_under(report: ClusterReport, asked: Asked, base: Prepared) -> Make:
+    """The same for settings alone, of which there are many: what does not heed them stays."""
+    release = release_of(report, asked.given.release, Ledger())
+    entries = report.config or ()
+    cluster = read_state(report, asked.given, Configuration(release, entries, ()))
+
+    def make(options: Sequence[Option]) -> dict[str, Any]:
+        stated = tuple(read_setting(value) for _, value in options)
+        configuration = Configuration(release, entries, stated)
+        made = all_settings(configuration, cluster.kinds.values(), Ledger())
+        osds = [{**osd, "settings": made.of_osd[osd["id"]]} for osd in base.input["osds"]]
+        return {**base.input, "settings": made.cluster, "osd_settings": made.osd, "osds": osds}
+
+    return make
+
+
+def _now(base: Prepared, *names: str) -> tuple[str, str, str]:
+    """How things are, who says so, and why: of the first of these assumptions that there is."""
+    for name in names:
+        found = [one for one in base.assumptions if one.name == name]
+        if found:
+            value = ", ".join(dict.fromkeys(one.value for one in found))
+            return value, found[0].origin, found[0].sentence
+    return "the default", "release default", ""
+
+
+def _network(base: Prepared) -> Offer:
+    names = [one for one in catalog.list("networks") if one.endswith("gbe")]
+    names.sort(key=lambda one: int(one.removesuffix("gbe")))
+    stops = tuple(Stop(_gbe(one), ("--network", one)) for one in names)
+    value, origin, source = _now(base, "network of a host")
+    named = [one for one in names if source.startswith(f"{one} ") or value == one]
+    sentence = "What each host sends and receives at the most, each way."
+    now = _gbe(named[0]) if named else value
+    return Offer("network", "Network of a host", sentence, stops, now, origin, source)
+
+
+def _gbe(name: str) -> str:
+    return f"{name.removesuffix('gbe')} GbE"
+
+
+def _devices(base: Prepared) -> list[Offer]:
+    """A control a device class; one for all where OSDs have none."""
+    offers = []
+    for device_class in sorted(set(base.facts.classes.values())) or [""]:
+        prefix = f"{device_class}=" if device_class else ""
+        what = f"device of class {device_class}" if device_class else "device"
+        stops = tuple(
+            Stop(name, ("--device", f"{prefix}{name}")) for name in catalog.list("devices")
+        )
+        sentence = "How fast OSDs read and write, as the catalog has measured it."
+        label = what.capitalize()
+        offers.append(Offer(what, label, sentence, stops, *_now(base, what)))
+    return offers
+
+
+def _settings(base: Prepared) -> list[Offer]:
+    offers = []
+    for name, texts in _VALUES.items():
+        setting = SETTINGS[name]
+        stops = tuple(
+            Stop(setting.words_of(setting.parse(text)), ("--set-option", f"{name}={text}"))
+            for text in texts
+        )
+        now = _now(base, name, f"{name}_hdd", f"{name}_ssd")
+        offers.append(Offer(name, name, setting.sentence, stops, *now))
+    return offers
+
+
+def _load(report: ClusterReport, asked: Asked) -> Offer:
+    """What clients ask of the pool that holds the most."""
+    stored = {load.pool: load.bytes for load in report.loads}
+    pool = max(report.pools, key=lambda one: stored.get(one.id, 0)).name
+    stops = []
+    for reads in _READS:
+        count = reads * sum(osd.up for osd in report.osds)
+        label = f"{count:,} reads/s, {count // 2:,} writes/s"
+        text = f"{pool}: {count} reads/s of {_READ}, {count // 2} writes/s of {_WRITE}"
+        stops.append(Stop(label, ("--load", text)))
+    sentence = (
+        f"What clients ask of pool {pool!r}: reads of {_READ} and writes of {_WRITE}. Without any,"
+        " the answer says nothing of clients, and nothing stands in healing's way."
+    )
+    stated = ("; ".join(asked.load), "stated") if asked.load else ("none", "assumed")
+    source = "" if asked.load else "no dump says what clients ask"
+    return Offer("load", "Clients", sentence, tuple(stops), *stated, source)

@@ -1,0 +1,93 @@
+"""One HTML file that computes: the document of a system, the page's script and the core, packed."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from resilver.browser import browser_file
+from resilver.errors import ConfigError
+from resilver.explore.document import INTEGER_MAX, Document
+from resilver.report.document import rendered, vega_script
+from resilver.report.style import CONFIG, DARK, DASHES, SERIES
+
+_LEVEL = 9
+# The browser itself refuses whatever a page that computes must not do: no script but the page's
+# own, those that it makes of itself (`blob:`), and the core; no request but to the server, if any.
+_POLICY = (
+    "default-src 'none'; script-src {script} blob: 'wasm-unsafe-eval'; worker-src blob:; "
+    "style-src 'unsafe-inline'; img-src data: blob:; connect-src {server}; base-uri 'none'; "
+    "form-action 'none'"
+)
+
+
+def explore_page(document: Document, server: Mapping[str, str] | None = None) -> str:
+    """The page of a document.
+
+    Args:
+        document: The document.
+        server: Where runs are computed instead of in the page: its ``path`` and ``token``.
+
+    Raises:
+        ConfigError: The page's script or the core for browsers is not built, or the input has
+            integers that a page cannot hold.
+    """
+    _check(document.input)
+    told = replace(document, server=server).to_json()
+    told["style"] = {"config": CONFIG, "dark": DARK, "series": SERIES, "dashes": DASHES}
+    text = json.dumps(told, separators=(",", ":"), allow_nan=False)
+    data = {"document": packed(text.encode()), "vega": _vega()}
+    if server is None:
+        data |= {"core": _file("core.wasm"), "worker": _file("worker.js")}
+    script = browser_file("page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    return rendered(
+        "explore.html",
+        title=document.title,
+        policy=_POLICY.format(
+            script=f"'sha256-{digest}'", server="'none'" if server is None else "'self'"
+        ),
+        css=browser_file("page.css").read_text(encoding="utf-8"),
+        data=data,
+        script=script,
+    )
+
+
+def packed(data: bytes) -> str:
+    """Bytes as the page holds them: compressed, and equal for equal bytes."""
+    return base64.b64encode(gzip.compress(data, _LEVEL, mtime=0)).decode("ascii")
+
+
+@cache
+def _file(name: str) -> str:
+    return packed(browser_file(name).read_bytes())
+
+
+@cache
+def _vega() -> str:
+    return packed(vega_script().encode())
+
+
+def _check(value: Any, path: str = "") -> None:
+    """Refuse integers that a page would round."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            _check(one, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        if any(isinstance(one, (dict, list)) for one in value):
+            for at, one in enumerate(value):
+                _check(one, f"{path}[{at}]")
+        elif any(isinstance(one, int) and abs(one) > INTEGER_MAX for one in value):
+            raise ConfigError(_too_large(path))
+    elif isinstance(value, int) and abs(value) > INTEGER_MAX:
+        raise ConfigError(_too_large(path))
+
+
+def _too_large(path: str) -> str:
+    return f"{path} has an integer above 2^53, which no page can hold: choose a smaller one"

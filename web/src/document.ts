@@ -1,0 +1,132 @@
+/** What a page is made of: the document that `resilver.explore.document` writes, and how its parts are unpacked. */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Path = (string | number)[];
+/** A place of the input and what it becomes; without a value the place goes. */
+export type Patch = [Path] | [Path, Json];
+export type Unit = "seconds" | "bytes" | "bytes_per_second" | "share" | "count" | "";
+
+export interface Part {
+  name: string;
+  kind: string;
+  parent: number;
+  number: number | null;
+  device_class: string;
+  capacity: number | null;
+  used: number | null;
+  up: boolean;
+}
+
+export interface Stop {
+  label: string;
+  option: [string, string] | null;
+}
+
+export interface Control {
+  key: string;
+  label: string;
+  sentence: string;
+  stops: Stop[];
+  chosen: number;
+  origin: string;
+  source: string;
+}
+
+export interface Group {
+  controls: Control[];
+  patches: Record<string, Patch[]>;
+}
+
+export interface ChangeKind {
+  key: string;
+  label: string;
+  sentence: string;
+  kinds: string[];
+  template: Json;
+  word: string;
+  also: Patch[];
+  shares: number[];
+}
+
+export interface Figure {
+  key: string;
+  label: string;
+  unit: Unit;
+  table: string;
+  column: string;
+  how: string;
+  over: string;
+  better: "less" | "more" | "";
+}
+
+export interface Series {
+  column: string;
+  label: string;
+  unit: Unit;
+  over: string;
+}
+
+export interface Lines {
+  key: string;
+  title: string;
+  table: string;
+  unit: Unit;
+  series: Series[];
+  time: string;
+  sum_over: string;
+}
+
+export interface Film {
+  table: string;
+  key: string;
+  series: Series[];
+  time: string;
+  waits_for: string;
+}
+
+export interface MapShown {
+  table: string;
+  key: string;
+  measures: Series[];
+  films: Film[];
+}
+
+export interface Document {
+  version: number;
+  kind: "cluster" | "system";
+  title: string;
+  source: string;
+  input: Json;
+  maps: string[];
+  unit: string;
+  parts: Part[];
+  groups: Group[];
+  changes: ChangeKind[];
+  changes_at: string[];
+  figures: Figure[];
+  harm: string[];
+  charts: Lines[];
+  map: MapShown;
+  assumptions: { name: string; value: string; origin: string; applies_to: string; sentence: string }[];
+  notes: string[];
+  command: string[];
+  study: Record<string, Json>;
+  seconds: number | null;
+  bytes: number | null;
+  server: { path: string; token: string } | null;
+  style: { config: Json; dark: Record<string, string>; series: string[]; dashes: number[][] };
+}
+
+/** The bytes that a script element of the page holds, packed. */
+export async function unpacked(id: string): Promise<ArrayBuffer> {
+  const text = document.getElementById(id)?.textContent ?? "";
+  const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+export async function readDocument(): Promise<Document> {
+  const made = JSON.parse(new TextDecoder().decode(await unpacked("document"))) as Document;
+  // A server tells those of its own beside the page, which is the same for all.
+  return made;
+}

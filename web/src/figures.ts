@@ -1,0 +1,102 @@
+/** Figures of an answer, and numbers as people read them. */
+
+import type { Cells, Table } from "../../crates/web/core.mjs";
+import type { Figure, Unit } from "./document";
+
+export type Tables = Record<string, Table>;
+export type Value = number | null;
+
+const NONE: Cells = [];
+
+export function column(tables: Tables, table: string, name: string): Cells {
+  return tables[table]?.[name] ?? NONE;
+}
+
+export function rowsOf(tables: Tables, table: string): number {
+  return Object.values(tables[table] ?? {})[0]?.length ?? 0;
+}
+
+/** The number of a cell; null where there is none. */
+export function cell(cells: Cells, row: number): Value {
+  const found = cells[row];
+  const value = found === null || found === undefined ? Number.NaN : Number(found);
+  return Number.isNaN(value) ? null : value;
+}
+
+/** A figure of an answer, as `resilver.whatif.figures.Figure.of` makes it. */
+export function figure(tables: Tables, { table, column: name, how, over }: Figure): Value {
+  if (how === "rows") return rowsOf(tables, table);
+  const cells = column(tables, table, name);
+  const under = over ? column(tables, table, over) : null;
+  const values: Value[] = [];
+  for (let row = 0; row < cells.length; row++) {
+    const value = cell(cells, row);
+    const divisor = under === null ? 1 : cell(under, row);
+    values.push(value === null || !divisor ? null : value / divisor);
+  }
+  if (how === "first") return values[0] ?? null;
+  if (how === "last" && values.includes(null)) return null;
+  const found = values.filter((one) => one !== null);
+  if (found.length === 0) return how === "least" || how === "highest" ? null : 0;
+  if (how === "sum") return found.reduce((sum, one) => sum + one, 0);
+  const pick = how === "least" ? Math.min : Math.max;
+  return found.reduce((a, b) => pick(a, b));
+}
+
+/** Compares two rows of figures by harm, the worst first. */
+export function byHarm(harm: string[], a: Record<string, Value>, b: Record<string, Value>): number {
+  for (const key of harm) {
+    const [one, other] = [a[key] ?? Number.POSITIVE_INFINITY, b[key] ?? Number.POSITIVE_INFINITY];
+    if (one !== other) return other - one > 0 ? 1 : -1;
+  }
+  return 0;
+}
+
+const SPANS: [number, string][] = [
+  [86400, "d"],
+  [3600, "h"],
+  [60, "min"],
+];
+
+/** A time span in its two largest units. */
+export function duration(seconds: number): string {
+  if (seconds < 0) return `-${duration(-seconds)}`;
+  if (seconds === 0) return "0 s";
+  if (seconds < 1) return `${digits(seconds * 1000)} ms`;
+  if (seconds < 60) return `${digits(seconds)} s`;
+  for (const [rank, [size, name]] of SPANS.entries()) {
+    if (seconds < size) continue;
+    const [below, nameBelow] = SPANS[rank + 1] ?? [1, "s"];
+    const whole = Math.floor(seconds / size);
+    const rest = Math.floor((seconds - whole * size) / below);
+    return rest ? `${whole} ${name} ${rest} ${nameBelow}` : `${whole} ${name}`;
+  }
+  return `${digits(seconds)} s`;
+}
+
+export function digits(value: number): string {
+  const size = Math.abs(value);
+  return value.toLocaleString("en", { maximumFractionDigits: size >= 100 ? 0 : size >= 10 ? 1 : 2 });
+}
+
+const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+export function bytes(value: number): string {
+  let rank = 0;
+  let left = value;
+  while (Math.abs(left) >= 1024 && rank < BYTES.length - 1) {
+    left /= 1024;
+    rank++;
+  }
+  return `${digits(left)} ${BYTES[rank]}`;
+}
+
+/** A value with its unit. */
+export function shown(value: Value, unit: Unit): string {
+  if (value === null) return unit === "seconds" ? "never" : "none";
+  if (unit === "seconds") return duration(value);
+  if (unit === "bytes") return bytes(value);
+  if (unit === "bytes_per_second") return `${bytes(value)}/s`;
+  if (unit === "share") return `${digits(value * 100)} %`;
+  return digits(value);
+}

@@ -1,0 +1,68 @@
+/** What units do over time: values of a table with a row a unit and time, found by time. */
+
+import type { Film, Part, Series } from "./document";
+import { cell, column, type Tables } from "./figures";
+
+/** The steps of one unit. */
+interface Steps {
+  times: Float64Array;
+  rows: Uint32Array;
+}
+
+export class Reel {
+  film: Film;
+  units: Map<number, Steps>;
+  end: number;
+  #tables: Tables;
+
+  constructor(film: Film, tables: Tables) {
+    this.film = film;
+    this.#tables = tables;
+    const times = column(tables, film.table, film.time);
+    const keys = column(tables, film.table, film.key);
+    const rows = new Map<number, number[]>();
+    let end = 0;
+    for (let row = 0; row < keys.length; row++) {
+      const unit = Number(keys[row]);
+      const own = rows.get(unit);
+      if (own === undefined) rows.set(unit, [row]);
+      else own.push(row);
+      end = Math.max(end, Number(times[row]));
+    }
+    this.end = end;
+    this.units = new Map();
+    for (const [unit, own] of rows) {
+      own.sort((a, b) => Number(times[a]) - Number(times[b]));
+      this.units.set(unit, { times: Float64Array.from(own, (row) => Number(times[row])), rows: Uint32Array.from(own) });
+    }
+  }
+
+  /** The row of a unit that holds at a time; null before its first. */
+  row(unit: number, seconds: number): number | null {
+    const steps = this.units.get(unit);
+    if (steps === undefined) return null;
+    let [low, high] = [0, steps.times.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((steps.times[middle] as number) <= seconds) low = middle + 1;
+      else high = middle;
+    }
+    return low === 0 ? null : (steps.rows[low - 1] as number);
+  }
+
+  value(series: Series, part: Part, row: number): number {
+    const value = cell(column(this.#tables, this.film.table, series.column), row) ?? 0;
+    return series.over === "capacity" ? value / (part.capacity || 1) : value;
+  }
+
+  waitsFor(row: number): number | null {
+    return this.film.waits_for ? cell(column(this.#tables, this.film.table, this.film.waits_for), row) : null;
+  }
+
+  most(series: Series): number {
+    const cells = column(this.#tables, this.film.table, series.column);
+    let most = 0;
+    for (let row = 0; row < cells.length; row++) most = Math.max(most, Number(cells[row] ?? 0));
+    return most;
+  }
+}

@@ -1,0 +1,187 @@
+/** Draws the map: what each unit is coloured by, what happened to it, and who waits for whom. */
+
+import type { Document, Part, Series } from "./document";
+import { cell, column, type Tables } from "./figures";
+import type { Reel } from "./film";
+import type { Layout } from "./layout";
+
+export interface Colours {
+  ink: string;
+  soft: string;
+  paper: string;
+  panel: string;
+  line: string;
+  accent: string;
+  warn: string;
+  failed: string;
+  ramp: string[];
+  classes: string[];
+}
+
+/** What the map is coloured by. */
+export type Look = { kind: "class" } | { kind: "measure"; series: Series } | { kind: "film"; reel: Reel } | { kind: "empty" };
+
+export interface Scene {
+  page: Document;
+  layout: Layout;
+  look: Look;
+  tables: Tables | null;
+  seconds: number;
+  selected: number | null;
+  /** What happened until now: the label of the last change of each part. */
+  marks: Map<number, string>;
+  classes: string[];
+}
+
+/** Colours of the page as it is, light or dark. */
+export function coloursOf(element: Element, page: Document): Colours {
+  const style = getComputedStyle(element);
+  const of = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const classes = page.style.series.map((one) => (isDark ? (page.style.dark[one] ?? one) : one));
+  const ramp = ["ramp-0", "ramp-1", "ramp-2", "ramp-3", "ramp-4"].map(of);
+  return {
+    ink: of("ink"),
+    soft: of("soft"),
+    paper: of("paper"),
+    panel: of("panel"),
+    line: of("line"),
+    accent: of("accent"),
+    warn: of("warn"),
+    failed: of("failed"),
+    ramp,
+    classes,
+  };
+}
+
+const STEPS = 32;
+
+/** A colour of the ramp for each of so many steps. */
+export function rampOf(colours: Colours): string[] {
+  const points = colours.ramp.map((text) => [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16)));
+  return Array.from({ length: STEPS + 1 }, (_, step) => {
+    const place = (step / STEPS) * (points.length - 1);
+    const low = Math.min(Math.floor(place), points.length - 2);
+    const mixed = (points[low] as number[]).map((one, at) =>
+      Math.round(one + (((points[low + 1] as number[])[at] as number) - one) * (place - low)),
+    );
+    return `rgb(${mixed.join(" ")})`;
+  });
+}
+
+/** The value of a unit's measure; null without an answer. */
+export function measured(tables: Tables | null, page: Document, series: Series): Map<number, number> {
+  const found = new Map<number, number>();
+  if (tables === null) return found;
+  const { table, key } = page.map;
+  const [keys, cells] = [column(tables, table, key), column(tables, table, series.column)];
+  const under = series.over ? column(tables, table, series.over) : null;
+  for (let row = 0; row < keys.length; row++) {
+    const divisor = under === null ? 1 : cell(under, row);
+    found.set(Number(keys[row]), (cell(cells, row) ?? 0) / (divisor || 1));
+  }
+  return found;
+}
+
+export function paint(context: CanvasRenderingContext2D, scene: Scene, colours: Colours, ramp: string[]): void {
+  const { layout, page, look } = scene;
+  context.clearRect(0, 0, layout.width, layout.height);
+  context.textBaseline = "alphabetic";
+  context.font = "11px system-ui, sans-serif";
+  for (const box of layout.boxes) {
+    const part = page.parts[box.part] as Part;
+    context.fillStyle = box.depth % 2 ? colours.paper : colours.panel;
+    context.fillRect(box.x, box.y, box.width, box.height);
+    context.strokeStyle = scene.marks.has(box.part) ? colours.failed : colours.line;
+    context.lineWidth = 1;
+    context.strokeRect(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1);
+    if (box.label) label(context, part.name, box.x + 5, box.y + 11, box.width - 10, colours.soft);
+  }
+  const values = look.kind === "measure" ? measured(scene.tables, page, look.series) : null;
+  const most =
+    look.kind === "measure" ? (look.series.unit === "share" ? 1 : Math.max(...(values as Map<number, number>).values(), 1e-300)) : 1;
+  const levels = look.kind === "film" ? look.reel.film.series.map((one) => (one.unit === "share" ? 1 : look.reel.most(one) || 1)) : [];
+  const waits: [number, number][] = [];
+  for (const box of layout.cells) {
+    const part = page.parts[box.part] as Part;
+    const size = box.width;
+    context.fillStyle = colours.line;
+    if (look.kind === "class")
+      context.fillStyle = colours.classes[scene.classes.indexOf(part.device_class) % colours.classes.length] ?? colours.soft;
+    if (values !== null) context.fillStyle = shade(ramp, (values.get(part.number as number) ?? 0) / most);
+    context.fillRect(box.x, box.y, size, size);
+    if (look.kind === "film") {
+      const row = look.reel.row(part.number as number, scene.seconds);
+      // Side by side, so that a unit that reads and writes at a time shows both.
+      const wide = size / levels.length;
+      for (const [at, series] of look.reel.film.series.entries()) {
+        const share = row === null ? 0 : look.reel.value(series, part, row) / (levels[at] as number);
+        context.fillStyle = shade(ramp, share);
+        context.fillRect(box.x + at * wide, box.y, wide + (at === levels.length - 1 ? 0 : 0.5), size);
+      }
+      const other = row === null ? null : look.reel.waitsFor(row);
+      if (other !== null && other !== part.number) waits.push([box.part, other]);
+    }
+    const mark = scene.marks.get(box.part) ?? (part.up ? undefined : "down");
+    if (mark !== undefined) cross(context, box.x, box.y, size, colours);
+  }
+  if (waits.length > 0) lines(context, scene, waits, colours);
+  outline(context, scene, colours);
+}
+
+function shade(ramp: string[], share: number): string {
+  return ramp[Math.round(Math.min(Math.max(share, 0), 1) * STEPS)] as string;
+}
+
+function cross(context: CanvasRenderingContext2D, x: number, y: number, size: number, colours: Colours): void {
+  context.fillStyle = colours.paper;
+  context.fillRect(x, y, size, size);
+  context.strokeStyle = colours.failed;
+  context.lineWidth = Math.max(1, size / 10);
+  const in_ = size / 5;
+  context.beginPath();
+  context.moveTo(x + in_, y + in_);
+  context.lineTo(x + size - in_, y + size - in_);
+  context.moveTo(x + size - in_, y + in_);
+  context.lineTo(x + in_, y + size - in_);
+  context.stroke();
+  context.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
+}
+
+/** From those that wait to those whose turn they wait for. */
+function lines(context: CanvasRenderingContext2D, scene: Scene, waits: [number, number][], colours: Colours): void {
+  const { cells } = scene.layout;
+  const place = new Map(cells.map((box) => [(scene.page.parts[box.part] as Part).number, box]));
+  const own = new Map(cells.map((box) => [box.part, box]));
+  context.strokeStyle = colours.ink;
+  context.lineWidth = 0.75;
+  context.globalAlpha = waits.length > 60 ? 0.25 : 0.5;
+  context.beginPath();
+  for (const [part, unit] of waits) {
+    const [from, to] = [own.get(part), place.get(unit)];
+    if (from === undefined || to === undefined) continue;
+    context.moveTo(from.x + from.width / 2, from.y + from.height / 2);
+    context.lineTo(to.x + to.width / 2, to.y + to.height / 2);
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+function outline(context: CanvasRenderingContext2D, scene: Scene, colours: Colours): void {
+  const box =
+    scene.layout.cells.find((one) => one.part === scene.selected) ?? scene.layout.boxes.find((one) => one.part === scene.selected);
+  if (box === undefined) return;
+  context.strokeStyle = colours.ink;
+  context.lineWidth = 3;
+  context.strokeRect(box.x, box.y, box.width, box.height);
+  context.strokeStyle = colours.paper;
+  context.lineWidth = 1;
+  context.strokeRect(box.x, box.y, box.width, box.height);
+}
+
+function label(context: CanvasRenderingContext2D, text: string, x: number, y: number, width: number, colour: string): void {
+  let short = text;
+  while (short.length > 1 && context.measureText(short).width > width) short = `${short.slice(0, -2)}…`;
+  context.fillStyle = colour;
+  context.fillText(short, x, y);
+}

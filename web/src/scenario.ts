@@ -1,0 +1,198 @@
+/** A scenario: what is chosen and what happens; the core's input that it makes, and the link that holds it. */
+
+import type { ChangeKind, Document, Json, Part, Patch } from "./document";
+
+/** Something that happens to a part at a time. */
+export interface Happening {
+  kind: number;
+  part: number;
+  seconds: number;
+  share: number;
+}
+
+/** The stop of each control by group, and what happens. */
+export interface Scenario {
+  stops: number[][];
+  happenings: Happening[];
+}
+
+export interface Both {
+  scenarios: Scenario[];
+  active: number;
+}
+
+export function asThingsAre(page: Document): Scenario {
+  return { stops: page.groups.map((group) => group.controls.map((control) => control.chosen)), happenings: [] };
+}
+
+export function unitsBelow(page: Document, part: number): number[] {
+  const within = new Set([part]);
+  const units: number[] = [];
+  for (let at = part; at < page.parts.length; at++) {
+    const one = page.parts[at] as Part;
+    if (at !== part && !within.has(one.parent)) continue;
+    within.add(at);
+    if (one.number !== null) units.push(one.number);
+  }
+  return units.sort((a, b) => a - b);
+}
+
+type Place = Record<string | number, Json>;
+
+/** Makes patches in place; what they put is never written to again, but for the places on the way. */
+function patch(input: Json, patches: Patch[]): Json {
+  const root: Place = { input: copied(input) };
+  const own = new Set<Json>([root as Json, root.input as Json]);
+  for (const [path, ...value] of patches) {
+    let place = root;
+    const keys = ["input", ...path];
+    const last = keys.pop() as string | number;
+    for (const key of keys) {
+      let next = place[key] as Json;
+      if (!own.has(next)) {
+        next = copied(next);
+        own.add(next);
+        place[key] = next;
+      }
+      place = next as Place;
+    }
+    if (value.length === 0) delete place[last];
+    else place[last] = value[0] as Json;
+  }
+  return root.input as Json;
+}
+
+function copied(value: Json): Json {
+  if (Array.isArray(value)) return [...value];
+  return value !== null && typeof value === "object" ? { ...value } : value;
+}
+
+/** What happens, in the order in which the core gets it: by time, then as the kinds are listed, then as it was said. */
+export function inOrder(happenings: Happening[]): Happening[] {
+  return happenings
+    .map((one, rank) => ({ one, rank }))
+    .sort((a, b) => a.one.seconds - b.one.seconds || a.one.kind - b.one.kind || a.rank - b.rank)
+    .map(({ one }) => one);
+}
+
+function filled(form: Json, holes: Record<string, Json>): Json {
+  if (typeof form === "string") return form in holes ? (holes[form] as Json) : form;
+  if (Array.isArray(form)) return form.map((one) => filled(one, holes));
+  if (form === null || typeof form !== "object") return form;
+  return Object.fromEntries(Object.entries(form).map(([key, one]) => [key in holes ? String(holes[key]) : key, filled(one, holes)]));
+}
+
+/** The core's input of a scenario. */
+export function inputOf(page: Document, scenario: Scenario): Json {
+  const patches = page.groups.flatMap((group, at) => group.patches[(scenario.stops[at] ?? []).join(",")] ?? []);
+  const happenings = inOrder(scenario.happenings);
+  const used = new Set(happenings.map((one) => one.kind));
+  for (const kind of used) patches.push(...(page.changes[kind] as ChangeKind).also);
+  const input = patch(page.input, patches);
+  if (happenings.length === 0) return input;
+  let list: Json = input;
+  for (const key of page.changes_at) list = (list as Place)[key] as Json;
+  const before = list as Json[];
+  const made = happenings.map((one, rank) => {
+    const kind = page.changes[one.kind] as ChangeKind;
+    const part = page.parts[one.part] as Part;
+    return filled(kind.template, {
+      $at: one.seconds,
+      $numbers: unitsBelow(page, one.part),
+      $name: part.name,
+      $kind: part.kind,
+      $share: one.share,
+      $index: String(before.length + rank),
+    });
+  });
+  return patch(input, [[page.changes_at, [...before, ...made]]]);
+}
+
+/** How something that happens is written on the command line, such as `osd.12 @ 2 h`. */
+export function written(page: Document, one: Happening): string {
+  const part = page.parts[one.part] as Part;
+  const what = part.number === null ? `${part.kind}=${part.name}` : part.name;
+  const share = (page.changes[one.kind] as ChangeKind).shares.length ? `=${Math.round(one.share * 100)}%` : "";
+  return `${what}${share}${one.seconds ? ` @ ${one.seconds} s` : ""}`;
+}
+
+// --- the link ---
+
+interface Linked {
+  v: 1;
+  a: number;
+  s: { c: Record<string, string>; h: [string, string, number, number][] }[];
+}
+
+/** The fragment that holds scenarios: choices by their words, so that another page of the same system reads them too. */
+export function fragmentOf(page: Document, both: Both): string {
+  const plain = asThingsAre(page);
+  const linked: Linked = {
+    v: 1,
+    a: both.active,
+    s: both.scenarios.map((scenario) => ({
+      c: Object.fromEntries(
+        page.groups.flatMap((group, at) =>
+          group.controls.flatMap((control, rank) => {
+            const stop = scenario.stops[at]?.[rank] ?? control.chosen;
+            return stop === plain.stops[at]?.[rank] ? [] : [[control.key, control.stops[stop]?.label ?? ""]];
+          }),
+        ),
+      ),
+      h: scenario.happenings.map((one) => [
+        (page.changes[one.kind] as ChangeKind).key,
+        String(one.part === -1 ? "" : `${(page.parts[one.part] as Part).kind}=${(page.parts[one.part] as Part).name}`),
+        one.seconds,
+        one.share,
+      ]),
+    })),
+  };
+  if (linked.a === 0 && linked.s.every((one) => one.h.length === 0 && Object.keys(one.c).length === 0) && linked.s.length === 1) return "";
+  const bytes = new TextEncoder().encode(JSON.stringify(linked));
+  const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+export const HAPPENINGS_MAX = 200;
+export const SECONDS_MAX = 3600 * 24 * 3650;
+
+/** What a fragment says; null where it says nothing that this page can have. What it names that is not here is left out. */
+export function readFragment(page: Document, fragment: string): { both: Both; lost: string[] } | null {
+  if (!fragment) return null;
+  const lost: string[] = [];
+  try {
+    const text = atob(fragment.replaceAll("-", "+").replaceAll("_", "/"));
+    const linked = JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (sign) => sign.charCodeAt(0)))) as Linked;
+    if (linked.v !== 1 || !Array.isArray(linked.s) || linked.s.length < 1 || linked.s.length > 2) return null;
+    const scenarios = linked.s.map((one) => {
+      const scenario = asThingsAre(page);
+      for (const [key, label] of Object.entries(one.c ?? {})) {
+        if (!choose(page, scenario, key, label)) lost.push(`${key}: ${label}`);
+      }
+      for (const [key, name, seconds, share] of (one.h ?? []).slice(0, HAPPENINGS_MAX)) {
+        const kind = page.changes.findIndex((change) => change.key === key);
+        const part = page.parts.findIndex((other) => `${other.kind}=${other.name}` === name);
+        const isTime = Number.isFinite(seconds) && seconds >= 0 && seconds <= SECONDS_MAX;
+        const isShare = Number.isFinite(share) && share >= 0 && share <= 1;
+        if (kind < 0 || part < 0 || !isTime || !isShare) lost.push(`${key} ${name}`);
+        else scenario.happenings.push({ kind, part, seconds, share });
+      }
+      return scenario;
+    });
+    return { both: { scenarios, active: linked.a === 1 && scenarios.length === 2 ? 1 : 0 }, lost };
+  } catch {
+    return null;
+  }
+}
+
+function choose(page: Document, scenario: Scenario, key: string, label: string): boolean {
+  for (const [at, group] of page.groups.entries()) {
+    for (const [rank, control] of group.controls.entries()) {
+      if (control.key !== key) continue;
+      const stop = control.stops.findIndex((one) => one.label === label);
+      if (stop >= 0) (scenario.stops[at] as number[])[rank] = stop;
+      return stop >= 0;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,261 @@
+/** What the page knows: its scenarios, how each is answered, what is chosen on the map, and all that was undone. */
+
+import { computed, effect, signal } from "@preact/signals";
+import type { Answer } from "../../crates/web/core.mjs";
+import type { ChangeKind, Document, Part } from "./document";
+import { type Done, Ended, type Engine, engineOf } from "./engine";
+import { byHarm, figure, type Tables, type Value } from "./figures";
+import { asThingsAre, type Both, fragmentOf, type Happening, inputOf, readFragment, type Scenario, SECONDS_MAX } from "./scenario";
+
+const KEPT_MAX = 24;
+const UNDONE_MAX = 200;
+/** Beyond this a run asks before it begins. */
+export const SECONDS_UNASKED = 60;
+export const BYTES_UNASKED = 2 * 1024 ** 3;
+
+export interface Result {
+  text: string;
+  done: Done;
+  milliseconds: number;
+}
+
+/** How far the computation of a scenario is. */
+export type Going =
+  | { state: "idle" }
+  | { state: "asking" }
+  | { state: "going"; answer: Answer | null; since: number }
+  | { state: "cancelled" }
+  | { state: "broken"; message: string };
+
+export interface Harm {
+  part: number;
+  figures: Record<string, Value>;
+}
+
+export class Store {
+  page: Document;
+  both = signal<Both>({ scenarios: [], active: 0 });
+  past = signal<Both[]>([]);
+  future = signal<Both[]>([]);
+  going = signal<Going>({ state: "idle" });
+  results = signal<Map<string, Result>>(new Map());
+  selected = signal<number | null>(null);
+  /** The time on the map, in seconds; null for the end. */
+  time = signal<number | null>(null);
+  measure = signal("");
+  said = signal("");
+  lost = signal<string[]>([]);
+  ranking = signal<{ level: string; total: number; rows: Harm[]; going: boolean; base: string; problem: string } | null>(null);
+  #engine: Engine;
+  #ranker: Engine;
+  #agreed = false;
+  #pending: { text: string; run: Promise<void> } | undefined;
+
+  active = computed(() => this.both.value.scenarios[this.both.value.active] as Scenario);
+  texts = computed(() => this.both.value.scenarios.map((scenario) => JSON.stringify(inputOf(this.page, scenario))));
+  shown = computed(() => this.texts.value.map((text) => this.results.value.get(text) ?? null));
+  result = computed(() => this.shown.value[this.both.value.active] ?? null);
+
+  constructor(page: Document) {
+    this.page = page;
+    this.#engine = engineOf(page);
+    this.#ranker = engineOf(page);
+    this.both.value = this.#fromLink() ?? { scenarios: [asThingsAre(page)], active: 0 };
+    this.measure.value = page.map.films.length ? "film.0" : "measure.0";
+    effect(() => {
+      const fragment = fragmentOf(page, this.both.value);
+      const place = fragment ? `#${fragment}` : location.pathname + location.search;
+      if (location.hash.slice(1) !== fragment) history.replaceState(null, "", place);
+    });
+    effect(() => {
+      // Whatever is shown and has no answer yet is computed: what its reader looks at comes first.
+      const { active, scenarios } = this.both.value;
+      const order = [active, ...scenarios.keys()];
+      const wanted = order.map((at) => this.texts.value[at] as string).find((text) => !this.results.value.has(text));
+      const { state } = this.going.peek();
+      if (wanted === undefined) this.#stop();
+      else if (this.#pending?.text !== wanted) this.#begin(wanted);
+      else if (state === "cancelled" || state === "broken") return;
+    });
+    addEventListener("hashchange", () => {
+      const both = this.#fromLink();
+      if (both !== null) this.set(both);
+    });
+  }
+
+  #fromLink(): Both | null {
+    const found = readFragment(this.page, location.hash.slice(1));
+    this.lost.value = found?.lost ?? [];
+    return found?.both ?? null;
+  }
+
+  // --- what the reader does ---
+
+  set(both: Both, words = ""): void {
+    this.past.value = [...this.past.value.slice(-UNDONE_MAX), this.both.value];
+    this.future.value = [];
+    this.both.value = both;
+    if (words) this.said.value = words;
+  }
+
+  edit(change: (scenario: Scenario) => Scenario, words = ""): void {
+    const { scenarios, active } = this.both.value;
+    const made = scenarios.map((one, at) => (at === active ? change(one) : one));
+    this.set({ scenarios: made, active }, words);
+  }
+
+  choose(group: number, rank: number, stop: number): void {
+    this.edit((one) => ({ ...one, stops: one.stops.map((row, at) => (at === group ? row.with(rank, stop) : row)) }));
+  }
+
+  happen(one: Happening): void {
+    const { label } = this.page.changes[one.kind] as ChangeKind;
+    const words = `${label}: ${(this.page.parts[one.part] as Part).name}`;
+    const fitting = { ...one, seconds: Math.min(Math.max(0, one.seconds), SECONDS_MAX) };
+    this.edit((scenario) => ({ ...scenario, happenings: [...scenario.happenings, fitting] }), words);
+  }
+
+  change(rank: number, made: Partial<Happening> | null): void {
+    this.edit((scenario) => ({
+      ...scenario,
+      happenings: scenario.happenings.flatMap((one, at) => (at !== rank ? [one] : made === null ? [] : [{ ...one, ...made }])),
+    }));
+  }
+
+  compare(): void {
+    const { scenarios, active } = this.both.value;
+    if (scenarios.length === 1)
+      this.set({ scenarios: [scenarios[0] as Scenario, scenarios[0] as Scenario], active: 1 }, "Now you change B; A stays");
+    else this.set({ scenarios: [scenarios[active] as Scenario], active: 0 }, "One scenario again");
+  }
+
+  look(at: number): void {
+    if (at !== this.both.value.active) this.set({ ...this.both.value, active: at });
+  }
+
+  reset(): void {
+    this.edit(() => asThingsAre(this.page), "As things are");
+  }
+
+  undo(): void {
+    const before = this.past.value.at(-1);
+    if (before === undefined) return;
+    this.past.value = this.past.value.slice(0, -1);
+    this.future.value = [...this.future.value, this.both.value];
+    this.both.value = before;
+    this.said.value = "Undone";
+  }
+
+  redo(): void {
+    const after = this.future.value.at(-1);
+    if (after === undefined) return;
+    this.future.value = this.future.value.slice(0, -1);
+    this.past.value = [...this.past.value, this.both.value];
+    this.both.value = after;
+    this.said.value = "Done again";
+  }
+
+  // --- what is computed ---
+
+  get isLarge(): boolean {
+    return (this.page.seconds ?? 0) > SECONDS_UNASKED || (this.page.bytes ?? 0) > BYTES_UNASKED;
+  }
+
+  #stop(): void {
+    if (this.#pending === undefined) return;
+    this.#pending = undefined;
+    this.#engine.cancel();
+    this.going.value = { state: "idle" };
+  }
+
+  #begin(text: string): void {
+    this.#engine.cancel();
+    if (this.isLarge && !this.#agreed) {
+      this.#pending = { text, run: Promise.resolve() };
+      this.going.value = { state: "asking" };
+      return;
+    }
+    this.#pending = { text, run: this.#perform(text) };
+  }
+
+  async #perform(text: string): Promise<void> {
+    const since = performance.now();
+    this.going.value = { state: "going", answer: null, since };
+    try {
+      const done = await this.#engine.run(this.#request(text), (answer) => {
+        if (this.#pending?.text === text) this.going.value = { state: "going", answer, since };
+      });
+      if (this.#pending?.text !== text) return;
+      this.#pending = undefined;
+      this.going.value = { state: "idle" };
+      this.#keep({ text, done, milliseconds: performance.now() - since });
+    } catch (error) {
+      if (error instanceof Ended || this.#pending?.text !== text) return;
+      this.going.value = { state: "broken", message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #request(text: string) {
+    return { kind: this.page.kind, input: text, maps: this.page.maps };
+  }
+
+  #keep(result: Result): void {
+    const kept = new Map(this.results.value);
+    kept.delete(result.text);
+    for (const old of kept.keys()) {
+      if (kept.size < KEPT_MAX) break;
+      if (!this.texts.value.includes(old)) kept.delete(old);
+    }
+    this.results.value = kept.set(result.text, result);
+  }
+
+  cancel(): void {
+    this.#engine.cancel();
+    if (this.going.value.state === "going" || this.going.value.state === "asking") this.going.value = { state: "cancelled" };
+  }
+
+  /** Computes what waits: it was asked about, cancelled or broken. */
+  resume(): void {
+    this.#agreed = true;
+    const text = this.#pending?.text;
+    if (text !== undefined) this.#begin(text);
+  }
+
+  // --- each part failing in turn ---
+
+  async rank(level: string): Promise<void> {
+    this.stopRanking();
+    const { page } = this;
+    const kind = page.changes.findIndex((one) => one.key === "fail");
+    const parts = [...page.parts.keys()].filter((at) => (page.parts[at] as Part).kind === level && (page.parts[at] as Part).up);
+    const base = this.active.value;
+    const key = this.texts.value[this.both.value.active] as string;
+    const rows: Harm[] = [];
+    const tell = (going: boolean, problem = "") => {
+      rows.sort((a, b) => byHarm(page.harm, a.figures, b.figures));
+      this.ranking.value = { level, total: parts.length, rows: [...rows], going, base: key, problem };
+    };
+    tell(true);
+    try {
+      for (const part of parts) {
+        const happenings = [{ kind, part, seconds: 0, share: 1 }, ...base.happenings];
+        const text = JSON.stringify(inputOf(page, { ...base, happenings }));
+        const done = await this.#ranker.run(this.#request(text), () => {});
+        rows.push({ part, figures: this.figures(done.tables) });
+        tell(true);
+      }
+      tell(false);
+    } catch (error) {
+      if (!(error instanceof Ended)) tell(false, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  stopRanking(): void {
+    this.#ranker.cancel();
+    if (this.ranking.value?.going) this.ranking.value = { ...this.ranking.value, going: false };
+  }
+
+  figures(tables: Tables): Record<string, Value> {
+    return Object.fromEntries(this.page.figures.map((one) => [one.key, figure(tables, one)]));
+  }
+}

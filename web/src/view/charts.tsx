@@ -1,0 +1,230 @@
+/** The charts of an answer, drawn by Vega; each with its numbers as CSV. */
+
+import { useEffect, useRef } from "preact/hooks";
+import { type Lines, unpacked } from "../document";
+import { cell, column, shown, type Tables } from "../figures";
+import { save } from "../save";
+import type { Store } from "../store";
+
+type Spec = Record<string, unknown>;
+interface View {
+  signal(name: string, value: unknown): View;
+  runAsync(): Promise<View>;
+  finalize(): void;
+}
+type Embed = (element: HTMLElement, spec: Spec, options: Spec) => Promise<{ view: View }>;
+
+let embed: Promise<Embed> | undefined;
+
+/** Vega comes after the first sight of the page. */
+function loaded(): Promise<Embed> {
+  embed ??= unpacked("vega").then((bytes) => {
+    const script = document.createElement("script");
+    script.src = URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }));
+    return new Promise((resolve, reject) => {
+      script.onload = () => resolve((window as unknown as { vegaEmbed: Embed }).vegaEmbed);
+      script.onerror = () => reject(new Error("the chart library of the page cannot run"));
+      document.head.append(script);
+    });
+  });
+  return embed;
+}
+
+interface Point {
+  time: number;
+  value: number;
+  what: string;
+  side: string;
+}
+
+const POINTS_MAX = 1500;
+
+/** The points of a chart: every row, or so many that none is missed at the chart's width. */
+function pointsOf(tables: Tables, chart: Lines, side: string): Point[] {
+  const times = column(tables, chart.table, chart.time);
+  const rows = chart.sum_over ? summed(tables, chart) : Array.from({ length: times.length }, (_, row) => row);
+  const step = Math.max(1, Math.ceil(rows.length / POINTS_MAX));
+  const points: Point[] = [];
+  for (const series of chart.series) {
+    const cells = column(tables, chart.table, series.column);
+    for (const [rank, row] of rows.entries()) {
+      if (rank % step && rank !== rows.length - 1) continue;
+      const value = cell(cells, row);
+      if (value !== null) points.push({ time: Number(times[row]), value, what: series.label, side });
+    }
+  }
+  return points;
+}
+
+/** Of each time, the row with the least value: that of the part that has it worst. */
+function summed(tables: Tables, chart: Lines): number[] {
+  const times = column(tables, chart.table, chart.time);
+  const cells = column(tables, chart.table, chart.series[0]?.column ?? "");
+  const least = new Map<number, number>();
+  for (let row = 0; row < times.length; row++) {
+    const time = Number(times[row]);
+    const held = least.get(time);
+    if (held === undefined || (cell(cells, row) ?? 1) < (cell(cells, held) ?? 1)) least.set(time, row);
+  }
+  return [...least.values()];
+}
+
+const CLOCKS: [number, string][] = [
+  [2 * 86400, "d"],
+  [2 * 3600, "h"],
+  [120, "min"],
+  [0, "s"],
+];
+const SIZES: Record<string, number> = { d: 86400, h: 3600, min: 60, s: 1 };
+
+function specOf(store: Store, chart: Lines, points: Point[], width: number): Spec {
+  const end = Math.max(1, ...points.map((one) => one.time));
+  const unit = CLOCKS.find(([least]) => end >= least)?.[1] ?? "s";
+  const size = SIZES[unit] ?? 1;
+  const sides = store.both.value.scenarios.length;
+  const { series, dashes, config } = store.page.style;
+  const labels = chart.series.map((one) => one.label);
+  const axis =
+    chart.unit === "bytes_per_second" || chart.unit === "bytes"
+      ? {
+          labelExpr:
+            "datum.value === 0 ? '0' : format(datum.value / 1048576, ',~r') + ' MiB' + (" +
+            (chart.unit === "bytes_per_second" ? "'/s'" : "''") +
+            ")",
+        }
+      : chart.unit === "share"
+        ? { format: "~%" }
+        : { format: ",~r" };
+  return {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    width: Math.max(160, width - 90),
+    height: 190,
+    autosize: { type: "fit", contains: "padding" },
+    config,
+    data: { values: points.map((one) => ({ ...one, time: one.time / size })) },
+    params: [{ name: "now", value: -1 }],
+    layer: [
+      {
+        mark: { type: "line", interpolate: "step-after", strokeWidth: 2 },
+        encoding: {
+          x: { field: "time", type: "quantitative", title: `time, ${unit}`, scale: { domain: [0, end / size], nice: false } },
+          y: { field: "value", type: "quantitative", title: null, axis },
+          color: {
+            field: "what",
+            type: "nominal",
+            title: null,
+            sort: labels,
+            scale: { domain: labels, range: labels.map((_, at) => series[at % series.length]) },
+            legend: labels.length > 1 ? { orient: "top", columns: width < 500 ? 2 : 5 } : null,
+          },
+          ...(sides > 1
+            ? {
+                strokeDash: {
+                  field: "side",
+                  type: "nominal",
+                  title: null,
+                  scale: { domain: ["A", "B"], range: [dashes[0], dashes[1]] },
+                  legend: { orient: "top" },
+                },
+              }
+            : {}),
+        },
+      },
+      {
+        // Before the start the line of the time is out of sight.
+        data: { values: [{}] },
+        mark: { type: "rule", strokeWidth: 1.5, color: "#666E76", clip: true },
+        encoding: { x: { datum: { expr: `now / ${size}` }, type: "quantitative" } },
+      },
+    ],
+  };
+}
+
+function coloured(store: Store, spec: Spec): Spec {
+  if (!matchMedia("(prefers-color-scheme: dark)").matches) return spec;
+  const text = JSON.stringify(spec).replace(/#[0-9a-fA-F]{6}/g, (colour) => store.page.style.dark[colour] ?? colour);
+  return JSON.parse(text) as Spec;
+}
+
+export function Charts({ store }: { store: Store }) {
+  return (
+    <section class="charts" aria-labelledby="charts-title">
+      <h2 id="charts-title">Over time</h2>
+      {store.page.charts.map((chart) => (
+        <Chart key={chart.key} store={store} chart={chart} />
+      ))}
+    </section>
+  );
+}
+
+function Chart({ store, chart }: { store: Store; chart: Lines }) {
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<View | null>(null);
+  const results = store.shown.value;
+  const points = results.flatMap((result, at) => (result === null ? [] : pointsOf(result.done.tables, chart, at ? "B" : "A")));
+  const isEmpty = points.every((one) => one.value === 0);
+  const time = store.time.value;
+  useEffect(() => {
+    let isGone = false;
+    const draw = async () => {
+      const box = place.current;
+      if (box === null || isEmpty || results.some((one) => one === null)) return;
+      const draws = await loaded();
+      if (isGone) return;
+      const made = await draws(box, coloured(store, specOf(store, chart, points, box.clientWidth)), {
+        mode: "vega-lite",
+        ast: true,
+        actions: false,
+        renderer: "canvas",
+        defaultStyle: false,
+        tooltip: false,
+      });
+      if (isGone) return made.view.finalize();
+      view.current?.finalize();
+      view.current = made.view;
+      if (store.time.value !== null) void made.view.signal("now", store.time.value).runAsync();
+    };
+    void draw();
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const turn = () => void draw();
+    scheme.addEventListener("change", turn);
+    return () => {
+      isGone = true;
+      scheme.removeEventListener("change", turn);
+    };
+  }, [results, isEmpty]);
+  useEffect(() => {
+    void view.current?.signal("now", time ?? -1).runAsync();
+  }, [time]);
+  const most = points.reduce((best, one) => Math.max(best, one.value), 0);
+  return (
+    <figure data-chart={chart.key} hidden={isEmpty}>
+      <figcaption>
+        <h3>{chart.title}</h3> at the most {shown(most, chart.unit)}{" "}
+        <button type="button" class="plain" onClick={() => save(`${chart.key}.csv`, "text/csv", csvOf(store, chart))}>
+          CSV
+        </button>
+      </figcaption>
+      <div ref={place} class="plot" role="img" aria-label={`${chart.title} over time, at the most ${shown(most, chart.unit)}`} />
+    </figure>
+  );
+}
+
+/** The numbers of a chart: a row a time, a column a line, of every scenario. */
+export function csvOf(store: Store, chart: Lines): string {
+  const sides = store.shown.value;
+  const part = chart.sum_over ? [chart.sum_over] : [];
+  const names = [...(sides.length > 1 ? ["scenario"] : []), chart.time, ...part, ...chart.series.map((one) => one.column)];
+  const lines = [names.join(",")];
+  for (const [at, result] of sides.entries()) {
+    if (result === null) continue;
+    const columns = [chart.time, ...part, ...chart.series.map((one) => one.column)].map((name) =>
+      column(result.done.tables, chart.table, name),
+    );
+    for (let row = 0; row < (columns[0]?.length ?? 0); row++) {
+      const cells = columns.map((one) => (one[row] === null || one[row] === undefined ? "" : String(one[row])));
+      lines.push([...(sides.length > 1 ? [at ? "B" : "A"] : []), ...cells].join(","));
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}

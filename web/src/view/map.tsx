@@ -1,0 +1,395 @@
+/** The map of parts: a canvas to click and to walk by keys, what may happen to what is chosen, and the time. */
+
+import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { ChangeKind, Part } from "../document";
+import { column, duration, shown } from "../figures";
+import { Reel } from "../film";
+import { beside, laidOut, partAt } from "../layout";
+import { coloursOf, type Look, measured, paint, rampOf } from "../paint";
+import { unitsBelow } from "../scenario";
+import type { Store } from "../store";
+
+/** Milliseconds in which the whole healing is played. */
+const PLAY = 12_000;
+const LISTED_MAX = 2000;
+
+/** A change that a reader can have happen, its number among the page's, and its key. */
+interface Offered {
+  kind: ChangeKind;
+  number: number;
+  key: string;
+}
+
+/** The changes as they are offered, the gravest first, each with the first letter of its own that no other has. */
+function offered(kinds: ChangeKind[]): Offered[] {
+  const taken = new Set<string>();
+  return [...kinds.entries()].reverse().map(([number, kind]) => {
+    const key = [...kind.key].find((letter) => !taken.has(letter)) ?? "";
+    taken.add(key);
+    return { kind, number, key };
+  });
+}
+
+export function MapOfParts({ store }: { store: Store }) {
+  const { page } = store;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const width = useSignal(0);
+  const dark = useSignal(0);
+  const classes = useMemo(
+    () => [...new Set(page.parts.filter((one) => one.number !== null).map((one) => one.device_class))].sort(),
+    [page],
+  );
+  const layout = useComputed(() => (width.value ? laidOut(page.parts, width.value, width.value < 500 ? 760 : 560) : null));
+  const tables = useComputed(() => store.result.value?.done.tables ?? null);
+  const reels = useComputed(() => (tables.value === null ? [] : page.map.films.map((film) => new Reel(film, tables.value ?? {}))));
+  const end = useComputed(() => lastChange(store));
+  const seconds = useComputed(() => store.time.value ?? end.value);
+
+  useEffect(() => {
+    const watch = new ResizeObserver(() => {
+      width.value = Math.floor(frame.current?.clientWidth ?? 0);
+    });
+    watch.observe(frame.current as HTMLDivElement);
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const turn = () => dark.value++;
+    scheme.addEventListener("change", turn);
+    return () => {
+      watch.disconnect();
+      scheme.removeEventListener("change", turn);
+    };
+  }, []);
+
+  const colours = useComputed(() => {
+    dark.value;
+    width.value;
+    return frame.current === null ? null : coloursOf(frame.current, page);
+  });
+  const ramp = useComputed(() => (colours.value === null ? [] : rampOf(colours.value)));
+  const look = useComputed((): Look => lookOf(store, reels.value));
+
+  // The canvas is drawn at most once a frame of the screen, whatever changes; nothing else of the page is made anew for it.
+  useSignalEffect(() => {
+    const [laid, drawn, seen] = [layout.value, colours.value, look.value];
+    const own = { tables: tables.value, seconds: seconds.value, selected: store.selected.value, marks: marksAt(store, seconds.value) };
+    const asked = requestAnimationFrame(() => {
+      const place = canvas.current;
+      if (place === null || laid === null || drawn === null) return;
+      const scale = devicePixelRatio || 1;
+      const [width, height] = [Math.round(laid.width * scale), Math.round(laid.height * scale)];
+      if (place.width !== width || place.height !== height) [place.width, place.height] = [width, height];
+      const context = place.getContext("2d") as CanvasRenderingContext2D;
+      context.setTransform(scale, 0, 0, scale, 0, 0);
+      paint(context, { page, layout: laid, look: seen, classes, ...own }, drawn, ramp.value);
+    });
+    return () => cancelAnimationFrame(asked);
+  });
+
+  const offers = useMemo(() => offered(page.changes), [page]);
+  const select = (part: number | null) => {
+    store.selected.value = part;
+    if (part !== null) store.said.value = describe(store, part, seconds.peek(), reels.peek());
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (layout.value === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const arrows: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const arrow = arrows[event.key];
+    const own = store.selected.value;
+    const offer = offers.find((one) => one.key === event.key);
+    if (event.key === "ArrowUp" && event.shiftKey && own !== null) select(Math.max(0, (page.parts[own] as Part).parent));
+    else if (event.key === "Escape") select(null);
+    else if (arrow !== undefined) select(beside(layout.value, own, ...arrow));
+    else if (offer !== undefined && own !== null && canHappen(store, offer, own)) happen(store, offer, own);
+    else return;
+    event.preventDefault();
+  };
+  const onClick = (event: MouseEvent) => {
+    if (layout.value === null) return;
+    const place = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    select(partAt(layout.value, event.clientX - place.left, event.clientY - place.top));
+  };
+  const choices = [
+    ...page.map.films.map((film, at) => [`film.${at}`, film.series.map((one) => one.label).join(" and ")] as const),
+    ...page.map.measures.map((one, at) => [`measure.${at}`, one.label] as const),
+    ...(classes.length > 1 ? [["class", "Class"] as const] : []),
+  ];
+  const count = page.parts.filter((one) => one.number !== null).length;
+  return (
+    <section class="map" aria-labelledby="map-title">
+      <div class="line">
+        <h2 id="map-title">
+          {count.toLocaleString("en")} {page.unit === "osd" ? "OSDs" : `${page.unit}s`}
+        </h2>
+        <Finder store={store} select={select} />
+        <label>
+          Colour{" "}
+          <select value={store.measure.value} onChange={(event) => (store.measure.value = event.currentTarget.value)}>
+            {choices.map(([key, text]) => (
+              <option key={key} value={key}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <div ref={frame} class="frame">
+        {/* The map is walked by its own keys, which its words tell. */}
+        <canvas
+          ref={canvas}
+          id="map"
+          role="application"
+          aria-label={`Map of ${page.title}`}
+          aria-describedby="map-keys"
+          tabIndex={0}
+          style={{ width: `${layout.value?.width ?? 0}px`, height: `${layout.value?.height ?? 0}px` }}
+          onClick={onClick}
+          onKeyDown={onKey}
+        />
+      </div>
+      <Legend store={store} look={look.value} classes={classes} reels={reels.value} />
+      <p id="map-keys" class="note">
+        Click a part, or walk with the arrow keys (Shift and ↑ for what holds it). Then{" "}
+        {offers.map(({ kind, key }, at) => (
+          <span key={key}>
+            {at ? ", " : ""}
+            <kbd>{key}</kbd> {kind.label.toLowerCase()}
+          </span>
+        ))}
+        .
+      </p>
+      <Chosen store={store} reels={reels} seconds={seconds} offers={offers} />
+      <Scrubber store={store} end={end.value} seconds={seconds} />
+    </section>
+  );
+}
+
+function Finder({ store, select }: { store: Store; select: (part: number) => void }) {
+  const { parts } = store.page;
+  const listed = useMemo(() => parts.slice(0, LISTED_MAX).map((one, at) => <option key={at} value={one.name} />), [parts]);
+  return (
+    <>
+      <label>
+        Find{" "}
+        <input
+          list="parts"
+          size={12}
+          placeholder={parts.find((one) => one.number !== null)?.name ?? ""}
+          onChange={(event) => {
+            const name = event.currentTarget.value.trim();
+            const part = parts.findIndex((one) => one.name === name);
+            if (part >= 0) select(part);
+            else if (name) store.said.value = `There is no part of the name ${name}`;
+          }}
+        />
+      </label>
+      <datalist id="parts">{listed}</datalist>
+    </>
+  );
+}
+
+function canHappen(store: Store, { kind }: Offered, part: number): boolean {
+  return kind.kinds.includes((store.page.parts[part] as Part).kind) && unitsBelow(store.page, part).length > 0;
+}
+
+function happen(store: Store, { kind, number }: Offered, part: number): void {
+  store.happen({ kind: number, part, seconds: store.time.value ?? 0, share: kind.shares[0] ?? 1 });
+}
+
+function lookOf(store: Store, reels: Reel[]): Look {
+  const [kind, at] = store.measure.value.split(".");
+  if (kind === "class") return { kind: "class" };
+  const reel = reels[Number(at)];
+  if (kind === "film" && reel !== undefined) return { kind: "film", reel };
+  const series = store.page.map.measures[Number(at)];
+  return kind === "measure" && series !== undefined ? { kind: "measure", series } : { kind: "empty" };
+}
+
+/** When the last thing happens: the end of the scrubber. */
+function lastChange(store: Store): number {
+  const tables = store.result.value?.done.tables;
+  const last = Math.max(0, ...store.active.value.happenings.map((one) => one.seconds));
+  if (tables === undefined) return last;
+  let end = last;
+  for (const chart of store.page.charts) {
+    const times = column(tables, chart.table, chart.time);
+    const columns = chart.series.map((one) => column(tables, chart.table, one.column));
+    for (let row = times.length - 1; row >= 0; row--) {
+      if (row > 0 && columns.every((cells) => cells[row] === cells[row - 1])) continue;
+      end = Math.max(end, Number(times[row]));
+      break;
+    }
+  }
+  return end;
+}
+
+/** What happened to each part until a time. */
+function marksAt(store: Store, seconds: number): Map<number, string> {
+  const { page } = store;
+  const marks = new Map<number, string>();
+  const happenings = [...store.active.value.happenings].sort((a, b) => a.seconds - b.seconds);
+  const byNumber = new Map(page.parts.map((part, at) => [part.number, at]));
+  for (const one of happenings) {
+    if (one.seconds > seconds) break;
+    const { key } = page.changes[one.kind] as ChangeKind;
+    const ends = key === "start" || key === "repair";
+    if (!ends && key !== "fail" && key !== "stop") continue;
+    const own = [one.part, ...unitsBelow(page, one.part).map((unit) => byNumber.get(unit) as number)];
+    for (const part of own) {
+      if (ends) marks.delete(part);
+      else marks.set(part, key);
+    }
+  }
+  return marks;
+}
+
+function describe(store: Store, part: number, seconds: number, reels: Reel[]): string {
+  const { page } = store;
+  const one = page.parts[part] as Part;
+  if (one.number === null)
+    return `${one.kind} ${one.name}, ${unitsBelow(page, part).length} ${page.unit === "osd" ? "OSDs" : `${page.unit}s`}`;
+  const tables = store.result.value?.done.tables ?? null;
+  const facts = [one.device_class && `class ${one.device_class}`, one.capacity ? shown(one.capacity, "bytes") : "", one.up ? "" : "down"];
+  for (const reel of reels) {
+    const row = reel.row(one.number, seconds);
+    if (row === null) continue;
+    for (const series of reel.film.series) facts.push(`${series.label.toLowerCase()} ${shown(reel.value(series, one, row), series.unit)}`);
+    const other = reel.waitsFor(row);
+    if (other !== null) facts.push(`waits for ${page.parts.find((unit) => unit.number === other)?.name ?? other}`);
+  }
+  for (const series of page.map.measures) {
+    const value = measured(tables, page, series).get(one.number);
+    if (value) facts.push(`${series.label.toLowerCase()} ${shown(value, series.unit)}`);
+  }
+  return [one.name, ...facts.filter(Boolean)].join(", ");
+}
+
+function Chosen({
+  store,
+  reels,
+  seconds,
+  offers,
+}: {
+  store: Store;
+  reels: ReadonlySignal<Reel[]>;
+  seconds: ReadonlySignal<number>;
+  offers: Offered[];
+}) {
+  const part = store.selected.value;
+  if (part === null) return <p class="chosen empty">Nothing is chosen.</p>;
+  return (
+    <div class="chosen" id="chosen">
+      <p>{describe(store, part, seconds.value, reels.value)}</p>
+      <div class="actions">
+        {offers.map((one) =>
+          canHappen(store, one, part) ? (
+            <button
+              key={one.key}
+              type="button"
+              title={one.kind.sentence}
+              aria-keyshortcuts={one.key}
+              data-change={one.kind.key}
+              onClick={() => happen(store, one, part)}
+            >
+              {one.kind.label}
+            </button>
+          ) : null,
+        )}
+        {(store.page.parts[part] as Part).parent >= 0 ? (
+          <button type="button" class="plain" onClick={() => (store.selected.value = (store.page.parts[part] as Part).parent)}>
+            Choose its {(store.page.parts[(store.page.parts[part] as Part).parent] as Part).kind}
+          </button>
+        ) : null}
+      </div>
+      <p class="note">
+        It happens {store.time.value ? `after ${duration(store.time.value)}, where the time stands` : "at the start"}; the list of what
+        happens takes any other time.
+      </p>
+    </div>
+  );
+}
+
+function Legend({ store, look, classes, reels }: { store: Store; look: Look; classes: string[]; reels: Reel[] }) {
+  const { page } = store;
+  const tables = store.result.value?.done.tables ?? null;
+  if (look.kind === "class")
+    return (
+      <p class="legend">
+        {classes.map((one, at) => (
+          <span key={one}>
+            <i class={`class-${at % page.style.series.length}`} /> {one || "no class"}
+          </span>
+        ))}
+      </p>
+    );
+  if (look.kind === "empty") return <p class="legend">No answer yet.</p>;
+  const series = look.kind === "measure" ? [look.series] : look.reel.film.series;
+  const most = (one: (typeof series)[number]) =>
+    one.unit === "share"
+      ? 1
+      : look.kind === "measure"
+        ? Math.max(0, ...measured(tables, page, one).values())
+        : (reels.find((reel) => reel === look.reel)?.most(one) ?? 0);
+  return (
+    <p class="legend">
+      {series.map((one, at) => (
+        <span key={one.column}>
+          {series.length > 1 ? `${at === 0 ? "left" : "right"} half, ` : ""}
+          {one.label.toLowerCase()}: 0 <i class="ramp" /> {shown(most(one), one.unit)}
+        </span>
+      ))}
+      <span>
+        <i class="failed">×</i> failed or down
+      </span>
+      {look.kind === "film" && look.reel.film.waits_for ? <span>lines: who waits for whom</span> : null}
+    </p>
+  );
+}
+
+function Scrubber({ store, end, seconds }: { store: Store; end: number; seconds: ReadonlySignal<number> }) {
+  const playing = useSignal(false);
+  useEffect(() => {
+    if (!playing.value) return;
+    const from = store.time.value === null || store.time.value >= end ? 0 : store.time.value;
+    const began = performance.now();
+    let asked = 0;
+    const next = () => {
+      const now = from + ((performance.now() - began) / PLAY) * end;
+      if (now >= end) {
+        store.time.value = null;
+        playing.value = false;
+        return;
+      }
+      store.time.value = now;
+      asked = requestAnimationFrame(next);
+    };
+    asked = requestAnimationFrame(next);
+    return () => cancelAnimationFrame(asked);
+  }, [playing.value, end]);
+  if (end <= 0) return null;
+  const stopped = Math.min(seconds.value, end);
+  return (
+    <div class="scrubber">
+      <button type="button" aria-pressed={playing.value} onClick={() => (playing.value = !playing.value)}>
+        {playing.value ? "Pause" : "Play"}
+      </button>
+      <label>
+        Time
+        <input
+          id="time"
+          type="range"
+          min={0}
+          max={1000}
+          value={Math.round((stopped / end) * 1000)}
+          aria-valuetext={duration(stopped)}
+          onInput={(event) => {
+            playing.value = false;
+            const place = Number(event.currentTarget.value);
+            store.time.value = place >= 1000 ? null : (place / 1000) * end;
+          }}
+        />
+      </label>
+      <output for="time">{duration(stopped)}</output>
+    </div>
+  );
+}

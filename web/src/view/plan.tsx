@@ -1,0 +1,114 @@
+/** What happens, in its order, each with its time; and undo. */
+
+import { useSignal } from "@preact/signals";
+import type { ChangeKind, Part } from "../document";
+import { duration } from "../figures";
+import type { Happening } from "../scenario";
+import type { Store } from "../store";
+
+const UNITS: [string, number][] = [
+  ["s", 1],
+  ["min", 60],
+  ["h", 3600],
+  ["d", 86400],
+];
+
+export function Plan({ store }: { store: Store }) {
+  const { happenings } = store.active.value;
+  const ranked = happenings.map((one, rank) => ({ one, rank })).sort((a, b) => a.one.seconds - b.one.seconds || a.rank - b.rank);
+  return (
+    <section class="plan" aria-labelledby="plan-title">
+      <div class="line">
+        <h2 id="plan-title">What happens</h2>
+        <button type="button" disabled={store.past.value.length === 0} aria-keyshortcuts="Control+Z" onClick={() => store.undo()}>
+          Undo
+        </button>
+        <button type="button" disabled={store.future.value.length === 0} aria-keyshortcuts="Control+Shift+Z" onClick={() => store.redo()}>
+          Redo
+        </button>
+        <button type="button" onClick={() => store.reset()}>
+          As things are
+        </button>
+      </div>
+      {happenings.length === 0 ? (
+        <p class="note">Nothing yet. Choose a part on the map and let it fail.</p>
+      ) : (
+        <ol class="happenings">
+          {ranked.map(({ one, rank }) => (
+            <Row key={`${rank}-${one.kind}-${one.part}`} store={store} one={one} rank={rank} />
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+function Row({ store, one, rank }: { store: Store; one: Happening; rank: number }) {
+  const kind = store.page.changes[one.kind] as ChangeKind;
+  const part = store.page.parts[one.part] as Part;
+  const start = UNITS.findLast(([, size]) => one.seconds >= size && one.seconds % size === 0) ?? (UNITS[0] as [string, number]);
+  const unit = useSignal(one.seconds === 0 ? "h" : start[0]);
+  const size = UNITS.find(([name]) => name === unit.value)?.[1] ?? 1;
+  const title = `${kind.label}: ${part.name}`;
+  return (
+    <li>
+      <strong>{kind.label}</strong> <span class="part">{part.name}</span>
+      {kind.shares.length > 0 ? (
+        <label>
+          {" "}
+          at{" "}
+          <select
+            value={String(one.share)}
+            aria-label={`Share of ${title}`}
+            onChange={(event) => store.change(rank, { share: Number(event.currentTarget.value) })}
+          >
+            {kind.shares.map((share) => (
+              <option key={share} value={String(share)}>
+                {Math.round(share * 100)} %
+              </option>
+            ))}
+          </select>
+        </label>
+      ) : null}
+      <label>
+        {" "}
+        after{" "}
+        <input
+          type="number"
+          min={0}
+          max={99999}
+          step="any"
+          size={5}
+          value={Number((one.seconds / size).toPrecision(6))}
+          aria-label={`Time of ${title}`}
+          onChange={(event) => {
+            const value = Number(event.currentTarget.value);
+            if (Number.isFinite(value) && value >= 0) store.change(rank, { seconds: value * size });
+          }}
+        />
+      </label>
+      <select
+        value={unit.value}
+        aria-label={`Unit of the time of ${title}`}
+        onChange={(event) => {
+          const before = size;
+          unit.value = event.currentTarget.value;
+          const after = UNITS.find(([name]) => name === unit.value)?.[1] ?? 1;
+          if (one.seconds) store.change(rank, { seconds: (one.seconds / before) * after });
+        }}
+      >
+        {UNITS.map(([name]) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <button
+        type="button"
+        class="plain"
+        aria-label={`Remove ${title} after ${duration(one.seconds)}`}
+        onClick={() => store.change(rank, null)}
+      >
+        Remove
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,63 @@
+/** What a reader takes along: the link, and the command or the study that gives the same answer. */
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { takenAlong } from "../along";
+import { copy, save } from "../save";
+import type { Store } from "../store";
+
+export function Take({ store }: { store: Store }) {
+  const told = useSignal("");
+  const link = useRef<HTMLInputElement>(null);
+  const along = takenAlong(store.page, store.active.value);
+  const digest = store.result.value?.done.digest;
+  const onCopy = async (text: string, what: string) => {
+    told.value = (await copy(text)) ? `${what} is copied.` : "This browser does not let a page copy: choose the text and copy it.";
+  };
+  store.both.value;
+  return (
+    <section class="take" aria-labelledby="take-title">
+      <h2 id="take-title">Take it with you</h2>
+      <p>
+        <label for="link">A link to this scenario, for whoever has this page</label>
+        <span class="row">
+          <input id="link" ref={link} readOnly value={location.href} onFocus={(event) => event.currentTarget.select()} />
+          <button type="button" onClick={() => void onCopy(location.href, "The link")}>
+            Copy
+          </button>
+        </span>
+      </p>
+      <p>
+        The same answer from the command line
+        {digest ? (
+          <>
+            , with digest <code>{digest}</code>
+          </>
+        ) : null}
+        :
+      </p>
+      <pre id="command" tabIndex={0} role="region" aria-label="Command">
+        {along.command}
+      </pre>
+      <div class="actions">
+        <button type="button" onClick={() => void onCopy(along.command, "The command")}>
+          Copy the command
+        </button>
+        {along.file === null ? null : (
+          <button type="button" onClick={() => along.file && save(along.file.name, "application/toml", along.file.text)}>
+            Save {along.file.name}
+          </button>
+        )}
+      </div>
+      {along.file === null ? null : (
+        <details>
+          <summary>{along.file.name}</summary>
+          <pre id="study" tabIndex={0} role="region" aria-label="Study file">
+            {along.file.text}
+          </pre>
+        </details>
+      )}
+      <p role="status">{told.value}</p>
+    </section>
+  );
+}
