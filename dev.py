@@ -303,10 +303,8 @@ def command_docs() -> int:
 
 def command_web() -> int:
     """Build the page that computes and say where its core is."""
-    env = child_environment()
-    core = build_web(env)
+    print(build_web(env := child_environment()))
     build_front(env)
-    print(core)
     return 0
 
 

@@ -77,57 +77,58 @@ const CLOCKS: [number, string][] = [
 ];
 const SIZES: Record<string, number> = { d: 86400, h: 3600, min: 60, s: 1 };
 
+const SCALES: [number, string][] = [
+  [1024 ** 4, "TiB"],
+  [1024 ** 3, "GiB"],
+  [1024 ** 2, "MiB"],
+  [1024, "KiB"],
+  [1, "B"],
+];
+
+/** The unit of an axis: what its values are divided by, and its name. */
+function axisOf(chart: Lines, most: number): { by: number; name: string; format: string } {
+  if (chart.unit === "share") return { by: 1, name: "", format: "~%" };
+  if (chart.unit !== "bytes" && chart.unit !== "bytes_per_second") return { by: 1, name: "", format: ",~r" };
+  const [by, name] = SCALES.find(([size]) => most >= 2 * size) ?? [1, "B"];
+  return { by, name: chart.unit === "bytes" ? name : `${name}/s`, format: ",~r" };
+}
+
 function specOf(store: Store, chart: Lines, points: Point[], width: number): Spec {
   const end = Math.max(1, ...points.map((one) => one.time));
   const unit = CLOCKS.find(([least]) => end >= least)?.[1] ?? "s";
   const size = SIZES[unit] ?? 1;
-  const sides = store.both.value.scenarios.length;
+  const axis = axisOf(chart, mostOf(points));
   const { series, dashes, config } = store.page.style;
-  const labels = chart.series.map((one) => one.label);
-  const axis =
-    chart.unit === "bytes_per_second" || chart.unit === "bytes"
-      ? {
-          labelExpr:
-            "datum.value === 0 ? '0' : format(datum.value / 1048576, ',~r') + ' MiB' + (" +
-            (chart.unit === "bytes_per_second" ? "'/s'" : "''") +
-            ")",
-        }
-      : chart.unit === "share"
-        ? { format: "~%" }
-        : { format: ",~r" };
+  const all = chart.series.map((one) => one.label);
+  // What is never above nothing has no line; the others keep their colours.
+  const labels = all.filter((label) => points.some((one) => one.what === label && one.value !== 0));
+  const colours = labels.map((label) => series[all.indexOf(label) % series.length]);
+  const values = points
+    .filter((one) => labels.includes(one.what))
+    .map((one) => ({ ...one, time: one.time / size, value: one.value / axis.by }));
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-    width: Math.max(160, width - 90),
-    height: 190,
+    width,
+    height: 230,
     autosize: { type: "fit", contains: "padding" },
     config,
-    data: { values: points.map((one) => ({ ...one, time: one.time / size })) },
+    data: { values },
     params: [{ name: "now", value: -1 }],
     layer: [
       {
         mark: { type: "line", interpolate: "step-after", strokeWidth: 2 },
         encoding: {
           x: { field: "time", type: "quantitative", title: `time, ${unit}`, scale: { domain: [0, end / size], nice: false } },
-          y: { field: "value", type: "quantitative", title: null, axis },
+          y: { field: "value", type: "quantitative", title: axis.name || null, axis: { format: axis.format } },
           color: {
             field: "what",
             type: "nominal",
             title: null,
             sort: labels,
-            scale: { domain: labels, range: labels.map((_, at) => series[at % series.length]) },
-            legend: labels.length > 1 ? { orient: "top", columns: width < 500 ? 2 : 5 } : null,
+            scale: { domain: labels, range: colours },
+            legend: labels.length > 1 ? { orient: "top", columns: width < 420 ? 2 : 4 } : null,
           },
-          ...(sides > 1
-            ? {
-                strokeDash: {
-                  field: "side",
-                  type: "nominal",
-                  title: null,
-                  scale: { domain: ["A", "B"], range: [dashes[0], dashes[1]] },
-                  legend: { orient: "top" },
-                },
-              }
-            : {}),
+          strokeDash: { field: "side", type: "nominal", scale: { domain: ["A", "B"], range: [dashes[0], dashes[1]] }, legend: null },
         },
       },
       {
@@ -138,6 +139,10 @@ function specOf(store: Store, chart: Lines, points: Point[], width: number): Spe
       },
     ],
   };
+}
+
+function mostOf(points: Point[]): number {
+  return points.reduce((best, one) => Math.max(best, one.value), 0);
 }
 
 function coloured(store: Store, spec: Spec): Spec {
@@ -196,11 +201,16 @@ function Chart({ store, chart }: { store: Store; chart: Lines }) {
   useEffect(() => {
     void view.current?.signal("now", time ?? -1).runAsync();
   }, [time]);
-  const most = points.reduce((best, one) => Math.max(best, one.value), 0);
+  const most = mostOf(points);
   return (
     <figure data-chart={chart.key} hidden={isEmpty}>
       <figcaption>
-        <h3>{chart.title}</h3> at the most {shown(most, chart.unit)}{" "}
+        <h3>{chart.title}</h3>
+        <span class="soft">
+          {" "}
+          {labelsOf(chart, points)} at the most {shown(most, chart.unit)}
+          {results.length > 1 ? "; A solid, B dashed" : ""}
+        </span>{" "}
         <button type="button" class="plain" onClick={() => save(`${chart.key}.csv`, "text/csv", csvOf(store, chart))}>
           CSV
         </button>
@@ -208,6 +218,12 @@ function Chart({ store, chart }: { store: Store; chart: Lines }) {
       <div ref={place} class="plot" role="img" aria-label={`${chart.title} over time, at the most ${shown(most, chart.unit)}`} />
     </figure>
   );
+}
+
+/** What a chart of one line shows; the others have a legend. */
+function labelsOf(chart: Lines, points: Point[]): string {
+  const labels = chart.series.map((one) => one.label).filter((label) => points.some((one) => one.what === label && one.value !== 0));
+  return labels.length === 1 ? (labels[0] as string) : "";
 }
 
 /** The numbers of a chart: a row a time, a column a line, of every scenario. */
