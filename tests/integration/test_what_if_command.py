@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from resilver.whatif.asking import FRAMES
 from resilver.whatif.columns import TABLES
 from tests.front_door import command
 from tests.reference.ceph_cluster import write_cluster
@@ -253,6 +254,24 @@ def test_tables_are_written_under_their_schema(small: Path, tmp_path: Path) -> N
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(TABLES)
     for name, schema in TABLES.items():
         assert pq.read_table(tmp_path / "tables" / f"{name}.parquet").schema.equals(schema)
+
+
+def test_the_film_written_beside_tables_adds_up_to_what_was_received(
+    small: Path, tmp_path: Path
+) -> None:
+    done = command("what-if", small, "--drain", "osd.1", "--tables", tmp_path, "--json")
+    assert done.returncode == 0, done.stderr
+    film, osds = (pq.read_table(tmp_path / f"{name}.parquet") for name in ("film", "osds"))
+    received = dict(zip(osds["osd"].to_pylist(), osds["received_bytes"].to_pylist(), strict=True))
+    assert 10 < len(set(film["time_seconds"].to_pylist())) <= FRAMES
+    written = dict.fromkeys(received, 0.0)
+    for row in film.to_pylist():
+        seconds = row["time_seconds"] - row["since_seconds"]
+        written[row["osd"]] += row["written_bytes_per_second"] * seconds
+    assert written == pytest.approx(received, rel=1e-9)
+    # Whoever does not ask for tables is not filmed, and the run is the same.
+    plain = json.loads(command("what-if", small, "--drain", "osd.1", "--json").stdout)
+    assert plain == json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(

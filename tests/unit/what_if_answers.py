@@ -282,6 +282,7 @@ def answer(
         "pools": pools_table(run, pool),
         "osds": osds_table(run, prefix),
         "fill": fill_table(run),
+        "film": None,
         "stuck": stuck_table(run),
         "lacking": None,
         "risks": risks_table(run, pool),

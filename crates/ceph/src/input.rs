@@ -37,6 +37,9 @@ pub struct ClusterInput {
     pub horizon_seconds: f64,
     /// Whether the data moves by events (else by steady flows).
     pub events: bool,
+    /// The most frames of the film of who reads, writes and waits; 0 for no film.
+    #[serde(default)]
+    pub frames: u32,
     /// The seed of what is drawn.
     pub seed: u64,
 }

@@ -232,7 +232,7 @@ def _ask(
     question: Question, changes: Changes, told: _Display
 ) -> WhatIf | PlansCompared | Ranking | Search:
     from resilver.whatif import perform
-    from resilver.whatif.asking import Asked
+    from resilver.whatif.asking import FRAMES, Asked
     from resilver.whatif.cluster import Given
     from resilver.whatif.searching import search
 
@@ -240,7 +240,9 @@ def _ask(
         question.release, question.devices, question.network, question.fill, question.grow,
         question.afr,
     )  # fmt: skip
-    asked = Asked(given, question.load, question.horizon, question.events, question.seed)
+    # The film is for whoever reads the tables of a plan.
+    frames = FRAMES if question.tables is not None and question.search is None else 0
+    asked = Asked(given, question.load, question.horizon, question.events, question.seed, frames)
     report = perform.read_bundle(question.bundle)
     beside = perform.changes_of(changes.by_key())
     if question.each is not None:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from resilver.quantities import duration
+from resilver.whatif.columns import LONG
 from resilver.whatif.figures import FIGURES
 
 Origin = Literal["stated", "config", "dump", "release default", "assumed"]
@@ -203,9 +204,8 @@ class WhatIf:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as a JSON-able dictionary; ``fill`` and ``lacking`` are long, and left out."""
-        long = ("fill", "lacking")
-        tables = {name: one.to_pylist() for name, one in self.tables.items() if name not in long}
+        """The answer as a JSON-able dictionary, without the tables that are long."""
+        tables = {name: one.to_pylist() for name, one in self.tables.items() if name not in LONG}
         return {
             "plan": self.plan,
             "steps": [asdict(step) for step in self.steps],

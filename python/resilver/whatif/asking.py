@@ -28,6 +28,9 @@ from resilver.whatif.plan import Plan, resolve
 HORIZON = "30 d"
 """How long a run goes on at the most, where nothing else is said."""
 
+FRAMES = 240
+"""Moments of the film beside written tables, about as many as the timeline has."""
+
 _LOAD_PART = re.compile(r"\s*([\d.]+)\s+(reads?|writes?)/s\s+of\s+(.+?)\s*")
 _PER_SECOND_MAX = 1e9
 
@@ -42,6 +45,7 @@ class Asked:
         horizon: How long the run goes on at the most.
         is_by_events: Whether data moves by events, object by object; else by steady flows.
         seed: The seed of what is drawn.
+        frames: The most moments of the table ``film``; 0 for none.
     """
 
     given: Given = field(default_factory=Given)
@@ -49,6 +53,7 @@ class Asked:
     horizon: str = HORIZON
     is_by_events: bool = False
     seed: int = 0
+    frames: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,7 @@ def prepare(report: ClusterReport, plan: Plan, asked: Asked) -> Prepared:
         "plan": steps,
         "horizon_seconds": horizon,
         "events": asked.is_by_events,
+        "frames": asked.frames,
         "seed": asked.seed,
     }
     osds = len(report.osds)

@@ -76,6 +76,17 @@ TABLES: Mapping[str, pa.Schema] = {
             ("pending_bytes", _COUNT),
         ]
     ),
+    "film": pa.schema(
+        [
+            ("time_seconds", _REAL),
+            ("since_seconds", _REAL),
+            ("osd", _COUNT),
+            ("read_bytes_per_second", _REAL),
+            ("written_bytes_per_second", _REAL),
+            ("waiting_groups", _COUNT),
+            ("waits_for", _COUNT),
+        ]
+    ),
     "stuck": pa.schema(
         [
             ("pgid", _TEXT),
@@ -125,10 +136,14 @@ TABLES: Mapping[str, pa.Schema] = {
 Times are seconds from the start. In ``pools``, ``degraded_seconds``, ``at_risk_seconds`` and
 ``inactive_seconds`` say when the last group of the pool ceased to be so: 0 where none ever was, and
 null where one still is at the end. ``whole_seconds`` is when its last group became clean, likewise.
+In ``film``, which is empty unless frames are asked for, ``waits_for`` is null where nothing waits.
 In ``lacking`` a row is a spell of a group, ``until_seconds`` null where it lasts to the end. In
 ``risks`` the first row, whose ``pool`` is null, is of all pools together.
 In ``osds`` the four crossings are null where the OSD never got there, and 0 where it begins there.
 """
+
+LONG = frozenset(("fill", "film", "lacking"))
+"""Those of many rows, which are shown as a whole nowhere."""
 
 
 def conform(name: str, table: pa.Table | None) -> pa.Table:

@@ -87,9 +87,10 @@ def _one_by_one(tried: _Tried, axes: Sequence[Axis]) -> None:
             return
 
 
-def _without_fill(answer: WhatIf) -> WhatIf:
-    """An answer without its longest table, which of all but one trial nobody reads."""
-    return replace(answer, tables={**answer.tables, "fill": TABLES["fill"].empty_table()})
+def _without_longest(answer: WhatIf) -> WhatIf:
+    """An answer without its longest tables, which of all but one trial nobody reads."""
+    longest = {name: TABLES[name].empty_table() for name in ("fill", "film")}
+    return replace(answer, tables={**answer.tables, **longest})
 
 
 @dataclass
@@ -109,7 +110,7 @@ class _Tried:
         """Try what was not yet."""
         new = [one for one in dict.fromkeys(choices) if one not in self.answers]
         runs = [partial(prepare, self.report, self._planned(one), self.asked) for one in new]
-        self.answers |= dict(zip(new, run_all(runs, self.told, _without_fill), strict=True))
+        self.answers |= dict(zip(new, run_all(runs, self.told, _without_longest), strict=True))
 
     def _stated(self, choice: Choice) -> dict[str, str]:
         """The settings of a choice, with what Ceph needs to heed them."""

@@ -4,6 +4,7 @@ mod changing;
 mod clients;
 mod counts;
 mod deleting;
+mod film;
 mod history;
 mod job;
 mod lacking;
@@ -14,6 +15,7 @@ mod record;
 mod running;
 mod watching;
 
+pub(crate) use film::{Cell, Film};
 pub(crate) use job::{Cause, Job};
 pub(crate) use lacking::Spell;
 pub(crate) use record::{Record, Sample, Served};
@@ -77,6 +79,7 @@ pub struct Healing {
     pub(crate) jobs: Vec<Job>,
     pub(crate) counts: Counts,
     pub(crate) record: Record,
+    pub(crate) film: Option<Film>,
     lacking: Lacking,
     /// Who had each group at the start.
     pub(crate) first_holders: Vec<Vec<(u32, u8)>>,
@@ -152,6 +155,7 @@ impl Healing {
             fill: Fill::new(input.ratios),
             clients: Clients::new(&input.load, &protections),
             record: Record::new(pools),
+            film: Film::of(input.frames),
             lacking: Lacking::default(),
             reservations: Reservations::new(),
             horizon: time_of("horizon_seconds", input.horizon_seconds)?,
@@ -246,6 +250,7 @@ impl Healing {
             if !self.step()? {
                 self.is_done = true;
                 self.sample();
+                self.take_frame(self.now);
                 self.check()?;
             }
         }

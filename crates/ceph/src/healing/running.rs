@@ -17,7 +17,9 @@ impl Healing {
         let mut ended = std::mem::take(&mut self.ended);
         let mut plane = self.plane.next().filter(|&at| at <= due);
         // What happens within the plane changes nothing here until a work ends.
-        while let Some(at) = plane {
+        loop {
+            self.film_until(plane.unwrap_or(due));
+            let Some(at) = plane else { break };
             self.now = at;
             self.plane.advance(at, &mut ended);
             if !ended.is_empty() {

@@ -23,6 +23,7 @@ pub(super) fn check_devices(field: &str, crush: &CrushMap) -> Result<(), CephErr
 pub(super) fn check_input(input: &ClusterInput, crush: &CrushMap) -> Result<(), CephError> {
     check_settings(&input.settings, &input.osd_settings)?;
     check_ratios(&input.ratios)?;
+    check_frames(input.frames)?;
     check_devices("crushmap", crush)?;
     rising("osds", input.osds.iter().map(|osd| i64::from(osd.id)))?;
     for osd in &input.osds {
@@ -33,6 +34,18 @@ pub(super) fn check_input(input: &ClusterInput, crush: &CrushMap) -> Result<(), 
         check_pool(pool, crush)?;
     }
     Ok(())
+}
+
+/// The most frames of a film: each has a place for every OSD.
+const MOST_FRAMES: u32 = 1000;
+
+fn check_frames(frames: u32) -> Result<(), CephError> {
+    // Whatever is thinned keeps its first frame and its last.
+    if frames == 0 || (2..=MOST_FRAMES).contains(&frames) {
+        return Ok(());
+    }
+    let rule = format!("a film has 2 to {MOST_FRAMES} frames, or 0 for none");
+    Err(CephError::invalid("frames", frames, rule, "give a number in between"))
 }
 
 fn rising(what: &str, numbers: impl Iterator<Item = i64>) -> Result<(), CephError> {

@@ -1,5 +1,6 @@
 //! What a run came to, as tables.
 
+mod film;
 mod lacking;
 mod osds;
 mod pools;
@@ -56,10 +57,11 @@ fn texts(values: impl Iterator<Item = String>) -> Column {
     Column::Texts(values.collect())
 }
 
-/// The tables of a run that is done: `timeline`, `fill`, `pools`, `osds`, `stuck`, `lacking`, `limits`, `clients`, `history`, `upmaps`.
+/// The tables of a run that is done: `timeline`, `fill`, `pools`, `osds`, `stuck`, `lacking`, `limits`, `clients`, `history`,
+/// `upmaps`, and `film` where frames were asked for.
 #[must_use]
 pub fn tables(healing: &mut Healing) -> Vec<Table> {
-    vec![
+    let tables = vec![
         timeline::timeline(healing),
         timeline::fill(healing),
         pools::pools(healing),
@@ -70,5 +72,6 @@ pub fn tables(healing: &mut Healing) -> Vec<Table> {
         timeline::clients(healing),
         timeline::history(healing),
         pools::upmaps(healing),
-    ]
+    ];
+    tables.into_iter().chain(healing.film.as_ref().map(film::film)).collect()
 }

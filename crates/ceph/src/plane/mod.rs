@@ -158,6 +158,9 @@ pub trait DataPlane {
     fn stop(&mut self, now: SimTime, id: WorkId) -> Progress;
     /// What is done of a work.
     fn progress(&mut self, now: SimTime, id: WorkId) -> Progress;
+    /// What will be done of a work at a time not beyond [`next`](Self::next), which was asked for last. It changes nothing: whoever looks
+    /// leaves no trace in what follows.
+    fn done_at(&self, id: WorkId, at: SimTime) -> Progress;
     /// When the next thing may happen: never later than the next end of a work.
     fn next(&mut self) -> Option<SimTime>;
     /// Goes on to a time, which is not beyond [`next`](Self::next); works that end then are given in order.

@@ -158,8 +158,12 @@ impl DataPlane for EventPlane {
 
     fn progress(&mut self, now: SimTime, id: WorkId) -> Progress {
         self.go_to(now);
-        let objects = self.ids.get(&id).map_or(0, |index| self.state.works[*index as usize].done);
-        Progress { objects }
+        self.done_at(id, now)
+    }
+
+    fn done_at(&self, id: WorkId, _at: SimTime) -> Progress {
+        // Between two events nothing is done.
+        Progress { objects: self.ids.get(&id).map_or(0, |index| self.state.works[*index as usize].done) }
     }
 
     fn next(&mut self) -> Option<SimTime> {

@@ -1,5 +1,6 @@
 //! Data moved by flows: rates that are constant between two changes of what moves.
 
+mod ahead;
 mod chains;
 mod clients;
 mod path;
@@ -220,8 +221,7 @@ impl WorkFlow {
 
     /// Counts what was done by a time.
     fn go_to(&mut self, now: SimTime, used: &mut Vec<Use>) {
-        let from = self.since.max(self.filled);
-        let done = (self.rate * now.since(from).seconds()).min(self.units() - self.done);
+        let done = self.units_until(now);
         self.done += done;
         self.since = now;
         for one in &self.uses {
@@ -242,9 +242,7 @@ impl WorkFlow {
     }
 
     fn progress(&self) -> Progress {
-        // Rounded down but for what arithmetic loses.
-        let objects = (self.done + 1e-6).floor() * self.unit;
-        Progress { objects: (objects as u64).min(self.work.objects) }
+        self.progress_of(self.done)
     }
 }
 
@@ -322,6 +320,10 @@ impl DataPlane for FlowPlane {
         };
         flow.go_to(now, &mut self.used);
         flow.progress()
+    }
+
+    fn done_at(&self, id: WorkId, at: SimTime) -> Progress {
+        self.works.get(&id).map_or_else(Progress::default, |flow| flow.progress_of(flow.done + flow.units_until(at)))
     }
 
     fn next(&mut self) -> Option<SimTime> {

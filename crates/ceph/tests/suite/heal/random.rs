@@ -23,7 +23,8 @@ pub fn run_with(input: &ClusterInput, plane: Box<dyn DataPlane + Send + Sync>) -
     Outcome { tables: tables(&mut healing), digest, seconds: healing.now().seconds() }
 }
 
-fn small() -> ClusterInput {
+/// Eighteen OSDs with copies and codes.
+pub fn small() -> ClusterInput {
     let mut input = cluster(3, 3, 2);
     input.pools = vec![replicated(1, 24, 3), coded(5, 16, 4, 2)];
     filled(&mut input, 40, 160 * MIB);
@@ -41,7 +42,8 @@ fn added() -> Change {
     Change::Add { osds: vec![Add { osd: osd(18, -1), name, weight: 1.0, class, location }] }
 }
 
-fn change() -> impl Strategy<Value = Change> {
+/// Anything that a plan may hold, of the OSDs and pools of [`small`].
+pub fn change() -> impl Strategy<Value = Change> {
     let flag =
         prop::sample::select(vec![Flag::NoOut, Flag::NoBackfill, Flag::NoRecover, Flag::NoRebalance, Flag::NoUp]);
     prop_oneof![

@@ -58,6 +58,11 @@ impl DataPlane for SteadyPlane {
         Progress { objects: self.done(now, *start, work) }
     }
 
+    fn done_at(&self, id: WorkId, at: SimTime) -> Progress {
+        let (start, work) = &self.works[&id];
+        Progress { objects: self.done(at, *start, work) }
+    }
+
     fn next(&mut self) -> Option<SimTime> {
         self.works.values().map(|(start, work)| self.end(*start, work)).min()
     }
