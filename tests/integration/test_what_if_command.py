@@ -248,6 +248,19 @@ def test_what_mclock_resets_is_searched_with_the_setting_that_stops_it(small: Pa
     assert ends["2"] < ends["1"]
 
 
+def test_slow_osds_delay_their_clients_and_whoever_heals_from_them(small: Path) -> None:
+    words = ("--drain", "osd.1", "--load", "vms: 200 reads/s of 16 KiB")
+    plain, told, slow = (
+        answered(small, *words, *more)
+        for more in ((), ("--slow", "osd.1,osd.5=100%"), ("--slow", "osd.1,osd.5=30%"))
+    )
+    assert told["digest"] == plain["digest"] != slow["digest"]
+    assert slow["answer"]["whole_seconds"] > plain["answer"]["whole_seconds"]
+    # A request to osd.5 takes three times as long, and more than one in a hundred goes there.
+    assert slow["answer"]["p99_seconds"] > 2 * plain["answer"]["p99_seconds"]
+    assert "osd.1, osd.5 work at 30 % speed" in [row["what"] for row in slow["tables"]["history"]]
+
+
 def test_tables_are_written_under_their_schema(small: Path, tmp_path: Path) -> None:
     done = command("what-if", small, "--drain", "osd.1", "--tables", tmp_path / "tables")
     assert done.returncode == 0, done.stderr

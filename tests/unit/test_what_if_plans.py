@@ -104,6 +104,7 @@ def test_changes_happen_at_their_times() -> None:
         ({"force": "1.1a"}, ["ceph pg force-recovery 1.1a", "ceph pg force-backfill 1.1a"]),
         ({"stop": "osd.1"}, ["ceph orch daemon stop osd.1"]),
         ({"fail": "osd.1"}, []),
+        ({"slow": "osd.1=30%"}, []),
     ],
 )  # fmt: skip
 def test_lines_to_paste_are_those_that_do_it(given: dict[str, str], wanted: list[str]) -> None:
@@ -185,6 +186,11 @@ def test_osds_are_added_to_the_host_of_the_one_they_are_like() -> None:
         ({"pg_num": "vms=0"}, "pg_num is a whole number from 1"),
         ({"set_rule": "vms=archiv_rule"}, 'did you mean "archive_rule"?'),
         ({"reweight": "osd.1=1.5"}, "a reweight is a number from 0 to 1"),
+        ({"slow": "osd.1"}, 'it is written such as "osd.12=30%"'),
+        ({"slow": "osd.1=0%"}, "a device works at is from 0.1 % to 100 %"),
+        ({"slow": "osd.1=30"}, 'such as "30%" or "0.3"'),
+        ({"slow": "osd.1=nan%"}, "a device works at is from 0.1 % to 100 %"),
+        ({"slow": "host=node-01=30%"}, "there are 9, node-000 to node-008"),
         ({"crush_reweight": "osd.1=nan"}, "a CRUSH weight is a number from 0"),
         ({"upmap": "1.ffff 0 1"}, "pool 'vms' has 64 groups; the last is 1.3f"),
         ({"upmap": "1.1 0"}, "pairs of OSDs, from and to"),
@@ -306,3 +312,14 @@ def test_a_device_is_stated_by_class() -> None:
 def test_a_plan_of_nothing_is_the_cluster_as_it_is() -> None:
     ready = prepare(small_report(), plan_of_options({}), Asked())
     assert (ready.plan, ready.steps, ready.input["plan"]) == ("as it is", (), [])
+
+
+def test_slow_osds_are_told_as_shares_in_either_way_of_writing_them() -> None:
+    for text in ("30%", "0.3", "30 %"):
+        ready = prepared(slow=[f"host=node-001={text} @ 1 h", "osd.1=100% @ 2 h"])
+        assert changes(ready) == [
+            {"kind": "slow", "osds": [4, 5, 6, 7], "share": 0.3},
+            {"kind": "slow", "osds": [1], "share": 1.0},
+        ]
+        told = [step.text for step in ready.steps]
+        assert told == ["node-001 works at 30 % speed", "osd.1 works at full speed"]

@@ -89,6 +89,20 @@ pub struct DeviceLaw {
     pub channels: u32,
 }
 
+impl DeviceLaw {
+    /// The law of a device that does all at a share of its rates.
+    #[must_use]
+    pub fn slowed(&self, share: f64) -> Self {
+        DeviceLaw {
+            read_seconds: self.read_seconds / share,
+            read_bytes_per_second: self.read_bytes_per_second * share,
+            write_seconds: self.write_seconds / share,
+            write_bytes_per_second: self.write_bytes_per_second * share,
+            channels: self.channels,
+        }
+    }
+}
+
 /// A pool.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -226,6 +240,13 @@ pub enum Change {
         osds: Vec<u32>,
         /// 16.16.
         weight: u32,
+    },
+    /// Devices work at a share of their rates from now on; 1 ends it. What the map holds, and what settings say of a device, stays.
+    Slow {
+        /// Whose.
+        osds: Vec<u32>,
+        /// The share, above 0.
+        share: f64,
     },
     /// `ceph osd crush reweight` of a device, or of all devices below a bucket (`reweight-subtree`).
     CrushReweight {

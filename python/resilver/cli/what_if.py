@@ -41,6 +41,7 @@ class Changes:
     fail: tuple[str, ...] = _change("fail")
     stop: tuple[str, ...] = _change("stop")
     start: tuple[str, ...] = _change("start")
+    slow: tuple[str, ...] = _change("slow")
     out: tuple[str, ...] = _change("out")
     in_: tuple[str, ...] = _change("in")
     drain: tuple[str, ...] = _change("drain")

@@ -11,11 +11,12 @@ from resilver.importers.text import CRUSH_MAGIC, read_bytes
 from resilver.whatif import pool_changes
 from resilver.whatif.cluster import FLAGS, Cluster
 from resilver.whatif.configuration import Ledger, read_setting
-from resilver.whatif.naming import Made, Targets, listed, number, pair, targets, verb
+from resilver.whatif.naming import Made, Targets, listed, number, pair, share, targets, verb
 from resilver.whatif.osd_settings import all_settings
 from resilver.whatif.tree import Tree
 
 _ONE = 0x10000
+_SPEED_MIN = 0.001
 
 
 def _fail(value: str, cluster: Cluster) -> Made:
@@ -38,6 +39,16 @@ def _start(value: str, cluster: Cluster) -> Made:
     return Made([{"kind": "start", "osds": found.osds}], text, lines)
 
 
+def _slow(value: str, cluster: Cluster) -> Made:
+    what, text = pair(value, 'such as "osd.12=30%"')
+    found = targets(what, cluster)
+    speed = share(text, _SPEED_MIN, "the share of its rates that a device works at")
+    at = "full speed" if speed == 1 else f"{100 * speed:g} % speed"
+    said = f"{found.text} {verb(found, 'works', 'work')} at {at}"
+    change = {"kind": "slow", "osds": found.osds, "share": speed}
+    return Made([change], said, is_by_choice=False)
+
+
 def _out(value: str, cluster: Cluster) -> Made:
     found = targets(value, cluster)
     cluster.reweights.update(dict.fromkeys(found.osds, 0))
@@ -55,13 +66,14 @@ def _in(value: str, cluster: Cluster) -> Made:
 
 
 def _reweight(value: str, cluster: Cluster) -> Made:
-    what, share = pair(value, 'such as "osd.3=0.8"')
+    what, text = pair(value, 'such as "osd.3=0.8"')
     found = targets(what, cluster)
-    weight = round(number(share, 0, 1, "a reweight", whole=False) * _ONE)
+    one = number(text, 0, 1, "a reweight", whole=False)
+    weight = round(one * _ONE)
     cluster.reweights.update(dict.fromkeys(found.osds, weight))
-    lines = [f"ceph osd reweight osd.{osd} {float(share):g}" for osd in found.osds]
+    lines = [f"ceph osd reweight osd.{osd} {one:g}" for osd in found.osds]
     change = {"kind": "reweight", "osds": found.osds, "weight": weight}
-    text = f"{found.text} {verb(found, 'gets', 'get')} a reweight of {float(share):g}"
+    text = f"{found.text} {verb(found, 'gets', 'get')} a reweight of {one:g}"
     return Made([change], text, lines)
 
 
@@ -178,6 +190,7 @@ CHANGES: dict[str, Callable[[str, Cluster], Made]] = {
     "upmap": pool_changes.upmap,
     "balance": pool_changes.balance,
     "force": pool_changes.force,
+    "slow": _slow,
     "start": _start,
     "stop": _stop,
     "fail": _fail,

@@ -97,6 +97,12 @@ KINDS: tuple[ChangeKind, ...] = (
     ChangeKind(
         "force", "WHAT", "Puts a pool's groups, or single groups, before all others.", "rbd"
     ),
+    ChangeKind(
+        "slow",
+        "WHAT=SHARE",
+        "Has the devices of OSDs work at a share of their rates from then on; 100% ends it.",
+        "osd.12=30%",
+    ),
     ChangeKind("start", "WHAT", "Starts OSDs again, with what they had.", "osd.12"),
     ChangeKind("stop", "WHAT", "Stops OSDs in order: they are down at once.", "host=node3"),
     ChangeKind(

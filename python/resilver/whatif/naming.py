@@ -114,3 +114,20 @@ def number(text: str, low: float, high: float, what: str, *, whole: bool = True)
         rule = f"{what} is {kind} from {low:g} to {high:g}"
         raise ConfigError(Problem(rule, "correct it", value=show(text)))
     return value
+
+
+def share(text: str, low: float, what: str) -> float:
+    """A share up to 1, as ``30%`` or ``0.3``.
+
+    Raises:
+        ConfigError: It is none, or below `low`.
+    """
+    digits = text.removesuffix("%")
+    try:
+        value = float(digits) / (100 if digits != text else 1)
+    except ValueError:
+        value = float("nan")
+    if not low <= value <= 1:
+        rule = f"{what} is from {100 * low:g} % to 100 %"
+        raise ConfigError(Problem(rule, 'such as "30%" or "0.3"', value=show(text)))
+    return value

@@ -10,13 +10,21 @@ use crate::input::Change;
 use crate::map::{MapChange, Touched, UpScratch, UpSets, parent_of};
 
 impl Healing {
-    /// Makes a change of the plan.
-    pub(super) fn make(&mut self, change: &Change) -> Result<(), HealError> {
+    /// Makes a change of the plan; tells whether anything goes on otherwise than before.
+    pub(super) fn make(&mut self, change: &Change) -> Result<bool, HealError> {
+        let slowed: Vec<u32> = match change {
+            Change::Slow { osds, share } => osds.iter().copied().filter(|&osd| self.map.speed(osd) != *share).collect(),
+            _ => Vec::new(),
+        };
         let touched = self.map.apply(change)?;
-        self.changed_at = self.now;
         let what = super::history::sentence(change, &self.map);
         self.record.tell(self.now, what, self.map.epoch());
+        if matches!(change, Change::Slow { .. }) && slowed.is_empty() {
+            return Ok(false);
+        }
+        self.changed_at = self.now;
         match change {
+            Change::Slow { .. } => slowed.into_iter().for_each(|osd| self.tell_plane(osd)),
             Change::Add { osds } => {
                 for added in osds {
                     self.add_osd(added.osd.id);
@@ -40,7 +48,7 @@ impl Healing {
         }
         self.refresh(&touched);
         self.resume();
-        Ok(())
+        Ok(true)
     }
 
     /// Makes a change that an agent asks for.

@@ -37,6 +37,11 @@ pub(super) fn sentence(change: &Change, map: &OsdMap) -> String {
         Change::Reweight { osds, weight } => {
             format!("reweight of {} is {:.4}", named(osds), f64::from(*weight) / 65536.0)
         }
+        Change::Slow { osds, share } => {
+            let verb = if osds.len() == 1 { "works" } else { "work" };
+            let speed = if *share < 1.0 { format!("{} %", (share * 1e4).round() / 1e2) } else { "full".to_owned() };
+            format!("{} {verb} at {speed} speed", named(osds))
+        }
         Change::CrushReweight { item, weight } => format!("CRUSH weight of {item} is {weight}"),
         Change::Add { osds } => {
             let numbers: Vec<u32> = osds.iter().map(|added| added.osd.id).collect();

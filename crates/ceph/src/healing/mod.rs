@@ -322,8 +322,13 @@ impl Healing {
     fn tell_settings(&mut self, osd: u32) {
         let settings = self.map.settings_of(osd);
         self.reservations.set_osd(osd, settings.osd_max_backfills, settings.osd_min_recovery_priority);
-        if let Some(osd) = self.map.osds.get(osd as usize).and_then(Option::as_ref) {
-            self.plane.set_osd(self.now, osd, settings);
+        self.tell_plane(osd);
+    }
+
+    /// Tells the plane how an OSD works.
+    fn tell_plane(&mut self, osd: u32) {
+        if let Some(input) = self.map.at_work(osd) {
+            self.plane.set_osd(self.now, &input, self.map.settings_of(osd));
         }
     }
 

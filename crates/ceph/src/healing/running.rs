@@ -54,13 +54,13 @@ impl Healing {
     /// What is due but for the plane's: tries again, changes of the plan, agents, a row of the timeline.
     fn others(&mut self) -> Result<(), HealError> {
         self.try_again();
-        let (first, mut changed) = (self.next_step, false);
+        let mut changed = false;
         while let Some((_, step)) = self.plan.get(self.next_step).filter(|&&(at, _)| at <= self.now) {
             let change = step.change.clone();
             self.next_step += 1;
-            self.make(&change)?;
-            changed = true;
+            changed |= self.make(&change)?;
         }
+        let is_planned = changed;
         if changed {
             // Who was turned off at this moment looks no more.
             self.agents_see();
@@ -77,7 +77,7 @@ impl Healing {
             self.settle();
         }
         // What the plan changes shows at once; agents may change something every other second.
-        if self.next_step > first || self.record.next() <= self.now {
+        if is_planned || self.record.next() <= self.now {
             self.sample();
         }
         Ok(())

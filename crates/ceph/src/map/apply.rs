@@ -52,6 +52,13 @@ impl OsdMap {
                 self.touched_by(&out.into_iter().collect())
             }
             Change::Reweight { osds, weight } => self.set_reweight(osds, *weight)?,
+            Change::Slow { osds, share } => {
+                self.check_osds("slow", osds)?;
+                check::check_speed(*share)?;
+                osds.iter().for_each(|&osd| self.speed[osd as usize] = *share);
+                // The monitors know nothing of it: their map has no new epoch.
+                return Ok(Touched::Nothing);
+            }
             Change::CrushReweight { item, weight } => self.crush_reweight(item, *weight)?,
             Change::Upmap { pool, group, pairs } => {
                 let pool = self.known_pool("upmap", *pool)?;

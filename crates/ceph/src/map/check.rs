@@ -90,6 +90,18 @@ pub(super) fn check_weight(field: &str, weight: u32) -> Result<(), CephError> {
     ))
 }
 
+/// The least share of its rates that a device works at: below it lies nothing that still answers heartbeats.
+const LEAST_SPEED: f64 = 1e-3;
+
+/// That a device may work at a share of its rates.
+pub(super) fn check_speed(share: f64) -> Result<(), CephError> {
+    if (LEAST_SPEED..=1.0).contains(&share) {
+        return Ok(());
+    }
+    let rule = format!("a device works at a share of its rates from {LEAST_SPEED} to 1");
+    Err(CephError::invalid("slow: share", share, rule, "give a share in between, or have the OSD fail"))
+}
+
 /// That an OSD's settings are listed.
 pub(super) fn check_own_settings(osd: u32, own: u32, count: usize) -> Result<(), CephError> {
     if (own as usize) < count {

@@ -48,6 +48,8 @@ pub struct OsdMap {
     pub(crate) old_reweight: Vec<u32>,
     /// Whether the monitors marked it out by themselves.
     pub(crate) auto_out: Vec<bool>,
+    /// The share of its rates that its device works at.
+    pub(crate) speed: Vec<f64>,
     /// 16.16 primary affinity.
     pub(crate) affinity: Vec<u32>,
     pub(crate) flags: BTreeSet<Flag>,
@@ -83,6 +85,7 @@ impl OsdMap {
             reweight: Vec::new(),
             old_reweight: Vec::new(),
             auto_out: Vec::new(),
+            speed: Vec::new(),
             affinity: Vec::new(),
             flags: input.flags.iter().copied().collect(),
             ratios: input.ratios,
@@ -112,6 +115,7 @@ impl OsdMap {
         self.reweight.resize(length, 0);
         self.old_reweight.resize(length, 0);
         self.auto_out.resize(length, false);
+        self.speed.resize(length, 1.0);
         self.affinity.resize(length, WEIGHT_ONE);
         self.osd_setting.resize(length, 0);
     }
@@ -161,6 +165,19 @@ impl OsdMap {
     #[must_use]
     pub fn is_up(&self, osd: u32) -> bool {
         self.is_up.get(osd as usize) == Some(&true)
+    }
+
+    /// The share of its rates that an OSD's device works at.
+    #[must_use]
+    pub fn speed(&self, osd: u32) -> f64 {
+        self.speed.get(osd as usize).copied().unwrap_or(1.0)
+    }
+
+    /// An OSD with its device as it works now; nothing of one that there is not.
+    #[must_use]
+    pub fn at_work(&self, osd: u32) -> Option<OsdInput> {
+        let input = self.osds.get(osd as usize)?.as_ref()?;
+        Some(OsdInput { device: input.device.slowed(self.speed(osd)), ..input.clone() })
     }
 
     /// Whether there is such an OSD and it is out.

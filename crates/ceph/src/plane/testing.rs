@@ -123,6 +123,8 @@ pub struct Case {
     pub network: NetworkInput,
     pub clients: Vec<ClientLoad>,
     pub works: Vec<Work>,
+    /// (seconds, OSD, share): when a device begins to work at which share of its rates, by rising time.
+    pub slowed: Vec<(f64, u32, f64)>,
 }
 
 impl Case {
@@ -135,6 +137,7 @@ impl Case {
             network: NETWORK,
             clients: vec![ClientLoad::default(); count as usize],
             works,
+            slowed: vec![],
         }
     }
 
@@ -157,12 +160,20 @@ impl Case {
             plane.start(SimTime::ZERO, id as WorkId, work.clone());
         }
         let (mut ends, mut left) = (vec![f64::NAN; self.works.len()], self.works.len());
-        let mut ended = Vec::new();
+        let (mut ended, mut slowed) = (Vec::new(), self.slowed.iter().peekable());
         while left > 0 {
-            let Some(next) = plane.next() else {
+            let Some(mut next) = plane.next() else {
                 break;
             };
+            let at = |seconds: f64| SimTime::try_from(seconds).unwrap();
+            let slows = slowed.next_if(|&&(seconds, ..)| at(seconds) <= next);
+            next = slows.map_or(next, |&(seconds, ..)| at(seconds));
             plane.advance(next, &mut ended);
+            if let Some(&(_, osd, share)) = slows {
+                let osd = &self.osds[osd as usize];
+                let slow = OsdInput { device: osd.device.slowed(share), ..osd.clone() };
+                plane.set_osd(next, &slow, &self.settings[osd.id as usize]);
+            }
             for id in ended.drain(..) {
                 ends[id as usize] = next.seconds();
                 left -= 1;

@@ -147,6 +147,42 @@ fn flows_beside_clients_take_the_time_of_events() {
     held(&ratios(1000..1004, |seed| beside(seed, false)), 0, 0.03);
 }
 
+/// A quarter of the OSDs, and one at the least, work at 20 to 80 % of their speed from a while after the start.
+fn with_slow_osds(mut case: Case, seed: u64) -> Case {
+    let mut draws = Stream::new(seed, 2, Purpose::named("case"));
+    let rotational = case.osds[0].rotational;
+    for osd in 0..(case.osds.len() as u32).div_ceil(4) {
+        let share = 0.2 + 0.6 * draws.uniform();
+        case.slowed.push((if rotational { 2.0 } else { 0.05 } * f64::from(osd + 1), osd, share));
+    }
+    case
+}
+
+#[test]
+fn flows_of_osds_that_become_slow_take_the_time_of_events() {
+    for rotational in [true, false] {
+        for wpq in [true, false] {
+            let ratios = ratios(1000..1040, |seed| with_slow_osds(case(seed, rotational, wpq, false), seed));
+            held(&ratios, 1, 0.06);
+        }
+    }
+}
+
+#[test]
+fn works_of_osds_that_become_slow_end_no_sooner() {
+    // Half a percent sooner at the most, by both planes: what is slow leaves more of ports and disks to the work that ends last.
+    let last = |case: &Case, plane: &mut dyn DataPlane| case.ends(plane).into_iter().fold(0.0, f64::max);
+    for (seed, rotational) in (1000..1040).flat_map(|seed| [(seed, true), (seed, false)]) {
+        let (plain, slowed) =
+            (case(seed, rotational, false, false), with_slow_osds(case(seed, rotational, false, false), seed));
+        let flows = [&plain, &slowed].map(|case| last(case, &mut FlowPlane::new(NETWORK)));
+        let events = [&plain, &slowed].map(|case| last(case, &mut EventPlane::new(NETWORK, 1)));
+        for [before, after] in [flows, events] {
+            assert!(after >= 0.995 * before, "{}: {after} s after {before} s", plain.name);
+        }
+    }
+}
+
 #[test]
 fn clients_delays_of_flows_are_those_of_events_in_the_middle() {
     // Beside works that go on, after a while: half of all OSDs lie on either side of 5 %, and eight of ten within a factor of two.

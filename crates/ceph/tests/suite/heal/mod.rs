@@ -5,6 +5,7 @@ mod lacking;
 mod random;
 mod reservations;
 mod runs;
+mod slow;
 mod space;
 mod steady;
 

@@ -62,6 +62,7 @@ pub fn change() -> impl Strategy<Value = Change> {
             Change::Flags { set: vec![], unset: vec![flag] }
         }),
         1 => prop::sample::select(vec![1_i64, 5]).prop_map(|pool| Change::Force { pool, groups: vec![] }),
+        1 => (some_osds(), 1..=4_u32).prop_map(|(osds, part)| Change::Slow { osds, share: f64::from(part) / 4.0 }),
     ]
 }
 
