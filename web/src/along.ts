@@ -1,7 +1,7 @@
 /** What gives the same answer elsewhere: a command, and a study file where the page is one of a study. */
 
-import type { ChangeKind, Document } from "./document";
-import { inOrder, type Scenario, written } from "./scenario";
+import type { Block, ChangeKind, Document, Edit, StudyText } from "./document";
+import { entriesOf, inOrder, type Scenario, type Words, written } from "./scenario";
 
 export interface Along {
   command: string;
@@ -24,11 +24,56 @@ export function optionsOf(page: Document, scenario: Scenario): [string, string][
 }
 
 export function takenAlong(page: Document, scenario: Scenario): Along {
-  const options = optionsOf(page, scenario);
-  const words = options.flat();
+  if (page.study !== null) {
+    const name = `${(page.source.split("/").at(-1) ?? "study").replace(/\.toml$/, "")}-explored.toml`;
+    const command = [...page.command, name].map(quoted).join(" ");
+    return { command, file: { name, text: studyOf(page, page.study, scenario) } };
+  }
+  const words = optionsOf(page, scenario).flat();
   for (const one of inOrder(scenario.happenings)) {
-    const flag = (page.changes[one.kind] as ChangeKind).word.split(" ")[0] as string;
-    words.push(flag, written(page, one));
+    words.push((page.changes[one.kind] as ChangeKind).word, written(page, one));
   }
   return { command: [...page.command, ...words].map(quoted).join(" "), file: null };
+}
+
+/** The study file of a scenario, as `resilver.explore.scenario.exported` writes it. */
+function studyOf(page: Document, study: StudyText, scenario: Scenario): string {
+  const edits = page.groups.flatMap((group, at) =>
+    group.controls.flatMap((control, rank) => study.stops[control.key]?.[scenario.stops[at]?.[rank] ?? control.chosen] ?? []),
+  );
+  const blocks = edited(study.blocks, edits);
+  for (const { kind, words, end } of entriesOf(page, scenario.happenings)) {
+    const keys = (study.lines[kind.key] ?? []).map((line) => worded(line, words));
+    if (end !== null && study.ending !== null) keys.push(worded(study.ending.line, end));
+    blocks.push({ name: "", header: study.header, keys });
+  }
+  return `${blocks.map((block) => [block.header, ...block.keys.map(([key, text]) => `${key} = ${text}`)].join("\n")).join("\n\n")}\n`;
+}
+
+const isBelow = (name: string, key: string) => name === key || name.startsWith(`${key}.`);
+
+function edited(blocks: Block[], edits: Edit[]): Block[] {
+  let found = blocks.map((block) => ({ ...block, keys: [...block.keys] }));
+  for (const edit of edits) {
+    for (const key of edit.clear) {
+      found = found.filter((block) => !isBelow(block.name, key));
+      for (const block of found) block.keys = block.keys.filter(([own]) => !isBelow(`${block.name}.${own}`, key));
+    }
+    for (const [name, header, key, text] of edit.put) {
+      let home = found.find((block) => block.name === name);
+      if (home === undefined) {
+        home = { name, header, keys: [] };
+        found.push(home);
+      }
+      if (key) home.keys.push([key, text]);
+    }
+  }
+  return found;
+}
+
+/** A line of a study file: a name as TOML writes text, all else as it is. */
+function worded([key, text]: [string, string], words: Words): [string, string] {
+  const at = Number(words.$at);
+  const made = text.replaceAll("$at", Number.isInteger(at) ? at.toFixed(1) : String(at)).replaceAll("$share", String(words.$share));
+  return [key.replaceAll("$kind", String(words.$kind)), made.replaceAll("$name", () => JSON.stringify(words.$name))];
 }

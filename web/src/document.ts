@@ -48,6 +48,35 @@ export interface ChangeKind {
   shares: number[];
 }
 
+/** What ends the last change of a part before it, in a study: the key and value that the change gets, in the input and in the file. */
+export interface Ending extends ChangeKind {
+  input: [string, Json];
+  line: [string, string];
+}
+
+/** A table of a study file: its name, its header, and its keys with their values as TOML has them. */
+export interface Block {
+  name: string;
+  header: string;
+  keys: [string, string][];
+}
+
+/** What goes from a study's blocks by dotted keys, and which lines come: block, its header, key and value. */
+export interface Edit {
+  clear: string[];
+  put: [string, string, string, string][];
+}
+
+/** How the study file of a scenario is put together; `resilver.explore.study_text` says it. */
+export interface StudyText {
+  blocks: Block[];
+  stops: Record<string, Edit[][]>;
+  header: string;
+  lines: Record<string, [string, string][]>;
+  ending: Ending | null;
+  until: number | null;
+}
+
 export interface Figure {
   key: string;
   label: string;
@@ -82,6 +111,7 @@ export interface Film {
   series: Series[];
   time: string;
   waits_for: string;
+  waiting: string;
 }
 
 export interface MapShown {
@@ -110,7 +140,7 @@ export interface Document {
   assumptions: { name: string; value: string; origin: string; applies_to: string; sentence: string }[];
   notes: string[];
   command: string[];
-  study: Record<string, Json>;
+  study: StudyText | null;
   seconds: number | null;
   bytes: number | null;
   server: { path: string; token: string } | null;
@@ -127,6 +157,6 @@ export async function unpacked(id: string): Promise<ArrayBuffer> {
 
 export async function readDocument(): Promise<Document> {
   const made = JSON.parse(new TextDecoder().decode(await unpacked("document"))) as Document;
-  // A server tells those of its own beside the page, which is the same for all.
-  return made;
+  const ending = made.study?.ending;
+  return ending ? { ...made, changes: [...made.changes, ending] } : made;
 }

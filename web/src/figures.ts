@@ -4,7 +4,8 @@ import type { Cells, Table } from "../../crates/web/core.mjs";
 import type { Figure, Unit } from "./document";
 
 export type Tables = Record<string, Table>;
-export type Value = number | null;
+/** A figure: a number, a word, or nothing. */
+export type Value = number | string | null;
 
 const NONE: Cells = [];
 
@@ -17,7 +18,7 @@ export function rowsOf(tables: Tables, table: string): number {
 }
 
 /** The number of a cell; null where there is none. */
-export function cell(cells: Cells, row: number): Value {
+export function cell(cells: Cells, row: number): number | null {
   const found = cells[row];
   const value = found === null || found === undefined ? Number.NaN : Number(found);
   return Number.isNaN(value) ? null : value;
@@ -28,7 +29,8 @@ export function figure(tables: Tables, { table, column: name, how, over }: Figur
   if (how === "rows") return rowsOf(tables, table);
   const cells = column(tables, table, name);
   const under = over ? column(tables, table, over) : null;
-  const values: Value[] = [];
+  if (how === "first" && typeof cells[0] === "string") return cells[0];
+  const values: (number | null)[] = [];
   for (let row = 0; row < cells.length; row++) {
     const value = cell(cells, row);
     const divisor = under === null ? 1 : cell(under, row);
@@ -46,10 +48,15 @@ export function figure(tables: Tables, { table, column: name, how, over }: Figur
 /** Compares two rows of figures by harm, the worst first. */
 export function byHarm(harm: string[], a: Record<string, Value>, b: Record<string, Value>): number {
   for (const key of harm) {
-    const [one, other] = [a[key] ?? Number.POSITIVE_INFINITY, b[key] ?? Number.POSITIVE_INFINITY];
+    const [one, other] = [numberOf(a[key]) ?? Number.POSITIVE_INFINITY, numberOf(b[key]) ?? Number.POSITIVE_INFINITY];
     if (one !== other) return other - one > 0 ? 1 : -1;
   }
   return 0;
+}
+
+/** A figure as a number; null where it is none. */
+export function numberOf(value: Value | undefined): number | null {
+  return typeof value === "number" ? value : null;
 }
 
 const SPANS: [number, string][] = [
@@ -94,6 +101,7 @@ export function bytes(value: number): string {
 /** A value with its unit. */
 export function shown(value: Value, unit: Unit): string {
   if (value === null) return unit === "seconds" ? "never" : "none";
+  if (typeof value === "string") return value;
   if (unit === "seconds") return duration(value);
   if (unit === "bytes") return bytes(value);
   if (unit === "bytes_per_second") return `${bytes(value)}/s`;

@@ -59,10 +59,27 @@ export class Reel {
     return this.film.waits_for ? cell(column(this.#tables, this.film.table, this.film.waits_for), row) : null;
   }
 
+  waiting(row: number): number {
+    return this.film.waiting ? (cell(column(this.#tables, this.film.table, this.film.waiting), row) ?? 0) : 0;
+  }
+
   most(series: Series): number {
     const cells = column(this.#tables, this.film.table, series.column);
     let most = 0;
     for (let row = 0; row < cells.length; row++) most = Math.max(most, Number(cells[row] ?? 0));
     return most;
+  }
+
+  /** How many units are above nothing in each series at a time, and how many groups wait. */
+  counts(parts: Part[], seconds: number): { active: number[]; waiting: number } {
+    const active = this.film.series.map(() => 0);
+    let waiting = 0;
+    for (const part of parts) {
+      const row = part.number === null ? null : this.row(part.number, seconds);
+      if (row === null) continue;
+      for (const [at, series] of this.film.series.entries()) if (this.value(series, part, row) > 0) active[at] = (active[at] ?? 0) + 1;
+      waiting += this.waiting(row);
+    }
+    return { active, waiting };
   }
 }

@@ -74,11 +74,12 @@ export function measured(tables: Tables | null, page: Document, series: Series):
   const found = new Map<number, number>();
   if (tables === null) return found;
   const { table, key } = page.map;
-  const [keys, cells] = [column(tables, table, key), column(tables, table, series.column)];
+  const [keys, cells] = [key ? column(tables, table, key) : [], column(tables, table, series.column)];
   const under = series.over ? column(tables, table, series.over) : null;
-  for (let row = 0; row < keys.length; row++) {
+  for (let row = 0; row < cells.length; row++) {
     const divisor = under === null ? 1 : cell(under, row);
-    found.set(Number(keys[row]), (cell(cells, row) ?? 0) / (divisor || 1));
+    // Without a key the rows are the units by number.
+    found.set(key ? Number(keys[row]) : row, (cell(cells, row) ?? 0) / (divisor || 1));
   }
   return found;
 }

@@ -75,37 +75,55 @@ export function inOrder(happenings: Happening[]): Happening[] {
     .map(({ one }) => one);
 }
 
-function filled(form: Json, holes: Record<string, Json>): Json {
-  if (typeof form === "string") return form in holes ? (holes[form] as Json) : form;
-  if (Array.isArray(form)) return form.map((one) => filled(one, holes));
+/** What stands for what in the form of a change. */
+export type Words = Record<string, Json>;
+
+/** A change as it gets into the input, and what ends it, if anything does. */
+export interface Entry {
+  kind: ChangeKind;
+  part: number;
+  words: Words;
+  end: Words | null;
+}
+
+/** The entries of what happens: an ending belongs to the last change of the same part before it that nothing has ended yet. */
+export function entriesOf(page: Document, happenings: Happening[]): Entry[] {
+  const entries: Entry[] = [];
+  for (const one of inOrder(happenings)) {
+    const kind = page.changes[one.kind] as ChangeKind;
+    const part = page.parts[one.part] as Part;
+    const words = { $at: one.seconds, $numbers: unitsBelow(page, one.part), $name: part.name, $kind: part.kind, $share: one.share };
+    if (kind !== page.study?.ending) entries.push({ kind, part: one.part, words, end: null });
+    else {
+      const before = entries.findLast((entry) => entry.part === one.part && entry.end === null && Number(entry.words.$at) < one.seconds);
+      if (before !== undefined) before.end = words;
+    }
+  }
+  return entries;
+}
+
+function filled(form: Json, words: Words): Json {
+  if (typeof form === "string") return form in words ? (words[form] as Json) : form;
+  if (Array.isArray(form)) return form.map((one) => filled(one, words));
   if (form === null || typeof form !== "object") return form;
-  return Object.fromEntries(Object.entries(form).map(([key, one]) => [key in holes ? String(holes[key]) : key, filled(one, holes)]));
+  return Object.fromEntries(Object.entries(form).map(([key, one]) => [key in words ? String(words[key]) : key, filled(one, words)]));
 }
 
 /** The core's input of a scenario. */
 export function inputOf(page: Document, scenario: Scenario): Json {
   const patches = page.groups.flatMap((group, at) => group.patches[(scenario.stops[at] ?? []).join(",")] ?? []);
-  const happenings = inOrder(scenario.happenings);
-  const used = new Set(happenings.map((one) => one.kind));
-  for (const kind of used) patches.push(...(page.changes[kind] as ChangeKind).also);
+  const entries = entriesOf(page, scenario.happenings);
+  for (const kind of new Set(entries.map((entry) => entry.kind))) patches.push(...kind.also);
   const input = patch(page.input, patches);
-  if (happenings.length === 0) return input;
+  if (entries.length === 0) return input;
   let list: Json = input;
   for (const key of page.changes_at) list = (list as Place)[key] as Json;
-  const before = list as Json[];
-  const made = happenings.map((one, rank) => {
-    const kind = page.changes[one.kind] as ChangeKind;
-    const part = page.parts[one.part] as Part;
-    return filled(kind.template, {
-      $at: one.seconds,
-      $numbers: unitsBelow(page, one.part),
-      $name: part.name,
-      $kind: part.kind,
-      $share: one.share,
-      $index: String(before.length + rank),
-    });
+  const made = entries.map(({ kind, words, end }) => {
+    const entry = filled(kind.template, words) as Place;
+    const [key, value] = page.study?.ending?.input ?? ["", null];
+    return end === null ? entry : { ...entry, [key]: filled(value, end) };
   });
-  return patch(input, [[page.changes_at, [...before, ...made]]]);
+  return patch(input, [[page.changes_at, [...(list as Json[]), ...made]]]);
 }
 
 /** How something that happens is written on the command line, such as `osd.12 @ 2 h`. */

@@ -32,6 +32,11 @@ export interface Harm {
   figures: Record<string, Value>;
 }
 
+/** A time as files and commands write it: of whole milliseconds. */
+function timely(seconds: number): number {
+  return Math.round(Math.min(Math.max(0, seconds), SECONDS_MAX) * 1000) / 1000;
+}
+
 export class Store {
   page: Document;
   both = signal<Both>({ scenarios: [], active: 0 });
@@ -111,14 +116,16 @@ export class Store {
   happen(one: Happening): void {
     const { label } = this.page.changes[one.kind] as ChangeKind;
     const words = `${label}: ${(this.page.parts[one.part] as Part).name}`;
-    const fitting = { ...one, seconds: Math.min(Math.max(0, one.seconds), SECONDS_MAX) };
+    const fitting = { ...one, seconds: timely(one.seconds) };
     this.edit((scenario) => ({ ...scenario, happenings: [...scenario.happenings, fitting] }), words);
   }
 
   change(rank: number, made: Partial<Happening> | null): void {
     this.edit((scenario) => ({
       ...scenario,
-      happenings: scenario.happenings.flatMap((one, at) => (at !== rank ? [one] : made === null ? [] : [{ ...one, ...made }])),
+      happenings: scenario.happenings.flatMap((one, at) =>
+        at !== rank ? [one] : made === null ? [] : [{ ...one, ...made, seconds: timely(made.seconds ?? one.seconds) }],
+      ),
     }));
   }
 

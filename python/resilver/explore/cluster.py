@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from resilver.explore.document import Change, Document, Film, Lines, Map, Part, Series, Shown
@@ -21,10 +20,17 @@ _LABELS = {
     "in": "Mark in",
     "out": "Mark out",
     "start": "Start again",
+    "slow": "Slow down",
     "stop": "Stop",
     "fail": "Fail",
 }
 """The changes that a reader has happen by a click, with the verbs of their buttons."""
+
+_SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
+"""Shares of their rates at which OSDs may work."""
+
+_FRAMES = 120
+"""The most moments of the film that a page plays."""
 
 _MORE = frozenset({"served_share"})
 _OF_THE_PLAN = frozenset({"recovered_bytes", "moved_bytes", "least_bytes"})
@@ -72,7 +78,20 @@ _MAP = Map(
         Series("peak_used_bytes", "Fullest ever", "share", "capacity_bytes"),
         Series("busy_seconds", "Busy with healing", "seconds"),
     ),
-    (Film("fill", "osd", (Series("used_bytes", "Fill", "share", "capacity"),)),),
+    (
+        Film(
+            "film",
+            "osd",
+            (
+                Series("read_bytes_per_second", "Reads", "bytes_per_second"),
+                Series("written_bytes_per_second", "Writes", "bytes_per_second"),
+            ),
+            "since_seconds",
+            "waits_for",
+            "waiting_groups",
+        ),
+        Film("fill", "osd", (Series("used_bytes", "Fill", "share", "capacity"),)),
+    ),
 )
 
 
@@ -87,6 +106,7 @@ def cluster_document(report: ClusterReport, source: str, asked: Asked) -> Docume
     Raises:
         ConfigError: Something is not written as it should be, or names nothing.
     """
+    asked = replace(asked, frames=_FRAMES)
     base = prepare(report, plan_of_options({}), asked)
     tree = Tree(report.crushmap)
     return Document(
@@ -161,29 +181,22 @@ def _used(made: dict[str, Any]) -> dict[int, int]:
 
 
 def _changes(report: ClusterReport, tree: Tree, asked: Asked) -> list[Change]:
-    """What may happen to parts: each as the core gets it for a part that is there, as a form."""
-    number = report.osds[0].id
-    kinds = sorted({place.kind for place in tree.places.values()})
+    """What may happen to parts: each as the core gets it for an OSD that is there, as a form."""
+    osd = f"osd.{report.osds[0].id}"
+    kinds = (tree.types[0], *sorted({place.kind for place in tree.places.values()}))
     changes = []
     for kind in KINDS:
         if kind.key not in _LABELS:
             continue
-        made = prepare(report, plan_of_options({kind.key: (f"osd.{number}",)}), asked).input["plan"]
-        (step,) = made
-        form = _form(step, {"osds": "$numbers", "item": "$name"})
-        changes.append(
-            Change(
-                kind.key, _LABELS[kind.key], kind.sentence, (tree.types[0], *kinds),
-                form, f"{kind.option} $what",
-            )
-        )  # fmt: skip
+        shares = _SHARES if kind.key == "slow" else ()
+        value = f"{osd}={_SHARES[0]:%}" if shares else osd
+        (step,) = prepare(report, plan_of_options({kind.key: (value,)}), asked).input["plan"]
+        holes = {"osds": "$numbers", "item": "$name", "share": "$share"}
+        change = {key: holes.get(key, one) for key, one in step["change"].items()}
+        form = {"at_seconds": "$at", "change": change}
+        label = _LABELS[kind.key]
+        changes.append(Change(kind.key, label, kind.sentence, kinds, form, kind.option, (), shares))
     return changes
-
-
-def _form(step: dict[str, Any], holes: dict[str, str]) -> dict[str, Any]:
-    """A step of a plan with stand-ins for when and to what it happens."""
-    change = {key: holes.get(key, value) for key, value in step["change"].items()}
-    return {"at_seconds": "$at", "change": change}
 
 
 def _options(asked: Asked) -> Sequence[str]:
@@ -202,8 +215,3 @@ def _options(asked: Asked) -> Sequence[str]:
     ]
     words = [word for flag, value in pairs if value for word in (flag, value)]
     return [*words, *(["--events"] if asked.is_by_events else [])]
-
-
-def command_line(words: Sequence[str]) -> str:
-    """Words as a shell takes them."""
-    return shlex.join(words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from resilver.explore.controls import Group
@@ -49,7 +49,7 @@ class Change:
         template: What it is in the core's input; ``$at``, ``$numbers``, ``$name``, ``$index`` and
             ``$share`` stand for the time in seconds, the numbers of the units below the part, its
             name, its place in the list, and a share.
-        word: How it is written in what is taken along; the same stand-ins, and ``$what``.
+        word: The option of the command that states it; for studies see `resilver.explore.study`.
         also: Patches that are made once where it happens at all.
         shares: The shares to choose from; empty where it has none.
     """
@@ -111,13 +111,23 @@ class Lines:
 
 @dataclass(frozen=True)
 class Film:
-    """What a map shows over time: a table with a row a unit and time."""
+    """What a map shows over time: a table with a row a unit and time.
+
+    Attributes:
+        table: The table.
+        key: Its column of the unit's number.
+        series: What it shows of a unit, side by side.
+        time: Its column of the time from which a row holds.
+        waits_for: Its column of the unit that a unit waits for; empty for none.
+        waiting: Its column of how many groups wait; empty for none.
+    """
 
     table: str
     key: str
     series: tuple[Series, ...]
     time: str = "time_seconds"
     waits_for: str = ""
+    waiting: str = ""
 
 
 @dataclass(frozen=True)
@@ -152,7 +162,7 @@ class Document:
         assumptions: What the answer rests on, JSON-able.
         notes: What a reader must know.
         command: What is taken along: its words before the choices.
-        study: The study as a file, where one is taken along; empty for none.
+        study: The study as a file, where one is taken along; None for none.
         seconds: How long a run takes natively, about.
         bytes: How much memory it takes, about.
         server: Where runs are computed instead; None in the page.
@@ -175,7 +185,7 @@ class Document:
     assumptions: Sequence[Mapping[str, str]]
     notes: Sequence[str]
     command: tuple[str, ...]
-    study: Mapping[str, Any] = field(default_factory=dict)
+    study: Mapping[str, Any] | None = None
     seconds: float | None = None
     bytes: int | None = None
     server: Mapping[str, str] | None = None

@@ -2,7 +2,7 @@
 
 import type { Answer } from "../../../crates/web/core.mjs";
 import type { Figure } from "../document";
-import { duration, shown, type Value } from "../figures";
+import { digits, duration, numberOf, shown, type Value } from "../figures";
 import { BYTES_UNASKED, type Going, SECONDS_UNASKED, type Store } from "../store";
 
 const NAMES = ["A", "B"];
@@ -78,17 +78,16 @@ function words(one: Figure, value: Value): string {
 function Difference({ figure: one, a, b }: { figure: Figure; a: Value | undefined; b: Value | undefined }) {
   if (a === undefined || b === undefined) return <td class="n">…</td>;
   if (a === b) return <td class="n soft">same</td>;
-  const isBetter =
-    one.better && (one.better === "less" ? (b ?? Number.POSITIVE_INFINITY) < (a ?? Number.POSITIVE_INFINITY) : (b ?? 0) > (a ?? 0));
-  const text =
-    a === null || b === null
-      ? isBetter
-        ? "better"
-        : "worse"
-      : a > 0 && b > 0
-        ? ratio(b / a)
-        : `${b > a ? "+" : "−"}${shown(Math.abs(b - a), one.unit)}`;
-  return <td class={`n ${one.better === "" ? "" : isBetter ? "good" : "bad"}`}>{text}</td>;
+  if (typeof a === "string" || typeof b === "string") return <td class="n">another</td>;
+  const isLess = (b ?? Number.POSITIVE_INFINITY) < (a ?? Number.POSITIVE_INFINITY);
+  const isBetter = one.better === "less" ? isLess : one.better === "more" && (b ?? 0) > (a ?? 0);
+  return <td class={`n ${one.better === "" ? "" : isBetter ? "good" : "bad"}`}>{difference(one, a, b, isBetter)}</td>;
+}
+
+function difference(one: Figure, a: number | null, b: number | null, isBetter: boolean): string {
+  if (a === null || b === null) return isBetter ? "better" : "worse";
+  if (a > 0 && b > 0) return ratio(b / a);
+  return `${b > a ? "+" : "−"}${shown(Math.abs(b - a), one.unit)}`;
 }
 
 function ratio(value: number): string {
@@ -97,31 +96,49 @@ function ratio(value: number): string {
   return `${percent > 0 ? "+" : "−"}${Math.abs(percent) < 10 ? Math.abs(percent).toFixed(1) : Math.abs(percent).toFixed(0)} %`;
 }
 
+/** The answer in a sentence. */
 function headline(store: Store, row: Record<string, Value> | null): string {
-  const { happenings } = store.active.value;
   if (row === null) return "…";
-  const whole = row.whole_seconds;
-  const lost = row.lost_groups ?? 0;
-  const stuck = row.stuck_groups ?? 0;
-  const risk = row.at_risk_seconds;
-  const parts: string[] = [];
-  if (happenings.length === 0 && (whole ?? 0) === 0 && !stuck && !lost)
-    return "Everything is whole. Choose a part on the map and let it fail.";
-  if (lost) parts.push(`${lost.toLocaleString("en")} groups lose data`);
-  if (stuck) parts.push(`${stuck.toLocaleString("en")} groups are still not whole at the end`);
-  else if (whole !== undefined && whole !== null)
-    parts.push(whole > 0 ? `Whole again after ${duration(whole)}` : "Nothing has to be healed");
-  if (row.inactive_groups) parts.push(`${row.inactive_groups.toLocaleString("en")} groups serve nobody for a time`);
-  if (risk !== undefined)
-    parts.push(
-      risk === null
-        ? "at risk to the end"
-        : risk > 0
-          ? `at risk for ${duration(risk)}: one more failure may lose data or stop clients`
-          : "no single further failure loses data on the way",
-    );
+  const parts = store.page.kind === "cluster" ? ofCluster(store, row) : ofSystem(row);
   const text = parts.join("; ");
   return text ? `${text[0]?.toUpperCase()}${text.slice(1)}.` : "";
+}
+
+const many = (value: number, what: string) => `${value.toLocaleString("en")} ${what}`;
+
+function ofCluster(store: Store, row: Record<string, Value>): string[] {
+  const of = (key: string) => numberOf(row[key]);
+  const [whole, risk] = [of("whole_seconds"), of("at_risk_seconds")];
+  const [lost, stuck, inactive] = [of("lost_groups") ?? 0, of("stuck_groups") ?? 0, of("inactive_groups") ?? 0];
+  const parts: string[] = [];
+  if (store.active.value.happenings.length === 0 && whole === 0 && !stuck && !lost)
+    return ["everything is whole. Choose a part on the map and let it fail"];
+  if (lost) parts.push(many(lost, "groups lose data"));
+  if (stuck) parts.push(many(stuck, "groups are still not whole at the end"));
+  else if (whole !== null) parts.push(whole > 0 ? `whole again after ${duration(whole)}` : "nothing has to be healed");
+  if (inactive) parts.push(many(inactive, "groups serve nobody for a time"));
+  if (risk === null) parts.push("at risk to the end");
+  else
+    parts.push(
+      risk > 0
+        ? `at risk for ${duration(risk)}: one more failure may lose data or stop clients`
+        : "no single further failure loses data on the way",
+    );
+  return parts;
+}
+
+function ofSystem(row: Record<string, Value>): string[] {
+  const parts: string[] = [];
+  const [lost, whole, risk] = [numberOf(row.unrecoverable_objects), numberOf(row.rebuild_seconds), numberOf(row.at_risk_objects)];
+  if (lost) parts.push(many(lost, "objects are lost"));
+  if (whole) parts.push(`whole again after ${duration(whole)}${row.kind ? `, by what the ${row.kind} lets through` : ""}`);
+  else if (whole === 0) parts.push("nothing is lost, so nothing is rebuilt");
+  if (risk && whole) parts.push(`${many(risk, "objects")} are at risk until then`);
+  const [during, before] = [numberOf(row.during_throughput_bytes_per_second), numberOf(row.before_throughput_bytes_per_second)];
+  if (during !== null && before) parts.push(`clients get ${digits((during / before) * 100)} % of what they got before`);
+  else if (parts.length === 0 && row.throughput_bytes_per_second !== undefined)
+    parts.push(`clients get ${shown(row.throughput_bytes_per_second, "bytes_per_second")}`);
+  return parts;
 }
 
 function far(answer: Answer | null): string {

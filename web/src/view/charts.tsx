@@ -47,10 +47,12 @@ function pointsOf(tables: Tables, chart: Lines, side: string): Point[] {
   const points: Point[] = [];
   for (const series of chart.series) {
     const cells = column(tables, chart.table, series.column);
+    const under = series.over ? column(tables, chart.table, series.over) : null;
     for (const [rank, row] of rows.entries()) {
       if (rank % step && rank !== rows.length - 1) continue;
       const value = cell(cells, row);
-      if (value !== null) points.push({ time: Number(times[row]), value, what: series.label, side });
+      const divisor = under === null ? 1 : cell(under, row);
+      if (value !== null && divisor) points.push({ time: Number(times[row]), value: value / divisor, what: series.label, side });
     }
   }
   return points;

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { ChangeKind, Part } from "../document";
+import type { ChangeKind, Document, Part } from "../document";
 import { column, duration, shown } from "../figures";
 import { Reel } from "../film";
 import { beside, laidOut, partAt } from "../layout";
@@ -119,7 +119,7 @@ export function MapOfParts({ store }: { store: Store }) {
     <section class="map" aria-labelledby="map-title">
       <div class="line">
         <h2 id="map-title">
-          {count.toLocaleString("en")} {page.unit === "osd" ? "OSDs" : `${page.unit}s`}
+          {count.toLocaleString("en")} {plural(page)}
         </h2>
         <Finder store={store} select={select} />
         <label>
@@ -160,6 +160,7 @@ export function MapOfParts({ store }: { store: Store }) {
       </p>
       <Chosen store={store} reels={reels} seconds={seconds} offers={offers} />
       <Scrubber store={store} end={end.value} seconds={seconds} />
+      <Moment store={store} reels={reels} seconds={seconds} />
     </section>
   );
 }
@@ -246,16 +247,21 @@ function marksAt(store: Store, seconds: number): Map<number, string> {
 function describe(store: Store, part: number, seconds: number, reels: Reel[]): string {
   const { page } = store;
   const one = page.parts[part] as Part;
-  if (one.number === null)
-    return `${one.kind} ${one.name}, ${unitsBelow(page, part).length} ${page.unit === "osd" ? "OSDs" : `${page.unit}s`}`;
+  if (one.number === null) return `${one.kind} ${one.name}, ${unitsBelow(page, part).length} ${plural(page)}`;
   const tables = store.result.value?.done.tables ?? null;
   const facts = [one.device_class && `class ${one.device_class}`, one.capacity ? shown(one.capacity, "bytes") : "", one.up ? "" : "down"];
   for (const reel of reels) {
     const row = reel.row(one.number, seconds);
     if (row === null) continue;
     for (const series of reel.film.series) facts.push(`${series.label.toLowerCase()} ${shown(reel.value(series, one, row), series.unit)}`);
-    const other = reel.waitsFor(row);
-    if (other !== null) facts.push(`waits for ${page.parts.find((unit) => unit.number === other)?.name ?? other}`);
+    const [count, other] = [reel.waiting(row), reel.waitsFor(row)];
+    const who =
+      other === one.number
+        ? "its own turn"
+        : other === null
+          ? "their next try"
+          : (page.parts.find((unit) => unit.number === other)?.name ?? other);
+    if (count) facts.push(`${count} groups wait for ${who}`);
   }
   for (const series of page.map.measures) {
     const value = measured(tables, page, series).get(one.number);
@@ -392,4 +398,25 @@ function Scrubber({ store, end, seconds }: { store: Store; end: number; seconds:
       <output for="time">{duration(stopped)}</output>
     </div>
   );
+}
+
+/** What goes on at the time that is shown, in words. */
+function Moment({ store, reels, seconds }: { store: Store; reels: ReadonlySignal<Reel[]>; seconds: ReadonlySignal<number> }) {
+  const reel = reels.value.find((one) => one.film.waits_for);
+  if (reel === undefined || reel.units.size === 0) return null;
+  const { active, waiting } = reel.counts(store.page.parts, seconds.value);
+  const words = reel.film.series.map(
+    (one, at) =>
+      `${(active[at] ?? 0).toLocaleString("en")} ${at ? "" : `${plural(store.page)} `}${one.label.toLowerCase().replace(/s$/, "")}`,
+  );
+  return (
+    <p class="note moment">
+      After {duration(seconds.value)} {words.join(", ")}, and {waiting.toLocaleString("en")} groups wait for their turn.
+    </p>
+  );
+}
+
+/** What units are called. */
+function plural(page: Document): string {
+  return page.unit === "osd" ? "OSDs" : `${page.unit}s`;
 }

@@ -1,0 +1,134 @@
+"""What the tests of the page that computes share: its pages, and a reader's hands."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resilver.explore.page import explore_page
+from tests.browser.chromium import Page
+from tests.browser.core_answers import module
+from tools import front
+
+ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+READY = "document.documentElement?.dataset?.ready === 'true'"
+ANSWERED = f"{READY} && /digest [0-9a-f]{{16}}/.test(document.querySelector('.going')?.textContent)"
+
+
+@cache
+def built() -> None:
+    """The page's script and core; a test that needs them is skipped where they were not built."""
+    module()
+    if front.is_outdated() or not all(
+        (ROOT / "python" / "resilver" / "browser" / name).is_file() for name in front.BUILT
+    ):
+        pytest.skip("the page that computes is not built: run `python3 dev.py web`")
+
+
+def written(document: Any, path: Path) -> Path:
+    """The page of a document."""
+    built()
+    path.write_text(explore_page(document), encoding="utf-8")
+    return path
+
+
+def opened(page: Page, path: Path, fragment: str = "", width: int = 1440) -> None:
+    """Open a page as a reader does, and wait for its first answer."""
+    page.view(width, 1000)
+    page.call("Page.navigate", url="about:blank")
+    page.events.clear()
+    page.call("Page.navigate", url=path.resolve().as_uri() + fragment)
+    page.wait(ANSWERED)
+
+
+def clicked(page: Page, x: float, y: float) -> None:
+    """A click of the mouse at a place of the window."""
+    for kind in ("mousePressed", "mouseReleased"):
+        page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+
+def click(page: Page, selector: str) -> None:
+    """A click of the mouse in the middle of an element."""
+    place = page.evaluate(
+        f"(() => {{ const one = document.querySelector({json.dumps(selector)});"
+        " one.scrollIntoView({block: 'center', behavior: 'instant'});"
+        " const box = one.getBoundingClientRect();"
+        " return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+    )
+    clicked(page, *place)
+
+
+def button(page: Page, text: str) -> None:
+    """A click on the first button whose words begin so."""
+    page.evaluate(
+        "document.querySelector('[data-here]')?.removeAttribute('data-here');"
+        "[...document.querySelectorAll('button')]"
+        f".find((one) => one.textContent.trim().startsWith({json.dumps(text)}))"
+        ".setAttribute('data-here', '')"
+    )
+    click(page, "[data-here]")
+
+
+def press(page: Page, key: str, *, shift: bool = False, control: bool = False) -> None:
+    """A key, pressed and released, where the focus is."""
+    held = 8 * shift + 2 * control
+    text = key if len(key) == 1 and not control else ""
+    for kind in ("keyDown", "keyUp"):
+        page.call(
+            "Input.dispatchKeyEvent", type=kind, key=key, code=_code(key), modifiers=held,
+            windowsVirtualKeyCode=_NUMBERS.get(key, ord(key[0].upper())),
+            **({"text": text} if text and kind == "keyDown" else {}),
+        )  # fmt: skip
+
+
+_NUMBERS = {
+    "ArrowLeft": 37,
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowDown": 40,
+    "Escape": 27,
+    "Tab": 9,
+}
+
+
+def _code(key: str) -> str:
+    return key if len(key) > 1 else f"Key{key.upper()}"
+
+
+def answer(page: Page) -> dict[str, str]:
+    """The figures that the page shows of the scenario that is changed, and the digest."""
+    page.wait(ANSWERED)
+    found: dict[str, str] = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('[data-figure]')]"
+        ".map((row) => [row.dataset.figure, row.querySelector('td').textContent]))"
+    )
+    line = page.evaluate("document.querySelector('.going').textContent")
+    return {**found, "digest": line.rpartition(" ")[2]}
+
+
+def command(page: Page) -> str:
+    """The command that the page offers."""
+    return str(page.evaluate("document.getElementById('command').textContent.trim()"))
+
+
+def select(page: Page, name: str) -> None:
+    """Find a part by its name."""
+    page.evaluate(
+        "(() => { const field = document.querySelector('input[list]');"
+        f" field.value = {json.dumps(name)}; field.dispatchEvent(new Event('change')); }})()"
+    )
+    page.wait(f"document.querySelector('#chosen')?.textContent.includes({json.dumps(name)})")
+
+
+def axe(page: Page) -> list[str]:
+    """What axe-core says is wrong; a test is skipped where it was not fetched."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not there: run `python3 dev.py web`")
+    page.evaluate(AXE.read_text(encoding="utf-8") + "; 0")
+    found = page.evaluate("axe.run().then((one) => one.violations)")
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found]

@@ -1,0 +1,341 @@
+"""The page that computes, in a real browser with the network off: what its readers do with it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shlex
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resilver.explore.cluster import cluster_document
+from resilver.importers.ceph import read_cluster
+from resilver.whatif.asking import Asked
+from resilver.whatif.perform import answer_of, changes_of, rank_failures
+from resilver.whatif.plan import plan_of_options
+from tests.browser.chromium import Page, chromium, find_chromium
+from tests.browser.explore_pages import (
+    ANSWERED,
+    READY,
+    answer,
+    axe,
+    button,
+    click,
+    clicked,
+    command,
+    opened,
+    press,
+    select,
+    written,
+)
+from tests.front_door import command as run_command
+from tests.reference.ceph_cluster import write_cluster
+from tests.unit.what_if_clusters import SMALL, small_report
+
+pytestmark = pytest.mark.browser
+
+SOURCE = "small"
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a small made-up cluster."""
+    folder = tmp_path_factory.mktemp("explore")
+    bundle = write_cluster(folder / SOURCE, SMALL)
+    return written(cluster_document(read_cluster(bundle), SOURCE, Asked()), folder / "small.html")
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> tuple[Path, Path]:
+    """The bundle of a real cluster of 88 OSDs, and its page."""
+    bundle = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
+    folder = tmp_path_factory.mktemp("explore")
+    document = cluster_document(read_cluster(bundle), bundle.name, Asked())
+    return bundle, written(document, folder / "real.html")
+
+
+def silent(page: Page, path: Path) -> None:
+    """Nothing on the console, and no request but for the page itself."""
+    assert page.complaints() == []
+    own = {url for url in page.requests() if not url.startswith(("data:", "blob:", "about:"))}
+    assert {url.partition("#")[0] for url in own} == {path.resolve().as_uri()}
+
+
+def test_a_host_fails_by_mouse_and_by_keyboard_as_by_the_command(
+    page: Page, real: tuple[Path, Path]
+) -> None:
+    bundle, path = real
+    opened(page, path)
+    assert answer(page)["whole_seconds"] == "at once"
+    # The label of the first host is at the top of its box: left of it no OSD lies.
+    place = page.evaluate(
+        "(() => { const box = document.getElementById('map').getBoundingClientRect();"
+        " return [box.x, box.y]; })()"
+    )
+    clicked(page, place[0] + 12, place[1] + 24)
+    page.wait("document.querySelector('#chosen')?.textContent.includes('host cloud3-1359')")
+    click(page, "#chosen [data-change=fail]")
+    page.wait("document.querySelector('.happenings')?.textContent.includes('cloud3-1359')")
+    by_mouse = answer(page)
+    assert command(page) == f"resilver what-if {bundle.name} --fail host=cloud3-1359"
+    told = answer_of(read_cluster(bundle), changes_of({"fail": "host=cloud3-1359"}), Asked())
+    assert by_mouse["digest"] == told.digest
+
+    press(page, "z", control=True)
+    page.wait("!document.querySelector('.happenings')")
+    press(page, "Escape")
+    page.evaluate("document.getElementById('map').focus()")
+    press(page, "ArrowRight")
+    press(page, "ArrowUp", shift=True)
+    press(page, "f")
+    page.wait("document.querySelector('.happenings')?.textContent.includes('cloud3-1359')")
+    assert answer(page) == by_mouse
+    silent(page, path)
+
+
+def test_a_slider_and_times_make_what_the_command_makes(
+    page: Page, real: tuple[Path, Path], tmp_path: Path
+) -> None:
+    bundle, path = real
+    opened(page, path)
+    select(page, "osd.12")
+    click(page, "#chosen [data-change=fail]")
+    select(page, "osd.40")
+    click(page, "#chosen [data-change=slow]")
+    select(page, "osd.7")
+    click(page, "#chosen [data-change=drain]")
+    page.evaluate(
+        "(() => { const field = document.querySelector('[aria-label=\"Time of Drain: osd.7\"]');"
+        " field.value = '0.05'; field.dispatchEvent(new Event('change', {bubbles: true})); })()"
+    )
+    page.evaluate("document.getElementById('control-osd_max_backfills').focus()")
+    press(page, "ArrowRight")
+    page.evaluate("document.getElementById('control-network').focus()")
+    press(page, "ArrowRight")
+    page.wait("document.getElementById('command').textContent.includes('25gbe')")
+    page.wait("document.getElementById('command').textContent.includes('180 s')")
+    words = shlex.split(command(page))
+    assert words[:3] == ["resilver", "what-if", bundle.name]
+    done = run_command("what-if", bundle, *words[3:], "--json")
+    told = json.loads(done.stdout)
+    assert answer(page)["digest"] == told["digest"]
+    assert "--slow" in words and "osd.40=10%" in words
+    silent(page, path)
+
+
+def test_the_time_is_scrubbed_on_the_map(page: Page, real: tuple[Path, Path]) -> None:
+    _, path = real
+    opened(page, path)
+    select(page, "osd.12")
+    click(page, "#chosen [data-change=fail]")
+    answer(page)
+    pictures = set()
+    for place in (0, 380, 500, 1000):
+        page.evaluate(
+            "(() => { const field = document.getElementById('time');"
+            f" field.value = {place}; field.dispatchEvent(new Event('input', {{bubbles: true}}));"
+            " return new Promise((done) => setTimeout(done, 100)); })()"
+        )
+        pictures.add(page.evaluate("document.getElementById('map').toDataURL()"))
+    assert len(pictures) >= 3
+    said = page.evaluate(
+        "(() => { const field = document.getElementById('time'); field.value = 500;"
+        " field.dispatchEvent(new Event('input', {bubbles: true}));"
+        " return new Promise((done) => setTimeout(() =>"
+        " done(document.querySelector('.moment').textContent), 100)); })()"
+    )
+    reading = int(said.split(" OSDs read")[0].rsplit(" ", 1)[1])
+    assert reading > 5
+    assert "write" in said and "groups wait" in said
+    # Played, it comes to its end by itself.
+    button(page, "Play")
+    page.wait("document.querySelector('.scrubber button').textContent === 'Pause'")
+    page.wait("document.querySelector('.scrubber button').textContent === 'Play'", 40.0)
+    silent(page, path)
+
+
+def test_two_scenarios_stand_beside_each_other(page: Page, small: Path) -> None:
+    opened(page, small)
+    select(page, "osd.5")
+    click(page, "#chosen [data-change=fail]")
+    alone = answer(page)
+    button(page, "Compare with another")
+    page.evaluate("document.getElementById('control-network').focus()")
+    for _ in range(3):
+        press(page, "ArrowRight")
+    page.wait(f"{ANSWERED} && document.querySelectorAll('.figures thead th').length === 4")
+    rows = page.evaluate(
+        "[...document.querySelectorAll('[data-figure=whole_seconds] td')]"
+        ".map((cell) => cell.textContent)"
+    )
+    assert rows[0] == alone["whole_seconds"]
+    assert rows[2] == "same" or rows[2].startswith("−")
+    assert "100gbe" in command(page)
+    button(page, "A")
+    page.wait("!document.getElementById('command').textContent.includes('100gbe')")
+    button(page, "Keep A alone")
+    page.wait("document.querySelectorAll('.figures thead').length === 0")
+    assert answer(page) == alone
+    silent(page, small)
+
+
+def test_a_link_opens_the_scenario_in_another_tab(page: Page, small: Path) -> None:
+    opened(page, small)
+    select(page, "osd.5")
+    click(page, "#chosen [data-change=fail]")
+    page.evaluate("document.getElementById('control-mon_osd_down_out_interval').focus()")
+    press(page, "ArrowLeft")
+    held = answer(page), command(page)
+    link = page.evaluate("document.getElementById('link').value")
+    assert link.startswith(small.resolve().as_uri() + "#")
+    program = find_chromium()
+    assert program is not None
+    with chromium(program) as other:
+        opened(other, small, "#" + link.partition("#")[2])
+        assert (answer(other), command(other)) == held
+        silent(other, small)
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    ["#", "#a", "#%00", "#" + "A" * 10_000, "#eyJ2IjoxfQ", "#eyJ2IjoxLCJhIjoxLCJzIjpbbnVsbF19"],
+)
+def test_a_broken_link_is_as_none(page: Page, small: Path, fragment: str) -> None:
+    opened(page, small, fragment)
+    assert answer(page)["whole_seconds"] == "at once"
+    assert page.complaints() == []
+
+
+def test_what_a_link_names_that_is_not_here_is_said(page: Page, small: Path) -> None:
+    made: dict[str, Any] = {
+        "v": 1, "a": 0,
+        "s": [{
+            "c": {"network": "<b>9 GbE</b>"},
+            "h": [["fail", "osd=osd.999", 0, 1], ["fail", "osd=osd.1", -5, 1]],
+        }],
+    }  # fmt: skip
+    text = json.dumps(made).encode()
+    opened(page, small, "#" + base64.urlsafe_b64encode(text).decode().rstrip("="))
+    said = page.evaluate("document.querySelector('header [role=alert]').textContent")
+    assert "osd.999" in said and "osd.1" in said and "<b>9 GbE</b>" in said
+    assert page.complaints() == []
+
+
+def test_undo_goes_back_step_by_step_and_forth_again(page: Page, small: Path) -> None:
+    opened(page, small)
+    seen = [command(page)]
+    for name in ("osd.1", "osd.2", "osd.3"):
+        select(page, name)
+        click(page, "#chosen [data-change=out]")
+        page.wait(f"document.getElementById('command').textContent.includes('{name}')")
+        seen.append(command(page))
+    for there in reversed(seen[:-1]):
+        button(page, "Undo")
+        page.wait(f"document.getElementById('command').textContent.trim() === {json.dumps(there)}")
+    for there in seen[1:]:
+        press(page, "z", control=True, shift=True)
+        page.wait(f"document.getElementById('command').textContent.trim() === {json.dumps(there)}")
+    assert page.evaluate("document.querySelectorAll('.happenings li').length") == 3
+
+
+def test_hosts_are_ranked_by_harm_as_by_the_command(page: Page, small: Path) -> None:
+    opened(page, small)
+    click(page, "[data-level=host]")
+    page.wait(
+        "document.querySelector('.ranking [role=status]').textContent.startsWith('9 of 9')", 120
+    )
+    names = page.evaluate(
+        "[...document.querySelectorAll('.ranking tbody button')].map((one) => one.textContent)"
+    )
+    bundle = small.parent / SOURCE
+    told = rank_failures(read_cluster(bundle), "host", plan_of_options({}), Asked())
+    assert names == [harm.name for harm in told.harms]
+    assert page.complaints() == []
+
+
+def test_csv_of_a_chart_is_the_table(page: Page, small: Path) -> None:
+    opened(page, small)
+    select(page, "osd.5")
+    click(page, "#chosen [data-change=fail]")
+    answer(page)
+    page.evaluate(
+        "globalThis.kept = null; URL.createObjectURL = (blob) => { blob.text()"
+        ".then((text) => { globalThis.kept = text; }); return 'data:,'; }; 0"
+    )
+    page.evaluate("document.querySelector('[data-chart=groups] figcaption button').click()")
+    page.wait("globalThis.kept !== null")
+    lines = page.evaluate("globalThis.kept").strip().split("\n")
+    bundle = small.parent / SOURCE
+    told = answer_of(read_cluster(bundle), changes_of({"fail": "osd.5"}), Asked())
+    timeline = told.tables["timeline"]
+    names = lines[0].split(",")
+    assert len(lines) == 1 + timeline.num_rows
+    for at, name in enumerate(names):
+        cells = [float(line.split(",")[at]) for line in lines[1:]]
+        assert cells == timeline[name].to_pylist()
+
+
+def test_a_long_run_is_cancelled_at_once_and_may_go_on(page: Page, tmp_path: Path) -> None:
+    shape = replace(SMALL, osds=120, groups=4096)
+    bundle = write_cluster(tmp_path / "large", shape)
+    asked = Asked(load=("vms: 900 reads/s of 16 KiB",), is_by_events=True, horizon="1 d")
+    path = written(cluster_document(read_cluster(bundle), "large", asked), tmp_path / "large.html")
+    page.view(1440, 1000)
+    page.call("Page.navigate", url=path.resolve().as_uri())
+    page.wait(READY)
+    page.wait("document.querySelector('.going button')?.textContent === 'Cancel'")
+    time.sleep(1.0)
+    took = page.evaluate(
+        "(() => { const began = performance.now();"
+        " document.querySelector('.going button').click();"
+        " return new Promise((done) => { const look = () =>"
+        " document.querySelector('.going').textContent.startsWith('Cancelled')"
+        " ? done(performance.now() - began) : setTimeout(look, 1); look(); }); })()"
+    )
+    assert took < 5_000  # The goal is 100 ms; benches measure it.
+    page.evaluate("document.querySelector('.going button').click()")
+    page.wait("document.querySelector('.going button')?.textContent === 'Cancel'")
+    assert page.complaints() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_it_fits_and_axe_finds_nothing(page: Page, small: Path, scheme: str, width: int) -> None:
+    opened(page, small, width=width)
+    page.view(width, 1000, scheme)
+    select(page, "osd.5")
+    click(page, "#chosen [data-change=fail]")
+    button(page, "Compare with another")
+    click(page, "#chosen [data-change=drain]")
+    answer(page)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.wait("document.querySelectorAll('.plot canvas').length > 0")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert axe(page) == []
+    assert page.complaints() == []
+
+
+def test_hostile_names_do_nothing(page: Page, tmp_path: Path) -> None:
+    report = small_report()
+    evil = "</script><img src=x onerror=window.broken=1><svg/onload=window.broken=1>"
+    crushmap = json.loads(report.crushmap)
+    for bucket in crushmap["buckets"]:
+        if bucket["type_name"] == "host":
+            bucket["name"] = evil + bucket["name"]
+    pools = tuple(replace(pool, name=evil + pool.name) for pool in report.pools)
+    hostile = replace(report, crushmap=json.dumps(crushmap), pools=pools, label=evil)
+    path = written(cluster_document(hostile, evil, Asked()), tmp_path / "evil.html")
+    opened(page, path)
+    select(page, "osd.5")
+    button(page, "Choose its host")
+    page.wait("document.querySelector('#chosen')?.textContent.includes('onerror')")
+    click(page, "#chosen [data-change=fail]")
+    answer(page)
+    assert evil in shlex.split(command(page))[2]
+    assert page.evaluate("window.broken === undefined && !document.querySelector('img, svg')")
+    assert page.evaluate("document.title") == evil
+    silent(page, path)
