@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
-from dataclasses import dataclass
-from typing import Literal
+from base64 import b64decode, b64encode
+from dataclasses import dataclass, fields, replace
+from typing import Any, get_args
 
 from resilver.core_input import core_json
+from resilver.errors import ConfigError, Problem, show
+from resilver.simulate.asked import RunKind
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.run import maps_of
 from resilver.spec import System
@@ -24,7 +26,7 @@ class CoreRequest:
         maps: The CRUSH maps beside it, in Ceph's binary form.
     """
 
-    kind: Literal["system", "cluster"]
+    kind: RunKind
     input: str
     maps: tuple[bytes, ...] = ()
 
@@ -32,6 +34,66 @@ class CoreRequest:
         """The request as ``core.mjs`` reads it, with the maps in Base64."""
         maps = [b64encode(one).decode("ascii") for one in self.maps]
         return json.dumps({"kind": self.kind, "input": self.input, "maps": maps})
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> CoreRequest:
+        """Read what `to_json` writes.
+
+        Args:
+            text: The request; what is in its input, the core judges.
+
+        Raises:
+            ConfigError: It is no request.
+        """
+        try:
+            given = json.loads(text)
+        except RecursionError:
+            raise ConfigError("the request is JSON of too many levels; give an object") from None
+        except ValueError as error:
+            raise ConfigError(f"the request is not JSON ({error}); give an object") from None
+        if not isinstance(given, dict):
+            raise ConfigError(Problem("a request is an object", 'give {"kind": ...}'))
+        names = [one.name for one in fields(cls)]
+        if set(given) != set(names):
+            rule, remedy = "a request has other keys", f"give {', '.join(names)} and no more"
+            raise ConfigError(Problem(rule, remedy, value=show(sorted(given))))
+        return cls(_kind(given["kind"]), _input(given["input"]), _maps(given["maps"]))
+
+
+def _kind(value: Any) -> RunKind:
+    kinds = get_args(RunKind)
+    if value not in kinds:
+        remedy = f"give {' or '.join(map(show, kinds))}"
+        raise ConfigError(Problem("there is no such kind of run", remedy, "kind", show(value)))
+    kind: RunKind = value
+    return kind
+
+
+def _input(value: Any) -> str:
+    problem = Problem("the input is text in UTF-8", "give its JSON as one text", "input")
+    if not isinstance(value, str):
+        raise ConfigError(replace(problem, value=show(value)))
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        # JSON can have half of a pair of surrogates, which the core cannot.
+        raise ConfigError(replace(problem, place=f"character {error.start}")) from None
+    return value
+
+
+def _maps(value: Any) -> tuple[bytes, ...]:
+    if not isinstance(value, list):
+        rule = "the maps are a list"
+        raise ConfigError(Problem(rule, "give one in Base64 a map", "maps", show(value)))
+    return tuple(_map(number, one) for number, one in enumerate(value))
+
+
+def _map(number: int, value: Any) -> bytes:
+    try:
+        return b64decode(value, validate=True)
+    except (TypeError, ValueError):
+        rule, remedy = "a map is text in Base64", "give it in Ceph's binary form"
+        raise ConfigError(Problem(rule, remedy, f"maps[{number}]", show(value))) from None
 
 
 def system_request(system: System, seed: int) -> CoreRequest:
