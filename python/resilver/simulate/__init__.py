@@ -42,8 +42,9 @@ if TYPE_CHECKING:
         object_group,
     )
     from resilver.simulate.population import census
+    from resilver.simulate.progress import Progress
     from resilver.simulate.result import RunResult
-    from resilver.simulate.run import Progress, simulate, validate, validate_runs
+    from resilver.simulate.run import simulate, validate, validate_runs
     from resilver.simulate.topologies import Topology, topology
 
 __all__ = [
@@ -119,7 +120,8 @@ __getattr__, __dir__ = on_demand(
         "pools": "GroupSets StatedGroups compare_stated group_sets group_up_sets object_group",
         "population": "census",
         "result": "RunResult",
-        "run": "Progress simulate validate validate_runs",
+        "progress": "Progress",
+        "run": "simulate validate validate_runs",
         "topologies": "Topology topology",
     },
 )

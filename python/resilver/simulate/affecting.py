@@ -16,7 +16,8 @@ from resilver.errors import ConfigError, Interrupted, name_remedy
 from resilver.importers.ceph import ClusterReport
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.pools import group_up_sets
-from resilver.simulate.run import Progress, maps_of
+from resilver.simulate.progress import Progress
+from resilver.simulate.run import maps_of
 from resilver.spec import System
 from resilver.spec.failing import ceph_members, part_names
 from resilver.spec.tree import plural

@@ -12,7 +12,7 @@ from resilver import _core
 from resilver.errors import Interrupted
 from resilver.simulate.ceph import HealProgress, heal
 from resilver.simulate.core_errors import core_errors
-from resilver.simulate.run import Progress
+from resilver.simulate.progress import Progress
 
 RunKind = Literal["system", "cluster"]
 """What runs: a system of a study, or a Ceph cluster that heals."""

@@ -13,7 +13,7 @@ from resilver.errors import ConfigError, Problem
 from resilver.simulate.affecting import affected_batches, failed_numbers
 from resilver.simulate.codes import Code, redundancy
 from resilver.simulate.layouts import place_pieces
-from resilver.simulate.run import Progress
+from resilver.simulate.progress import Progress
 from resilver.spec import System
 
 

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from resilver import _core, core_input
 from resilver.errors import ConfigError, Problem, show
 from resilver.simulate.core_errors import core_errors
+from resilver.simulate.progress import Progress
 from resilver.simulate.result import RunResult
-from resilver.simulate.run import Progress, finished, maps_of
+from resilver.simulate.run import finished, maps_of
 from resilver.spec import System
 
 _LARGEST = 2**62

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from resilver import _core, core_input
@@ -15,34 +15,11 @@ from resilver.importers.ceph import ClusterReport
 from resilver.simulate.core_errors import core_errors
 from resilver.simulate.crush import CrushMap
 from resilver.simulate.network import topology_of
+from resilver.simulate.progress import Progress
 from resilver.spec import Run, System
 
 if TYPE_CHECKING:
     from resilver.simulate.result import RunResult
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a run has come.
-
-    Attributes:
-        phase: ``placing``, ``scanning``, ``rebuilding``, ``serving`` or ``done``. A run is serving
-            where it has clients and nothing to rebuild.
-        fraction: How much of the phase is done, from 0 to 1.
-        events: Events executed.
-        simulated_seconds: Simulated time.
-        rebuilt_pieces: Lost copies or pieces that are whole again.
-        pieces_to_rebuild: Lost copies or pieces that are to be rebuilt; zero before the scan's end.
-        requests_completed: Requests that clients have had answered.
-    """
-
-    phase: str
-    fraction: float
-    events: int = 0
-    simulated_seconds: float = 0.0
-    rebuilt_pieces: int = 0
-    pieces_to_rebuild: int = 0
-    requests_completed: int = 0
 
 
 def simulate(
