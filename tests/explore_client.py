@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from resilver.browser import CoreRequest, cluster_request
+from resilver.browser import CoreRequest, cluster_request, system_request
 from resilver.explore.serve import PageServer
+from tests.browser.core_cases import demo
 from tests.unit.what_if_clusters import prepared
 
 SECONDS = 5.0
@@ -120,6 +121,15 @@ def header(answer: bytes) -> dict[str, Any]:
 def quick_request() -> CoreRequest:
     """A run of some hundredths of a second."""
     return cluster_request(prepared(fail="osd.3"))
+
+
+def long_request() -> CoreRequest:
+    """Minutes: a server of 256 GiB by pieces of 4 KiB."""
+    run = demo(
+        population={"file_size": "8 MiB", "bytes_per_server": "256 GiB"},
+        recovery={"pipeline_buffer": "4 KiB"},
+    )
+    return system_request(run.system, run.seed)
 
 
 def wait_for(holds: Callable[[], bool], seconds: float = SECONDS) -> None:

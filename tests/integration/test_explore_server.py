@@ -24,7 +24,15 @@ from resilver.simulate.asked import perform
 from resilver.whatif.asking import Asked, prepare
 from resilver.whatif.plan import plan_of_options
 from tests.browser.core_cases import demo
-from tests.explore_client import SECONDS, Client, headers, page_of, quick_request, wait_for
+from tests.explore_client import (
+    SECONDS,
+    Client,
+    headers,
+    long_request,
+    page_of,
+    quick_request,
+    wait_for,
+)
 from tests.front_door import command, environment
 from tests.reference.ceph_cluster import write_cluster
 from tests.unit.what_if_clusters import SMALL
@@ -48,12 +56,7 @@ def quick() -> CoreRequest:
 
 @pytest.fixture(scope="module")
 def long() -> CoreRequest:
-    """Minutes: a server of 256 GiB by pieces of 4 KiB."""
-    run = demo(
-        population={"file_size": "8 MiB", "bytes_per_server": "256 GiB"},
-        recovery={"pipeline_buffer": "4 KiB"},
-    )
-    return system_request(run.system, run.seed)
+    return long_request()
 
 
 def test_the_page_is_given_to_who_has_the_token(server: PageServer, client: Client) -> None:
