@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from resilver.cli.command import argument, option
 from resilver.cli.console import say
@@ -59,6 +59,18 @@ class Asked:
         default="30 d",
         show_default=True,
     )
+    serve: bool = option(
+        "--serve",
+        text="Show the page from this machine, to this machine alone, and compute on the native "
+        "core: for systems too large for a browser. Ctrl-C ends it.",
+        default=False,
+    )
+    port: int = option(
+        "--port",
+        metavar="N",
+        text="The port of --serve; by default any that is free.",
+        default=0,
+    )
 
 
 def explore(asked: Asked, quiet: Quiet = False) -> int:
@@ -74,7 +86,14 @@ def explore(asked: Asked, quiet: Quiet = False) -> int:
     resilver explore bundle.tar.zst
 
     resilver explore study.toml -o study.html
+
+    resilver explore bundle.tar.zst --serve
     """
+    if asked.port and not asked.serve:
+        rule = "the port is one of a server"
+        raise ConfigError(Problem(rule, "add --serve", "--port", show(asked.port)))
+    if asked.serve:
+        _serve(asked)
     keep_inputs(asked.page, [asked.source])
     check_page(asked.page)
     document = _document(asked)
@@ -85,6 +104,18 @@ def explore(asked: Asked, quiet: Quiet = False) -> int:
     if not quiet:
         say(f"wrote {asked.page}")
     return 0
+
+
+def _serve(asked: Asked) -> NoReturn:
+    """Serve the page instead of writing it, until Ctrl-C."""
+    document = _document(asked)
+    from resilver.explore.page import explore_page
+    from resilver.explore.serve import serve
+
+    def page(token: str, path: str) -> str:
+        return explore_page(document, {"token": token, "path": path})
+
+    serve(page, asked.port, say)
 
 
 def _document(asked: Asked) -> Document:

@@ -7,6 +7,7 @@ import json
 import secrets
 import select
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -15,7 +16,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from io import BufferedReader, RawIOBase
 from socketserver import TCPServer, ThreadingMixIn
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import parse_qs
 
 from resilver.browser import CoreRequest
@@ -54,7 +55,7 @@ _HEADERS = {
 }
 
 
-def serve(make_page: Callable[[str, str], str], port: int, tell: Callable[[str], None]) -> None:
+def serve(make_page: Callable[[str, str], str], port: int, tell: Callable[[str], None]) -> NoReturn:
     """Serve a page until Ctrl-C.
 
     Args:
@@ -180,7 +181,10 @@ class PageServer(ThreadingMixIn, TCPServer):
             self._places.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Leave a connection that ended early."""
+        """Leave a connection that ended early; tell of a defect."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            self.tell(f"unexpected {type(error).__name__}: {error}; this is a defect of resilver")
 
 
 class _Refused(Exception):
