@@ -107,24 +107,35 @@ async function refusal(answer: Response): Promise<string> {
 
 /** Reads answers behind each other, each behind its length, to the last. */
 async function last(reader: ReadableStreamDefaultReader<Uint8Array>, told: Told): Promise<Done> {
-  let kept = new Uint8Array(0);
+  let room = new Uint8Array(1 << 16);
+  let end = 0;
   for (;;) {
     const { done, value } = await reader.read();
     if (done) throw new Error("the server ended in the middle of a run");
-    const joined = new Uint8Array(kept.length + value.length);
-    joined.set(kept);
-    joined.set(value, kept.length);
-    kept = joined;
-    while (kept.length >= 4) {
-      const length = new DataView(kept.buffer, kept.byteOffset).getUint32(0, true);
-      if (kept.length < 4 + length) break;
-      const answer = decode(kept.slice(4, 4 + length).buffer);
-      kept = kept.slice(4 + length);
+    room = withRoom(room, end, end + value.length);
+    room.set(value, end);
+    end += value.length;
+    let begin = 0;
+    while (end - begin >= 4) {
+      const length = new DataView(room.buffer).getUint32(begin, true);
+      if (end - begin < 4 + length) break;
+      const answer = decode(room.slice(begin + 4, begin + 4 + length).buffer);
+      begin += 4 + length;
       if (answer.state === "failed") throw new Error(answer.message);
       if (answer.state === "done") return answer;
       told(answer);
     }
+    room.copyWithin(0, begin, end);
+    end -= begin;
   }
+}
+
+/** Room for so many bytes, twice as much where there is too little: a large answer comes in hundreds of pieces. */
+function withRoom(room: Uint8Array<ArrayBuffer>, used: number, wanted: number): Uint8Array<ArrayBuffer> {
+  if (wanted <= room.length) return room;
+  const more = new Uint8Array(Math.max(wanted, 2 * room.length));
+  more.set(room.subarray(0, used));
+  return more;
 }
 
 export function engineOf(page: Document): Engine {

@@ -1,0 +1,109 @@
+"""`resilver explore --serve`: the page that is written, computed natively on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from resilver.browser import browser_file
+from resilver.errors import ConfigError
+from tests.browser.chromium import Page
+from tests.explore_client import SECONDS
+from tests.front_door import command, environment
+from tests.reference.ceph_cluster import write_cluster
+from tests.unit.what_if_clusters import SMALL
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("explore served")]
+
+DIGEST = "/digest ([0-9a-f]{16})/.exec(document.body?.innerText ?? '')?.[1]"
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        browser_file("page.js")
+    except ConfigError as error:
+        pytest.skip(str(error))
+    return write_cluster(tmp_path_factory.mktemp("served") / "small", SMALL)
+
+
+@pytest.fixture(scope="module")
+def served(bundle: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command, and the address that it tells."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "resilver", "explore", bundle, "--serve"],
+        env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    try:
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=\S+ is the page; .*\n", line)
+        yield process, line.split()[0]
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def digest_of(page: Page, address: str) -> str:
+    """The digest of the answer that a page comes to show."""
+    page.call("Page.navigate", url="about:blank")
+    page.call("Page.navigate", url=address)
+    page.wait(f"Boolean({DIGEST})")
+    found: str = page.evaluate(DIGEST)
+    return found
+
+
+def linked(osd: str) -> str:
+    """The fragment of a scenario in which an OSD fails at the start."""
+    scenarios = {"v": 1, "a": 0, "s": [{"c": {}, "h": [["fail", f"osd={osd}", 0, 1]]}]}
+    return urlsafe_b64encode(json.dumps(scenarios).encode()).decode("ascii").rstrip("=")
+
+
+def test_the_served_page_answers_as_the_command(
+    page: Page, bundle: Path, served: tuple[subprocess.Popen[str], str]
+) -> None:
+    """As things are, and with an OSD that fails, to the digest; without a complaint, and without
+    a request to anywhere else.
+    """
+    _, address = served
+    plain, failed = digest_of(page, address), digest_of(page, f"{address}#{linked('osd.3')}")
+    for digest, changes in ((plain, ()), (failed, ("--fail", "osd.3"))):
+        printed = command("what-if", bundle, *changes, "--json")
+        assert json.loads(printed.stdout)["digest"] == digest, changes
+    assert plain != failed
+    assert page.complaints() == []
+    origin = address.partition("?")[0]
+    ours = (origin, "about:", "data:", f"blob:{origin}")
+    assert [one for one in page.requests() if not one.startswith(ours)] == []
+
+
+def test_an_interrupt_ends_the_command_and_is_told_by_the_page(
+    page: Page, served: tuple[subprocess.Popen[str], str]
+) -> None:
+    """No process of it is left, and a page that is still open says that there is no server."""
+    process, address = served
+    digest_of(page, address)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(SECONDS) == 130
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    page.evaluate(f"void (location.hash = {json.dumps(linked('osd.5'))})")
+    page.wait("document.body.innerText.includes('the server does not answer')")
+
+
+def test_a_port_is_one_of_a_server(bundle: Path) -> None:
+    alone = command("explore", bundle, "--port", "8080")
+    assert (alone.returncode, alone.stdout) == (2, "")
+    assert "--port = 8080: the port is one of a server; add --serve" in alone.stderr
+    low = command("explore", bundle, "--serve", "--port", "80")
+    assert low.returncode == 2 and "--port = 80: a port is 1024 to 65535" in low.stderr
