@@ -17,7 +17,7 @@ from tools import front
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 READY = "document.documentElement?.dataset?.ready === 'true'"
-ANSWERED = f"{READY} && /digest [0-9a-f]{{16}}/.test(document.querySelector('.going')?.textContent)"
+ANSWERED = f"{READY} && /digest [0-9a-f]{{16}}/.test(document.querySelector('.answer .going')?.textContent)"
 
 
 @cache
@@ -107,7 +107,7 @@ def answer(page: Page) -> dict[str, str]:
         "Object.fromEntries([...document.querySelectorAll('[data-figure]')]"
         ".map((row) => [row.dataset.figure, row.querySelector('td').textContent]))"
     )
-    line = page.evaluate("document.querySelector('.going').textContent")
+    line = page.evaluate("document.querySelector('.answer .going').textContent")
     return {**found, "digest": line.rpartition(" ")[2]}
 
 

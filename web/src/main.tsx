@@ -34,7 +34,7 @@ function App({ store, page }: { store: Store; page: Document }) {
           {page.server === null ? "in this page, and nothing leaves it" : "on this machine"}. Made of {page.source}.
         </p>
         {store.lost.value.length > 0 ? (
-          <p class="going broken" role="alert">
+          <p class="broken" role="alert">
             The link names what this page does not have: {store.lost.value.join(", ")}.
           </p>
         ) : null}
