@@ -12,11 +12,12 @@ from resilver.spec.streams import WINDOW_MAX
 from resilver.spec.tree import Side, Tree, plural
 
 
-def faults_json(system: System) -> dict[str, Any]:
+def faults_json(system: System, more_levels: Collection[str] = ()) -> dict[str, Any]:
     """The faults as the native module reads them: as the study has them, with what they may be of.
 
     Args:
         system: The system.
+        more_levels: Levels whose parts are named as well, for faults that are added later.
 
     Returns:
         A JSON-able dictionary, times in seconds.
@@ -32,12 +33,14 @@ def faults_json(system: System) -> dict[str, Any]:
             content["corrupt"]["window"] = fault.corrupt.window or window
         key = "corrupt" if broken is None else broken.key
         described.append({**content, "key": f"faults.{index}.{key}"})
+    levels += [level for level in more_levels if level not in (*NETWORK_LEVELS, *levels)]
     topology = system.cluster.fabric.topology
     graph = topology.graph if topology is not None else None
+    is_named = bool(described or more_levels)
     return {
         "faults": described,
         "levels": [_level(system, level) for level in levels],
-        "node_names": list(graph.names) if graph is not None and described else [],
+        "node_names": list(graph.names) if graph is not None and is_named else [],
         "devices": _devices(system),
     }
 
