@@ -106,9 +106,21 @@ def system_request(system: System, seed: int) -> CoreRequest:
     Raises:
         PlacementError: A CRUSH map cannot be used, or written.
     """
+    return CoreRequest("system", core_json(system, seed), system_maps(system, seed))
+
+
+def system_maps(system: System, seed: int) -> tuple[bytes, ...]:
+    """The CRUSH maps beside a system's JSON, in Ceph's binary form.
+
+    Args:
+        system: The system.
+        seed: The seed of the run, for messages.
+
+    Raises:
+        PlacementError: A map cannot be used, or written.
+    """
     with core_errors(f"seed {seed}"):
-        maps = tuple(one.to_bytes() for one in maps_of(system))
-        return CoreRequest("system", core_json(system, seed), maps)
+        return tuple(one.to_bytes() for one in maps_of(system))
 
 
 def cluster_request(ready: Prepared) -> CoreRequest:

@@ -83,7 +83,7 @@ def expand(sections: Mapping[str, Any], ensemble: Ensemble, base: Path) -> tuple
         values = dict(itertools.chain.from_iterable(chosen))
         at = ", ".join(f"{key} = {show(value)}" for key, value in values.items())
         try:
-            system = _system_at(sections, values, base)
+            system = System(**sections_at(sections, values, base))
         except ConfigError as error:
             for problem in error.problems:
                 place = f"at {at}" if at else ""
@@ -188,7 +188,20 @@ def _swept_name(key: str) -> str:
     return f'study.sweep."{key}"'
 
 
-def _system_at(sections: Mapping[str, Any], values: Mapping[str, Any], base: Path) -> System:
+def sections_at(
+    sections: Mapping[str, Any], values: Mapping[str, Any], base: Path
+) -> dict[str, Any]:
+    """The sections of a system with other values of some of their keys.
+
+    Args:
+        sections: The sections that were given, as models.
+        values: The values by dotted key, as a study file writes them; None takes a key or a whole
+            section away.
+        base: The folder that relative paths in values are relative to.
+
+    Raises:
+        ConfigError: With every problem of the sections that change.
+    """
     changed: dict[str, Any] = {}
     for key, value in values.items():
         name, *rest = key.split(".")
@@ -197,13 +210,15 @@ def _system_at(sections: Mapping[str, Any], values: Mapping[str, Any], base: Pat
     made: dict[str, Any] = dict(sections)
     problems: list[Problem] = []
     for name, table in changed.items():
+        made.pop(name, None)
         try:
-            made[name] = read_section(name, table, base)
+            if table is not None:
+                made[name] = read_section(name, table, base)
         except ConfigError as error:
             problems += error.problems
     if problems:
         raise ConfigError(problems)
-    return System(**made)
+    return made
 
 
 def _table_of(section: Any) -> Any:

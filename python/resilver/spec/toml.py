@@ -29,14 +29,18 @@ def write_toml(tables: Mapping[str, Any]) -> str:
     for name, table in tables.items():
         many = isinstance(table, list)
         for item in table if many else [table]:
-            header = f"[[{_key(name)}]]" if many else f"[{_key(name)}]"
+            header = f"[[{write_key(name)}]]" if many else f"[{write_key(name)}]"
             long = {} if many else {key: value for key, value in item.items() if _is_long(value)}
             lines = [
-                f"{_key(key)} = {_wrapped(value)}" for key, value in item.items() if key not in long
+                f"{write_key(key)} = {_wrapped(value)}"
+                for key, value in item.items()
+                if key not in long
             ]
             blocks.append("\n".join([header, *lines]))
             for key, inside in long.items():
-                blocks.append(f"[{_key(name)}.{_key(key)}]\n{write_keys(inside)}".rstrip())
+                blocks.append(
+                    f"[{write_key(name)}.{write_key(key)}]\n{write_keys(inside)}".rstrip()
+                )
     return "\n\n".join(blocks) + "\n"
 
 
@@ -49,7 +53,7 @@ def write_keys(table: Mapping[str, Any]) -> str:
     Returns:
         The document: one line a key, and one an item of a long list.
     """
-    return "".join(f"{_key(key)} = {_wrapped(value)}\n" for key, value in table.items())
+    return "".join(f"{write_key(key)} = {_wrapped(value)}\n" for key, value in table.items())
 
 
 def write_value(value: Any) -> str:
@@ -68,12 +72,13 @@ def write_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(write_value(item) for item in value) + "]"
     if isinstance(value, Mapping):
-        inside = ", ".join(f"{_key(key)} = {write_value(item)}" for key, item in value.items())
+        inside = ", ".join(f"{write_key(key)} = {write_value(item)}" for key, item in value.items())
         return f"{{ {inside} }}" if inside else "{}"
     raise TypeError(f"a {type(value).__name__} has no form in TOML")
 
 
-def _key(key: str) -> str:
+def write_key(key: str) -> str:
+    """A key as TOML writes it: in quotes where it needs them."""
     return key if _BARE_KEY.fullmatch(key) else write_value(key)
 
 

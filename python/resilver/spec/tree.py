@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 
 def plural(level: str) -> str:
@@ -129,9 +130,12 @@ class Tree:
 
     def count(self, level: str) -> int | None:
         """How many parts of a level there are, or None where there is no such level."""
+        return self._counts.get(level)
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
         counts = {one.name: one.count for one in self.levels}
-        counts |= {side.name: side.count for side in self.sides}
-        return counts.get(level)
+        return counts | {side.name: side.count for side in self.sides}
 
     def size(self, level: str) -> int:
         """How many devices each part of a level holds, is made of or carries."""
