@@ -60,6 +60,8 @@ def changes_between(base: Any, other: Any, path: Path = ()) -> list[Patch]:
             else:
                 found.append(Patch((*path, key), value))
         return found
+    if _same(base, other):
+        return []
     if isinstance(base, list) and isinstance(other, list) and len(base) == len(other):
         differing = [
             at for at, pair in enumerate(zip(base, other, strict=True)) if not _same(*pair)
@@ -69,7 +71,7 @@ def changes_between(base: Any, other: Any, path: Path = ()) -> list[Patch]:
         ):
             each = (changes_between(base[at], other[at], (*path, at)) for at in differing)
             return [patch for patches in each for patch in patches]
-    return [] if _same(base, other) else [Patch(path, other)]
+    return [Patch(path, other)]
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -79,7 +81,11 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     if isinstance(one, list):
-        return len(one) == len(other) and all(map(_same, one, other))
+        # Long lists are of numbers: those are compared at once, and their types.
+        kinds = list(map(type, one))
+        if one != other or kinds != list(map(type, other)):
+            return False
+        return not {dict, list}.intersection(kinds) or all(map(_same, one, other))
     return bool(one == other)
 
 
