@@ -43,7 +43,7 @@ _CODED = (
 """What a rebuild moves beside what it makes: column, label and unit."""
 _OF_DECODING = frozenset({"gathered_bytes", "decoded_bytes"})
 
-_CLIENTS = (
+CLIENTS = (
     ("during_throughput_bytes_per_second", "Goodput during the faults", "B/s"),
     ("before_throughput_bytes_per_second", "Goodput before them", "B/s"),
     ("during_before_throughput_ratio", "During against before", "share"),
@@ -73,6 +73,8 @@ _CLIENTS = (
     ("device_busy_fraction", "Devices busy", "share"),
     ("write_backlog_requests", "Writes waiting at the end", "requests"),
 )
+"""What clients got: column, label and unit."""
+
 _ALWAYS = frozenset({"requests_lost", "requests_completed"})
 """What is stated of clients even where it is zero."""
 _WHOLE = {
@@ -93,7 +95,7 @@ def client_figures(point: SystemRuns) -> list[KeyFigure]:
         return []
     has_faults = any(number(row, "during_seconds") for row in point.rows)
     found = []
-    for name, label, unit in _CLIENTS:
+    for name, label, unit in CLIENTS:
         if not has_faults and name.startswith(("before_", "during_", "after_")):
             continue
         if name in _ALWAYS or any(number(row, name) for row in point.rows):

@@ -1,0 +1,149 @@
+"""What of the core's answer a page of a study shows: figures, charts, and colours of its map.
+
+The tables are those that the core itself tells (`crates/system/src/tables`): its metrics are a
+table of one row, and the rows of ``servers`` are the devices by number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from resilver.report.headline import CLIENTS
+from resilver.spec import System
+
+_UNITS = {"s": "seconds", "B/s": "bytes_per_second", "B": "bytes", "share": "share"}
+
+_RATE, _EACH = "bytes_per_second", "duration_seconds"
+
+_REBUILD = (
+    ("rebuild_seconds", "Whole again after", "seconds", "less"),
+    ("rebuild_p50_seconds", "Half of the bytes after", "seconds", "less"),
+    ("rebuilt_bytes", "Data rebuilt", "bytes", ""),
+    ("network_bytes", "Sent over the network", "bytes", ""),
+    ("unrecoverable_objects", "Objects lost", "count", "less"),
+    ("unrecoverable_bytes", "Data lost", "bytes", "less"),
+    ("undersized_replicas", "Pieces without a new home", "count", "less"),
+    ("unreachable_objects", "Out of the network's reach", "count", "less"),
+)
+"""What a rebuild comes to: column, label, unit, and what of it is better."""
+
+_CLIENTS_SHOWN = (
+    "during_throughput_bytes_per_second",
+    "before_throughput_bytes_per_second",
+    "during_before_throughput_ratio",
+    "throughput_bytes_per_second",
+    "during_p99_read_delay_seconds",
+    "during_p99_write_delay_seconds",
+    "mean_delay_seconds",
+    "requests_completed",
+    "requests_lost",
+    "requests_retried",
+    "requests_hanging",
+    "mean_burst_delay_seconds",
+    "rebuild_bytes_per_second",
+    "backlog_bytes",
+)
+_MORE_IS_BETTER = ("throughput", "requests_completed", "rebuild_bytes_per_second")
+
+
+def has_rebuild(system: System) -> bool:
+    """Whether what is lost of a system is made anew."""
+    return not system.is_traffic_only
+
+
+def has_clients(system: System) -> bool:
+    """Whether clients ask for anything."""
+    return any(pool.traffic is not None for pool in (system, *system.of_pools))
+
+
+def figures_of(system: System) -> list[dict[str, Any]]:
+    """The figures of a run, weightiest first."""
+    found = []
+    if has_rebuild(system):
+        found = [_figure("metrics", *one) for one in _REBUILD]
+        risk = _figure("timeline", "at_risk_objects", "Objects at risk", "count", "less", "most")
+        limit = _figure("limits", "kind", "What limits", "", "")
+        found[1:1] = [risk, limit]
+    if has_clients(system):
+        labels = {name: (label, unit) for name, label, unit in CLIENTS}
+        for name in _CLIENTS_SHOWN:
+            label, unit = labels.get(name, ("Left undone", "B"))
+            better = "more" if any(word in name for word in _MORE_IS_BETTER) else "less"
+            found.append(_figure("metrics", name, label, _UNITS.get(unit, "count"), better))
+    return found
+
+
+def harm_of(system: System) -> list[str]:
+    """The figures by which failures are ranked, the first first."""
+    if has_rebuild(system):
+        return ["unrecoverable_bytes", "rebuild_seconds", "at_risk_objects"]
+    return ["throughput_bytes_per_second", "requests_lost"]
+
+
+def _figure(
+    table: str, column: str, label: str, unit: str, better: str, how: str = "first"
+) -> dict[str, Any]:
+    of_column = {"key": column, "label": label, "unit": unit, "table": table, "column": column}
+    return {**of_column, "how": how, "over": "", "better": better}
+
+
+def charts_of(system: System) -> list[dict[str, Any]]:
+    """What of a run is drawn over time."""
+    found = []
+    if has_rebuild(system):
+        missing = {"degraded_objects": "lack a piece", "at_risk_objects": "and are at risk"}
+        under_way = {"in_flight_bytes": "under way"}
+        rebuilt = {"rebuilt_bytes": "rebuilt"}
+        found = [
+            _chart("missing", "Objects that lack a piece", "timeline", "count", missing),
+            _chart("rebuilt", "Data rebuilt", "timeline", _RATE, rebuilt, _EACH),
+            _chart("under_way", "Asked for, not yet written", "timeline", "bytes", under_way),
+        ]
+    if has_clients(system):
+        goodput = {"read_bytes": "read", "write_bytes": "written"}
+        delays = {"mean_delay_seconds": "mean"}
+        found += [
+            _chart("clients", "What clients get", "traffic", _RATE, goodput, _EACH),
+            _chart("delays", "How long requests take", "traffic", "seconds", delays),
+        ]
+    return found
+
+
+def _chart(
+    key: str, title: str, table: str, unit: str, series: dict[str, str], over: str = ""
+) -> dict[str, Any]:
+    return {
+        "key": key,
+        "title": title,
+        "table": table,
+        "unit": unit,
+        "series": [_series(column, label, "", over) for column, label in series.items()],
+        "time": "start_seconds",
+        "sum_over": "",
+    }
+
+
+def _series(column: str, label: str, unit: str, over: str = "") -> dict[str, str]:
+    return {"column": column, "label": label, "unit": unit, "over": over}
+
+
+def map_of(system: System) -> dict[str, Any]:
+    """By what the map of parts may be coloured; rows of its table are devices by number."""
+    measures = [
+        _series("device_busy_seconds", "Busy", "seconds"),
+        _series("device_bytes_read", "Read", "bytes"),
+        _series("device_bytes_written", "Written", "bytes"),
+    ]
+    if has_rebuild(system):
+        measures = [
+            _series("rebuilt_bytes", "Rebuilt here", "bytes"),
+            _series("sent_bytes", "Sent to others", "bytes"),
+            _series("finish_seconds", "Last piece here after", "seconds"),
+            *measures,
+        ]
+    if has_clients(system):
+        measures += [
+            _series("requests_completed", "Requests completed", "count"),
+            _series("requests_lost", "Requests lost", "count"),
+        ]
+    return {"table": "servers", "key": "", "measures": measures, "films": []}

@@ -1,0 +1,152 @@
+"""A key of a study that a page lets its reader choose, and values of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from resilver.spec.section import Section, written
+from resilver.spec.sections import Sections
+from resilver.spec.sweep import section_models
+from resilver.units import Bytes, BytesPerSecond
+
+Amount = Bytes | BytesPerSecond
+"""Quantities that are offered by their texts."""
+
+FACTORS = (0.25, 0.5, 2.0, 4.0)
+"""What loads and volumes are multiplied by."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value that an offer has.
+
+    Attributes:
+        label: The value with its unit.
+        values: The value by dotted key, as a study file writes it; None takes a key away.
+        size: What it is ordered by; None where the values have no order.
+    """
+
+    label: str
+    values: dict[str, Any]
+    size: float | None = None
+
+
+@dataclass(frozen=True)
+class StudyOffer:
+    """A key of a study, and values that it may have beside how things are.
+
+    Attributes:
+        key: The key, or several with commas between.
+        label: What it is.
+        choices: The values.
+        now: How things are in words, where no choice is that.
+        size: Where among the choices that belongs.
+        is_swept: Whether the study sweeps it.
+    """
+
+    key: str
+    label: str
+    choices: tuple[Choice, ...]
+    now: str
+    size: float | None = None
+    is_swept: bool = False
+
+    @property
+    def keys(self) -> set[str]:
+        """The dotted keys that it changes."""
+        return {key for choice in self.choices for key in choice.values}
+
+
+def is_part_of(key: str, other: str) -> bool:
+    """Whether one of two dotted keys is the other, or stands in it."""
+    return f"{key}.".startswith(f"{other}.") or f"{other}.".startswith(f"{key}.")
+
+
+def sentence_of(key: str) -> str:
+    """What a dotted key means, as the reference says it."""
+    name, *rest = key.split(",")[0].split(".")
+    sentence = Sections.sentences().get(name, "")
+    model: type[Section] | None = section_models()[name]
+    for part in rest:
+        if part.isdecimal() or model is None:
+            continue
+        field = model.names().get(part)
+        if field is None:
+            break
+        sentence = model.sentences().get(field, sentence)
+        model = _model_in(model.model_fields[field].annotation)
+    return sentence.replace("``", "")
+
+
+def _model_in(annotation: Any) -> type[Section] | None:
+    """The section that a key holds, in a list too."""
+    for one in (annotation, *get_args(annotation)):
+        if isinstance(one, type) and issubclass(one, Section):
+            return one
+    return None
+
+
+def words_of(model: type[Section], field: str) -> list[str]:
+    """The words that a key may be."""
+
+    def words(annotation: Any) -> Iterator[str]:
+        for one in get_args(annotation):
+            if isinstance(one, str):
+                yield one
+            else:
+                yield from words(one)
+
+    return list(words(model.model_fields[field].annotation))
+
+
+def label_of(key: str, of: str = "") -> str:
+    """A key in words, with the pool or class that it is of."""
+    words = key.rpartition(".")[2].replace("_", " ").capitalize()
+    return f"{words} of {of}" if of else words
+
+
+def of_words(key: str, now: Any, words: Sequence[Any], of: str = "") -> StudyOffer:
+    """A key that is one of some words, or true or false."""
+    choices = tuple(Choice(_shown(word), {key: word}) for word in words)
+    return StudyOffer(key, label_of(key, of), choices, _shown(now))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value).replace("_", " ")
+
+
+def of_texts(
+    key: str, now: Amount | None, texts: Sequence[str], kind: type[Amount], of: str = ""
+) -> StudyOffer:
+    """A key that is an amount, with amounts as a study file writes them."""
+    choices = tuple(Choice(text, {key: text}, float(kind.parse(text))) for text in texts)
+    size = None if now is None else float(now)
+    return StudyOffer(
+        key, label_of(key, of), choices, "none" if now is None else written(now), size
+    )
+
+
+def scaled(
+    key: str,
+    now: float,
+    write: Callable[[float], Any],
+    of: str = "",
+    inside: Callable[[Any], Any] = lambda value: value,
+) -> StudyOffer:
+    """A key with its value times some factors; `inside` makes the key's value of the amount."""
+    values = [(now * factor, write(now * factor)) for factor in FACTORS]
+    choices = tuple(Choice(_count(one), {key: inside(one)}, size) for size, one in values)
+    return StudyOffer(key, label_of(key, of), choices, _count(write(now)), now)
+
+
+def _count(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def whole(value: float) -> int:
+    """The nearest whole number from 1."""
+    return max(1, round(value))

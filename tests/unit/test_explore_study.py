@@ -1,0 +1,339 @@
+"""What a page makes of a study is what `resilver run` makes of the study file that it exports."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from resilver import Study, _core
+from resilver.core_input import core_json
+from resilver.errors import ConfigError
+from resilver.explore.heeding import Heeding
+from resilver.explore.patches import Patch, changes_between, patched
+from resilver.explore.scenario import exported, input_of
+from resilver.explore.study import study_document
+from resilver.explore.study_maker import Maker
+from resilver.simulate.run import maps_of
+from resilver.spec import Run
+from resilver.spec.ensemble import Ensemble
+from tests.browser.core_cases import REAL, ROOT, SYSTEMS
+
+# A document is made once for all tests of this file.
+pytestmark = pytest.mark.xdist_group("explore study")
+
+Found = dict[str, Any]
+
+SHIPPED = (
+    "burst-buffer-sweep", "center-enclosures", "center-mixed", "center-two-jobs",
+    "coded-rebuild-under-load", "demo", "durability-layouts", "layouts", "rebuild-on-leaf-spine",
+    "rebuild-on-torus", "rebuild-racks", "rebuild-ring-striped", "second-failure",
+)  # fmt: skip
+"""Copies, codes, RAID sets, racks, fabrics, lanes, clients, streams, jobs, flows."""
+
+
+@cache
+def of_shipped(name: str) -> Found:
+    """The document of a study that ships, as the page reads it."""
+    made = study_document(ROOT / "studies" / name / "study.toml")
+    return json.loads(json.dumps(made))  # type: ignore[no-any-return]
+
+
+def study_of(run: Run) -> Study:
+    """A study of one run."""
+    given = {name: getattr(run.system, name) for name in run.system.model_fields_set}
+    sections = {name: section for name, section in given.items() if section is not None}
+    return Study.from_table({**sections, "study": Ensemble(seeds=[run.seed])}, Path.cwd())
+
+
+def drawn(document: Found, draw: random.Random) -> Found:
+    """A scenario: a stop of every control, and up to three changes, some at one time."""
+    controls = [control for group in document["groups"] for control in group["controls"]]
+    stops = {one["key"]: draw.randrange(len(one["stops"])) for one in controls}
+    study, changes = document["study"], []
+    kinds = [*document["changes"], *([study["ending"]] if study["ending"] else [])]
+    until = study["until"] or 20_000.0
+    for _ in range(draw.randrange(4) if kinds else 0):
+        kind = draw.choice(kinds)
+        parts = [at for at, part in enumerate(document["parts"]) if part["kind"] in kind["kinds"]]
+        at = draw.choice([0.0, 0.1 * until, round(draw.random() * 0.9 * until, 6)])
+        share = draw.choice(kind.get("shares") or [None])
+        part = draw.choice([changes[-1]["part"] if changes else parts[0], draw.choice(parts)])
+        if document["parts"][part]["kind"] in kind["kinds"]:
+            changes.append({"key": kind["key"], "part": part, "at": at, "share": share})
+    return {"stops": stops, "changes": changes}
+
+
+def made_of(text: str, folder: Path) -> Maker:
+    """What makes the input of an exported study."""
+    study = Study.from_dict(tomllib.loads(text), folder)
+    (run,) = study.runs()
+    given = {name: one for name, one in study.given().items() if name != "study"}
+    return Maker(given, run.seed, folder)
+
+
+def with_maps(made: Found, maps: list[bytes]) -> Found:
+    """An input with its CRUSH maps themselves, and faults without the place of their key."""
+    for pool in made["pools"]:
+        if "crush" in pool["placement"]:
+            pool["placement"]["crush"]["map"] = maps[pool["placement"]["crush"]["map"]].hex()
+    for fault in made["faults"]["faults"]:
+        del fault["key"]
+    return made
+
+
+def maps_in(document: Found) -> list[bytes]:
+    return [base64.b64decode(one) for one in document["maps"]]
+
+
+def answer(made: Found, maps: list[Any]) -> tuple[Any, Any]:
+    """The metrics and tables that the core answers an input with."""
+    simulation = _core.Simulation(json.dumps(made), maps)
+    while simulation.advance()[0] != "done":
+        pass
+    return simulation.report()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_exported_study_makes_the_input_of_the_page(name: str) -> None:
+    """Of how things are, and of scenarios drawn at random, to the letter."""
+    folder, document = ROOT / "studies" / name, of_shipped(name)
+    draw = random.Random(name)
+    scenarios = [{"stops": {}, "changes": []}, *(drawn(document, draw) for _ in range(8))]
+    for scenario in scenarios:
+        maker = made_of(exported(document, scenario), folder)
+        made = with_maps(input_of(document, scenario), maps_in(document))
+        assert changes_between(made, with_maps(maker.base, maker.maps)) == [], scenario
+
+
+@pytest.mark.parametrize("name", [*SYSTEMS][::2])
+def test_the_exported_study_has_the_digest_of_the_page(name: str) -> None:
+    """Of systems across every part of the model: as they are, and under what changes a little."""
+    run = SYSTEMS[name]()
+    document = json.loads(json.dumps(study_document(study_of(run))))
+    plain = {"stops": {}, "changes": []}
+    (again,) = Study.from_dict(tomllib.loads(exported(document, plain))).runs()
+    texts = [core_json(one.system, one.seed) for one in (run, again)]
+    assert changes_between(*map(json.loads, texts)) == []
+    # The page's input names the parts of all levels besides.
+    maps = maps_of(run.system)
+    metrics, _ = answer(json.loads(texts[0]), maps)
+    told, tables = answer(document["input"], maps)
+    assert told["digest"] == metrics["digest"]
+    _check_columns(document, told, tables)
+
+
+def _check_columns(document: Found, metrics: Found, tables: Found) -> None:
+    """What the page shows stands in the core's answer."""
+    columns = {name: pa.table(one).column_names for name, one in tables.items() if one is not None}
+    columns["metrics"] = list(metrics)
+    shown = [(one["table"], one["column"]) for one in document["figures"]]
+    for place in (*document["charts"], {**document["map"], "series": document["map"]["measures"]}):
+        for series in place["series"]:
+            shown += [(place["table"], one) for one in (series["column"], series["over"]) if one]
+    missing = [one for one in shown if one[1] not in columns[one[0]]]
+    assert missing == []
+    assert set(document["harm"]) <= {one["key"] for one in document["figures"]}
+
+
+@pytest.mark.parametrize(
+    "name", ["copies by straw2 over racks", "a server that comes back", "Reed-Solomon over LogGP"]
+)
+def test_a_fault_by_click_is_a_fault_of_the_study(name: str) -> None:
+    """To the digest: servers fail, are cut off, slow down and come back."""
+    document = json.loads(json.dumps(study_document(study_of(SYSTEMS[name]()))))
+    servers = [at for at, part in enumerate(document["parts"]) if part["number"] is not None]
+    changes = [
+        {"key": "slow", "part": servers[7], "at": 0.0, "share": 0.2},
+        {"key": "fail", "part": servers[5], "at": 0.5},
+        {"key": "cut", "part": servers[6], "at": 1.0},
+        {"key": "repair", "part": servers[6], "at": 3.5},
+    ]
+    scenario = {"stops": {"recovery.bandwidth": 1}, "changes": changes}
+    (run,) = Study.from_dict(tomllib.loads(exported(document, scenario))).runs()
+    made, maps = input_of(document, scenario), maps_of(run.system)
+    told, _ = answer(made, maps)
+    metrics, _ = answer(json.loads(core_json(run.system, run.seed)), maps)
+    assert told["digest"] == metrics["digest"]
+    as_it_is, _ = answer(document["input"], maps)
+    assert told["digest"] != as_it_is["digest"]
+
+
+def test_what_ends_ends_the_last_change_of_its_part() -> None:
+    """By hand: of two changes of server.1 and one of server.2, the later one of server.1 ends."""
+    document = of_shipped("demo")
+    changes = [
+        {"key": "slow", "part": 1, "at": 10.0, "share": 0.5},
+        {"key": "cut", "part": 1, "at": 20.0, "share": None},
+        {"key": "cut", "part": 2, "at": 30.0, "share": None},
+        {"key": "repair", "part": 1, "at": 40.0},
+        {"key": "repair", "part": 3, "at": 50.0},
+    ]
+    made = input_of(document, {"stops": {}, "changes": changes})
+    own, *added = made["faults"]["faults"]
+    assert own == document["input"]["faults"]["faults"][0]
+    assert [(one["at"], one["until"]) for one in added] == [(10, None), (20, 40), (30, None)]
+    text = exported(document, {"stops": {}, "changes": changes})
+    faults = tomllib.loads(text)["faults"]
+    assert faults[2] == {
+        "at": "20.0 s", "part": {"server": ["server.1"]}, "told": False, "until": "40.0 s",
+    }  # fmt: skip
+    assert len(faults) == 4
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_stop_but_one_changes_something(name: str) -> None:
+    document = of_shipped(name)
+    keys = [control["key"] for group in document["groups"] for control in group["controls"]]
+    assert len(set(keys)) == len(keys) > 5
+    for group in document["groups"]:
+        counts = [len(control["stops"]) for control in group["controls"]]
+        size = 1
+        for count in counts:
+            size *= count
+        assert len(group["patches"]) == size
+        chosen = ",".join(str(control["chosen"]) for control in group["controls"])
+        assert [key for key, patches in group["patches"].items() if not patches] == [chosen]
+        for control in group["controls"]:
+            assert control["sentence"] and control["label"] and len(control["stops"]) > 1
+            labels = [stop["label"] for stop in control["stops"]]
+            assert all(labels) and len(set(labels)) == len(labels)
+            assert control["origin"] in ("stated", "default", "assumed")
+
+
+@pytest.mark.parametrize("name", ["rebuild-racks", "center-enclosures", "burst-buffer-sweep"])
+def test_parts_stand_behind_what_holds_them(name: str) -> None:
+    """Devices are numbered as in tables, and every part may be named by a fault."""
+    document = of_shipped(name)
+    parts = document["parts"]
+    assert all(part["parent"] < at for at, part in enumerate(parts))
+    devices = [part for part in parts if part["kind"] == document["unit"]]
+    assert [part["number"] for part in devices] == list(range(len(devices)))
+    assert all(part["name"] == f"{part['kind']}.{part['number']}" for part in devices)
+    assert len(devices) == document["input"]["faults"]["devices"][0]
+    named = {level["level"] for level in document["input"]["faults"]["levels"]}
+    assert {part["kind"] for part in parts} <= named
+    if name == "rebuild-racks":
+        # 256 servers in 16 racks and 2 rows: a row has 1 + 8 x (1 + 16) parts.
+        assert [part["name"] for part in parts if part["parent"] == -1] == ["row.0", "row.1"]
+        assert parts[137]["name"] == "row.1" and parts[2]["name"] == "server.0"
+
+
+def test_what_the_study_refuses_is_not_offered() -> None:
+    """A code of 11 pieces needs 11 servers; small memory does not hold a buffer of each of 8."""
+    study = {
+        "cluster": {"servers": 8},
+        "population": {"file_size": "64 MiB", "files": 100},
+        "faults": [{"fail": {"servers": 1}}],
+    }
+    document = study_document(Study.from_dict(study))
+    labels = {
+        control["key"]: [stop["label"] for stop in control["stops"]]
+        for group in document["groups"]
+        for control in group["controls"]
+    }
+    assert "rs 4+2" in labels["redundancy"] and "rs 8+3" not in labels["redundancy"]
+    alone = study_document(Study.from_dict({**study, "cluster": {"servers": 16}}))
+    keys = [[control["key"] for control in group["controls"]] for group in alone["groups"]]
+    assert ["recovery.receive_memory"] in keys and ["recovery.pipeline_buffer"] in keys
+    assert ["redundancy", "placement"] in keys
+
+
+def test_flows_offer_no_part_to_be_gone() -> None:
+    assert [one["key"] for one in of_shipped("center-mixed")["changes"]] == ["slow"]
+
+
+def test_controls_that_heed_each_other_are_found() -> None:
+    """Of four, the product of two is in the input, and two are refused together."""
+
+    def make(chosen: Any) -> Any:
+        first, second, third, fourth = (chosen.get(one, 0) for one in range(4))
+        if (third, fourth) == (2, 1):
+            return None
+        return {"a": first, "b": second, "both": first * second, "c": third, "d": fourth}
+
+    base = make({})
+    stops = [3, 3, 3, 2]
+    patches: list[list[list[Patch]]] = [
+        [changes_between(base, make({one: stop})) for stop in range(count)]
+        for one, count in enumerate(stops)
+    ]
+    found = Heeding(patches, [0] * 4, make, lambda chosen: make(chosen) is None, 100, 50)
+    assert found.groups == [(0, 1), (2,), (3,)]
+    assert found.kept == [[0, 1, 2], [0, 1, 2], [0, 1, 2], [0]]
+    both = found.patches_of({0: 2, 1: 2})
+    assert both is not None and patched(base, both)["both"] == 4
+
+
+def test_a_group_keeps_the_ends_and_how_things_are() -> None:
+    """Of 10 x 10 combinations, 20 are too many by 4 stops of one and 6 of the other or so."""
+
+    def make(chosen: Any) -> Any:
+        return {"both": [chosen.get(0, 4), chosen.get(1, 4)]}
+
+    patches = [[changes_between(make({}), make({one: at})) for at in range(10)] for one in (0, 1)]
+    found = Heeding(patches, [4, 4], make, lambda _: False, 20, 10)
+    assert found.groups == [(0, 1)]
+    assert len(found.combinations((0, 1))) <= 20
+    assert all({0, 4, 9} <= set(kept) for kept in found.kept)
+
+
+def test_settings_and_seeds_choose_the_system() -> None:
+    path = ROOT / "studies" / "second-failure" / "study.toml"
+    document = study_document(path, 7, ["cluster.servers=16", "faults.1.at='40 s'"])
+    assert document["input"]["seed"] == 7
+    assert len(document["parts"]) == 16
+    assert document["input"]["faults"]["faults"][1]["at"] == 40.0
+    assert document["source"] == str(path)
+
+
+def test_a_study_that_is_wrong_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError):
+        study_document(tmp_path / "none.toml")
+    path = tmp_path / "study.toml"
+    path.write_text("[cluster]\nservers = 2\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="population"):
+        study_document(path)
+
+
+def test_files_are_named_as_the_study_sees_them(tmp_path: Path) -> None:
+    """An exported study beside the first reads the same files, and says no folder above."""
+    (tmp_path / "sizes.csv").write_text("1,1048576,5\n")
+    path = tmp_path / "study.toml"
+    path.write_text(
+        '[cluster]\nservers = 8\n[population]\nhistogram = { file = "sizes.csv" }\nfiles = 9\n'
+        "[[faults]]\nfail = { servers = 1 }\n"
+    )
+    text = exported(study_document(path), {"stops": {}, "changes": []})
+    assert str(tmp_path) not in text and 'histogram.file = "sizes.csv"' in text
+    assert Study.from_dict(tomllib.loads(text), tmp_path).runs()[0].key == (
+        Study.load(path).runs()[0].key
+    )
+
+
+def test_a_real_cluster_has_its_tree(shared_data: Path) -> None:
+    """Its OSDs with what fits on them, below its buckets; a host that fails is a host."""
+    study = {
+        "cluster": {"ceph": str(shared_data / REAL), "device": "jbod10-sata"},
+        "faults": [{"at": "0 s", "fail": {"osds": ["osd.12"]}}],
+    }
+    document = json.loads(json.dumps(study_document(Study.from_dict(study))))
+    osds = [part for part in document["parts"] if part["kind"] == "osd"]
+    assert len(osds) == 88
+    assert all(part["name"] == f"osd.{part['number']}" for part in osds)
+    assert all(part["capacity"] > 10**11 for part in osds)
+    host = document["parts"][osds[0]["parent"]]
+    assert host["kind"] == "host"
+    changes = [{"key": "fail", "part": osds[0]["parent"], "at": 60.0}]
+    scenario = {"stops": {"cluster.fabric.table": 2}, "changes": changes}
+    maker = made_of(exported(document, scenario), Path.cwd())
+    made = with_maps(input_of(document, scenario), maps_in(document))
+    assert changes_between(made, with_maps(maker.base, maker.maps)) == []
+    assert made["faults"]["faults"][1]["part"] == {"host": [host["name"]]}
