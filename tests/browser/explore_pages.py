@@ -17,7 +17,8 @@ from tools import front
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 READY = "document.documentElement?.dataset?.ready === 'true'"
-ANSWERED = f"{READY} && /digest [0-9a-f]{{16}}/.test(document.querySelector('.answer .going')?.textContent)"
+GOING = "document.querySelector('.answer .going')?.textContent"
+ANSWERED = f"{READY} && /digest [0-9a-f]{{16}}/.test({GOING})"
 
 
 @cache
@@ -123,6 +124,17 @@ def select(page: Page, name: str) -> None:
         f" field.value = {json.dumps(name)}; field.dispatchEvent(new Event('change')); }})()"
     )
     page.wait(f"document.querySelector('#chosen')?.textContent.includes({json.dumps(name)})")
+
+
+def happens_after(page: Page, what: str, value: str) -> None:
+    """State another time of something that happens, in its unit."""
+    selector = f'[aria-label="Time of {what}"]'
+    field = f"document.querySelector({json.dumps(selector)})"
+    page.wait(f"{field} !== null")
+    page.evaluate(
+        f"(() => {{ const field = {field}; field.value = {json.dumps(value)};"
+        " field.dispatchEvent(new Event('change', {bubbles: true})); })()"
+    )
 
 
 def axe(page: Page) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from resilver import Study, simulate
 from resilver.explore.cluster import cluster_document
 from resilver.importers.ceph import read_cluster
 from resilver.whatif.asking import Asked
@@ -21,12 +22,15 @@ from tests.browser.chromium import Page, chromium, find_chromium
 from tests.browser.explore_pages import (
     ANSWERED,
     READY,
+    ROOT,
     answer,
     axe,
+    built,
     button,
     click,
     clicked,
     command,
+    happens_after,
     opened,
     press,
     select,
@@ -46,7 +50,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a small made-up cluster."""
     folder = tmp_path_factory.mktemp("explore")
     bundle = write_cluster(folder / SOURCE, SMALL)
-    return written(cluster_document(read_cluster(bundle), SOURCE, Asked()), folder / "small.html")
+    return written(
+        cluster_document(read_cluster(bundle), SOURCE, Asked()).to_json(), folder / "small.html"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +60,7 @@ def real(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> tuple[P
     """The bundle of a real cluster of 88 OSDs, and its page."""
     bundle = shared_data / "ceph" / "ceph-report-jewel-88osd.json"
     folder = tmp_path_factory.mktemp("explore")
-    document = cluster_document(read_cluster(bundle), bundle.name, Asked())
+    document = cluster_document(read_cluster(bundle), bundle.name, Asked()).to_json()
     return bundle, written(document, folder / "real.html")
 
 
@@ -108,10 +114,7 @@ def test_a_slider_and_times_make_what_the_command_makes(
     click(page, "#chosen [data-change=slow]")
     select(page, "osd.7")
     click(page, "#chosen [data-change=drain]")
-    page.evaluate(
-        "(() => { const field = document.querySelector('[aria-label=\"Time of Drain: osd.7\"]');"
-        " field.value = '0.05'; field.dispatchEvent(new Event('change', {bubbles: true})); })()"
-    )
+    happens_after(page, "Drain: osd.7", "0.05")
     page.evaluate("document.getElementById('control-osd_max_backfills').focus()")
     press(page, "ArrowRight")
     page.evaluate("document.getElementById('control-network').focus()")
@@ -285,7 +288,9 @@ def test_a_long_run_is_cancelled_at_once_and_may_go_on(page: Page, tmp_path: Pat
     shape = replace(SMALL, osds=120, groups=4096)
     bundle = write_cluster(tmp_path / "large", shape)
     asked = Asked(load=("vms: 900 reads/s of 16 KiB",), is_by_events=True, horizon="1 d")
-    path = written(cluster_document(read_cluster(bundle), "large", asked), tmp_path / "large.html")
+    path = written(
+        cluster_document(read_cluster(bundle), "large", asked).to_json(), tmp_path / "large.html"
+    )
     page.view(1440, 1000)
     page.call("Page.navigate", url=path.resolve().as_uri())
     page.wait(READY)
@@ -330,7 +335,7 @@ def test_hostile_names_do_nothing(page: Page, tmp_path: Path) -> None:
             bucket["name"] = evil + bucket["name"]
     pools = tuple(replace(pool, name=evil + pool.name) for pool in report.pools)
     hostile = replace(report, crushmap=json.dumps(crushmap), pools=pools, label=evil)
-    path = written(cluster_document(hostile, evil, Asked()), tmp_path / "evil.html")
+    path = written(cluster_document(hostile, evil, Asked()).to_json(), tmp_path / "evil.html")
     opened(page, path)
     select(page, "osd.5")
     button(page, "Choose its host")
@@ -340,4 +345,35 @@ def test_hostile_names_do_nothing(page: Page, tmp_path: Path) -> None:
     assert evil in shlex.split(command(page))[2]
     assert page.evaluate("window.broken === undefined && !document.querySelector('img, svg')")
     assert page.evaluate("document.title") == evil
+    silent(page, path)
+
+
+def test_a_study_is_explored_and_taken_along_as_a_file(page: Page, tmp_path: Path) -> None:
+    """A server fails, is slow, comes back; the code changes: the file gives the same digest."""
+    study = tmp_path / "study.toml"
+    text = (ROOT / "studies" / "demo" / "study.toml").read_text(encoding="utf-8")
+    study.write_text(text.replace('"20 TiB"', '"64 GiB"'), encoding="utf-8")
+    path = tmp_path / "study.html"
+    built()
+    done = run_command("explore", study, "-o", path, "-q")
+    assert done.returncode == 0, done.stderr
+    opened(page, path)
+    select(page, "server.7")
+    click(page, "#chosen [data-change=fail]")
+    select(page, "server.9")
+    click(page, "#chosen [data-change=slow]")
+    click(page, "#chosen [data-change=repair]")
+    happens_after(page, "Bring back: server.9", "0.01")
+    page.evaluate("document.querySelector('.controls [id^=\"control-redundancy\"]').focus()")
+    press(page, "ArrowRight")
+    page.wait("document.querySelector('.controls [data-changed=true]') !== null")
+    page.evaluate("document.querySelector('.take details').open = true")
+    found = answer(page)
+    exported = tmp_path / "explored.toml"
+    text = page.evaluate("document.getElementById('study').textContent")
+    exported.write_text(text, encoding="utf-8")
+    assert 'until = "36.0 s"' in text and "health = 0.1" in text
+    assert command(page) == "resilver run study-explored.toml"
+    run = Study.load(exported).runs()[0]
+    assert found["digest"] == simulate(run.system, run.seed).digest
     silent(page, path)

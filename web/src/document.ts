@@ -102,7 +102,9 @@ export interface Lines {
   unit: Unit;
   series: Series[];
   time: string;
-  sum_over: string;
+  /** The column of the parts of which a row is, each at every time; the one that has it worst is drawn. Empty where a row is a time. */
+  each: string;
+  worst: "least" | "most";
 }
 
 export interface Film {

@@ -14,7 +14,7 @@ export interface Colours {
   accent: string;
   warn: string;
   failed: string;
-  ramp: string[];
+  ramps: string[][];
   classes: string[];
 }
 
@@ -39,7 +39,7 @@ export function coloursOf(element: Element, page: Document): Colours {
   const of = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
   const classes = page.style.series.map((one) => (isDark ? (page.style.dark[one] ?? one) : one));
-  const ramp = ["ramp-0", "ramp-1", "ramp-2", "ramp-3", "ramp-4"].map(of);
+  const ramps = ["ramp", "other"].map((name) => mixed([0, 1, 2, 3, 4].map((at) => of(`${name}-${at}`))));
   return {
     ink: of("ink"),
     soft: of("soft"),
@@ -49,23 +49,21 @@ export function coloursOf(element: Element, page: Document): Colours {
     accent: of("accent"),
     warn: of("warn"),
     failed: of("failed"),
-    ramp,
+    ramps,
     classes,
   };
 }
 
 const STEPS = 32;
 
-/** A colour of the ramp for each of so many steps. */
-export function rampOf(colours: Colours): string[] {
-  const points = colours.ramp.map((text) => [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16)));
+/** A colour of a ramp for each of so many steps. */
+function mixed(texts: string[]): string[] {
+  const points = texts.map((text) => [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16)));
   return Array.from({ length: STEPS + 1 }, (_, step) => {
     const place = (step / STEPS) * (points.length - 1);
     const low = Math.min(Math.floor(place), points.length - 2);
-    const mixed = (points[low] as number[]).map((one, at) =>
-      Math.round(one + (((points[low + 1] as number[])[at] as number) - one) * (place - low)),
-    );
-    return `rgb(${mixed.join(" ")})`;
+    const [from, to] = [points[low] as number[], points[low + 1] as number[]];
+    return `rgb(${from.map((one, at) => Math.round(one + ((to[at] as number) - one) * (place - low))).join(" ")})`;
   });
 }
 
@@ -84,7 +82,8 @@ export function measured(tables: Tables | null, page: Document, series: Series):
   return found;
 }
 
-export function paint(context: CanvasRenderingContext2D, scene: Scene, colours: Colours, ramp: string[]): void {
+export function paint(context: CanvasRenderingContext2D, scene: Scene, colours: Colours): void {
+  const [ramp = [], other = ramp] = colours.ramps;
   const { layout, page, look } = scene;
   context.clearRect(0, 0, layout.width, layout.height);
   context.textBaseline = "alphabetic";
@@ -117,11 +116,11 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene, colours: 
       const wide = size / levels.length;
       for (const [at, series] of look.reel.film.series.entries()) {
         const share = row === null ? 0 : look.reel.value(series, part, row) / (levels[at] as number);
-        context.fillStyle = shade(ramp, share);
+        context.fillStyle = shade(at ? other : ramp, share);
         context.fillRect(box.x + at * wide, box.y, wide + (at === levels.length - 1 ? 0 : 0.5), size);
       }
-      const other = row === null ? null : look.reel.waitsFor(row);
-      if (other !== null && other !== part.number) waits.push([box.part, other]);
+      const turn = row === null ? null : look.reel.waitsFor(row);
+      if (turn !== null && turn !== part.number) waits.push([box.part, turn]);
     }
     const mark = scene.marks.get(box.part) ?? (part.up ? undefined : "down");
     if (mark !== undefined) cross(context, box.x, box.y, size, colours);

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import Any, NoReturn
 
 from resilver.cli.command import argument, option
 from resilver.cli.console import say
@@ -12,10 +13,8 @@ from resilver.cli.options import Quiet
 from resilver.cli.saving import check_page, keep_inputs
 from resilver.errors import ConfigError, Problem, show
 
-if TYPE_CHECKING:
-    from resilver.explore.document import Document
-
 _STUDY = ".toml"
+_OF_CLUSTERS = ("load", "network", "devices", "release", "fill", "horizon")
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,15 @@ class Asked:
         text="How long a cluster is followed at the most.",
         default="30 d",
         show_default=True,
+    )
+    settings: tuple[str, ...] = option(
+        "--set",
+        metavar="KEY=VALUE",
+        text="Replace a key of the study, such as cluster.servers=64.",
+        default=(),
+    )
+    seed: int | None = option(
+        "--seed", metavar="N", min=0, text="The seed of a study's run; by default its first."
     )
     serve: bool = option(
         "--serve",
@@ -118,13 +126,13 @@ def _serve(asked: Asked) -> NoReturn:
     serve(page, asked.port, say)
 
 
-def _document(asked: Asked) -> Document:
+def _document(asked: Asked) -> Mapping[str, Any]:
     if asked.source.suffix == _STUDY:
-        raise ConfigError(
-            Problem(
-                "studies cannot be explored yet", "give a bundle", value=show(asked.source.name)
-            )
-        )
+        return _of_study(asked)
+    if asked.settings or asked.seed is not None:
+        option, value = ("--set", asked.settings[0]) if asked.settings else ("--seed", asked.seed)
+        rule = "it is one of a study"
+        raise ConfigError(Problem(rule, "leave it out", option, show(str(value))))
     from resilver.explore.cluster import cluster_document
     from resilver.whatif.asking import Asked as AskedOfCluster
     from resilver.whatif.cluster import Given
@@ -132,4 +140,17 @@ def _document(asked: Asked) -> Document:
 
     given = Given(asked.release, asked.devices, asked.network, asked.fill)
     of_cluster = AskedOfCluster(given, asked.load, asked.horizon)
-    return cluster_document(read_bundle(asked.source), asked.source.name, of_cluster)
+    report = read_bundle(asked.source)
+    return cluster_document(report, asked.source.name, of_cluster).to_json()
+
+
+def _of_study(asked: Asked) -> Mapping[str, Any]:
+    for one in fields(Asked):
+        if one.name in _OF_CLUSTERS and getattr(asked, one.name) != one.default:
+            name, value = one.metadata["names"][0], show(str(getattr(asked, one.name)))
+            raise ConfigError(
+                Problem("it is one of a cluster's bundle", "state it in the study", name, value)
+            )
+    from resilver.explore.study import study_document
+
+    return study_document(asked.source, asked.seed, asked.settings)

@@ -61,11 +61,20 @@ _CHARTS = (
     ),
     Lines(
         "clients",
-        "What clients get of what they ask",
+        "What clients get of what they ask, in the pool that gets least",
         "clients",
         "share",
         (Series("served_share", "served"),),
-        sum_over="pool",
+        each="pool",
+    ),
+    Lines(
+        "delays",
+        "How long clients wait, in the pool that waits longest",
+        "clients",
+        "seconds",
+        (Series("p99_seconds", "99 % of requests"), Series("mean_seconds", "mean")),
+        each="pool",
+        worst="most",
     ),
 )
 

@@ -111,7 +111,15 @@ def group_of(offers: Sequence[Offer], base: dict[str, Any], make: Make) -> Group
     Raises:
         ConfigError: The stops have too many combinations even so.
     """
-    controls = [control for offer in offers if (control := _control(offer, base, make))]
+    made: dict[tuple[Option, ...], dict[str, Any]] = {}
+
+    def once(options: Sequence[Option]) -> dict[str, Any]:
+        key = tuple(options)
+        if key not in made:
+            made[key] = make(options)
+        return made[key]
+
+    controls = [control for offer in offers if (control := _control(offer, base, once))]
     for place in range(len(controls) - 1, -1, -1):
         while _combinations(controls) > COMBINATIONS_MAX and len(controls[place].stops) > 2:
             controls[place] = _with_fewer(controls[place])
@@ -122,7 +130,7 @@ def group_of(offers: Sequence[Offer], base: dict[str, Any], make: Make) -> Group
     for numbers in itertools.product(*(range(len(one.stops)) for one in controls)):
         pairs = zip(controls, numbers, strict=True)
         options = [control.stops[number].option for control, number in pairs]
-        patches[numbers] = changes_between(base, make([one for one in options if one]))
+        patches[numbers] = changes_between(base, once([one for one in options if one]))
     return Group(tuple(controls), patches)
 
 

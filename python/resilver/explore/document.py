@@ -97,7 +97,19 @@ class Series:
 
 @dataclass(frozen=True)
 class Lines:
-    """A chart over time."""
+    """A chart over time.
+
+    Attributes:
+        key: Its name.
+        title: What it shows.
+        table: The table that it is made of.
+        unit: As of figures, or ``bytes_per_second``.
+        series: Its lines.
+        time: The column of times.
+        each: The column of the parts of which a row is, each at every time; the part that has it
+            worst is drawn. Empty where a row is a time.
+        worst: Whether the least value is the worst, or the most.
+    """
 
     key: str
     title: str
@@ -105,8 +117,8 @@ class Lines:
     unit: str
     series: tuple[Series, ...]
     time: str = "time_seconds"
-    sum_over: str = ""
-    """The column of parts that are summed up at each time; empty where a row is a time."""
+    each: str = ""
+    worst: Literal["least", "most"] = "least"
 
 
 @dataclass(frozen=True)

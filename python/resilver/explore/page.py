@@ -7,13 +7,12 @@ import gzip
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from resilver.browser import browser_file
 from resilver.errors import ConfigError
-from resilver.explore.document import INTEGER_MAX, Document
+from resilver.explore.document import INTEGER_MAX
 from resilver.report.document import rendered, vega_script
 from resilver.report.style import CONFIG, DARK, DASHES, SERIES
 
@@ -27,20 +26,20 @@ _POLICY = (
 )
 
 
-def explore_page(document: Document, server: Mapping[str, str] | None = None) -> str:
+def explore_page(document: Mapping[str, Any], server: Mapping[str, str] | None = None) -> str:
     """The page of a document.
 
     Args:
-        document: The document.
+        document: The document, as `resilver.explore.document.Document.to_json` has it.
         server: Where runs are computed instead of in the page: its ``path`` and ``token``.
 
     Raises:
         ConfigError: The page's script or the core for browsers is not built, or the input has
             integers that a page cannot hold.
     """
-    _check(document.input)
-    told = replace(document, server=server).to_json()
-    told["style"] = {"config": CONFIG, "dark": DARK, "series": SERIES, "dashes": DASHES}
+    _check(document["input"])
+    style = {"config": CONFIG, "dark": DARK, "series": SERIES, "dashes": DASHES}
+    told = {**document, "server": server, "style": style}
     text = json.dumps(told, separators=(",", ":"), allow_nan=False)
     data = {"document": packed(text.encode()), "vega": _vega()}
     if server is None:
@@ -49,7 +48,7 @@ def explore_page(document: Document, server: Mapping[str, str] | None = None) ->
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return rendered(
         "explore.html",
-        title=document.title,
+        title=document["title"],
         policy=_POLICY.format(
             script=f"'sha256-{digest}'", server="'none'" if server is None else "'self'"
         ),

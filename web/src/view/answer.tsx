@@ -104,7 +104,7 @@ function headline(store: Store, row: Record<string, Value> | null): string {
   return text ? `${text[0]?.toUpperCase()}${text.slice(1)}.` : "";
 }
 
-const many = (value: number, what: string) => `${value.toLocaleString("en")} ${what}`;
+const many = (value: number, what: string) => `${digits(value)} ${what}`;
 
 function ofCluster(store: Store, row: Record<string, Value>): string[] {
   const of = (key: string) => numberOf(row[key]);
@@ -155,12 +155,12 @@ function Progress({ store }: { store: Store }) {
   const { page } = store;
   if (going.state === "asking") {
     const reasons = [
-      (page.seconds ?? 0) > SECONDS_UNASKED ? `about ${duration(page.seconds ?? 0)}` : "",
+      store.seconds > SECONDS_UNASKED ? `about ${duration(store.seconds)}` : "",
       (page.bytes ?? 0) > BYTES_UNASKED ? `about ${shown(page.bytes, "bytes")} of memory` : "",
     ].filter(Boolean);
     return (
       <p class="going" role="status">
-        This takes {reasons.join(" and ")} in a page.{" "}
+        This takes {reasons.join(" and ")}.{" "}
         <button type="button" onClick={() => store.resume()}>
           Compute it
         </button>

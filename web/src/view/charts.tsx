@@ -42,7 +42,7 @@ const POINTS_MAX = 1500;
 /** The points of a chart: every row, or so many that none is missed at the chart's width. */
 function pointsOf(tables: Tables, chart: Lines, side: string): Point[] {
   const times = column(tables, chart.table, chart.time);
-  const rows = chart.sum_over ? summed(tables, chart) : Array.from({ length: times.length }, (_, row) => row);
+  const rows = chart.each ? worst(tables, chart) : Array.from({ length: times.length }, (_, row) => row);
   const step = Math.max(1, Math.ceil(rows.length / POINTS_MAX));
   const points: Point[] = [];
   for (const series of chart.series) {
@@ -58,17 +58,20 @@ function pointsOf(tables: Tables, chart: Lines, side: string): Point[] {
   return points;
 }
 
-/** Of each time, the row with the least value: that of the part that has it worst. */
-function summed(tables: Tables, chart: Lines): number[] {
+/** Of each time, the row of the part that has it worst. */
+function worst(tables: Tables, chart: Lines): number[] {
   const times = column(tables, chart.table, chart.time);
   const cells = column(tables, chart.table, chart.series[0]?.column ?? "");
-  const least = new Map<number, number>();
+  const held = new Map<number, number>();
+  const sign = chart.worst === "most" ? -1 : 1;
   for (let row = 0; row < times.length; row++) {
     const time = Number(times[row]);
-    const held = least.get(time);
-    if (held === undefined || (cell(cells, row) ?? 1) < (cell(cells, held) ?? 1)) least.set(time, row);
+    const before = held.get(time);
+    const value = cell(cells, row);
+    if (value === null) continue;
+    if (before === undefined || sign * value < sign * (cell(cells, before) ?? 0)) held.set(time, row);
   }
-  return [...least.values()];
+  return [...held.values()];
 }
 
 const CLOCKS: [number, string][] = [
@@ -231,7 +234,7 @@ function labelsOf(chart: Lines, points: Point[]): string {
 /** The numbers of a chart: a row a time, a column a line, of every scenario. */
 export function csvOf(store: Store, chart: Lines): string {
   const sides = store.shown.value;
-  const part = chart.sum_over ? [chart.sum_over] : [];
+  const part = chart.each ? [chart.each] : [];
   const names = [...(sides.length > 1 ? ["scenario"] : []), chart.time, ...part, ...chart.series.map((one) => one.column)];
   const lines = [names.join(",")];
   for (const [at, result] of sides.entries()) {

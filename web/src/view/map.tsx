@@ -6,7 +6,7 @@ import type { ChangeKind, Document, Part } from "../document";
 import { column, duration, shown } from "../figures";
 import { Reel } from "../film";
 import { beside, laidOut, partAt } from "../layout";
-import { coloursOf, type Look, measured, paint, rampOf } from "../paint";
+import { coloursOf, type Look, measured, paint } from "../paint";
 import { unitsBelow } from "../scenario";
 import type { Store } from "../store";
 
@@ -24,7 +24,9 @@ interface Offered {
 /** The changes as they are offered, the gravest first, each with the first letter of its own that no other has. */
 function offered(kinds: ChangeKind[]): Offered[] {
   const taken = new Set<string>();
-  return [...kinds.entries()].reverse().map(([number, kind]) => {
+  const listed = [...kinds.entries()];
+  const ordered = listed.at(-1)?.[1].key === "fail" ? listed.reverse() : listed;
+  return ordered.map(([number, kind]) => {
     const key = [...kind.key].find((letter) => !taken.has(letter)) ?? "";
     taken.add(key);
     return { kind, number, key };
@@ -66,7 +68,6 @@ export function MapOfParts({ store }: { store: Store }) {
     width.value;
     return frame.current === null ? null : coloursOf(frame.current, page);
   });
-  const ramp = useComputed(() => (colours.value === null ? [] : rampOf(colours.value)));
   const look = useComputed((): Look => lookOf(store, reels.value));
 
   // The canvas is drawn at most once a frame of the screen, whatever changes; nothing else of the page is made anew for it.
@@ -81,7 +82,7 @@ export function MapOfParts({ store }: { store: Store }) {
       if (place.width !== width || place.height !== height) [place.width, place.height] = [width, height];
       const context = place.getContext("2d") as CanvasRenderingContext2D;
       context.setTransform(scale, 0, 0, scale, 0, 0);
-      paint(context, { page, layout: laid, look: seen, classes, ...own }, drawn, ramp.value);
+      paint(context, { page, layout: laid, look: seen, classes, ...own }, drawn);
     });
     return () => cancelAnimationFrame(asked);
   });
@@ -341,7 +342,7 @@ function Legend({ store, look, classes, reels }: { store: Store; look: Look; cla
       {series.map((one, at) => (
         <span key={one.column}>
           {series.length > 1 ? `${at === 0 ? "left" : "right"} half, ` : ""}
-          {one.label.toLowerCase()}: 0 <i class="ramp" /> {shown(most(one), one.unit)}
+          {one.label.toLowerCase()}: 0 <i class={at ? "ramp other" : "ramp"} /> {shown(most(one), one.unit)}
         </span>
       ))}
       <span>
