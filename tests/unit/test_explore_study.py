@@ -6,6 +6,7 @@ import base64
 import json
 import random
 import tomllib
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from resilver import Study, _core
 from resilver.core_input import core_json
 from resilver.errors import ConfigError
+from resilver.explore.document import Document
 from resilver.explore.heeding import Heeding
 from resilver.explore.patches import Patch, changes_between, patched
 from resilver.explore.scenario import exported, input_of
@@ -39,11 +41,15 @@ SHIPPED = (
 """Copies, codes, RAID sets, racks, fabrics, lanes, clients, streams, jobs, flows."""
 
 
+def read(document: Document) -> Found:
+    """A document as the page reads it."""
+    return json.loads(json.dumps(document.to_json()))  # type: ignore[no-any-return]
+
+
 @cache
 def of_shipped(name: str) -> Found:
     """The document of a study that ships, as the page reads it."""
-    made = study_document(ROOT / "studies" / name / "study.toml")
-    return json.loads(json.dumps(made))  # type: ignore[no-any-return]
+    return read(study_document(ROOT / "studies" / name / "study.toml"))
 
 
 def study_of(run: Run) -> Study:
@@ -117,7 +123,7 @@ def test_the_exported_study_makes_the_input_of_the_page(name: str) -> None:
 def test_the_exported_study_has_the_digest_of_the_page(name: str) -> None:
     """Of systems across every part of the model: as they are, and under what changes a little."""
     run = SYSTEMS[name]()
-    document = json.loads(json.dumps(study_document(study_of(run))))
+    document = read(study_document(study_of(run)))
     plain = {"stops": {}, "changes": []}
     (again,) = Study.from_dict(tomllib.loads(exported(document, plain))).runs()
     texts = [core_json(one.system, one.seed) for one in (run, again)]
@@ -148,7 +154,7 @@ def _check_columns(document: Found, metrics: Found, tables: Found) -> None:
 )
 def test_a_fault_by_click_is_a_fault_of_the_study(name: str) -> None:
     """To the digest: servers fail, are cut off, slow down and come back."""
-    document = json.loads(json.dumps(study_document(study_of(SYSTEMS[name]()))))
+    document = read(study_document(study_of(SYSTEMS[name]())))
     servers = [at for at, part in enumerate(document["parts"]) if part["number"] is not None]
     changes = [
         {"key": "slow", "part": servers[7], "at": 0.0, "share": 0.2},
@@ -214,12 +220,18 @@ def test_parts_stand_behind_what_holds_them(name: str) -> None:
     document = of_shipped(name)
     parts = document["parts"]
     assert all(part["parent"] < at for at, part in enumerate(parts))
+    assert len({part["name"] for part in parts}) == len(parts)
     devices = [part for part in parts if part["kind"] == document["unit"]]
     assert [part["number"] for part in devices] == list(range(len(devices)))
     assert all(part["name"] == f"{part['kind']}.{part['number']}" for part in devices)
     assert len(devices) == document["input"]["faults"]["devices"][0]
     named = {level["level"] for level in document["input"]["faults"]["levels"]}
     assert {part["kind"] for part in parts} <= named
+    if name == "center-enclosures":
+        # Two controllers carry the sets of the unit, beside five enclosures of 57 drives.
+        assert [part["name"] for part in parts[:3]] == ["unit.0", "controller.0", "controller.1"]
+        assert [part["parent"] for part in parts[:4]] == [-1, 0, 0, 0]
+        assert len(parts) == 3 + 5 * (1 + 57)
     if name == "rebuild-racks":
         # 256 servers in 16 racks and 2 rows: a row has 1 + 8 x (1 + 16) parts.
         assert [part["name"] for part in parts if part["parent"] == -1] == ["row.0", "row.1"]
@@ -233,17 +245,32 @@ def test_what_the_study_refuses_is_not_offered() -> None:
         "population": {"file_size": "64 MiB", "files": 100},
         "faults": [{"fail": {"servers": 1}}],
     }
-    document = study_document(Study.from_dict(study))
+    document = read(study_document(Study.from_dict(study)))
     labels = {
         control["key"]: [stop["label"] for stop in control["stops"]]
         for group in document["groups"]
         for control in group["controls"]
     }
     assert "rs 4+2" in labels["redundancy"] and "rs 8+3" not in labels["redundancy"]
-    alone = study_document(Study.from_dict({**study, "cluster": {"servers": 16}}))
+    alone = read(study_document(Study.from_dict({**study, "cluster": {"servers": 16}})))
     keys = [[control["key"] for control in group["controls"]] for group in alone["groups"]]
     assert ["recovery.receive_memory"] in keys and ["recovery.pipeline_buffer"] in keys
     assert ["redundancy", "placement"] in keys
+
+
+def test_a_page_is_given_no_number_that_it_would_round() -> None:
+    """Of four servers, 2 x (2^53 + 4) B are 18014398509481992, which a page writes as ...990."""
+    volume = 2**53 + 4
+    assert [int(Decimal(repr(float(by * volume)))) - by * volume for by in (1, 2)] == [0, -2]
+    study = {
+        "cluster": {"servers": 4},
+        "population": {"file_size": "1 TiB", "bytes_per_server": f"{volume // 4} B"},
+        "faults": [{"fail": {"servers": 1}}],
+    }
+    document = study_document(Study.from_dict(study))
+    controls = {one.key: one for group in document.groups for one in group.controls}
+    labels = [stop.label for stop in controls["population.bytes_per_server"].stops]
+    assert labels == ["512 TiB", "1 PiB", f"{volume // 4} B"]
 
 
 def test_flows_offer_no_part_to_be_gone() -> None:
@@ -287,11 +314,11 @@ def test_a_group_keeps_the_ends_and_how_things_are() -> None:
 
 def test_settings_and_seeds_choose_the_system() -> None:
     path = ROOT / "studies" / "second-failure" / "study.toml"
-    document = study_document(path, 7, ["cluster.servers=16", "faults.1.at='40 s'"])
+    document = read(study_document(path, 7, ["cluster.servers=16", "faults.1.at='40 s'"]))
     assert document["input"]["seed"] == 7
     assert len(document["parts"]) == 16
     assert document["input"]["faults"]["faults"][1]["at"] == 40.0
-    assert document["source"] == str(path)
+    assert document["source"] == path.name
 
 
 def test_a_study_that_is_wrong_is_told(tmp_path: Path) -> None:
@@ -311,7 +338,7 @@ def test_files_are_named_as_the_study_sees_them(tmp_path: Path) -> None:
         '[cluster]\nservers = 8\n[population]\nhistogram = { file = "sizes.csv" }\nfiles = 9\n'
         "[[faults]]\nfail = { servers = 1 }\n"
     )
-    text = exported(study_document(path), {"stops": {}, "changes": []})
+    text = exported(read(study_document(path)), {"stops": {}, "changes": []})
     assert str(tmp_path) not in text and 'histogram.file = "sizes.csv"' in text
     assert Study.from_dict(tomllib.loads(text), tmp_path).runs()[0].key == (
         Study.load(path).runs()[0].key
@@ -324,7 +351,7 @@ def test_a_real_cluster_has_its_tree(shared_data: Path) -> None:
         "cluster": {"ceph": str(shared_data / REAL), "device": "jbod10-sata"},
         "faults": [{"at": "0 s", "fail": {"osds": ["osd.12"]}}],
     }
-    document = json.loads(json.dumps(study_document(Study.from_dict(study))))
+    document = read(study_document(Study.from_dict(study)))
     osds = [part for part in document["parts"] if part["kind"] == "osd"]
     assert len(osds) == 88
     assert all(part["name"] == f"osd.{part['number']}" for part in osds)

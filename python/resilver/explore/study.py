@@ -30,6 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from resilver.estimate.run import estimate
+from resilver.explore.controls import Control, Group, Stop
+from resilver.explore.document import Document
 from resilver.explore.heeding import Chosen, Heeding
 from resilver.explore.patches import Patch, changes_between
 from resilver.explore.study_figures import charts_of, figures_of, harm_of, map_of
@@ -67,13 +69,13 @@ class _Control:
     patches: tuple[list[Patch], ...]
 
 
-_Groups = list[tuple[list[_Control], dict[str, list[Any]]]]
+_Groups = list[tuple[list[_Control], dict[tuple[int, ...], list[Patch]]]]
 """Controls that heed each other, with what each combination of their stops changes."""
 
 
 def study_document(
     study: Study | str | Path, seed: int | None = None, settings: Sequence[str] = ()
-) -> dict[str, Any]:
+) -> Document:
     """The document of a study's page.
 
     Args:
@@ -83,7 +85,7 @@ def study_document(
         settings: ``KEY=VALUE`` texts that replace keys of the file, as `Study.load` takes them.
 
     Returns:
-        The document, JSON-able.
+        The document.
 
     Raises:
         ConfigError: The study has problems.
@@ -91,7 +93,7 @@ def study_document(
     """
     source, folder = "study.toml", Path.cwd()
     if not isinstance(study, Study):
-        source, folder = str(study), Path(study).expanduser().absolute().parent
+        source, folder = Path(study).name, Path(study).expanduser().absolute().parent
         study = Study.load(study, settings)
     seed = study.study.seeds[0] if seed is None else seed
     sections = _first(study, folder)
@@ -105,38 +107,36 @@ def study_document(
     tables = {name: beside(stated(section), folder) for name, section in sections.items()}
     title = {"title": study.study.title} if study.study.title else {}
     blocks = blocks_of({**tables, "study": {**title, "seeds": [seed]}})
-    return {
-        "version": 1,
-        "kind": "system",
-        "title": study.study.title or Path(source).stem,
-        "source": source,
-        "input": maker.base,
-        "maps": [b64encode(one).decode("ascii") for one in maker.maps],
-        "parts": parts_of(system),
-        "unit": unit_of(system),
-        "groups": [
-            {"controls": [_shown(one, study, tables) for one in controls], "patches": patches}
-            for controls, patches in groups
+    return Document(
+        kind="system",
+        title=study.study.title or Path(source).stem,
+        source=source,
+        input=maker.base,
+        maps=tuple(b64encode(one).decode("ascii") for one in maker.maps),
+        unit=unit_of(system),
+        parts=parts_of(system),
+        groups=[
+            Group(tuple(_shown(one, study, tables) for one in own), patches)
+            for own, patches in groups
         ],
-        "changes": changes,
-        "changes_at": ["faults", "faults"],
-        "figures": figures_of(system),
-        "harm": harm_of(system),
-        "charts": charts_of(system),
-        "map": map_of(system),
-        "assumptions": [_told(one) for one in study.assumptions()],
-        "notes": _notes(study, seed),
-        "command": ["resilver", "run"],
-        "study": {
+        changes=changes,
+        changes_at=("faults", "faults"),
+        figures=figures_of(system),
+        harm=harm_of(system),
+        charts=charts_of(system),
+        map=map_of(system),
+        assumptions=[_told(one) for one in study.assumptions()],
+        notes=_notes(study, seed),
+        command=("resilver", "run"),
+        study={
             **_written(blocks, groups, folder),
-            "lines": {change["key"]: lines_of(change) for change in changes},
+            "lines": {change.key: lines_of(change) for change in changes},
             "ending": ending_of(changes) if changes else None,
             "until": _until(controls, maker),
         },
-        "seconds": cost["seconds"],
-        "bytes": cost["memory_bytes"],
-        "server": None,
-    }
+        seconds=cost["seconds"],
+        bytes=cost["memory_bytes"],
+    )
 
 
 def _written(blocks: list[Block], groups: _Groups, folder: Path) -> dict[str, Any]:
@@ -223,9 +223,8 @@ def _groups(controls: list[_Control], maker: Maker) -> _Groups:
         patches = {}
         for combination in heeding.combinations(left):
             stops = dict(zip(left, combination, strict=True))
-            ranks = [heeding.kept[one].index(at) for one, at in stops.items()]
-            changed = heeding.patches_of(stops) or []
-            patches[",".join(map(str, ranks))] = [patch.to_json() for patch in changed]
+            ranks = tuple(heeding.kept[one].index(at) for one, at in stops.items())
+            patches[ranks] = heeding.patches_of(stops) or []
         if shown:
             found.append((shown, patches))
     return found
@@ -238,24 +237,23 @@ def _with_stops(control: _Control, kept: Sequence[int]) -> _Control:
     return _Control(control.offer, stops, kept.index(control.chosen), patches)
 
 
-def _shown(control: _Control, study: Study, tables: Mapping[str, Any]) -> dict[str, Any]:
+def _shown(control: _Control, study: Study, tables: Mapping[str, Any]) -> Control:
     """A control as the document has it."""
     offer = control.offer
     first = offer.key.split(",")[0].strip()
     known = next((one for one in study.assumptions() if one.key == first), None)
     is_stated = has_path(tables, first.split("."))
-    return {
-        "key": offer.key,
-        "label": offer.label,
-        "sentence": sentence_of(first),
-        "stops": [
-            {"label": stop.label, "option": [offer.key, stop.label] if stop.values else None}
-            for stop in control.stops
-        ],
-        "chosen": control.chosen,
-        "origin": known.origin if known is not None else "stated" if is_stated else "default",
-        "source": known.sentence if known is not None else "",
-    }
+    return Control(
+        key=offer.key,
+        label=offer.label,
+        sentence=sentence_of(first),
+        stops=tuple(
+            Stop(one.label, (offer.key, one.label) if one.values else None) for one in control.stops
+        ),
+        chosen=control.chosen,
+        origin=known.origin if known is not None else "stated" if is_stated else "default",
+        source=known.sentence if known is not None else "",
+    )
 
 
 def _edits(blocks: Sequence[Block], stop: Choice, folder: Path) -> list[Edit]:

@@ -6,16 +6,19 @@ table of one row, and the rows of ``servers`` are the devices by number.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
+from resilver.explore.document import Lines, Map, Series, Shown
 from resilver.report.headline import CLIENTS
 from resilver.spec import System
+
+_Better = Literal["less", "more", ""]
 
 _UNITS = {"s": "seconds", "B/s": "bytes_per_second", "B": "bytes", "share": "share"}
 
 _RATE, _EACH = "bytes_per_second", "duration_seconds"
 
-_REBUILD = (
+_REBUILD: tuple[tuple[str, str, str, _Better], ...] = (
     ("rebuild_seconds", "Whole again after", "seconds", "less"),
     ("rebuild_p50_seconds", "Half of the bytes after", "seconds", "less"),
     ("rebuilt_bytes", "Data rebuilt", "bytes", ""),
@@ -56,7 +59,7 @@ def has_clients(system: System) -> bool:
     return any(pool.traffic is not None for pool in (system, *system.of_pools))
 
 
-def figures_of(system: System) -> list[dict[str, Any]]:
+def figures_of(system: System) -> tuple[Shown, ...]:
     """The figures of a run, weightiest first."""
     found = []
     if has_rebuild(system):
@@ -68,26 +71,30 @@ def figures_of(system: System) -> list[dict[str, Any]]:
         labels = {name: (label, unit) for name, label, unit in CLIENTS}
         for name in _CLIENTS_SHOWN:
             label, unit = labels.get(name, ("Left undone", "B"))
-            better = "more" if any(word in name for word in _MORE_IS_BETTER) else "less"
+            better: _Better = "more" if any(word in name for word in _MORE_IS_BETTER) else "less"
             found.append(_figure("metrics", name, label, _UNITS.get(unit, "count"), better))
-    return found
+    return tuple(found)
 
 
-def harm_of(system: System) -> list[str]:
+def harm_of(system: System) -> tuple[str, ...]:
     """The figures by which failures are ranked, the first first."""
     if has_rebuild(system):
-        return ["unrecoverable_bytes", "rebuild_seconds", "at_risk_objects"]
-    return ["throughput_bytes_per_second", "requests_lost"]
+        return ("unrecoverable_bytes", "rebuild_seconds", "at_risk_objects")
+    return ("throughput_bytes_per_second", "requests_lost")
 
 
 def _figure(
-    table: str, column: str, label: str, unit: str, better: str, how: str = "first"
-) -> dict[str, Any]:
-    of_column = {"key": column, "label": label, "unit": unit, "table": table, "column": column}
-    return {**of_column, "how": how, "over": "", "better": better}
+    table: str,
+    column: str,
+    label: str,
+    unit: str,
+    better: _Better,
+    how: str = "first",
+) -> Shown:
+    return Shown(column, label, unit, table, column, how, better=better)
 
 
-def charts_of(system: System) -> list[dict[str, Any]]:
+def charts_of(system: System) -> tuple[Lines, ...]:
     """What of a run is drawn over time."""
     found = []
     if has_rebuild(system):
@@ -106,44 +113,33 @@ def charts_of(system: System) -> list[dict[str, Any]]:
             _chart("clients", "What clients get", "traffic", _RATE, goodput, _EACH),
             _chart("delays", "How long requests take", "traffic", "seconds", delays),
         ]
-    return found
+    return tuple(found)
 
 
 def _chart(
     key: str, title: str, table: str, unit: str, series: dict[str, str], over: str = ""
-) -> dict[str, Any]:
-    return {
-        "key": key,
-        "title": title,
-        "table": table,
-        "unit": unit,
-        "series": [_series(column, label, "", over) for column, label in series.items()],
-        "time": "start_seconds",
-        "sum_over": "",
-    }
+) -> Lines:
+    lines = tuple(Series(column, label, over=over) for column, label in series.items())
+    return Lines(key, title, table, unit, lines, time="start_seconds")
 
 
-def _series(column: str, label: str, unit: str, over: str = "") -> dict[str, str]:
-    return {"column": column, "label": label, "unit": unit, "over": over}
-
-
-def map_of(system: System) -> dict[str, Any]:
+def map_of(system: System) -> Map:
     """By what the map of parts may be coloured; rows of its table are devices by number."""
     measures = [
-        _series("device_busy_seconds", "Busy", "seconds"),
-        _series("device_bytes_read", "Read", "bytes"),
-        _series("device_bytes_written", "Written", "bytes"),
+        Series("device_busy_seconds", "Busy", "seconds"),
+        Series("device_bytes_read", "Read", "bytes"),
+        Series("device_bytes_written", "Written", "bytes"),
     ]
     if has_rebuild(system):
         measures = [
-            _series("rebuilt_bytes", "Rebuilt here", "bytes"),
-            _series("sent_bytes", "Sent to others", "bytes"),
-            _series("finish_seconds", "Last piece here after", "seconds"),
+            Series("rebuilt_bytes", "Rebuilt here", "bytes"),
+            Series("sent_bytes", "Sent to others", "bytes"),
+            Series("finish_seconds", "Last piece here after", "seconds"),
             *measures,
         ]
     if has_clients(system):
         measures += [
-            _series("requests_completed", "Requests completed", "count"),
-            _series("requests_lost", "Requests lost", "count"),
+            Series("requests_completed", "Requests completed", "count"),
+            Series("requests_lost", "Requests lost", "count"),
         ]
-    return {"table": "servers", "key": "", "measures": measures, "films": []}
+    return Map("servers", "", tuple(measures))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,18 @@ from resilver.spec.sweep import sections_at
 
 _MAPS_BYTES_MAX = 2**19
 """The most bytes of CRUSH maps that a page holds for choices of placement."""
+
+
+_LONG = re.compile(r"(?<![\d.eE+-])\d{16,}(?![\d.eE])")
+
+
+def _is_exact(text: str) -> bool:
+    """Whether a page reads and writes all whole numbers of a JSON text as they are.
+
+    It has them in 53 bits, and writes the fewest digits that tell one from its neighbours, as
+    Python does.
+    """
+    return all(int(Decimal(repr(float(one)))) == int(one) for one in _LONG.findall(text))
 
 
 class Maker:
@@ -42,7 +56,8 @@ class Maker:
         system, places = found
         try:
             maps = system_maps(system, self.seed) if places else self._own_maps
-            return self._input(system, maps)
+            made = self._input(system, maps)
+            return made if _is_exact(json.dumps(made["pools"])) else None
         except (ConfigError, PlacementError):
             return None
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from resilver.explore.document import Change, Part
 from resilver.importers.ceph import ClusterReport
 from resilver.spec import System
 from resilver.spec.failing import levels_of, part_names
@@ -33,58 +34,57 @@ _KINDS = (
 )
 
 
-def parts_of(system: System) -> list[dict[str, Any]]:
+def parts_of(system: System) -> tuple[Part, ...]:
     """The parts of a system's cluster, each behind what contains it.
 
     Args:
         system: The system.
 
     Returns:
-        A dictionary a part, as the document of a page has it. What carries others and contains no
-        devices, such as a controller, stands in what it is declared in.
+        The parts. What carries others and contains no devices, such as a controller, stands in
+        what it is declared in.
     """
     if system.report is not None:
-        return _of_report(system.report)
+        return tuple(_of_report(system.report))
     tree = system.cluster.tree
-    return [] if tree is None else list(_of_tree(system, tree))
+    return () if tree is None else tuple(_of_tree(system, tree))
 
 
-def _part(name: str, kind: str, parent: int, **known: Any) -> dict[str, Any]:
-    unknown = {"number": None, "device_class": "", "capacity": None, "used": None, "up": True}
-    return {"name": name, "kind": kind, "parent": parent, **unknown, **known}
-
-
-def _of_tree(system: System, tree: Tree) -> Iterator[dict[str, Any]]:
+def _of_tree(system: System, tree: Tree) -> Iterator[Part]:
     kinds = system.cluster.device_kinds
+    within = {part.level: part.within for part in system.cluster.parts}
     carriers = [side for side in tree.sides if side.carries is not None]
     count = 0
 
-    def below(depth: int, numbers: range, parent: int) -> Iterator[dict[str, Any]]:
+    def part(level: str, at: int, parent: int, **known: Any) -> Part:
         nonlocal count
+        count += 1
+        return Part(tree.name(level, at), level, parent, **known)
+
+    def beside(level: str | None, number: int, parent: int) -> Iterator[Part]:
+        for side in carriers:
+            if within[side.name] == level:
+                for one in range(number * side.each, (number + 1) * side.each):
+                    yield part(side.name, one, parent)
+
+    def below(depth: int, numbers: range, parent: int) -> Iterator[Part]:
         level = tree.levels[depth]
-        is_device = depth == len(tree.levels) - 1
         for number in numbers:
             own = count
-            count += 1
-            known: dict[str, Any] = {}
-            if is_device:
-                of_kind = kinds[tree.kind(number)].device_class
-                known = {"number": number, "device_class": of_kind or ""}
-            yield _part(tree.name(level.name, number), level.name, parent, **known)
-            for side in carriers if not is_device else ():
-                if side.scopes == level.count:
-                    for one in range(number * side.each, (number + 1) * side.each):
-                        count += 1
-                        yield _part(tree.name(side.name, one), side.name, own)
-            if not is_device:
-                each = tree.levels[depth + 1].count // level.count
-                inside = range(number * each, (number + 1) * each)
-                yield from below(depth + 1, inside, own)
+            if depth == len(tree.levels) - 1:
+                of_class = kinds[tree.kind(number)].device_class or ""
+                yield part(level.name, number, parent, number=number, device_class=of_class)
+                continue
+            yield part(level.name, number, parent)
+            yield from beside(level.name, number, own)
+            each = tree.levels[depth + 1].count // level.count
+            yield from below(depth + 1, range(number * each, (number + 1) * each), own)
 
+    yield from beside(None, 0, -1)
     yield from below(0, range(tree.levels[0].count), -1)
 
 
-def _of_report(report: ClusterReport) -> list[dict[str, Any]]:
+def _of_report(report: ClusterReport) -> list[Part]:
     """The buckets of a real cluster with its OSDs; an OSD in no bucket stands at the top."""
     buckets = report.buckets
     by_id = {bucket.id: bucket for bucket in buckets.buckets}
@@ -92,7 +92,7 @@ def _of_report(report: ClusterReport) -> list[dict[str, Any]]:
     classes, sizes = dict(buckets.device_classes), report.capacities
     used = {one.osd: one.used_bytes for one in report.usage}
     osds = {osd.id: osd for osd in report.osds}
-    parts: list[dict[str, Any]] = []
+    parts: list[Part] = []
     seen: set[int] = set()
 
     roots = [bucket.id for bucket in buckets.buckets if bucket.id not in held]
@@ -104,12 +104,13 @@ def _of_report(report: ClusterReport) -> list[dict[str, Any]]:
         seen.add(item)
         if item >= 0:
             osd = osds[item]
-            known = {"number": item, "device_class": classes.get(item, ""), "up": osd.up}
-            sized = {"capacity": sizes.get(item), "used": used.get(item)}
-            parts.append(_part(osd.name, "osd", parent, **known, **sized))
+            of_class, room = classes.get(item, ""), sizes.get(item)
+            parts.append(
+                Part(osd.name, "osd", parent, item, of_class, room, used.get(item), osd.up)
+            )
             continue
         own = len(parts)
-        parts.append(_part(by_id[item].name, by_id[item].kind, parent))
+        parts.append(Part(by_id[item].name, by_id[item].kind, parent))
         waiting += [(one, own) for one in reversed(by_id[item].items)]
     return parts
 
@@ -131,9 +132,7 @@ def levels_that_fail(system: System) -> list[str]:
     ]
 
 
-def changes_of(
-    system: System, is_allowed: Callable[[dict[str, Any]], bool]
-) -> list[dict[str, Any]]:
+def changes_of(system: System, is_allowed: Callable[[dict[str, Any]], bool]) -> tuple[Change, ...]:
     """What a reader of the page may let happen to parts.
 
     Args:
@@ -141,55 +140,48 @@ def changes_of(
         is_allowed: Whether the study may have one more fault, given as its table.
 
     Returns:
-        A dictionary a change, as the document of a page has it. What the study refuses of a level
-        is left out, as that its parts are gone beside clients as flows.
+        The changes. What the study refuses of a level is left out, as that its parts are gone
+        beside clients as flows.
     """
     found = []
     levels = levels_that_fail(system)
     for kind in _KINDS:
-        kinds = [level for level in levels if is_allowed({"part": {level: 1}, **kind.values})]
+        kinds = tuple(one for one in levels if is_allowed({"part": {one: 1}, **kind.values}))
+        is_slow = "health" in kind.values
+        fault = {
+            "key": "$name",
+            "at": "$at",
+            "part": {"$kind": ["$name"]},
+            "health": "$share" if is_slow else 0.0,
+            "told": not kind.values,
+            "until": None,
+        }
+        shares = SHARES if is_slow else ()
         if kinds:
-            is_slow = "health" in kind.values
-            fault = {
-                "key": "$name",
-                "at": "$at",
-                "part": {"$kind": ["$name"]},
-                "health": "$share" if is_slow else 0.0,
-                "told": not kind.values,
-                "until": None,
-            }
-            found.append(
-                {
-                    "key": kind.key,
-                    "label": kind.label,
-                    "sentence": kind.sentence,
-                    "kinds": kinds,
-                    "template": fault,
-                    "word": kind.word,
-                    "also": [],
-                    "shares": list(SHARES) if is_slow else [],
-                }
-            )
-    return found
+            about = (kind.key, kind.label, kind.sentence, kinds)
+            found.append(Change(*about, fault, kind.word, shares=shares))
+    return tuple(found)
 
 
-def lines_of(change: dict[str, Any]) -> list[list[str]]:
+def lines_of(change: Change) -> list[list[str]]:
     """The keys of a change in a study file, with their values; words stand in them as templates."""
-    fault = change["template"]
     lines = [["at", '"$at s"'], ["part.$kind", "[$name]"]]
-    if change["shares"]:
+    if change.shares:
         return [*lines, ["health", "$share"]]
-    return lines if fault["told"] else [*lines, ["told", "false"]]
+    return lines if change.template["told"] else [*lines, ["told", "false"]]
 
 
-def ending_of(changes: list[dict[str, Any]]) -> dict[str, Any]:
-    """What lets the last change of a part end: in the core's input, and in a study file."""
+def ending_of(changes: Sequence[Change]) -> dict[str, Any]:
+    """One more change, that ends the last one of a part: in the core's input, and in a file."""
     return {
         "key": "repair",
         "label": "Bring back",
         "sentence": "What happened to it last ends, and all is as before.",
-        "kinds": list(dict.fromkeys(kind for change in changes for kind in change["kinds"])),
+        "kinds": list(dict.fromkeys(kind for change in changes for kind in change.kinds)),
         "word": "is back",
+        "template": None,
+        "also": [],
+        "shares": [],
         "input": ["until", "$at"],
         "line": ["until", '"$at s"'],
     }
