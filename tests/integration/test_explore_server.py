@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -119,6 +120,16 @@ def test_a_closed_connection_ends_its_run(
             connection.close()
         wait_for(lambda: server.runs.live == 0)
         assert client.run(quick)[-1]["state"] == "done"
+
+
+def test_who_closes_one_side_waits_no_longer(
+    client: Client, server: PageServer, long: CoreRequest
+) -> None:
+    """It is seen by reading, before an answer cannot be written: a browser closes both sides."""
+    with client.begin(long) as connection:
+        wait_for(lambda: server.runs.live == 1)
+        connection.shutdown(socket.SHUT_WR)
+        wait_for(lambda: server.runs.live == 0)
 
 
 def test_runs_beyond_the_processors_wait(

@@ -77,7 +77,7 @@ def test_help_is_grouped_by_what_a_person_wants() -> None:
         named = (line[2:] for line in part.splitlines() if line[:1] == "│" and line[2:3].isalpha())
         groups[heading] = {line.split()[0] for line in named}
     assert groups == {
-        "Simulate": {"demo", "check", "run", "status", "report", "reproduce", "what-if"},
+        "Simulate": {"demo", "check", "run", "status", "report", "reproduce", "what-if", "explore"},
         "Judge": {"place", "quality", "redundancy", "topology", "durability", "size", "profile"},
         "Advise": {"advise", "route", "signature"},
         "Read": {
