@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from resilver import Study, simulate
+from resilver import Study
 from resilver.explore.cluster import cluster_document
 from resilver.importers.ceph import read_cluster
+from resilver.simulate import simulate
 from resilver.whatif.asking import Asked
 from resilver.whatif.perform import answer_of, changes_of, rank_failures
 from resilver.whatif.plan import plan_of_options
@@ -375,5 +376,5 @@ def test_a_study_is_explored_and_taken_along_as_a_file(page: Page, tmp_path: Pat
     assert 'until = "36.0 s"' in text and "health = 0.1" in text
     assert command(page) == "resilver run study-explored.toml"
     run = Study.load(exported).runs()[0]
-    assert found["digest"] == simulate(run.system, run.seed).digest
+    assert found["digest"] == simulate(run.system, run.seed).metrics["digest"]
     silent(page, path)

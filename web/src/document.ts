@@ -160,5 +160,5 @@ export async function unpacked(id: string): Promise<ArrayBuffer> {
 export async function readDocument(): Promise<Document> {
   const made = JSON.parse(new TextDecoder().decode(await unpacked("document"))) as Document;
   const ending = made.study?.ending;
-  return ending ? { ...made, changes: [...made.changes, ending] } : made;
+  return ending ? { ...made, changes: [...made.changes, { ...ending, template: null, also: [], shares: [] }] } : made;
 }

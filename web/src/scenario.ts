@@ -93,7 +93,7 @@ export function entriesOf(page: Document, happenings: Happening[]): Entry[] {
     const kind = page.changes[one.kind] as ChangeKind;
     const part = page.parts[one.part] as Part;
     const words = { $at: one.seconds, $numbers: unitsBelow(page, one.part), $name: part.name, $kind: part.kind, $share: one.share };
-    if (kind !== page.study?.ending) entries.push({ kind, part: one.part, words, end: null });
+    if (kind.key !== page.study?.ending?.key) entries.push({ kind, part: one.part, words, end: null });
     else {
       const before = entries.findLast((entry) => entry.part === one.part && entry.end === null && Number(entry.words.$at) < one.seconds);
       if (before !== undefined) before.end = words;

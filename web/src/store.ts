@@ -35,9 +35,10 @@ export interface Harm {
   figures: Record<string, Value>;
 }
 
-/** A time as files and commands write it: of whole milliseconds. */
-function timely(seconds: number): number {
-  return Math.round(Math.min(Math.max(0, seconds), SECONDS_MAX) * 1000) / 1000;
+/** A time as files and commands write it: of whole milliseconds, and before the end of a study that has one. */
+function timely(page: Document, seconds: number): number {
+  const most = Math.min(SECONDS_MAX, (page.study?.until ?? Number.POSITIVE_INFINITY) - 0.001);
+  return Math.round(Math.min(Math.max(0, seconds), most) * 1000) / 1000;
 }
 
 export class Store {
@@ -119,7 +120,7 @@ export class Store {
   happen(one: Happening): void {
     const { label } = this.page.changes[one.kind] as ChangeKind;
     const words = `${label}: ${(this.page.parts[one.part] as Part).name}`;
-    const fitting = { ...one, seconds: timely(one.seconds) };
+    const fitting = { ...one, seconds: timely(this.page, one.seconds) };
     this.edit((scenario) => ({ ...scenario, happenings: [...scenario.happenings, fitting] }), words);
   }
 
@@ -127,7 +128,7 @@ export class Store {
     this.edit((scenario) => ({
       ...scenario,
       happenings: scenario.happenings.flatMap((one, at) =>
-        at !== rank ? [one] : made === null ? [] : [{ ...one, ...made, seconds: timely(made.seconds ?? one.seconds) }],
+        at !== rank ? [one] : made === null ? [] : [{ ...one, ...made, seconds: timely(this.page, made.seconds ?? one.seconds) }],
       ),
     }));
   }

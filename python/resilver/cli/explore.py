@@ -153,4 +153,4 @@ def _of_study(asked: Asked) -> Mapping[str, Any]:
             )
     from resilver.explore.study import study_document
 
-    return study_document(asked.source, asked.seed, asked.settings)
+    return study_document(asked.source, asked.seed, asked.settings).to_json()

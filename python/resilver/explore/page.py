@@ -82,11 +82,16 @@ def _check(value: Any, path: str = "") -> None:
         if any(isinstance(one, (dict, list)) for one in value):
             for at, one in enumerate(value):
                 _check(one, f"{path}[{at}]")
-        elif any(isinstance(one, int) and abs(one) > INTEGER_MAX for one in value):
+        elif any(isinstance(one, int) and not _is_held(one) for one in value):
             raise ConfigError(_too_large(path))
-    elif isinstance(value, int) and abs(value) > INTEGER_MAX:
+    elif isinstance(value, int) and not _is_held(value):
         raise ConfigError(_too_large(path))
 
 
+def _is_held(value: int) -> bool:
+    """Whether a page, whose numbers are doubles, has this integer and no other in its place."""
+    return abs(value) <= INTEGER_MAX or int(float(value)) == value
+
+
 def _too_large(path: str) -> str:
-    return f"{path} has an integer above 2^53, which no page can hold: choose a smaller one"
+    return f"{path} has an integer that no page can hold: choose one below 2^53"
