@@ -42,8 +42,9 @@ pub(super) struct Chain {
     pub window: f64,
     /// Its works, which take turns.
     pub ways: Vec<Way>,
-    /// Of each visit, in the order of the paths, the first of the same station.
-    pub groups: Vec<u32>,
+    /// How many stations it comes to, and whether to one more than once where it could wait for itself.
+    pub stations: u32,
+    pub shares: bool,
     /// Objects a second of all its works.
     pub rate: f64,
     /// Seconds of an object's way, with all its waits.
@@ -60,8 +61,6 @@ pub(super) struct Chain {
 pub(super) struct Own {
     pub load: f64,
     pub residual: f64,
-    /// How often an object of each work comes, in all.
-    pub times: f64,
 }
 
 /// All chains.
@@ -74,6 +73,10 @@ pub(super) struct Chains {
     pub solved: u64,
     left: Vec<u32>,
     own: Vec<Own>,
+    /// Room for the lists of a round.
+    chains: Vec<u32>,
+    touched: Vec<u32>,
+    rates: Vec<Found>,
 }
 
 /// Seconds of an object's way: each stage takes what its longest branch takes. `of` gives the seconds of a visit.
@@ -122,21 +125,21 @@ impl Chains {
     }
 
     /// Puts a work's path into a chain.
-    pub fn insert(&mut self, chain: u32, id: u32, path: Vec<Visit>) {
+    pub fn insert(&mut self, stations: &Stations, chain: u32, id: u32, path: Vec<Visit>) {
         let of = &mut self.all[chain as usize];
         of.ways.push(Way { id, path, rate: 0.0, held: false });
         of.rate = 0.0;
-        of.group();
+        of.group(stations);
         self.touch(chain);
         self.change(chain);
     }
 
     /// Takes a work's path out of a chain.
-    pub fn remove(&mut self, chain: u32, id: u32) -> Vec<Visit> {
+    pub fn remove(&mut self, stations: &Stations, chain: u32, id: u32) -> Vec<Visit> {
         let of = &mut self.all[chain as usize];
         let at = of.ways.iter().position(|way| way.id == id).expect("a work under way has a way");
         let path = of.ways.remove(at).path;
-        of.group();
+        of.group(stations);
         if of.ways.is_empty() {
             of.rate = 0.0;
         }
@@ -172,15 +175,21 @@ impl Chains {
         let mut round = 0_u32;
         loop {
             // What the last change has touched goes first, then what an earlier solution has left.
-            let mut chains = std::mem::take(&mut self.dirty);
+            let mut chains = std::mem::take(&mut self.chains);
+            std::mem::swap(&mut chains, &mut self.dirty);
             if chains.is_empty() && stations.dirty.is_empty() {
-                chains = std::mem::take(&mut self.left);
+                std::mem::swap(&mut chains, &mut self.left);
                 chains.iter().for_each(|chain| self.all[*chain as usize].late = false);
+                // Nothing is left that could change.
+                if chains.is_empty() {
+                    self.chains = chains;
+                    return;
+                }
             }
             // Smaller steps where large ones have not led there.
             let step = (8.0 / f64::from(round + 1)).clamp(0.1, 0.8);
             round += 1;
-            for chain in chains {
+            for chain in chains.drain(..) {
                 let of = &mut self.all[chain as usize];
                 of.dirty = false;
                 if self.solved <= until || of.rate == 0.0 {
@@ -191,13 +200,14 @@ impl Chains {
                     self.left.push(chain);
                 }
             }
+            self.chains = chains;
             // What has not settled by now is near enough, and the next change goes on from here.
             if round > MOST_ROUNDS || self.solved > until {
                 return;
             }
-            let mut touched = std::mem::take(&mut stations.dirty);
-            touched.sort_unstable();
-            for index in touched {
+            let mut touched = std::mem::take(&mut self.touched);
+            stations.dirty.take(&mut touched);
+            for &index in &touched {
                 if let Kind::Device { osd } = stations.all[index as usize].kind
                     && let Some(open) = clients.get(&osd)
                 {
@@ -205,13 +215,16 @@ impl Chains {
                 }
                 self.mend(stations, index, step);
             }
+            self.touched = touched;
         }
     }
 
     /// Mends the price of a station, and tells its visitors what they wait if that matters to them.
     fn mend(&mut self, stations: &mut Stations, index: u32, step: f64) {
         let station = &mut stations.all[index as usize];
-        station.dirty = false;
+        if station.visitors.is_empty() {
+            return;
+        }
         station.mend(step);
         let waits = station.waits();
         let change = (waits[0] - station.told[0]).abs() / step + (waits[1] - station.told[1]).abs();
@@ -240,24 +253,22 @@ impl Chains {
             return;
         }
         chain.find_waits(stations, &mut self.own);
-        let works = chain.ways.len() as f64;
         let before = chain.rate;
-        let found = chain.find_rates(step);
+        let found = chain.find_rates(step, &mut self.rates);
         // However small the step, what matters is how far there is to go.
         let changed = (found / before - 1.0).abs() > NOTABLE || before == 0.0;
-        let round = chain.round;
-        let mut groups = chain.groups.iter();
+        let all = chain.ways.len() as f64 * chain.round;
         for Way { path, rate, held, .. } in &mut chain.ways {
             let mut device_wait = 0.0;
-            for visit in path.iter_mut() {
-                let station = &stations.all[visit.station as usize];
+            for visit in path.iter_mut().filter(|visit| visit.bounded) {
                 let seconds = if visit.holds { visit.seconds + device_wait } else { visit.seconds };
-                // Threads are held while the device makes wait, but for what more is asked of it than it has: that waits before.
-                device_wait = visit.wait - station.wait_for_room(visit);
+                if visit.held {
+                    // Threads are held while the device makes wait, but for what more is asked of it than it has: that waits before.
+                    device_wait = visit.wait - stations.all[visit.station as usize].wait_for_room(visit);
+                }
                 let load = *rate * visit.times * seconds;
                 // A longer wait of one second lowers the rate by its share of a round, as often as an object comes.
-                let group = groups.next().map_or(0, |group| *group as usize);
-                let mut slope = load * self.own[group].times / (works * round);
+                let mut slope = load * visit.own_times / all;
                 if *held && visit.item {
                     slope = slope.max(load * *rate);
                 }
@@ -268,9 +279,8 @@ impl Chains {
                     residual: load * seconds / 2.0,
                     slope,
                 };
-                let bounded = station.kind != Kind::Delay;
                 stations.put(visit, put);
-                if changed && bounded {
+                if changed {
                     stations.touch(visit.station);
                 }
             }
@@ -281,31 +291,67 @@ impl Chains {
     }
 }
 
+/// What one work of a chain would have.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    /// Seconds of its round.
+    round: f64,
+    /// The most objects a second that its items let through.
+    most: f64,
+    held: bool,
+}
+
+impl Found {
+    fn of(way: &Way) -> Self {
+        let round = along(&way.path, |visit| visit.wait + if visit.passes { visit.seconds } else { 0.0 });
+        Found { round: round.max(1e-12), most: 1.0 / item_seconds(&way.path).max(1e-12), held: false }
+    }
+}
+
+impl Way {
+    /// Goes this part of the way to a rate.
+    fn go_to(&mut self, found: f64, held: bool, part: f64) {
+        self.held = held;
+        self.rate = if self.rate > 0.0 { self.rate * pow(found / self.rate, part) } else { found };
+    }
+}
+
 impl Chain {
     /// Finds the rates of the works, goes this part of the way there, and says what all of them would have.
     ///
     /// Works take turns, so that all have one rate where the window binds; but a work queues one item at a time, and starts no more
     /// objects than its items are let through. The others have what that leaves of the window.
-    fn find_rates(&mut self, part: f64) -> f64 {
+    fn find_rates(&mut self, part: f64, ways: &mut Vec<Found>) -> f64 {
+        if let [way] = &mut self.ways[..] {
+            let of = Found::of(way);
+            self.round = of.round;
+            let held = of.most * of.round < self.window;
+            let found = if held { of.most } else { self.window.max(0.0) / of.round };
+            way.go_to(found, held, part);
+            self.rate = way.rate;
+            return found;
+        }
+        self.find_rates_of_several(part, ways)
+    }
+
+    /// The same for any number of works.
+    fn find_rates_of_several(&mut self, part: f64, ways: &mut Vec<Found>) -> f64 {
         let works = self.ways.len() as f64;
-        let round = |way: &Way| along(&way.path, |visit| visit.wait + if visit.passes { visit.seconds } else { 0.0 });
-        let ways: Vec<(f64, f64)> =
-            self.ways.iter().map(|way| (round(way).max(1e-12), 1.0 / item_seconds(&way.path).max(1e-12))).collect();
-        self.round = ways.iter().map(|(round, _)| round).sum::<f64>() / works;
+        ways.clear();
+        ways.extend(self.ways.iter().map(Found::of));
+        self.round = ways.iter().map(|way| way.round).sum::<f64>() / works;
         let (mut window, mut rounds) = (self.window, self.round * works);
-        let mut held = vec![false; ways.len()];
         // Each pass holds one work at least, or ends.
-        while let Some(at) = (0..ways.len()).find(|at| !held[*at] && ways[*at].1 * rounds < window) {
-            held[at] = true;
-            window -= ways[at].1 * ways[at].0;
-            rounds -= ways[at].0;
+        while let Some(way) = ways.iter_mut().find(|way| !way.held && way.most * rounds < window) {
+            way.held = true;
+            window -= way.most * way.round;
+            rounds -= way.round;
         }
         let common = if rounds > 0.0 { window.max(0.0) / rounds } else { 0.0 };
         let mut all = 0.0;
-        for ((way, (_, most)), held) in self.ways.iter_mut().zip(ways).zip(held) {
-            way.held = held;
-            let found = if held { most } else { common };
-            way.rate = if way.rate > 0.0 { way.rate * pow(found / way.rate, part) } else { found };
+        for (way, of) in self.ways.iter_mut().zip(ways) {
+            let found = if of.held { of.most } else { common };
+            way.go_to(found, of.held, part);
             all += found;
         }
         self.rate = self.ways.iter().map(|way| way.rate).sum();
@@ -313,27 +359,42 @@ impl Chain {
     }
 
     /// Finds which visits are of one station.
-    fn group(&mut self) {
-        let stations: Vec<u32> = self.ways.iter().flat_map(|way| &way.path).map(|visit| visit.station).collect();
-        let first = |station: &u32| stations.iter().position(|other| other == station).unwrap_or(0) as u32;
-        self.groups = stations.iter().map(first).collect();
+    fn group(&mut self, stations: &Stations) {
+        let mut firsts: Vec<(u32, f64, u32)> = Vec::new();
+        for visit in self.ways.iter_mut().flat_map(|way| &mut way.path) {
+            visit.first = firsts.iter().position(|of| of.0 == visit.station).unwrap_or(firsts.len()) as u32;
+            if visit.first == firsts.len() as u32 {
+                firsts.push((visit.station, 0.0, 0));
+            }
+            let of = &mut firsts[visit.first as usize];
+            of.1 += visit.times;
+            of.2 += 1;
+        }
+        for visit in self.ways.iter_mut().flat_map(|way| &mut way.path) {
+            let (station, times, visits) = firsts[visit.first as usize];
+            visit.own_times = times;
+            visit.shared = visits > 1 && stations.all[station as usize].queues;
+        }
+        self.stations = firsts.len() as u32;
+        self.shares = self.ways.iter().flat_map(|way| &way.path).any(|visit| visit.shared);
     }
 
-    /// Finds what each visit waits, and what the chain has at each station.
+    /// Finds what each visit waits, beside what its chain has at its station.
     fn find_waits(&mut self, stations: &Stations, own: &mut Vec<Own>) {
-        own.clear();
-        own.resize(self.groups.len(), Own::default());
-        let visits = self.ways.iter().flat_map(|way| &way.path);
-        for (visit, group) in visits.zip(&self.groups) {
-            let own = &mut own[*group as usize];
-            own.load += visit.put.load;
-            own.residual += visit.put.residual;
-            own.times += visit.times;
+        if self.shares {
+            own.clear();
+            own.resize(self.stations as usize, Own::default());
+            for visit in self.ways.iter().flat_map(|way| &way.path).filter(|visit| visit.shared) {
+                let own = &mut own[visit.first as usize];
+                own.load += visit.put.load;
+                own.residual += visit.put.residual;
+            }
         }
-        let visits = self.ways.iter_mut().flat_map(|way| &mut way.path);
-        for (visit, group) in visits.zip(&self.groups) {
+        for visit in self.ways.iter_mut().flat_map(|way| &mut way.path).filter(|visit| visit.bounded) {
             let station = &stations.all[visit.station as usize];
-            visit.wait = station.wait_for_others(&own[*group as usize], visit.immediate) + station.wait_for_room(visit);
+            let alone = Own { load: visit.put.load, residual: visit.put.residual };
+            let own = if visit.shared { &own[visit.first as usize] } else { &alone };
+            visit.wait = station.wait_for_others(own, visit.immediate) + station.wait_for_room(visit);
         }
     }
 }

@@ -3,11 +3,12 @@
 mod ahead;
 mod chains;
 mod clients;
+mod dirty;
+mod ends;
 mod path;
 mod stations;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 use resilver_units::{SimDuration, SimTime};
 
@@ -17,6 +18,7 @@ use crate::settings::OsdSettings;
 
 use chains::{Chain, Chains, Way, along};
 use clients::Open;
+use ends::Ends;
 use path::{Use, objects_a_unit, path, uses};
 use stations::{Kind, Stations};
 
@@ -35,8 +37,6 @@ struct WorkFlow {
     since: SimTime,
     /// Until when its first objects are on their way and none is there.
     filled: SimTime,
-    /// Changes of its rate, by which an end that no longer holds is told.
-    changes: u32,
 }
 
 /// Moves data by flows.
@@ -52,9 +52,7 @@ pub struct FlowPlane {
     clients: BTreeMap<u32, Open>,
     /// What each OSD's device did for works.
     used: Vec<Use>,
-    /// (when, which, its changes then) of the works' ends.
-    ends: BinaryHeap<Reverse<(SimTime, WorkId, u32)>>,
-    begun: u32,
+    ends: Ends,
     now: SimTime,
     /// Until when all works are counted.
     counted: SimTime,
@@ -81,8 +79,7 @@ impl FlowPlane {
             works: BTreeMap::new(),
             clients: BTreeMap::new(),
             used: Vec::new(),
-            ends: BinaryHeap::new(),
-            begun: 0,
+            ends: Ends::default(),
             now: SimTime::ZERO,
             counted: SimTime::ZERO,
             pending: false,
@@ -112,17 +109,17 @@ impl FlowPlane {
         // A solution that was cut short must not stand until the next change, which may be days away.
         self.again = (!self.chains.is_settled(&self.stations)).then(|| self.now + self.patience);
         self.patience = (self.patience + self.patience).min(MOST_PATIENCE);
-        for chain in std::mem::take(&mut self.chains.changed) {
+        let mut changed = std::mem::take(&mut self.chains.changed);
+        for chain in changed.drain(..) {
             self.chains.all[chain as usize].changed = false;
             for Way { id, rate, .. } in &self.chains.all[chain as usize].ways {
                 let work = self.works.get_mut(id).expect("a path is that of a work under way");
                 work.go_to(self.now, &mut self.used);
                 work.rate = *rate;
-                self.begun += 1;
-                work.changes = self.begun;
-                self.ends.push(Reverse((work.end(), *id, work.changes)));
+                self.ends.set(*id, work.end());
             }
         }
+        self.chains.changed = changed;
     }
 
     /// Goes on to a later time; changes of one time are solved together.
@@ -134,14 +131,8 @@ impl FlowPlane {
     }
 
     /// When the next work ends, at the rates that were found last.
-    fn next_end(&mut self) -> Option<SimTime> {
-        while let Some(Reverse((end, id, changes))) = self.ends.peek() {
-            if self.works.get(id).is_some_and(|flow| flow.changes == *changes) {
-                return Some((*end).max(self.now));
-            }
-            self.ends.pop();
-        }
-        None
+    fn next_end(&self) -> Option<SimTime> {
+        self.ends.first().map(|(end, _)| end.max(self.now))
     }
 
     /// The chain of a work: its primary's, or its own if it deletes.
@@ -159,10 +150,10 @@ impl FlowPlane {
         let new = Chain {
             window,
             ways: Vec::new(),
-            groups: Vec::new(),
+            stations: 0,
+            shares: false,
             rate: 0.0,
             round: 0.0,
-
             dirty: false,
             late: false,
             changed: false,
@@ -188,7 +179,7 @@ impl FlowPlane {
         for visit in &path {
             self.stations.visited(visit, flow.chain, true);
         }
-        self.chains.insert(flow.chain, id, path);
+        self.chains.insert(&self.stations, flow.chain, id, path);
         self.change();
         self.works.insert(id, flow);
     }
@@ -196,7 +187,8 @@ impl FlowPlane {
     /// Takes a work out of the network.
     fn remove(&mut self, id: WorkId) -> Option<WorkFlow> {
         let work = self.works.remove(&id)?;
-        let mut path = self.chains.remove(work.chain, id);
+        self.ends.remove(id);
+        let mut path = self.chains.remove(&self.stations, work.chain, id);
         self.change();
         for visit in &mut path {
             self.stations.put(visit, path::Put::default());
@@ -290,7 +282,7 @@ impl DataPlane for FlowPlane {
         self.solve_at(now);
         let unit = objects_a_unit(&work, &self.stations) as f64;
         let uses = uses(&self.stations, &work);
-        let flow = WorkFlow { work, chain: 0, unit, uses, done: 0.0, rate: 0.0, since: now, filled: now, changes: 0 };
+        let flow = WorkFlow { work, chain: 0, unit, uses, done: 0.0, rate: 0.0, since: now, filled: now };
         self.insert(id, flow);
         let flow = &self.works[&id];
         let chain = &self.chains.all[flow.chain as usize];
@@ -346,10 +338,7 @@ impl DataPlane for FlowPlane {
                 self.pending = true;
                 continue;
             }
-            if end.is_none() {
-                break;
-            }
-            let Some(Reverse((end, id, _))) = self.ends.pop() else {
+            let Some((end, id)) = self.ends.first().filter(|_| end.is_some()) else {
                 break;
             };
             self.now = end.max(self.now);

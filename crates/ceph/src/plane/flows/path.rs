@@ -8,6 +8,10 @@ use crate::plane::{Work, WorkKind};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Visit {
     pub station: u32,
+    /// The first visit of its chain to the same station, by number.
+    pub first: u32,
+    /// How often an object of each work of its chain comes to this station, in all.
+    pub own_times: f64,
     /// How often, an object.
     pub times: f64,
     /// Seconds of a server each time; of a class, the cost.
@@ -22,6 +26,12 @@ pub(super) struct Visit {
     pub item: bool,
     /// Whether it goes before all classes.
     pub immediate: bool,
+    /// Whether there is a bound to what is asked there: anywhere but where time passes.
+    pub bounded: bool,
+    /// Whether the next visit holds a thread while this one lasts.
+    pub held: bool,
+    /// Whether its chain comes to this station with other visits as well, and their waits are for others alone.
+    pub shared: bool,
     /// Stages follow one another; branches of a stage go at the same time, and the longest counts.
     pub stage: u8,
     pub branch: u8,
@@ -82,8 +92,14 @@ impl PathMaker<'_> {
     fn visit(&mut self, station: u32, times: f64, seconds: f64, passes: bool) {
         let (stage, branch, immediate) = (self.stage, self.branch, self.immediate);
         let put = Put::default();
+        let bounded = self.stations.all[station as usize].kind != Kind::Delay;
         self.path.push(Visit {
             station,
+            first: 0,
+            own_times: times,
+            bounded,
+            held: false,
+            shared: false,
             times,
             seconds,
             holds: false,
@@ -121,6 +137,7 @@ impl PathMaker<'_> {
         if threaded {
             let shard = law::shard(&self.stations.osd(osd).settings, self.work.group);
             let threads = self.stations.of(Kind::Threads { osd, shard });
+            self.path.last_mut().expect("a visit was just added").held = true;
             self.visit(threads, times, seconds, false);
             let serial = self.stations.all[threads as usize].servers < 2.0;
             let visit = self.path.last_mut().expect("a visit was just added");

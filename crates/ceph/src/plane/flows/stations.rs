@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use resilver_units::elementary::{exp, pow};
 
 use super::chains::Own;
+use super::dirty::Dirty;
 use super::path::{Put, Visit};
 use crate::input::{DeviceLaw, NetworkInput, OsdInput};
 use crate::plane::{Limit, OpClass, Work, law};
@@ -51,7 +52,13 @@ pub(super) struct Station {
     pub told: [f64; 2],
     /// Chains that come here, with how many visits.
     pub visitors: Vec<(u32, u32)>,
-    pub dirty: bool,
+    /// Its servers by themselves, and the power of the load by which several of them make wait.
+    squared: f64,
+    power: f64,
+    /// Whether its visitors wait for each other.
+    pub queues: bool,
+    /// Whether it is a class that may not spend all.
+    pays: bool,
 }
 
 /// An OSD as flows know it.
@@ -68,7 +75,7 @@ pub(super) struct Stations {
     pub network: NetworkInput,
     pub osds: Vec<Option<Osd>>,
     pub all: Vec<Station>,
-    pub dirty: Vec<u32>,
+    pub dirty: Dirty,
     by_kind: BTreeMap<Kind, u32>,
 }
 
@@ -83,6 +90,19 @@ impl Put {
 }
 
 impl Station {
+    /// Has so many servers.
+    fn serve(&mut self, servers: f64) {
+        self.servers = servers;
+        self.squared = servers * servers;
+        self.power = (2.0 * (servers + 1.0)).sqrt() - 2.0;
+        self.pays = matches!(self.kind, Kind::Class { .. }) && servers.is_finite();
+    }
+
+    /// Whether nobody waits here whatever is asked, and nobody was told otherwise.
+    fn is_idle(&self) -> bool {
+        self.servers == f64::INFINITY && self.price == 0.0 && self.first_price == 0.0 && self.told == [0.0; 2]
+    }
+
     /// Seconds that a visitor waits for others, whose own chain puts this much of the sums here.
     ///
     /// Those of its own chain follow one another at distances that the slowest station gives, so that they find each other only where
@@ -90,15 +110,16 @@ impl Station {
     /// services have fixed lengths. With several servers the share of the time in which all are busy counts, by Sakasegawa's
     /// approximation (Ann. Inst. Stat. Math. 29, 1977).
     pub fn wait_for_others(&self, own: &Own, immediate: bool) -> f64 {
-        if matches!(self.kind, Kind::Class { .. } | Kind::Sleep { .. } | Kind::Delay) {
+        if !self.queues {
             return 0.0;
         }
         let residual = (self.sums.residual + self.first.residual + self.open.residual - own.residual).max(0.0);
         let servers = self.servers;
         let load = ((self.sums.load + self.first.load + self.open.load - own.load) / servers).clamp(0.0, MOST_LOAD);
-        let mut wait = residual / (servers * servers * (1.0 - load));
-        if servers > 1.0 {
-            wait *= pow(load, (2.0 * (servers + 1.0)).sqrt() - 2.0);
+        let mut wait = residual / (self.squared * (1.0 - load));
+        // Most are alone at their threads, and need no power of nothing.
+        if servers > 1.0 && wait > 0.0 {
+            wait *= pow(load, self.power);
         }
         // Sums keep a trace of what has left them, which is nobody's service.
         if immediate && self.sums.load > 1e-9 {
@@ -115,7 +136,7 @@ impl Station {
         if visit.immediate {
             return self.first_price;
         }
-        if !matches!(self.kind, Kind::Class { .. }) || !self.servers.is_finite() {
+        if !self.pays {
             return self.price;
         }
         let pays = visit.seconds / self.servers;
@@ -161,6 +182,10 @@ impl Station {
             self.price = 0.0;
             return;
         }
+        // Nothing is paid, and nothing is to be.
+        if self.price == 0.0 && self.sums.load <= room {
+            return;
+        }
         // Below its usual wait a price of a class counts twice: each request waits its own cost as well.
         let twice = matches!(self.kind, Kind::Class { .. })
             && self.price < 2.0 * self.sums.residual / (self.sums.load * self.servers);
@@ -175,7 +200,7 @@ impl Station {
 
 impl Stations {
     pub fn new(network: NetworkInput) -> Self {
-        Stations { network, osds: Vec::new(), all: Vec::new(), dirty: Vec::new(), by_kind: BTreeMap::new() }
+        Stations { network, osds: Vec::new(), all: Vec::new(), dirty: Dirty::default(), by_kind: BTreeMap::new() }
     }
 
     pub fn osd(&self, osd: u32) -> &Osd {
@@ -192,7 +217,8 @@ impl Stations {
         self.osds[index] = Some(Osd { device: input.device, settings: settings.clone(), port });
         let own: Vec<u32> = self.of_osd(input.id).collect();
         for station in own {
-            self.all[station as usize].servers = self.servers(self.all[station as usize].kind);
+            let servers = self.servers(self.all[station as usize].kind);
+            self.all[station as usize].serve(servers);
             self.touch(station);
         }
     }
@@ -244,7 +270,7 @@ impl Stations {
             _ => servers,
         };
         let first = sums;
-        self.all.push(Station {
+        let mut station = Station {
             kind,
             servers,
             sums,
@@ -255,8 +281,13 @@ impl Stations {
             held,
             told: [0.0; 2],
             visitors: Vec::new(),
-            dirty: false,
-        });
+            squared: 0.0,
+            power: 0.0,
+            queues: !matches!(kind, Kind::Class { .. } | Kind::Sleep { .. } | Kind::Delay),
+            pays: false,
+        };
+        station.serve(servers);
+        self.all.push(station);
         self.by_kind.insert(kind, index);
         index
     }
@@ -297,10 +328,10 @@ impl Stations {
 
     /// A station is to be looked at again.
     pub fn touch(&mut self, station: u32) {
-        let of = &mut self.all[station as usize];
-        if !of.dirty {
-            of.dirty = true;
-            self.dirty.push(station);
+        if self.all[station as usize].is_idle() {
+            self.dirty.insert_idle();
+        } else {
+            self.dirty.insert(station);
         }
     }
 
@@ -331,6 +362,9 @@ impl Stations {
 
     /// Puts a visit's new part into the sums in place of its old one.
     pub fn put(&mut self, visit: &mut Visit, new: Put) {
+        if !visit.bounded {
+            return;
+        }
         let station = &mut self.all[visit.station as usize];
         let sums = if visit.immediate { &mut station.first } else { &mut station.sums };
         sums.add(&visit.put, -1.0);
